@@ -1,0 +1,134 @@
+"""The operation vocabulary: everything a kernel can ask of the machine.
+
+A kernel thread posts one operation at a time in its context block (see `context.py`): an opcode and up to ten integer
+arguments.  Kernel front ends produce these records; the machine models consume them; neither knows the other.
+Arguments are listed behind each opcode in the order of the context words `ARG0...`.
+"""
+
+from enum import IntEnum
+
+
+class Op(IntEnum):
+    # --- any thread
+    SPEND = 0  # nothing but the plain-code cycles carried by the record
+    LOAD = 1  # address, bytes (1, 2, 4), signed -> value            a load from the core's own L1
+    STORE = 2  # address, value, bytes                                a store to the core's own L1
+    FAIL = 3  # message id                                            raise / failed assert in the kernel
+    # --- circular buffers (data movement, unpack: wait/pop; data movement, pack: reserve/push)
+    CB_RESERVE_BACK = 4  # cb, pages
+    CB_PUSH_BACK = 5  # cb, pages
+    CB_WAIT_FRONT = 6  # cb, pages
+    CB_POP_FRONT = 7  # cb, pages
+    CB_PAGES_RESERVABLE = 8  # cb, pages -> 0 or 1
+    CB_PAGES_AVAILABLE = 9  # cb, pages -> 0 or 1
+    # --- NoC (data movement).  issue: one of Issue; trid: -1 none, else 0..15
+    NOC_READ = 10  # source NoC address, L1 destination, bytes, noc, trid, issue
+    NOC_WRITE = 11  # L1 source, destination NoC address, bytes, noc, trid, issue, posted, vc (-1 default)
+    NOC_MULTICAST = 12  # L1 source, multicast address, bytes, destinations, linked, loopback, noc
+    NOC_INLINE_WRITE = 13  # destination NoC address, value, byte enables (0xF), noc, posted
+    NOC_ATOMIC_INC = 14  # NoC address, increment, noc, posted
+    NOC_BARRIER = 15  # kind (Barrier), noc, trid
+    NOC_SET_STATE = 16  # command buffer (0 read, 1 write), NoC address, bytes (0 unset), noc, posted, vc, trid
+    NOC_READ_WITH_STATE = 17  # source offset (low 36 bits), L1 destination, bytes (0: from state), noc, trid, counted
+    NOC_WRITE_WITH_STATE = 18  # L1 source, destination offset (low 36 bits), bytes (0: from state), noc, trid
+    NOC_MULTICAST_INC = 19  # multicast address, increment, destinations, noc
+    NOC_INC_ISSUED = 20  # reads, noc          counts reads that were issued with counted = 0
+    # --- semaphores
+    SEM_WAIT = 22  # L1 address, value
+    SEM_WAIT_MIN = 23  # L1 address, value
+    # --- Dst synchronisation: ACQUIRE, COMMIT on MATH; WAIT, RELEASE on PACK
+    DST_ACQUIRE = 30
+    DST_COMMIT = 31
+    DST_WAIT = 32
+    DST_RELEASE = 33
+    # --- unpack thread.  Every unpack delivers one token (a full SrcA/SrcB bank) per tile pair to the math thread
+    UNPACK_A = 40  # cb, tile, transpose, tilize width in tiles (0: tile layout), tiles (tokens) to deliver
+    UNPACK_AB = 41  # cb0, cb1, tile0, tile1, bcast (Bcast), transpose
+    UNPACK_MATMUL = 42  # cb0, cb1, tile0, tile1, ct, rt, kt, transpose    ct*rt tokens, in0 tile0 + r*kt, in1 tile1 + c
+    UNPACK_REUSE = 43  # cb, tile, reuse (Reuse)        one operand from L1, the other comes from Dst
+    # --- math thread
+    MATH_COPY = 50  # idst, bcast (Bcast; ROW: unary_bcast)
+    MATH_BINARY = 51  # op (Binary), idst, bcast, accumulate, reuse
+    MATH_MATMUL = 52  # idst, ct, rt                        Dst[idst + r*ct + c] += in0[r] @ in1[c]
+    MATH_REDUCE = 53  # pool (Pool), dim (ReduceDim), idst
+    SFPU_UNARY = 54  # function (see sfpu.py), idst, p0, p1, p2 (32-bit patterns)
+    SFPU_BINARY = 55  # function, idst0, idst1, odst, p0
+    MATH_TRANSPOSE_DST = 56  # idst
+    MATH_COPY_DST = 57  # idst from, idst to
+    # --- pack thread
+    PACK = 60  # idst, cb, out tile (-1: next in order), tiles, untilize (full_ct in tiles, 0: tile layout), block_ct
+    # --- configuration on any compute thread; charges the init or reconfigure cost
+    CONFIG = 70  # register (Config), value
+    # --- debugging
+    ZONE_BEGIN = 80  # name id
+    ZONE_END = 81  # name id
+
+
+class Barrier(IntEnum):
+    READ = 0
+    WRITE = 1
+    WRITES_FLUSHED = 2
+    POSTED_WRITES_FLUSHED = 3
+    ATOMIC = 4
+    FULL = 5
+    READ_TRID = 6
+    WRITE_TRID = 7
+    WRITE_FLUSHED_TRID = 8
+
+
+class Issue(IntEnum):
+    """How a NoC call is written; decides its RISC-V issue cost."""
+
+    PLAIN = 0  # noc_async_read / noc_async_write
+    ONE_PACKET = 1
+    STATEFUL = 2
+    PAGE = 3  # through an address generator or tensor accessor (address arithmetic included)
+
+
+class Bcast(IntEnum):
+    NONE = 0
+    COL = 1
+    ROW = 2
+    SCALAR = 3
+
+
+class Binary(IntEnum):
+    ADD = 0
+    SUB = 1
+    MUL = 2
+
+
+class Reuse(IntEnum):
+    NONE = 0
+    DEST_TO_SRCA = 1
+    DEST_TO_SRCB = 2
+
+
+class Pool(IntEnum):
+    SUM = 0
+    AVG = 1
+    MAX = 2
+
+
+class ReduceDim(IntEnum):
+    ROW = 0  # result in column 0
+    COL = 1  # result in row 0
+    SCALAR = 2  # result in element 0, 0
+
+
+class Config(IntEnum):
+    INIT = 0  # a full *_init: unit configuration written from scratch
+    SHORT_INIT = 1  # *_init_short and per-operation inits
+    RECONFIG = 2  # reconfig_data_format*
+    PACK_RELU = 3  # value: 0 off, 1 relu, 2 relu with minimum threshold, 3 with maximum
+    PACK_L1_ACC = 4  # value: 0 or 1
+    HW_STARTUP = 5
+
+
+class Role(IntEnum):
+    """Bit of a kernel thread; a compute kernel is instantiated three times with one bit each."""
+
+    DATA_MOVEMENT = 1
+    UNPACK = 2
+    MATH = 4
+    PACK = 8

@@ -1,0 +1,72 @@
+"""What goes wrong, and whose fault it is.
+
+Every error that reaches a user is a `TensimError`.  `ProgramError`: the simulated program or its host code did something
+the chip cannot do.  `UsageError`: bad input or a wrong call.  `SimulatorError`: a defect of tensim.
+`where` holds core, thread, file, line, cycle and the values involved; `hint` says what to try.
+"""
+
+
+class TensimError(Exception):
+    """Base of all tensim errors; `kind` is a stable word for machine-readable output."""
+
+    kind = "error"
+    exit_code = 1
+
+    def __init__(self, message, *, where=None, hint=None, kind=None):
+        self.message, self.where, self.hint = message, dict(where or {}), hint
+        if kind is not None:
+            self.kind = kind
+        super().__init__(message)
+
+    def __str__(self):
+        text = self.message
+        place = self.where
+        if "file" in place:
+            text = f"{place['file']}:{place.get('line', '?')}: {text}"
+        details = [f"{name} {place[name]}" for name in ("core", "thread", "cycle") if name in place]
+        if details:
+            text += f" [{', '.join(details)}]"
+        if self.hint:
+            text += f"\n  hint: {self.hint}"
+        return text
+
+    def as_json(self):
+        return {"error": {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}}
+
+
+class ProgramError(TensimError):
+    """The simulated program is at fault."""
+
+    kind = "program"
+
+
+class DeadlockError(ProgramError):
+    """No event is left and threads are still waiting; the message holds the wait-for graph."""
+
+    kind = "deadlock"
+
+
+class CycleLimitError(ProgramError):
+    """The run passed the limit of simulated cycles."""
+
+    kind = "cycle_limit"
+
+
+class KernelCompileError(ProgramError):
+    """A kernel uses something the compiled lane cannot run; names file, line and reason."""
+
+    kind = "kernel_compile"
+    exit_code = 2
+
+
+class UsageError(TensimError):
+    """Bad input or a wrong host call."""
+
+    kind = "usage"
+    exit_code = 2
+
+
+class SimulatorError(TensimError):
+    """tensim itself is at fault."""
+
+    kind = "simulator"

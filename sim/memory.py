@@ -1,0 +1,90 @@
+"""Raw memory for the compiled lane: loads, stores and copies by host address.
+
+Addresses are int64; nothing here checks bounds, the callers do.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def _scalar_load(bits, signed):
+    @intrinsic
+    def load(typingctx, address):
+        def codegen(context, builder, signature, args):
+            pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
+            value = builder.load(pointer, align=1)
+            if bits == 64:
+                return value
+            return (builder.sext if signed else builder.zext)(value, ir.IntType(64))
+
+        return types.int64(types.int64), codegen
+
+    return load
+
+
+def _scalar_store(bits):
+    @intrinsic
+    def store(typingctx, address, value):
+        def codegen(context, builder, signature, args):
+            pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
+            value = args[1] if bits == 64 else builder.trunc(args[1], ir.IntType(bits))
+            builder.store(value, pointer, align=1)
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64), codegen
+
+    return store
+
+
+load_u8, load_u16, load_u32 = (_scalar_load(bits, False) for bits in (8, 16, 32))
+load_i8, load_i16, load_i32, load_i64 = (_scalar_load(bits, True) for bits in (8, 16, 32, 64))
+store_8, store_16, store_32, store_64 = (_scalar_store(bits) for bits in (8, 16, 32, 64))
+
+
+@intrinsic
+def load_f32(typingctx, address):
+    """The float32 at a host address."""
+
+    def codegen(context, builder, signature, args):
+        return builder.load(builder.inttoptr(args[0], ir.FloatType().as_pointer()), align=1)
+
+    return types.float32(types.int64), codegen
+
+
+@intrinsic
+def store_f32(typingctx, address, value):
+    """Write a float32 to a host address."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(args[1], builder.inttoptr(args[0], ir.FloatType().as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.float32), codegen
+
+
+@intrinsic
+def copy_bytes(typingctx, destination, source, count):
+    """memmove of `count` bytes between host addresses."""
+
+    def codegen(context, builder, signature, args):
+        pointer = ir.IntType(8).as_pointer()
+        cgutils.raw_memmove(
+            builder, builder.inttoptr(args[0], pointer), builder.inttoptr(args[1], pointer), args[2], 1
+        )
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def zero_bytes(typingctx, destination, count):
+    """Fill `count` bytes at a host address with zero."""
+
+    def codegen(context, builder, signature, args):
+        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        cgutils.memset(builder, pointer, args[1], 0)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
