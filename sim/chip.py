@@ -1,0 +1,536 @@
+"""A chip: the compiled lane's state, and the doors through which the host reaches it.
+
+`Chip` builds the machine record and its arrays from an architecture, starts programs, runs the lane, turns faults into
+errors with core, thread, kernel line and cycle, and gives functional access to L1 and DRAM.
+"""
+
+import numpy as np
+
+from sim import state as st
+from sim.coroutine import frame_address, self_test
+from sim.cores import context as ctx
+from sim.cores.data_format import tile_size
+from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
+from sim.cores.operations import Role
+from sim.cores.sfpu_costs import sfpu_cycle_table
+from sim.dram.channel import build_banks, build_channels, build_dram_params
+from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
+from sim.event_loop import earliest, run, start_thread
+from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
+from sim.noc.packet import build_links, build_noc_params
+
+NUMERICS = ("exact", "fast", "off")
+CHUNK_BYTES = 1 << 18
+CHUNKS_PER_SLAB = 64
+N_SEMAPHORES = 16
+SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (reference section 1.6)
+MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
+ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
+DEFAULT_MAX_CYCLES = 20_000_000_000
+FIDELITY_PHASES = {0: 1, 2: 2, 3: 3, 4: 4}
+# Context words with the cost of plain code -> architecture keys
+COST_WORDS = {
+    ctx.COST_ALU: "riscv.alu",
+    ctx.COST_BRANCH: "riscv.branch",
+    ctx.COST_MUL: "riscv.mul",
+    ctx.COST_DIV: "riscv.div",
+    ctx.COST_LOAD: "riscv.local_load",
+}
+ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
+
+
+class Chip:
+    """One simulated chip.
+
+    `arch`: from `sim.arch.load_arch`; `numerics`: "exact", "fast" or "off"; `noc`: "packet"; `max_cycles`: a run past
+    this cycle is an error.  Times are cycles of the chip's clock.
+    """
+
+    def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
+        if numerics not in NUMERICS:
+            raise UsageError(f"numerics {numerics!r} is not one of {', '.join(NUMERICS)}")
+        if numerics == "exact":
+            raise UsageError("numerics 'exact' is not available yet", hint="use 'fast' or 'off'")
+        if noc != "packet":
+            raise UsageError(f"NoC model {noc!r} is not available", hint="use 'packet'")
+        self_test()
+        self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
+        self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
+        self.n_workers = len(arch.worker_coords)
+        self._arrays = {}
+        self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
+        self.machine_array = np.zeros(1, st.MACHINE)
+        self.machine = self.machine_array[0]
+        self._build()
+
+    # --- construction
+
+    def _place(self, name, array, count=None):
+        """Keep an array alive and tell the machine its address and length."""
+        self._arrays[name] = array
+        self.machine[f"{name}_at"] = array.ctypes.data
+        if count is not None:
+            self.machine[count] = len(array)
+        return array
+
+    def _build(self):
+        arch, m = self.arch, self.machine
+        width, height = arch.noc_size
+        m["grid_width"], m["max_cycles"] = width, self.max_cycles
+        for field, (key, scale) in st.PARAMETERS.items():
+            m[field] = round(arch[key] * scale)
+        m["flit_bytes"], m["max_packet"] = arch["noc.flit_bytes"], arch["noc.max_packet_bytes"]
+        m["l1_size"], m["bank_bytes"] = arch.l1_size, arch.dram_bank_bytes
+        m["reserved_end"] = arch["l1.reserved_end"]
+        m["l1_congruence"] = arch["alignment.l1"]
+        m["dram_read_congruence"], m["dram_write_congruence"] = arch["alignment.dram_read"], arch["alignment.dram_write"]
+        m["data_on"] = self.numerics != "off"
+        self.semaphore_base = -(-int(arch["l1.reserved_end"]) // 16) * 16
+        self.args_base = self.semaphore_base + N_SEMAPHORES * SEMAPHORE_STRIDE
+        if self.args_base + THREADS_PER_CORE * ARGS_STRIDE > arch.l1_user_base:
+            raise UsageError("l1.user_base leaves no room for semaphores and runtime arguments")
+        self._build_tiles(width, height)
+        self._build_cores(width)
+        self._build_pools()
+        self._place("links", build_links(arch), "n_links")
+        self._place("noc_params", build_noc_params(arch))
+        self._place("channels", build_channels(arch), "n_channels")
+        self._place("banks", build_banks(arch), "n_banks")
+        self._place("dram_params", build_dram_params(arch))
+        chunks_per_bank = -(-arch.dram_bank_bytes // CHUNK_BYTES)
+        m["chunk_bytes"], m["chunks_per_bank"] = CHUNK_BYTES, chunks_per_bank
+        self._place("dram_chunks", np.zeros(arch.dram_banks * chunks_per_bank, np.int64))
+        self._place("sfpu_cycles", sfpu_cycle_table(arch))
+        self.l1 = self._place("l1", np.zeros((self.n_workers, arch.l1_size), np.uint8))
+
+    def _build_tiles(self, width, height):
+        tiles = self._place("tiles", np.zeros(width * height, st.TILE), "n_tiles")
+        tiles["open_writes"] = -1
+        mask = self._place("workers_mask", np.zeros(width * height, np.int64))
+        self._place("receivers", np.zeros(2 * width * height, np.int64))
+        for index, (x, y) in enumerate(self.arch.worker_coords):
+            tiles[y * width + x] = (st.TILE_WORKER, index, -1)
+            mask[y * width + x] = 1
+        self.dram_bank_addresses = np.zeros(self.arch.dram_banks, np.int64)
+        for bank, (x, y, offset) in enumerate(self.arch.dram_endpoints):
+            tiles[y * width + x] = (st.TILE_DRAM, bank - offset // self.arch.dram_bank_bytes, -1)
+            self.dram_bank_addresses[bank] = (x << 36) | (y << 42) | offset
+        self.l1_bank_addresses = np.array([(x << 36) | (y << 42) for x, y in self.arch.worker_coords], np.int64)
+
+    def _build_cores(self, width):
+        n_threads = self.n_workers * THREADS_PER_CORE
+        cores = self._place("cores", np.zeros(self.n_workers, st.CORE), "n_cores")
+        threads = self._place("threads", np.zeros(n_threads, st.THREAD), "n_threads")
+        for index, (x, y) in enumerate(self.arch.worker_coords):
+            cores[index]["tile"], cores[index]["x"], cores[index]["y"] = y * width + x, x, y
+        threads["core"] = np.arange(n_threads) // THREADS_PER_CORE
+        threads["slot"] = np.arange(n_threads) % THREADS_PER_CORE
+        threads["role"] = np.tile([int(role) for role in ROLES], self.n_workers)
+        self._place("circular_buffers", np.zeros((self.n_workers, 32, ctx.CB_WORDS), np.int64))
+        self._place("stalls", np.zeros((n_threads, st.N_REASONS), np.int64))
+        self._place("noc_words", np.zeros((n_threads, st.NOC_WORDS), np.int64))
+        self._place("lines", np.zeros((1, 3), np.int64), "n_lines")
+        self._line_sources = [None]
+        self._place("launches", np.zeros(64, st.LAUNCH), "n_launches")
+        self._place("done", np.zeros(64, np.int64))
+        self._place("log", np.zeros(1, st.LOG), "log_capacity")
+        contexts = np.zeros((n_threads, ctx.CONTEXT_WORDS), np.int64)
+        self._arrays["contexts"] = contexts
+        threads["context"] = contexts.ctypes.data + np.arange(n_threads) * contexts.strides[0]
+        source = (self.n_workers * 2 + 1) * 1024 if self.numerics != "off" else 1
+        self._place("src_a", np.zeros(source, np.float32), "n_source_words")
+        self._place("src_b", np.zeros(source, np.float32))
+        self._place(
+            "dst", np.zeros(self.n_workers * 16 * 1024 if self.numerics != "off" else 1, np.float32), "n_dst_words"
+        )
+
+    def _build_pools(self):
+        m = self.machine
+        capacity = 1 << 14
+        for name in ("when", "key", "what"):
+            self._place(name, np.zeros(capacity, np.int64), "calendar_capacity")
+        self._place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
+        m["free_transaction"] = -1
+        self._grow_transactions(1 << 13)
+        m["staging_bytes"] = m["max_packet"]
+        self._place("staging_free", np.zeros(0, np.int64), "staging_slots")
+        self._place("staging_uses", np.zeros(0, np.int64))
+        self._place("staging", np.zeros((0, int(m["staging_bytes"])), np.uint8))
+        self._grow_staging(1 << 11)
+        self._place("spare_chunks", np.zeros(4 * CHUNKS_PER_SLAB, np.int64), "n_spare_capacity")
+        self._add_chunks()
+
+    # --- pools that grow between two stretches of the lane
+
+    def _grow_transactions(self, count):
+        m, old = self.machine, self._arrays["transactions"]
+        new = np.zeros(len(old) + count, st.TRANSACTION)
+        new[: len(old)] = old
+        new["next_open"][len(old) :] = np.arange(len(old) + 1, len(new) + 1)
+        new["next_open"][-1] = m["free_transaction"]
+        m["free_transaction"] = len(old)
+        self._place("transactions", new, "n_transactions")
+
+    def _grow_staging(self, count):
+        m = self.machine
+        slots, left = len(self._arrays["staging_free"]), int(m["staging_left"])
+        staging = np.zeros((slots + count, int(m["staging_bytes"])), np.uint8)
+        staging[:slots] = self._arrays["staging"]
+        free, uses = np.zeros(slots + count, np.int64), np.zeros(slots + count, np.int64)
+        free[:left] = self._arrays["staging_free"][:left]
+        free[left : left + count] = np.arange(slots + count - 1, slots - 1, -1)
+        uses[:slots] = self._arrays["staging_uses"]
+        self._place("staging", staging)
+        self._place("staging_free", free, "staging_slots")
+        self._place("staging_uses", uses)
+        m["staging_left"] = left + count
+
+    def _grow_calendar(self):
+        for name in ("when", "key", "what"):
+            old = self._arrays[name]
+            self._place(name, np.concatenate([old, np.zeros(len(old), np.int64)]), "calendar_capacity")
+
+    def _add_chunks(self):
+        """Make a slab of DRAM chunks; its pages cost memory only when they are written."""
+        m = self.machine
+        slab = np.zeros((CHUNKS_PER_SLAB, CHUNK_BYTES), np.uint8)
+        self._slabs.append(slab)
+        start = int(m["n_spare"])
+        addresses = slab.ctypes.data + np.arange(CHUNKS_PER_SLAB - 1, -1, -1) * CHUNK_BYTES
+        self._arrays["spare_chunks"][start : start + CHUNKS_PER_SLAB] = addresses
+        m["n_spare"] = start + CHUNKS_PER_SLAB
+
+    def _enlarge(self):
+        m = self.machine
+        if m["n_transactions"] - m["transactions_used"] < 1024:
+            self._grow_transactions(len(self._arrays["transactions"]))
+        if m["calendar_capacity"] - m["calendar_size"] < 1024:
+            self._grow_calendar()
+        if m["staging_left"] < 64:
+            self._grow_staging(len(self._arrays["staging_free"]))
+        if m["n_spare"] < 16:
+            self._add_chunks()
+
+    # --- the lane
+
+    @property
+    def now(self):
+        """Cycle the lane has reached."""
+        return int(self.machine["now"])
+
+    def next_time(self):
+        """Cycle of the earliest pending event, or None."""
+        time = earliest(self.machine)
+        return None if time < 0 else int(time)
+
+    def advance(self, limit, fuel=200_000):
+        """Run to the first completion, past no event later than `limit`, for at most `fuel` events.
+
+        Returns [(launch id, cycle)] of programs that ended.  Raises ProgramError, DeadlockError, CycleLimitError or
+        SimulatorError; the chip is then unusable until `abort`.
+        """
+        while True:
+            run(self.machine, min(limit, self.max_cycles), fuel)
+            stop = self.machine["stop"]
+            if stop == st.STOP_MEMORY:
+                self._enlarge()
+            elif stop == st.STOP_LOG:
+                self._drain_log()
+            else:
+                break
+        if stop == st.STOP_ERROR:
+            raise self._fault()
+        if stop == st.STOP_LAUNCH_DONE:
+            return self._completions()
+        if stop == st.STOP_EMPTY and self._running:
+            raise self._deadlock()
+        if stop == st.STOP_LIMIT and self.max_cycles <= limit:
+            raise CycleLimitError(
+                f"the run passed the limit of {self.max_cycles} cycles",
+                where={"cycle": self.max_cycles, "threads": self._live_threads()},
+                hint="raise the limit (max_cycles, --max-cycles) or look for a loop that does not end",
+            )
+        return []
+
+    def _completions(self):
+        done = []
+        for i in range(int(self.machine["n_done"])):
+            slot = int(self._arrays["done"][i])
+            launch_id = self._running.pop(slot)
+            self._launches[launch_id]["ended"] = int(self._arrays["launches"][slot]["ended"])
+            done.append((launch_id, self._launches[launch_id]["ended"]))
+        self.machine["n_done"] = 0
+        return done
+
+    def abort(self):
+        """Drop every thread and event; memory keeps its contents."""
+        m = self.machine
+        m["calendar_size"] = 0
+        self._arrays["threads"]["state"] = st.IDLE
+        self._arrays["cores"]["semaphore_waiters"] = 0
+        self._arrays["noc_words"][:] = 0
+        self._arrays["tiles"]["open_writes"] = -1
+        self._running.clear()
+        self._place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
+        m["transactions_used"], m["free_transaction"] = 0, -1
+        self._grow_transactions(1 << 13)
+        slots = len(self._arrays["staging_free"])
+        self._arrays["staging_free"][:] = np.arange(slots)
+        m["staging_left"], m["n_done"] = slots, 0
+
+    # --- starting a program
+
+    def launch(self, launch: Launch, cycle: int) -> int:
+        """Start the threads of a program at `cycle`; returns the launch id that `advance` reports at its end."""
+        launch_id = len(self._launches)
+        slots = self._arrays["launches"]
+        slot = next((i for i in range(len(slots)) if i not in self._running), None)
+        if slot is None:
+            raise SimulatorError(f"more than {len(slots)} programs at once")
+        self._check_launch(launch)
+        record = {"name": launch.name, "started": cycle}
+        for semaphore in launch.semaphores:
+            for core in semaphore.cores:
+                address = self.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
+                self.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF
+        self._configure_circular_buffers(launch)
+        threads = []
+        self._kept[slot] = []  # what the threads point to lives until the slot is used again
+        for kernel in launch.kernels:
+            threads += self._prepare_kernel(launch, kernel, slot)
+        slots[slot] = (len(threads), cycle, 0)
+        self._running[slot] = launch_id
+        record["threads"] = threads
+        self._launches[launch_id] = record
+        for thread in threads:
+            start_thread(self.machine, thread, cycle)
+        return launch_id
+
+    def _check_launch(self, launch):
+        taken = self._arrays["threads"]["state"]
+        for kernel in launch.kernels:
+            reason = kernel.compiled.loaded_data_reaches_control
+            if self.numerics == "off" and reason:
+                raise ProgramError(
+                    f"kernel {kernel.compiled.name} cannot run with numerics=off: {reason}",
+                    hint="use numerics=fast",
+                )
+            for core in kernel.cores:
+                for offset in self._slots(kernel):
+                    if taken[core * THREADS_PER_CORE + offset] in (st.RUNNING, st.PARKED):
+                        raise SimulatorError(f"core {core} {THREAD_NAMES[offset]} is busy with another program")
+
+    @staticmethod
+    def _slots(kernel):
+        return (kernel.slot,) if kernel.slot is not None else (TRISC0, TRISC0 + 1, TRISC0 + 2)
+
+    def _configure_circular_buffers(self, launch):
+        table = self._arrays["circular_buffers"]
+        for core in {core for kernel in launch.kernels for core in kernel.cores}:
+            table[core] = 0
+        for cb in launch.circular_buffers:
+            tile = tile_size(cb.data_format) * cb.tile_hw // 1024
+            row = np.zeros(ctx.CB_WORDS, np.int64)
+            row[ctx.CB_PAGES], row[ctx.CB_PAGE_SIZE] = cb.size // cb.page_size, cb.page_size
+            row[ctx.CB_BASE], row[ctx.CB_SIZE], row[ctx.CB_FORMAT] = cb.address, cb.size, cb.data_format
+            row[ctx.CB_WRITE_PTR] = row[ctx.CB_READ_PTR] = cb.address
+            row[ctx.CB_TILE_SIZE], row[ctx.CB_TILE_HW], row[ctx.CB_FACES] = tile, cb.tile_hw, max(cb.tile_hw // 256, 1)
+            for core in cb.cores:
+                table[core, cb.index] = row
+
+    def _prepare_kernel(self, launch, kernel, launch_slot):
+        first, last = min(kernel.compiled.lines, default=1), max(kernel.compiled.lines, default=1)
+        line_base = self._line_region(kernel.compiled, first, last)
+        compile_args = np.array([*kernel.compile_args, 0], np.int64)
+        boxes = []
+        prepared = []
+        for core in kernel.cores:
+            for slot in self._slots(kernel):
+                index = core * THREADS_PER_CORE + slot
+                self._write_context(launch, kernel, core, slot, index, compile_args)
+                t = self._arrays["threads"][index]
+                box = kernel.compiled.instantiate(int(t["context"]))
+                boxes.append(box)
+                t["function"], t["frame"] = kernel.compiled.resume_address, frame_address(box)
+                t["launch"], t["state"] = launch_slot, st.RUNNING
+                t["line_base"], t["first_line"], t["line"] = line_base, first, first
+                t["n_lines"] = last - first + 1
+                for name in ("phase", "step", "count", "wait", "sequence", "busy", "operations", "fraction", "reads_open"):
+                    t[name] = 0
+                self._arrays["stalls"][index] = 0
+                self._arrays["noc_words"][index] = 0
+                prepared.append(index)
+            if kernel.slot is None:
+                self._configure_compute(core, kernel.compute)
+        self._kept[launch_slot].append((boxes, compile_args, kernel.compiled))
+        return prepared
+
+    def _write_context(self, launch, kernel, core, slot, index, compile_args):
+        arch, words = self.arch, self._arrays["contexts"][index]
+        words[:] = 0
+        args, common = kernel.args.get(core, []), kernel.common_args
+        if len(args) + len(common) > MAX_ARGS:
+            raise UsageError(f"{len(args)} unique and {len(common)} common runtime arguments; the limit is {MAX_ARGS}")
+        l1 = self.l1.ctypes.data + core * arch.l1_size
+        unique_at = self.args_base + slot * ARGS_STRIDE
+        common_at = unique_at + 4 * len(args)
+        values = np.array([value & 0xFFFFFFFF for value in (*args, *common)], np.uint32)
+        self.l1[core, unique_at : unique_at + values.nbytes] = values.view(np.uint8)
+        x, y = arch.worker_coords[core]
+        logical_x, logical_y = core % arch.grid[0], core // arch.grid[0]
+        words[ctx.L1], words[ctx.L1_SIZE] = l1, arch.l1_size
+        words[ctx.N_ARGS], words[ctx.ARGS] = len(args), l1 + unique_at
+        words[ctx.N_COMMON_ARGS], words[ctx.COMMON_ARGS] = len(common), l1 + common_at
+        words[ctx.N_COMPILE_ARGS], words[ctx.COMPILE_ARGS] = len(kernel.compile_args), compile_args.ctypes.data
+        words[ctx.MY_X], words[ctx.MY_Y], words[ctx.LOGICAL_X], words[ctx.LOGICAL_Y] = x, y, logical_x, logical_y
+        words[ctx.RELATIVE_X] = logical_x - launch.sub_device_origin[0]
+        words[ctx.RELATIVE_Y] = logical_y - launch.sub_device_origin[1]
+        words[ctx.NOC], words[ctx.ROLE] = kernel.noc, int(ROLES[slot])
+        words[ctx.CORE], words[ctx.THREAD] = core, index
+        words[ctx.N_DRAM_BANKS], words[ctx.DRAM_BANKS] = arch.dram_banks, self.dram_bank_addresses.ctypes.data
+        words[ctx.N_L1_BANKS], words[ctx.L1_BANKS] = self.n_workers, self.l1_bank_addresses.ctypes.data
+        words[ctx.DRAM_ALIGNMENT], words[ctx.L1_ALIGNMENT] = arch.dram_alignment, arch.l1_alignment
+        words[ctx.SEMAPHORE_BASE], words[ctx.MAX_BURST] = self.semaphore_base, self.machine["max_packet"]
+        words[ctx.CBS] = self._arrays["circular_buffers"][core].ctypes.data
+        words[ctx.L1_ARGS], words[ctx.L1_COMMON_ARGS] = unique_at, common_at
+        for word, key in COST_WORDS.items():
+            words[word] = arch[key]
+
+    def _configure_compute(self, core, compute):
+        record = self._arrays["cores"][core]
+        sections = 1 if compute.dst_full_sync_en else 2
+        tiles = self.arch["tensix.dst.tiles32" if compute.fp32_dest_acc_en else "tensix.dst.tiles16"]
+        if tiles == 0:
+            raise UsageError(f"{self.arch.name} has no 32-bit Dst (fp32_dest_acc_en)")
+        record["fidelity_phases"], record["fp32_dest"] = FIDELITY_PHASES[compute.math_fidelity], compute.fp32_dest_acc_en
+        record["sections"], record["capacity"] = sections, tiles // sections
+        record["approx"] = compute.math_approx_mode
+        for name in (
+            "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
+            "dst_committed dst_released fresh fpu_busy flops"
+        ).split():
+            record[name] = 0
+
+    def _line_region(self, compiled, first, last):
+        """First row of a kernel in the line table; a kernel keeps its rows over launches."""
+        for base, source in enumerate(self._line_sources):
+            if source is compiled:
+                return base
+        base = len(self._line_sources)
+        self._line_sources += [compiled] * (last - first + 1)
+        old = self._arrays["lines"]
+        new = np.zeros((len(self._line_sources), 3), np.int64)
+        new[: len(old)] = old
+        self._place("lines", new, "n_lines")
+        return base
+
+    # --- functional memory
+
+    def read_l1(self, core, address, size):
+        """`size` bytes of the L1 of worker `core`."""
+        self._check_l1(core, address, size)
+        return self.l1[core, address : address + size].tobytes()
+
+    def write_l1(self, core, address, data):
+        """Write bytes into the L1 of worker `core`."""
+        data = np.frombuffer(data, np.uint8)
+        self._check_l1(core, address, len(data))
+        self.l1[core, address : address + len(data)] = data
+
+    def _check_l1(self, core, address, size):
+        if not (0 <= core < self.n_workers and 0 <= address and address + size <= self.arch.l1_size):
+            raise UsageError(f"L1 access out of range: core {core}, address {address:#x}, {size} bytes")
+
+    def read_dram(self, bank, address, size):
+        """`size` bytes of a DRAM bank; memory never written reads as zero."""
+        out = np.empty(size, np.uint8)
+        for start, inside, count, slot in self._dram_pieces(bank, address, size):
+            chunk = self._chunk(slot)
+            out[start : start + count] = 0 if chunk is None else chunk[inside : inside + count]
+        return out.tobytes()
+
+    def write_dram(self, bank, address, data):
+        """Write bytes into a DRAM bank."""
+        data = np.frombuffer(data, np.uint8)
+        for start, inside, count, slot in self._dram_pieces(bank, address, len(data)):
+            chunk = self._chunk(slot, make=True)
+            chunk[inside : inside + count] = data[start : start + count]
+
+    def _dram_pieces(self, bank, address, size):
+        if not (0 <= bank < self.arch.dram_banks and 0 <= address and address + size <= self.arch.dram_bank_bytes):
+            raise UsageError(f"DRAM access out of range: bank {bank}, offset {address:#x}, {size} bytes")
+        per_bank, done = int(self.machine["chunks_per_bank"]), 0
+        while done < size:
+            index, inside = divmod(address + done, CHUNK_BYTES)
+            count = min(size - done, CHUNK_BYTES - inside)
+            yield done, inside, count, bank * per_bank + index
+            done += count
+
+    def _chunk(self, slot, make=False):
+        table = self._arrays["dram_chunks"]
+        if table[slot] == 0:
+            if not make:
+                return None
+            if self.machine["n_spare"] < 16:
+                self._add_chunks()
+            self.machine["n_spare"] -= 1
+            table[slot] = self._arrays["spare_chunks"][self.machine["n_spare"]]
+        address = int(table[slot])
+        for slab in self._slabs:
+            start = slab.ctypes.data
+            if start <= address < start + slab.nbytes:
+                return slab[(address - start) // CHUNK_BYTES]
+        raise SimulatorError(f"DRAM chunk at {address:#x} belongs to no slab")
+
+    # --- errors
+
+    def thread_place(self, index):
+        """Where a thread stands: core, thread, kernel file and line, for messages."""
+        t = self._arrays["threads"][index]
+        core = int(t["core"])
+        x, y = core % self.arch.grid[0], core // self.arch.grid[0]
+        place = {"core": f"({x},{y})", "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.now}
+        compiled = self._line_sources[int(t["line_base"])]
+        if compiled is not None:
+            line = int(t["line"])
+            place |= {"kernel": compiled.name, "file": compiled.file, "line": line}
+            place["source"] = compiled.lines.get(line, "").strip()
+        return place
+
+    def _fault(self):
+        m = self.machine
+        code = Fault(int(m["error"]))
+        a, b, c = (int(m[name]) for name in ("error_a", "error_b", "error_c"))
+        thread = int(m["error_thread"])
+        where = self.thread_place(thread)
+        message = ""
+        if code == Fault.KERNEL_FAILED:
+            messages = self._line_sources[int(self._arrays["threads"][thread]["line_base"])].messages
+            message = f"the kernel failed: {messages[a]}" if a < len(messages) else "the kernel failed"
+        elif code == Fault.UNORDERED_WRITERS:
+            other = self.thread_place(c)
+            where["other"] = other
+            c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
+        text = MESSAGES[code].format(a=a, b=b, c=c, message=message)
+        if code in SIMULATOR_FAULTS:
+            return SimulatorError(text, where=where)
+        return ProgramError(text, where=where | {"values": [a, b, c]}, kind=code.name.lower())
+
+    def _live_threads(self):
+        states = self._arrays["threads"]["state"]
+        return [self.thread_place(i) for i in np.flatnonzero((states == st.RUNNING) | (states == st.PARKED))[:20]]
+
+    def _deadlock(self):
+        from sim.deadlock import wait_for_graph
+
+        lines, graph = wait_for_graph(self)
+        return DeadlockError(
+            "deadlock: no event is left and these threads wait\n  " + "\n  ".join(lines),
+            where={"cycle": self.now, "waiting": graph},
+            hint="each line names who waits, for what, since when; look for the push, increment or release that is missing",
+        )
+
+    def _drain_log(self):
+        m = self.machine
+        self.log_chunks.append(self._arrays["log"][: int(m["n_log"])].copy())
+        m["n_log"] = 0

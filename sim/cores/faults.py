@@ -1,0 +1,76 @@
+"""What the compiled lane can refuse: codes it sets, and the words the user reads."""
+
+from enum import IntEnum
+
+
+class Fault(IntEnum):
+    L1_RANGE = 1
+    L1_RESERVED = 2
+    DRAM_RANGE = 3
+    UNKNOWN_TILE = 4
+    ZERO_LENGTH = 5
+    MISALIGNED = 6
+    CB_MISSING = 7
+    CB_TOO_MANY = 8
+    CB_OVERRUN = 9
+    CB_UNDERRUN = 10
+    CB_STRADDLE = 11
+    READ_BEFORE_BARRIER = 12
+    UNORDERED_WRITERS = 13
+    DST_INDEX = 14
+    DST_NOT_ACQUIRED = 15
+    KERNEL_RAISED = 16
+    KERNEL_FAILED = 17
+    INLINE_TO_DRAM = 18
+    ATOMIC_NOT_L1 = 19
+    MULTICAST_COUNT = 20
+    MULTICAST_EMPTY = 21
+    SEMAPHORE_RANGE = 22
+    WRONG_THREAD = 23
+    PACKET_TOO_LONG = 24
+    PACK_UNRESERVED = 25
+    UNKNOWN_OPERATION = 26
+    TRID_RANGE = 27
+    NOC_RANGE = 28
+    TILE_OUTSIDE_CB = 29
+    FORMAT = 30
+    LINKED_OPEN = 31
+    PAGE_SIZE = 32
+
+
+# The three values are error_a, error_b, error_c of the machine record.
+MESSAGES = {
+    Fault.L1_RANGE: "access outside L1: address {a:#x}, {b} bytes, core {c}",
+    Fault.L1_RESERVED: "write into the reserved firmware area of L1: address {a:#x}, {b} bytes, user memory starts at {c:#x}",
+    Fault.DRAM_RANGE: "access outside DRAM bank {c}: offset {a:#x}, {b} bytes",
+    Fault.UNKNOWN_TILE: "NoC address {a:#x} names tile x={b}, y={c}, which is neither a worker core nor a DRAM endpoint",
+    Fault.ZERO_LENGTH: "NoC transfer of {b} bytes (address {a:#x})",
+    Fault.MISALIGNED: "misaligned NoC transfer: source {a:#x} and destination {b:#x} differ modulo {c}",
+    Fault.CB_MISSING: "circular buffer {a} is not configured on this core",
+    Fault.CB_TOO_MANY: "circular buffer {a}: {b} pages asked of a buffer that holds {c}; the call would never return",
+    Fault.CB_OVERRUN: "circular buffer {a} over-run: push of {b} pages with {c} free",
+    Fault.CB_UNDERRUN: "circular buffer {a} under-run: pop of {b} pages with {c} available",
+    Fault.CB_STRADDLE: "circular buffer {a}: a block of {b} pages straddles the end of the buffer of {c} pages",
+    Fault.READ_BEFORE_BARRIER: "L1 {a:#x} (+{b}) is used before the barrier of the NoC read that fills it from {c:#x} on",
+    Fault.UNORDERED_WRITERS: "two writers without ordering: address {a:#x}, {b} bytes, also written by the transfer of thread {c}",
+    Fault.DST_INDEX: "Dst tile index {a} beyond the capacity of {b} tiles",
+    Fault.DST_NOT_ACQUIRED: "Dst used without tile_regs_acquire / tile_regs_wait",
+    Fault.KERNEL_RAISED: "the kernel raised (status {a})",
+    Fault.KERNEL_FAILED: "{message}",
+    Fault.INLINE_TO_DRAM: "inline write to DRAM (NoC address {a:#x}); the chip allows L1 and registers only",
+    Fault.ATOMIC_NOT_L1: "atomic on NoC address {a:#x}; the chip allows L1 only",
+    Fault.MULTICAST_COUNT: "multicast to {b} cores, but num_dests says {a}",
+    Fault.MULTICAST_EMPTY: "multicast rectangle without a worker core (address {a:#x})",
+    Fault.SEMAPHORE_RANGE: "semaphore address {a:#x} is not a 4-byte aligned L1 address",
+    Fault.WRONG_THREAD: "operation {a} does not belong to a thread with role {b}",
+    Fault.PACKET_TOO_LONG: "one-packet call of {a} bytes; the largest packet is {b} bytes",
+    Fault.PACK_UNRESERVED: "circular buffer {a}: pack to page {b} with {c} pages reserved",
+    Fault.UNKNOWN_OPERATION: "unknown operation {a}",
+    Fault.TRID_RANGE: "transaction id {a} is not in 0..15",
+    Fault.NOC_RANGE: "NoC index {a} is not 0 or 1",
+    Fault.TILE_OUTSIDE_CB: "circular buffer {a}: tile {b} lies beyond its end ({c} pages)",
+    Fault.FORMAT: "circular buffer {a}: page size {c} does not hold a tile of format {b}",
+    Fault.LINKED_OPEN: "unlinked multicast while a linked one is open on another path",
+    Fault.PAGE_SIZE: "circular buffer {a}: page size {b} differs from the {c} bytes of the tile",
+}
+SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.WRONG_THREAD}

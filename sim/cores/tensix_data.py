@@ -1,0 +1,191 @@
+"""What the Tensix operations do to data, on top of the tile arithmetic: which bytes, which register bank, which Dst tile.
+
+Operand 0 of an unpack lands in `src_a`, operand 1 in `src_b` (register files of the simulator, two banks each; the chip
+puts matmul's in0 in SrcB and in1 in SrcA).  Nothing here costs time; with numerics off nothing here happens.
+"""
+
+import numba as nb
+
+from sim.cores import context as ctx
+from sim.cores.sfpu import sfpu_binary, sfpu_unary
+from sim.cores.tile_formats import decode_rows, decode_tile, encode_rows, encode_tile
+from sim.cores.tile_math import binary_tile, copy_tile, matmul_tile, reduce_tile, transpose_tile
+from sim.state import circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of
+
+TILE = 1024
+DEST_TO_SRCA, DEST_TO_SRCB = 1, 2
+
+
+@nb.njit(cache=True, inline="always")
+def bank_offset(core, bank):
+    return (core * 2 + bank) * TILE
+
+
+@nb.njit(cache=True)
+def load_tile(m, core, row, tile, transpose, width, registers, offset):
+    """Decode one tile of a circular buffer into a register bank; width > 0: tilize from rows of `width` tiles."""
+    cb = circular_buffers_of(m)
+    base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_READ_PTR]
+    data_format = cb[row + ctx.CB_FORMAT]
+    if width > 0:
+        row_bytes = cb[row + ctx.CB_TILE_SIZE] // 32
+        band, column = tile // width, tile % width
+        address = base + band * 32 * row_bytes * width + column * row_bytes
+        decode_rows(address, data_format, row_bytes * width, registers, offset)
+    else:
+        address = base + tile * cb[row + ctx.CB_PAGE_SIZE]
+        if transpose != 0:
+            scratch = m.n_source_words - TILE  # one spare tile behind the banks
+            decode_tile(address, data_format, registers, scratch)
+            transpose_tile(registers, scratch, registers, offset)
+        else:
+            decode_tile(address, data_format, registers, offset)
+
+
+@nb.njit(cache=True)
+def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, load0, load1):
+    """Fill the next source bank; load0/load1 False: the operand stays from the token before."""
+    if m.data_on == 0:
+        return
+    record = cores_of(m)[core]
+    token = record.src_started & 1
+    a, b = src_a_of(m), src_b_of(m)
+    if load0:
+        record.bank_a ^= 1
+        load_tile(m, core, row0, tile0, transpose0, width, a, bank_offset(core, record.bank_a))
+    if load1:
+        record.bank_b ^= 1
+        load_tile(m, core, row1, tile1, transpose1, 0, b, bank_offset(core, record.bank_b))
+    if token == 0:
+        record.token0_a, record.token0_b = record.bank_a, record.bank_b
+    else:
+        record.token1_a, record.token1_b = record.bank_a, record.bank_b
+
+
+@nb.njit(cache=True)
+def token_offsets(m, core):
+    """Register offsets of both operands of the token that math takes next."""
+    record = cores_of(m)[core]
+    if record.src_taken & 1 == 0:
+        return bank_offset(core, record.token0_a), bank_offset(core, record.token0_b)
+    return bank_offset(core, record.token1_a), bank_offset(core, record.token1_b)
+
+
+@nb.njit(cache=True, inline="always")
+def dst_offset(core, tile):
+    return (core * 16 + tile) * TILE
+
+
+@nb.njit(cache=True)
+def take_fresh(m, core, tile):
+    """Whether Dst tile is still in the state tile_regs_acquire left it in; it is not any more afterwards."""
+    record = cores_of(m)[core]
+    fresh = (record.fresh >> tile) & 1
+    record.fresh &= ~(1 << tile)
+    return fresh
+
+
+@nb.njit(cache=True)
+def clear_if_fresh(m, core, tile):
+    if take_fresh(m, core, tile):
+        dst = dst_of(m)
+        start = dst_offset(core, tile)
+        for i in range(start, start + TILE):
+            dst[i] = 0.0
+
+
+@nb.njit(cache=True)
+def do_matmul(m, core, tile):
+    if m.data_on == 0:
+        return
+    clear_if_fresh(m, core, tile)
+    a, b = token_offsets(m, core)
+    matmul_tile(src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile))
+
+
+@nb.njit(cache=True)
+def do_copy(m, core, tile, bcast):
+    if m.data_on == 0:
+        return
+    take_fresh(m, core, tile)
+    a, b = token_offsets(m, core)
+    copy_tile(src_a_of(m), a, bcast, dst_of(m), dst_offset(core, tile))
+
+
+@nb.njit(cache=True)
+def do_binary(m, core, tile, op, bcast, accumulate, reuse):
+    if m.data_on == 0:
+        return
+    clear_if_fresh(m, core, tile)
+    a, b = token_offsets(m, core)
+    dst, target = dst_of(m), dst_offset(core, tile)
+    if reuse == DEST_TO_SRCA:
+        binary_tile(op, bcast, dst, target, src_a_of(m), a, dst, target, 0)
+    elif reuse == DEST_TO_SRCB:
+        binary_tile(op, bcast, src_a_of(m), a, dst, target, dst, target, 0)
+    else:
+        binary_tile(op, bcast, src_a_of(m), a, src_b_of(m), b, dst, target, accumulate)
+
+
+@nb.njit(cache=True)
+def do_reduce(m, core, tile, pool, dim):
+    if m.data_on == 0:
+        return
+    fresh = take_fresh(m, core, tile)
+    a, b = token_offsets(m, core)
+    reduce_tile(pool, dim, src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile), fresh)
+
+
+@nb.njit(cache=True)
+def do_transpose_dst(m, core, tile):
+    if m.data_on == 0:
+        return
+    dst, target = dst_of(m), dst_offset(core, tile)
+    transpose_tile(dst, target, src_a_of(m), bank_offset(core, 0))
+    copy_tile(src_a_of(m), bank_offset(core, 0), 0, dst, target)
+
+
+@nb.njit(cache=True)
+def do_copy_dst(m, core, source, target):
+    if m.data_on == 0:
+        return
+    take_fresh(m, core, target)
+    copy_tile(dst_of(m), dst_offset(core, source), 0, dst_of(m), dst_offset(core, target))
+
+
+@nb.njit(cache=True)
+def do_sfpu_unary(m, core, tile, function, p0, p1, p2):
+    if m.data_on == 0:
+        return
+    clear_if_fresh(m, core, tile)
+    sfpu_unary(function, dst_of(m), dst_offset(core, tile), p0, p1, p2)
+
+
+@nb.njit(cache=True)
+def do_sfpu_binary(m, core, function, a, b, out, p0):
+    if m.data_on == 0:
+        return
+    take_fresh(m, core, out)
+    sfpu_binary(function, dst_of(m), dst_offset(core, a), dst_offset(core, b), dst_offset(core, out), p0)
+
+
+@nb.njit(cache=True)
+def do_pack(m, core, tile, row, page, untilize):
+    """Encode one Dst tile into a page behind the write pointer; untilize > 0: into row-major rows of that many tiles."""
+    if m.data_on == 0:
+        return
+    clear_if_fresh(m, core, tile)
+    cb, record = circular_buffers_of(m), cores_of(m)[core]
+    base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_WRITE_PTR]
+    data_format = cb[row + ctx.CB_FORMAT]
+    source = dst_offset(core, tile)
+    if untilize > 0:
+        row_bytes = cb[row + ctx.CB_TILE_SIZE] // 32
+        band, column = page // untilize, page % untilize
+        address = base + band * 32 * row_bytes * untilize + column * row_bytes
+        encode_rows(dst_of(m), source, address, data_format, row_bytes * untilize)
+    else:
+        encode_tile(
+            dst_of(m), source, base + page * cb[row + ctx.CB_PAGE_SIZE], data_format, record.pack_relu,
+            record.pack_threshold, record.l1_accumulate,
+        )  # fmt: skip

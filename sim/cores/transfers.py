@@ -1,0 +1,834 @@
+"""NoC transfers of a core: issue, packets, delivery, acknowledgement, barriers (reference sections 2.2-2.6).
+
+A transfer is cut into packets of at most NOC_MAX_BURST_SIZE bytes.  Each packet is a transaction that goes through
+stages, one calendar event each: at the target (memory is read or written), back at the source (data or acknowledgement
+arrives).  Payload waits in a staging slot between leaving and arriving, so a source may be reused once it is flushed.
+"""
+
+import numba as nb
+
+from sim import calendar as cal
+from sim.cores import context as ctx
+from sim.cores.circular_buffer import check_open_reads
+from sim.cores.faults import Fault
+from sim.cores.operations import Barrier, Issue
+from sim.cores.threads import OPERATION_END, argument, charge, charge_stall, fail, park, wake, wake_to_retry
+from sim.dram.channel import dram_access
+from sim.dram.storage import read_bank, write_bank
+from sim.memory import copy_bytes, load_u8, load_u32, store_8, store_32
+from sim.noc.packet import send_multicast, send_unicast
+from sim.state import (
+    ATOMIC,
+    ATOMICS_OUT,
+    INLINE,
+    MAX_OPEN_READS,
+    NOC_WORDS,
+    OPEN_READS,
+    PARKED,
+    POSTED_FLUSH_AT,
+    READ,
+    READS_OUT,
+    SAVED_STATE,
+    TILE_DRAM,
+    TILE_WORKER,
+    TRID_FLUSH_AT,
+    TRID_READS,
+    TRID_WRITES,
+    WAIT_ATOMIC_BARRIER,
+    WAIT_FLUSH,
+    WAIT_NOC_ISSUE,
+    WAIT_READ_BARRIER,
+    WAIT_SEMAPHORE,
+    WAIT_WRITE_BARRIER,
+    WRITE,
+    WRITE_FLUSH_AT,
+    WRITES_OUT,
+    banks_of,
+    channels_of,
+    cores_of,
+    dram_params_of,
+    key_of,
+    links_of,
+    noc_params_of,
+    noc_words_of,
+    receivers_of,
+    staging_free_of,
+    staging_uses_of,
+    threads_of,
+    tiles_of,
+    transactions_of,
+    what_of,
+    when_of,
+    workers_mask_of,
+)
+
+ALWAYS_MOVED = 64  # bytes: smaller payloads move even with numerics off (semaphores, flags, arguments)
+AT_TARGET, AT_SOURCE = 1, 2  # stages of a transaction; 3: the target's answer is ready to leave
+ANSWER = 3
+WAIT_EQUAL, WAIT_MIN = 0, 1
+
+# Enum members as plain integers, for compiled code
+BARRIER_READ, BARRIER_WRITE = int(Barrier.READ), int(Barrier.WRITE)
+BARRIER_FLUSHED, BARRIER_POSTED = int(Barrier.WRITES_FLUSHED), int(Barrier.POSTED_WRITES_FLUSHED)
+BARRIER_ATOMIC, BARRIER_FULL = int(Barrier.ATOMIC), int(Barrier.FULL)
+BARRIER_READ_TRID, BARRIER_WRITE_TRID = int(Barrier.READ_TRID), int(Barrier.WRITE_TRID)
+BARRIER_FLUSHED_TRID = int(Barrier.WRITE_FLUSHED_TRID)
+ISSUE_ONE_PACKET, ISSUE_STATEFUL, ISSUE_PAGE = int(Issue.ONE_PACKET), int(Issue.STATEFUL), int(Issue.PAGE)
+
+
+# --- transactions and staging
+
+
+@nb.njit(cache=True)
+def new_transaction(m, kind, thread, noc, source, target):
+    """Take a transaction from the free list (the event loop guarantees one); returns its index."""
+    transactions = transactions_of(m)
+    index = m.free_transaction
+    x = transactions[index]
+    m.free_transaction = x.next_open
+    m.transactions_used += 1
+    t = threads_of(m)[thread]
+    t.sequence += 1
+    x.kind, x.thread, x.noc, x.source, x.target, x.stage = kind, thread, noc, source, target, AT_TARGET
+    x.key = cal.make_key(cal.CLASS_NETWORK, t.core, t.slot, t.sequence)
+    x.staging = x.next_open = x.previous_open = x.trid = -1
+    x.posted = x.value = 0
+    return index
+
+
+@nb.njit(cache=True)
+def free_transaction(m, index):
+    x = transactions_of(m)[index]
+    x.next_open = m.free_transaction
+    m.free_transaction = index
+    m.transactions_used -= 1
+
+
+@nb.njit(cache=True)
+def schedule_transaction(m, index, time):
+    x = transactions_of(m)[index]
+    m.calendar_size = cal.push(when_of(m), key_of(m), what_of(m), m.calendar_size, time, x.key, index)
+
+
+@nb.njit(cache=True)
+def new_staging(m, uses):
+    """Take a staging slot that `uses` transactions will read; returns its number."""
+    m.staging_left -= 1
+    slot = staging_free_of(m)[m.staging_left]
+    staging_uses_of(m)[slot] = uses
+    return slot
+
+
+@nb.njit(cache=True)
+def release_staging(m, slot):
+    if slot >= 0:
+        uses = staging_uses_of(m)
+        uses[slot] -= 1
+        if uses[slot] == 0:
+            staging_free_of(m)[m.staging_left] = slot
+            m.staging_left += 1
+
+
+@nb.njit(cache=True, inline="always")
+def staging_address(m, slot):
+    return m.staging_at + slot * m.staging_bytes
+
+
+@nb.njit(cache=True, inline="always")
+def moves(m, size):
+    """Whether a payload of this size is carried in the current numerics mode."""
+    return m.data_on != 0 or size <= ALWAYS_MOVED
+
+
+# --- checks
+
+
+@nb.njit(cache=True)
+def tile_at(m, thread, noc_address):
+    """Tile index (y * width + x) a NoC address names; -1 after a fault."""
+    x, y = (noc_address >> 36) & 63, (noc_address >> 42) & 63
+    tile = y * m.grid_width + x
+    if x < m.grid_width and tile < m.n_tiles:
+        if tiles_of(m)[tile].kind != 0:
+            return tile
+    fail(m, thread, Fault.UNKNOWN_TILE, noc_address, x, y)
+    return -1
+
+
+@nb.njit(cache=True)
+def check_l1(m, thread, core, address, size, is_write):
+    """True when [address, address + size) is usable L1 of `core`."""
+    if address < 0 or size < 0 or address + size > m.l1_size:
+        fail(m, thread, Fault.L1_RANGE, address, size, core)
+        return False
+    if is_write and address < m.reserved_end:
+        fail(m, thread, Fault.L1_RESERVED, address, size, m.reserved_end)
+        return False
+    return True
+
+
+@nb.njit(cache=True)
+def bank_of(m, tile, offset):
+    """DRAM bank behind a DRAM tile for an offset in the tile's address space."""
+    return tiles_of(m)[tile].index + offset // m.bank_bytes
+
+
+@nb.njit(cache=True)
+def check_target(m, thread, tile, offset, size, is_write):
+    """True when the remote range exists."""
+    if tiles_of(m)[tile].kind == TILE_WORKER:
+        return check_l1(m, thread, tiles_of(m)[tile].index, offset, size, is_write)
+    bank, inside = bank_of(m, tile, offset), offset % m.bank_bytes
+    if offset < 0 or bank >= m.n_channels or inside + size > m.bank_bytes:
+        fail(m, thread, Fault.DRAM_RANGE, inside, size, bank)
+        return False
+    return True
+
+
+@nb.njit(cache=True)
+def check_congruent(m, thread, source, destination, modulus):
+    if (source - destination) % modulus != 0:
+        fail(m, thread, Fault.MISALIGNED, source, destination, modulus)
+        return False
+    return True
+
+
+@nb.njit(cache=True)
+def check_writers(m, index):
+    """Enter a write into its target tile's list of writes in flight; False when another thread writes the same bytes."""
+    transactions = transactions_of(m)
+    x = transactions[index]
+    tile = tiles_of(m)[x.target]
+    other = tile.open_writes
+    while other >= 0:
+        y = transactions[other]
+        if y.thread != x.thread and y.address < x.address + x.size and x.address < y.address + y.size:
+            fail(m, x.thread, Fault.UNORDERED_WRITERS, x.address, x.size, y.thread)
+            return False
+        other = y.next_open
+    x.next_open, x.previous_open = tile.open_writes, -1
+    if tile.open_writes >= 0:
+        transactions[tile.open_writes].previous_open = index
+    tile.open_writes = index
+    return True
+
+
+@nb.njit(cache=True)
+def close_write(m, index):
+    """Take a write that has arrived off its target tile's list."""
+    transactions = transactions_of(m)
+    x = transactions[index]
+    if x.next_open >= 0:
+        transactions[x.next_open].previous_open = x.previous_open
+    if x.previous_open >= 0:
+        transactions[x.previous_open].next_open = x.next_open
+    else:
+        tiles_of(m)[x.target].open_writes = x.next_open
+
+
+@nb.njit(cache=True)
+def note_open_read(m, thread, address, size, tag):
+    """Remember a read's destination until its barrier; neighbours of one tag are merged, the oldest is forgotten."""
+    t = threads_of(m)[thread]
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + OPEN_READS
+    n = t.reads_open
+    if n > 0 and words[base + 3 * n - 2] == address and words[base + 3 * n - 1] == tag:
+        words[base + 3 * n - 2] = address + size
+        return
+    if n == MAX_OPEN_READS:
+        for i in range(3 * (n - 1)):
+            words[base + i] = words[base + i + 3]
+        n -= 1
+    words[base + 3 * n], words[base + 3 * n + 1], words[base + 3 * n + 2] = address, address + size, tag
+    t.reads_open = n + 1
+
+
+@nb.njit(cache=True)
+def forget_open_reads(m, thread, noc, trid):
+    """A read barrier of the thread is over; trid -1: all reads of the NoC."""
+    t = threads_of(m)[thread]
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + OPEN_READS
+    kept = 0
+    for i in range(t.reads_open):
+        tag = words[base + 3 * i + 2]
+        if tag // 32 != noc or (trid >= 0 and tag != noc * 32 + trid + 1):
+            for j in range(3):
+                words[base + 3 * kept + j] = words[base + 3 * i + j]
+            kept += 1
+    t.reads_open = kept
+
+
+# --- L1 changes that others may wait for
+
+
+@nb.njit(cache=True)
+def semaphore_holds(m, t):
+    """Whether the semaphore condition of parked thread record t holds now."""
+    value = load_u32(m.l1_at + t.core * m.l1_size + t.wait_a)
+    return value >= t.wait_b if t.wait_c == WAIT_MIN else value == t.wait_b
+
+
+@nb.njit(cache=True)
+def l1_changed(m, core, address, size, now):
+    """Wake threads of `core` that poll a semaphore in the changed bytes."""
+    if cores_of(m)[core].semaphore_waiters == 0:
+        return
+    for slot in range(5):
+        index = core * 5 + slot
+        t = threads_of(m)[index]
+        if t.state == PARKED and t.wait == WAIT_SEMAPHORE and address <= t.wait_a < address + size:
+            if semaphore_holds(m, t):
+                cores_of(m)[core].semaphore_waiters -= 1
+                wake(m, index, now, m.semaphore_poll)
+
+
+@nb.njit(cache=True)
+def semaphore_wait(m, thread, now, mode):
+    """noc_semaphore_wait / _wait_min: poll a word of the core's own L1."""
+    t = threads_of(m)[thread]
+    address = argument(t, 0)
+    if address % 4 != 0 or address < 0 or address + 4 > m.l1_size:
+        fail(m, thread, Fault.SEMAPHORE_RANGE, address, 0, 0)
+        return -1
+    t.wait_a, t.wait_b, t.wait_c = address, argument(t, 1) & 0xFFFFFFFF, mode
+    if semaphore_holds(m, t):
+        charge(m, thread, now, m.semaphore_poll)
+        return now + m.semaphore_poll
+    cores_of(m)[t.core].semaphore_waiters += 1
+    return park(m, thread, now, WAIT_SEMAPHORE, t.wait_a, t.wait_b, mode)
+
+
+@nb.njit(cache=True)
+def store_local(m, thread, now):
+    """A store of the core to its own L1."""
+    t = threads_of(m)[thread]
+    address, value, size = argument(t, 0), argument(t, 1), argument(t, 2)
+    if not check_l1(m, thread, t.core, address, size, True):
+        return -1
+    host = m.l1_at + t.core * m.l1_size + address
+    for i in range(size):
+        store_8(host + i, (value >> (8 * i)) & 255)
+    charge(m, thread, now, m.l1_store)
+    l1_changed(m, t.core, address, size, now + m.l1_store)
+    return now + m.l1_store
+
+
+@nb.njit(cache=True)
+def load_local(m, thread, now):
+    """A load of the core from its own L1: the value (zero extended), or -1 after a fault."""
+    t = threads_of(m)[thread]
+    address, size = argument(t, 0), argument(t, 1)
+    if not check_l1(m, thread, t.core, address, size, False):
+        return -1
+    if t.reads_open > 0 and check_open_reads(m, thread, address, size):
+        return -1
+    host = m.l1_at + t.core * m.l1_size + address
+    value = 0
+    for i in range(size):
+        value |= load_u8(host + i) << (8 * i)
+    return value
+
+
+# --- issue
+
+
+@nb.njit(cache=True)
+def next_issue(m, thread, now, cost, left_at, last):
+    """Charge one packet's issue and give the cycle at which the core goes on (it waits for its command buffer)."""
+    ready = max(now + cost, left_at)
+    charge(m, thread, now, cost)
+    charge_stall(m, thread, WAIT_NOC_ISSUE, now + cost, ready)
+    if not last:
+        threads_of(m)[thread].phase = 1
+    return ready
+
+
+@nb.njit(cache=True)
+def valid_noc(m, thread, noc, trid):
+    if noc < 0 or noc > 1:
+        fail(m, thread, Fault.NOC_RANGE, noc, 0, 0)
+        return False
+    if trid < -1 or trid > 15:
+        fail(m, thread, Fault.TRID_RANGE, trid, 0, 0)
+        return False
+    return True
+
+
+@nb.njit(cache=True)
+def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet):
+    """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if t.step == 0:
+        if size <= 0:
+            fail(m, thread, Fault.ZERO_LENGTH, source, size, 0)
+            return -1
+        if not valid_noc(m, thread, noc, trid):
+            return -1
+        if one_packet and size > m.max_packet:
+            fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
+            return -1
+    tile = tile_at(m, thread, source)
+    if tile < 0:
+        return -1
+    offset = source & ctx.NOC_OFFSET_MASK
+    if t.step == 0:
+        is_dram = tiles_of(m)[tile].kind == TILE_DRAM
+        modulus = m.dram_read_congruence if is_dram else m.l1_congruence
+        if not (
+            check_l1(m, thread, t.core, local, size, True)
+            and check_target(m, thread, tile, offset, size, False)
+            and check_congruent(m, thread, offset, local, modulus)
+        ):
+            return -1
+        note_open_read(m, thread, local, size, noc * 32 + trid + 1)
+    count = min(size - t.step, m.max_packet)
+    index = new_transaction(m, READ, thread, noc, core.tile, tile)
+    x = transactions_of(m)[index]
+    x.address, x.local, x.size, x.trid = offset + t.step, local + t.step, count, trid
+    left, arrival = send_unicast(links_of(m), noc_params_of(m)[0], noc, core.tile, tile, 1, now + cost)
+    schedule_transaction(m, index, arrival)
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    words[base + READS_OUT] += 1
+    if trid >= 0:
+        words[base + TRID_READS + trid] += 1
+    t.step += count
+    return next_issue(m, thread, now, cost, left, t.step >= size)
+
+
+@nb.njit(cache=True)
+def issue_write(m, thread, now, local, destination, size, noc, trid, posted, cost, one_packet):
+    """One packet of a write; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if t.step == 0:
+        if size <= 0:
+            fail(m, thread, Fault.ZERO_LENGTH, destination, size, 0)
+            return -1
+        if not valid_noc(m, thread, noc, trid):
+            return -1
+        if one_packet and size > m.max_packet:
+            fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
+            return -1
+    tile = tile_at(m, thread, destination)
+    if tile < 0:
+        return -1
+    offset = destination & ctx.NOC_OFFSET_MASK
+    if t.step == 0:
+        is_dram = tiles_of(m)[tile].kind == TILE_DRAM
+        modulus = m.dram_write_congruence if is_dram else m.l1_congruence
+        if not (
+            check_l1(m, thread, t.core, local, size, False)
+            and check_target(m, thread, tile, offset, size, True)
+            and (size <= 4 or check_congruent(m, thread, local, offset, modulus))
+        ):
+            return -1
+        if t.reads_open > 0 and check_open_reads(m, thread, local, size):
+            return -1
+    count = min(size - t.step, m.max_packet)
+    index = new_transaction(m, WRITE, thread, noc, core.tile, tile)
+    x = transactions_of(m)[index]
+    x.address, x.local, x.size, x.trid, x.posted = offset + t.step, local + t.step, count, trid, posted
+    if moves(m, count):
+        x.staging = new_staging(m, 1)
+        copy_bytes(staging_address(m, x.staging), m.l1_at + t.core * m.l1_size + x.local, count)
+    if not check_writers(m, index):
+        return -1
+    flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
+    left, arrival = send_unicast(links_of(m), noc_params_of(m)[0], noc, core.tile, tile, flits, now + cost)
+    schedule_transaction(m, index, arrival)
+    count_write(m, thread, noc, trid, posted, left + flits, 1)
+    t.step += count
+    return next_issue(m, thread, now, cost, left, t.step >= size)
+
+
+@nb.njit(cache=True)
+def count_write(m, thread, noc, trid, posted, flushed, acknowledgements):
+    """Bookkeeping of a write packet that leaves the core completely at cycle `flushed`."""
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    if posted != 0:
+        words[base + POSTED_FLUSH_AT] = max(words[base + POSTED_FLUSH_AT], flushed)
+        return
+    words[base + WRITES_OUT] += acknowledgements
+    words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], flushed)
+    if trid >= 0:
+        words[base + TRID_WRITES + trid] += acknowledgements
+        words[base + TRID_FLUSH_AT + trid] = max(words[base + TRID_FLUSH_AT + trid], flushed)
+
+
+@nb.njit(cache=True)
+def issue_multicast(m, thread, now):
+    """One packet of a multicast write: one transaction per receiver, one staging slot for all of them."""
+    t = threads_of(m)[thread]
+    local, address, size = argument(t, 0), argument(t, 1), argument(t, 2)
+    expected, linked, loopback, noc = argument(t, 3), argument(t, 4), argument(t, 5), argument(t, 6)
+    core = cores_of(m)[t.core]
+    offset = address & ctx.NOC_OFFSET_MASK
+    if t.step == 0:
+        if size <= 0:
+            fail(m, thread, Fault.ZERO_LENGTH, address, size, 0)
+            return -1
+        if not (
+            valid_noc(m, thread, noc, -1)
+            and check_l1(m, thread, t.core, local, size, False)
+            and check_l1(m, thread, t.core, offset, size, True)
+            and (size <= 4 or check_congruent(m, thread, local, offset, m.l1_congruence))
+        ):
+            return -1
+        if t.reads_open > 0 and check_open_reads(m, thread, local, size):
+            return -1
+    count = min(size - t.step, m.max_packet)
+    last = t.step + count >= size
+    flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
+    is_open = core.linked_noc0 if noc == 0 else core.linked_noc1
+    n, left, free = multicast_packet(m, thread, now + m.issue_multicast, address, noc, loopback, is_open, flits)
+    if n < 0:
+        return -1
+    if n != expected:
+        fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
+        return -1
+    keep = 1 if linked != 0 or not last else 0
+    if noc == 0:
+        core.linked_noc0 = keep
+    else:
+        core.linked_noc1 = keep
+    slot = -1
+    if moves(m, count):
+        slot = new_staging(m, n)
+        copy_bytes(staging_address(m, slot), m.l1_at + t.core * m.l1_size + local + t.step, count)
+    receivers = receivers_of(m)
+    for i in range(n):
+        index = new_transaction(m, WRITE, thread, noc, core.tile, receivers[2 * i])
+        x = transactions_of(m)[index]
+        x.address, x.local, x.size, x.staging = offset + t.step, local + t.step, count, slot
+        if not check_writers(m, index):
+            return -1
+        schedule_transaction(m, index, receivers[2 * i + 1])
+    count_write(m, thread, noc, -1, 0, free, n)
+    t.step += count
+    return next_issue(m, thread, now, m.issue_multicast, left, last)
+
+
+@nb.njit(cache=True)
+def multicast_packet(m, thread, time, address, noc, loopback, is_open, flits):
+    """Route one multicast packet; receivers land in the machine's receiver list.  Returns (n or -1, left, free)."""
+    t = threads_of(m)[thread]
+    x1, y1 = (address >> 36) & 63, (address >> 42) & 63
+    x0, y0 = (address >> 48) & 63, (address >> 54) & 63
+    height = m.n_tiles // m.grid_width
+    if x0 >= m.grid_width or x1 >= m.grid_width or y0 >= height or y1 >= height:
+        fail(m, thread, Fault.UNKNOWN_TILE, address, max(x0, x1), max(y0, y1))
+        return -1, 0, 0
+    n, left, free = send_multicast(
+        links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
+        x0, y0, x1, y1, loopback, is_open, flits, time, receivers_of(m),
+    )  # fmt: skip
+    if n == 0:
+        fail(m, thread, Fault.MULTICAST_EMPTY, address, 0, 0)
+        return -1, 0, 0
+    return n, left, free
+
+
+@nb.njit(cache=True)
+def issue_word(m, thread, now, kind, address, value, noc, posted, cost):
+    """A one-flit request that carries its operand: inline write or atomic increment."""
+    t = threads_of(m)[thread]
+    if not valid_noc(m, thread, noc, -1):
+        return -1
+    tile = tile_at(m, thread, address)
+    if tile < 0:
+        return -1
+    offset = address & ctx.NOC_OFFSET_MASK
+    if tiles_of(m)[tile].kind != TILE_WORKER:
+        fail(m, thread, Fault.ATOMIC_NOT_L1 if kind == ATOMIC else Fault.INLINE_TO_DRAM, address, 0, 0)
+        return -1
+    if offset % 4 != 0:
+        fail(m, thread, Fault.MISALIGNED, offset, 0, 4)
+        return -1
+    if not check_l1(m, thread, tiles_of(m)[tile].index, offset, 4, True):
+        return -1
+    source = cores_of(m)[t.core].tile
+    index = new_transaction(m, kind, thread, noc, source, tile)
+    x = transactions_of(m)[index]
+    x.address, x.size, x.value, x.posted = offset, 4, value, posted
+    if kind == INLINE and not check_writers(m, index):
+        return -1
+    left, arrival = send_unicast(links_of(m), noc_params_of(m)[0], noc, source, tile, 1, now + cost)
+    schedule_transaction(m, index, arrival)
+    if kind == INLINE:
+        count_write(m, thread, noc, -1, posted, left + 1, 1)
+    elif posted == 0:
+        noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += 1
+    return next_issue(m, thread, now, cost, left, True)
+
+
+@nb.njit(cache=True)
+def issue_multicast_increment(m, thread, now):
+    """Atomic increment of one word on every core of a rectangle."""
+    t = threads_of(m)[thread]
+    address, value, expected, noc = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3)
+    offset = address & ctx.NOC_OFFSET_MASK
+    if not (valid_noc(m, thread, noc, -1) and check_l1(m, thread, t.core, offset, 4, True)):
+        return -1
+    n, left, free = multicast_packet(m, thread, now + m.issue_atomic, address, noc, 0, 0, 1)
+    if n < 0:
+        return -1
+    if n != expected:
+        fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
+        return -1
+    receivers = receivers_of(m)
+    for i in range(n):
+        index = new_transaction(m, ATOMIC, thread, noc, cores_of(m)[t.core].tile, receivers[2 * i])
+        x = transactions_of(m)[index]
+        x.address, x.size, x.value = offset, 4, value
+        schedule_transaction(m, index, receivers[2 * i + 1])
+    noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
+    return next_issue(m, thread, now, m.issue_atomic, left, True)
+
+
+# --- operations
+
+
+@nb.njit(cache=True)
+def noc_read(m, thread, now):
+    t = threads_of(m)[thread]
+    kind = argument(t, 5)
+    cost = m.issue_read
+    if kind == ISSUE_PAGE and t.step == 0:
+        cost = m.issue_read_page
+    elif kind == ISSUE_STATEFUL:
+        cost = m.issue_read_stateful
+    return issue_read(
+        m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
+        cost, kind == ISSUE_ONE_PACKET,
+    )  # fmt: skip
+
+
+@nb.njit(cache=True)
+def noc_write(m, thread, now):
+    t = threads_of(m)[thread]
+    kind = argument(t, 5)
+    cost = m.issue_write
+    if kind == ISSUE_PAGE and t.step == 0:
+        cost = m.issue_write_page
+    elif kind == ISSUE_STATEFUL:
+        cost = m.issue_write_stateful
+    return issue_write(
+        m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
+        argument(t, 6), cost, kind == ISSUE_ONE_PACKET,
+    )  # fmt: skip
+
+
+@nb.njit(cache=True)
+def set_state(m, thread, now):
+    """Program a command buffer's target, size and flags once for the `with_state` calls."""
+    t = threads_of(m)[thread]
+    if not valid_noc(m, thread, argument(t, 3), -1):
+        return -1
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + SAVED_STATE + 16 * argument(t, 3) + 8 * argument(t, 0)
+    for i, source in enumerate((1, 2, 4, 5, 6)):
+        words[base + i] = argument(t, source)
+    charge(m, thread, now, m.issue_set_state)
+    return now + m.issue_set_state
+
+
+@nb.njit(cache=True)
+def noc_read_with_state(m, thread, now):
+    t = threads_of(m)[thread]
+    noc = argument(t, 3)
+    if not valid_noc(m, thread, noc, argument(t, 4)):
+        return -1
+    base = thread * NOC_WORDS + SAVED_STATE + 16 * noc
+    words = noc_words_of(m)
+    size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
+    source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
+    trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
+    return issue_read(
+        m, thread, now, source, argument(t, 1), size, noc, trid, m.issue_read_stateful, False
+    )
+
+
+@nb.njit(cache=True)
+def noc_write_with_state(m, thread, now):
+    t = threads_of(m)[thread]
+    noc = argument(t, 3)
+    if not valid_noc(m, thread, noc, argument(t, 4)):
+        return -1
+    base = thread * NOC_WORDS + SAVED_STATE + 16 * noc + 8
+    words = noc_words_of(m)
+    size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
+    destination = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)
+    trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
+    return issue_write(
+        m, thread, now, argument(t, 0), destination, size, noc, trid, words[base + 2], m.issue_write_stateful, False
+    )
+
+
+# --- barriers
+
+
+@nb.njit(cache=True)
+def barrier_open(m, thread, kind, noc, trid):
+    """Transactions the barrier still waits for (0: it is over), flush barriers aside."""
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    if kind == BARRIER_READ:
+        return words[base + READS_OUT]
+    if kind == BARRIER_WRITE:
+        return words[base + WRITES_OUT]
+    if kind == BARRIER_ATOMIC:
+        return words[base + ATOMICS_OUT]
+    if kind == BARRIER_FULL:
+        return words[base + READS_OUT] + words[base + WRITES_OUT] + words[base + ATOMICS_OUT]
+    if kind == BARRIER_READ_TRID:
+        return words[base + TRID_READS + trid]
+    if kind == BARRIER_WRITE_TRID:
+        return words[base + TRID_WRITES + trid]
+    return 0
+
+
+@nb.njit(cache=True)
+def finish_barrier(m, thread, kind, noc, trid):
+    if kind == BARRIER_READ or kind == BARRIER_FULL:
+        forget_open_reads(m, thread, noc, -1)
+    elif kind == BARRIER_READ_TRID:
+        forget_open_reads(m, thread, noc, trid)
+
+
+@nb.njit(cache=True)
+def barrier(m, thread, now):
+    """noc_async_*_barrier and *_flushed."""
+    t = threads_of(m)[thread]
+    kind, noc, trid = argument(t, 0), argument(t, 1), argument(t, 2)
+    if not valid_noc(m, thread, noc, trid):
+        return -1
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    until = now
+    if kind == BARRIER_FLUSHED or kind == BARRIER_FULL:
+        until = max(until, words[base + WRITE_FLUSH_AT])
+    if kind == BARRIER_POSTED or kind == BARRIER_FULL:
+        until = max(until, words[base + POSTED_FLUSH_AT])
+    if kind == BARRIER_FLUSHED_TRID:
+        until = max(until, words[base + TRID_FLUSH_AT + trid])
+    if barrier_open(m, thread, kind, noc, trid) > 0:
+        reason = WAIT_WRITE_BARRIER
+        if kind == BARRIER_READ or kind == BARRIER_READ_TRID or kind == BARRIER_FULL:
+            reason = WAIT_READ_BARRIER
+        elif kind == BARRIER_ATOMIC:
+            reason = WAIT_ATOMIC_BARRIER
+        return park(m, thread, now, reason, kind, noc, trid)
+    finish_barrier(m, thread, kind, noc, trid)
+    charge_stall(m, thread, WAIT_FLUSH, now, until)
+    charge(m, thread, until, m.barrier_poll)
+    return until + m.barrier_poll
+
+
+@nb.njit(cache=True)
+def transaction_returned(m, thread, now):
+    """A count of the thread went down: end its barrier if that was the last one."""
+    t = threads_of(m)[thread]
+    if t.state == PARKED and WAIT_READ_BARRIER <= t.wait <= WAIT_ATOMIC_BARRIER:
+        if barrier_open(m, thread, t.wait_a, t.wait_b, t.wait_c) == 0:
+            if t.operation == OPERATION_END:
+                wake_to_retry(m, thread, now)
+                return
+            finish_barrier(m, thread, t.wait_a, t.wait_b, t.wait_c)
+            wake(m, thread, now, m.barrier_poll)
+
+
+# --- what happens at the target and on return
+
+
+@nb.njit(cache=True)
+def access_memory(m, index, now):
+    """The request is at its target: read or write the memory there.  Returns the cycle at which the answer can leave."""
+    x = transactions_of(m)[index]
+    target = tiles_of(m)[x.target]
+    if target.kind == TILE_DRAM:
+        bank, inside = bank_of(m, x.target, x.address), x.address % m.bank_bytes
+        done = dram_access(
+            channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now
+        )
+        if x.kind == READ and moves(m, x.size):
+            x.staging = new_staging(m, 1)
+            read_bank(m, bank, inside, x.size, staging_address(m, x.staging))
+        elif x.kind == WRITE and x.staging >= 0:
+            write_bank(m, bank, inside, x.size, staging_address(m, x.staging))
+        return done
+    core = target.index
+    host = m.l1_at + core * m.l1_size + x.address
+    if x.kind == READ:
+        if moves(m, x.size):
+            x.staging = new_staging(m, 1)
+            copy_bytes(staging_address(m, x.staging), host, x.size)
+        return now + m.l1_noc_latency
+    if x.kind == WRITE:
+        if x.staging >= 0:
+            copy_bytes(host, staging_address(m, x.staging), x.size)
+    elif x.kind == ATOMIC:
+        store_32(host, load_u32(host) + x.value)
+    else:
+        for i in range(4):
+            if (x.value >> (32 + i)) & 1:
+                store_8(host + i, (x.value >> (8 * i)) & 255)
+    l1_changed(m, core, x.address, x.size, now)
+    return now + m.l1_noc_write_latency
+
+
+@nb.njit(cache=True)
+def transaction_event(m, index, now):
+    """One stage of a transaction."""
+    x = transactions_of(m)[index]
+    if x.stage == AT_TARGET:
+        answer = access_memory(m, index, now)
+        if x.kind != READ:
+            if x.kind != ATOMIC:
+                close_write(m, index)
+            release_staging(m, x.staging)
+            x.staging = -1
+            if x.posted != 0:
+                free_transaction(m, index)
+                return
+        x.stage = ANSWER
+        schedule_transaction(m, index, max(answer, now + 1))
+    elif x.stage == ANSWER:
+        flits = 1 + (x.size + m.flit_bytes - 1) // m.flit_bytes if x.kind == READ else 1
+        left, arrival = send_unicast(
+            links_of(m), noc_params_of(m)[0], x.noc, x.target, x.source, flits, now
+        )
+        x.stage = AT_SOURCE
+        schedule_transaction(m, index, max(arrival, now + 1))
+    else:
+        transaction_home(m, index, now)
+
+
+@nb.njit(cache=True)
+def transaction_home(m, index, now):
+    """Data or acknowledgement is back at the core that asked."""
+    x = transactions_of(m)[index]
+    thread = x.thread
+    t = threads_of(m)[thread]
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * x.noc
+    if x.kind == READ:
+        if x.staging >= 0:
+            copy_bytes(m.l1_at + t.core * m.l1_size + x.local, staging_address(m, x.staging), x.size)
+            release_staging(m, x.staging)
+        words[base + READS_OUT] -= 1
+        if x.trid >= 0:
+            words[base + TRID_READS + x.trid] -= 1
+        l1_changed(m, t.core, x.local, x.size, now)
+    elif x.kind == ATOMIC:
+        words[base + ATOMICS_OUT] -= 1
+    else:
+        words[base + WRITES_OUT] -= 1
+        if x.trid >= 0:
+            words[base + TRID_WRITES + x.trid] -= 1
+    free_transaction(m, index)
+    transaction_returned(m, thread, now)

@@ -1,0 +1,48 @@
+"""DRAM contents: a page table of chunks that exist once they have been written.
+
+`dram_chunks[bank * chunks_per_bank + i]` is the host address of chunk i, or 0.  A bank of 4 GiB costs nothing until it
+is touched, whatever the host's overcommit setting.  Compiled code takes new chunks from a list that Python keeps
+filled (`spare_chunks`).
+"""
+
+import numba as nb
+
+from sim.memory import copy_bytes, zero_bytes
+from sim.state import dram_chunks_of, spare_chunks_of
+
+
+@nb.njit(cache=True)
+def read_bank(m, bank, offset, size, destination):
+    """Copy `size` bytes of a bank to a host address; untouched memory reads as zero."""
+    chunks = dram_chunks_of(m)
+    while size > 0:
+        index, inside = offset // m.chunk_bytes, offset % m.chunk_bytes
+        count = min(size, m.chunk_bytes - inside)
+        chunk = chunks[bank * m.chunks_per_bank + index]
+        if chunk == 0:
+            zero_bytes(destination, count)
+        else:
+            copy_bytes(destination, chunk + inside, count)
+        offset += count
+        destination += count
+        size -= count
+
+
+@nb.njit(cache=True)
+def write_bank(m, bank, offset, size, source):
+    """Copy `size` bytes from a host address into a bank; returns False when no spare chunk is left."""
+    chunks = dram_chunks_of(m)
+    while size > 0:
+        index, inside = offset // m.chunk_bytes, offset % m.chunk_bytes
+        count = min(size, m.chunk_bytes - inside)
+        slot = bank * m.chunks_per_bank + index
+        if chunks[slot] == 0:
+            if m.n_spare == 0:
+                return False
+            m.n_spare -= 1
+            chunks[slot] = spare_chunks_of(m)[m.n_spare]
+        copy_bytes(chunks[slot] + inside, source, count)
+        offset += count
+        source += count
+        size -= count
+    return True

@@ -1,0 +1,273 @@
+"""The compiled lane: takes events in order and lets operations act on the machine, until the host has to look.
+
+`run` is the only entry point from Python during a simulation.  It returns with `m.stop` saying why: the time limit, a
+finished program, spent fuel (so that Ctrl-C works), a pool that Python must enlarge, a fault, an empty calendar, or a
+full timeline log.
+"""
+
+import numba as nb
+
+from sim import calendar as cal
+from sim.cores import context as ctx
+from sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
+from sim.cores.faults import Fault
+from sim.cores.operations import Op
+from sim.cores.tensix import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
+from sim.cores.threads import OPERATION_END, OPERATION_START, advance, argument, charge, fail, park
+from sim.cores.transfers import (
+    ATOMIC,
+    BARRIER_FULL,
+    INLINE,
+    WAIT_EQUAL,
+    WAIT_MIN,
+    barrier,
+    barrier_open,
+    issue_multicast,
+    issue_multicast_increment,
+    issue_word,
+    load_local,
+    noc_read,
+    noc_read_with_state,
+    noc_write,
+    noc_write_with_state,
+    semaphore_wait,
+    set_state,
+    store_local,
+    transaction_event,
+)
+from sim.memory import store_64
+from sim.state import (
+    ENDED,
+    RUNNING,
+    STOP_EMPTY,
+    STOP_ERROR,
+    STOP_FUEL,
+    STOP_LAUNCH_DONE,
+    STOP_LIMIT,
+    STOP_LOG,
+    STOP_MEMORY,
+    WAIT_WRITE_BARRIER,
+    done_of,
+    key_of,
+    launches_of,
+    threads_of,
+    what_of,
+    when_of,
+)
+
+# Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
+MARGIN = 512
+MARGIN_STAGING, MARGIN_CHUNKS, MARGIN_LOG = 8, 8, 64
+RUNNING_ON = -1  # m.stop while the lane runs
+
+_OP = {op.name: int(op) for op in Op}
+SPEND, LOAD, STORE, FAIL = _OP["SPEND"], _OP["LOAD"], _OP["STORE"], _OP["FAIL"]
+RESERVE, PUSH, WAIT, POP = _OP["CB_RESERVE_BACK"], _OP["CB_PUSH_BACK"], _OP["CB_WAIT_FRONT"], _OP["CB_POP_FRONT"]
+RESERVABLE, AVAILABLE = _OP["CB_PAGES_RESERVABLE"], _OP["CB_PAGES_AVAILABLE"]
+NOC_READ, NOC_WRITE, NOC_MULTICAST = _OP["NOC_READ"], _OP["NOC_WRITE"], _OP["NOC_MULTICAST"]
+NOC_INLINE, NOC_ATOMIC, NOC_BARRIER = _OP["NOC_INLINE_WRITE"], _OP["NOC_ATOMIC_INC"], _OP["NOC_BARRIER"]
+NOC_SET_STATE, READ_WITH_STATE = _OP["NOC_SET_STATE"], _OP["NOC_READ_WITH_STATE"]
+WRITE_WITH_STATE, MULTICAST_INC = _OP["NOC_WRITE_WITH_STATE"], _OP["NOC_MULTICAST_INC"]
+INC_ISSUED = _OP["NOC_INC_ISSUED"]
+SEM_WAIT, SEM_WAIT_MIN = _OP["SEM_WAIT"], _OP["SEM_WAIT_MIN"]
+ACQUIRE, COMMIT, DST_WAIT, RELEASE = _OP["DST_ACQUIRE"], _OP["DST_COMMIT"], _OP["DST_WAIT"], _OP["DST_RELEASE"]
+UNPACK_FIRST, UNPACK_LAST = _OP["UNPACK_A"], _OP["UNPACK_REUSE"]
+MATH_FIRST, MATH_LAST = _OP["MATH_COPY"], _OP["MATH_COPY_DST"]
+PACK, CONFIG = _OP["PACK"], _OP["CONFIG"]
+ZONE_BEGIN, ZONE_END = _OP["ZONE_BEGIN"], _OP["ZONE_END"]
+
+
+@nb.njit(cache=True, inline="always")
+def with_result(m, thread, now, cost, value):
+    """Complete an operation that hands a value back to the kernel."""
+    t = threads_of(m)[thread]
+    store_64(t.context + 8 * ctx.RESULT, value)
+    charge(m, thread, now, cost)
+    return now + cost
+
+
+@nb.njit(cache=True)
+def data_operation(m, thread, now):
+    """Operations of the data-movement vocabulary; the cycle at which the core goes on, or -1 (parked or failed)."""
+    t = threads_of(m)[thread]
+    op = t.operation
+    if op == RESERVE:
+        return reserve_back(m, thread, now)
+    if op == PUSH:
+        return push_back(m, thread, now)
+    if op == WAIT:
+        return wait_front(m, thread, now)
+    if op == POP:
+        return pop_front(m, thread, now)
+    if op == SPEND or op == ZONE_BEGIN or op == ZONE_END or op == INC_ISSUED:
+        return now
+    if op == NOC_READ:
+        return noc_read(m, thread, now)
+    if op == NOC_WRITE:
+        return noc_write(m, thread, now)
+    if op == NOC_BARRIER:
+        return barrier(m, thread, now)
+    if op == SEM_WAIT:
+        return semaphore_wait(m, thread, now, WAIT_EQUAL)
+    if op == SEM_WAIT_MIN:
+        return semaphore_wait(m, thread, now, WAIT_MIN)
+    if op == STORE:
+        return store_local(m, thread, now)
+    if op == LOAD:
+        value = load_local(m, thread, now)
+        if m.stop == STOP_ERROR:
+            return -1
+        return with_result(m, thread, now, m.l1_load, value)
+    if op == NOC_MULTICAST:
+        return issue_multicast(m, thread, now)
+    if op == NOC_ATOMIC:
+        return issue_word(
+            m, thread, now, ATOMIC, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), m.issue_atomic
+        )
+    if op == NOC_INLINE:
+        value = (argument(t, 1) & 0xFFFFFFFF) | (argument(t, 2) << 32)
+        return issue_word(
+            m, thread, now, INLINE, argument(t, 0), value, argument(t, 3), argument(t, 4), m.issue_inline_write
+        )
+    if op == NOC_SET_STATE:
+        return set_state(m, thread, now)
+    if op == READ_WITH_STATE:
+        return noc_read_with_state(m, thread, now)
+    if op == WRITE_WITH_STATE:
+        return noc_write_with_state(m, thread, now)
+    if op == MULTICAST_INC:
+        return issue_multicast_increment(m, thread, now)
+    if op == RESERVABLE or op == AVAILABLE:
+        value = poll_pages(m, thread, now, op == AVAILABLE)
+        if value < 0:
+            return -1
+        return with_result(m, thread, now, m.cb_call, value)
+    if op == FAIL:
+        fail(m, thread, Fault.KERNEL_FAILED, argument(t, 0), 0, 0)
+        return -1
+    fail(m, thread, Fault.UNKNOWN_OPERATION, op, 0, 0)
+    return -1
+
+
+@nb.njit(cache=True)
+def compute_operation(m, thread, now):
+    """Operations of the compute vocabulary: (cycle of the next event or -1, whether the operation is complete)."""
+    t = threads_of(m)[thread]
+    op = t.operation
+    if UNPACK_FIRST <= op <= UNPACK_LAST:
+        return unpack(m, thread, now)
+    if MATH_FIRST <= op <= MATH_LAST:
+        return math(m, thread, now)
+    if op == PACK:
+        return pack(m, thread, now), True
+    if op == ACQUIRE:
+        return dst_acquire(m, thread, now), True
+    if op == COMMIT:
+        return dst_commit(m, thread, now), True
+    if op == DST_WAIT:
+        return dst_wait(m, thread, now), True
+    if op == RELEASE:
+        return dst_release(m, thread, now), True
+    return configure(m, thread, now), True
+
+
+@nb.njit(cache=True)
+def end_thread(m, thread, now):
+    """The kernel has returned.  The thread ends when its own transactions are back; the last one ends the program."""
+    t = threads_of(m)[thread]
+    for noc in range(2):
+        if barrier_open(m, thread, BARRIER_FULL, noc, 0) > 0:
+            return park(m, thread, now, WAIT_WRITE_BARRIER, BARRIER_FULL, noc, -1)
+    t.state, t.ended = ENDED, now
+    launch = launches_of(m)[t.launch]
+    launch.live -= 1
+    if launch.live == 0:
+        launch.ended = now
+        done_of(m)[m.n_done] = t.launch
+        m.n_done += 1
+        m.stop = STOP_LAUNCH_DONE
+    return -1
+
+
+@nb.njit(cache=True)
+def thread_event(m, thread, now):
+    """Let the posted operation of a thread act; returns the cycle of the thread's next event, or -1."""
+    t = threads_of(m)[thread]
+    op = t.operation
+    if op == OPERATION_START:
+        t.state, t.started = RUNNING, now
+        return advance(m, thread, now)
+    if op == OPERATION_END:
+        return end_thread(m, thread, now)
+    if op < ACQUIRE or op >= ZONE_BEGIN:
+        time = data_operation(m, thread, now)
+        complete = t.phase == 0
+        t.phase = 0
+    else:
+        time, complete = compute_operation(m, thread, now)
+    if time < 0 or not complete:
+        return time
+    return advance(m, thread, time)
+
+
+@nb.njit(cache=True)
+def run(m, limit, fuel):
+    """Run events up to and including cycle `limit`; see the module's text for `m.stop`."""
+    when, key, what = when_of(m), key_of(m), what_of(m)
+    m.stop = RUNNING_ON
+    while m.stop == RUNNING_ON:
+        if m.calendar_size == 0:
+            m.stop = STOP_EMPTY
+            break
+        now = when[0]
+        if now > limit:
+            m.stop = STOP_LIMIT
+            break
+        if fuel <= 0:
+            m.stop = STOP_FUEL
+            break
+        if (
+            m.n_transactions - m.transactions_used < MARGIN
+            or m.calendar_capacity - m.calendar_size < MARGIN
+            or m.staging_left < MARGIN_STAGING
+            or m.n_spare < MARGIN_CHUNKS
+        ):
+            m.stop = STOP_MEMORY
+            break
+        if m.log_on != 0 and m.log_capacity - m.n_log < MARGIN_LOG:
+            m.stop = STOP_LOG
+            break
+        fuel -= 1
+        m.now = now
+        event = what[0]
+        if event >= 0:
+            m.calendar_size = cal.pop(when, key, what, m.calendar_size)
+            transaction_event(m, event, now)
+            continue
+        thread = -1 - event
+        entry = key[0]
+        time = thread_event(m, thread, now)
+        # Whatever the event scheduled lies later than `now`, so it is still on top: one sift replaces or removes it.
+        if time >= 0:
+            cal.replace_top(when, key, what, m.calendar_size, time, entry, event)
+        else:
+            m.calendar_size = cal.pop(when, key, what, m.calendar_size)
+        if threads_of(m)[thread].operation == SPEND:
+            fuel -= 50
+
+
+@nb.njit(cache=True)
+def start_thread(m, thread, time):
+    """Schedule the first event of a prepared thread."""
+    t = threads_of(m)[thread]
+    t.operation = OPERATION_START
+    m.calendar_size = cal.push(
+        when_of(m), key_of(m), what_of(m), m.calendar_size, time,
+        cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0), -1 - thread,
+    )  # fmt: skip
+
+
+@nb.njit(cache=True)
+def earliest(m):
+    """Cycle of the earliest event, or -1."""
+    return when_of(m)[0] if m.calendar_size > 0 else -1

@@ -1,0 +1,295 @@
+"""The state of one chip as data: records that the compiled lane reads and writes.
+
+`MACHINE` is one record of scalars: the clock, the free lists, every timing parameter, and the host addresses of the
+arrays.  Compiled functions take that record alone and look at an array through a view (`threads_of(m)[i]`), so their
+compile time does not grow with the state, and a call from Python unboxes one argument.
+"""
+
+import numba as nb
+import numpy as np
+from numba import carray, types
+from numba.extending import intrinsic
+
+from sim.cores.context import CB_WORDS
+from sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
+from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE
+
+# --- why a thread is not running (column of the stall table)
+WAIT_CB_FRONT = 0  # + circular-buffer index
+WAIT_CB_BACK = 32  # + circular-buffer index
+WAIT_READ_BARRIER = 64
+WAIT_WRITE_BARRIER = 65
+WAIT_FLUSH = 66
+WAIT_ATOMIC_BARRIER = 67
+WAIT_SEMAPHORE = 68
+WAIT_DST_FREE = 69  # tile_regs_acquire: the pack thread still holds every section
+WAIT_DST_READY = 70  # tile_regs_wait: the math thread has not committed
+WAIT_SOURCE_FREE = 71  # unpack: both source banks are full
+WAIT_SOURCE_READY = 72  # math: no source bank is full
+WAIT_NOC_ISSUE = 73  # the command buffer or the NIU is busy with an earlier packet
+WAIT_NONE = 79
+N_REASONS = 80
+
+# --- thread states
+IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
+
+# --- why the lane returned
+STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)
+
+# --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
+NOC_WORDS = 256
+READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT, READS_UNCOUNTED = 0, 1, 2, 3, 4, 5
+TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
+SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid
+OPEN_READS, MAX_OPEN_READS = 160, 24  # destinations of reads without a barrier yet: (address, end, noc * 32 + trid + 1)
+
+THREAD = np.dtype(
+    [(name, np.int64) for name in (
+        "function frame context core slot launch state operation phase step count ready_at "
+        "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
+        "operations fraction role reads_open"
+    ).split()],
+    align=True,
+)  # fmt: skip
+
+CORE = np.dtype(
+    [(name, np.int64) for name in (
+        "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
+        "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
+        "semaphore_waiters linked_noc0 linked_noc1 launch open_reads open_writes fpu_busy flops bank_a bank_b token0_a token0_b token1_a token1_b"
+    ).split()],
+    align=True,
+)  # fmt: skip
+
+TILE = np.dtype([(name, np.int64) for name in "kind index open_writes".split()], align=True)  # kind: 0 other, 1 worker, 2 DRAM
+TILE_OTHER, TILE_WORKER, TILE_DRAM = 0, 1, 2
+
+TRANSACTION = np.dtype(
+    [(name, np.int64) for name in (
+        "kind stage thread noc source target address local size trid posted staging value key next_open previous_open"
+    ).split()],
+    align=True,
+)  # fmt: skip
+READ, WRITE, ATOMIC, INLINE = 0, 1, 2, 3
+
+LAUNCH = np.dtype([(name, np.int64) for name in "live started ended".split()], align=True)
+LOG = np.dtype([(name, np.int64) for name in "thread kind start end line operation".split()], align=True)
+
+_ADDRESSES = (
+    "threads cores circular_buffers tiles links channels banks transactions when key what stalls lines noc_words log launches "
+    "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
+    "done sfpu_cycles l1"
+).split()
+_COUNTERS = (
+    "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_threads n_cores n_tiles n_links "
+    "n_channels n_banks n_lines n_launches n_done log_on n_log log_capacity staging_slots staging_left staging_bytes "
+    "n_spare chunk_bytes chunks_per_bank l1_size bank_bytes data_on grid_width flit_bytes max_packet max_cycles "
+    "fuel stop error error_thread error_a error_b error_c error_line reserved_end l1_congruence dram_read_congruence "
+    "dram_write_congruence allow_small operations unpack_joint semaphore_base n_spare_capacity n_source_words n_dst_words"
+).split()
+
+# Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
+# Scale 1024 keeps fractional cycles as fixed point.
+PARAMETERS = {
+    "issue_read": ("riscv.issue.read", 1),
+    "issue_read_stateful": ("riscv.issue.read_stateful", 1),
+    "issue_read_page": ("riscv.issue.read_page", 1),
+    "issue_write": ("riscv.issue.write", 1),
+    "issue_write_stateful": ("riscv.issue.write_stateful", 1),
+    "issue_write_page": ("riscv.issue.write_page", 1),
+    "issue_multicast": ("riscv.issue.multicast", 1),
+    "issue_inline_write": ("riscv.issue.inline_write", 1),
+    "issue_atomic": ("riscv.issue.atomic", 1),
+    "issue_set_state": ("riscv.issue.set_state", 1),
+    "barrier_poll": ("riscv.issue.barrier_poll", 1),
+    "semaphore_poll": ("riscv.issue.semaphore_poll", 1),
+    "cb_call": ("riscv.issue.cb_call", 1),
+    "l1_load": ("riscv.l1_load", 1),
+    "l1_store": ("riscv.l1_store", 1),
+    "l1_noc_latency": ("l1.noc_access_latency", 1),
+    "l1_noc_write_latency": ("l1.noc_write_latency", 1),
+    "unpack_bytes": ("tensix.unpack.bytes_per_cycle", 1),
+    "unpack_overhead": ("tensix.unpack.tile_overhead", 1024),
+    "unpack_datums": ("tensix.unpack.datums_per_cycle", 1),
+    "mvmul_cycles": ("tensix.math.mvmul_cycles", 1024),
+    "mvmuls_per_tile": ("tensix.math.mvmuls_per_tile", 1),
+    "math_overhead": ("tensix.math.call_overhead", 1024),
+    "math_block_overhead": ("tensix.math.block_overhead", 1024),
+    "eltwise_instructions": ("tensix.math.eltwise_instructions", 1),
+    "copy_instructions": ("tensix.math.copy_instructions", 1),
+    "reduce_instructions": ("tensix.math.reduce_instructions", 1),
+    "reduce_row_extra": ("tensix.math.reduce_row_extra", 1),
+    "transpose_extra": ("tensix.math.transpose_extra", 1),
+    "pack_bytes": ("tensix.pack.bytes_per_cycle", 1),
+    "pack_minimum": ("tensix.pack.minimum_cycles", 1),
+    "pack_overhead": ("tensix.pack.call_overhead", 1024),
+    "pack_l1_acc_percent": ("tensix.pack.l1_accumulate_factor", 100),
+    "init_cycles": ("tensix.init", 1),
+    "short_init_cycles": ("tensix.short_init", 1),
+    "reconfig_cycles": ("tensix.reconfig", 1),
+    "push_cycles": ("tensix.push", 1),
+    "sync_cycles": ("tensix.sync", 1),
+}
+
+MACHINE = np.dtype(
+    [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]], align=True
+)
+
+
+@intrinsic
+def _as_pointer(typingctx, address):
+    def codegen(context, builder, signature, args):
+        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), codegen
+
+
+WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
+
+
+# --- views: the machine's arrays as numpy arrays inside compiled code
+
+
+@nb.njit(inline="always")
+def threads_of(m):
+    return carray(_as_pointer(m.threads_at), (m.n_threads,), dtype=THREAD)
+
+
+@nb.njit(inline="always")
+def cores_of(m):
+    return carray(_as_pointer(m.cores_at), (m.n_cores,), dtype=CORE)
+
+
+@nb.njit(inline="always")
+def tiles_of(m):
+    return carray(_as_pointer(m.tiles_at), (m.n_tiles,), dtype=TILE)
+
+
+@nb.njit(inline="always")
+def links_of(m):
+    return carray(_as_pointer(m.links_at), (m.n_links,), dtype=LINK_DTYPE)
+
+
+@nb.njit(inline="always")
+def channels_of(m):
+    return carray(_as_pointer(m.channels_at), (m.n_channels,), dtype=CHANNEL_DTYPE)
+
+
+@nb.njit(inline="always")
+def banks_of(m):
+    return carray(_as_pointer(m.banks_at), (m.n_banks,), dtype=BANK_DTYPE)
+
+
+@nb.njit(inline="always")
+def noc_params_of(m):
+    return carray(_as_pointer(m.noc_params_at), (1,), dtype=NOC_PARAMS_DTYPE)
+
+
+@nb.njit(inline="always")
+def dram_params_of(m):
+    return carray(_as_pointer(m.dram_params_at), (1,), dtype=DRAM_PARAMS_DTYPE)
+
+
+@nb.njit(inline="always")
+def transactions_of(m):
+    return carray(_as_pointer(m.transactions_at), (m.n_transactions,), dtype=TRANSACTION)
+
+
+@nb.njit(inline="always")
+def launches_of(m):
+    return carray(_as_pointer(m.launches_at), (m.n_launches,), dtype=LAUNCH)
+
+
+@nb.njit(inline="always")
+def log_of(m):
+    return carray(_as_pointer(m.log_at), (m.log_capacity,), dtype=LOG)
+
+
+@nb.njit(inline="always")
+def when_of(m):
+    return carray(_as_pointer(m.when_at), (m.calendar_capacity,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def key_of(m):
+    return carray(_as_pointer(m.key_at), (m.calendar_capacity,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def what_of(m):
+    return carray(_as_pointer(m.what_at), (m.calendar_capacity,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def circular_buffers_of(m):
+    return carray(_as_pointer(m.circular_buffers_at), (m.n_cores * 32 * CB_WORDS,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def stalls_of(m):
+    return carray(_as_pointer(m.stalls_at), (m.n_threads * N_REASONS,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def lines_of(m):
+    return carray(_as_pointer(m.lines_at), (m.n_lines * 3,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def noc_words_of(m):
+    return carray(_as_pointer(m.noc_words_at), (m.n_threads * NOC_WORDS,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def done_of(m):
+    return carray(_as_pointer(m.done_at), (m.n_launches,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def staging_free_of(m):
+    return carray(_as_pointer(m.staging_free_at), (m.staging_slots,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def staging_uses_of(m):
+    return carray(_as_pointer(m.staging_uses_at), (m.staging_slots,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def dram_chunks_of(m):
+    return carray(_as_pointer(m.dram_chunks_at), (m.n_channels * m.chunks_per_bank,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def spare_chunks_of(m):
+    return carray(_as_pointer(m.spare_chunks_at), (m.n_spare_capacity,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def receivers_of(m):
+    return carray(_as_pointer(m.receivers_at), (2 * m.n_tiles,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def workers_mask_of(m):
+    return carray(_as_pointer(m.workers_mask_at), (m.n_tiles,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def sfpu_cycles_of(m):
+    return carray(_as_pointer(m.sfpu_cycles_at), (512,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def src_a_of(m):
+    return carray(_as_pointer(m.src_a_at), (m.n_source_words,), dtype=SINGLE)
+
+
+@nb.njit(inline="always")
+def src_b_of(m):
+    return carray(_as_pointer(m.src_b_at), (m.n_source_words,), dtype=SINGLE)
+
+
+@nb.njit(inline="always")
+def dst_of(m):
+    return carray(_as_pointer(m.dst_at), (m.n_dst_words,), dtype=SINGLE)
