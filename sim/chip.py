@@ -57,6 +57,11 @@ class Chip:
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
         self.n_workers = len(arch.worker_coords)
+        self.totals = [
+            {"busy": 0, "time": 0, "operations": 0, "stalls": np.zeros(st.N_REASONS, np.int64)}
+            for _ in range(THREADS_PER_CORE)
+        ]
+        self.flops, self.fpu_busy, self.compute_cores, self.log_chunks = 0, 0, set(), []
         self._arrays = {}
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
         self.machine_array = np.zeros(1, st.MACHINE)
@@ -257,10 +262,29 @@ class Chip:
         for i in range(int(self.machine["n_done"])):
             slot = int(self._arrays["done"][i])
             launch_id = self._running.pop(slot)
+            self._account(slot)
             self._launches[launch_id]["ended"] = int(self._arrays["launches"][slot]["ended"])
             done.append((launch_id, self._launches[launch_id]["ended"]))
         self.machine["n_done"] = 0
         return done
+
+    def _account(self, slot):
+        """Add the threads of a finished program to the totals by thread slot."""
+        threads = self._arrays["threads"]
+        mine = np.flatnonzero((threads["launch"] == slot) & (threads["state"] == st.ENDED) & (threads["ended"] > 0))
+        for index in mine:
+            t = threads[index]
+            totals = self.totals[int(t["slot"])]
+            totals["busy"] += int(t["busy"])
+            totals["time"] += int(t["ended"] - t["started"])
+            totals["operations"] += int(t["operations"])
+            totals["stalls"] += self._arrays["stalls"][index]
+            t["state"], t["launch"] = st.IDLE, -1
+        cores = {int(threads[index]["core"]) for index in mine if threads[index]["slot"] == TRISC0}
+        for core in cores:
+            self.flops += int(self._arrays["cores"][core]["flops"])
+            self.fpu_busy += int(self._arrays["cores"][core]["fpu_busy"])
+        self.compute_cores |= cores
 
     def abort(self):
         """Drop every thread and event; memory keeps its contents."""

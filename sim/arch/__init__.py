@@ -1,0 +1,3 @@
+from sim.arch.loader import Arch, architectures, load_arch
+
+__all__ = ["Arch", "architectures", "load_arch"]

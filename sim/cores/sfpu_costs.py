@@ -1,0 +1,17 @@
+"""Cycles of the vector-unit functions, as one table for the compiled lane."""
+
+import numpy as np
+
+from sim.cores.sfpu import SfpuBinary, SfpuUnary
+
+BINARY_OFFSET = 256
+
+
+def sfpu_cycle_table(arch):
+    """int64[512]: cycles per tile of unary function i at i, of binary function i at 256 + i (`tensix.sfpu_cycles`)."""
+    cycles = arch.section("tensix.sfpu_cycles")
+    table = np.full(512, cycles["default"], np.int64)
+    for offset, functions in ((0, SfpuUnary), (BINARY_OFFSET, SfpuBinary)):
+        for function in functions:
+            table[offset + function] = cycles.get(function.name, cycles["default"])
+    return table

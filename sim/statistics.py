@@ -1,0 +1,177 @@
+"""What a chip did: shares of busy and stalled time by reason, links, DRAM channels, source lines.
+
+All figures come from counters that the lane keeps; nothing here runs during a simulation.
+"""
+
+import numpy as np
+
+from sim import state as st
+from sim.deadlock import reason_name
+from sim.launch import THREAD_NAMES
+
+DIRECTIONS = ("inject", "x", "y", "eject")
+
+
+def program_cycles(chip):
+    """Cycles from the first kernel start to the last kernel end, summed over the programs that have run."""
+    return sum(launch["ended"] - launch["started"] for launch in chip._launches.values() if "ended" in launch)
+
+
+def breakdown(chip):
+    """{kind of core: {"busy": share, "stalled": {reason: share}, "idle": share, "operations": n}} of thread time."""
+    result = {}
+    for name, totals in zip(THREAD_NAMES, chip.totals, strict=True):
+        if totals["time"] == 0:
+            continue
+        stalls = {
+            reason_name(reason): int(cycles) / totals["time"]
+            for reason, cycles in enumerate(totals["stalls"])
+            if cycles > 0
+        }
+        stalls = dict(sorted(stalls.items(), key=lambda item: -item[1]))
+        busy = totals["busy"] / totals["time"]
+        result[name] = {
+            "busy": busy,
+            "stalled": stalls,
+            "other": max(0.0, 1 - busy - sum(stalls.values())),
+            "operations": totals["operations"],
+        }
+    return result
+
+
+def _neighbour(chip, noc, x, y, direction):
+    """Tile at the far end of a link; both NoCs are unidirectional tori (NoC 0: +x, +y; NoC 1: -x, -y)."""
+    width, height = chip.arch.noc_size
+    step = 1 if noc == 0 else -1
+    if direction == 1:
+        return (x + step) % width, y
+    if direction == 2:
+        return x, (y + step) % height
+    return x, y
+
+
+def links(chip, cycles):
+    """Every used link, busiest first: {"noc", "from", "to", "kind", "utilization", "stall_cycles", "bytes"}."""
+    records = chip._arrays["links"]
+    width, height = chip.arch.noc_size
+    used = np.flatnonzero(records["flits"] > 0)
+    result = []
+    for index in used:
+        noc, rest = divmod(int(index), width * height * 4)
+        tile, direction = divmod(rest, 4)
+        x, y = tile % width, tile // width
+        to = _neighbour(chip, noc, x, y, direction)
+        result.append(
+            {
+                "noc": noc,
+                "from": f"{x}-{y}",
+                "to": f"{to[0]}-{to[1]}",
+                "kind": DIRECTIONS[direction],
+                "utilization": int(records[index]["flits"]) / max(cycles, 1),
+                "stall_cycles": int(records[index]["stall"]),
+                "bytes": int(records[index]["flits"]) * int(chip.machine["flit_bytes"]),
+            }
+        )
+    result.sort(key=lambda link: (-link["utilization"], link["noc"], link["from"], link["kind"]))
+    return result
+
+
+def noc(chip, cycles):
+    """NoC summary: bytes put on each NoC (headers included), mean and peak link utilisation, links busiest first."""
+    table = links(chip, cycles)
+    injected = [sum(link["bytes"] for link in table if link["noc"] == n and link["kind"] == "inject") for n in (0, 1)]
+    wires = [link["utilization"] for link in table if link["kind"] in ("x", "y")]
+    return {
+        "bytes": {"noc0": injected[0], "noc1": injected[1]},
+        "peak_link_utilization": max(wires, default=0.0),
+        "mean_link_utilization": sum(wires) / (4 * len(chip._arrays["tiles"])) if wires else 0.0,
+        "links": table,
+    }
+
+
+def dram(chip, cycles):
+    """DRAM summary: bytes, row hits and misses, and the same per channel with its share of peak bandwidth."""
+    peak = chip.arch["dram.bank_bytes_per_cycle"] * max(cycles, 1)
+    channels = [
+        {
+            "channel": index,
+            "read_bytes": int(record["read_bytes"]),
+            "write_bytes": int(record["write_bytes"]),
+            "row_hits": int(record["row_hits"]),
+            "row_misses": int(record["row_misses"]),
+            "utilization": (int(record["read_bytes"]) + int(record["write_bytes"])) / peak,
+        }
+        for index, record in enumerate(chip._arrays["channels"])
+    ]
+    total = {name: sum(c[name] for c in channels) for name in ("read_bytes", "write_bytes", "row_hits", "row_misses")}
+    total["utilization"] = sum(c["utilization"] for c in channels) / len(channels)
+    return total | {"channels": channels}
+
+
+def slowest_lines(chip, count=10):
+    """Kernel source lines by cycles: {"file", "line", "source", "kernel", "busy", "stalled", "operations"}."""
+    table, result = chip._arrays["lines"], []
+    for base, compiled in enumerate(chip._line_sources):
+        if compiled is None or (table[base] == 0).all():
+            continue
+        line = min(compiled.lines) + base - chip._line_sources.index(compiled)
+        result.append(
+            {
+                "file": compiled.file,
+                "line": line,
+                "kernel": compiled.name,
+                "source": compiled.lines.get(line, "").strip(),
+                "busy": int(table[base][0]),
+                "stalled": int(table[base][1]),
+                "operations": int(table[base][2]),
+            }
+        )
+    result.sort(key=lambda row: (-(row["busy"] + row["stalled"]), row["file"], row["line"]))
+    return result[:count]
+
+
+def bounded_by(chip, cycles):
+    """The unit that is closest to its limit: "fpu", "dram", "noc", or the most stalled reason when none is near."""
+    busy = {
+        "fpu": chip.fpu_busy / max(cycles * max(len(chip.compute_cores), 1), 1),
+        "dram": dram(chip, cycles)["utilization"],
+        "noc": noc(chip, cycles)["peak_link_utilization"],
+    }
+    unit = max(busy, key=busy.get)
+    if busy[unit] >= 0.5:
+        return unit
+    shares = {}
+    for part in breakdown(chip).values():
+        for reason, share in part["stalled"].items():
+            shares[reason] = max(shares.get(reason, 0.0), share)
+    return max(shares, key=shares.get) if shares else unit
+
+
+def peak_flops_per_cycle(chip):
+    """Floating-point operations per cycle of one core at LoFi (a multiply-add counts two)."""
+    return 2 * 32 * 32 * 32 / chip.arch["tensix.math.mvmuls_per_tile"]
+
+
+def collect(chip):
+    """The machine-readable summary of a chip's work (keys: section 9 of the design page)."""
+    cycles = program_cycles(chip)
+    cores = len(chip.compute_cores)
+    peak = peak_flops_per_cycle(chip) * cores * cycles
+    return {
+        "arch": chip.arch.name,
+        "cycles": cycles,
+        "device_seconds": cycles / (chip.arch.clock_mhz * 1e6),
+        "numerics": chip.numerics,
+        "seed": chip.seed,
+        "bounded_by": bounded_by(chip, cycles),
+        "breakdown": breakdown(chip),
+        "noc": noc(chip, cycles),
+        "dram": dram(chip, cycles),
+        "flops": chip.flops,
+        "flops_utilization": chip.flops / peak if peak else 0.0,
+        "fpu_utilization": chip.fpu_busy / (cores * cycles) if cores and cycles else 0.0,
+        "operations": int(chip.machine["operations"]),
+        "lines": slowest_lines(chip),
+    }
+
+
