@@ -22,6 +22,7 @@ from sim.noc.packet import build_links, build_noc_params
 NUMERICS = ("exact", "fast", "off")
 CHUNK_BYTES = 1 << 18
 CHUNKS_PER_SLAB = 64
+LOG_ENTRIES = 1 << 18
 N_SEMAPHORES = 16
 SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (reference section 1.6)
 MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
@@ -553,6 +554,16 @@ class Chip:
             where={"cycle": self.now, "waiting": graph},
             hint="each line names who waits, for what, since when; look for the push, increment or release that is missing",
         )
+
+    def enable_log(self):
+        """Record every span of every thread from now on (for the timeline)."""
+        self._place("log", np.zeros(LOG_ENTRIES, st.LOG), "log_capacity")
+        self.machine["log_on"] = 1
+
+    def log(self):
+        """The recorded spans (`state.LOG` records), in order."""
+        self._drain_log()
+        return np.concatenate(self.log_chunks)
 
     def _drain_log(self):
         m = self.machine

@@ -30,6 +30,10 @@ WAIT_NOC_ISSUE = 73  # the command buffer or the NIU is busy with an earlier pac
 WAIT_NONE = 79
 N_REASONS = 80
 
+# --- kinds of log entries beyond the stall reasons; `line` holds the bytes
+LOG_DRAM = 1000  # + bank
+LOG_NOC = 2000  # + noc
+
 # --- thread states
 IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
 
@@ -66,7 +70,7 @@ TILE_OTHER, TILE_WORKER, TILE_DRAM = 0, 1, 2
 
 TRANSACTION = np.dtype(
     [(name, np.int64) for name in (
-        "kind stage thread noc source target address local size trid posted staging value key next_open previous_open"
+        "kind stage thread noc source target address local size trid posted staging value key next_open previous_open issued"
     ).split()],
     align=True,
 )  # fmt: skip

@@ -21,6 +21,8 @@ from sim.state import (
     ATOMIC,
     ATOMICS_OUT,
     INLINE,
+    LOG_DRAM,
+    LOG_NOC,
     MAX_OPEN_READS,
     NOC_WORDS,
     OPEN_READS,
@@ -49,6 +51,7 @@ from sim.state import (
     dram_params_of,
     key_of,
     links_of,
+    log_of,
     noc_params_of,
     noc_words_of,
     receivers_of,
@@ -93,6 +96,7 @@ def new_transaction(m, kind, thread, noc, source, target):
     x.key = cal.make_key(cal.CLASS_NETWORK, t.core, t.slot, t.sequence)
     x.staging = x.next_open = x.previous_open = x.trid = -1
     x.posted = x.value = 0
+    x.issued = m.now
     return index
 
 
@@ -746,6 +750,15 @@ def transaction_returned(m, thread, now):
 
 
 @nb.njit(cache=True)
+def log_bytes(m, thread, kind, start, end, size):
+    """Enter moved bytes into the timeline log."""
+    if m.log_on != 0 and m.n_log < m.log_capacity:
+        entry = log_of(m)[m.n_log]
+        entry.thread, entry.kind, entry.start, entry.end, entry.line = thread, kind, start, end, size
+        m.n_log += 1
+
+
+@nb.njit(cache=True)
 def access_memory(m, index, now):
     """The request is at its target: read or write the memory there.  Returns the cycle at which the answer can leave."""
     x = transactions_of(m)[index]
@@ -755,6 +768,7 @@ def access_memory(m, index, now):
         done = dram_access(
             channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now
         )
+        log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)
             read_bank(m, bank, inside, x.size, staging_address(m, x.staging))
@@ -799,6 +813,7 @@ def transaction_event(m, index, now):
         schedule_transaction(m, index, max(answer, now + 1))
     elif x.stage == ANSWER:
         flits = 1 + (x.size + m.flit_bytes - 1) // m.flit_bytes if x.kind == READ else 1
+        log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size)
         left, arrival = send_unicast(
             links_of(m), noc_params_of(m)[0], x.noc, x.target, x.source, flits, now
         )

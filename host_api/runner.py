@@ -1,0 +1,98 @@
+"""Running one program on one device for the command line: open, run, collect, close."""
+
+import importlib.util
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sim import statistics
+from sim.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `tensim run` was asked for; None means the program's default."""
+
+    name: str
+    arch: str = "wormhole_b0"
+    overrides: dict = field(default_factory=dict)
+    grid: str | None = None
+    shape: str | None = None
+    dtype: str | None = None
+    fidelity: str | None = None
+    parameters: dict = field(default_factory=dict)
+    numerics: str = "fast"
+    noc: str = "packet"
+    seed: int = 0
+    max_cycles: int | None = None
+    timeline: str | None = None
+
+
+def load_program(path):
+    """Register the program of a Python file (a `run` function with the examples' signature) and return its name."""
+    from examples import EXAMPLES, Example, Options
+
+    file = Path(path)
+    if not file.is_file():
+        raise UsageError(f"no such program file: {path}", hint="give an example's name (tensim examples) or a .py file")
+    spec = importlib.util.spec_from_file_location(f"tensim_program_{file.stem}", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not callable(getattr(module, "run", None)):
+        raise UsageError(f"{path} has no function run(device, *, shape, dtype, fidelity, grid, rng)")
+
+    class Loaded(Example):
+        def load(self):
+            return module
+
+    axes = tuple(getattr(module, "AXES", "MKN"))
+    defaults = Options(shape=getattr(module, "SHAPE", None), dtype="bf16", fidelity="HiFi4", grid="full")
+    EXAMPLES[file.stem] = Loaded((module.__doc__ or file.stem).strip().split("\n")[0], file.stem, axes, defaults)
+    return file.stem
+
+
+def run_program(settings, on_progress=lambda text: None):
+    """Run a program and return its summary (section 9 of the design page).  The device is closed in any case."""
+    import host_api as tt
+    from examples import Options, get_example, run_example
+    from sim.arch import load_arch
+
+    begun = time.perf_counter()
+    name = load_program(settings.name) if settings.name.endswith(".py") else settings.name
+    get_example(name)
+    arch = load_arch(settings.arch, settings.overrides)
+    on_progress("opening the device")
+    device = tt.create_device(
+        0, arch=arch, numerics=settings.numerics, noc=settings.noc, max_cycles=settings.max_cycles, seed=settings.seed
+    )
+    try:
+        chip = device.chip
+        if settings.timeline:
+            chip.enable_log()
+
+        def report(now, chips):
+            rate = int(chip.machine["operations"]) / max(time.perf_counter() - begun, 1e-9)
+            on_progress(f"simulated {chip.now:,} cycles, {rate / 1e6:.2f} M operations/s")
+
+        device.system.env.on_progress(report)
+        on_progress("running")
+        options = Options(
+            settings.shape, settings.dtype, settings.fidelity, settings.grid, settings.seed, settings.parameters
+        )
+        result = run_example(name, device, options)
+        summary = statistics.collect(chip)
+        summary |= {
+            "name": name,
+            "description": result.description,
+            "verified": result.verified if settings.numerics != "off" else None,
+            "warnings": [],
+        }
+        if settings.timeline:
+            from traces.timeline import write_timeline
+
+            on_progress(f"writing {settings.timeline}")
+            summary["timeline_events"] = write_timeline(chip, settings.timeline)
+    finally:
+        tt.close_device(device)
+    summary["host_seconds"] = time.perf_counter() - begun
+    return summary

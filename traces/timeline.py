@@ -1,0 +1,78 @@
+"""The timeline of a run in the Chrome trace-event format, which Perfetto opens.
+
+One process per core with a track per thread (busy spans by kernel line, stalls by reason); one process for the memory
+system with a counter per NoC and per DRAM channel.  Time stamps are microseconds of simulated time.
+"""
+
+import json
+
+import numpy as np
+
+from sim import state as st
+from sim.cores.operations import Op
+from sim.deadlock import reason_name
+from sim.launch import THREAD_NAMES, THREADS_PER_CORE
+
+COUNTER_SAMPLES = 400
+MEMORY_PROCESS = 1_000_000
+COLOURS = {"busy": "good", "stall": "terrible"}
+OPERATION_NAMES = {int(op): op.name.lower() for op in Op} | {-1: "start", -2: "end"}
+
+
+def _thread_events(chip, entries, per_us):
+    grid_x = chip.arch.grid[0]
+    for core in sorted({int(thread) // THREADS_PER_CORE for thread in np.unique(entries["thread"])}):
+        name = f"core ({core % grid_x},{core // grid_x})"
+        yield {"ph": "M", "pid": core, "name": "process_name", "args": {"name": name}}
+        yield {"ph": "M", "pid": core, "name": "process_sort_index", "args": {"sort_index": core}}
+        for slot, thread in enumerate(THREAD_NAMES):
+            yield {"ph": "M", "pid": core, "tid": slot, "name": "thread_name", "args": {"name": thread}}
+    for entry in entries:
+        core, slot = divmod(int(entry["thread"]), THREADS_PER_CORE)
+        busy = int(entry["kind"]) == st.WAIT_NONE
+        operation = OPERATION_NAMES.get(int(entry["operation"]), "plain code")
+        yield {
+            "ph": "X",
+            "pid": core,
+            "tid": slot,
+            "ts": int(entry["start"]) / per_us,
+            "dur": (int(entry["end"]) - int(entry["start"])) / per_us,
+            "name": operation if busy else f"wait: {reason_name(int(entry['kind']))}",
+            "cname": COLOURS["busy" if busy else "stall"],
+            "args": {"line": int(entry["line"])},
+        }
+
+
+def _counter_events(chip, entries, per_us):
+    """Bytes per cycle of each NoC and DRAM channel, sampled over the run."""
+    if len(entries) == 0:
+        return
+    end = int(entries["end"].max()) + 1
+    width = max(end // COUNTER_SAMPLES, 1)
+    yield {"ph": "M", "pid": MEMORY_PROCESS, "name": "process_name", "args": {"name": "NoC and DRAM (B/cycle)"}}
+    for kind in np.unique(entries["kind"]):
+        mine = entries[entries["kind"] == kind]
+        sums = np.bincount(mine["end"] // width, weights=mine["line"], minlength=end // width + 1)
+        name = f"DRAM channel {kind - st.LOG_DRAM}" if kind < st.LOG_NOC else f"NoC {kind - st.LOG_NOC}"
+        for sample, total in enumerate(sums):
+            yield {
+                "ph": "C",
+                "pid": MEMORY_PROCESS,
+                "name": name,
+                "ts": sample * width / per_us,
+                "args": {"B/cycle": total / width},
+            }
+
+
+def write_timeline(chip, path):
+    """Write the chip's recorded spans to `path`; returns the number of events."""
+    log, per_us, count = chip.log(), chip.arch.clock_mhz, 0
+    is_memory = log["kind"] >= st.LOG_DRAM
+    with open(path, "w") as file:
+        file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
+        for events in (_thread_events(chip, log[~is_memory], per_us), _counter_events(chip, log[is_memory], per_us)):
+            for event in events:
+                file.write((",\n" if count else "") + json.dumps(event))
+                count += 1
+        file.write("\n]}\n")
+    return count
