@@ -1,0 +1,175 @@
+"""What the examples share on the host: tensors of tiles in device memory, work splitting, circular buffers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sim.cores.host_formats import decode, encode
+
+import host_api as tt
+from sim.cores.data_format import DataFormat, tile_size
+from sim.errors import UsageError
+
+TILE = 32  # rows and columns of a tile
+# Relative error that one rounding to the format may leave (Frobenius norm): half a unit of a 8-bit, 7-bit shared, 3-bit
+# shared and 24-bit mantissa, with room for the accumulation error of a bf16 destination.
+FORMAT_ERROR = {
+    DataFormat.Float16_b: 0.02,
+    DataFormat.Bfp8_b: 0.03,
+    DataFormat.Bfp4_b: 0.15,
+    DataFormat.Float32: 0.005,
+}
+# LoFi multiplies the leading mantissa bits only (5 bits of one operand, 7 of the other).
+FIDELITY_ERROR = {"LoFi": 0.06, "HiFi2": 0.01, "HiFi3": 0.005, "HiFi4": 0.0}
+
+
+def ceil_div(a, b):
+    return -(-a // b)
+
+
+def matmul_tolerance(dtype, fidelity):
+    """Relative error allowed for a matrix product in `dtype` at `fidelity`."""
+    return FORMAT_ERROR[dtype] + FIDELITY_ERROR[fidelity.name]
+
+
+@dataclass
+class Tensor:
+    """A 2-D tensor in tile layout on the device.
+
+    `values`: what the device holds after rounding to `dtype`, float32, unpadded.  `tiles`: (rows, columns) of tiles.
+    """
+
+    buffer: object
+    shape: tuple[int, int]
+    tiles: tuple[int, int]
+    dtype: DataFormat
+    values: np.ndarray | None = None
+
+    @property
+    def address(self):
+        return self.buffer.address
+
+    @property
+    def nbytes(self):
+        return self.tiles[0] * self.tiles[1] * tile_size(self.dtype)
+
+
+def tile_counts(shape):
+    """(rows, columns) of tiles that hold a 2-D shape."""
+    return ceil_div(shape[0], TILE), ceil_div(shape[1], TILE)
+
+
+def pad_to_tiles(array):
+    """A copy of a 2-D array, filled up with zeros to whole tiles."""
+    rows, columns = tile_counts(array.shape)
+    padded = np.zeros((rows * TILE, columns * TILE), array.dtype)
+    padded[: array.shape[0], : array.shape[1]] = array
+    return padded
+
+
+def interleaved_config(device, tiles, dtype, buffer_type=None):
+    """Buffer configuration of a tile-paged interleaved tensor; DRAM unless said otherwise."""
+    page = tile_size(dtype)
+    return tt.InterleavedBufferConfig(
+        device=device,
+        size=tiles[0] * tiles[1] * page,
+        page_size=page,
+        buffer_type=tt.BufferType.DRAM if buffer_type is None else buffer_type,
+    )
+
+
+def sharded_config(device, tiles, dtype, layout, cores, shard_tiles):
+    """Buffer configuration of a tensor sharded over the L1 of `cores` (row-major); `shard_tiles`: (rows, columns)."""
+    page = tile_size(dtype)
+    shard = tt.ShardSpec(
+        grid=cores,
+        shape=(shard_tiles[0] * TILE, shard_tiles[1] * TILE),
+        orientation=tt.ShardOrientation.ROW_MAJOR,
+    )
+    return tt.ShardedBufferConfig(
+        device=device,
+        size=tiles[0] * tiles[1] * page,
+        page_size=page,
+        buffer_type=tt.BufferType.L1,
+        buffer_layout=layout,
+        shard_parameters=tt.ShardSpecBuffer(shard, page_shape=(TILE, TILE), tensor2d_shape_in_pages=tiles),
+    )
+
+
+def create_tensor(device, shape, dtype, config=None):
+    """An uninitialised tensor; interleaved in DRAM unless `config` (a buffer configuration) says otherwise."""
+    tiles = tile_counts(shape)
+    buffer = tt.create_buffer(config or interleaved_config(device, tiles, dtype))
+    return Tensor(buffer, tuple(shape), tiles, dtype)
+
+
+def upload_tensor(device, array, dtype, config=None):
+    """A tensor with the values of a 2-D array, rounded to `dtype` and padded with zeros to whole tiles."""
+    tensor = create_tensor(device, array.shape, dtype, config)
+    padded = pad_to_tiles(np.asarray(array, np.float32))
+    data = encode(padded, dtype)
+    tensor.values = decode(data, dtype, padded.shape)[: array.shape[0], : array.shape[1]].astype(np.float32)
+    tt.enqueue_write_buffer(device.command_queue(0), tensor.buffer, data, blocking=False)
+    return tensor
+
+
+def download_tensor(device, tensor):
+    """Values of a tensor as a float32 array; waits for everything enqueued before."""
+    data = tt.enqueue_read_buffer(device.command_queue(0), tensor.buffer, blocking=True)
+    padded = decode(bytes(data), tensor.dtype, (tensor.tiles[0] * TILE, tensor.tiles[1] * TILE))
+    return padded[: tensor.shape[0], : tensor.shape[1]].astype(np.float32)
+
+
+def random_tensor(device, rng, shape, dtype, config=None):
+    """A tensor of standard normal values."""
+    return upload_tensor(device, rng.standard_normal(shape, dtype=np.float32), dtype, config)
+
+
+def execute(device, program):
+    """Enqueue the program on queue 0 and wait for it."""
+    queue = device.command_queue(0)
+    tt.enqueue_program(queue, program, blocking=False)
+    tt.finish(queue)
+
+
+def rectangle(x0, y0, x1, y1):
+    """CoreRange of logical cores, corners inclusive."""
+    return tt.CoreRange(tt.CoreCoord(x0, y0), tt.CoreCoord(x1, y1))
+
+
+def grid_range(grid):
+    """CoreRangeSet of the (columns, rows) grid at the origin."""
+    return tt.CoreRangeSet([rectangle(0, 0, grid[0] - 1, grid[1] - 1)])
+
+
+def grid_cores(grid):
+    """Logical cores of a (columns, rows) grid, row-major."""
+    return [tt.CoreCoord(x, y) for y in range(grid[1]) for x in range(grid[0])]
+
+
+def split_work(units, workers):
+    """Split `units` into contiguous (start, count) shares, one per worker, sizes differing by at most one."""
+    share, extra = divmod(units, workers)
+    starts = [worker * share + min(worker, extra) for worker in range(workers + 1)]
+    return [(start, end - start) for start, end in zip(starts, starts[1:], strict=False)]
+
+
+def create_circular_buffer(program, cores, index, pages, dtype, buffer=None):
+    """Circular buffer of `pages` tiles; on top of an L1 buffer when one is given."""
+    page = tile_size(dtype)
+    config = tt.CircularBufferConfig(pages * page, {index: dtype}).set_page_size(index, page)
+    if buffer is not None:
+        config = config.set_globally_allocated_address(buffer)
+    return tt.create_circular_buffer(program, cores, config)
+
+
+def compute_config(dtype, fidelity, **settings):
+    """ComputeConfig for operands of `dtype`; fp32 operands accumulate in a 32-bit destination."""
+    settings.setdefault("fp32_dest_acc_en", dtype == DataFormat.Float32)
+    return tt.ComputeConfig(math_fidelity=fidelity, **settings)
+
+
+def require_single_core(grid, name):
+    if grid != (1, 1):
+        raise UsageError(
+            f"{name} runs on one core; grid {grid[0]}x{grid[1]} is not possible", hint="use --grid 1x1"
+        )

@@ -1,0 +1,48 @@
+"""Matrix product with in0 multicast along the rows and in1 down the columns of the grid (see `blocked_matmul`)."""
+
+from examples.blocked_matmul import Settings, Topology, run_blocked
+from sim.cores.data_format import DataFormat
+
+
+def run(
+    device,
+    *,
+    shape,
+    dtype,
+    fidelity,
+    grid,
+    rng,
+    in0_sharded=False,
+    out_sharded=False,
+    in0_block_w=None,
+    per_core_m=None,
+    per_core_n=None,
+    out_block_h=None,
+    out_block_w=None,
+    out_subblock_h=None,
+    out_subblock_w=None,
+    packer_l1_acc=True,
+    fp32_dest_acc_en=None,
+):
+    """`shape`: (M, K, N) elements.
+
+    Block sizes are in tiles; None chooses by the rules of `blocked_matmul.make_plan`.  `in0_sharded`, `out_sharded`: the
+    operand lies block-sharded in L1 instead of interleaved in DRAM.  `fp32_dest_acc_en`: 32-bit destination, by default
+    for fp32 operands.
+    """
+    settings = Settings(
+        topology=Topology.ROWS_COLUMNS,
+        dtype=dtype,
+        fp32_dest_acc_en=dtype == DataFormat.Float32 if fp32_dest_acc_en is None else fp32_dest_acc_en,
+        packer_l1_acc=packer_l1_acc,
+        in0_sharded=in0_sharded,
+        out_sharded=out_sharded,
+        in0_block_w=in0_block_w,
+        per_core_m=per_core_m,
+        per_core_n=per_core_n,
+        out_block_h=out_block_h,
+        out_block_w=out_block_w,
+        subblock_h=out_subblock_h,
+        subblock_w=out_subblock_w,
+    )
+    return run_blocked(device, shape, fidelity, grid, rng, settings)

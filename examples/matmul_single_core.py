@@ -1,0 +1,10 @@
+"""Matrix product on one core: the kernels of `matmul_multi_core` with the whole output as one share."""
+
+from examples import matmul_multi_core
+from examples.common import require_single_core
+
+
+def run(device, *, shape, dtype, fidelity, grid, rng):
+    """`shape`: (M, K, N) elements."""
+    require_single_core(grid, "matmul_single_core")
+    return matmul_multi_core.run(device, shape=shape, dtype=dtype, fidelity=fidelity, grid=grid, rng=rng)
