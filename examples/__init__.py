@@ -1,17 +1,18 @@
 """Example programs, each runnable by name: `run_example(name, device, options)`.
 
-An example is a module with the kernels and the host program of one program.  Its `run` function has one signature for
-all examples:
+An example is a module with the kernels and the host program of one program.  Its `run` function has one
+signature for all examples:
 
     run(device, *, shape, dtype, fidelity, grid, rng, **parameters) -> ExampleResult
 
-`shape` is a tuple of ints (as many as the example's `axes`), `dtype` a `DataFormat`, `fidelity` a `MathFidelity`, `grid`
-the (columns, rows) of worker cores to use, `rng` a `numpy.random.Generator`.  `parameters` are the example's own
-keywords (`Example.parameters()` lists them with their defaults).  `run` creates buffers, enqueues the program once on
-command queue 0, reads the result back and says what numpy expects; it checks nothing itself.
+`shape` is a tuple of ints (as many as the example's `axes`), `dtype` a `DataFormat`, `fidelity` a
+`MathFidelity`, `grid` the (columns, rows) of worker cores to use, `rng` a `numpy.random.Generator`.
+`parameters` are the example's own keywords (`Example.parameters()` lists them with their defaults).  `run`
+creates buffers, enqueues the program once on command queue 0, reads the result back and says what numpy
+expects; it checks nothing itself.
 
-`run_example` turns text ("2048x2048x2048", "bf16", "HiFi2", "8x8") into these values, fills in the example's defaults
-and refuses bad input with a `UsageError` that lists the choices.
+`run_example` turns text ("2048x2048x2048", "bf16", "HiFi2", "8x8") into these values, fills in the example's
+defaults and refuses bad input with a `UsageError` that lists the choices.
 """
 
 import importlib
@@ -39,8 +40,8 @@ FIXED_KEYWORDS = ("shape", "dtype", "fidelity", "grid", "rng")
 class Options:
     """What a user may choose; None means the example's default.
 
-    `shape`: sizes joined by "x".  `grid`: columns x rows of worker cores, or "full".  `parameters`: keywords of the
-    example's `run`.
+    `shape`: sizes joined by "x".  `grid`: columns x rows of worker cores, or "full".  `parameters`: keywords
+    of the example's `run`.
     """
 
     shape: str | None = None
@@ -56,8 +57,8 @@ class ExampleResult:
     """What a run produced and what it should have produced.
 
     `tolerance`: largest allowed relative error ||actual - expected|| / ||expected||; 0 asks for equal values.
-    `flops`: useful arithmetic operations (a multiply-add counts two).  `bytes_moved`: the least DRAM traffic in bytes
-    (every operand read once, every result written once).
+    `flops`: useful arithmetic operations (a multiply-add counts two).  `bytes_moved`: the least DRAM traffic
+    in bytes (every operand read once, every result written once).
     """
 
     expected: np.ndarray
@@ -115,26 +116,26 @@ class Example:
         }
 
 
-def _example(name, description, axes, shape, grid, dtype="bf16", fidelity="HiFi4"):
+def _example(name, description, axes, shape, grid="1x1", dtype="bf16", fidelity="HiFi4"):
     options = Options(shape=shape, dtype=dtype, fidelity=fidelity, grid=grid)
     return Example(description, f"examples.{name}", tuple(axes), options)
 
 
 EXAMPLES = {
     "add_integers": _example(
-        "add_integers", "two integer vectors added on a data-movement core", ("N",), "16", "1x1"
+        "add_integers", "two integer vectors added on a data-movement core", ("N",), "16"
     ),
-    "dram_loopback": _example("dram_loopback", "DRAM to L1 to DRAM copy", "MN", "320x160", "1x1"),
-    "eltwise_add": _example("eltwise_add", "element-wise sum through circular buffers", "MN", "512x512", "1x1"),
-    "sfpu_chain": _example("sfpu_chain", "softplus as a chain of vector-unit operations", "MN", "512x512", "1x1"),
+    "dram_loopback": _example("dram_loopback", "DRAM to L1 to DRAM copy", "MN", "320x160"),
+    "eltwise_add": _example("eltwise_add", "element-wise sum through circular buffers", "MN", "512x512"),
+    "sfpu_chain": _example("sfpu_chain", "softplus as a chain of vector operations", "MN", "512x512"),
     "matmul_single_core": _example(
-        "matmul_single_core", "matrix product on one core, tile by tile", "MKN", "320x320x320", "1x1"
+        "matmul_single_core", "matrix product on one core, tile by tile", "MKN", "320x320x320"
     ),
     "matmul_multi_core": _example(
         "matmul_multi_core", "matrix product, output tiles split over cores", "MKN", "640x640x640", FULL_GRID
     ),
     "matmul_reuse": _example(
-        "matmul_reuse", "matrix product, output blocks per core with operand reuse", "MKN", "640x640x640", FULL_GRID
+        "matmul_reuse", "matrix product, an output block per core", "MKN", "640x640x640", FULL_GRID
     ),
     "matmul_multicast": _example(
         "matmul_multicast",
@@ -145,17 +146,21 @@ EXAMPLES = {
         fidelity="HiFi2",
     ),
     "matmul_multicast_1d": _example(
-        "matmul_multicast_1d", "wide matrix product, left operand multicast to all cores", "MKN", "128x1024x4096", FULL_GRID
+        "matmul_multicast_1d",
+        "wide matrix product, left operand multicast to all cores",
+        "MKN",
+        "128x1024x4096",
+        FULL_GRID,
     ),
     "reduction_tree": _example(
-        "reduction_tree", "sum over cores along a binary tree with remote semaphores", "MN", "64x64", FULL_GRID
+        "reduction_tree", "sum over cores along a binary tree, remote semaphores", "MN", "64x64", FULL_GRID
     ),
     "reshard": _example("reshard", "height-sharded to block-sharded in L1", "MN", None, FULL_GRID),
     "stencil_halo": _example("stencil_halo", "five-point stencil with halo exchange", "MN", None, FULL_GRID),
     "ring_all_gather": _example(
         "ring_all_gather", "all-gather along a ring of cores, both directions", "MN", "32x64", FULL_GRID
     ),
-}  # fmt: skip
+}
 
 
 def _choose(text, choices, what):
@@ -202,8 +207,8 @@ def get_example(name):
 def run_example(name, device, options=None):
     """Run one example on an open device; returns its `ExampleResult`.
 
-    Text in `options` is checked first, so that a wrong option costs nothing.  `ExampleResult.verified` compares with
-    numpy; with numerics off no data moves and the comparison means nothing.
+    Text in `options` is checked first, so that a wrong option costs nothing.  `ExampleResult.verified`
+    compares with numpy; with numerics off no data moves and the comparison means nothing.
     """
     example, options = get_example(name), options or Options()
     unknown = set(options.parameters) - set(example.parameters())

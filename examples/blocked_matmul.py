@@ -1,21 +1,25 @@
-"""Blocked matrix product: the kernels and the host program behind matmul_reuse, matmul_multicast and matmul_multicast_1d.
+"""Blocked matrix product: the kernels and the host program behind matmul_reuse, matmul_multicast and
+matmul_multicast_1d.
 
-The structure is that of tt-metal's MatmulMultiCoreReuseMultiCast.  Every core computes a `per_core_m` x `per_core_n` block
-of output tiles, as one or more *out blocks* that fit in L1.  For each out block the inner dimension is walked in K blocks of
-`in0_block_w` tiles: an in0 block (out_block_h x in0_block_w tiles) and an in1 block (in0_block_w x out_block_w tiles) arrive
-in double-buffered circular buffers, and `matmul_block` adds their product to each subblock of the destination register.
-Between K blocks partial sums rest in an intermediate circular buffer, added up by the packer in L1
-(`packer_l1_acc`) or reloaded into the destination for every K block.
+The structure is that of tt-metal's MatmulMultiCoreReuseMultiCast.  Every core computes a `per_core_m` x
+`per_core_n` block of output tiles, as one or more *out blocks* that fit in L1.  For each out block the inner
+dimension is walked in K blocks of `in0_block_w` tiles: an in0 block (out_block_h x in0_block_w tiles) and an
+in1 block (in0_block_w x out_block_w tiles) arrive in double-buffered circular buffers, and `matmul_block`
+adds their product to each subblock of the destination register. Between K blocks partial sums rest in an
+intermediate circular buffer, added up by the packer in L1 (`packer_l1_acc`) or reloaded into the destination
+for every K block.
 
-NCRISC on NoC 0 supplies in0; BRISC on NoC 1 supplies in1 and writes the output.  Who reads what depends on the topology:
+NCRISC on NoC 0 supplies in0; BRISC on NoC 1 supplies in1 and writes the output.  Who reads what depends on
+the topology:
 
     NONE          every core reads its own blocks
-    ROWS_COLUMNS  column 0 reads in0 and multicasts it along its row, row 0 reads in1 and multicasts it down its column
-    ALL           core (0, 0) reads in0 and multicasts it to all cores, every core reads its own in1 columns
+    ROWS_COLUMNS  column 0 reads in0 and multicasts it along its row, row 0 reads in1 and multicasts it down
+    its column ALL           core (0, 0) reads in0 and multicasts it to all cores, every core reads its own
+    in1 columns
 
-Handshake of a multicast: each receiver reserves space, marks its `received` semaphore 0 and increments the sender's
-`ready` semaphore; the sender waits for all of them, multicasts the block and then the value 1 into `received`.  Both
-multicasts take the same route in order, so a receiver that sees 1 has the block.
+Handshake of a multicast: each receiver reserves space, marks its `received` semaphore 0 and increments the
+sender's `ready` semaphore; the sender waits for all of them, multicasts the block and then the value 1 into
+`received`.  Both multicasts take the same route in order, so a receiver that sees 1 has the block.
 """
 # ruff: noqa: F403, F405
 
@@ -51,7 +55,7 @@ CB_PARTIALS = 24
 
 DOUBLE_BUFFER = 2
 MAX_IN0_BLOCK_W = 8  # tiles; longer K blocks only lengthen the first, unoverlapped reads
-# Subblocks (height, width) in tiles by preference: most reuse of the source registers per destination tile first.
+# Subblocks (height, width) in tiles by preference: most reuse of the source registers first.
 SUBBLOCKS = (
     (4, 2), (2, 4), (1, 8), (8, 1), (1, 7), (7, 1), (2, 3), (3, 2), (1, 6), (6, 1),
     (1, 5), (5, 1), (2, 2), (1, 4), (4, 1), (1, 3), (3, 1), (1, 2), (2, 1), (1, 1),
@@ -63,7 +67,9 @@ SUBBLOCKS = (
 
 @device_function
 def send_block(start, nbytes, ready, received, receivers, x0, y0, x1, y1):
-    """Multicast `nbytes` of L1 from `start` to the same address of the receivers, once all of them are ready."""
+    """Multicast `nbytes` of L1 from `start` to the same address of the receivers, once all of them are
+    ready.
+    """
     noc_semaphore_wait(ready, receivers)
     noc_semaphore_set(ready, 0)
     noc_async_write_multicast(
@@ -84,7 +90,8 @@ def receive_block(sender_ready, received):
 def in0_sender(in0_address, first_row, valid_rows, receivers, x0, y0, x1, y1):
     """Read in0 blocks from DRAM and multicast them.
 
-    The core owns `valid_rows` tile rows from `first_row`; (x0, y0)-(x1, y1) is the rectangle of the `receivers`.
+    The core owns `valid_rows` tile rows from `first_row`; (x0, y0)-(x1, y1) is the rectangle of the
+    `receivers`.
     """
     out_blocks_h = get_compile_time_arg_val(0)
     out_blocks_w = get_compile_time_arg_val(1)
@@ -135,8 +142,9 @@ def in0_receiver(sender_x, sender_y):
 def in0_sharded(shard_address, my_column, x0, y0, x1, y1):
     """in0 lies block-sharded in L1: the cores of a row take turns to multicast the K blocks they hold.
 
-    Runtime arguments 6 ...: physical x, y of each core of the row.  A K block as wide as the shard goes out straight
-    from the shard; a narrower one is first gathered in the circular buffer, from where it need not come back.
+    Runtime arguments 6 ...: physical x, y of each core of the row.  A K block as wide as the shard goes out
+    straight from the shard; a narrower one is first gathered in the circular buffer, from where it need not
+    come back.
     """
     out_blocks_h = get_compile_time_arg_val(0)
     out_blocks_w = get_compile_time_arg_val(1)
@@ -203,7 +211,8 @@ def in0_sharded(shard_address, my_column, x0, y0, x1, y1):
 def write_out_block(
     destination, row0, column0, rows, columns, block_h, block_w, subblock_h, subblock_w, pitch
 ):
-    """Write an out block of tiles as its subblocks come from the packer; tiles beyond (rows, columns) are dropped.
+    """Write an out block of tiles as its subblocks come from the packer; tiles beyond (rows, columns) are
+    dropped.
 
     (row0, column0): tile position of the block in the output; `pitch`: tiles in a row of the output.
     """
@@ -226,7 +235,9 @@ def write_out_block(
 def in1_sender_writer(
     in1_address, out_address, first_row, valid_rows, first_column, valid_columns, receivers, x0, y0, x1, y1
 ):
-    """Read in1 blocks from DRAM, multicast them to the `receivers` in (x0, y0)-(x1, y1), write the core's output."""
+    """Read in1 blocks from DRAM, multicast them to the `receivers` in (x0, y0)-(x1, y1), write the core's
+    output.
+    """
     out_blocks_h = get_compile_time_arg_val(0)
     out_blocks_w = get_compile_time_arg_val(1)
     k_blocks = get_compile_time_arg_val(2)
@@ -296,8 +307,8 @@ def in1_receiver_writer(sender_x, sender_y, out_address, first_row, valid_rows, 
                 row0 = block_row * out_block_h
                 column0 = block_column * out_block_w
                 write_out_block(
-                    destination, first_row + row0, first_column + column0, valid_rows - row0, valid_columns - column0,
-                    out_block_h, out_block_w, subblock_h, subblock_w, n_tiles,
+                    destination, first_row + row0, first_column + column0,
+                    valid_rows - row0, valid_columns - column0, out_block_h, out_block_w, subblock_h, subblock_w, n_tiles,
                 )  # fmt: skip
     noc_async_write_barrier()
     noc_async_atomic_barrier()
@@ -310,9 +321,10 @@ def in1_receiver_writer(sender_x, sender_y, out_address, first_row, valid_rows, 
 def multiply_blocks():
     """Multiply in0 and in1 blocks subblock by subblock, carrying partial sums from K block to K block.
 
-    With L1 accumulation the packer adds every K block but the last to the partials; the last one reloads them into the
-    destination.  Without it every K block reloads.  `shared` says that output and partials share their L1 range, so that
-    new partials must wait until the writer has taken the output of the previous out block.
+    With L1 accumulation the packer adds every K block but the last to the partials; the last one reloads them
+    into the destination.  Without it every K block reloads.  `shared` says that output and partials share
+    their L1 range, so that new partials must wait until the writer has taken the output of the previous out
+    block.
     """
     out_blocks = get_compile_time_arg_val(0)
     k_blocks = get_compile_time_arg_val(1)
@@ -454,7 +466,9 @@ class Settings:
 
     @property
     def partials_format(self):
-        """Format of partial sums: full width of the destination under L1 accumulation, else that of the output."""
+        """Format of partial sums: full width of the destination under L1 accumulation, else that of the
+        output.
+        """
         if self.fp32_dest_acc_en:
             return DataFormat.Float32
         return DataFormat.Float16_b if self.packer_l1_acc else self.dtype
@@ -502,10 +516,11 @@ def _choose_subblock(plan_h, plan_w, settings):
 
 
 def _candidates(per_core_m, per_core_n, k_share, settings):
-    """(out_block_h, out_block_w, in0_block_w) in order of preference; fixed settings leave one choice per size.
+    """(out_block_h, out_block_w, in0_block_w) in order of preference; fixed settings leave one choice per
+    size.
 
-    Largest out block first (fewest repeated reads of the operands), then the squarer one, then the widest K block: the
-    largest divisor of `k_share` up to MAX_IN0_BLOCK_W tiles.
+    Largest out block first (fewest repeated reads of the operands), then the squarer one, then the widest K
+    block: the largest divisor of `k_share` up to MAX_IN0_BLOCK_W tiles.
     """
     heights = [settings.out_block_h] if settings.out_block_h else _divisors(per_core_m)
     widths = [settings.out_block_w] if settings.out_block_w else _divisors(per_core_n)
@@ -528,7 +543,7 @@ def _check_plan(plan, settings, grid):
     """UsageError for block sizes that do not go together."""
     _require(
         plan.columns <= grid[0] and plan.rows <= grid[1],
-        f"per-core blocks of {plan.per_core_m}x{plan.per_core_n} tiles need {plan.columns}x{plan.rows} cores, "
+        f"blocks of {plan.per_core_m}x{plan.per_core_n} tiles need {plan.columns}x{plan.rows} cores, "
         f"the grid has {grid[0]}x{grid[1]}",
     )
     _require(
@@ -561,16 +576,18 @@ def _check_plan(plan, settings, grid):
         )
         _require(
             plan.subblock_h == 1 or plan.subblock_w == plan.per_core_n,
-            "a sharded output needs subblocks of one row or of full width, so that tiles are packed row-major",
+            "a sharded output needs subblocks of one row or of full width: tiles are packed row-major",
         )
 
 
 def make_plan(shape, grid, settings, l1_bytes):
-    """Cut an (M, K, N) product, in elements, over `grid` (columns, rows); `l1_bytes`: L1 free for it on every core.
+    """Cut an (M, K, N) product, in elements, over `grid` (columns, rows); `l1_bytes`: L1 free for it on every
+    core.
 
-    Rules where `settings` leaves a choice: per-core blocks spread M over the rows and N over the columns evenly (over
-    all cores with topology ALL); `in0_block_w` is the largest divisor of the K tiles per column (of all K tiles where
-    they do not divide evenly) up to MAX_IN0_BLOCK_W that fits; the out block is the largest that fits with it.
+    Rules where `settings` leaves a choice: per-core blocks spread M over the rows and N over the columns
+    evenly (over all cores with topology ALL); `in0_block_w` is the largest divisor of the K tiles per column
+    (of all K tiles where they do not divide evenly) up to MAX_IN0_BLOCK_W that fits; the out block is the
+    largest that fits with it.
     """
     (m, k), (_, n) = tile_counts(shape[:2]), tile_counts(shape[1:])
     spread = settings.topology is Topology.ALL

@@ -1,4 +1,6 @@
-"""What the examples share on the host: tensors of tiles in device memory, work splitting, circular buffers."""
+"""What the examples share on the host: tensors of tiles in device memory, work splitting, circular
+buffers.
+"""
 
 from dataclasses import dataclass
 
@@ -10,8 +12,8 @@ from sim.cores.data_format import DataFormat, tile_size
 from sim.errors import UsageError
 
 TILE = 32  # rows and columns of a tile
-# Relative error that one rounding to the format may leave (Frobenius norm): half a unit of a 8-bit, 7-bit shared, 3-bit
-# shared and 24-bit mantissa, with room for the accumulation error of a bf16 destination.
+# Relative error (Frobenius norm) allowed for a result in the format: its rounding, with
+# room for the accumulation error of a 16-bit destination.  fp32 passes the matrix unit as 19-bit values.
 FORMAT_ERROR = {
     DataFormat.Float16_b: 0.02,
     DataFormat.Bfp8_b: 0.03,
@@ -35,7 +37,8 @@ def matmul_tolerance(dtype, fidelity):
 class Tensor:
     """A 2-D tensor in tile layout on the device.
 
-    `values`: what the device holds after rounding to `dtype`, float32, unpadded.  `tiles`: (rows, columns) of tiles.
+    `values`: what the device holds after rounding to `dtype`, float32, unpadded.  `tiles`: (rows, columns) of
+    tiles.
     """
 
     buffer: object
@@ -78,7 +81,9 @@ def interleaved_config(device, tiles, dtype, buffer_type=None):
 
 
 def sharded_config(device, tiles, dtype, layout, cores, shard_tiles):
-    """Buffer configuration of a tensor sharded over the L1 of `cores` (row-major); `shard_tiles`: (rows, columns)."""
+    """Buffer configuration of a tensor sharded over the L1 of `cores` (row-major); `shard_tiles`: (rows,
+    columns).
+    """
     page = tile_size(dtype)
     shard = tt.ShardSpec(
         grid=cores,
@@ -96,7 +101,9 @@ def sharded_config(device, tiles, dtype, layout, cores, shard_tiles):
 
 
 def create_tensor(device, shape, dtype, config=None):
-    """An uninitialised tensor; interleaved in DRAM unless `config` (a buffer configuration) says otherwise."""
+    """An uninitialised tensor; interleaved in DRAM unless `config` (a buffer configuration) says
+    otherwise.
+    """
     tiles = tile_counts(shape)
     buffer = tt.create_buffer(config or interleaved_config(device, tiles, dtype))
     return Tensor(buffer, tuple(shape), tiles, dtype)

@@ -1,4 +1,6 @@
-"""Matrix product with the output tiles split over cores; each core reads every operand tile it needs from DRAM."""
+"""Matrix product with the output tiles split over cores; each core reads every operand tile it needs from
+DRAM.
+"""
 # ruff: noqa: F403, F405
 
 from host_api.kernel_api import *
@@ -105,5 +107,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
         tolerance=matmul_tolerance(dtype, fidelity),
         flops=2 * m * k * n,
         bytes_moved=a.nbytes + b.nbytes + product.nbytes,
-        description=f"{m}x{k}x{n} {dtype.name} {fidelity.name} product on {grid[0]}x{grid[1]} cores, tile by tile",
+        description=(
+            f"{m}x{k}x{n} {dtype.name} {fidelity.name} product, tile by tile on {grid[0]}x{grid[1]} cores"
+        ),
     )

@@ -1,4 +1,6 @@
-"""Matrix product with in0 multicast along the rows and in1 down the columns of the grid (see `blocked_matmul`)."""
+"""Matrix product with in0 multicast along the rows and in1 down the columns of the grid (see
+`blocked_matmul`).
+"""
 
 from examples.blocked_matmul import Settings, Topology, run_blocked
 from sim.cores.data_format import DataFormat
@@ -26,9 +28,9 @@ def run(
 ):
     """`shape`: (M, K, N) elements.
 
-    Block sizes are in tiles; None chooses by the rules of `blocked_matmul.make_plan`.  `in0_sharded`, `out_sharded`: the
-    operand lies block-sharded in L1 instead of interleaved in DRAM.  `fp32_dest_acc_en`: 32-bit destination, by default
-    for fp32 operands.
+    Block sizes are in tiles; None chooses by the rules of `blocked_matmul.make_plan`.  `in0_sharded`,
+    `out_sharded`: the operand lies block-sharded in L1 instead of interleaved in DRAM.  `fp32_dest_acc_en`:
+    32-bit destination, by default for fp32 operands.
     """
     settings = Settings(
         topology=Topology.ROWS_COLUMNS,

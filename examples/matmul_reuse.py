@@ -1,11 +1,15 @@
-"""Matrix product with an output block per core: operands are reused inside a core, not shared between cores."""
+"""Matrix product with an output block per core: operands are reused inside a core, not shared between
+cores.
+"""
 
 from examples.blocked_matmul import Settings, Topology, run_blocked
 from sim.cores.data_format import DataFormat
 
 
 def run(device, *, shape, dtype, fidelity, grid, rng, in0_block_w=None, packer_l1_acc=True):
-    """`shape`: (M, K, N) elements.  `in0_block_w`: tiles of a K block; None chooses (see `blocked_matmul.make_plan`)."""
+    """`shape`: (M, K, N) elements.  `in0_block_w`: tiles of a K block; None chooses (see
+    `blocked_matmul.make_plan`).
+    """
     settings = Settings(
         topology=Topology.NONE,
         dtype=dtype,

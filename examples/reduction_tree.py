@@ -1,8 +1,9 @@
 """Sum of one tensor per core along a binary tree over the cores, with remote writes and remote semaphores.
 
-At level l the core whose index is an odd multiple of 2^l sends its partial sum to the core 2^l before it, into that core's
-slot for level l, and increments that core's semaphore l.  A core adds what it receives level by level; core 0 ends with
-the total and writes it to DRAM.  One slot and one semaphore per level: arrivals need no order and no back-pressure.
+At level l the core whose index is an odd multiple of 2^l sends its partial sum to the core 2^l before it,
+into that core's slot for level l, and increments that core's semaphore l.  A core adds what it receives level
+by level; core 0 ends with the total and writes it to DRAM.  One slot and one semaphore per level: arrivals
+need no order and no back-pressure.
 """
 # ruff: noqa: F403, F405
 

@@ -1,7 +1,8 @@
-"""A tensor moved from one sharded layout in L1 to another: every core fetches its new shard from the cores that hold it.
+"""A tensor moved from one sharded layout in L1 to another: every core fetches its new shard from the cores
+that hold it.
 
-Both data-movement cores work: NCRISC on NoC 0 fetches the upper half of the shard's rows, BRISC on NoC 1 the lower half.
-The source is addressed page by page through a tensor accessor, which knows the source's sharding.
+Both data-movement cores work: NCRISC on NoC 0 fetches the upper half of the shard's rows, BRISC on NoC 1 the
+lower half. The source is addressed page by page through a tensor accessor, which knows the source's sharding.
 """
 # ruff: noqa: F403, F405
 
@@ -31,7 +32,8 @@ LAYOUTS = ("height", "width", "block")
 def fetch_shard(source_address, shard_address, first_row, rows, first_column, columns):
     """Fetch `rows` x `columns` tiles from tile position (first_row, first_column) into consecutive L1 pages.
 
-    Compile-time arguments: page size in bytes, tiles in a row of the tensor, tiles in a row of the shard, accessor.
+    Compile-time arguments: page size in bytes, tiles in a row of the tensor, tiles in a row of the shard,
+    accessor.
     """
     page = get_compile_time_arg_val(0)
     pitch = get_compile_time_arg_val(1)
@@ -109,5 +111,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng, source="height", target="b
         tolerance=0.0,
         flops=0,
         bytes_moved=before.nbytes,
-        description=f"{shape[0]}x{shape[1]} {dtype.name} from {source}- to {target}-sharded, {grid[0]}x{grid[1]} cores",
+        description=(
+            f"{shape[0]}x{shape[1]} {dtype.name}, {source}- to {target}-sharded on {grid[0]}x{grid[1]} cores"
+        ),
     )

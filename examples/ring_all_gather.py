@@ -1,9 +1,10 @@
-"""All-gather inside a chip: every core ends with the shards of all cores, passed along a ring in both directions.
+"""All-gather inside a chip: every core ends with the shards of all cores, passed along a ring in both
+directions.
 
-The cores form a ring in snake order, so that neighbours are adjacent but for the closing link.  Shard i goes to slot i of
-every core's gather buffer, hence no transfer waits for space.  NCRISC on NoC 0 passes shards forward, BRISC on NoC 1
-backward; each covers half of the ring.  In step s a core passes on the shard that it received in step s - 1, once the
-direction's semaphore says that it is there.
+The cores form a ring in snake order, so that neighbours are adjacent but for the closing link.  Shard i goes
+to slot i of every core's gather buffer, hence no transfer waits for space.  NCRISC on NoC 0 passes shards
+forward, BRISC on NoC 1 backward; each covers half of the ring.  In step s a core passes on the shard that it
+received in step s - 1, once the direction's semaphore says that it is there.
 """
 # ruff: noqa: F403, F405
 
@@ -35,8 +36,8 @@ SEM_LOADED = 2
 def pass_shards(source_address, gather_address, position, size, tiles, steps, direction, next_x, next_y):
     """Send `steps` shards to the neighbour, starting with the core's own.
 
-    `position` of `size` in the ring; `direction` is 1 (shards arrive from position - 1) or size - 1 (from position + 1).
-    The forward kernel also loads the core's own shard from DRAM.
+    `position` of `size` in the ring; `direction` is 1 (shards arrive from position - 1) or size - 1 (from
+    position + 1). The forward kernel also loads the core's own shard from DRAM.
     """
     page = get_tile_size(CB_PAGE)
     shard_bytes = tiles * page
@@ -66,7 +67,9 @@ def pass_shards(source_address, gather_address, position, size, tiles, steps, di
 
 
 def snake(grid):
-    """Logical cores of the grid in an order in which neighbours are adjacent: every other row runs backwards."""
+    """Logical cores of the grid in an order in which neighbours are adjacent: every other row runs
+    backwards.
+    """
     rows = [grid_cores(grid)[y * grid[0] : (y + 1) * grid[0]] for y in range(grid[1])]
     return [core for y, row in enumerate(rows) for core in (row if y % 2 == 0 else row[::-1])]
 

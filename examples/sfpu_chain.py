@@ -1,4 +1,6 @@
-"""softplus(x) = log(1 + exp(x)) as three vector-unit operations on a tile that stays in the destination register."""
+"""softplus(x) = log(1 + exp(x)) as three vector-unit operations on a tile that stays in the destination
+register.
+"""
 # ruff: noqa: F403, F405
 
 import numpy as np

@@ -1,18 +1,18 @@
 """Five-point stencil (mean of the four neighbours) on a 2-D grid of cores with halo exchange.
 
-Each core keeps its block of tiles with a frame of halo tiles around it.  A tile's stencil is six small matrix products
-on the matrix unit: with B the matrix that holds 1/4 next to its diagonal, and two matrices with a single 1/4 in a corner
-that bring in one row or column of a neighbouring tile,
+Each core keeps its block of tiles with a frame of halo tiles around it.  A tile's stencil is six small matrix
+products on the matrix unit: with B the matrix that holds 1/4 next to its diagonal, and two matrices with a
+single 1/4 in a corner that bring in one row or column of a neighbouring tile,
 
     y = B x + T above + L below        (from above and below)
       + x B + left L + right T         (from left and right)
 
 where T picks the last row of `above` (T[0, 31] = 1/4) and L the first row of `below` (L[31, 0] = 1/4).
 
-Per iteration the compute kernel makes the new block; NCRISC copies it into the other of two framed blocks and sends
-its edge tiles into the frames of the neighbours, with one semaphore per side that counts iterations.  Two framed blocks
-are enough: a neighbour can only be one iteration ahead, because it needs this core's edges to go on.
-Outside the domain values are zero.
+Per iteration the compute kernel makes the new block; NCRISC copies it into the other of two framed blocks and
+sends its edge tiles into the frames of the neighbours, with one semaphore per side that counts iterations.
+Two framed blocks are enough: a neighbour can only be one iteration ahead, because it needs this core's edges
+to go on. Outside the domain values are zero.
 """
 # ruff: noqa: F403, F405
 
@@ -56,10 +56,11 @@ SEM_RIGHT = 3
 
 @kernel
 def exchange(source_address, coefficient_address, state_address, x, y, iterations):
-    """Fill the framed block of iteration 0 from DRAM and those of later iterations from CB_NEXT and the neighbours.
+    """Fill the framed block of iteration 0 from DRAM and those of later iterations from CB_NEXT and the
+    neighbours.
 
-    (x, y): place of the core in the grid.  Runtime arguments 6 ...: physical x, y of the neighbour above, below, left,
-    right (the core itself where there is none).
+    (x, y): place of the core in the grid.  Runtime arguments 6 ...: physical x, y of the neighbour above,
+    below, left, right (the core itself where there is none).
     """
     rows = get_compile_time_arg_val(0)
     columns = get_compile_time_arg_val(1)
@@ -82,7 +83,7 @@ def exchange(source_address, coefficient_address, state_address, x, y, iteration
     for i in range(COEFFICIENT_TILES):
         noc_async_read_tile(i, coefficients, coefficients_l1 + i * page)
 
-    # Iteration 0: block and halo from DRAM; the frame outside the domain is zero in both framed blocks for good.
+    # Iteration 0: block and halo from DRAM; outside the domain the frame stays zero in both framed blocks.
     cb_reserve_back(CB_STATE, frame_tiles)
     for row in range(rows + 2):
         inside_y = (row > 0 or has_above) and (row < rows + 1 or has_below)
@@ -242,7 +243,9 @@ def _neighbours(device, grid, x, y):
 
 
 def run(device, *, shape, dtype, fidelity, grid, rng, iterations=4):
-    """`shape`: (M, N) points, whole tiles per core; by default BLOCK_SIDE tiles per core in each direction."""
+    """`shape`: (M, N) points, whole tiles per core; by default BLOCK_SIDE tiles per core in each
+    direction.
+    """
     shape = shape or (grid[1] * BLOCK_SIDE * TILE, grid[0] * BLOCK_SIDE * TILE)
     _check(shape, grid, iterations)
     rows, columns = shape[0] // TILE // grid[1], shape[1] // TILE // grid[0]
@@ -279,5 +282,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng, iterations=4):
         tolerance=2 * FORMAT_ERROR[dtype],
         flops=FLOPS_PER_POINT * shape[0] * shape[1] * iterations,
         bytes_moved=field.nbytes + result.nbytes,
-        description=f"{iterations} stencil iterations on {shape[0]}x{shape[1]} {dtype.name}, {grid[0]}x{grid[1]} cores",
+        description=(
+            f"{iterations} stencil iterations on {shape[0]}x{shape[1]} {dtype.name}, {grid[0]}x{grid[1]} cores"
+        ),
     )
