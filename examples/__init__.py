@@ -18,6 +18,7 @@ defaults and refuses bad input with a `UsageError` that lists the choices.
 import importlib
 import inspect
 import re
+import typing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -107,10 +108,10 @@ class Example:
         return importlib.import_module(self.module)
 
     def parameters(self):
-        """Own keywords of the example's `run`: name -> default."""
+        """Own keywords of the example's `run`: name -> inspect.Parameter (annotated type and default)."""
         signature = inspect.signature(self.load().run)
         return {
-            name: parameter.default
+            name: parameter
             for name, parameter in signature.parameters.items()
             if parameter.kind is parameter.KEYWORD_ONLY and name not in FIXED_KEYWORDS
         }
@@ -197,6 +198,27 @@ def parse_grid(text, device):
     return columns, rows
 
 
+def _accepts(annotation, value):
+    """Whether a parameter with this annotation takes `value`; numbers are counts, hence positive."""
+    types = typing.get_args(annotation) or (annotation,)
+    if inspect.Parameter.empty in types:
+        return True
+    return type(value) in types and (type(value) is not int or value > 0)
+
+
+def check_parameters(name, given, known):
+    """UsageError for a parameter that the example does not have or that has another type."""
+    for parameter, value in given.items():
+        if parameter not in known:
+            raise UsageError(
+                f"{name} has no parameter {parameter!r}", hint=f"its parameters: {', '.join(known) or 'none'}"
+            )
+        annotation = known[parameter].annotation
+        if not _accepts(annotation, value):
+            expected = getattr(annotation, "__name__", annotation)
+            raise UsageError(f"{name}: {parameter} must be {expected} (counts: positive), not {value!r}")
+
+
 def get_example(name):
     """The registry entry of an example; UsageError for an unknown name."""
     if name not in EXAMPLES:
@@ -211,12 +233,7 @@ def run_example(name, device, options=None):
     compares with numpy; with numerics off no data moves and the comparison means nothing.
     """
     example, options = get_example(name), options or Options()
-    unknown = set(options.parameters) - set(example.parameters())
-    if unknown:
-        known = ", ".join(example.parameters()) or "none"
-        raise UsageError(
-            f"{name} has no parameter {', '.join(sorted(unknown))}", hint=f"its parameters: {known}"
-        )
+    check_parameters(name, options.parameters, example.parameters())
     defaults = example.defaults
     grid = parse_grid(options.grid or defaults.grid, device)
     shape = options.shape or defaults.shape

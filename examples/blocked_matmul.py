@@ -307,8 +307,8 @@ def in1_receiver_writer(sender_x, sender_y, out_address, first_row, valid_rows, 
                 row0 = block_row * out_block_h
                 column0 = block_column * out_block_w
                 write_out_block(
-                    destination, first_row + row0, first_column + column0,
-                    valid_rows - row0, valid_columns - column0, out_block_h, out_block_w, subblock_h, subblock_w, n_tiles,
+                    destination, first_row + row0, first_column + column0, valid_rows - row0,
+                    valid_columns - column0, out_block_h, out_block_w, subblock_h, subblock_w, n_tiles,
                 )  # fmt: skip
     noc_async_write_barrier()
     noc_async_atomic_barrier()

@@ -6,7 +6,9 @@ from examples.blocked_matmul import Settings, Topology, run_blocked
 from sim.cores.data_format import DataFormat
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng, in0_block_w=None, packer_l1_acc=True):
+def run(
+    device, *, shape, dtype, fidelity, grid, rng, in0_block_w: int | None = None, packer_l1_acc: bool = True
+):
     """`shape`: (M, K, N) elements.  `in0_block_w`: tiles of a K block; None chooses (see
     `blocked_matmul.make_plan`).
     """

@@ -76,7 +76,7 @@ def _check(layout):
         raise UsageError(f"unknown sharded layout {layout!r}", hint=f"choose from {', '.join(LAYOUTS)}")
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng, source="height", target="block"):
+def run(device, *, shape, dtype, fidelity, grid, rng, source: str = "height", target: str = "block"):
     """`shape`: (M, N) elements; by default TILES_PER_SIDE tiles per core in each direction.
 
     `source`, `target`: "height", "width" or "block".

@@ -242,7 +242,7 @@ def _neighbours(device, grid, x, y):
     return args
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng, iterations=4):
+def run(device, *, shape, dtype, fidelity, grid, rng, iterations: int = 4):
     """`shape`: (M, N) points, whole tiles per core; by default BLOCK_SIDE tiles per core in each
     direction.
     """
@@ -283,6 +283,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng, iterations=4):
         flops=FLOPS_PER_POINT * shape[0] * shape[1] * iterations,
         bytes_moved=field.nbytes + result.nbytes,
         description=(
-            f"{iterations} stencil iterations on {shape[0]}x{shape[1]} {dtype.name}, {grid[0]}x{grid[1]} cores"
+            f"{iterations} stencil iterations on {shape[0]}x{shape[1]} {dtype.name}, "
+            f"{grid[0]}x{grid[1]} cores"
         ),
     )
