@@ -1,61 +1,72 @@
-"""The calendar queue of the compiled lane: a binary heap ordered by (time, key).
+"""The calendar queue of the compiled lane: a binary heap of (order, event) pairs in one int64 array.
 
-`when`, `key`, `what` are int64 arrays of equal length; `size` entries are in use.  The key makes the order of events at
-one time independent of the order in which they were scheduled: event class, tile, thread, then a per-thread sequence
-number (rule "integer time" of the design page).
+`order` holds time and tie key in one integer, time << 20 | key, so that events of one cycle come in an order that does
+not depend on when they were scheduled: event class, core, thread, then the thread's transaction count.  Entries behind
+the last one hold `NEVER`, which lets the sift choose between two children without a branch (28 ns for a replacement
+among 450 events against 68 ns with separate arrays and compares, `bench/calendar.py`).
 """
 
 import numba as nb
+import numpy as np
 
+KEY_BITS = 20
 CLASS_NETWORK = 0  # arrivals: memory changes before any thread looks at it
 CLASS_THREAD = 1
+NEVER = np.int64(2**63 - 1)
+MAX_CORES = 256
+
+
+def new_heap(capacity):
+    """An empty heap for `capacity` events (an even number more of NEVER entries behind them)."""
+    return np.full(2 * (2 * capacity + 2), NEVER, np.int64)
 
 
 @nb.njit(cache=True, inline="always")
 def make_key(event_class, core, slot, sequence):
-    """Tie key: class (4 bits), core (12), slot (4), sequence (32)."""
-    return (event_class << 48) | (core << 36) | (slot << 32) | (sequence & 0xFFFFFFFF)
+    """Tie key: class (1 bit), core (8), thread slot (3), transaction count modulo 256."""
+    return (event_class << 19) | (core << 11) | (slot << 8) | (sequence & 255)
 
 
 @nb.njit(cache=True, inline="always")
-def earlier(when_a, key_a, when_b, key_b):
-    return when_a < when_b or (when_a == when_b and key_a < key_b)
+def make_order(time, key):
+    return (time << KEY_BITS) | key
 
 
 @nb.njit(cache=True)
-def push(when, key, what, size, t, k, value):
-    """Insert an event; the caller has checked that size < capacity.  Returns the new size."""
+def push(heap, size, order, event):
+    """Insert an event; the caller has checked the capacity.  Returns the new size."""
     i = size
     while i > 0:
         parent = (i - 1) >> 1
-        if not earlier(t, k, when[parent], key[parent]):
+        if heap[2 * parent] <= order:
             break
-        when[i], key[i], what[i] = when[parent], key[parent], what[parent]
+        heap[2 * i], heap[2 * i + 1] = heap[2 * parent], heap[2 * parent + 1]
         i = parent
-    when[i], key[i], what[i] = t, k, value
+    heap[2 * i], heap[2 * i + 1] = order, event
     return size + 1
 
 
 @nb.njit(cache=True)
-def replace_top(when, key, what, size, t, k, value):
+def replace_top(heap, size, order, event):
     """Replace the earliest event by another one: one sift instead of a pop and a push."""
     i = 0
     child = 1
     while child < size:
-        if child + 1 < size and earlier(when[child + 1], key[child + 1], when[child], key[child]):
-            child += 1
-        if not earlier(when[child], key[child], t, k):
+        child += 1 if heap[2 * child + 2] < heap[2 * child] else 0
+        if heap[2 * child] >= order:
             break
-        when[i], key[i], what[i] = when[child], key[child], what[child]
+        heap[2 * i], heap[2 * i + 1] = heap[2 * child], heap[2 * child + 1]
         i = child
         child = 2 * i + 1
-    when[i], key[i], what[i] = t, k, value
+    heap[2 * i], heap[2 * i + 1] = order, event
 
 
 @nb.njit(cache=True)
-def pop(when, key, what, size):
+def pop(heap, size):
     """Remove the earliest event; returns the new size."""
     size -= 1
+    order, event = heap[2 * size], heap[2 * size + 1]
+    heap[2 * size] = NEVER
     if size > 0:
-        replace_top(when, key, what, size, when[size], key[size], what[size])
+        replace_top(heap, size, order, event)
     return size

@@ -7,6 +7,7 @@ errors with core, thread, kernel line and cycle, and gives functional access to 
 import numpy as np
 
 from sim import state as st
+from sim.calendar import MAX_CORES, NEVER, new_heap
 from sim.coroutine import frame_address, self_test
 from sim.cores import context as ctx
 from sim.cores.data_format import tile_size
@@ -58,6 +59,8 @@ class Chip:
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
         self.n_workers = len(arch.worker_coords)
+        if self.n_workers > MAX_CORES:
+            raise UsageError(f"{self.n_workers} worker cores; a chip has at most {MAX_CORES}")
         self.totals = [
             {"busy": 0, "time": 0, "operations": 0, "stalls": np.zeros(st.N_REASONS, np.int64)}
             for _ in range(THREADS_PER_CORE)
@@ -152,9 +155,8 @@ class Chip:
 
     def _build_pools(self):
         m = self.machine
-        capacity = 1 << 14
-        for name in ("when", "key", "what"):
-            self._place(name, np.zeros(capacity, np.int64), "calendar_capacity")
+        m["calendar_capacity"] = 1 << 14
+        self._place("calendar", new_heap(1 << 14))
         self._place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
         m["free_transaction"] = -1
         self._grow_transactions(1 << 13)
@@ -192,9 +194,11 @@ class Chip:
         m["staging_left"] = left + count
 
     def _grow_calendar(self):
-        for name in ("when", "key", "what"):
-            old = self._arrays[name]
-            self._place(name, np.concatenate([old, np.zeros(len(old), np.int64)]), "calendar_capacity")
+        old, capacity = self._arrays["calendar"], 2 * int(self.machine["calendar_capacity"])
+        new = new_heap(capacity)
+        new[: len(old)] = old
+        self.machine["calendar_capacity"] = capacity
+        self._place("calendar", new)
 
     def _add_chunks(self):
         """Make a slab of DRAM chunks; its pages cost memory only when they are written."""
@@ -291,6 +295,7 @@ class Chip:
         """Drop every thread and event; memory keeps its contents."""
         m = self.machine
         m["calendar_size"] = 0
+        self._arrays["calendar"][:] = NEVER
         self._arrays["threads"]["state"] = st.IDLE
         self._arrays["cores"]["semaphore_waiters"] = 0
         self._arrays["noc_words"][:] = 0

@@ -47,12 +47,10 @@ from sim.state import (
     STOP_LOG,
     STOP_MEMORY,
     WAIT_WRITE_BARRIER,
+    calendar_of,
     done_of,
-    key_of,
     launches_of,
     threads_of,
-    what_of,
-    when_of,
 )
 
 # Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
@@ -213,13 +211,13 @@ def thread_event(m, thread, now):
 @nb.njit(cache=True)
 def run(m, limit, fuel):
     """Run events up to and including cycle `limit`; see the module's text for `m.stop`."""
-    when, key, what = when_of(m), key_of(m), what_of(m)
+    calendar = calendar_of(m)
     m.stop = RUNNING_ON
     while m.stop == RUNNING_ON:
         if m.calendar_size == 0:
             m.stop = STOP_EMPTY
             break
-        now = when[0]
+        now = calendar[0] >> cal.KEY_BITS
         if now > limit:
             m.stop = STOP_LIMIT
             break
@@ -239,19 +237,19 @@ def run(m, limit, fuel):
             break
         fuel -= 1
         m.now = now
-        event = what[0]
+        event = calendar[1]
         if event >= 0:
-            m.calendar_size = cal.pop(when, key, what, m.calendar_size)
+            m.calendar_size = cal.pop(calendar, m.calendar_size)
             transaction_event(m, event, now)
             continue
         thread = -1 - event
-        entry = key[0]
+        key = calendar[0] & ((1 << cal.KEY_BITS) - 1)
         time = thread_event(m, thread, now)
         # Whatever the event scheduled lies later than `now`, so it is still on top: one sift replaces or removes it.
         if time >= 0:
-            cal.replace_top(when, key, what, m.calendar_size, time, entry, event)
+            cal.replace_top(calendar, m.calendar_size, cal.make_order(time, key), event)
         else:
-            m.calendar_size = cal.pop(when, key, what, m.calendar_size)
+            m.calendar_size = cal.pop(calendar, m.calendar_size)
         if threads_of(m)[thread].operation == SPEND:
             fuel -= 50
 
@@ -261,13 +259,11 @@ def start_thread(m, thread, time):
     """Schedule the first event of a prepared thread."""
     t = threads_of(m)[thread]
     t.operation = OPERATION_START
-    m.calendar_size = cal.push(
-        when_of(m), key_of(m), what_of(m), m.calendar_size, time,
-        cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0), -1 - thread,
-    )  # fmt: skip
+    order = cal.make_order(time, cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0))
+    m.calendar_size = cal.push(calendar_of(m), m.calendar_size, order, -1 - thread)
 
 
 @nb.njit(cache=True)
 def earliest(m):
     """Cycle of the earliest event, or -1."""
-    return when_of(m)[0] if m.calendar_size > 0 else -1
+    return calendar_of(m)[0] >> cal.KEY_BITS if m.calendar_size > 0 else -1

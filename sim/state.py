@@ -80,7 +80,7 @@ LAUNCH = np.dtype([(name, np.int64) for name in "live started ended".split()], a
 LOG = np.dtype([(name, np.int64) for name in "thread kind start end line operation".split()], align=True)
 
 _ADDRESSES = (
-    "threads cores circular_buffers tiles links channels banks transactions when key what stalls lines noc_words log launches "
+    "threads cores circular_buffers tiles links channels banks transactions calendar stalls lines noc_words log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "done sfpu_cycles l1"
 ).split()
@@ -210,18 +210,8 @@ def log_of(m):
 
 
 @nb.njit(inline="always")
-def when_of(m):
-    return carray(_as_pointer(m.when_at), (m.calendar_capacity,), dtype=WORD)
-
-
-@nb.njit(inline="always")
-def key_of(m):
-    return carray(_as_pointer(m.key_at), (m.calendar_capacity,), dtype=WORD)
-
-
-@nb.njit(inline="always")
-def what_of(m):
-    return carray(_as_pointer(m.what_at), (m.calendar_capacity,), dtype=WORD)
+def calendar_of(m):
+    return carray(_as_pointer(m.calendar_at), (4 * m.calendar_capacity + 4,), dtype=WORD)
 
 
 @nb.njit(inline="always")

@@ -19,13 +19,11 @@ from sim.state import (
     RUNNING,
     STOP_ERROR,
     WAIT_NONE,
-    key_of,
+    calendar_of,
     lines_of,
     log_of,
     stalls_of,
     threads_of,
-    what_of,
-    when_of,
 )
 
 OPERATION_START = -1  # the coroutine has not been resumed yet
@@ -57,9 +55,7 @@ def thread_key(t):
 def schedule_thread(m, index, time):
     """Put the thread's event into the calendar."""
     t = threads_of(m)[index]
-    m.calendar_size = cal.push(
-        when_of(m), key_of(m), what_of(m), m.calendar_size, time, thread_key(t), -1 - index
-    )
+    m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, thread_key(t)), -1 - index)
 
 
 @nb.njit(cache=True)

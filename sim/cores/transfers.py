@@ -46,10 +46,10 @@ from sim.state import (
     WRITE_FLUSH_AT,
     WRITES_OUT,
     banks_of,
+    calendar_of,
     channels_of,
     cores_of,
     dram_params_of,
-    key_of,
     links_of,
     log_of,
     noc_params_of,
@@ -60,8 +60,6 @@ from sim.state import (
     threads_of,
     tiles_of,
     transactions_of,
-    what_of,
-    when_of,
     workers_mask_of,
 )
 
@@ -111,7 +109,7 @@ def free_transaction(m, index):
 @nb.njit(cache=True)
 def schedule_transaction(m, index, time):
     x = transactions_of(m)[index]
-    m.calendar_size = cal.push(when_of(m), key_of(m), what_of(m), m.calendar_size, time, x.key, index)
+    m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, x.key), index)
 
 
 @nb.njit(cache=True)
