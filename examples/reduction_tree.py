@@ -30,9 +30,7 @@ CB_OWN = 0
 CB_INCOMING = 1
 CB_PARTIAL = 24
 CB_RESULT = 16
-ROUNDING_GROWTH = (
-    2  # every level rounds once more; the errors add up in quadrature, far below one unit per level
-)
+ROUNDING_GROWTH = 2  # every level rounds once more; independent errors add up in quadrature
 
 
 @kernel
@@ -90,7 +88,7 @@ def add_levels(tiles, levels):
 
 
 @kernel
-def sender(tiles, levels, is_root, incoming_address, parent_x, parent_y, result_address):
+def sender(tiles, level, is_root, incoming_address, parent_x, parent_y, result_address):
     """Send the partial sum to the parent; the root writes the total to DRAM."""
     page = get_tile_size(CB_RESULT)
     cb_wait_front(CB_RESULT, tiles)
@@ -101,10 +99,10 @@ def sender(tiles, levels, is_root, incoming_address, parent_x, parent_y, result_
             noc_async_write_tile(i, destination, result + i * page)
         noc_async_write_barrier()
     else:
-        slot = incoming_address + levels * tiles * page
+        slot = incoming_address + level * tiles * page
         noc_async_write(result, get_noc_addr(parent_x, parent_y, slot), tiles * page)
         noc_async_write_barrier()
-        noc_semaphore_inc(get_noc_addr(parent_x, parent_y, get_semaphore(levels)), 1)
+        noc_semaphore_inc(get_noc_addr(parent_x, parent_y, get_semaphore(level)), 1)
         noc_async_atomic_barrier()
     cb_pop_front(CB_RESULT, tiles)
 
