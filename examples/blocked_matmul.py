@@ -841,8 +841,9 @@ def _create_operands(device, shape, plan, settings, rng):
 
 
 def free_l1_bytes(device):
-    """L1 bytes per worker core between the start of user memory and the lowest L1 buffer."""
-    return device.l1_free_bytes()
+    """L1 bytes per worker core that circular buffers and sharded operands may take, besides the buffers in use."""
+    arch = device.arch
+    return arch.l1_size - arch.l1_user_base - device.allocated_bytes_per_bank(tt.BufferType.L1)
 
 
 def run_blocked(device, shape, fidelity, grid, rng, settings):
