@@ -1,0 +1,262 @@
+"""Buffers, regions of buffers, tensor accessors and global semaphores."""
+
+from host_api.device import submit
+from host_api.types import (
+    BufferRegion,
+    BufferType,
+    CoreCoord,
+    InterleavedBufferConfig,
+    ShardOrientation,
+    ShardSpecBuffer,
+    TensorMemoryLayout,
+    range_tuples,
+)
+from sim import commands as c
+from sim.cores.kernel_runtime import ACCESSOR_DRAM, ACCESSOR_L1, ACCESSOR_SHARDED, pack_tensor_accessor_args
+from sim.errors import UsageError
+from sim.executor import check_region, new_id
+
+
+class Buffer:
+    """Handle of a buffer; dropping the last reference frees it."""
+
+    def __init__(self, device, buffer_id, state):
+        self.device, self.unique_id, self._state = device, buffer_id, state
+        self._executor = device.system.executor
+
+    def __del__(self):
+        self._executor.submit(c.DeleteBuffer(self.unique_id))
+
+    def __repr__(self):
+        return (
+            f"Buffer({self.size} B of {self.page_size} B pages, {self.buffer_type.name}, {self.address:#x})"
+        )
+
+    @property
+    def address(self):
+        """Address in every bank (lock-step); readable after deallocation too."""
+        return self._state.address
+
+    @property
+    def size(self):
+        """Bytes of the host's view."""
+        return self._state.size
+
+    @property
+    def page_size(self):
+        return self._state.page_size
+
+    @property
+    def num_pages(self):
+        return self._state.num_pages
+
+    @property
+    def num_dev_pages(self):
+        """Pages on the device, with those that fill partial shards."""
+        return self._state.num_dev_pages
+
+    @property
+    def aligned_page_size(self):
+        """Bytes from one page to the next in a bank."""
+        return self._state.aligned_page_size
+
+    @property
+    def aligned_size_per_bank(self):
+        """Bytes the buffer takes in each bank."""
+        return self._state.size_per_bank
+
+    @property
+    def buffer_type(self):
+        return BufferType(self._state.buffer_type)
+
+    @property
+    def buffer_layout(self):
+        return TensorMemoryLayout(self._state.layout)
+
+    @property
+    def is_allocated(self):
+        return self._state.allocated
+
+    def page_location(self, page):
+        """(bank, address in the bank) of a page; a bank of L1 is a worker index."""
+        if not 0 <= page < self.num_pages:
+            raise UsageError(f"page {page} is not one of the buffer's {self.num_pages}")
+        banks, offsets = self._state.pages()
+        return int(banks[page]), self.address + int(offsets[page])
+
+    def page_address(self, bank, page):
+        """Address of a page, which must lie in `bank`."""
+        where, address = self.page_location(page)
+        if where != bank:
+            raise UsageError(f"page {page} lies in bank {where}, not in bank {bank}")
+        return address
+
+    def shard_cores(self):
+        """Logical core of each shard, in shard order; empty for interleaved buffers."""
+        return [CoreCoord(*core) for core in self._state.cores]
+
+    def view(self, region):
+        """A view of whole pages of the buffer."""
+        check_region(self._state, region.offset, region.size)
+        return BufferView(self, region)
+
+
+class BufferView:
+    """A region of a buffer; takes the place of the buffer in reads and writes and keeps it alive."""
+
+    def __init__(self, buffer, region):
+        self.buffer, self.region = buffer, region
+
+    @property
+    def size(self):
+        return self.region.size
+
+    @property
+    def page_size(self):
+        return self.buffer.page_size
+
+    @property
+    def address(self):
+        """Address of the whole buffer (lock-step: a region has no address of its own)."""
+        return self.buffer.address
+
+
+def resolve(target, region=None):
+    """(buffer, offset, size) of a buffer or view, cut to a region."""
+    base = BufferRegion(0, target.size)
+    if isinstance(target, BufferView):
+        target, base = target.buffer, target.region
+    if region is None:
+        return target, base.offset, base.size
+    if region.offset < 0 or region.offset + region.size > base.size:
+        raise UsageError(f"region of {region.size} B at offset {region.offset} is outside {base.size} B")
+    return target, base.offset + region.offset, region.size
+
+
+def _shard_record(parameters):
+    if not isinstance(parameters, ShardSpecBuffer):
+        raise UsageError("a sharded buffer needs shard_parameters (ShardSpecBuffer)")
+    spec = parameters.tensor_shard_spec
+    return c.ShardParameters(
+        range_tuples(spec.grid),
+        tuple(int(n) for n in spec.shape),
+        spec.orientation == ShardOrientation.ROW_MAJOR,
+        tuple(int(n) for n in parameters.page_shape),
+        tuple(int(n) for n in parameters.tensor2d_shape_in_pages),
+    )
+
+
+def create_buffer(config, address=None, *, bottom_up=None, sub_device_id=None):
+    """Allocate a buffer.
+
+    `config`: InterleavedBufferConfig or ShardedBufferConfig; `address`: a fixed address that is neither reserved nor
+    freed; `bottom_up`: direction of growth instead of the memory's default; `sub_device_id`: allocate in the local L1
+    of a sub-device.  UsageError for a bad configuration, ProgramError (kind out_of_memory) when nothing fits.
+    """
+    device = config.device
+    if device is None:
+        raise UsageError("a buffer configuration needs a device")
+    interleaved = isinstance(config, InterleavedBufferConfig)
+    record = c.CreateBuffer(
+        device.id,
+        new_id(),
+        int(config.size),
+        int(config.page_size),
+        int(config.buffer_type),
+        int(config.buffer_layout),
+        None if interleaved else _shard_record(config.shard_parameters),
+        None if address is None else int(address),
+        bottom_up,
+        sub_device_id,
+    )
+    return Buffer(device, record.buffer, device._submit(record))
+
+
+def deallocate_buffer(buffer):
+    """Free a buffer now; idempotent."""
+    buffer._executor.submit(c.DeallocateBuffer(buffer.unique_id))
+
+
+def write_to_buffer(buffer, data):
+    """Put data into a buffer at once, without a queue and without simulated time."""
+    submit(c.WriteDirect(buffer.unique_id, as_bytes(data)))
+
+
+def read_from_buffer(buffer):
+    """Bytes of a buffer as they are now, without a queue and without simulated time."""
+    return submit(c.ReadDirect(buffer.unique_id))
+
+
+def as_bytes(data):
+    """Host data (bytes-like, numpy array, list of 32-bit words) as bytes."""
+    if isinstance(data, list | tuple):
+        try:
+            return b"".join(int(word).to_bytes(4, "little", signed=word < 0) for word in data)
+        except OverflowError:
+            raise UsageError("a list of host data holds 32-bit words") from None
+    if hasattr(data, "tobytes"):
+        return data.tobytes()
+    return bytes(data)
+
+
+class TensorAccessorArgs:
+    """Compile-time arguments that tell a kernel's TensorAccessor how a buffer is laid out."""
+
+    def __init__(self, buffer):
+        self._args = self._pack(buffer)
+
+    @staticmethod
+    def _pack(buffer):
+        state, device = buffer._state, buffer.device
+        if state.shard is None:
+            return pack_tensor_accessor_args(ACCESSOR_DRAM if state.in_dram else ACCESSOR_L1)
+        if state.in_dram:
+            places = [device.arch.dram_endpoints[bank] for bank in state.shard_banks]
+            if any(offset for _, _, offset in places):
+                raise UsageError(
+                    "a tensor accessor cannot reach DRAM shards in banks that share a tile with another"
+                )
+            cores = [(x, y) for x, y, _ in places]
+        else:
+            cores = [device.arch.worker_coords[worker] for worker in state.shard_banks]
+        return pack_tensor_accessor_args(
+            ACCESSOR_SHARDED,
+            tensor_pages=state.shard.tensor_pages,
+            shard_pages=state.shard_pages,
+            cores=cores,
+        )
+
+    def get_compile_time_args(self):
+        """The arguments, to be put into a configuration's compile_args."""
+        return list(self._args)
+
+    def append_to(self, compile_args):
+        """Append the arguments to a list."""
+        compile_args.extend(self._args)
+
+
+class GlobalSemaphore:
+    """Handle of a semaphore that outlives programs; dropping the last reference frees it."""
+
+    def __init__(self, device, number, state):
+        self.device, self.id, self._state = device, number, state
+
+    def __del__(self):
+        self.device.system.executor.submit(c.DeleteGlobalSemaphore(self.id))
+
+    @property
+    def address(self):
+        """L1 address of the word on each of its cores."""
+        return self._state.address
+
+    def reset_semaphore_value(self, value):
+        """Write a value to all cores, by the host and at once."""
+        self.device._submit(c.ResetGlobalSemaphore(self.id, int(value)))
+
+
+def create_global_semaphore(device, cores, initial_value, buffer_type=BufferType.L1):
+    """A semaphore at one L1 address of `cores`, for use by several programs."""
+    record = c.CreateGlobalSemaphore(
+        device.id, new_id(), range_tuples(cores), int(initial_value), int(buffer_type)
+    )
+    return GlobalSemaphore(device, record.semaphore, device._submit(record))

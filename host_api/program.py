@@ -1,0 +1,236 @@
+"""Programs: kernels, circular buffers, semaphores and runtime arguments."""
+
+import os
+from pathlib import Path
+
+from host_api.device import current_system, submit
+from host_api.types import ComputeConfig, CoreCoord, DataMovementConfig, core_coord, core_ranges, range_tuples
+from sim import commands as c
+from sim.errors import UsageError
+from sim.executor import new_id
+
+KERNEL_ROOTS = ("TT_METAL_HOME", "TT_METAL_KERNEL_PATH")
+WORD_MASK = 0xFFFFFFFF
+
+
+class Program:
+    """Handle of a program; can be enqueued any number of times."""
+
+    def __init__(self):
+        self.id = new_id()
+        submit(c.CreateProgram(self.id))
+
+    def __del__(self):
+        submit(c.DeleteProgram(self.id))
+
+    @property
+    def _state(self):
+        return current_system().executor.program(self.id)
+
+
+def create_program():
+    """An empty program."""
+    return Program()
+
+
+# --- kernels
+
+
+def _find_kernel_file(path):
+    roots = [Path(), *(Path(os.environ[name]) for name in KERNEL_ROOTS if name in os.environ)]
+    for root in roots:
+        if (root / path).is_file():
+            return root / path
+    tried = ", ".join(str((root / path).absolute()) for root in roots)
+    raise UsageError(f"no kernel file {path}", hint=f"tried {tried}")
+
+
+def _word(value):
+    number = int(value)
+    if not -(1 << 31) <= number <= WORD_MASK:
+        raise UsageError(f"{value} does not fit a 32-bit word")
+    return number & WORD_MASK
+
+
+def _kernel_settings(config):
+    return {
+        "compile_args": tuple(int(value) for value in config.compile_args),
+        "defines": tuple((str(name), value) for name, value in config.defines.items()),
+        "named_compile_args": tuple(
+            (str(name), int(value)) for name, value in config.named_compile_args.items()
+        ),
+    }
+
+
+def _parameters(config):
+    if isinstance(config, DataMovementConfig):
+        return c.DataMovementParameters(
+            int(config.processor), int(config.noc), int(config.noc_mode), **_kernel_settings(config)
+        )
+    if isinstance(config, ComputeConfig):
+        return c.ComputeParameters(
+            int(config.math_fidelity),
+            bool(config.fp32_dest_acc_en),
+            bool(config.dst_full_sync_en),
+            bool(config.math_approx_mode),
+            bool(config.bfp8_pack_precise),
+            tuple(int(mode) for mode in config.unpack_to_dest_mode),
+            **_kernel_settings(config),
+        )
+    raise UsageError(
+        f"{type(config).__name__} is not a kernel configuration", hint="DataMovementConfig or ComputeConfig"
+    )
+
+
+def create_kernel(program, kernel, core_spec, config):
+    """Add a kernel to a program; returns its handle.
+
+    `kernel`: a `@kernel` function, or the path of a file with one; `core_spec`: CoreCoord, CoreRange or CoreRangeSet.
+    UsageError when a processor or NoC is taken on a core, KernelCompileError (at the first enqueue at the latest).
+    """
+    if isinstance(kernel, str | os.PathLike):
+        from sim.cores.kernel_compiler import kernel_from_file
+
+        kernel = kernel_from_file(_find_kernel_file(kernel))
+    elif not hasattr(kernel, "compile"):
+        raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
+    return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config)))
+
+
+def create_kernel_from_string(program, source, core_spec, config):
+    """Add a kernel given as source text."""
+    from sim.cores.kernel_compiler import kernel_from_source
+
+    return create_kernel(program, kernel_from_source(source), core_spec, config)
+
+
+def compile_program(device, program):
+    """Compile the kernels and place the circular buffers now instead of at the first enqueue."""
+    device._submit(c.CompileProgram(device.id, program.id))
+
+
+def assign_global_buffer_to_program(buffer, program):
+    """Keep a buffer alive as long as a program."""
+    submit(c.AssignBufferToProgram(program.id, buffer.unique_id))
+    program.__dict__.setdefault("_kept", []).append(buffer)
+
+
+# --- circular buffers and semaphores
+
+
+def create_circular_buffer(program, core_spec, config):
+    """Add a circular buffer; returns its handle.  UsageError for a duplicate index on a core or wrong sizes."""
+    buffer = None if config.buffer is None else config.buffer.unique_id
+    record = c.CreateCircularBuffer(
+        program.id,
+        range_tuples(core_spec),
+        config.total_size,
+        tuple((index, int(code)) for index, code in sorted(config.formats.items())),
+        tuple(sorted(config.page_sizes.items())),
+        tuple((index, *tile) for index, tile in sorted(config.tiles.items())),
+        buffer,
+    )
+    return submit(record)
+
+
+def get_circular_buffer_config(program, handle):
+    """What a circular buffer looks like now: total_size, formats, page_sizes, address (None before the first enqueue)."""
+    cb = program._state.circular_buffer(handle)
+    return {
+        "total_size": cb.total_size,
+        "formats": dict(cb.formats),
+        "page_sizes": dict(cb.page_sizes),
+        "address": cb.address,
+    }
+
+
+def update_circular_buffer_total_size(program, handle, total_size):
+    """Change the size; the placement is found again at the next enqueue."""
+    submit(c.UpdateCircularBuffer(program.id, handle, total_size=int(total_size)))
+
+
+def update_circular_buffer_page_size(program, handle, index, page_size):
+    """Change the page size of an index."""
+    submit(c.UpdateCircularBuffer(program.id, handle, index=int(index), page_size=int(page_size)))
+
+
+def update_dynamic_circular_buffer_address(program, handle, buffer):
+    """Lay a circular buffer that lies on an L1 buffer on another one."""
+    submit(c.UpdateCircularBuffer(program.id, handle, buffer=buffer.unique_id))
+
+
+def update_dynamic_circular_buffer_address_and_total_size(program, handle, buffer, total_size):
+    """Both at once."""
+    submit(c.UpdateCircularBuffer(program.id, handle, total_size=int(total_size), buffer=buffer.unique_id))
+
+
+def create_semaphore(program, core_spec, initial_value):
+    """Add a semaphore; returns its id.  Its value is written anew at every launch."""
+    return submit(c.CreateSemaphore(program.id, range_tuples(core_spec), int(initial_value)))
+
+
+# --- runtime arguments
+
+
+def set_runtime_args(program, kernel, core_spec, args):
+    """Set unique runtime arguments (32-bit words, or buffers for their addresses).
+
+    One list for every core of `core_spec`, or, with a list of CoreCoord, a list of lists of the same length.
+    """
+    if isinstance(core_spec, list) and args and isinstance(args[0], list | tuple):
+        cores = [core_coord(core) for core in core_spec]
+        if len(cores) != len(args):
+            raise UsageError(f"{len(cores)} cores, but {len(args)} lists of runtime arguments")
+        words = tuple(_words(one) for one in args)
+    else:
+        cores = list(core_ranges(core_spec))
+        words = (_words(args),) * len(cores)
+    submit(c.SetRuntimeArgs(program.id, kernel, tuple(tuple(core) for core in cores), words))
+
+
+def set_common_runtime_args(program, kernel, args):
+    """Set the arguments that all cores of a kernel share; once per kernel."""
+    submit(c.SetCommonRuntimeArgs(program.id, kernel, _words(args)))
+
+
+def _words(args):
+    return tuple(_word(getattr(value, "address", value)) for value in args)
+
+
+class RuntimeArgsView:
+    """Mutable view of runtime arguments; writing through it changes the next launch."""
+
+    def __init__(self, program, kernel, core):
+        self._program, self._kernel, self._core = program, kernel, core
+
+    def _args(self):
+        return self._program._state.args_of(self._kernel, self._core)
+
+    def __len__(self):
+        return len(self._args())
+
+    def __getitem__(self, index):
+        args = self._args()
+        if not isinstance(index, slice) and not -len(args) <= index < len(args):
+            raise IndexError(f"runtime argument {index} does not exist; there are {len(args)}")
+        return args[index]
+
+    def __setitem__(self, index, value):
+        position = index + len(self) if index < 0 else index
+        submit(c.UpdateRuntimeArg(self._program.id, self._kernel, self._core, position, _words([value])[0]))
+
+
+def get_runtime_args(program, kernel, core=None):
+    """Mutable view of a kernel's arguments on a core; without `core` {CoreCoord: view}."""
+    if core is None:
+        cores = program._state.kernel(kernel).args
+        return {CoreCoord(*place): RuntimeArgsView(program, kernel, place) for place in cores}
+    place = tuple(core_coord(core))
+    program._state.args_of(kernel, place)
+    return RuntimeArgsView(program, kernel, place)
+
+
+def get_common_runtime_args(program, kernel):
+    """Mutable view of a kernel's common arguments."""
+    program._state.kernel(kernel)
+    return RuntimeArgsView(program, kernel, None)

@@ -1,0 +1,133 @@
+"""Commands for the queues of a device: transfers, programs, events, waiting."""
+
+from host_api.buffer import as_bytes, resolve
+from host_api.device import current_system, submit
+from sim import commands as c
+from sim.errors import UsageError
+from sim.executor import new_id
+
+
+class PendingRead:
+    """Result of a read that does not block: `bytes(read)` once a finish, event or later wait has covered it."""
+
+    def __init__(self, item, size):
+        self._item, self._size = item, size
+
+    @property
+    def ready(self):
+        """Whether the data has arrived."""
+        return self._item.done.processed
+
+    def __len__(self):
+        return self._size
+
+    def __bytes__(self):
+        if not self.ready:
+            raise UsageError(
+                "the data has not arrived", hint="call finish on the queue, or read with blocking=True"
+            )
+        return self._item.result
+
+
+class Event:
+    """Marks a point of a queue; see enqueue_record_event."""
+
+    def __init__(self):
+        self.unique_id = new_id()
+
+    @property
+    def _state(self):
+        return current_system().executor.event(self.unique_id)
+
+    @property
+    def device_id(self):
+        return self._state.device
+
+    @property
+    def cq_id(self):
+        return self._state.queue
+
+    @property
+    def event_id(self):
+        """1, 2, ... in the order of recording on the queue."""
+        return self._state.number
+
+
+# --- transfers
+
+
+def enqueue_write_buffer(queue, buffer, data, blocking=False):
+    """Write a whole buffer (or view).  `data` (bytes-like, array or words) is copied during the call."""
+    _write(queue, *resolve(buffer), data, blocking)
+
+
+def enqueue_write_sub_buffer(queue, buffer, data, region, blocking=False):
+    """Write a region of whole pages."""
+    _write(queue, *resolve(buffer, region), data, blocking)
+
+
+def _write(queue, buffer, offset, size, data, blocking):
+    data = as_bytes(data)
+    if len(data) != size:
+        raise UsageError(f"{len(data)} B of host data for {size} B of a buffer")
+    record = c.WriteBuffer(queue.device.id, queue.id, buffer.unique_id, data, offset, bool(blocking))
+    queue.device._submit(record)
+
+
+def enqueue_read_buffer(queue, buffer, blocking=True):
+    """Read a whole buffer (or view): bytes, or a PendingRead when not blocking."""
+    return _read(queue, *resolve(buffer), blocking)
+
+
+def enqueue_read_sub_buffer(queue, buffer, region, blocking=True):
+    """Read a region of whole pages: bytes, or a PendingRead when not blocking."""
+    return _read(queue, *resolve(buffer, region), blocking)
+
+
+def _read(queue, buffer, offset, size, blocking):
+    record = c.ReadBuffer(queue.device.id, queue.id, buffer.unique_id, offset, size, bool(blocking))
+    item = queue.device._submit(record)
+    return item.result if blocking else PendingRead(item, size)
+
+
+# --- programs
+
+
+def enqueue_program(queue, program, blocking=False):
+    """Put a program into a queue, with a copy of its runtime arguments."""
+    queue.device._submit(c.EnqueueProgram(queue.device.id, queue.id, program.id, bool(blocking)))
+
+
+# --- waiting and events
+
+
+def finish(queue, sub_device_ids=()):
+    """Wait until everything in a queue has ended."""
+    queue.device._submit(c.Finish(queue.device.id, queue.id, tuple(sub_device_ids)))
+
+
+def synchronize(device, cq_id=None, sub_device_ids=()):
+    """Wait for one queue, or all queues, of a device."""
+    device._submit(c.Finish(device.id, cq_id, tuple(sub_device_ids)))
+
+
+def enqueue_record_event(queue, event=None, sub_device_ids=()):
+    """Record an event behind everything in a queue; returns it (a new one when none is given)."""
+    event = Event() if event is None else event
+    queue.device._submit(c.RecordEvent(queue.device.id, queue.id, event.unique_id, tuple(sub_device_ids)))
+    return event
+
+
+def enqueue_wait_for_event(queue, event):
+    """Let a queue wait for an event of any queue; the host goes on."""
+    queue.device._submit(c.WaitForEvent(queue.device.id, queue.id, event.unique_id))
+
+
+def event_synchronize(event):
+    """Wait until an event has happened."""
+    submit(c.SynchronizeEvent(event.unique_id))
+
+
+def event_query(event):
+    """Whether an event has happened by now on the host's clock."""
+    return submit(c.QueryEvent(event.unique_id))

@@ -1,0 +1,374 @@
+"""Value types and configurations of the host API, with tt-metal's names and codes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+from sim.cores.data_format import DataFormat
+from sim.errors import UsageError
+
+
+class BufferType(IntEnum):
+    DRAM = 0
+    L1 = 1
+    SYSTEM_MEMORY = 2
+    L1_SMALL = 3
+    TRACE = 4
+
+
+class TensorMemoryLayout(IntEnum):
+    INTERLEAVED = 0
+    HEIGHT_SHARDED = 2
+    WIDTH_SHARDED = 3
+    BLOCK_SHARDED = 4
+
+
+class ShardOrientation(IntEnum):
+    ROW_MAJOR = 0
+    COL_MAJOR = 1
+
+
+class DataMovementProcessor(IntEnum):
+    RISCV_0 = 0
+    RISCV_1 = 1
+
+
+class NOC(IntEnum):
+    NOC_0 = 0
+    NOC_1 = 1
+    RISCV_0_default = 0
+    RISCV_1_default = 1
+
+
+class NOC_MODE(IntEnum):
+    DM_DEDICATED_NOC = 0
+    DM_DYNAMIC_NOC = 1
+
+
+class MathFidelity(IntEnum):
+    LoFi = 0
+    HiFi2 = 2
+    HiFi3 = 3
+    HiFi4 = 4
+
+
+class UnpackToDestMode(IntEnum):
+    Default = 0
+    UnpackToDestFp32 = 1
+
+
+class CoreCoord(NamedTuple):
+    """Logical (or, from `worker_core_from_logical_core`, physical) position of a core."""
+
+    x: int
+    y: int
+
+
+def core_coord(core):
+    """A CoreCoord from anything with two whole numbers."""
+    try:
+        x, y = core
+        return CoreCoord(int(x), int(y))
+    except (TypeError, ValueError):
+        raise UsageError(f"{core!r} is not a core coordinate", hint="use CoreCoord(x, y)") from None
+
+
+@dataclass(frozen=True)
+class CoreRange:
+    """Rectangle of cores, both corners inclusive; UsageError when the end lies before the start."""
+
+    start_coord: CoreCoord
+    end_coord: CoreCoord | None = None
+
+    def __post_init__(self):
+        start = core_coord(self.start_coord)
+        end = start if self.end_coord is None else core_coord(self.end_coord)
+        if end.x < start.x or end.y < start.y:
+            raise UsageError(f"core range ends at {tuple(end)}, before its start {tuple(start)}")
+        object.__setattr__(self, "start_coord", start)
+        object.__setattr__(self, "end_coord", end)
+
+    def as_tuple(self):
+        """(x0, y0, x1, y1)."""
+        return (*self.start_coord, *self.end_coord)
+
+    def size(self):
+        """Number of cores."""
+        return (self.end_coord.x - self.start_coord.x + 1) * (self.end_coord.y - self.start_coord.y + 1)
+
+    def contains(self, other):
+        """Whether a core or range lies inside."""
+        inner = other if isinstance(other, CoreRange) else CoreRange(other)
+        (x0, y0, x1, y1), (a0, b0, a1, b1) = self.as_tuple(), inner.as_tuple()
+        return x0 <= a0 and y0 <= b0 and a1 <= x1 and b1 <= y1
+
+    def intersects(self, other):
+        """Whether two ranges share a core."""
+        (x0, y0, x1, y1), (a0, b0, a1, b1) = self.as_tuple(), other.as_tuple()
+        return x0 <= a1 and a0 <= x1 and y0 <= b1 and b0 <= y1
+
+    def __iter__(self):
+        x0, y0, x1, y1 = self.as_tuple()
+        return iter([CoreCoord(x, y) for y in range(y0, y1 + 1) for x in range(x0, x1 + 1)])
+
+
+class CoreRangeSet:
+    """Non-overlapping core ranges; UsageError when two overlap."""
+
+    def __init__(self, ranges=()):
+        if isinstance(ranges, CoreRange):
+            ranges = [ranges]
+        self.ranges = tuple(one if isinstance(one, CoreRange) else CoreRange(one) for one in ranges)
+        for i, a in enumerate(self.ranges):
+            for b in self.ranges[:i]:
+                if a.intersects(b):
+                    raise UsageError(f"core ranges {b.as_tuple()} and {a.as_tuple()} overlap")
+
+    def num_cores(self):
+        """Number of cores."""
+        return sum(one.size() for one in self.ranges)
+
+    def contains(self, other):
+        """Whether every core of a core, range or range set is in the set."""
+        return set(core_ranges(other)) <= set(self)
+
+    def merge(self, other):
+        """A set with the cores of both; overlapping cores are kept once."""
+        mine = set(self)
+        extra = [CoreRange(core) for core in core_ranges(other) if core not in mine]
+        return CoreRangeSet([*self.ranges, *extra])
+
+    def bounding_box(self):
+        """Smallest CoreRange around the set; UsageError for an empty set."""
+        if not self.ranges:
+            raise UsageError("an empty core range set has no bounding box")
+        corners = list(zip(*(one.as_tuple() for one in self.ranges), strict=True))
+        return CoreRange(
+            CoreCoord(min(corners[0]), min(corners[1])), CoreCoord(max(corners[2]), max(corners[3]))
+        )
+
+    def __iter__(self):
+        return iter([core for one in self.ranges for core in one])
+
+    def __eq__(self, other):
+        return isinstance(other, CoreRangeSet) and set(self) == set(other)
+
+    def __hash__(self):
+        return hash(frozenset(self))
+
+    def __repr__(self):
+        return f"CoreRangeSet({list(self.ranges)})"
+
+
+def core_ranges(spec):
+    """CoreRangeSet of a CoreCoord, CoreRange, CoreRangeSet or a list of these."""
+    if isinstance(spec, CoreRangeSet):
+        return spec
+    if isinstance(spec, CoreRange):
+        return CoreRangeSet([spec])
+    if isinstance(spec, list | set | frozenset) or (isinstance(spec, tuple) and not _is_coordinate(spec)):
+        return CoreRangeSet(
+            [one if isinstance(one, CoreRange) else CoreRange(core_coord(one)) for one in spec]
+        )
+    return CoreRangeSet([CoreRange(core_coord(spec))])
+
+
+def _is_coordinate(spec):
+    return isinstance(spec, CoreCoord) or (len(spec) == 2 and all(isinstance(part, int) for part in spec))
+
+
+def range_tuples(spec):
+    """Ranges of a core specification as records hold them."""
+    return tuple(one.as_tuple() for one in core_ranges(spec).ranges)
+
+
+# --- buffers
+
+
+@dataclass(frozen=True)
+class BufferRegion:
+    """Bytes [offset, offset + size) of a buffer."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class ShardSpec:
+    """Which cores hold shards and how large a shard is; `shape`: (height, width) in elements."""
+
+    grid: CoreRangeSet
+    shape: tuple[int, int]
+    orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+
+
+@dataclass(frozen=True)
+class ShardSpecBuffer:
+    """A ShardSpec with the page shape (elements) and the tensor's (height, width) in pages."""
+
+    tensor_shard_spec: ShardSpec
+    page_shape: tuple[int, int]
+    tensor2d_shape_in_pages: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class InterleavedBufferConfig:
+    """Pages dealt round-robin over the banks; sizes in bytes."""
+
+    device: object
+    size: int
+    page_size: int
+    buffer_type: BufferType = BufferType.DRAM
+    buffer_layout: TensorMemoryLayout = TensorMemoryLayout.INTERLEAVED
+
+
+@dataclass(frozen=True)
+class ShardedBufferConfig:
+    """Pages cut into shards, one shard per core; sizes in bytes."""
+
+    device: object
+    size: int
+    page_size: int
+    buffer_type: BufferType = BufferType.L1
+    buffer_layout: TensorMemoryLayout = TensorMemoryLayout.HEIGHT_SHARDED
+    shard_parameters: ShardSpecBuffer | None = None
+
+
+# --- kernels
+
+
+@dataclass
+class DataMovementConfig:
+    """A kernel on one of the two data-movement processors of each core."""
+
+    processor: DataMovementProcessor = DataMovementProcessor.RISCV_0
+    noc: NOC = NOC.NOC_0
+    noc_mode: NOC_MODE = NOC_MODE.DM_DEDICATED_NOC
+    compile_args: list = field(default_factory=list)
+    defines: Mapping = field(default_factory=dict)
+    named_compile_args: Mapping = field(default_factory=dict)
+
+
+@dataclass
+class ReaderDataMovementConfig(DataMovementConfig):
+    """RISCV_1 on the NoC preferred for DRAM reads."""
+
+    processor: DataMovementProcessor = DataMovementProcessor.RISCV_1
+    noc: NOC = NOC.NOC_0
+
+
+@dataclass
+class WriterDataMovementConfig(DataMovementConfig):
+    """RISCV_0 on the NoC preferred for DRAM writes."""
+
+    processor: DataMovementProcessor = DataMovementProcessor.RISCV_0
+    noc: NOC = NOC.NOC_1
+
+
+@dataclass
+class ComputeConfig:
+    """A kernel on the three compute processors (unpack, math, pack) of each core."""
+
+    math_fidelity: MathFidelity = MathFidelity.HiFi4
+    fp32_dest_acc_en: bool = False
+    dst_full_sync_en: bool = False
+    unpack_to_dest_mode: list = field(default_factory=list)
+    bfp8_pack_precise: bool = False
+    math_approx_mode: bool = False
+    compile_args: list = field(default_factory=list)
+    defines: Mapping = field(default_factory=dict)
+    named_compile_args: Mapping = field(default_factory=dict)
+
+
+class CircularBufferConfig:
+    """Circular buffer of `total_size` bytes; several indices of `formats` ({index: DataFormat}) share its addresses."""
+
+    def __init__(self, total_size, formats=None, buffer=None):
+        self.total_size = int(total_size)
+        self.formats = {int(index): DataFormat(code) for index, code in (formats or {}).items()}
+        self.page_sizes, self.tiles, self.buffer = {}, {}, None
+        if buffer is not None:
+            self.set_globally_allocated_address(buffer)
+
+    def _declared(self, index):
+        if index not in self.formats:
+            raise UsageError(
+                f"circular buffer index {index} is not declared; declared: {sorted(self.formats)}"
+            )
+        return index
+
+    def set_page_size(self, index, page_size):
+        """Bytes of a page of an index; the total size must be a multiple of it."""
+        if page_size <= 0 or self.total_size % page_size:
+            raise UsageError(
+                f"total size {self.total_size} B is not a multiple of the page size {page_size} B"
+            )
+        self.page_sizes[self._declared(index)] = int(page_size)
+        return self
+
+    def set_total_size(self, total_size):
+        """Bytes of the whole circular buffer."""
+        self.total_size = int(total_size)
+        return self
+
+    def set_tile_dims(self, index, tile):
+        """(height, width) of the tiles of an index."""
+        height, width = tile
+        self.tiles[self._declared(index)] = (int(height), int(width))
+        return self
+
+    def set_globally_allocated_address(self, buffer):
+        """Lay the circular buffer on an L1 buffer, which must hold it in each bank."""
+        if buffer.buffer_type not in (BufferType.L1, BufferType.L1_SMALL):
+            raise UsageError(f"a circular buffer needs an L1 buffer, not one in {buffer.buffer_type.name}")
+        if self.total_size > buffer.aligned_size_per_bank:
+            raise UsageError(
+                f"circular buffer of {self.total_size} B is larger than the {buffer.aligned_size_per_bank} B per bank "
+                "of its buffer"
+            )
+        self.buffer = buffer
+        return self
+
+    def set_globally_allocated_address_and_total_size(self, buffer, total_size):
+        """Both at once."""
+        return self.set_total_size(total_size).set_globally_allocated_address(buffer)
+
+    def index(self, index, data_format=None):
+        """Builder of one index: `.set_page_size(bytes)`, `.set_data_format(format)`, `.set_tile_dims(tile)`."""
+        if data_format is not None or index not in self.formats:
+            self.formats[int(index)] = DataFormat(DataFormat.Invalid if data_format is None else data_format)
+        return _IndexBuilder(self, int(index))
+
+
+class _IndexBuilder:
+    """One index of a CircularBufferConfig."""
+
+    def __init__(self, config, index):
+        self._config, self._index = config, index
+
+    def set_page_size(self, page_size):
+        self._config.set_page_size(self._index, page_size)
+        return self
+
+    def set_data_format(self, data_format):
+        self._config.formats[self._index] = DataFormat(data_format)
+        return self
+
+    def set_tile_dims(self, tile):
+        self._config.set_tile_dims(self._index, tile)
+        return self
+
+
+@dataclass(frozen=True)
+class SubDevice:
+    """Cores of a sub-device: a CoreRangeSet, or a list whose first entry is the one of the Tensix cores."""
+
+    cores: object
+
+    def ranges(self):
+        """Ranges of the worker cores as records hold them."""
+        cores = self.cores
+        if isinstance(cores, list | tuple) and cores and isinstance(cores[0], CoreRangeSet):
+            cores = cores[0]
+        return range_tuples(cores)

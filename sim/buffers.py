@@ -1,0 +1,169 @@
+"""Where the pages of a buffer live: (bank, offset) per page, and functional transfers over them.
+
+Sources: tt-metal's allocator and tensor-sharding reports.  Banks of L1 are worker indices; banks of DRAM are DRAM banks.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sim.allocator import round_up
+from sim.errors import UsageError
+
+DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
+BUFFER_TYPE_NAMES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")
+INTERLEAVED, SINGLE_BANK, HEIGHT_SHARDED, WIDTH_SHARDED, BLOCK_SHARDED = range(5)
+LAYOUT_NAMES = ("INTERLEAVED", "SINGLE_BANK", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED")
+
+
+def expand(ranges, row_major=True):
+    """Logical cores of ranges, range after range, each row-major or column-major."""
+    cores = []
+    for x0, y0, x1, y1 in ranges:
+        xs, ys = range(x0, x1 + 1), range(y0, y1 + 1)
+        cores += [(x, y) for y in ys for x in xs] if row_major else [(x, y) for x in xs for y in ys]
+    return cores
+
+
+@dataclass
+class Buffer:
+    """A buffer of one device.  `cores`: logical core of each shard, in shard order (sharded layouts only)."""
+
+    id: int
+    device: int
+    size: int
+    page_size: int
+    buffer_type: int
+    layout: int
+    aligned_page_size: int
+    banks: int
+    shard: object = None
+    cores: list = field(default_factory=list)
+    shard_banks: list = field(default_factory=list)
+    shard_pages: tuple = (0, 0)
+    address: int | None = None
+    allocated: bool = False
+    owned: bool = True
+    sub_device: int | None = None
+    manager: int | None = None  # sub-device manager under which it was allocated
+    _pages: tuple | None = None
+
+    @property
+    def in_dram(self):
+        return self.buffer_type in (DRAM, TRACE)
+
+    @property
+    def num_pages(self):
+        return self.size // self.page_size if self.page_size else 0
+
+    @property
+    def num_dev_pages(self):
+        """Pages on the device, with those that pad partial shards."""
+        return len(self.cores) * self.shard_pages[0] * self.shard_pages[1] if self.shard else self.num_pages
+
+    @property
+    def size_per_bank(self):
+        """Bytes that every bank holds (lock-step: the same in all)."""
+        pages = self.shard_pages[0] * self.shard_pages[1] if self.shard else -(-self.num_pages // self.banks)
+        return pages * self.aligned_page_size
+
+    def pages(self):
+        """(banks, offsets): int64 arrays over the pages, offsets relative to the buffer's address."""
+        if self._pages is None:
+            page = np.arange(self.num_pages)
+            if self.shard is None:
+                self._pages = page % self.banks, page // self.banks * self.aligned_page_size
+            else:
+                self._pages = self._sharded(page)
+        return self._pages
+
+    def _sharded(self, page):
+        height, width = self.shard_pages
+        row, column = np.divmod(page, self.shard.tensor_pages[1])
+        shards_wide = -(-self.shard.tensor_pages[1] // width)
+        shard = row // height * shards_wide + column // width
+        inside = row % height * width + column % width
+        return np.array(self.shard_banks, np.int64)[shard], inside * self.aligned_page_size
+
+    def bank_banks(self):
+        """Banks that hold a part of the buffer."""
+        return sorted(set(self.shard_banks)) if self.shard else list(range(self.banks))
+
+
+def shard_geometry(command, n_pages):
+    """(shard pages (height, width), shards (high, wide)) of a sharded buffer.  UsageError for a bad specification."""
+    spec = command.shard
+    shape, page = spec.shape, spec.page_shape
+    if min(*shape, *page) <= 0 or shape[0] % page[0] or shape[1] % page[1]:
+        raise UsageError(
+            f"shard shape {shape[0]}x{shape[1]} is not a multiple of the page shape {page[0]}x{page[1]}"
+        )
+    high, wide = spec.tensor_pages
+    if high * wide != n_pages:
+        raise UsageError(f"the tensor has {high}x{wide} pages, but the buffer's size holds {n_pages} pages")
+    pages = (shape[0] // page[0], shape[1] // page[1])
+    shards = (-(-high // pages[0]), -(-wide // pages[1]))
+    if command.layout == HEIGHT_SHARDED and shards[1] > 1:
+        raise UsageError(f"HEIGHT_SHARDED: a shard is {pages[1]} pages wide, the tensor {wide}")
+    if command.layout == WIDTH_SHARDED and shards[0] > 1:
+        raise UsageError(f"WIDTH_SHARDED: a shard is {pages[0]} pages high, the tensor {high}")
+    return pages, shards
+
+
+def shard_cores(command, shards):
+    """Logical core of each shard.  Block sharding on one rectangle follows the grid; everything else its core order."""
+    spec = command.shard
+    if command.layout == BLOCK_SHARDED and len(spec.grid) == 1:
+        x0, y0, x1, y1 = spec.grid[0]
+        columns, rows = x1 - x0 + 1, y1 - y0 + 1
+        across, down = (columns, rows) if spec.row_major else (rows, columns)
+        if shards[1] > across or shards[0] > down:
+            raise UsageError(f"{shards[0]}x{shards[1]} shards do not fit the {columns}x{rows} core grid")
+        places = [(r, c) for r in range(shards[0]) for c in range(shards[1])]
+        return [(x0 + c, y0 + r) if spec.row_major else (x0 + r, y0 + c) for r, c in places]
+    cores, count = expand(spec.grid, spec.row_major), shards[0] * shards[1]
+    if count > len(cores):
+        raise UsageError(f"{count} shards need as many cores; the shard grid has {len(cores)}")
+    return cores[:count]
+
+
+def aligned_page(page_size, buffer_type, arch):
+    """Page stride: the page size rounded up to the alignment of its memory."""
+    alignment = arch.dram_alignment if buffer_type in (DRAM, TRACE) else arch.l1_alignment
+    return round_up(page_size, alignment)
+
+
+def _runs(buffer, first, count):
+    """(bank, offset, page indices relative to `first`) of runs that are contiguous in a bank."""
+    banks, offsets = (column[first : first + count] for column in buffer.pages())
+    order = np.lexsort((offsets, banks))
+    b, o = banks[order], offsets[order]
+    breaks = np.flatnonzero((np.diff(b) != 0) | (np.diff(o) != buffer.aligned_page_size)) + 1
+    for run in np.split(order, breaks):
+        yield int(banks[run[0]]), int(offsets[run[0]]), run
+
+
+def write_pages(chip, buffer, offset, data):
+    """Put `data` into the buffer from byte `offset` (a page boundary) on; functional, takes no simulated time."""
+    if not len(data):
+        return
+    page, stride = buffer.page_size, buffer.aligned_page_size
+    rows = np.frombuffer(data, np.uint8).reshape(-1, page)
+    write = chip.write_dram if buffer.in_dram else chip.write_l1
+    for bank, start, run in _runs(buffer, offset // page, len(rows)):
+        padded = np.zeros((len(run), stride), np.uint8)
+        padded[:, :page] = rows[run]
+        write(bank, buffer.address + start, padded.tobytes())
+
+
+def read_pages(chip, buffer, offset, size):
+    """`size` bytes from byte `offset` (page boundaries) of the buffer; functional."""
+    page, stride = buffer.page_size, buffer.aligned_page_size
+    if not size:
+        return b""
+    rows = np.empty((size // page, page), np.uint8)
+    read = chip.read_dram if buffer.in_dram else chip.read_l1
+    for bank, start, run in _runs(buffer, offset // page, len(rows)):
+        block = np.frombuffer(read(bank, buffer.address + start, len(run) * stride), np.uint8)
+        rows[run] = block.reshape(-1, stride)[:, :page]
+    return rows.tobytes()

@@ -1,0 +1,329 @@
+"""One record per host call: what the host API hands to the executor, and what a replay feeds to it again.
+
+Records name every object by a global integer id.  Cores are logical (x, y) pairs; ranges are (x0, y0, x1, y1), inclusive.
+Sizes and addresses are bytes.
+"""
+
+from dataclasses import dataclass, field
+
+Core = tuple[int, int]
+Range = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Command:
+    """Base of all records."""
+
+
+# --- devices
+
+
+@dataclass(frozen=True)
+class CreateDevice(Command):
+    device: int
+    num_hw_cqs: int
+    l1_small_size: int
+    trace_region_size: int
+    arch: object  # name, path or sim.arch.Arch
+    numerics: str
+    noc: str
+    max_cycles: int | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class CloseDevice(Command):
+    device: int
+
+
+# --- buffers
+
+
+@dataclass(frozen=True)
+class ShardParameters:
+    """Sharding of a buffer.  `shape` and `page_shape` in elements, `tensor_pages` in pages, all (height, width)."""
+
+    grid: tuple[Range, ...]
+    shape: tuple[int, int]
+    row_major: bool
+    page_shape: tuple[int, int]
+    tensor_pages: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class CreateBuffer(Command):
+    device: int
+    buffer: int
+    size: int
+    page_size: int
+    buffer_type: int
+    layout: int
+    shard: ShardParameters | None = None
+    address: int | None = None
+    bottom_up: bool | None = None
+    sub_device: int | None = None
+
+
+@dataclass(frozen=True)
+class DeallocateBuffer(Command):
+    buffer: int
+
+
+@dataclass(frozen=True)
+class DeleteBuffer(Command):
+    """The host dropped its last reference."""
+
+    buffer: int
+
+
+@dataclass(frozen=True)
+class WriteBuffer(Command):
+    device: int
+    queue: int
+    buffer: int
+    data: bytes = field(repr=False)
+    offset: int = 0
+    blocking: bool = False
+
+
+@dataclass(frozen=True)
+class ReadBuffer(Command):
+    device: int
+    queue: int
+    buffer: int
+    offset: int
+    size: int
+    blocking: bool
+
+
+@dataclass(frozen=True)
+class WriteDirect(Command):
+    """Host back door (detail::WriteToBuffer): no queue, no simulated time."""
+
+    buffer: int
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ReadDirect(Command):
+    """Host back door (detail::ReadFromBuffer)."""
+
+    buffer: int
+
+
+# --- programs
+
+
+@dataclass(frozen=True)
+class CreateProgram(Command):
+    program: int
+
+
+@dataclass(frozen=True)
+class DeleteProgram(Command):
+    program: int
+
+
+@dataclass(frozen=True)
+class DataMovementParameters:
+    """Where a data-movement kernel runs and what it is compiled with."""
+
+    processor: int
+    noc: int
+    noc_mode: int = 0
+    compile_args: tuple[int, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    named_compile_args: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class ComputeParameters:
+    """Settings of the compute engine and what a compute kernel is compiled with."""
+
+    math_fidelity: int
+    fp32_dest_acc_en: bool
+    dst_full_sync_en: bool
+    math_approx_mode: bool
+    bfp8_pack_precise: bool
+    unpack_to_dest_mode: tuple[int, ...] = ()
+    compile_args: tuple[int, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    named_compile_args: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class CreateKernel(Command):
+    program: int
+    kernel: object  # sim.cores.kernel_compiler.Kernel
+    cores: tuple[Range, ...]
+    config: DataMovementParameters | ComputeParameters
+
+
+@dataclass(frozen=True)
+class SetRuntimeArgs(Command):
+    """Unique arguments: one tuple per core of `cores`."""
+
+    program: int
+    kernel: int
+    cores: tuple[Core, ...]
+    args: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class UpdateRuntimeArg(Command):
+    """One word written through a view; `core` None: a common argument."""
+
+    program: int
+    kernel: int
+    core: Core | None
+    index: int
+    value: int
+
+
+@dataclass(frozen=True)
+class SetCommonRuntimeArgs(Command):
+    program: int
+    kernel: int
+    args: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CreateCircularBuffer(Command):
+    """`formats`, `page_sizes` and `tiles` by index; `tiles` holds (height, width) of a tile."""
+
+    program: int
+    cores: tuple[Range, ...]
+    total_size: int
+    formats: tuple[tuple[int, int], ...]
+    page_sizes: tuple[tuple[int, int], ...]
+    tiles: tuple[tuple[int, int, int], ...] = ()
+    buffer: int | None = None
+
+
+@dataclass(frozen=True)
+class UpdateCircularBuffer(Command):
+    """New total size, page size of an index, or underlying buffer; None leaves a field alone."""
+
+    program: int
+    circular_buffer: int
+    total_size: int | None = None
+    index: int | None = None
+    page_size: int | None = None
+    buffer: int | None = None
+
+
+@dataclass(frozen=True)
+class CreateSemaphore(Command):
+    program: int
+    cores: tuple[Range, ...]
+    initial: int
+
+
+@dataclass(frozen=True)
+class AssignBufferToProgram(Command):
+    program: int
+    buffer: int
+
+
+@dataclass(frozen=True)
+class CompileProgram(Command):
+    device: int
+    program: int
+
+
+@dataclass(frozen=True)
+class CreateGlobalSemaphore(Command):
+    device: int
+    semaphore: int
+    cores: tuple[Range, ...]
+    initial: int
+    buffer_type: int
+
+
+@dataclass(frozen=True)
+class ResetGlobalSemaphore(Command):
+    semaphore: int
+    value: int
+
+
+@dataclass(frozen=True)
+class DeleteGlobalSemaphore(Command):
+    semaphore: int
+
+
+# --- queues
+
+
+@dataclass(frozen=True)
+class EnqueueProgram(Command):
+    device: int
+    queue: int
+    program: int
+    blocking: bool
+
+
+@dataclass(frozen=True)
+class RecordEvent(Command):
+    device: int
+    queue: int
+    event: int
+    sub_devices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class WaitForEvent(Command):
+    device: int
+    queue: int
+    event: int
+
+
+@dataclass(frozen=True)
+class SynchronizeEvent(Command):
+    event: int
+
+
+@dataclass(frozen=True)
+class QueryEvent(Command):
+    event: int
+
+
+@dataclass(frozen=True)
+class Finish(Command):
+    """`queue` None: all queues of the device."""
+
+    device: int
+    queue: int | None
+    sub_devices: tuple[int, ...] = ()
+
+
+# --- sub-devices
+
+
+@dataclass(frozen=True)
+class CreateSubDeviceManager(Command):
+    device: int
+    manager: int
+    sub_devices: tuple[tuple[Range, ...], ...]
+    local_l1_size: int
+
+
+@dataclass(frozen=True)
+class LoadSubDeviceManager(Command):
+    """`manager` None: back to one sub-device with all cores."""
+
+    device: int
+    manager: int | None
+
+
+@dataclass(frozen=True)
+class RemoveSubDeviceManager(Command):
+    device: int
+    manager: int
+
+
+@dataclass(frozen=True)
+class SetStallGroup(Command):
+    """Sub-devices that reads, writes and finish wait for; None: all."""
+
+    device: int
+    sub_devices: tuple[int, ...] | None

@@ -1,0 +1,352 @@
+"""Programs as the executor keeps them: kernels, circular buffers, semaphores, and their placement on a device."""
+
+from dataclasses import dataclass, field
+
+from sim.allocator import round_up
+from sim.buffers import L1, L1_SMALL, expand
+from sim.commands import ComputeParameters
+from sim.dispatch import ProgramCost
+from sim.errors import ProgramError, UsageError
+from sim.launch import (
+    BRISC,
+    NCRISC,
+    CircularBufferLaunch,
+    ComputeSettings,
+    KernelLaunch,
+    Launch,
+    SemaphoreLaunch,
+)
+
+N_CIRCULAR_BUFFERS = 32  # per core (reference section 1.5)
+N_SEMAPHORES = 16  # per core (reference section 1.6)
+MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
+WORD = 4  # bytes of a runtime argument
+PROCESSOR_SLOTS = (BRISC, NCRISC)
+DEDICATED_NOC = 0
+
+
+@dataclass
+class ProgramKernel:
+    """A kernel of a program; `args`: unique runtime arguments by logical core."""
+
+    kernel: object
+    cores: list
+    config: object
+    args: dict = field(default_factory=dict)
+    common_args: list = field(default_factory=list)
+    compiled: object = None
+
+    @property
+    def is_compute(self):
+        return isinstance(self.config, ComputeParameters)
+
+    @property
+    def name(self):
+        return self.kernel.name
+
+    def resource_conflict(self, other):
+        """What this kernel and another one on the same core both need, or None."""
+        if self.is_compute or other.is_compute:
+            return "the compute processors" if self.is_compute and other.is_compute else None
+        if self.config.processor == other.config.processor:
+            return f"data-movement processor RISCV_{self.config.processor}"
+        dedicated = self.config.noc_mode == other.config.noc_mode == DEDICATED_NOC
+        return f"NOC_{self.config.noc}" if dedicated and self.config.noc == other.config.noc else None
+
+    def compile(self):
+        """The compiled kernel; compiled when first needed.  Raises KernelCompileError."""
+        if self.compiled is None:
+            config = self.config
+            self.compiled = self.kernel.compile(dict(config.defines), dict(config.named_compile_args))
+        return self.compiled
+
+
+@dataclass
+class ProgramCircularBuffer:
+    """A circular buffer: several indices may share its address range.  `buffer`: L1 buffer it lies on, or None."""
+
+    cores: list
+    total_size: int
+    formats: dict
+    page_sizes: dict
+    tiles: dict
+    buffer: object = None
+    address: int | None = None
+
+
+@dataclass
+class ProgramSemaphore:
+    """A semaphore id with its initial value on some cores."""
+
+    id: int
+    cores: list
+    initial: int
+
+
+@dataclass
+class Program:
+    """A program; `manager`: (device, sub-device manager) it first ran under."""
+
+    id: int
+    kernels: list = field(default_factory=list)
+    circular_buffers: list = field(default_factory=list)
+    semaphores: list = field(default_factory=list)
+    buffers: list = field(default_factory=list)
+    manager: tuple | None = None
+
+    # --- building
+
+    def add_kernel(self, kernel):
+        """Add a kernel; returns its handle.  UsageError when a processor or NoC of a core is taken."""
+        mine = set(kernel.cores)
+        for other in self.kernels:
+            shared = sorted(mine & set(other.cores))
+            what = kernel.resource_conflict(other) if shared else None
+            if what:
+                raise UsageError(
+                    f"kernel {kernel.name}: {what} of core {shared[0]} is already used by kernel {other.name}",
+                    where={"core": str(shared[0])},
+                )
+        self.kernels.append(kernel)
+        return len(self.kernels) - 1
+
+    def add_circular_buffer(self, cb):
+        """Add a circular buffer; returns its handle.  UsageError for a duplicate index on a core."""
+        for other in self.circular_buffers:
+            shared, same = set(cb.cores) & set(other.cores), set(cb.formats) & set(other.formats)
+            if shared and same:
+                raise UsageError(f"circular buffer index {min(same)} already exists on core {min(shared)}")
+        check_circular_buffer(cb)
+        self.circular_buffers.append(cb)
+        return len(self.circular_buffers) - 1
+
+    def add_semaphore(self, ranges, initial):
+        """Add a semaphore; its id is the largest over the ranges of each range's first free id."""
+        if not ranges:
+            raise UsageError("a semaphore needs at least one core range")
+        used = {}
+        for semaphore in self.semaphores:
+            for core in semaphore.cores:
+                used.setdefault(core, set()).add(semaphore.id)
+        number = max(self._first_free(used, expand([one])) for one in ranges)
+        cores = expand(ranges)
+        if number >= N_SEMAPHORES or any(number in used.get(core, ()) for core in cores):
+            raise UsageError(f"no semaphore id is free on these cores; a core has {N_SEMAPHORES} semaphores")
+        self.semaphores.append(ProgramSemaphore(number, cores, initial))
+        return number
+
+    @staticmethod
+    def _first_free(used, cores):
+        taken = set().union(*(used.get(core, set()) for core in cores))
+        return next((i for i in range(N_SEMAPHORES) if i not in taken), N_SEMAPHORES)
+
+    def kernel(self, handle):
+        """A kernel by its handle; UsageError for an unknown one."""
+        if not 0 <= handle < len(self.kernels):
+            raise UsageError(f"the program has no kernel {handle}; it has {len(self.kernels)}")
+        return self.kernels[handle]
+
+    def circular_buffer(self, handle):
+        """A circular buffer by its handle; UsageError for an unknown one."""
+        if not 0 <= handle < len(self.circular_buffers):
+            raise UsageError(
+                f"the program has no circular buffer {handle}; it has {len(self.circular_buffers)}"
+            )
+        return self.circular_buffers[handle]
+
+    def set_args(self, handle, cores, args):
+        """Set unique arguments; their number per core is fixed by the first call."""
+        kernel = self.kernel(handle)
+        on_kernel = set(kernel.cores)
+        for core, values in zip(cores, args, strict=True):
+            if core not in on_kernel:
+                raise UsageError(
+                    f"kernel {kernel.name} does not run on core {core}; no arguments can be set there"
+                )
+            old = kernel.args.get(core)
+            if old is not None and len(old) != len(values):
+                raise UsageError(
+                    f"kernel {kernel.name}, core {core}: {len(values)} runtime arguments, but {len(old)} were set first; "
+                    "the number cannot change"
+                )
+            self._check_count(kernel, len(values), len(kernel.common_args))
+        for core, values in zip(cores, args, strict=True):
+            kernel.args.setdefault(core, [])[:] = values
+
+    def set_common_args(self, handle, args):
+        """Set the common arguments of a kernel; once."""
+        kernel = self.kernel(handle)
+        if kernel.common_args:
+            raise UsageError(
+                f"kernel {kernel.name}: the common runtime arguments are already set",
+                hint="write through get_common_runtime_args to change them",
+            )
+        self._check_count(kernel, max(map(len, kernel.args.values()), default=0), len(args))
+        kernel.common_args = list(args)
+
+    @staticmethod
+    def _check_count(kernel, unique, common):
+        if unique + common > MAX_ARGS:
+            raise UsageError(
+                f"kernel {kernel.name}: {unique} unique and {common} common runtime arguments; the limit is {MAX_ARGS}"
+            )
+
+    def args_of(self, handle, core):
+        """Arguments of a kernel on a core (None: the common ones), as the live list.  UsageError without the kernel."""
+        kernel = self.kernel(handle)
+        if core is None:
+            return kernel.common_args
+        if core not in kernel.cores:
+            raise UsageError(
+                f"kernel {kernel.name} does not run on core {core}; it has no runtime arguments there"
+            )
+        return kernel.args.setdefault(core, [])
+
+    # --- placement and launch
+
+    def cores(self):
+        """Every core that runs a kernel."""
+        return {core for kernel in self.kernels for core in kernel.cores}
+
+    def place_circular_buffers(self, base, limit, lowest_buffer, alignment):
+        """Addresses bottom-up from `base`; errors when they grow beyond `limit` or into the lowest L1 buffer.
+
+        `lowest_buffer`: core -> lowest allocated L1 address there, or None.
+        """
+        ends = {}
+        for cb in self.circular_buffers:
+            if cb.buffer is not None:
+                self._place_on_buffer(cb)
+                continue
+            cb.address = round_up(max((ends.get(core, base) for core in cb.cores), default=base), alignment)
+            for core in cb.cores:
+                ends[core] = cb.address + cb.total_size
+        for core, end in ends.items():
+            if end > limit:
+                raise ProgramError(
+                    f"circular buffers on core {core} grow to {end} B, beyond the L1 size of {limit} B",
+                    kind="l1_overflow",
+                )
+            lowest = lowest_buffer(core)
+            if lowest is not None and end > lowest:
+                raise ProgramError(
+                    f"circular buffers on core {core} end at {end:#x}, above the L1 buffer at {lowest:#x}",
+                    kind="l1_clash",
+                    where={"core": str(core), "region_end": end, "lowest_buffer": lowest},
+                )
+
+    @staticmethod
+    def _place_on_buffer(cb):
+        if not cb.buffer.allocated:
+            raise UsageError(f"a circular buffer lies on buffer {cb.buffer.id}, which is deallocated")
+        check_circular_buffer(cb)
+        cb.address = cb.buffer.address
+
+    def to_launch(self, name, worker_of, sub_device_origin):
+        """`Launch` with a snapshot of every runtime argument.  `worker_of`: logical core -> worker index."""
+        launch = Launch(name, [], sub_device_origin=sub_device_origin)
+        for kernel in self.kernels:
+            launch.kernels.append(self._kernel_launch(kernel, worker_of))
+        for cb in self.circular_buffers:
+            workers = [worker_of(core) for core in cb.cores]
+            for index, data_format in cb.formats.items():
+                height, width = cb.tiles.get(index, (32, 32))
+                launch.circular_buffers.append(
+                    CircularBufferLaunch(
+                        workers,
+                        index,
+                        cb.address,
+                        cb.total_size,
+                        cb.page_sizes[index],
+                        data_format,
+                        height * width,
+                    )
+                )
+        for semaphore in self.semaphores:
+            workers = [worker_of(core) for core in semaphore.cores]
+            launch.semaphores.append(SemaphoreLaunch(workers, semaphore.id, semaphore.initial))
+        return launch
+
+    @staticmethod
+    def _kernel_launch(kernel, worker_of):
+        config = kernel.config
+        slot, noc, compute = None, 0, None
+        if kernel.is_compute:
+            compute = ComputeSettings(
+                config.math_fidelity,
+                config.fp32_dest_acc_en,
+                config.dst_full_sync_en,
+                config.math_approx_mode,
+                config.unpack_to_dest_mode,
+            )
+        else:
+            slot, noc = PROCESSOR_SLOTS[config.processor], config.noc
+        return KernelLaunch(
+            kernel.compile(),
+            slot,
+            noc,
+            [worker_of(core) for core in kernel.cores],
+            {worker_of(core): list(args) for core, args in kernel.args.items()},
+            list(kernel.common_args),
+            list(config.compile_args),
+            compute,
+        )
+
+    def cost(self, arch):
+        """What the dispatcher writes for this program."""
+        cost, groups, per_core = ProgramCost(), {}, {}
+        for index, kernel in enumerate(self.kernels):
+            for core in kernel.cores:
+                groups.setdefault(core, []).append(index)
+            cost.argument_bytes += WORD * sum(len(args) for args in kernel.args.values())
+            cost.common_bytes += WORD * len(kernel.common_args)
+        cost.argument_cores = len(
+            {core for kernel in self.kernels for core, args in kernel.args.items() if args}
+        )
+        cost.config_bytes = self._config_bytes(arch)
+        kernel_groups = set(map(tuple, groups.values()))
+        cost.kernel_groups = len(kernel_groups)
+        sizes = [kernel.compile().text_bytes for kernel in self.kernels]
+        cost.binary_bytes = sum(sizes[index] for group in kernel_groups for index in group)
+        cost.binaries = max(
+            (sum(3 if self.kernels[index].is_compute else 1 for index in group) for group in kernel_groups),
+            default=0,
+        )
+        cost.config_groups = self._config_groups()
+        for core, members in groups.items():
+            args = sum(
+                len(self.kernels[i].args.get(core, ())) + len(self.kernels[i].common_args) for i in members
+            )
+            per_core[core] = sum(sizes[i] for i in members) + WORD * args + cost.config_bytes
+        cost.ring_bytes = max(per_core.values(), default=0)
+        return cost
+
+    def _config_bytes(self, arch):
+        indices = {index for cb in self.circular_buffers for index in cb.formats}
+        per_buffer, per_semaphore = arch["dispatch.circular_buffer_bytes"], arch["dispatch.semaphore_bytes"]
+        return len(indices) * per_buffer + len({s.id for s in self.semaphores}) * per_semaphore
+
+    def _config_groups(self):
+        return len({frozenset(item.cores) for item in (*self.circular_buffers, *self.semaphores)})
+
+
+def check_circular_buffer(cb):
+    """UsageError for indices, page sizes, formats or an underlying buffer that cannot work."""
+    for index, page_size in cb.page_sizes.items():
+        if not 0 <= index < N_CIRCULAR_BUFFERS:
+            raise UsageError(f"circular buffer index {index} is not below {N_CIRCULAR_BUFFERS}")
+        if page_size <= 0 or cb.total_size % page_size:
+            raise UsageError(
+                f"circular buffer {index}: total size {cb.total_size} B is not a multiple of the page size {page_size} B"
+            )
+    missing = set(cb.formats) - set(cb.page_sizes)
+    if missing or not cb.formats:
+        raise UsageError(f"circular buffer {min(missing, default='without index')}: no page size is set")
+    if cb.buffer is None:
+        return
+    if cb.buffer.buffer_type not in (L1, L1_SMALL):
+        raise UsageError("a circular buffer can only lie on an L1 buffer; this one is in DRAM")
+    if cb.total_size > cb.buffer.size_per_bank:
+        raise UsageError(
+            f"circular buffer of {cb.total_size} B is larger than the {cb.buffer.size_per_bank} B per bank of its buffer"
+        )
