@@ -36,7 +36,7 @@ class Lane:
 
     def cycle_from(self, fs):
         """First cycle that is not before a time."""
-        return -(-(fs - self.origin) * self.clock_mhz // FS_PER_CYCLE_MHZ)
+        return (fs - self.origin - 1) * self.clock_mhz // FS_PER_CYCLE_MHZ + 1
 
     def cycle_until(self, fs):
         """Last cycle that is not after a time."""

@@ -1,0 +1,88 @@
+"""A chip without cores: memory, and programs that take as many cycles as their first kernel says.
+
+Host-side behaviour (queues, costs, allocation, errors) is tested against it without compiling the lane.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from sim.errors import DeadlockError, UsageError
+
+
+class FakeKernel:
+    """What create_kernel takes; `cycles`: run time of a program that has it first, None for one that hangs."""
+
+    def __init__(self, cycles=1000, name="fake", text_bytes=256, on_start=None):
+        self.name, self.cycles, self.text_bytes, self.on_start = name, cycles, text_bytes, on_start
+
+    def compile(self, defines, named_compile_args):
+        return self
+
+
+class FakeChip:
+    """The part of `sim.chip.Chip` that the executor and the environment use."""
+
+    def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
+        self.arch, self.now, self.n_workers = arch, 0, len(arch.worker_coords)
+        self.l1 = np.zeros((self.n_workers, arch.l1_size), np.uint8)
+        self.dram = {}
+        self.ends, self.launches, self.started, self.aborted = {}, [], [], False
+
+    # --- lane
+
+    def launch(self, launch, cycle):
+        assert cycle >= self.now
+        number = len(self.launches)
+        self.launches.append(launch)
+        kernel = launch.kernels[0].compiled
+        self.started.append(cycle)
+        if kernel.on_start:
+            kernel.on_start(self)
+        self.ends[number] = None if kernel.cycles is None else cycle + kernel.cycles
+        return number
+
+    def next_time(self):
+        return min((end for end in self.ends.values() if end is not None), default=None)
+
+    def advance(self, limit, fuel):
+        end = self.next_time()
+        if end is None:
+            if self.ends:
+                raise DeadlockError("the fake program hangs")
+            return []
+        if end > limit:
+            return []
+        self.now = end
+        done = [(number, end) for number, at in self.ends.items() if at == end]
+        for number, _ in done:
+            del self.ends[number]
+        return done
+
+    def abort(self):
+        self.ends.clear()
+        self.aborted = True
+
+    # --- memory
+
+    def write_l1(self, core, address, data):
+        if address + len(data) > self.arch.l1_size:
+            raise UsageError("L1 access out of range")
+        self.l1[core, address : address + len(data)] = np.frombuffer(data, np.uint8)
+
+    def read_l1(self, core, address, size):
+        return self.l1[core, address : address + size].tobytes()
+
+    def _bank(self, bank):
+        return self.dram.setdefault(bank, bytearray(1 << 20))
+
+    def write_dram(self, bank, address, data):
+        self._bank(bank)[address : address + len(data)] = data
+
+    def read_dram(self, bank, address, size):
+        return bytes(self._bank(bank)[address : address + size])
+
+
+def fake_module():
+    """A stand-in for `sim.chip`."""
+    return SimpleNamespace(Chip=FakeChip)

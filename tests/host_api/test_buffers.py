@@ -1,0 +1,319 @@
+"""Buffers: placement, page maps, transfers and their errors."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import host_api as tt
+from sim.allocator import Allocator
+from sim.errors import ProgramError, UsageError
+
+
+def interleaved(device, pages, page=1024, kind=tt.BufferType.DRAM, **options):
+    return tt.create_buffer(tt.InterleavedBufferConfig(device, pages * page, page, kind), **options)
+
+
+def sharded(device, tensor, shard, corner, layout, orientation=tt.ShardOrientation.ROW_MAJOR, **options):
+    """A buffer of 64 B pages over the cores (0,0)..corner; `tensor`, `shard` in pages."""
+    grid = tt.CoreRangeSet([tt.CoreRange((0, 0), corner)])
+    spec = tt.ShardSpecBuffer(tt.ShardSpec(grid, shard, orientation), (1, 1), tensor)
+    kind = options.pop("buffer_type", tt.BufferType.L1)
+    config = tt.ShardedBufferConfig(device, tensor[0] * tensor[1] * 64, 64, kind, layout, spec)
+    return tt.create_buffer(config, **options)
+
+
+def noise(size, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, size, dtype=np.uint8).tobytes()
+
+
+def test_dram_grows_upwards_and_l1_downwards(device):
+    first, second = (interleaved(device, 24) for _ in range(2))
+    assert first.address == device.arch.dram_alignment  # the barrier word lies below
+    assert second.address == first.address + 2 * 1024
+    low, high = (interleaved(device, 64, kind=tt.BufferType.L1) for _ in range(2))
+    assert low.address == device.arch.l1_size - 1024 and high.address == low.address - 1024
+
+
+def test_interleaved_pages_go_round_the_banks(device):
+    buffer = interleaved(device, 30, page=40)
+    assert buffer.aligned_page_size == 64
+    assert buffer.page_location(13) == (1, buffer.address + 64)
+    assert buffer.page_address(1, 13) == buffer.address + 64
+    with pytest.raises(UsageError, match="lies in bank 1"):
+        buffer.page_address(2, 13)
+    with pytest.raises(UsageError, match="page 30"):
+        buffer.page_location(30)
+
+
+@pytest.mark.parametrize("kind", [tt.BufferType.DRAM, tt.BufferType.L1])
+@pytest.mark.parametrize("page", [4, 36, 64, 2048])
+def test_what_is_written_is_read(device, kind, page):
+    buffer, data = interleaved(device, 77, page, kind), noise(77 * page)
+    tt.enqueue_write_buffer(device.command_queue(), buffer, data)
+    assert tt.enqueue_read_buffer(device.command_queue(), buffer) == data
+    assert tt.read_from_buffer(buffer) == data
+
+
+def test_two_buffers_do_not_touch(device):
+    a, b = interleaved(device, 13, 36), interleaved(device, 5, 100)
+    queue, data_a, data_b = device.command_queue(), noise(13 * 36, 1), noise(500, 2)
+    tt.enqueue_write_buffer(queue, a, data_a)
+    tt.enqueue_write_buffer(queue, b, data_b)
+    assert tt.enqueue_read_buffer(queue, a) == data_a
+    assert tt.enqueue_read_buffer(queue, b) == data_b
+
+
+def test_regions_and_views(device):
+    buffer, queue, data = interleaved(device, 50, 96), device.command_queue(), bytearray(noise(50 * 96))
+    tt.enqueue_write_buffer(queue, buffer, data)
+    region = tt.BufferRegion(7 * 96, 20 * 96)
+    tt.enqueue_write_sub_buffer(queue, buffer, b"\7" * region.size, region)
+    data[region.offset : region.offset + region.size] = b"\7" * region.size
+    assert tt.enqueue_read_buffer(queue, buffer) == data
+    inner = tt.BufferRegion(96, 3 * 96)
+    assert (
+        tt.enqueue_read_sub_buffer(queue, buffer.view(tt.BufferRegion(6 * 96, 480)), inner) == data[672:960]
+    )
+    for offset, size in ((1, 96), (0, 95), (49 * 96, 2 * 96), (-96, 96)):
+        with pytest.raises(UsageError, match="region"):
+            tt.enqueue_read_sub_buffer(queue, buffer, tt.BufferRegion(offset, size))
+        with pytest.raises(UsageError, match="region"):
+            buffer.view(tt.BufferRegion(offset, size))
+
+
+@pytest.mark.parametrize(
+    "data, expected",
+    [
+        ([1, -1], b"\1\0\0\0\xff\xff\xff\xff"),
+        (np.array([1.0, 2.0], np.float32), np.array([1.0, 2.0], np.float32).tobytes()),
+        (memoryview(b"12345678"), b"12345678"),
+    ],
+)
+def test_host_data_forms(device, data, expected):
+    buffer = interleaved(device, 1, 8)
+    tt.enqueue_write_buffer(device.command_queue(), buffer, data)
+    assert tt.enqueue_read_buffer(device.command_queue(), buffer) == expected
+
+
+def test_host_memory_may_change_after_a_write(device):
+    buffer, data = interleaved(device, 1, 8), bytearray(b"original")
+    tt.enqueue_write_buffer(device.command_queue(), buffer, data)
+    data[:] = b"changed!"
+    assert tt.enqueue_read_buffer(device.command_queue(), buffer) == b"original"
+
+
+def test_a_read_that_does_not_block_needs_a_finish(device):
+    buffer, queue = interleaved(device, 1, 8), device.command_queue()
+    tt.enqueue_write_buffer(queue, buffer, b"abcdefgh")
+    read = tt.enqueue_read_buffer(queue, buffer, blocking=False)
+    assert not read.ready and len(read) == 8
+    with pytest.raises(UsageError, match="not arrived"):
+        bytes(read)
+    tt.finish(queue)
+    assert bytes(read) == b"abcdefgh"
+
+
+# --- sharding
+
+
+def test_height_shards_fill_core_after_core(device):
+    buffer = sharded(device, (10, 2), (4, 2), (2, 0), tt.TensorMemoryLayout.HEIGHT_SHARDED)
+    assert buffer.shard_cores() == [(0, 0), (1, 0), (2, 0)]
+    assert [buffer.page_location(page) for page in (0, 7, 8, 19)] == [
+        (0, buffer.address), (0, buffer.address + 448), (1, buffer.address), (2, buffer.address + 192)
+    ]  # fmt: skip
+    assert (buffer.num_pages, buffer.num_dev_pages) == (20, 24)
+
+
+def test_block_shards_follow_the_grid(device):
+    buffer = sharded(device, (5, 5), (2, 2), (3, 2), tt.TensorMemoryLayout.BLOCK_SHARDED)
+    width = device.arch.grid[0]
+    assert buffer.page_location(4 * 5 + 4) == (2 * width + 2, buffer.address)
+    assert buffer.page_location(5 + 3) == (1, buffer.address + 192)
+    args = tt.TensorAccessorArgs(buffer).get_compile_time_args()
+    physical = [device.worker_core_from_logical_core(core) for core in buffer.shard_cores()]
+    assert args == [2, 9, 5, 2, 2, 3, *(x << 8 | y for x, y in physical)]
+
+
+def test_column_major_shards(device):
+    layout, column = tt.TensorMemoryLayout, tt.ShardOrientation.COL_MAJOR
+    height = sharded(device, (4, 1), (1, 1), (1, 1), layout.HEIGHT_SHARDED, column)
+    assert height.shard_cores() == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    block = sharded(device, (2, 3), (1, 1), (1, 2), layout.BLOCK_SHARDED, column)
+    assert block.shard_cores() == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    tensor=st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    shard=st.tuples(st.integers(1, 4), st.integers(1, 4)),
+)
+def test_sharded_round_trip(tensor, shard):
+    import sys
+
+    from fake_chip import fake_module
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "sim.chip", fake_module())
+        with tt.create_device(0, arch="blackhole") as device:
+            buffer = sharded(device, tensor, shard, (9, 9), tt.TensorMemoryLayout.BLOCK_SHARDED)
+            data = noise(buffer.size)
+            tt.enqueue_write_buffer(device.command_queue(), buffer, data)
+            assert tt.enqueue_read_buffer(device.command_queue(), buffer) == data
+            places = {buffer.page_location(page) for page in range(buffer.num_pages)}
+            assert len(places) == buffer.num_pages
+
+
+def test_dram_shards(device):
+    buffer = sharded(
+        device, (6, 1), (2, 1), (2, 0), tt.TensorMemoryLayout.HEIGHT_SHARDED, buffer_type=tt.BufferType.DRAM
+    )
+    assert buffer.page_location(5) == (2, buffer.address + 64)
+    with pytest.raises(UsageError, match="tensor accessor"):
+        tt.TensorAccessorArgs(buffer)
+
+
+@pytest.mark.parametrize(
+    "tensor, shard, corner, layout, message",
+    [
+        ((4, 4), (1, 4), (0, 0), "HEIGHT_SHARDED", "4 shards need"),
+        ((4, 4), (1, 2), (7, 0), "HEIGHT_SHARDED", "2 pages wide"),
+        ((4, 4), (2, 1), (7, 0), "WIDTH_SHARDED", "2 pages high"),
+        ((4, 4), (1, 1), (1, 7), "BLOCK_SHARDED", "do not fit the 2x8"),
+        ((4, 1), (1, 1), (8, 0), "HEIGHT_SHARDED", None),
+        ((9, 1), (1, 1), (8, 0), "HEIGHT_SHARDED", "outside the 8x8"),
+    ],
+)
+def test_shards_that_do_not_fit(device, tensor, shard, corner, layout, message):
+    if message is None:
+        sharded(device, tensor, shard, corner, tt.TensorMemoryLayout[layout])
+        return
+    with pytest.raises(UsageError, match=message):
+        sharded(device, tensor, shard, corner, tt.TensorMemoryLayout[layout])
+
+
+def test_shard_specifications_that_disagree(device):
+    grid = tt.CoreRangeSet([tt.CoreRange((0, 0), (1, 0))])
+    layout = tt.TensorMemoryLayout
+    bad_page = tt.ShardSpecBuffer(tt.ShardSpec(grid, (48, 32)), (32, 32), (2, 1))
+    bad_pages = tt.ShardSpecBuffer(tt.ShardSpec(grid, (32, 32)), (32, 32), (3, 1))
+    for spec, message in (
+        (bad_page, "multiple of the page shape"),
+        (bad_pages, "3x1 pages"),
+        (None, "needs"),
+    ):
+        config = tt.ShardedBufferConfig(device, 128, 64, tt.BufferType.L1, layout.HEIGHT_SHARDED, spec)
+        with pytest.raises(UsageError, match=message):
+            tt.create_buffer(config)
+    good = tt.ShardSpecBuffer(tt.ShardSpec(grid, (32, 32)), (32, 32), (2, 1))
+    with pytest.raises(UsageError, match="must not have"):
+        tt.create_buffer(tt.ShardedBufferConfig(device, 128, 64, tt.BufferType.L1, layout.INTERLEAVED, good))
+
+
+# --- life of a buffer
+
+
+def test_freed_memory_is_used_again(device):
+    buffer = interleaved(device, 24)
+    address = buffer.address
+    tt.deallocate_buffer(buffer)
+    tt.deallocate_buffer(buffer)
+    assert buffer.address == address and not buffer.is_allocated
+    with pytest.raises(UsageError, match="deallocated"):
+        tt.enqueue_read_buffer(device.command_queue(), buffer)
+    assert interleaved(device, 24).address == address  # and this one is dropped at once
+    assert device.allocated_bytes_per_bank(tt.BufferType.DRAM) == 0
+
+
+def test_fixed_addresses_own_nothing(device):
+    buffer = interleaved(device, 12, address=0x4000)
+    assert buffer.address == 0x4000
+    assert device.allocated_bytes_per_bank(tt.BufferType.DRAM) == 0
+    tt.deallocate_buffer(buffer)
+    with pytest.raises(UsageError, match="does not fit"):
+        interleaved(device, 12, address=device.arch.dram_bank_bytes)
+
+
+def test_direction_can_be_chosen(device):
+    assert interleaved(device, 1, kind=tt.BufferType.L1, bottom_up=True).address == device.arch.l1_user_base
+
+
+def test_buffers_without_bytes(device):
+    buffer = tt.create_buffer(tt.InterleavedBufferConfig(device, 0, 1024))
+    tt.enqueue_write_buffer(device.command_queue(), buffer, b"")
+    assert tt.enqueue_read_buffer(device.command_queue(), buffer) == b""
+
+
+def test_small_and_trace_regions_are_carved_out(fake):
+    with tt.create_device(0, l1_small_size=4096, trace_region_size=1 << 20) as device:
+        small = interleaved(device, 1, kind=tt.BufferType.L1_SMALL)
+        assert small.address == device.arch.l1_size - 1024
+        assert interleaved(device, 1, kind=tt.BufferType.L1).address == device.arch.l1_size - 4096 - 1024
+        assert interleaved(device, 1, kind=tt.BufferType.TRACE).address == device.arch.dram_bank_bytes - (
+            1 << 20
+        )
+    with pytest.raises(UsageError, match="leaves no memory"):
+        tt.create_device(0, l1_small_size=1 << 22)
+
+
+@pytest.mark.parametrize(
+    "size, page, kind, message",
+    [
+        (100, 64, "DRAM", "not a multiple"),
+        (64, 0, "DRAM", "page size 0"),
+        (-64, 64, "DRAM", "size -64"),
+        (64, 64, "SYSTEM_MEMORY", "cannot be allocated"),
+    ],
+)
+def test_bad_configurations(device, size, page, kind, message):
+    with pytest.raises(UsageError, match=message):
+        tt.create_buffer(tt.InterleavedBufferConfig(device, size, page, tt.BufferType[kind]))
+
+
+def test_no_device():
+    with pytest.raises(UsageError, match="needs a device"):
+        tt.create_buffer(tt.InterleavedBufferConfig(None, 64, 64))
+
+
+def test_out_of_memory_names_the_sizes(device):
+    with pytest.raises(
+        ProgramError, match=r"268435456 B in L1 over 64 banks.*4194304 B.*largest free block has"
+    ) as caught:
+        interleaved(device, 262144, kind=tt.BufferType.L1)
+    assert caught.value.kind == "out_of_memory"
+
+
+def test_wrong_amount_of_data(device):
+    with pytest.raises(UsageError, match="10 B of host data for 1024 B"):
+        tt.enqueue_write_buffer(device.command_queue(), interleaved(device, 1), b"0123456789")
+
+
+def test_a_buffer_of_another_device(fake):
+    with tt.create_device(0) as a, tt.create_device(1) as b:
+        with pytest.raises(UsageError, match="on device 0, the queue on device 1"):
+            tt.enqueue_write_buffer(b.command_queue(), interleaved(a, 1, 4), b"1234")
+
+
+# --- the free list
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 400), st.booleans(), st.integers(0, 5)), max_size=40))
+def test_blocks_never_overlap_and_merge_again(steps):
+    allocator, live = Allocator("memory", 1, 100, 4000, 16, True), []
+    for size, upwards, victim in steps:
+        try:
+            live.append((allocator.allocate(size, bottom_up=upwards), size))
+        except ProgramError:
+            pass
+        if victim < len(live) and size % 2:
+            allocator.free(live.pop(victim)[0])
+        blocks = sorted(live)
+        assert all(start % 16 == 0 and 112 <= start and start + size <= 4000 for start, size in blocks)
+        assert all(a[0] + a[1] <= b[0] for a, b in zip(blocks, blocks[1:], strict=False))
+    for address, _ in live:
+        allocator.free(address)
+    assert allocator.allocated == 0 and allocator.allocate(4000 - 112) == 112
+    with pytest.raises(UsageError, match="nothing is allocated"):
+        allocator.free(7)
