@@ -152,3 +152,7 @@ class progress_bar:
 
     def __exit__(self, *exception):
         self.progress.stop()
+
+
+if __name__ == "__main__":
+    main()
