@@ -90,9 +90,10 @@ def create_kernel(program, kernel, core_spec, config):
     enqueue at the latest).
     """
     if isinstance(kernel, str | os.PathLike):
+        path = _find_kernel_file(kernel)
         from sim.cores.kernel_compiler import kernel_from_file
 
-        kernel = kernel_from_file(_find_kernel_file(kernel))
+        kernel = kernel_from_file(path)
     elif not hasattr(kernel, "compile"):
         raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
     return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config)))

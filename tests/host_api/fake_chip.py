@@ -11,8 +11,7 @@ from sim.errors import DeadlockError, UsageError
 
 
 class FakeKernel:
-    """What create_kernel takes; `cycles`: run time of a program that has it first, None for one that hangs.
-    """
+    """What create_kernel takes; `cycles`: run time of a program that has it first, None for one that hangs."""
 
     def __init__(self, cycles=1000, name="fake", text_bytes=256, on_start=None):
         self.name, self.cycles, self.text_bytes, self.on_start = name, cycles, text_bytes, on_start
@@ -75,7 +74,7 @@ class FakeChip:
         return self.l1[core, address : address + size].tobytes()
 
     def _bank(self, bank):
-        return self.dram.setdefault(bank, bytearray(1 << 20))
+        return self.dram.setdefault(bank, bytearray(1 << 22))
 
     def write_dram(self, bank, address, data):
         self._bank(bank)[address : address + len(data)] = data
