@@ -1,6 +1,4 @@
-"""What the examples share on the host: tensors of tiles in device memory, work splitting, circular
-buffers.
-"""
+"""What the examples share on the host: tensors on the device, work splitting, circular buffers."""
 
 from dataclasses import dataclass
 
@@ -81,9 +79,7 @@ def interleaved_config(device, tiles, dtype, buffer_type=None):
 
 
 def sharded_config(device, tiles, dtype, layout, cores, shard_tiles):
-    """Buffer configuration of a tensor sharded over the L1 of `cores` (row-major); `shard_tiles`: (rows,
-    columns).
-    """
+    """Buffer configuration of a tensor sharded over the L1 of `cores`, `shard_tiles` (rows, columns) each."""
     page = tile_size(dtype)
     shard = tt.ShardSpec(
         grid=cores,
@@ -101,9 +97,7 @@ def sharded_config(device, tiles, dtype, layout, cores, shard_tiles):
 
 
 def create_tensor(device, shape, dtype, config=None):
-    """An uninitialised tensor; interleaved in DRAM unless `config` (a buffer configuration) says
-    otherwise.
-    """
+    """An uninitialised tensor; interleaved in DRAM unless a buffer configuration is given."""
     tiles = tile_counts(shape)
     buffer = tt.create_buffer(config or interleaved_config(device, tiles, dtype))
     return Tensor(buffer, tuple(shape), tiles, dtype)

@@ -1,9 +1,5 @@
-"""Matrix product with the output tiles split over cores; each core reads every operand tile it needs from
-DRAM.
-"""
+"""Matrix product with the output tiles split over cores; each core reads what it needs from DRAM."""
 # ruff: noqa: F403, F405
-
-from host_api.kernel_api import *
 
 import host_api as tt
 from examples import ExampleResult
@@ -19,6 +15,7 @@ from examples.common import (
     random_tensor,
     split_work,
 )
+from host_api.kernel_api import *
 from sim.errors import UsageError
 
 CB_A = 0

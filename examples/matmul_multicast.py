@@ -1,8 +1,7 @@
-"""Matrix product with in0 multicast along the rows and in1 down the columns of the grid (see
-`blocked_matmul`).
-"""
+"""Matrix product with in0 multicast along rows and in1 down columns of cores (see `blocked_matmul`)."""
 
-from examples.blocked_matmul import Settings, Topology, run_blocked
+from examples.blocked_matmul import run_blocked
+from examples.matmul_plan import Settings, Topology
 from sim.cores.data_format import DataFormat
 
 
@@ -28,7 +27,7 @@ def run(
 ):
     """`shape`: (M, K, N) elements.
 
-    Block sizes are in tiles; None chooses by the rules of `blocked_matmul.make_plan`.  `in0_sharded`,
+    Block sizes are in tiles; None chooses by the rules of `matmul_plan.make_plan`.  `in0_sharded`,
     `out_sharded`: the operand lies block-sharded in L1 instead of interleaved in DRAM.  `fp32_dest_acc_en`:
     32-bit destination, by default for fp32 operands.
     """

@@ -1,17 +1,14 @@
-"""Matrix product with an output block per core: operands are reused inside a core, not shared between
-cores.
-"""
+"""Matrix product with an output block per core: operands are reused inside a core, not shared."""
 
-from examples.blocked_matmul import Settings, Topology, run_blocked
+from examples.blocked_matmul import run_blocked
+from examples.matmul_plan import Settings, Topology
 from sim.cores.data_format import DataFormat
 
 
 def run(
     device, *, shape, dtype, fidelity, grid, rng, in0_block_w: int | None = None, packer_l1_acc: bool = True
 ):
-    """`shape`: (M, K, N) elements.  `in0_block_w`: tiles of a K block; None chooses (see
-    `blocked_matmul.make_plan`).
-    """
+    """`shape`: (M, K, N) elements.  `in0_block_w`: tiles of a K block; None: see `make_plan`."""
     settings = Settings(
         topology=Topology.NONE,
         dtype=dtype,

@@ -1,12 +1,9 @@
-"""A tensor moved from one sharded layout in L1 to another: every core fetches its new shard from the cores
-that hold it.
+"""A tensor moved from one sharded layout in L1 to another: every core fetches its new shard.
 
 Both data-movement cores work: NCRISC on NoC 0 fetches the upper half of the shard's rows, BRISC on NoC 1 the
 lower half. The source is addressed page by page through a tensor accessor, which knows the source's sharding.
 """
 # ruff: noqa: F403, F405
-
-from host_api.kernel_api import *
 
 import host_api as tt
 from examples import ExampleResult
@@ -21,6 +18,7 @@ from examples.common import (
     random_tensor,
     sharded_config,
 )
+from host_api.kernel_api import *
 from sim.cores.data_format import tile_size
 from sim.errors import UsageError
 

@@ -1,5 +1,4 @@
-"""All-gather inside a chip: every core ends with the shards of all cores, passed along a ring in both
-directions.
+"""All-gather inside a chip: every core ends with the shards of all cores, along a ring in both directions.
 
 The cores form a ring in snake order, so that neighbours are adjacent but for the closing link.  Shard i goes
 to slot i of every core's gather buffer, hence no transfer waits for space.  NCRISC on NoC 0 passes shards
@@ -9,7 +8,6 @@ received in step s - 1, once the direction's semaphore says that it is there.
 # ruff: noqa: F403, F405
 
 import numpy as np
-from host_api.kernel_api import *
 
 import host_api as tt
 from examples import ExampleResult
@@ -24,6 +22,7 @@ from examples.common import (
     random_tensor,
     sharded_config,
 )
+from host_api.kernel_api import *
 from sim.errors import UsageError
 
 CB_PAGE = 0  # carries the page size only
@@ -67,9 +66,7 @@ def pass_shards(source_address, gather_address, position, size, tiles, steps, di
 
 
 def snake(grid):
-    """Logical cores of the grid in an order in which neighbours are adjacent: every other row runs
-    backwards.
-    """
+    """Logical cores of the grid, every other row backwards, so that successors are adjacent."""
     rows = [grid_cores(grid)[y * grid[0] : (y + 1) * grid[0]] for y in range(grid[1])]
     return [core for y, row in enumerate(rows) for core in (row if y % 2 == 0 else row[::-1])]
 

@@ -1,10 +1,7 @@
-"""softplus(x) = log(1 + exp(x)) as three vector-unit operations on a tile that stays in the destination
-register.
-"""
+"""softplus(x) = log(1 + exp(x)) as three vector-unit operations on a tile in the destination register."""
 # ruff: noqa: F403, F405
 
 import numpy as np
-from host_api.kernel_api import *
 
 import host_api as tt
 from examples import ExampleResult
@@ -20,6 +17,7 @@ from examples.common import (
     random_tensor,
     split_work,
 )
+from host_api.kernel_api import *
 
 CB_IN = 0
 CB_OUT = 16

@@ -17,7 +17,6 @@ to go on. Outside the domain values are zero.
 # ruff: noqa: F403, F405
 
 import numpy as np
-from host_api.kernel_api import *
 
 import host_api as tt
 from examples import ExampleResult
@@ -35,6 +34,7 @@ from examples.common import (
     sharded_config,
     upload_tensor,
 )
+from host_api.kernel_api import *
 from sim.errors import UsageError
 
 CB_STATE = 0  # framed blocks, double-buffered
@@ -56,8 +56,7 @@ SEM_RIGHT = 3
 
 @kernel
 def exchange(source_address, coefficient_address, state_address, x, y, iterations):
-    """Fill the framed block of iteration 0 from DRAM and those of later iterations from CB_NEXT and the
-    neighbours.
+    """Fill framed blocks: iteration 0 from DRAM, later ones from CB_NEXT and the neighbours.
 
     (x, y): place of the core in the grid.  Runtime arguments 6 ...: physical x, y of the neighbour above,
     below, left, right (the core itself where there is none).
@@ -243,9 +242,7 @@ def _neighbours(device, grid, x, y):
 
 
 def run(device, *, shape, dtype, fidelity, grid, rng, iterations: int = 4):
-    """`shape`: (M, N) points, whole tiles per core; by default BLOCK_SIDE tiles per core in each
-    direction.
-    """
+    """`shape`: (M, N) points, whole tiles per core; by default BLOCK_SIDE x BLOCK_SIDE tiles each."""
     shape = shape or (grid[1] * BLOCK_SIDE * TILE, grid[0] * BLOCK_SIDE * TILE)
     _check(shape, grid, iterations)
     rows, columns = shape[0] // TILE // grid[1], shape[1] // TILE // grid[0]

@@ -149,9 +149,10 @@ def _shard_record(parameters):
 def create_buffer(config, address=None, *, bottom_up=None, sub_device_id=None):
     """Allocate a buffer.
 
-    `config`: InterleavedBufferConfig or ShardedBufferConfig; `address`: a fixed address that is neither reserved nor
-    freed; `bottom_up`: direction of growth instead of the memory's default; `sub_device_id`: allocate in the local L1
-    of a sub-device.  UsageError for a bad configuration, ProgramError (kind out_of_memory) when nothing fits.
+    `config`: InterleavedBufferConfig or ShardedBufferConfig; `address`: a fixed address that is neither
+    reserved nor freed; `bottom_up`: direction of growth instead of the memory's default; `sub_device_id`:
+    allocate in the local L1 of a sub-device.  UsageError for a bad configuration, ProgramError (kind
+    out_of_memory) when nothing fits.
     """
     device = config.device
     if device is None:

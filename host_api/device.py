@@ -104,7 +104,9 @@ class Device:
     # --- sub-devices
 
     def create_sub_device_manager(self, sub_devices, local_l1_size=0):
-        """Describe a division into sub-devices, each with `local_l1_size` bytes of own L1; returns the manager's id."""
+        """Describe a division into sub-devices, each with `local_l1_size` bytes of own L1; returns the
+        manager's id.
+        """
         manager = new_id()
         ranges = tuple(one.ranges() for one in sub_devices)
         self._submit(c.CreateSubDeviceManager(self.id, manager, ranges, int(local_l1_size)))
@@ -153,8 +155,9 @@ def create_device(
 ):
     """Open a device.
 
-    `arch`: name, YAML path or `sim.arch.Arch`; `l1_small_size`, `trace_region_size`: bytes per bank set aside;
-    `numerics`, `noc`, `max_cycles`, `seed`: see `sim.chip.Chip`.  UsageError when it is open or an option is wrong.
+    `arch`: name, YAML path or `sim.arch.Arch`; `l1_small_size`, `trace_region_size`: bytes per bank set
+    aside; `numerics`, `noc`, `max_cycles`, `seed`: see `sim.chip.Chip`.  UsageError when it is open or an
+    option is wrong.
     """
     system = _system_for_new_device()
     record = c.CreateDevice(

@@ -85,13 +85,15 @@ def _parameters(config):
 def create_kernel(program, kernel, core_spec, config):
     """Add a kernel to a program; returns its handle.
 
-    `kernel`: a `@kernel` function, or the path of a file with one; `core_spec`: CoreCoord, CoreRange or CoreRangeSet.
-    UsageError when a processor or NoC is taken on a core, KernelCompileError (at the first enqueue at the latest).
+    `kernel`: a `@kernel` function, or the path of a file with one; `core_spec`: CoreCoord, CoreRange or
+    CoreRangeSet. UsageError when a processor or NoC is taken on a core, KernelCompileError (at the first
+    enqueue at the latest).
     """
     if isinstance(kernel, str | os.PathLike):
+        path = _find_kernel_file(kernel)
         from sim.cores.kernel_compiler import kernel_from_file
 
-        kernel = kernel_from_file(_find_kernel_file(kernel))
+        kernel = kernel_from_file(path)
     elif not hasattr(kernel, "compile"):
         raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
     return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config)))
@@ -134,7 +136,9 @@ def create_circular_buffer(program, core_spec, config):
 
 
 def get_circular_buffer_config(program, handle):
-    """What a circular buffer looks like now: total_size, formats, page_sizes, address (None before the first enqueue)."""
+    """What a circular buffer looks like now: total_size, formats, page_sizes, address (None before the first
+    enqueue).
+    """
     cb = program._state.circular_buffer(handle)
     return {
         "total_size": cb.total_size,

@@ -282,7 +282,9 @@ class ComputeConfig:
 
 
 class CircularBufferConfig:
-    """Circular buffer of `total_size` bytes; several indices of `formats` ({index: DataFormat}) share its addresses."""
+    """Circular buffer of `total_size` bytes; several indices of `formats` ({index: DataFormat}) share its
+    addresses.
+    """
 
     def __init__(self, total_size, formats=None, buffer=None):
         self.total_size = int(total_size)
@@ -324,7 +326,8 @@ class CircularBufferConfig:
             raise UsageError(f"a circular buffer needs an L1 buffer, not one in {buffer.buffer_type.name}")
         if self.total_size > buffer.aligned_size_per_bank:
             raise UsageError(
-                f"circular buffer of {self.total_size} B is larger than the {buffer.aligned_size_per_bank} B per bank "
+                f"circular buffer of {self.total_size} B is larger than the {buffer.aligned_size_per_bank} B "
+                "per bank "
                 "of its buffer"
             )
         self.buffer = buffer

@@ -1,6 +1,7 @@
 """Where the pages of a buffer live: (bank, offset) per page, and functional transfers over them.
 
-Sources: tt-metal's allocator and tensor-sharding reports.  Banks of L1 are worker indices; banks of DRAM are DRAM banks.
+Sources: tt-metal's allocator and tensor-sharding reports.  Banks of L1 are worker indices; banks of DRAM are
+DRAM banks.
 """
 
 from dataclasses import dataclass, field
@@ -91,7 +92,9 @@ class Buffer:
 
 
 def shard_geometry(command, n_pages):
-    """(shard pages (height, width), shards (high, wide)) of a sharded buffer.  UsageError for a bad specification."""
+    """(shard pages (height, width), shards (high, wide)) of a sharded buffer.  UsageError for a bad
+    specification.
+    """
     spec = command.shard
     shape, page = spec.shape, spec.page_shape
     if min(*shape, *page) <= 0 or shape[0] % page[0] or shape[1] % page[1]:
@@ -111,7 +114,9 @@ def shard_geometry(command, n_pages):
 
 
 def shard_cores(command, shards):
-    """Logical core of each shard.  Block sharding on one rectangle follows the grid; everything else its core order."""
+    """Logical core of each shard.  Block sharding on one rectangle follows the grid; everything else its core
+    order.
+    """
     spec = command.shard
     if command.layout == BLOCK_SHARDED and len(spec.grid) == 1:
         x0, y0, x1, y1 = spec.grid[0]
@@ -144,7 +149,9 @@ def _runs(buffer, first, count):
 
 
 def write_pages(chip, buffer, offset, data):
-    """Put `data` into the buffer from byte `offset` (a page boundary) on; functional, takes no simulated time."""
+    """Put `data` into the buffer from byte `offset` (a page boundary) on; functional, takes no simulated
+    time.
+    """
     if not len(data):
         return
     page, stride = buffer.page_size, buffer.aligned_page_size

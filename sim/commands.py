@@ -1,7 +1,7 @@
 """One record per host call: what the host API hands to the executor, and what a replay feeds to it again.
 
-Records name every object by a global integer id.  Cores are logical (x, y) pairs; ranges are (x0, y0, x1, y1), inclusive.
-Sizes and addresses are bytes.
+Records name every object by a global integer id.  Cores are logical (x, y) pairs; ranges are (x0, y0, x1,
+y1), inclusive. Sizes and addresses are bytes.
 """
 
 from dataclasses import dataclass, field
@@ -41,7 +41,9 @@ class CloseDevice(Command):
 
 @dataclass(frozen=True)
 class ShardParameters:
-    """Sharding of a buffer.  `shape` and `page_shape` in elements, `tensor_pages` in pages, all (height, width)."""
+    """Sharding of a buffer.  `shape` and `page_shape` in elements, `tensor_pages` in pages, all (height,
+    width).
+    """
 
     grid: tuple[Range, ...]
     shape: tuple[int, int]

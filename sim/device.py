@@ -63,7 +63,8 @@ class Device:
         workers, banks = self.chip.n_workers, arch.dram_banks
         if l1_end <= arch.l1_user_base or dram_end <= 0:
             raise UsageError(
-                f"l1_small_size {command.l1_small_size} or trace_region_size {command.trace_region_size} leaves no memory"
+                f"l1_small_size {command.l1_small_size} or trace_region_size {command.trace_region_size} "
+                "leaves no memory"
             )
         l1, dram = arch.l1_alignment, arch.dram_alignment
         self.l1_end = l1_end
@@ -238,13 +239,14 @@ class Device:
             limit = self.arch.dram_bank_bytes if buffer.in_dram else self.arch.l1_size
             if command.address < 0 or command.address + buffer.size_per_bank > limit:
                 raise UsageError(
-                    f"buffer of {buffer.size_per_bank} B per bank at {command.address:#x} does not fit {limit} B"
+                    f"buffer of {buffer.size_per_bank} B per bank at {command.address:#x} does not fit "
+                    f"{limit} B"
                 )
             buffer.address, buffer.owned = command.address, False
             return
         allocator = self.allocator_of(command.buffer_type, command.sub_device)
-        buffer.address = allocator.allocate(buffer.size_per_bank, buffer.num_dev_pages * buffer.aligned_page_size,
-                                            command.bottom_up)  # fmt: skip
+        total = buffer.num_dev_pages * buffer.aligned_page_size
+        buffer.address = allocator.allocate(buffer.size_per_bank, total, command.bottom_up)
         buffer.manager = self.manager.id
 
     def free_buffer(self, buffer):

@@ -1,10 +1,11 @@
 """Command queues of a device: what the prefetcher and the dispatcher do, as SimPy processes.
 
-One process per hardware queue takes commands in order, not before the host issued them.  A program's configuration (runtime
-arguments, circular buffers, semaphores, binaries) is written while earlier programs still run, as far as the ring of
-configuration memory and the launch ring reach; its go signal waits until its sub-device is idle (reference sections 5.5 and
-5.6).  Costs come from the `dispatch:` and `pcie:` sections of the architecture, calibrated on the published times per program
-(section 5.7) and bandwidths through the queues (section 5.8).
+One process per hardware queue takes commands in order, not before the host issued them.  A program's
+configuration (runtime arguments, circular buffers, semaphores, binaries) is written while earlier programs
+still run, as far as the ring of configuration memory and the launch ring reach; its go signal waits until its
+sub-device is idle (reference sections 5.5 and 5.6).  Costs come from the `dispatch:` and `pcie:` sections of
+the architecture, calibrated on the published times per program (section 5.7) and bandwidths through the
+queues (section 5.8).
 """
 
 from collections import deque
@@ -18,7 +19,9 @@ from sim.errors import ProgramError, TensimError
 
 @dataclass
 class Item:
-    """A command in a queue: what to run (a generator function), when it was issued, how much queue memory it takes."""
+    """A command in a queue: what to run (a generator function), when it was issued, how much queue memory it
+    takes.
+    """
 
     work: object
     stamp: int
@@ -134,7 +137,9 @@ class CommandQueue:
             left, left_pages = left - count, left_pages - part
 
     def run_program(self, launch, cost, sub_device):
-        """Write a program's configuration, then leave the go signal and the end to the subordinate dispatcher."""
+        """Write a program's configuration, then leave the go signal and the end to the subordinate
+        dispatcher.
+        """
         yield from self._reserve(cost.ring_bytes)
         yield self.env.timeout(self.device.costs.configuration(cost))
         before, done = self.programs.get(sub_device), self.env.event()
@@ -149,7 +154,8 @@ class CommandQueue:
         )
         if size > ring:
             raise ProgramError(
-                f"a program needs {size} B of kernel configuration (binaries, arguments, circular buffers) per core; "
+                f"a program needs {size} B of kernel configuration (binaries, arguments, circular buffers) "
+                "per core; "
                 f"the ring has {ring} B"
             )
         while self.staged and (

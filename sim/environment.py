@@ -1,7 +1,7 @@
 """SimPy environment that runs compiled lanes (chips) beside Python events.
 
-Time is an integer count of femtoseconds.  Cycle c of a lane with a clock of f MHz lies at ceil(c * 10^9 / f) fs.  At equal
-times the lanes go first, so that a Python event at t sees everything the devices did up to t.
+Time is an integer count of femtoseconds.  Cycle c of a lane with a clock of f MHz lies at ceil(c * 10^9 / f)
+fs.  At equal times the lanes go first, so that a Python event at t sees everything the devices did up to t.
 """
 
 import time
@@ -20,7 +20,8 @@ PROGRESS_SECONDS = 0.1
 
 
 class Lane:
-    """A chip in the environment: conversion between its cycles and femtoseconds, and who waits for its launches.
+    """A chip in the environment: conversion between its cycles and femtoseconds, and who waits for its
+    launches.
 
     `chip` needs `arch.clock_mhz`, `next_time()`, `advance(limit, fuel)`.  `origin`: time of its cycle 0.
     """
@@ -49,7 +50,9 @@ class Lane:
 
 
 class Environment(simpy.Environment):
-    """`simpy.Environment` with integer femtoseconds and lanes.  Every documented SimPy feature works unchanged."""
+    """`simpy.Environment` with integer femtoseconds and lanes.  Every documented SimPy feature works
+    unchanged.
+    """
 
     def __init__(self, initial_time=0):
         super().__init__(initial_time)
@@ -61,7 +64,8 @@ class Environment(simpy.Environment):
     def add_lane(self, chip, lookahead=0):
         """Run `chip` in this environment from now on (its cycle 0 is now); returns its `Lane`.
 
-        `lookahead`: femtoseconds after the end of a launch on another lane during which nothing can reach this one.
+        `lookahead`: femtoseconds after the end of a launch on another lane during which nothing can reach
+        this one.
         """
         lane = Lane(chip, self.now, lookahead)
         self._lanes[id(chip)] = lane
@@ -72,7 +76,9 @@ class Environment(simpy.Environment):
         self._lanes.pop(id(chip), None)
 
     def launch(self, lane, launch):
-        """Start a program on a lane now; returns an event that succeeds, with the cycle, at the program's end."""
+        """Start a program on a lane now; returns an event that succeeds, with the cycle, at the program's
+        end.
+        """
         done = self.event()
         cycle = max(lane.cycle_from(self.now), lane.chip.now)
         lane.waiting[lane.chip.launch(launch, cycle)] = done
@@ -89,7 +95,9 @@ class Environment(simpy.Environment):
         return min([super().peek(), *(lane.next_time() for lane in self._lanes.values())])
 
     def step(self):
-        """Run the lanes up to the next Python event, then that event.  Raises what a lane or a process raises."""
+        """Run the lanes up to the next Python event, then that event.  Raises what a lane or a process
+        raises.
+        """
         while self._run_lane(super().peek()):
             pass
         if super().peek() == Infinity:

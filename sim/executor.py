@@ -1,8 +1,9 @@
 """The executor: owns every host object by its integer id and carries out command records.
 
-A `System` holds one SimPy environment and one imperative host timeline.  A call is charged host time, stamped, and handed to
-a queue; a blocking call advances the environment until the awaited end.  The environment never runs ahead of the host, so
-results do not depend on when Python looks (runtime reference section 5.1).
+A `System` holds one SimPy environment and one imperative host timeline.  A call is charged host time,
+stamped, and handed to a queue; a blocking call advances the environment until the awaited end.  The
+environment never runs ahead of the host, so results do not depend on when Python looks (runtime reference
+section 5.1).
 """
 
 import itertools
@@ -373,7 +374,8 @@ class Executor:
         here = (device.id, device.manager.id)
         if program.manager is not None and program.manager[0] == device.id and program.manager != here:
             raise UsageError(
-                f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run under {here[1]}"
+                f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run "
+                f"under {here[1]}"
             )
         for kernel in program.kernels:
             kernel.compile()
@@ -517,7 +519,8 @@ def check_region(buffer, offset, size):
     page = max(buffer.page_size, 1)
     if offset % page or size % page:
         raise UsageError(
-            f"region of {size} B at offset {offset} is not aligned to the page size {page} B of buffer {buffer.id}"
+            f"region of {size} B at offset {offset} is not aligned to the page size {page} B of buffer "
+            f"{buffer.id}"
         )
     if offset < 0 or size < 0 or offset + size > buffer.size:
         raise UsageError(

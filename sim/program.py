@@ -1,4 +1,6 @@
-"""Programs as the executor keeps them: kernels, circular buffers, semaphores, and their placement on a device."""
+"""Programs as the executor keeps them: kernels, circular buffers, semaphores, and their placement on a
+device.
+"""
 
 from dataclasses import dataclass, field
 
@@ -63,7 +65,9 @@ class ProgramKernel:
 
 @dataclass
 class ProgramCircularBuffer:
-    """A circular buffer: several indices may share its address range.  `buffer`: L1 buffer it lies on, or None."""
+    """A circular buffer: several indices may share its address range.  `buffer`: L1 buffer it lies on, or
+    None.
+    """
 
     cores: list
     total_size: int
@@ -104,7 +108,8 @@ class Program:
             what = kernel.resource_conflict(other) if shared else None
             if what:
                 raise UsageError(
-                    f"kernel {kernel.name}: {what} of core {shared[0]} is already used by kernel {other.name}",
+                    f"kernel {kernel.name}: {what} of core {shared[0]} is already used by kernel "
+                    f"{other.name}",
                     where={"core": str(shared[0])},
                 )
         self.kernels.append(kernel)
@@ -166,7 +171,8 @@ class Program:
             old = kernel.args.get(core)
             if old is not None and len(old) != len(values):
                 raise UsageError(
-                    f"kernel {kernel.name}, core {core}: {len(values)} runtime arguments, but {len(old)} were set first; "
+                    f"kernel {kernel.name}, core {core}: {len(values)} runtime arguments, but {len(old)} "
+                    "were set first; "
                     "the number cannot change"
                 )
             self._check_count(kernel, len(values), len(kernel.common_args))
@@ -188,11 +194,14 @@ class Program:
     def _check_count(kernel, unique, common):
         if unique + common > MAX_ARGS:
             raise UsageError(
-                f"kernel {kernel.name}: {unique} unique and {common} common runtime arguments; the limit is {MAX_ARGS}"
+                f"kernel {kernel.name}: {unique} unique and {common} common runtime arguments; the limit is "
+                f"{MAX_ARGS}"
             )
 
     def args_of(self, handle, core):
-        """Arguments of a kernel on a core (None: the common ones), as the live list.  UsageError without the kernel."""
+        """Arguments of a kernel on a core (None: the common ones), as the live list.  UsageError without the
+        kernel.
+        """
         kernel = self.kernel(handle)
         if core is None:
             return kernel.common_args
@@ -337,7 +346,8 @@ def check_circular_buffer(cb):
             raise UsageError(f"circular buffer index {index} is not below {N_CIRCULAR_BUFFERS}")
         if page_size <= 0 or cb.total_size % page_size:
             raise UsageError(
-                f"circular buffer {index}: total size {cb.total_size} B is not a multiple of the page size {page_size} B"
+                f"circular buffer {index}: total size {cb.total_size} B is not a multiple of the page size "
+                f"{page_size} B"
             )
     missing = set(cb.formats) - set(cb.page_sizes)
     if missing or not cb.formats:
@@ -348,5 +358,6 @@ def check_circular_buffer(cb):
         raise UsageError("a circular buffer can only lie on an L1 buffer; this one is in DRAM")
     if cb.total_size > cb.buffer.size_per_bank:
         raise UsageError(
-            f"circular buffer of {cb.total_size} B is larger than the {cb.buffer.size_per_bank} B per bank of its buffer"
+            f"circular buffer of {cb.total_size} B is larger than the {cb.buffer.size_per_bank} B per bank "
+            "of its buffer"
         )

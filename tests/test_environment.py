@@ -11,7 +11,8 @@ from sim.errors import DeadlockError, ProgramError
 
 
 class Clockwork:
-    """A lane whose launches end after a number of cycles; `events`: cycles at which it has something to do."""
+    """A lane whose launches end after a number of cycles; `events`: cycles at which it has something to do.
+    """
 
     def __init__(self, clock_mhz=1000, events=()):
         self.arch, self.now, self.events = SimpleNamespace(clock_mhz=clock_mhz), 0, sorted(events)

@@ -6,8 +6,8 @@ import pytest
 import examples
 import host_api as tt
 from examples import EXAMPLES, ExampleResult, Options, run_example
-from examples.blocked_matmul import Settings, Topology, buffer_bytes, make_plan
 from examples.common import split_work
+from examples.matmul_plan import Settings, Topology, buffer_bytes, make_plan
 from examples.reduction_tree import send_level, tree_levels
 from examples.ring_all_gather import snake
 from sim.cores.data_format import DataFormat

@@ -74,7 +74,7 @@ class FakeChip:
         return self.l1[core, address : address + size].tobytes()
 
     def _bank(self, bank):
-        return self.dram.setdefault(bank, bytearray(1 << 20))
+        return self.dram.setdefault(bank, bytearray(1 << 22))
 
     def write_dram(self, bank, address, data):
         self._bank(bank)[address : address + len(data)] = data
