@@ -1,0 +1,83 @@
+"""The DRAM channel: lone accesses, sustained rates against measurements, rows, refresh, monotonicity."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.arch import load_arch
+from sim.dram.channel import build_banks, build_channels, build_dram_params, dram_access
+
+LATER = 150  # cycles: past the refresh window at the start of time
+
+
+class Channel:
+    def __init__(self, name="wormhole_b0", overrides=None):
+        self.arch = load_arch(name, overrides)
+        self.state, self.banks = build_channels(self.arch), build_banks(self.arch)
+        self.p = build_dram_params(self.arch)[0]
+
+    def access(self, address, size, time, is_write=False, channel=0):
+        return dram_access(self.state, self.banks, self.p, channel, address, size, is_write, time)
+
+
+@pytest.mark.parametrize(("name", "latency"), [("wormhole_b0", 99), ("blackhole", 126)])
+def test_lone_read_costs_the_measured_latency(name, latency):
+    """Reference section 3.2; 64 bytes take up to 3 cycles more on the bus than on the NoC."""
+    assert latency <= Channel(name).access(0, 64, LATER) - LATER <= latency + 3
+
+
+@pytest.mark.parametrize(
+    ("name", "is_write", "measured"),
+    [("wormhole_b0", False, 22.2), ("wormhole_b0", True, 21.95), ("blackhole", False, 47.16), ("blackhole", True, 46.8)],
+)
+def test_sustained_rate_of_one_channel(name, is_write, measured):
+    """Bytes per cycle of back-to-back 8 KiB accesses against silicon (reference section 3.2), within 4 %."""
+    channel = Channel(name)
+    last = max(channel.access(8192 * i, 8192, 0, is_write) for i in range(2048))
+    assert 2048 * 8192 / last == pytest.approx(measured, rel=0.04)
+
+
+def test_small_writes_cost_a_read_modify_write():
+    """64 B writes take 65 cycles of a Wormhole channel (reference section 3.2)."""
+    channel = Channel()
+    times = [channel.access(64 * i, 64, 0, True) for i in range(21)]
+    assert times[-1] - times[0] >= 20 * 65
+
+
+def test_an_open_row_is_a_hit():
+    channel = Channel()
+    channel.access(0, 64, LATER)
+    channel.access(64, 64, LATER)
+    channel.access(16 * 2048, 64, LATER)  # the next row of the same internal bank
+    assert (int(channel.state[0]["row_hits"]), int(channel.state[0]["row_misses"])) == (1, 2)
+
+
+def test_changing_direction_costs_a_turnaround():
+    same, mixed = Channel(), Channel()
+    a = [same.access(64 * i, 64, LATER) for i in range(20)][-1]
+    b = [mixed.access(64 * i, 64, LATER, is_write=bool(i % 2)) for i in range(20)][-1]
+    assert b > a
+
+
+def test_refresh_closes_the_bus():
+    assert Channel().access(0, 64, 1900) - 1900 > 150  # tREFI = 1900 cycles: the window has just begun
+
+
+@given(st.lists(st.tuples(st.integers(0, 4000), st.integers(1, 64), st.integers(0, 500)), min_size=1, max_size=40))
+def test_more_bandwidth_never_slows_a_flow(requests):
+    slow, fast, time = Channel(), Channel(overrides={"dram.bank_bytes_per_cycle": 48.0}), 0
+    total = 0
+    for page, lines, gap in requests:
+        time += gap
+        size = 32 * lines
+        assert fast.access(32 * page, size, time) <= slow.access(32 * page, size, time) + 130  # one refresh window
+        total += size
+    assert slow.state[0]["read_bytes"] == fast.state[0]["read_bytes"] == total
+
+
+@given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(1, 256)), min_size=1, max_size=60))
+def test_channels_are_independent(requests):
+    one, both = Channel(), Channel()
+    for page, lines in requests:
+        both.access(32 * page, 32 * lines, 0, channel=5)
+    assert [one.access(32 * p, 32 * n, 0) for p, n in requests] == [both.access(32 * p, 32 * n, 0) for p, n in requests]
