@@ -308,6 +308,14 @@ class Chip:
         self._arrays["staging_free"][:] = np.arange(slots)
         m["staging_left"], m["n_done"] = slots, 0
 
+    def close(self):
+        """Give the memory back; the chip cannot be used afterwards."""
+        self.machine["calendar_size"] = 0
+        self._arrays.clear()
+        self._slabs.clear()
+        self._kept.clear()
+        self.l1 = None
+
     # --- starting a program
 
     def launch(self, launch: Launch, cycle: int) -> int:
