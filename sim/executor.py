@@ -365,7 +365,7 @@ class Executor:
         self._prepare(self.device(r.device), self.program(r.program))
 
     def _prepare(self, device, program):
-        """Check a program against a device, compile its kernels, place its circular buffers; its sub-device."""
+        """Check a program, compile its kernels, place its circular buffers; returns its sub-device."""
         if not program.kernels:
             return None
         for item in (*program.kernels, *program.circular_buffers, *program.semaphores):
