@@ -371,8 +371,8 @@ class Executor:
         for item in (*program.kernels, *program.circular_buffers, *program.semaphores):
             device.check_cores(item.cores, type(item).__name__.removeprefix("Program").lower())
         sub_device = device.sub_device_of(program.cores())
-        here = (device.id, device.manager.id)
-        if program.manager is not None and program.manager[0] == device.id and program.manager != here:
+        here = (device.session, device.manager.id)
+        if program.manager is not None and program.manager[0] == device.session and program.manager != here:
             raise UsageError(
                 f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run "
                 f"under {here[1]}"
@@ -395,7 +395,6 @@ class Executor:
             launch = program.to_launch(f"program {program.id}", device.worker, origin)
             cost = program.cost(device.arch)
             self.issue(device, queue, lambda queue: queue.run_program(launch, cost, sub_device))
-            device.program_count += 1
         if r.blocking:
             self.finish(device, queue, device.manager.stall_group)
 
