@@ -121,7 +121,7 @@ def assign_global_buffer_to_program(buffer, program):
 
 
 def create_circular_buffer(program, core_spec, config):
-    """Add a circular buffer; returns its handle.  UsageError for a duplicate index on a core or wrong sizes."""
+    """Add a circular buffer; returns its handle.  UsageError for a duplicate index or wrong sizes."""
     buffer = None if config.buffer is None else config.buffer.unique_id
     record = c.CreateCircularBuffer(
         program.id,

@@ -8,7 +8,7 @@ from sim.executor import new_id
 
 
 class PendingRead:
-    """Result of a read that does not block: `bytes(read)` once a finish, event or later wait has covered it."""
+    """Result of a read that does not block: `bytes(read)` once a finish or an event has covered it."""
 
     def __init__(self, item, size):
         self._item, self._size = item, size

@@ -338,7 +338,7 @@ class CircularBufferConfig:
         return self.set_total_size(total_size).set_globally_allocated_address(buffer)
 
     def index(self, index, data_format=None):
-        """Builder of one index: `.set_page_size(bytes)`, `.set_data_format(format)`, `.set_tile_dims(tile)`."""
+        """Builder of one index: `.set_page_size(bytes)`, `.set_data_format(code)`, `.set_tile_dims(tile)`."""
         if data_format is not None or index not in self.formats:
             self.formats[int(index)] = DataFormat(DataFormat.Invalid if data_format is None else data_format)
         return _IndexBuilder(self, int(index))

@@ -1,5 +1,6 @@
 """A device as the executor keeps it: chip, lane, allocators, sub-devices, command queues."""
 
+import itertools
 from dataclasses import dataclass, field
 
 import simpy
@@ -23,6 +24,8 @@ from sim.buffers import (
 from sim.dispatch import CommandQueue, Costs
 from sim.errors import ProgramError, UsageError
 
+_sessions = itertools.count()
+
 
 @dataclass
 class SubDeviceManager:
@@ -43,6 +46,7 @@ class Device:
 
     def __init__(self, command, arch, chip, env):
         self.id, self.arch, self.chip, self.env = command.device, arch, chip, env
+        self.session = next(_sessions)  # tells apart two openings of the same device
         self.costs, self.failed = Costs(arch), None
         self.num_hw_cqs, self.l1_small_size = command.num_hw_cqs, command.l1_small_size
         self.lane = env.add_lane(chip, lookahead=self.costs["done"] + self.costs["go"])
@@ -54,7 +58,6 @@ class Device:
         self.activate(self.default_manager)
         self.queues = [CommandQueue(self, index) for index in range(command.num_hw_cqs)]
         self.buffers = {}  # id -> Buffer, as long as allocated
-        self.program_count = 0
 
     def _build_allocators(self, command):
         arch = self.arch
@@ -134,6 +137,7 @@ class Device:
             for i, cores in enumerate(manager.sub_devices)
             if manager.local_l1_size
         ]
+        manager.stall_group = tuple(range(len(manager.sub_devices)))
         for queue in self.queues:
             queue.programs.clear()
         self.activate(manager)
@@ -224,7 +228,7 @@ class Device:
         if in_dram:
             for x, y in buffer.cores:
                 if y or not 0 <= x < buffer.banks:
-                    raise UsageError(f"DRAM shard core ({x},{y}) is not one of ({0}..{buffer.banks - 1}, 0)")
+                    raise UsageError(f"DRAM shard core ({x},{y}) is not one of (0..{buffer.banks - 1}, 0)")
             buffer.shard_banks = [x for x, _ in buffer.cores]
             return
         self.check_cores(buffer.cores, "shard grid")

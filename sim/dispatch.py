@@ -27,7 +27,6 @@ class Item:
     stamp: int
     queue_bytes: int
     done: object
-    waits_for: object = None
     result: object = None
 
 

@@ -366,14 +366,14 @@ class Executor:
         self._prepare(self.device(r.device), self.program(r.program))
 
     def _prepare(self, device, program):
-        """Check a program against a device, compile its kernels, place its circular buffers; its sub-device."""
+        """Check a program, compile its kernels, place its circular buffers; returns its sub-device."""
         if not program.kernels:
             return None
         for item in (*program.kernels, *program.circular_buffers, *program.semaphores):
             device.check_cores(item.cores, type(item).__name__.removeprefix("Program").lower())
         sub_device = device.sub_device_of(program.cores())
-        here = (device.id, device.manager.id)
-        if program.manager is not None and program.manager[0] == device.id and program.manager != here:
+        here = (device.session, device.manager.id)
+        if program.manager is not None and program.manager[0] == device.session and program.manager != here:
             raise UsageError(
                 f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run "
                 f"under {here[1]}"
@@ -396,7 +396,6 @@ class Executor:
             launch = program.to_launch(f"program {program.id}", device.worker, origin)
             cost = program.cost(device.arch)
             self.issue(device, queue, lambda queue: queue.run_program(launch, cost, sub_device))
-            device.program_count += 1
         if r.blocking:
             self.finish(device, queue, device.manager.stall_group)
 

@@ -89,7 +89,7 @@ class ProgramSemaphore:
 
 @dataclass
 class Program:
-    """A program; `manager`: (device, sub-device manager) it first ran under."""
+    """A program; `manager`: (device session, sub-device manager) it last ran under."""
 
     id: int
     kernels: list = field(default_factory=list)
@@ -341,6 +341,8 @@ class Program:
 
 def check_circular_buffer(cb):
     """UsageError for indices, page sizes, formats or an underlying buffer that cannot work."""
+    if cb.total_size <= 0:
+        raise UsageError(f"a circular buffer of {cb.total_size} B cannot hold a page")
     for index, page_size in cb.page_sizes.items():
         if not 0 <= index < N_CIRCULAR_BUFFERS:
             raise UsageError(f"circular buffer index {index} is not below {N_CIRCULAR_BUFFERS}")

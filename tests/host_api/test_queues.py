@@ -14,9 +14,9 @@ PAGE = 1024
 
 def program_of(cycles, cores=((0, 0), (0, 0)), config=None, **kernel):
     program = tt.create_program()
-    core_range = tt.CoreRange(*cores)
-    tt.create_kernel(program, FakeKernel(cycles, **kernel), core_range, config or
-    tt.ReaderDataMovementConfig()) return program
+    kernel = FakeKernel(cycles, **kernel)
+    tt.create_kernel(program, kernel, tt.CoreRange(*cores), config or tt.ReaderDataMovementConfig())
+    return program
 
 
 def dram_buffer(device, pages=1, page=PAGE):
@@ -78,14 +78,18 @@ def test_runs_are_reproducible(fake):
 # --- costs
 
 
-@pytest.mark.parametrize("cycles, expected", [(0, 2.58), (1000, 2.58), (3000, 3.87), (5000, 5.91), (10_000,
-10.98)]) def test_period_of_small_programs_follows_kernel_length(device, cycles, expected): """Published times
-of one data-movement kernel of 256 B (reference section 5.7), in microseconds.
-"""
+@pytest.mark.parametrize(
+    "cycles, expected", [(0, 2.58), (1000, 2.58), (3000, 3.87), (5000, 5.91), (10_000, 10.98)]
+)
+def test_period_of_small_programs_follows_kernel_length(device, cycles, expected):
+    """Published times of one data-movement kernel of 256 B (reference section 5.7), in microseconds."""
     program, queue = program_of(cycles), device.command_queue()
-    device.system.host._costs = device.system.host._costs | {"enqueue_program_ns": 0}  # the commands are
-    there for _ in range(20): tt.enqueue_program(queue, program) tt.finish(queue) started =
-    device.chip.started assert (started[-1] - started[9]) / 10 / 1000 == pytest.approx(expected, rel=0.06)
+    device.system.host._costs["enqueue_program_ns"] = 0  # the commands are there already
+    for _ in range(20):
+        tt.enqueue_program(queue, program)
+    tt.finish(queue)
+    started = device.chip.started
+    assert (started[-1] - started[9]) / 10 / 1000 == pytest.approx(expected, rel=0.06)
 
 
 def test_parts_of_a_program_cost_time(device):
@@ -120,10 +124,11 @@ def test_parts_of_a_program_cost_time(device):
     assert configuration(groups) == pytest.approx(2.58 + 7 * 1.07, rel=0.05)
 
 
-@pytest.mark.parametrize("page, write, gb_per_s", [(32, True, 0.98), (2048, True, 10.1), (32, False, 0.88),
-(2048, False, 9.6)]) def test_bandwidth_through_the_queue(device, page, write, gb_per_s): """Published buffer
-bandwidths of Wormhole (reference section 5.8).
-"""
+@pytest.mark.parametrize(
+    "page, write, gb_per_s", [(32, True, 0.98), (2048, True, 10.1), (32, False, 0.88), (2048, False, 9.6)]
+)
+def test_bandwidth_through_the_queue(device, page, write, gb_per_s):
+    """Published buffer bandwidths of Wormhole (reference section 5.8)."""
     small, large = (seconds_of(device, n * 4096, page, write) for n in (1, 2))
     rate = 4096 * page / (large - small)
     copy = device.arch["host.copy_bytes_per_ns"] if write else float("inf")

@@ -1,0 +1,172 @@
+"""The host API on the real chip: kernels see what the host configured, and errors leave a process usable."""
+
+import numpy as np
+import pytest
+
+import host_api as tt
+from sim.errors import CycleLimitError, DeadlockError, ProgramError
+
+RECORD = """
+@kernel
+def record(address, value):
+    words = l1_ptr(address, uint32)
+    words[0] = value
+    words[1] = get_common_arg_val(0)
+    words[2] = get_compile_time_arg_val(1)
+    words[3] = get_relative_logical_x()
+    words[4] = get_write_ptr(3) - get_write_ptr(2)
+"""
+GATHER = """
+@kernel
+def gather(source, destination, pages, page):
+    pages_in = TensorAccessor(TensorAccessorArgs(0), source, page)
+    pages_out = InterleavedAddrGen(destination, page_size=page, dram=True)
+    scratch = get_write_ptr(0)
+    for i in range(pages):
+        noc_async_read_page(i, pages_in, scratch)
+        noc_async_read_barrier()
+        noc_async_write_page(i, pages_out, scratch)
+        noc_async_write_barrier()
+"""
+WAIT = """
+@kernel
+def wait():
+    cb_wait_front(0, 1)
+"""
+SPIN = """
+@kernel
+def spin(n):
+    x = 0
+    while n < 5:
+        x += 1
+"""
+OUTSIDE = """
+@kernel
+def outside(address):
+    words = l1_ptr(address, uint32)
+    words[0] = 1
+"""
+
+
+@pytest.fixture
+def device():
+    device = tt.create_device(0)
+    yield device
+    tt.close_device(device)
+
+
+def program_of(source, cores, args=(), common=(), compile_args=()):
+    program = tt.create_program()
+    config = tt.CircularBufferConfig(128, {0: tt.DataFormat.UInt32}).set_page_size(0, 64)
+    tt.create_circular_buffer(program, cores, config)
+    config = tt.ReaderDataMovementConfig(compile_args=list(compile_args))
+    kernel = tt.create_kernel_from_string(program, source, cores, config)
+    tt.set_runtime_args(program, kernel, cores, list(args))
+    if common:
+        tt.set_common_runtime_args(program, kernel, list(common))
+    return program, kernel
+
+
+def l1_words(device, core, address, count):
+    data = device.chip.read_l1(core[0] + core[1] * device.arch.grid[0], address, 4 * count)
+    return np.frombuffer(data, np.uint32).tolist()
+
+
+def test_kernels_see_what_the_host_set(device):
+    cores = tt.CoreRange((2, 1), (3, 1))
+    buffer = tt.create_buffer(tt.InterleavedBufferConfig(device, 64 * 32, 32, tt.BufferType.L1))
+    program, kernel = program_of(RECORD, cores, [buffer, 5], [6], [0, 7])
+    shared = tt.CircularBufferConfig(256, {2: tt.DataFormat.UInt32, 3: tt.DataFormat.UInt32})
+    tt.create_circular_buffer(program, cores, shared.set_page_size(2, 64).set_page_size(3, 128))
+    tt.enqueue_program(device.command_queue(), program, blocking=True)
+    assert l1_words(device, (2, 1), buffer.address, 5) == [5, 6, 7, 2, 0]
+    tt.get_runtime_args(program, kernel, (3, 1))[1] = 50
+    tt.get_common_runtime_args(program, kernel)[0] = 60
+    tt.enqueue_program(device.command_queue(), program, blocking=True)
+    assert l1_words(device, (3, 1), buffer.address, 5) == [50, 60, 7, 3, 0]
+    assert l1_words(device, (2, 1), buffer.address, 2) == [5, 60]
+    assert l1_words(device, (4, 1), buffer.address, 2) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "layout, shard", [("HEIGHT_SHARDED", (2, 4)), ("WIDTH_SHARDED", (6, 1)), ("BLOCK_SHARDED", (4, 3))]
+)
+@pytest.mark.parametrize("orientation", list(tt.ShardOrientation))
+def test_accessors_find_every_page(device, layout, shard, orientation):
+    tensor, page = (6, 4), 64
+    grid = tt.CoreRangeSet([tt.CoreRange((1, 1), (4, 4))])
+    spec = tt.ShardSpecBuffer(tt.ShardSpec(grid, shard, orientation), (1, 1), tensor)
+    config = tt.ShardedBufferConfig(
+        device, 24 * page, page, tt.BufferType.L1, tt.TensorMemoryLayout[layout], spec
+    )
+    source = tt.create_buffer(config)
+    target = tt.create_buffer(tt.InterleavedBufferConfig(device, 24 * page, page))
+    data = np.random.default_rng(0).integers(0, 256, 24 * page, np.uint8).tobytes()
+    queue = device.command_queue()
+    tt.enqueue_write_buffer(queue, source, data)
+    accessor = tt.TensorAccessorArgs(source).get_compile_time_args()
+    program, _ = program_of(GATHER, tt.CoreRange((0, 0)), [source, target, 24, page], (), accessor)
+    tt.enqueue_program(queue, program)
+    assert tt.enqueue_read_buffer(queue, target) == data
+
+
+def test_sub_devices_run_at_the_same_time(device):
+    halves = [tt.SubDevice(tt.CoreRange((0, 0), (3, 7))), tt.SubDevice(tt.CoreRange((4, 0), (7, 7)))]
+    device.load_sub_device_manager(device.create_sub_device_manager(halves))
+    queue, address = device.command_queue(), device.arch.l1_user_base + 4096
+    for x in (1, 6):
+        core = tt.CoreRange((x, 2))
+        program, _ = program_of(RECORD, core, [address, x], [0], [0, 0])
+        shared = tt.CircularBufferConfig(64, {2: tt.DataFormat.UInt32, 3: tt.DataFormat.UInt32})
+        tt.create_circular_buffer(program, core, shared.set_page_size(2, 64).set_page_size(3, 64))
+        tt.enqueue_program(queue, program)
+    tt.finish(queue)
+    assert l1_words(device, (1, 2), address, 4)[3] == 1
+    assert l1_words(device, (6, 2), address, 4) == [6, 0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    "source, args, error, text",
+    [
+        (WAIT, [], DeadlockError, r"cb_wait_front\(0, 1\)"),
+        (SPIN, [1], CycleLimitError, "limit of 300000 cycles"),
+        (OUTSIDE, [1 << 30], ProgramError, "0x40000000"),
+    ],
+)
+def test_after_an_error_the_process_goes_on(source, args, error, text):
+    for _ in range(2):
+        device = tt.create_device(0, max_cycles=300_000)
+        program, _ = program_of(source, tt.CoreRange((0, 0)), args)
+        with pytest.raises(error, match=text):
+            tt.enqueue_program(device.command_queue(), program, blocking=True)
+        tt.close_device(device)
+    with tt.create_device(0) as device:
+        program, _ = program_of(OUTSIDE, tt.CoreRange((0, 0)), [device.arch.l1_user_base + 4096])
+        tt.enqueue_program(device.command_queue(), program, blocking=True)
+        assert l1_words(device, (0, 0), device.arch.l1_user_base + 4096, 1) == [1]
+
+
+def test_kernels_from_files(device, tmp_path, monkeypatch):
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "outside.py").write_text(OUTSIDE)
+    monkeypatch.setenv("TT_METAL_HOME", str(tmp_path))
+    program, core, address = tt.create_program(), tt.CoreCoord(0, 0), device.arch.l1_user_base
+    kernel = tt.create_kernel(program, "kernels/outside.py", core, tt.WriterDataMovementConfig())
+    tt.set_runtime_args(program, kernel, core, [address])
+    tt.enqueue_program(device.command_queue(), program, blocking=True)
+    assert l1_words(device, (0, 0), address, 1) == [1]
+
+
+def test_an_event_orders_two_queues_and_a_program():
+    """Queue 1 uploads, queue 0 computes when the upload is there, queue 1 reads when the program is done."""
+    with tt.create_device(0, num_hw_cqs=2) as device:
+        compute, transfer = device.command_queue(0), device.command_queue(1)
+        source, target = (tt.create_buffer(tt.InterleavedBufferConfig(device, 6400, 64)) for _ in range(2))
+        accessor = tt.TensorAccessorArgs(source).get_compile_time_args()
+        program, _ = program_of(GATHER, tt.CoreRange((0, 0)), [source, target, 100, 64], (), accessor)
+        for value in (1, 2, 3):
+            tt.enqueue_write_buffer(transfer, source, bytes([value]) * 6400)
+            tt.enqueue_wait_for_event(compute, tt.enqueue_record_event(transfer))
+            tt.enqueue_program(compute, program)
+            tt.enqueue_wait_for_event(transfer, tt.enqueue_record_event(compute))
+            assert tt.enqueue_read_buffer(transfer, target) == bytes([value]) * 6400
