@@ -123,9 +123,7 @@ def _example(name, description, axes, shape, grid="1x1", dtype="bf16", fidelity=
 
 
 EXAMPLES = {
-    "add_integers": _example(
-        "add_integers", "two integer vectors added on a data-movement core", ("N",), "16"
-    ),
+    "add_integers": _example("add_integers", "two integer vectors added on a data-movement core", ("N",), "16"),
     "dram_loopback": _example("dram_loopback", "DRAM to L1 to DRAM copy", "MN", "320x160"),
     "eltwise_add": _example("eltwise_add", "element-wise sum through circular buffers", "MN", "512x512"),
     "sfpu_chain": _example("sfpu_chain", "softplus as a chain of vector operations", "MN", "512x512"),
@@ -176,9 +174,7 @@ def _sizes(text, count, what, form):
     """Parse "AxBxC" into `count` positive ints."""
     numbers = str(text).lower().split("x")
     if len(numbers) != count or not all(re.fullmatch(r"[1-9]\d{0,8}", number) for number in numbers):
-        raise UsageError(
-            f"{what} {text!r} is not of the form {form}", hint="positive whole numbers joined by x"
-        )
+        raise UsageError(f"{what} {text!r} is not of the form {form}", hint="positive whole numbers joined by x")
     return tuple(int(number) for number in numbers)
 
 

@@ -2,11 +2,11 @@
 # ruff: noqa: F403, F405
 
 import numpy as np
-from host_api.kernel_api import *
 
 import host_api as tt
 from examples import ExampleResult
 from examples.common import execute, require_single_core
+from host_api.kernel_api import *
 from sim.cores.data_format import DataFormat
 from sim.errors import UsageError
 
@@ -47,9 +47,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
     a = rng.integers(0, 2**32, count, dtype=np.uint32)
     b = rng.integers(0, 2**32, count, dtype=np.uint32)
     queue, core, nbytes = device.command_queue(0), tt.CoreCoord(0, 0), 4 * count
-    config = tt.InterleavedBufferConfig(
-        device=device, size=nbytes, page_size=nbytes, buffer_type=tt.BufferType.DRAM
-    )
+    config = tt.InterleavedBufferConfig(device=device, size=nbytes, page_size=nbytes, buffer_type=tt.BufferType.DRAM)
     buffers = [tt.create_buffer(config) for _ in range(3)]
     tt.enqueue_write_buffer(queue, buffers[0], a.tobytes(), blocking=False)
     tt.enqueue_write_buffer(queue, buffers[1], b.tobytes(), blocking=False)

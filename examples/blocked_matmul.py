@@ -94,9 +94,7 @@ class _Builder:
     def build(self, fidelity):
         """The finished program."""
         self._circular_buffers()
-        self.in0_semaphores = [
-            tt.create_semaphore(self.program, self.cores, initial) for initial in (0, 0, 1)
-        ]
+        self.in0_semaphores = [tt.create_semaphore(self.program, self.cores, initial) for initial in (0, 0, 1)]
         self.in1_semaphores = [tt.create_semaphore(self.program, self.cores, 0) for _ in range(2)]
         if self.settings.in0_sharded:
             self._in0_sharded()
@@ -125,9 +123,7 @@ class _Builder:
         tt.create_circular_buffer(self.program, self.cores, config)
 
     def _kernel(self, function, cores, compile_args, reader):
-        config = (tt.ReaderDataMovementConfig if reader else tt.WriterDataMovementConfig)(
-            compile_args=compile_args
-        )
+        config = (tt.ReaderDataMovementConfig if reader else tt.WriterDataMovementConfig)(compile_args=compile_args)
         return tt.create_kernel(self.program, function, cores, config)
 
     def _set_args(self, kernel, x, y, args):
@@ -167,21 +163,15 @@ class _Builder:
             Topology.ALL: _rest_of_grid(columns, rows),
         }[topology]
         sender = self._kernel(in0_sender, tt.CoreRangeSet(senders), compile_args, reader=True)
-        receiver = receivers and self._kernel(
-            in0_receiver, tt.CoreRangeSet(receivers), compile_args, reader=True
-        )
+        receiver = receivers and self._kernel(in0_receiver, tt.CoreRangeSet(receivers), compile_args, reader=True)
         for core in grid_cores(self.grid):
             x, y = core.x, core.y
             sends = topology is Topology.NONE or x == 0 and (y == 0 or topology is Topology.ROWS_COLUMNS)
             if sends:
                 row, valid_rows, _, _ = self._valid(x, y)
-                self._set_args(
-                    sender, x, y, [self.operands.in0.address, row, valid_rows, *self._in0_targets(y)]
-                )
+                self._set_args(sender, x, y, [self.operands.in0.address, row, valid_rows, *self._in0_targets(y)])
             else:
-                self._set_args(
-                    receiver, x, y, _physical(self.device, 0, 0 if topology is Topology.ALL else y)
-                )
+                self._set_args(receiver, x, y, _physical(self.device, 0, 0 if topology is Topology.ALL else y))
 
     def _in0_targets(self, y):
         """Number of receivers and their rectangle for the in0 sender of row y."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sim.cores.host_formats import decode, encode
 
 import host_api as tt
 from sim.cores.data_format import DataFormat, tile_size
+from sim.cores.host_formats import decode, encode
 from sim.errors import UsageError
 
 TILE = 32  # rows and columns of a tile
@@ -171,6 +171,4 @@ def compute_config(dtype, fidelity, **settings):
 
 def require_single_core(grid, name):
     if grid != (1, 1):
-        raise UsageError(
-            f"{name} runs on one core; grid {grid[0]}x{grid[1]} is not possible", hint="use --grid 1x1"
-        )
+        raise UsageError(f"{name} runs on one core; grid {grid[0]}x{grid[1]} is not possible", hint="use --grid 1x1")

@@ -1,8 +1,6 @@
 """Tiles copied from DRAM to L1 and back to DRAM, one RISC-V per core."""
 # ruff: noqa: F403, F405
 
-from host_api.kernel_api import *
-
 import host_api as tt
 from examples import ExampleResult
 from examples.common import (
@@ -15,6 +13,7 @@ from examples.common import (
     random_tensor,
     split_work,
 )
+from host_api.kernel_api import *
 
 CB_SCRATCH = 0
 

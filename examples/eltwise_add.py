@@ -1,8 +1,6 @@
 """Element-wise sum of two tensors: reader, compute and writer coupled by circular buffers."""
 # ruff: noqa: F403, F405
 
-from host_api.kernel_api import *
-
 import host_api as tt
 from examples import ExampleResult
 from examples.common import (
@@ -17,6 +15,7 @@ from examples.common import (
     random_tensor,
     split_work,
 )
+from host_api.kernel_api import *
 
 CB_A = 0
 CB_B = 1

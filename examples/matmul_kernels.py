@@ -17,9 +17,7 @@ def send_block(start, nbytes, ready, received, receivers, x0, y0, x1, y1):
     """Multicast `nbytes` of L1 from `start` to the same address of the receivers, once all are ready."""
     noc_semaphore_wait(ready, receivers)
     noc_semaphore_set(ready, 0)
-    noc_async_write_multicast(
-        start, get_noc_multicast_addr(x0, y0, x1, y1, start), nbytes, receivers, linked=True
-    )
+    noc_async_write_multicast(start, get_noc_multicast_addr(x0, y0, x1, y1, start), nbytes, receivers, linked=True)
     noc_semaphore_set_multicast(received, get_noc_multicast_addr(x0, y0, x1, y1, received), receivers)
 
 
@@ -131,9 +129,7 @@ def in0_sharded(shard_address, my_column, x0, y0, x1, y1):
                         block_at = get_noc_multicast_addr(x0, y0, x1, y1, start)
                         received_at = get_noc_multicast_addr(x0, y0, x1, y1, received)
                         if straight:
-                            noc_async_write_multicast_loopback_src(
-                                source, block_at, nbytes, columns, linked=True
-                            )
+                            noc_async_write_multicast_loopback_src(source, block_at, nbytes, columns, linked=True)
                             noc_semaphore_set_multicast_loopback_src(valid, received_at, columns)
                             noc_semaphore_wait(received, 1)
                         else:
@@ -153,9 +149,7 @@ def in0_sharded(shard_address, my_column, x0, y0, x1, y1):
 
 
 @device_function
-def write_out_block(
-    destination, row0, column0, rows, columns, block_h, block_w, subblock_h, subblock_w, pitch
-):
+def write_out_block(destination, row0, column0, rows, columns, block_h, block_w, subblock_h, subblock_w, pitch):
     """Write an out block as its subblocks come from the packer, without tiles beyond (rows, columns).
 
     (row0, column0): tile position of the block in the output; `pitch`: tiles in a row of the output.
@@ -308,15 +302,11 @@ def multiply_blocks():
                         cb_wait_front(CB_PARTIALS, subblock_tiles)
                         copy_block_matmul_partials(CB_PARTIALS, 0, 0, subblock_tiles)
                         cb_pop_front(CB_PARTIALS, subblock_tiles)
-                        mm_block_init_short_with_dt(
-                            CB_IN0, CB_IN1, CB_PARTIALS, 0, subblock_w, subblock_h, block_k
-                        )
+                        mm_block_init_short_with_dt(CB_IN0, CB_IN1, CB_PARTIALS, 0, subblock_w, subblock_h, block_k)
                     in0_tile = sub_row * block_k
                     in1_tile = sub_column
                     for _inner in range(block_k):
-                        matmul_block(
-                            CB_IN0, CB_IN1, in0_tile, in1_tile, 0, 0, subblock_w, subblock_h, block_k
-                        )
+                        matmul_block(CB_IN0, CB_IN1, in0_tile, in1_tile, 0, 0, subblock_w, subblock_h, block_k)
                         in0_tile += 1
                         in1_tile += out_block_w
                     tile_regs_commit()

@@ -104,7 +104,5 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
         tolerance=matmul_tolerance(dtype, fidelity),
         flops=2 * m * k * n,
         bytes_moved=a.nbytes + b.nbytes + product.nbytes,
-        description=(
-            f"{m}x{k}x{n} {dtype.name} {fidelity.name} product, tile by tile on {grid[0]}x{grid[1]} cores"
-        ),
+        description=(f"{m}x{k}x{n} {dtype.name} {fidelity.name} product, tile by tile on {grid[0]}x{grid[1]} cores"),
     )

@@ -5,9 +5,7 @@ from examples.matmul_plan import Settings, Topology
 from sim.cores.data_format import DataFormat
 
 
-def run(
-    device, *, shape, dtype, fidelity, grid, rng, in0_block_w: int | None = None, packer_l1_acc: bool = True
-):
+def run(device, *, shape, dtype, fidelity, grid, rng, in0_block_w: int | None = None, packer_l1_acc: bool = True):
     """`shape`: (M, K, N) elements.  `in0_block_w`: tiles of a K block; None: see `make_plan`."""
     settings = Settings(
         topology=Topology.ALL,

@@ -163,9 +163,7 @@ def _check_plan(plan, settings, grid):
         f"blocks of {plan.per_core_m}x{plan.per_core_n} tiles need {plan.columns}x{plan.rows} cores, "
         f"the grid has {grid[0]}x{grid[1]}",
     )
-    _require(
-        plan.k % plan.in0_block_w == 0, f"in0_block_w {plan.in0_block_w} does not divide K = {plan.k} tiles"
-    )
+    _require(plan.k % plan.in0_block_w == 0, f"in0_block_w {plan.in0_block_w} does not divide K = {plan.k} tiles")
     for whole, part, what in (
         (plan.per_core_m, plan.out_block_h, "out_block_h"),
         (plan.per_core_n, plan.out_block_w, "out_block_w"),
@@ -174,14 +172,10 @@ def _check_plan(plan, settings, grid):
     ):
         _require(whole % part == 0, f"{what} {part} does not divide {whole} tiles")
     tiles = plan.subblock_h * plan.subblock_w
-    _require(
-        tiles <= settings.dst_tiles, f"a subblock of {tiles} tiles exceeds Dst ({settings.dst_tiles} tiles)"
-    )
+    _require(tiles <= settings.dst_tiles, f"a subblock of {tiles} tiles exceeds Dst ({settings.dst_tiles} tiles)")
     if settings.in0_sharded:
         shard_w = ceil_div(plan.k, plan.columns)
-        _require(
-            plan.k % plan.columns == 0, f"K = {plan.k} tiles cannot be sharded over {plan.columns} columns"
-        )
+        _require(plan.k % plan.columns == 0, f"K = {plan.k} tiles cannot be sharded over {plan.columns} columns")
         _require(
             shard_w % plan.in0_block_w == 0,
             f"in0_block_w {plan.in0_block_w} does not divide a shard of {shard_w}",

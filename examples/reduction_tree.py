@@ -7,8 +7,6 @@ need no order and no back-pressure.
 """
 # ruff: noqa: F403, F405
 
-from host_api.kernel_api import *
-
 import host_api as tt
 from examples import ExampleResult
 from examples.common import (
@@ -24,6 +22,7 @@ from examples.common import (
     random_tensor,
     sharded_config,
 )
+from host_api.kernel_api import *
 from sim.errors import UsageError
 
 CB_OWN = 0
@@ -132,9 +131,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
     tiles = total.tiles[0] * total.tiles[1]
     slots = (depth * tiles, 1)
     incoming = tt.create_buffer(
-        sharded_config(
-            device, (count * slots[0], 1), dtype, tt.TensorMemoryLayout.HEIGHT_SHARDED, cores, slots
-        )
+        sharded_config(device, (count * slots[0], 1), dtype, tt.TensorMemoryLayout.HEIGHT_SHARDED, cores, slots)
     )
 
     program = tt.create_program()

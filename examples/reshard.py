@@ -64,9 +64,7 @@ def _config(device, layout, tiles, dtype, grid):
     memory_layout = {
         "height": names.HEIGHT_SHARDED, "width": names.WIDTH_SHARDED, "block": names.BLOCK_SHARDED,
     }[layout]  # fmt: skip
-    return sharded_config(
-        device, tiles, dtype, memory_layout, grid_range(grid), shard_shape(layout, tiles, grid)
-    )
+    return sharded_config(device, tiles, dtype, memory_layout, grid_range(grid), shard_shape(layout, tiles, grid))
 
 
 def _check(layout):
@@ -109,7 +107,5 @@ def run(device, *, shape, dtype, fidelity, grid, rng, source: str = "height", ta
         tolerance=0.0,
         flops=0,
         bytes_moved=before.nbytes,
-        description=(
-            f"{shape[0]}x{shape[1]} {dtype.name}, {source}- to {target}-sharded on {grid[0]}x{grid[1]} cores"
-        ),
+        description=(f"{shape[0]}x{shape[1]} {dtype.name}, {source}- to {target}-sharded on {grid[0]}x{grid[1]} cores"),
     )

@@ -44,9 +44,7 @@ def pass_shards(source_address, gather_address, position, size, tiles, steps, di
     if forward:
         source = InterleavedAddrGen(source_address, page_size=page, dram=True)
         for i in range(tiles):
-            noc_async_read_tile(
-                position * tiles + i, source, gather_address + position * shard_bytes + i * page
-            )
+            noc_async_read_tile(position * tiles + i, source, gather_address + position * shard_bytes + i * page)
         noc_async_read_barrier()
         noc_semaphore_set(get_semaphore(SEM_LOADED), 1)
         arrived = get_semaphore(SEM_FORWARD)

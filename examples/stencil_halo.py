@@ -123,9 +123,7 @@ def exchange(source_address, coefficient_address, state_address, x, y, iteration
             tile_row = block + row * inner_bytes
             frame_row = first_inner + row * frame_w * page
             if has_left:
-                noc_async_write(
-                    tile_row, get_noc_addr(get_arg_val(10), get_arg_val(11), frame_row + inner_bytes), page
-                )
+                noc_async_write(tile_row, get_noc_addr(get_arg_val(10), get_arg_val(11), frame_row + inner_bytes), page)
             if has_right:
                 noc_async_write(
                     tile_row + inner_bytes - page,
@@ -280,7 +278,6 @@ def run(device, *, shape, dtype, fidelity, grid, rng, iterations: int = 4):
         flops=FLOPS_PER_POINT * shape[0] * shape[1] * iterations,
         bytes_moved=field.nbytes + result.nbytes,
         description=(
-            f"{iterations} stencil iterations on {shape[0]}x{shape[1]} {dtype.name}, "
-            f"{grid[0]}x{grid[1]} cores"
+            f"{iterations} stencil iterations on {shape[0]}x{shape[1]} {dtype.name}, {grid[0]}x{grid[1]} cores"
         ),
     )

@@ -28,9 +28,7 @@ class Buffer:
         self._executor.submit(c.DeleteBuffer(self.unique_id))
 
     def __repr__(self):
-        return (
-            f"Buffer({self.size} B of {self.page_size} B pages, {self.buffer_type.name}, {self.address:#x})"
-        )
+        return f"Buffer({self.size} B of {self.page_size} B pages, {self.buffer_type.name}, {self.address:#x})"
 
     @property
     def address(self):
@@ -214,9 +212,7 @@ class TensorAccessorArgs:
         if state.in_dram:
             places = [device.arch.dram_endpoints[bank] for bank in state.shard_banks]
             if any(offset for _, _, offset in places):
-                raise UsageError(
-                    "a tensor accessor cannot reach DRAM shards in banks that share a tile with another"
-                )
+                raise UsageError("a tensor accessor cannot reach DRAM shards in banks that share a tile with another")
             cores = [(x, y) for x, y, _ in places]
         else:
             cores = [device.arch.worker_coords[worker] for worker in state.shard_banks]
@@ -257,7 +253,5 @@ class GlobalSemaphore:
 
 def create_global_semaphore(device, cores, initial_value, buffer_type=BufferType.L1):
     """A semaphore at one L1 address of `cores`, for use by several programs."""
-    record = c.CreateGlobalSemaphore(
-        device.id, new_id(), range_tuples(cores), int(initial_value), int(buffer_type)
-    )
+    record = c.CreateGlobalSemaphore(device.id, new_id(), range_tuples(cores), int(initial_value), int(buffer_type))
     return GlobalSemaphore(device, record.semaphore, device._submit(record))

@@ -100,7 +100,13 @@ def examples(json_to):
 @main.command()
 @click.argument("name")
 @click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter (or board).")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change an architecture parameter (or board).",
+)
 @click.option("--grid", help="Worker cores to use, e.g. 8x8.")
 @click.option("--shape", help="Problem size, e.g. 2048x2048x2048.")
 @click.option("--dtype", help="bf16, bfp8, bfp4 or fp32.")
@@ -116,8 +122,8 @@ def examples(json_to):
 def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
         timeline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
-    from host_api.runner import Settings, run_program
     from host_api.report import print_report
+    from host_api.runner import Settings, run_program
 
     settings = Settings(
         name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,

@@ -56,9 +56,7 @@ def _kernel_settings(config):
     return {
         "compile_args": tuple(int(value) for value in config.compile_args),
         "defines": tuple((str(name), value) for name, value in config.defines.items()),
-        "named_compile_args": tuple(
-            (str(name), int(value)) for name, value in config.named_compile_args.items()
-        ),
+        "named_compile_args": tuple((str(name), int(value)) for name, value in config.named_compile_args.items()),
     }
 
 

@@ -23,9 +23,7 @@ class PendingRead:
 
     def __bytes__(self):
         if not self.ready:
-            raise UsageError(
-                "the data has not arrived", hint="call finish on the queue, or read with blocking=True"
-            )
+            raise UsageError("the data has not arrived", hint="call finish on the queue, or read with blocking=True")
         return self._item.result
 
 

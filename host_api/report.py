@@ -11,7 +11,9 @@ def _percent(share):
 def _table(title, *columns):
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
-        table.add_column(column, justify="left" if column in ("core", "waiting for", "line", "link", "source") else "right")
+        table.add_column(
+            column, justify="left" if column in ("core", "waiting for", "line", "link", "source") else "right"
+        )
     return table
 
 
@@ -38,7 +40,11 @@ def print_report(summary, console=None):
     for core, part in summary["breakdown"].items():
         reasons = ", ".join(f"{reason} {_percent(share)}" for reason, share in list(part["stalled"].items())[:4])
         stalls.add_row(
-            core, _percent(part["busy"]), _percent(sum(part["stalled"].values())), _percent(part["other"]), reasons
+            core,
+            _percent(part["busy"]),
+            _percent(sum(part["stalled"].values())),
+            _percent(part["other"]),
+            reasons,
         )
     console.print(stalls)
     dram, noc = summary["dram"], summary["noc"]

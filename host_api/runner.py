@@ -63,7 +63,12 @@ def run_program(settings, on_progress=lambda text: None):
     arch = load_arch(settings.arch, settings.overrides)
     on_progress("opening the device")
     device = tt.create_device(
-        0, arch=arch, numerics=settings.numerics, noc=settings.noc, max_cycles=settings.max_cycles, seed=settings.seed
+        0,
+        arch=arch,
+        numerics=settings.numerics,
+        noc=settings.noc,
+        max_cycles=settings.max_cycles,
+        seed=settings.seed,
     )
     try:
         chip = device.chip
@@ -77,7 +82,12 @@ def run_program(settings, on_progress=lambda text: None):
         device.system.env.on_progress(report)
         on_progress("running")
         options = Options(
-            settings.shape, settings.dtype, settings.fidelity, settings.grid, settings.seed, settings.parameters
+            settings.shape,
+            settings.dtype,
+            settings.fidelity,
+            settings.grid,
+            settings.seed,
+            settings.parameters,
         )
         result = run_example(name, device, options)
         summary = statistics.collect(chip)

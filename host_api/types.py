@@ -144,9 +144,7 @@ class CoreRangeSet:
         if not self.ranges:
             raise UsageError("an empty core range set has no bounding box")
         corners = list(zip(*(one.as_tuple() for one in self.ranges), strict=True))
-        return CoreRange(
-            CoreCoord(min(corners[0]), min(corners[1])), CoreCoord(max(corners[2]), max(corners[3]))
-        )
+        return CoreRange(CoreCoord(min(corners[0]), min(corners[1])), CoreCoord(max(corners[2]), max(corners[3])))
 
     def __iter__(self):
         return iter([core for one in self.ranges for core in one])
@@ -168,9 +166,7 @@ def core_ranges(spec):
     if isinstance(spec, CoreRange):
         return CoreRangeSet([spec])
     if isinstance(spec, list | set | frozenset) or (isinstance(spec, tuple) and not _is_coordinate(spec)):
-        return CoreRangeSet(
-            [one if isinstance(one, CoreRange) else CoreRange(core_coord(one)) for one in spec]
-        )
+        return CoreRangeSet([one if isinstance(one, CoreRange) else CoreRange(core_coord(one)) for one in spec])
     return CoreRangeSet([CoreRange(core_coord(spec))])
 
 
@@ -295,17 +291,13 @@ class CircularBufferConfig:
 
     def _declared(self, index):
         if index not in self.formats:
-            raise UsageError(
-                f"circular buffer index {index} is not declared; declared: {sorted(self.formats)}"
-            )
+            raise UsageError(f"circular buffer index {index} is not declared; declared: {sorted(self.formats)}")
         return index
 
     def set_page_size(self, index, page_size):
         """Bytes of a page of an index; the total size must be a multiple of it."""
         if page_size <= 0 or self.total_size % page_size:
-            raise UsageError(
-                f"total size {self.total_size} B is not a multiple of the page size {page_size} B"
-            )
+            raise UsageError(f"total size {self.total_size} B is not a multiple of the page size {page_size} B")
         self.page_sizes[self._declared(index)] = int(page_size)
         return self
 

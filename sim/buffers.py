@@ -98,9 +98,7 @@ def shard_geometry(command, n_pages):
     spec = command.shard
     shape, page = spec.shape, spec.page_shape
     if min(*shape, *page) <= 0 or shape[0] % page[0] or shape[1] % page[1]:
-        raise UsageError(
-            f"shard shape {shape[0]}x{shape[1]} is not a multiple of the page shape {page[0]}x{page[1]}"
-        )
+        raise UsageError(f"shard shape {shape[0]}x{shape[1]} is not a multiple of the page shape {page[0]}x{page[1]}")
     high, wide = spec.tensor_pages
     if high * wide != n_pages:
         raise UsageError(f"the tensor has {high}x{wide} pages, but the buffer's size holds {n_pages} pages")

@@ -29,7 +29,10 @@ def source_digest():
 
 def cache_root():
     """The user's cache directory for tensim; TENSIM_CACHE_DIR overrides it."""
-    root = os.environ.get("TENSIM_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tensim"
+    root = (
+        os.environ.get("TENSIM_CACHE_DIR")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tensim"
+    )
     return Path(root)
 
 

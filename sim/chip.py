@@ -8,12 +8,12 @@ import numpy as np
 
 from sim import state as st
 from sim.calendar import MAX_CORES, NEVER, new_heap
-from sim.coroutine import frame_address, self_test
 from sim.cores import context as ctx
 from sim.cores.data_format import tile_size
 from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from sim.cores.operations import Role
 from sim.cores.sfpu_costs import sfpu_cycle_table
+from sim.coroutine import frame_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
 from sim.event_loop import earliest, run, start_thread
@@ -92,7 +92,10 @@ class Chip:
         m["l1_size"], m["bank_bytes"] = arch.l1_size, arch.dram_bank_bytes
         m["reserved_end"] = arch["l1.reserved_end"]
         m["l1_congruence"] = arch["alignment.l1"]
-        m["dram_read_congruence"], m["dram_write_congruence"] = arch["alignment.dram_read"], arch["alignment.dram_write"]
+        m["dram_read_congruence"], m["dram_write_congruence"] = (
+            arch["alignment.dram_read"],
+            arch["alignment.dram_write"],
+        )
         m["data_on"] = self.numerics != "off"
         self.semaphore_base = -(-int(arch["l1.reserved_end"]) // 16) * 16
         self.args_base = self.semaphore_base + N_SEMAPHORES * SEMAPHORE_STRIDE
@@ -150,7 +153,9 @@ class Chip:
         self._place("src_a", np.zeros(source, np.float32), "n_source_words")
         self._place("src_b", np.zeros(source, np.float32))
         self._place(
-            "dst", np.zeros(self.n_workers * 16 * 1024 if self.numerics != "off" else 1, np.float32), "n_dst_words"
+            "dst",
+            np.zeros(self.n_workers * 16 * 1024 if self.numerics != "off" else 1, np.float32),
+            "n_dst_words",
         )
 
     def _build_pools(self):
@@ -372,7 +377,11 @@ class Chip:
             row[ctx.CB_PAGES], row[ctx.CB_PAGE_SIZE] = cb.size // cb.page_size, cb.page_size
             row[ctx.CB_BASE], row[ctx.CB_SIZE], row[ctx.CB_FORMAT] = cb.address, cb.size, cb.data_format
             row[ctx.CB_WRITE_PTR] = row[ctx.CB_READ_PTR] = cb.address
-            row[ctx.CB_TILE_SIZE], row[ctx.CB_TILE_HW], row[ctx.CB_FACES] = tile, cb.tile_hw, max(cb.tile_hw // 256, 1)
+            row[ctx.CB_TILE_SIZE], row[ctx.CB_TILE_HW], row[ctx.CB_FACES] = (
+                tile,
+                cb.tile_hw,
+                max(cb.tile_hw // 256, 1),
+            )
             for core in cb.cores:
                 table[core, cb.index] = row
 
@@ -393,7 +402,17 @@ class Chip:
                 t["launch"], t["state"] = launch_slot, st.RUNNING
                 t["line_base"], t["first_line"], t["line"] = line_base, first, first
                 t["n_lines"] = last - first + 1
-                for name in ("phase", "step", "count", "wait", "sequence", "busy", "operations", "fraction", "reads_open"):
+                for name in (
+                    "phase",
+                    "step",
+                    "count",
+                    "wait",
+                    "sequence",
+                    "busy",
+                    "operations",
+                    "fraction",
+                    "reads_open",
+                ):
                     t[name] = 0
                 self._arrays["stalls"][index] = 0
                 self._arrays["noc_words"][index] = 0
@@ -419,8 +438,16 @@ class Chip:
         words[ctx.L1], words[ctx.L1_SIZE] = l1, arch.l1_size
         words[ctx.N_ARGS], words[ctx.ARGS] = len(args), l1 + unique_at
         words[ctx.N_COMMON_ARGS], words[ctx.COMMON_ARGS] = len(common), l1 + common_at
-        words[ctx.N_COMPILE_ARGS], words[ctx.COMPILE_ARGS] = len(kernel.compile_args), compile_args.ctypes.data
-        words[ctx.MY_X], words[ctx.MY_Y], words[ctx.LOGICAL_X], words[ctx.LOGICAL_Y] = x, y, logical_x, logical_y
+        words[ctx.N_COMPILE_ARGS], words[ctx.COMPILE_ARGS] = (
+            len(kernel.compile_args),
+            compile_args.ctypes.data,
+        )
+        words[ctx.MY_X], words[ctx.MY_Y], words[ctx.LOGICAL_X], words[ctx.LOGICAL_Y] = (
+            x,
+            y,
+            logical_x,
+            logical_y,
+        )
         words[ctx.RELATIVE_X] = logical_x - launch.sub_device_origin[0]
         words[ctx.RELATIVE_Y] = logical_y - launch.sub_device_origin[1]
         words[ctx.NOC], words[ctx.ROLE] = kernel.noc, int(ROLES[slot])
@@ -440,7 +467,10 @@ class Chip:
         tiles = self.arch["tensix.dst.tiles32" if compute.fp32_dest_acc_en else "tensix.dst.tiles16"]
         if tiles == 0:
             raise UsageError(f"{self.arch.name} has no 32-bit Dst (fp32_dest_acc_en)")
-        record["fidelity_phases"], record["fp32_dest"] = FIDELITY_PHASES[compute.math_fidelity], compute.fp32_dest_acc_en
+        record["fidelity_phases"], record["fp32_dest"] = (
+            FIDELITY_PHASES[compute.math_fidelity],
+            compute.fp32_dest_acc_en,
+        )
         record["sections"], record["capacity"] = sections, tiles // sections
         record["approx"] = compute.math_approx_mode
         for name in (

@@ -86,9 +86,7 @@ class Device:
         width, height = self.arch.grid
         for x, y in cores:
             if not (0 <= x < width and 0 <= y < height):
-                raise UsageError(
-                    f"{what}: core ({x},{y}) is outside the {width}x{height} grid of worker cores"
-                )
+                raise UsageError(f"{what}: core ({x},{y}) is outside the {width}x{height} grid of worker cores")
 
     def worker(self, core):
         """Worker index of a logical core."""
@@ -123,17 +121,13 @@ class Device:
             raise UsageError(f"device {self.id} has no sub-device manager {number}")
         for allocator in self.manager.allocators:
             if allocator.lowest() is not None:
-                raise ProgramError(
-                    f"{allocator.name} still holds {allocator.allocated} B; free its buffers first"
-                )
+                raise ProgramError(f"{allocator.name} still holds {allocator.allocated} B; free its buffers first")
         manager = self.default_manager if number is None else self.managers[number]
         base, l1 = self.arch.l1_user_base, self.allocators[L1]
         l1.restore_base(base)
         l1.shrink_base(base + manager.local_l1_size)
         manager.allocators = [
-            Allocator(
-                f"L1 of sub-device {i}", len(cores), base, base + manager.local_l1_size, l1.alignment, False
-            )
+            Allocator(f"L1 of sub-device {i}", len(cores), base, base + manager.local_l1_size, l1.alignment, False)
             for i, cores in enumerate(manager.sub_devices)
             if manager.local_l1_size
         ]
@@ -207,15 +201,11 @@ class Device:
     def _check_buffer(self, command):
         if command.buffer_type == SYSTEM_MEMORY or command.buffer_type not in self.allocators:
             names = ", ".join(BUFFER_TYPE_NAMES[kind] for kind in self.allocators)
-            raise UsageError(
-                f"buffers of type {command.buffer_type} cannot be allocated", hint=f"one of {names}"
-            )
+            raise UsageError(f"buffers of type {command.buffer_type} cannot be allocated", hint=f"one of {names}")
         if command.size < 0 or command.page_size < 0 or (command.size and not command.page_size):
             raise UsageError(f"buffer size {command.size} B with page size {command.page_size} B")
         if command.size and command.size % command.page_size:
-            raise UsageError(
-                f"buffer size {command.size} B is not a multiple of the page size {command.page_size} B"
-            )
+            raise UsageError(f"buffer size {command.size} B is not a multiple of the page size {command.page_size} B")
         if (command.layout != INTERLEAVED) != (command.shard is not None):
             need = "needs" if command.shard is None else "must not have"
             raise UsageError(f"layout {LAYOUT_NAMES[command.layout]} {need} shard parameters")
@@ -243,8 +233,7 @@ class Device:
             limit = self.arch.dram_bank_bytes if buffer.in_dram else self.arch.l1_size
             if command.address < 0 or command.address + buffer.size_per_bank > limit:
                 raise UsageError(
-                    f"buffer of {buffer.size_per_bank} B per bank at {command.address:#x} does not fit "
-                    f"{limit} B"
+                    f"buffer of {buffer.size_per_bank} B per bank at {command.address:#x} does not fit {limit} B"
                 )
             buffer.address, buffer.owned = command.address, False
             return

@@ -157,9 +157,7 @@ class CommandQueue:
                 "per core; "
                 f"the ring has {ring} B"
             )
-        while self.staged and (
-            len(self.staged) >= depth or sum(used for used, _ in self.staged) + size > ring
-        ):
+        while self.staged and (len(self.staged) >= depth or sum(used for used, _ in self.staged) + size > ring):
             _, done = self.staged[0]
             if not done.processed:
                 yield done

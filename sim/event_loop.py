@@ -60,7 +60,12 @@ RUNNING_ON = -1  # m.stop while the lane runs
 
 _OP = {op.name: int(op) for op in Op}
 SPEND, LOAD, STORE, FAIL = _OP["SPEND"], _OP["LOAD"], _OP["STORE"], _OP["FAIL"]
-RESERVE, PUSH, WAIT, POP = _OP["CB_RESERVE_BACK"], _OP["CB_PUSH_BACK"], _OP["CB_WAIT_FRONT"], _OP["CB_POP_FRONT"]
+RESERVE, PUSH, WAIT, POP = (
+    _OP["CB_RESERVE_BACK"],
+    _OP["CB_PUSH_BACK"],
+    _OP["CB_WAIT_FRONT"],
+    _OP["CB_POP_FRONT"],
+)
 RESERVABLE, AVAILABLE = _OP["CB_PAGES_RESERVABLE"], _OP["CB_PAGES_AVAILABLE"]
 NOC_READ, NOC_WRITE, NOC_MULTICAST = _OP["NOC_READ"], _OP["NOC_WRITE"], _OP["NOC_MULTICAST"]
 NOC_INLINE, NOC_ATOMIC, NOC_BARRIER = _OP["NOC_INLINE_WRITE"], _OP["NOC_ATOMIC_INC"], _OP["NOC_BARRIER"]
@@ -68,7 +73,12 @@ NOC_SET_STATE, READ_WITH_STATE = _OP["NOC_SET_STATE"], _OP["NOC_READ_WITH_STATE"
 WRITE_WITH_STATE, MULTICAST_INC = _OP["NOC_WRITE_WITH_STATE"], _OP["NOC_MULTICAST_INC"]
 INC_ISSUED = _OP["NOC_INC_ISSUED"]
 SEM_WAIT, SEM_WAIT_MIN = _OP["SEM_WAIT"], _OP["SEM_WAIT_MIN"]
-ACQUIRE, COMMIT, DST_WAIT, RELEASE = _OP["DST_ACQUIRE"], _OP["DST_COMMIT"], _OP["DST_WAIT"], _OP["DST_RELEASE"]
+ACQUIRE, COMMIT, DST_WAIT, RELEASE = (
+    _OP["DST_ACQUIRE"],
+    _OP["DST_COMMIT"],
+    _OP["DST_WAIT"],
+    _OP["DST_RELEASE"],
+)
 UNPACK_FIRST, UNPACK_LAST = _OP["UNPACK_A"], _OP["UNPACK_REUSE"]
 MATH_FIRST, MATH_LAST = _OP["MATH_COPY"], _OP["MATH_COPY_DST"]
 PACK, CONFIG = _OP["PACK"], _OP["CONFIG"]
@@ -120,12 +130,28 @@ def data_operation(m, thread, now):
         return issue_multicast(m, thread, now)
     if op == NOC_ATOMIC:
         return issue_word(
-            m, thread, now, ATOMIC, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), m.issue_atomic
+            m,
+            thread,
+            now,
+            ATOMIC,
+            argument(t, 0),
+            argument(t, 1),
+            argument(t, 2),
+            argument(t, 3),
+            m.issue_atomic,
         )
     if op == NOC_INLINE:
         value = (argument(t, 1) & 0xFFFFFFFF) | (argument(t, 2) << 32)
         return issue_word(
-            m, thread, now, INLINE, argument(t, 0), value, argument(t, 3), argument(t, 4), m.issue_inline_write
+            m,
+            thread,
+            now,
+            INLINE,
+            argument(t, 0),
+            value,
+            argument(t, 3),
+            argument(t, 4),
+            m.issue_inline_write,
         )
     if op == NOC_SET_STATE:
         return set_state(m, thread, now)

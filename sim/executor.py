@@ -112,9 +112,7 @@ class Executor:
         """(device, queue) of a queue command."""
         device = self.device(record.device)
         if not 0 <= record.queue < len(device.queues):
-            raise UsageError(
-                f"device {device.id} has no command queue {record.queue}; it has {len(device.queues)}"
-            )
+            raise UsageError(f"device {device.id} has no command queue {record.queue}; it has {len(device.queues)}")
         return device, device.queues[record.queue]
 
     def buffer(self, number):
@@ -159,9 +157,7 @@ class Executor:
     @staticmethod
     def _stuck(device):
         waiting = [f"queue {q.index}: {len(q.pending)} commands" for q in device.queues if q.pending]
-        return DeadlockError(
-            f"deadlock: the queues of device {device.id} wait for each other ({'; '.join(waiting)})"
-        )
+        return DeadlockError(f"deadlock: the queues of device {device.id} wait for each other ({'; '.join(waiting)})")
 
     def catch_up(self, device):
         """Advance the environment to exactly the host's time."""
@@ -200,9 +196,7 @@ class Executor:
             raise UsageError(f"device {r.device} is already open")
         arch = r.arch if isinstance(r.arch, Arch) else load_arch(r.arch)
         if not 1 <= r.num_hw_cqs <= arch["dispatch.max_queues"]:
-            raise UsageError(
-                f"num_hw_cqs is {r.num_hw_cqs}; a device has 1 or {arch['dispatch.max_queues']} queues"
-            )
+            raise UsageError(f"num_hw_cqs is {r.num_hw_cqs}; a device has 1 or {arch['dispatch.max_queues']} queues")
         chip = Chip(arch, r.numerics, r.noc, r.max_cycles, r.seed)
         self.host.use_costs(arch)
         self.host.charge("call")
@@ -249,9 +243,7 @@ class Executor:
         device, queue = self.queue(r)
         buffer = self.buffer(r.buffer)
         if buffer.device != device.id:
-            raise UsageError(
-                f"buffer {buffer.id} is on device {buffer.device}, the queue on device {device.id}"
-            )
+            raise UsageError(f"buffer {buffer.id} is on device {buffer.device}, the queue on device {device.id}")
         check_region(buffer, offset, size)
         return device, queue, buffer
 
@@ -350,9 +342,7 @@ class Executor:
             cb.page_sizes[r.index] = r.page_size
         if r.buffer is not None:
             if cb.buffer is None:
-                raise UsageError(
-                    "the circular buffer does not lie on a buffer; its address cannot be changed"
-                )
+                raise UsageError("the circular buffer does not lie on a buffer; its address cannot be changed")
             cb.buffer = self.buffer(r.buffer)
 
     def create_semaphore(self, r):
@@ -375,8 +365,7 @@ class Executor:
         here = (device.session, device.manager.id)
         if program.manager is not None and program.manager[0] == device.session and program.manager != here:
             raise UsageError(
-                f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run "
-                f"under {here[1]}"
+                f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run under {here[1]}"
             )
         for kernel in program.kernels:
             kernel.compile()
@@ -408,9 +397,7 @@ class Executor:
             raise UsageError("a global semaphore needs cores and lies in L1 or L1_SMALL")
         self.host.charge("call")
         address = device.allocators[r.buffer_type].allocate(SEMAPHORE_BYTES)
-        semaphore = self.global_semaphores[r.semaphore] = GlobalSemaphore(
-            device, cores, address, r.buffer_type
-        )
+        semaphore = self.global_semaphores[r.semaphore] = GlobalSemaphore(device, cores, address, r.buffer_type)
         self._write_semaphore(semaphore, r.initial)
         return semaphore
 
@@ -424,9 +411,7 @@ class Executor:
         device = semaphore.device
         self.catch_up(device)
         for core in semaphore.cores:
-            device.chip.write_l1(
-                device.worker(core), semaphore.address, value.to_bytes(SEMAPHORE_BYTES, "little")
-            )
+            device.chip.write_l1(device.worker(core), semaphore.address, value.to_bytes(SEMAPHORE_BYTES, "little"))
 
     def delete_global_semaphore(self, r):
         semaphore = self.global_semaphores.pop(r.semaphore, None)
@@ -509,9 +494,7 @@ class Executor:
         everyone = tuple(range(len(device.manager.sub_devices)))
         if r.sub_devices is not None and not r.sub_devices:
             raise UsageError("a stall group names at least one sub-device")
-        device.manager.stall_group = (
-            everyone if r.sub_devices is None else device.check_sub_devices(r.sub_devices)
-        )
+        device.manager.stall_group = everyone if r.sub_devices is None else device.check_sub_devices(r.sub_devices)
 
 
 def check_region(buffer, offset, size):
@@ -519,13 +502,10 @@ def check_region(buffer, offset, size):
     page = max(buffer.page_size, 1)
     if offset % page or size % page:
         raise UsageError(
-            f"region of {size} B at offset {offset} is not aligned to the page size {page} B of buffer "
-            f"{buffer.id}"
+            f"region of {size} B at offset {offset} is not aligned to the page size {page} B of buffer {buffer.id}"
         )
     if offset < 0 or size < 0 or offset + size > buffer.size:
-        raise UsageError(
-            f"region of {size} B at offset {offset} is outside buffer {buffer.id} of {buffer.size} B"
-        )
+        raise UsageError(f"region of {size} B at offset {offset} is outside buffer {buffer.id} of {buffer.size} B")
 
 
 HANDLERS = {

@@ -70,9 +70,7 @@ def copy_bytes(typingctx, destination, source, count):
 
     def codegen(context, builder, signature, args):
         pointer = ir.IntType(8).as_pointer()
-        cgutils.raw_memmove(
-            builder, builder.inttoptr(args[0], pointer), builder.inttoptr(args[1], pointer), args[2], 1
-        )
+        cgutils.raw_memmove(builder, builder.inttoptr(args[0], pointer), builder.inttoptr(args[1], pointer), args[2], 1)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen

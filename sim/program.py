@@ -108,8 +108,7 @@ class Program:
             what = kernel.resource_conflict(other) if shared else None
             if what:
                 raise UsageError(
-                    f"kernel {kernel.name}: {what} of core {shared[0]} is already used by kernel "
-                    f"{other.name}",
+                    f"kernel {kernel.name}: {what} of core {shared[0]} is already used by kernel {other.name}",
                     where={"core": str(shared[0])},
                 )
         self.kernels.append(kernel)
@@ -154,9 +153,7 @@ class Program:
     def circular_buffer(self, handle):
         """A circular buffer by its handle; UsageError for an unknown one."""
         if not 0 <= handle < len(self.circular_buffers):
-            raise UsageError(
-                f"the program has no circular buffer {handle}; it has {len(self.circular_buffers)}"
-            )
+            raise UsageError(f"the program has no circular buffer {handle}; it has {len(self.circular_buffers)}")
         return self.circular_buffers[handle]
 
     def set_args(self, handle, cores, args):
@@ -165,9 +162,7 @@ class Program:
         on_kernel = set(kernel.cores)
         for core, values in zip(cores, args, strict=True):
             if core not in on_kernel:
-                raise UsageError(
-                    f"kernel {kernel.name} does not run on core {core}; no arguments can be set there"
-                )
+                raise UsageError(f"kernel {kernel.name} does not run on core {core}; no arguments can be set there")
             old = kernel.args.get(core)
             if old is not None and len(old) != len(values):
                 raise UsageError(
@@ -194,8 +189,7 @@ class Program:
     def _check_count(kernel, unique, common):
         if unique + common > MAX_ARGS:
             raise UsageError(
-                f"kernel {kernel.name}: {unique} unique and {common} common runtime arguments; the limit is "
-                f"{MAX_ARGS}"
+                f"kernel {kernel.name}: {unique} unique and {common} common runtime arguments; the limit is {MAX_ARGS}"
             )
 
     def args_of(self, handle, core):
@@ -206,9 +200,7 @@ class Program:
         if core is None:
             return kernel.common_args
         if core not in kernel.cores:
-            raise UsageError(
-                f"kernel {kernel.name} does not run on core {core}; it has no runtime arguments there"
-            )
+            raise UsageError(f"kernel {kernel.name} does not run on core {core}; it has no runtime arguments there")
         return kernel.args.setdefault(core, [])
 
     # --- placement and launch
@@ -309,9 +301,7 @@ class Program:
                 groups.setdefault(core, []).append(index)
             cost.argument_bytes += WORD * sum(len(args) for args in kernel.args.values())
             cost.common_bytes += WORD * len(kernel.common_args)
-        cost.argument_cores = len(
-            {core for kernel in self.kernels for core, args in kernel.args.items() if args}
-        )
+        cost.argument_cores = len({core for kernel in self.kernels for core, args in kernel.args.items() if args})
         cost.config_bytes = self._config_bytes(arch)
         kernel_groups = set(map(tuple, groups.values()))
         cost.kernel_groups = len(kernel_groups)
@@ -323,9 +313,7 @@ class Program:
         )
         cost.config_groups = self._config_groups()
         for core, members in groups.items():
-            args = sum(
-                len(self.kernels[i].args.get(core, ())) + len(self.kernels[i].common_args) for i in members
-            )
+            args = sum(len(self.kernels[i].args.get(core, ())) + len(self.kernels[i].common_args) for i in members)
             per_core[core] = sum(sizes[i] for i in members) + WORD * args + cost.config_bytes
         cost.ring_bytes = max(per_core.values(), default=0)
         return cost

@@ -45,7 +45,10 @@ NOC_WORDS = 256
 READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT, READS_UNCOUNTED = 0, 1, 2, 3, 4, 5
 TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
 SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid
-OPEN_READS, MAX_OPEN_READS = 160, 24  # destinations of reads without a barrier yet: (address, end, noc * 32 + trid + 1)
+OPEN_READS, MAX_OPEN_READS = (
+    160,
+    24,
+)  # destinations of reads without a barrier yet: (address, end, noc * 32 + trid + 1)
 
 THREAD = np.dtype(
     [(name, np.int64) for name in (
@@ -60,12 +63,15 @@ CORE = np.dtype(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
-        "semaphore_waiters linked_noc0 linked_noc1 launch open_reads open_writes fpu_busy flops bank_a bank_b token0_a token0_b token1_a token1_b"
+        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy flops "
+        "bank_a bank_b token0_a token0_b token1_a token1_b"
     ).split()],
     align=True,
 )  # fmt: skip
 
-TILE = np.dtype([(name, np.int64) for name in "kind index open_writes".split()], align=True)  # kind: 0 other, 1 worker, 2 DRAM
+TILE = np.dtype(
+    [(name, np.int64) for name in "kind index open_writes".split()], align=True
+)  # kind: 0 other, 1 worker, 2 DRAM
 TILE_OTHER, TILE_WORKER, TILE_DRAM = 0, 1, 2
 
 TRANSACTION = np.dtype(
@@ -136,7 +142,8 @@ PARAMETERS = {
 }
 
 MACHINE = np.dtype(
-    [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]], align=True
+    [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],
+    align=True,
 )
 
 

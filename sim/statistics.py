@@ -5,7 +5,6 @@ All figures come from counters that the lane keeps; nothing here runs during a s
 
 import numpy as np
 
-from sim import state as st
 from sim.deadlock import reason_name
 from sim.launch import THREAD_NAMES
 
@@ -173,5 +172,3 @@ def collect(chip):
         "operations": int(chip.machine["operations"]),
         "lines": slowest_lines(chip),
     }
-
-

@@ -11,8 +11,7 @@ from sim.errors import DeadlockError, ProgramError
 
 
 class Clockwork:
-    """A lane whose launches end after a number of cycles; `events`: cycles at which it has something to do.
-    """
+    """A lane whose launches end after a number of cycles; `events`: cycles at which it has something to do."""
 
     def __init__(self, clock_mhz=1000, events=()):
         self.arch, self.now, self.events = SimpleNamespace(clock_mhz=clock_mhz), 0, sorted(events)
@@ -129,9 +128,7 @@ def test_run_until_returns_the_value_of_an_event():
 # --- lanes
 
 
-@pytest.mark.parametrize(
-    "clock, cycle, fs", [(1000, 7, 7_000_000), (1350, 1, 740_741), (1350, 27, 20_000_000)]
-)
+@pytest.mark.parametrize("clock, cycle, fs", [(1000, 7, 7_000_000), (1350, 1, 740_741), (1350, 27, 20_000_000)])
 def test_a_cycle_lies_at_the_rounded_up_femtosecond(clock, cycle, fs):
     lane = Environment().add_lane(Clockwork(clock))
     assert lane.time_of(cycle) == fs

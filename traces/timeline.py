@@ -49,7 +49,12 @@ def _counter_events(chip, entries, per_us):
         return
     end = int(entries["end"].max()) + 1
     width = max(end // COUNTER_SAMPLES, 1)
-    yield {"ph": "M", "pid": MEMORY_PROCESS, "name": "process_name", "args": {"name": "NoC and DRAM (B/cycle)"}}
+    yield {
+        "ph": "M",
+        "pid": MEMORY_PROCESS,
+        "name": "process_name",
+        "args": {"name": "NoC and DRAM (B/cycle)"},
+    }
     for kind in np.unique(entries["kind"]):
         mine = entries[entries["kind"] == kind]
         sums = np.bincount(mine["end"] // width, weights=mine["line"], minlength=end // width + 1)
@@ -70,7 +75,10 @@ def write_timeline(chip, path):
     is_memory = log["kind"] >= st.LOG_DRAM
     with open(path, "w") as file:
         file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
-        for events in (_thread_events(chip, log[~is_memory], per_us), _counter_events(chip, log[is_memory], per_us)):
+        for events in (
+            _thread_events(chip, log[~is_memory], per_us),
+            _counter_events(chip, log[is_memory], per_us),
+        ):
             for event in events:
                 file.write((",\n" if count else "") + json.dumps(event))
                 count += 1

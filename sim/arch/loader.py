@@ -150,7 +150,8 @@ def _locate(name, directory=None):
         return str(path if path.is_absolute() or directory is None else directory / path)
     if name not in architectures():
         raise UsageError(
-            f"unknown architecture {name!r}", hint=f"one of {', '.join(architectures())}, or a path ending in .yaml"
+            f"unknown architecture {name!r}",
+            hint=f"one of {', '.join(architectures())}, or a path ending in .yaml",
         )
     return str(DIRECTORY / f"{name}.yaml")
 

@@ -5,7 +5,15 @@ import numba as nb
 from sim.cores import context as ctx
 from sim.cores.faults import Fault
 from sim.cores.threads import argument, charge, fail, park, wake
-from sim.state import OPEN_READS, WAIT_CB_BACK, WAIT_CB_FRONT, NOC_WORDS, circular_buffers_of, noc_words_of, threads_of
+from sim.state import (
+    NOC_WORDS,
+    OPEN_READS,
+    WAIT_CB_BACK,
+    WAIT_CB_FRONT,
+    circular_buffers_of,
+    noc_words_of,
+    threads_of,
+)
 
 # Private columns of a circular buffer's row: the parked consumer and producer, as thread index + 1
 FRONT_WAITER, BACK_WAITER = 14, 15

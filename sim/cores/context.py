@@ -41,7 +41,9 @@ L1_ARGS = 41  # L1 address of the unique runtime arguments; L1_COMMON_ARGS likew
 L1_COMMON_ARGS = 42
 RELATIVE_X = 43  # logical coordinates relative to the sub-device
 RELATIVE_Y = 44
-COST_ALU = 45  # cycles of plain code: arithmetic, taken branches, multiplication, division, loads of arguments and locals
+COST_ALU = (
+    45  # cycles of plain code: arithmetic, taken branches, multiplication, division, loads of arguments and locals
+)
 COST_BRANCH = 46
 COST_MUL = 47
 COST_DIV = 48

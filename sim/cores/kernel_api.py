@@ -246,7 +246,9 @@ for _name, _op in (("add", Binary.ADD), ("sub", Binary.SUB), ("mul", Binary.MUL)
     )
     COMPUTE_CALLS[f"{_name}_reuse_dest_init"] = _SHORT
     COMPUTE_CALLS[f"{_name}_tiles_init"] = COMPUTE_CALLS[f"{_name}_init"] = Call(
-        "icb0=0 icb1=0 acc_to_dest=0", ((COMPUTE, Op.CONFIG, f"{int(Config.SHORT_INIT)} 0"),), sets_acc="acc_to_dest"
+        "icb0=0 icb1=0 acc_to_dest=0",
+        ((COMPUTE, Op.CONFIG, f"{int(Config.SHORT_INIT)} 0"),),
+        sets_acc="acc_to_dest",
     )
 
 for _name in (
@@ -326,7 +328,7 @@ POINTER_TYPES = {
 }  # fmt: skip
 
 # Calls that are several operations in a loop, written in the kernel language itself.
-MACROS = '''
+MACROS = """
 def tilize_block(icb, block, ocb):
     for tile in range(block):
         tile_regs_acquire()
@@ -358,7 +360,7 @@ def pack_untilize_block(icb, block_rt_dim, ocb, block_ct_dim=8):
 def copy_block_matmul_partials(icb, start, idst, ntiles):
     for tile in range(ntiles):
         copy_tile(icb, start + tile, idst + tile)
-'''
+"""
 
 CALLS = DATA_MOVEMENT | COMPUTE_CALLS
 

@@ -22,8 +22,8 @@ from pathlib import Path
 import numba as nb
 
 from sim import cache
-from sim.coroutine import resume_address
 from sim.cores.lowering import Lowering, refuse
+from sim.coroutine import resume_address
 from sim.errors import KernelCompileError, UsageError
 
 
@@ -65,7 +65,13 @@ class Kernel:
     """A kernel function: parsed and checked, not compiled yet."""
 
     def __init__(self, tree, source, file, constants):
-        self.tree, self.source, self.file, self.constants, self.name = tree, source, str(file), constants, tree.name
+        self.tree, self.source, self.file, self.constants, self.name = (
+            tree,
+            source,
+            str(file),
+            constants,
+            tree.name,
+        )
         self._compiled = {}
         self._lower({}, {}, lenient=True)
 
@@ -124,7 +130,8 @@ def load_generated(name, source, file):
         module.generated.compile((nb.types.int64,))
     except nb.core.errors.NumbaError as error:
         raise KernelCompileError(
-            f"kernel {name} cannot be compiled: {str(error).splitlines()[0]}", where={"file": file, "kernel": name}
+            f"kernel {name} cannot be compiled: {str(error).splitlines()[0]}",
+            where={"file": file, "kernel": name},
         ) from error
     return module.generated
 
@@ -202,12 +209,18 @@ def kernel_from_source(text, name=None, file="<string>"):
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         ):
             continue
-        refuse(file, node, "only kernels, device functions, integer constants and imports may stand in a kernel file")
+        refuse(
+            file,
+            node,
+            "only kernels, device functions, integer constants and imports may stand in a kernel file",
+        )
     if name is None and len(kernels) != 1:
         found = ", ".join(kernels) or "none"
         raise KernelCompileError(f"expected one kernel, found {found}", where={"file": file}, hint="name one")
     if name is not None and name not in kernels:
-        raise KernelCompileError(f"no kernel {name!r} here", where={"file": file}, hint=f"there are {', '.join(kernels)}")
+        raise KernelCompileError(
+            f"no kernel {name!r} here", where={"file": file}, hint=f"there are {', '.join(kernels)}"
+        )
     tree = kernels[name or next(iter(kernels))]
     return Kernel(tree, text, file, constants)
 

@@ -135,7 +135,10 @@ def accessor_address(block, page, first, base, page_size, offset):
         dram = 1 if kind == ACCESSOR_DRAM else 0
         return interleaved_address(block, page, base, aligned_page(block, page_size, dram), dram, offset)
     wide, high = compile_arg(block, first + _SHARD_WIDE), compile_arg(block, first + _SHARD_HIGH)
-    row, column = page // compile_arg(block, first + _PAGES_WIDE), page % compile_arg(block, first + _PAGES_WIDE)
+    row, column = (
+        page // compile_arg(block, first + _PAGES_WIDE),
+        page % compile_arg(block, first + _PAGES_WIDE),
+    )
     shard = row // high * compile_arg(block, first + _SHARDS_WIDE) + column // wide
     core = compile_arg(block, first + _FIRST_CORE + shard)
     inside = row % high * wide + column % wide

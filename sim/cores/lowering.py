@@ -13,22 +13,43 @@ from collections import Counter
 from dataclasses import dataclass
 
 from sim.cores import context as ctx
-from sim.cores.kernel_api import CALLS, CONSTANTS, DM, FREE_ARGUMENTS, MACROS, POINTER_TYPES, REFUSED_PREFIXES, VALUES
-from sim.cores.kernel_api import COMPUTE_CALLS, DATA_MOVEMENT
+from sim.cores.kernel_api import (
+    CALLS,
+    COMPUTE_CALLS,
+    CONSTANTS,
+    DATA_MOVEMENT,
+    DM,
+    FREE_ARGUMENTS,
+    MACROS,
+    POINTER_TYPES,
+    REFUSED_PREFIXES,
+    VALUES,
+)
 from sim.cores.operations import Issue, Op
 from sim.errors import KernelCompileError
 
 FUEL = 20_000  # cycles of plain code after which a loop reports to the event loop
 MAX_YIELDS = 400
 MAX_INLINE_DEPTH = 16
-COSTS = {"alu": ctx.COST_ALU, "branch": ctx.COST_BRANCH, "mul": ctx.COST_MUL, "div": ctx.COST_DIV, "load": ctx.COST_LOAD}
+COSTS = {
+    "alu": ctx.COST_ALU,
+    "branch": ctx.COST_BRANCH,
+    "mul": ctx.COST_MUL,
+    "div": ctx.COST_DIV,
+    "load": ctx.COST_LOAD,
+}
 BINARY = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.LShift: "<<", ast.RShift: ">>",
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
 }  # fmt: skip
 UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not "}
 COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-GENERATORS = ("InterleavedAddrGen", "InterleavedAddrGenFast", "InterleavedPow2AddrGen", "InterleavedPow2AddrGenFast")
+GENERATORS = (
+    "InterleavedAddrGen",
+    "InterleavedAddrGenFast",
+    "InterleavedPow2AddrGen",
+    "InterleavedPow2AddrGenFast",
+)
 INSTRUCTION_BYTES, POST_BYTES, BASE_BYTES = 4, 48, 256
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
@@ -151,7 +172,11 @@ class Lowering:
     def _assemble(self):
         text = "\n".join(self.out)
         used = sorted({int(n) for n in re.findall(r"\bpost(\d+)\(", text)})
-        head = ["import numba as nb", "from sim.cores import kernel_runtime as rt", "from sim.memory import load_i64"]
+        head = [
+            "import numba as nb",
+            "from sim.cores import kernel_runtime as rt",
+            "from sim.memory import load_i64",
+        ]
         names = sorted(set(re.findall(r"\b(runtime_arg|common_arg|compile_arg|cb_word|word|noc_address|multicast_address|"
                                       r"bank_address|aligned_page|interleaved_address|accessor_length|accessor_address)\(",
                                       text)) | {"word"})  # fmt: skip
@@ -532,7 +557,11 @@ class Lowering:
             return str(self.named_args[node.id])
         if self.lenient and node.id.isupper():
             return "0"  # may come as a define; checked again when the kernel is compiled
-        self._refuse(node, f"unknown name {node.id!r}", "kernels see parameters, local variables, integer constants and defines")
+        self._refuse(
+            node,
+            f"unknown name {node.id!r}",
+            "kernels see parameters, local variables, integer constants and defines",
+        )
 
     def _parse_define(self, node, text):
         try:
@@ -754,9 +783,15 @@ class Lowering:
         self.pending["mul"] += 1
         self.pending["alu"] += 4
         if isinstance(known, AddressGenerator):
-            return known, f"interleaved_address(ctx, {page}, {known.base}, {known.stride}, {known.dram}, {offset})"
+            return (
+                known,
+                f"interleaved_address(ctx, {page}, {known.base}, {known.stride}, {known.dram}, {offset})",
+            )
         if isinstance(known, Accessor):
-            return known, f"accessor_address(ctx, {page}, {known.first}, {known.base}, {known.page}, {offset})"
+            return (
+                known,
+                f"accessor_address(ctx, {page}, {known.first}, {known.base}, {known.page}, {offset})",
+            )
         self._refuse(node, "this call needs an address generator or a tensor accessor")
 
     # --- calls
@@ -889,7 +924,11 @@ class Lowering:
         if name not in self.named_args:
             if self.lenient:
                 return "0"
-            self._refuse(node, f"no named compile-time argument {name!r}", f"given: {', '.join(self.named_args) or 'none'}")
+            self._refuse(
+                node,
+                f"no named compile-time argument {name!r}",
+                f"given: {', '.join(self.named_args) or 'none'}",
+            )
         return str(int(self.named_args[name]))
 
     def _call_float_bits(self, node):
@@ -913,7 +952,10 @@ class Lowering:
     def _inline(self, node, tree, file, constants, wants_value):
         """Put a helper's body in place of its call, under new names."""
         if tree.name in self.inline_stack or len(self.inline_stack) >= MAX_INLINE_DEPTH:
-            self._refuse(node, f"recursion ({' -> '.join([*self.inline_stack, tree.name])}) is not possible in a kernel")
+            self._refuse(
+                node,
+                f"recursion ({' -> '.join([*self.inline_stack, tree.name])}) is not possible in a kernel",
+            )
         arguments = tree.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
             self._refuse(node, f"{tree.name}: a device function takes plain parameters")

@@ -8,9 +8,9 @@ time and only its cycles are charged.
 import numba as nb
 
 from sim import calendar as cal
-from sim.coroutine import FINISHED, resume
 from sim.cores import context as ctx
 from sim.cores.faults import Fault
+from sim.coroutine import FINISHED, resume
 from sim.memory import load_i64
 from sim.state import (
     ENDED,

@@ -64,7 +64,13 @@ def block_bits(data_format):
 @nb.njit(cache=True)
 def datum_bytes(data_format):
     """Bytes per datum of a format that is no block float."""
-    if data_format == FLOAT32 or data_format == TF32 or data_format == INT32 or data_format == UINT32 or data_format == RAW32:
+    if (
+        data_format == FLOAT32
+        or data_format == TF32
+        or data_format == INT32
+        or data_format == UINT32
+        or data_format == RAW32
+    ):
         return 4
     if data_format == FLOAT16 or data_format == FLOAT16_B or data_format == UINT16 or data_format == RAW16:
         return 2

@@ -650,9 +650,7 @@ def noc_read_with_state(m, thread, now):
     size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
     source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
     trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
-    return issue_read(
-        m, thread, now, source, argument(t, 1), size, noc, trid, m.issue_read_stateful, False
-    )
+    return issue_read(m, thread, now, source, argument(t, 1), size, noc, trid, m.issue_read_stateful, False)
 
 
 @nb.njit(cache=True)
@@ -667,7 +665,17 @@ def noc_write_with_state(m, thread, now):
     destination = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)
     trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
     return issue_write(
-        m, thread, now, argument(t, 0), destination, size, noc, trid, words[base + 2], m.issue_write_stateful, False
+        m,
+        thread,
+        now,
+        argument(t, 0),
+        destination,
+        size,
+        noc,
+        trid,
+        words[base + 2],
+        m.issue_write_stateful,
+        False,
     )
 
 
@@ -812,9 +820,7 @@ def transaction_event(m, index, now):
     elif x.stage == ANSWER:
         flits = 1 + (x.size + m.flit_bytes - 1) // m.flit_bytes if x.kind == READ else 1
         log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size)
-        left, arrival = send_unicast(
-            links_of(m), noc_params_of(m)[0], x.noc, x.target, x.source, flits, now
-        )
+        left, arrival = send_unicast(links_of(m), noc_params_of(m)[0], x.noc, x.target, x.source, flits, now)
         x.stage = AT_SOURCE
         schedule_transaction(m, index, max(arrival, now + 1))
     else:

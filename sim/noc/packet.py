@@ -129,9 +129,7 @@ def grow_tree(links, p, noc, source, target, size):
 
 
 @nb.njit(cache=True)
-def send_multicast(
-    links, p, workers, noc, source, x0, y0, x1, y1, loopback, path_open, flits, time, receivers
-):
+def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, path_open, flits, time, receivers):
     """Send one packet to every worker tile of the rectangle from (x0, y0) to (x1, y1) in the NoC's direction of travel.
 
     `workers[tile]` is 1 for tiles that listen; the sender is left out unless `loopback`; `path_open`: a linked

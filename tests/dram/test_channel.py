@@ -28,7 +28,12 @@ def test_lone_read_costs_the_measured_latency(name, latency):
 
 @pytest.mark.parametrize(
     ("name", "is_write", "measured"),
-    [("wormhole_b0", False, 22.2), ("wormhole_b0", True, 21.95), ("blackhole", False, 47.16), ("blackhole", True, 46.8)],
+    [
+        ("wormhole_b0", False, 22.2),
+        ("wormhole_b0", True, 21.95),
+        ("blackhole", False, 47.16),
+        ("blackhole", True, 46.8),
+    ],
 )
 def test_sustained_rate_of_one_channel(name, is_write, measured):
     """Bytes per cycle of back-to-back 8 KiB accesses against silicon (reference section 3.2), within 4 %."""

@@ -59,6 +59,9 @@ class FakeChip:
             del self.ends[number]
         return done
 
+    def close(self):
+        self.ends.clear()
+
     def abort(self):
         self.ends.clear()
         self.aborted = True

@@ -72,9 +72,7 @@ def test_regions_and_views(device):
     data[region.offset : region.offset + region.size] = b"\7" * region.size
     assert tt.enqueue_read_buffer(queue, buffer) == data
     inner = tt.BufferRegion(96, 3 * 96)
-    assert (
-        tt.enqueue_read_sub_buffer(queue, buffer.view(tt.BufferRegion(6 * 96, 480)), inner) == data[672:960]
-    )
+    assert tt.enqueue_read_sub_buffer(queue, buffer.view(tt.BufferRegion(6 * 96, 480)), inner) == data[672:960]
     for offset, size in ((1, 96), (0, 95), (49 * 96, 2 * 96), (-96, 96)):
         with pytest.raises(UsageError, match="region"):
             tt.enqueue_read_sub_buffer(queue, buffer, tt.BufferRegion(offset, size))
@@ -250,9 +248,7 @@ def test_small_and_trace_regions_are_carved_out(fake):
         small = interleaved(device, 1, kind=tt.BufferType.L1_SMALL)
         assert small.address == device.arch.l1_size - 1024
         assert interleaved(device, 1, kind=tt.BufferType.L1).address == device.arch.l1_size - 4096 - 1024
-        assert interleaved(device, 1, kind=tt.BufferType.TRACE).address == device.arch.dram_bank_bytes - (
-            1 << 20
-        )
+        assert interleaved(device, 1, kind=tt.BufferType.TRACE).address == device.arch.dram_bank_bytes - (1 << 20)
     with pytest.raises(UsageError, match="leaves no memory"):
         tt.create_device(0, l1_small_size=1 << 22)
 

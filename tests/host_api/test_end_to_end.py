@@ -96,9 +96,7 @@ def test_accessors_find_every_page(device, layout, shard, orientation):
     tensor, page = (6, 4), 64
     grid = tt.CoreRangeSet([tt.CoreRange((1, 1), (4, 4))])
     spec = tt.ShardSpecBuffer(tt.ShardSpec(grid, shard, orientation), (1, 1), tensor)
-    config = tt.ShardedBufferConfig(
-        device, 24 * page, page, tt.BufferType.L1, tt.TensorMemoryLayout[layout], spec
-    )
+    config = tt.ShardedBufferConfig(device, 24 * page, page, tt.BufferType.L1, tt.TensorMemoryLayout[layout], spec)
     source = tt.create_buffer(config)
     target = tt.create_buffer(tt.InterleavedBufferConfig(device, 24 * page, page))
     data = np.random.default_rng(0).integers(0, 256, 24 * page, np.uint8).tobytes()

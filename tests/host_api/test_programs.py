@@ -75,9 +75,7 @@ def test_resources_of_a_core_are_used_once(first, second, what):
 def test_dynamic_noc_mode_shares_a_noc():
     program, dynamic = tt.create_program(), tt.NOC_MODE.DM_DYNAMIC_NOC
     tt.create_kernel(program, FakeKernel(), ALL, tt.ReaderDataMovementConfig(noc_mode=dynamic))
-    tt.create_kernel(
-        program, FakeKernel(), ALL, tt.WriterDataMovementConfig(noc=tt.NOC.NOC_0, noc_mode=dynamic)
-    )
+    tt.create_kernel(program, FakeKernel(), ALL, tt.WriterDataMovementConfig(noc=tt.NOC.NOC_0, noc_mode=dynamic))
 
 
 def test_wrong_kernels(device, tmp_path):

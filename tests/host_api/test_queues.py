@@ -78,9 +78,7 @@ def test_runs_are_reproducible(fake):
 # --- costs
 
 
-@pytest.mark.parametrize(
-    "cycles, expected", [(0, 2.58), (1000, 2.58), (3000, 3.87), (5000, 5.91), (10_000, 10.98)]
-)
+@pytest.mark.parametrize("cycles, expected", [(0, 2.58), (1000, 2.58), (3000, 3.87), (5000, 5.91), (10_000, 10.98)])
 def test_period_of_small_programs_follows_kernel_length(device, cycles, expected):
     """Published times of one data-movement kernel of 256 B (reference section 5.7), in microseconds."""
     program, queue = program_of(cycles), device.command_queue()
@@ -102,9 +100,7 @@ def test_parts_of_a_program_cost_time(device):
         return costs.configuration(executor.program(program.id).cost(device.arch)) / US
 
     def kernels(program, corner=(7, 7), args=0):
-        kernel = tt.create_kernel(
-            program, FakeKernel(), tt.CoreRange((0, 0), corner), tt.ReaderDataMovementConfig()
-        )
+        kernel = tt.create_kernel(program, FakeKernel(), tt.CoreRange((0, 0), corner), tt.ReaderDataMovementConfig())
         if args:
             tt.set_runtime_args(program, kernel, tt.CoreRange((0, 0), corner), [0] * args)
 

@@ -30,7 +30,17 @@ class Network:
 
     def multicast(self, noc, source, corners, flits, time, loopback=0, path_open=0):
         return send_multicast(
-            self.links, self.p, self.mask, noc, source, *corners, loopback, path_open, flits, time, self.receivers
+            self.links,
+            self.p,
+            self.mask,
+            noc,
+            source,
+            *corners,
+            loopback,
+            path_open,
+            flits,
+            time,
+            self.receivers,
         )
 
 
@@ -40,7 +50,12 @@ def test_latency_without_load(name, data):
     """5 cycles into the network, 9 per hop, 5 out of it, then one cycle per further flit (reference section 2.3)."""
     net = Network(name)
     tiles = st.integers(0, net.width * net.height - 1)
-    source, target, noc, flits = data.draw(tiles), data.draw(tiles), data.draw(st.integers(0, 1)), data.draw(st.integers(1, 7))
+    source, target, noc, flits = (
+        data.draw(tiles),
+        data.draw(tiles),
+        data.draw(st.integers(0, 1)),
+        data.draw(st.integers(1, 7)),
+    )
     if source == target:
         return
     left, arrival = net.unicast(noc, source, target, flits, 1000)
