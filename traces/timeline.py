@@ -47,8 +47,8 @@ def _counter_events(chip, entries, per_us):
     """Bytes per cycle of each NoC and DRAM channel, sampled over the run."""
     if len(entries) == 0:
         return
-    end = int(entries["end"].max()) + 1
-    width = max(end // COUNTER_SAMPLES, 1)
+    begin, end = int(entries["start"].min()), int(entries["end"].max()) + 1
+    width = max((end - begin) // COUNTER_SAMPLES, 1)
     yield {
         "ph": "M",
         "pid": MEMORY_PROCESS,
@@ -57,14 +57,14 @@ def _counter_events(chip, entries, per_us):
     }
     for kind in np.unique(entries["kind"]):
         mine = entries[entries["kind"] == kind]
-        sums = np.bincount(mine["end"] // width, weights=mine["line"], minlength=end // width + 1)
+        sums = np.bincount((mine["end"] - begin) // width, weights=mine["line"], minlength=(end - begin) // width + 1)
         name = f"DRAM channel {kind - st.LOG_DRAM}" if kind < st.LOG_NOC else f"NoC {kind - st.LOG_NOC}"
         for sample, total in enumerate(sums):
             yield {
                 "ph": "C",
                 "pid": MEMORY_PROCESS,
                 "name": name,
-                "ts": sample * width / per_us,
+                "ts": (begin + sample * width) / per_us,
                 "args": {"B/cycle": total / width},
             }
 

@@ -55,8 +55,9 @@ SFPU_API = {name: (SfpuUnary[name.upper()], extra) for name, extra in (_UNARY | 
     name: (SfpuBinary[name.upper()], extra) for name, extra in (_BINARY | _BINARY_INT).items()
 }
 
-_U = {function.name: int(function) for function in SfpuUnary}
-_B = {function.name: int(function) for function in SfpuBinary}
+# Function numbers as plain integers, for compiled code: U_EXP, B_ADD_BINARY, ...
+globals().update({f"U_{function.name}": int(function) for function in SfpuUnary})
+globals().update({f"B_{function.name}": int(function) for function in SfpuBinary})
 
 
 @nb.njit(cache=True)
@@ -128,101 +129,333 @@ def round_to(x, decimals):
     return low / scale
 
 
-def _cases(table, value="x"):
-    """Source of an if-chain: one return per function, so that the table below reads as a list of definitions."""
-    lines = []
-    for name, expression in table.items():
-        lines.append(f"    if f == {name}:\n        return {expression}")
-    return "\n".join(lines) + f"\n    return {value}\n"
+# ruff: noqa: F821  the U_ and B_ names are made above
+@nb.njit(cache=True)
+def float_unary(f, x, a, b, c, p):
+    """A unary function of one datum; a, b, c: its parameters as floats, p: the first one as an integer."""
+    if f == U_EXP:
+        return math.exp(min(x, 709.0))
+    if f == U_EXP2:
+        return 2.0 ** min(x, 1023.0)
+    if f == U_EXPM1:
+        return math.expm1(min(x, 709.0))
+    if f == U_LOG:
+        return log_or_limit(x)
+    if f == U_LOG_WITH_BASE:
+        return log_or_limit(x) * a
+    if f == U_LOG1P:
+        return log_or_limit(1.0 + x)
+    if f == U_SQRT:
+        return math.sqrt(x) if x >= 0 else math.nan
+    if f == U_RSQRT:
+        return 1.0 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)
+    if f == U_RECIP:
+        return 1.0 / x if x != 0 else math.copysign(math.inf, x)
+    if f == U_CBRT:
+        return math.copysign(abs(x) ** (1.0 / 3.0), x)
+    if f == U_SQUARE:
+        return x * x
+    if f == U_POWER:
+        return power(x, a)
+    if f == U_RPOW:
+        return power(a, x)
+    if f == U_ABS:
+        return abs(x)
+    if f == U_SIGN:
+        return 1.0 if x > 0 else (-1.0 if x < 0 else 0.0)
+    if f == U_SIGNBIT:
+        return 1.0 if math.copysign(1.0, x) < 0 else 0.0
+    if f == U_NEGATIVE:
+        return -x
+    if f == U_SIN:
+        return math.sin(x)
+    if f == U_COS:
+        return math.cos(x)
+    if f == U_TAN:
+        return math.tan(x)
+    if f == U_ASIN:
+        return math.asin(x) if abs(x) <= 1 else math.nan
+    if f == U_ACOS:
+        return math.acos(x) if abs(x) <= 1 else math.nan
+    if f == U_ATAN:
+        return math.atan(x)
+    if f == U_SINH:
+        return math.sinh(x) if abs(x) < 700 else math.copysign(math.inf, x)
+    if f == U_COSH:
+        return math.cosh(x) if abs(x) < 700 else math.inf
+    if f == U_TANH:
+        return math.tanh(x)
+    if f == U_ASINH:
+        return math.asinh(x)
+    if f == U_ACOSH:
+        return math.acosh(x) if x >= 1 else math.nan
+    if f == U_ATANH:
+        return math.atanh(x) if abs(x) < 1 else (math.copysign(math.inf, x) if abs(x) == 1 else math.nan)
+    if f == U_SIGMOID:
+        return sigmoid(max(x, -700.0))
+    if f == U_LOGSIGMOID:
+        return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
+    if f == U_GELU:
+        return 0.5 * x * (1.0 + math.erf(x / math.sqrt(2.0)))
+    if f == U_QUICKGELU:
+        return x * sigmoid(max(1.702 * x, -700.0))
+    if f == U_SILU:
+        return x * sigmoid(max(x, -700.0))
+    if f == U_RELU:
+        return max(x, 0.0)
+    if f == U_RELU_MAX:
+        return min(max(x, 0.0), a)
+    if f == U_RELU_MIN:
+        return max(x, a)
+    if f == U_LEAKY_RELU:
+        return x if x >= 0 else a * x
+    if f == U_PRELU:
+        return x if x >= 0 else a * x
+    if f == U_ELU:
+        return x if x >= 0 else a * math.expm1(x)
+    if f == U_SELU:
+        return a * x if x >= 0 else a * b * math.expm1(x)
+    if f == U_CELU:
+        return max(x, 0.0) + min(0.0, a * math.expm1(min(x, 0.0) / a))
+    if f == U_SOFTPLUS:
+        return x if a * x > c else math.log1p(math.exp(a * x)) * b
+    if f == U_SOFTSIGN:
+        return x / (1.0 + abs(x))
+    if f == U_SOFTSHRINK:
+        return x - a if x > a else (x + a if x < -a else 0.0)
+    if f == U_HARDTANH:
+        return min(max(x, a), b)
+    if f == U_HARDSIGMOID:
+        return min(max(x / 6.0 + 0.5, 0.0), 1.0)
+    if f == U_HARDMISH:
+        return x * min(max(x + 2.8, 0.0), 5.0) * 0.2
+    if f == U_HARDGELU:
+        return x * min(max(x / 2.0 + 0.5, 0.0), 1.0)
+    if f == U_CLAMP:
+        return min(max(x, a), b)
+    if f == U_THRESHOLD:
+        return x if x > a else b
+    if f == U_HEAVISIDE:
+        return 0.0 if x < 0 else (1.0 if x > 0 else a)
+    if f == U_ERF:
+        return math.erf(x)
+    if f == U_ERFC:
+        return math.erfc(x)
+    if f == U_ERFINV:
+        return erfinv(x)
+    if f == U_I0:
+        return bessel(0, x)
+    if f == U_I1:
+        return bessel(1, x)
+    if f == U_FLOOR:
+        return float(math.floor(x))
+    if f == U_CEIL:
+        return float(math.ceil(x))
+    if f == U_TRUNC:
+        return float(math.trunc(x))
+    if f == U_ROUND:
+        return round_to(x, p)
+    if f == U_FRAC:
+        return x - math.trunc(x)
+    if f == U_EQZ:
+        return 1.0 if x == 0 else 0.0
+    if f == U_NEZ:
+        return 1.0 if x != 0 else 0.0
+    if f == U_LTZ:
+        return 1.0 if x < 0 else 0.0
+    if f == U_GTZ:
+        return 1.0 if x > 0 else 0.0
+    if f == U_LEZ:
+        return 1.0 if x <= 0 else 0.0
+    if f == U_GEZ:
+        return 1.0 if x >= 0 else 0.0
+    if f == U_UNARY_EQ:
+        return 1.0 if x == a else 0.0
+    if f == U_UNARY_NE:
+        return 1.0 if x != a else 0.0
+    if f == U_UNARY_GT:
+        return 1.0 if x > a else 0.0
+    if f == U_UNARY_LT:
+        return 1.0 if x < a else 0.0
+    if f == U_UNARY_GE:
+        return 1.0 if x >= a else 0.0
+    if f == U_UNARY_LE:
+        return 1.0 if x <= a else 0.0
+    if f == U_ISINF:
+        return 1.0 if math.isinf(x) else 0.0
+    if f == U_ISPOSINF:
+        return 1.0 if x == math.inf else 0.0
+    if f == U_ISNEGINF:
+        return 1.0 if x == -math.inf else 0.0
+    if f == U_ISNAN:
+        return 1.0 if math.isnan(x) else 0.0
+    if f == U_ISFINITE:
+        return 1.0 if math.isfinite(x) else 0.0
+    if f == U_LOGICAL_NOT_UNARY:
+        return 1.0 if x == 0 else 0.0
+    if f == U_FILL:
+        return a
+    if f == U_ADD_UNARY:
+        return x + a
+    if f == U_SUB_UNARY:
+        return x - a
+    if f == U_MUL_UNARY:
+        return x * a
+    if f == U_DIV_UNARY:
+        return x * a
+    if f == U_RSUB_UNARY:
+        return a - x
+    if f == U_RSUB:
+        return a - x
+    if f == U_RDIV:
+        return a / x if x != 0 else math.copysign(math.inf, x) * a
+    if f == U_REMAINDER:
+        return modulo(x, a, True)
+    if f == U_FMOD:
+        return modulo(x, a, False)
+    if f == U_UNARY_MAX:
+        return max(x, a)
+    if f == U_UNARY_MIN:
+        return min(x, a)
+    if f == U_TANHSHRINK:
+        return x - math.tanh(x)
+    return x
 
 
-# Definitions.  x: the datum; a, b, c: parameters as floats; p: the first parameter as an integer.
-_FLOAT_UNARY = {
-    "EXP": "math.exp(min(x, 709.0))", "EXP2": "2.0 ** min(x, 1023.0)", "EXPM1": "math.expm1(min(x, 709.0))",
-    "LOG": "log_or_limit(x)", "LOG_WITH_BASE": "log_or_limit(x) * a", "LOG1P": "log_or_limit(1.0 + x)",
-    "SQRT": "math.sqrt(x) if x >= 0 else math.nan",
-    "RSQRT": "1.0 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)",
-    "RECIP": "1.0 / x if x != 0 else math.copysign(math.inf, x)",
-    "CBRT": "math.copysign(abs(x) ** (1.0 / 3.0), x)", "SQUARE": "x * x", "POWER": "power(x, a)", "RPOW": "power(a, x)",
-    "ABS": "abs(x)", "SIGN": "(1.0 if x > 0 else (-1.0 if x < 0 else 0.0))",
-    "SIGNBIT": "(1.0 if math.copysign(1.0, x) < 0 else 0.0)", "NEGATIVE": "-x",
-    "SIN": "math.sin(x)", "COS": "math.cos(x)", "TAN": "math.tan(x)",
-    "ASIN": "math.asin(x) if abs(x) <= 1 else math.nan", "ACOS": "math.acos(x) if abs(x) <= 1 else math.nan",
-    "ATAN": "math.atan(x)", "SINH": "math.sinh(x) if abs(x) < 700 else math.copysign(math.inf, x)",
-    "COSH": "math.cosh(x) if abs(x) < 700 else math.inf", "TANH": "math.tanh(x)", "ASINH": "math.asinh(x)",
-    "ACOSH": "math.acosh(x) if x >= 1 else math.nan",
-    "ATANH": "math.atanh(x) if abs(x) < 1 else (math.copysign(math.inf, x) if abs(x) == 1 else math.nan)",
-    "SIGMOID": "sigmoid(max(x, -700.0))", "LOGSIGMOID": "min(x, 0.0) - math.log1p(math.exp(-abs(x)))",
-    "GELU": "0.5 * x * (1.0 + math.erf(x / math.sqrt(2.0)))", "QUICKGELU": "x * sigmoid(max(1.702 * x, -700.0))",
-    "SILU": "x * sigmoid(max(x, -700.0))", "RELU": "max(x, 0.0)", "RELU_MAX": "min(max(x, 0.0), a)",
-    "RELU_MIN": "max(x, a)", "LEAKY_RELU": "x if x >= 0 else a * x", "PRELU": "x if x >= 0 else a * x",
-    "ELU": "x if x >= 0 else a * math.expm1(x)", "SELU": "(a * x if x >= 0 else a * b * math.expm1(x))",
-    "CELU": "max(x, 0.0) + min(0.0, a * math.expm1(min(x, 0.0) / a))",
-    "SOFTPLUS": "x if a * x > c else math.log1p(math.exp(a * x)) * b", "SOFTSIGN": "x / (1.0 + abs(x))",
-    "SOFTSHRINK": "(x - a if x > a else (x + a if x < -a else 0.0))", "HARDTANH": "min(max(x, a), b)",
-    "HARDSIGMOID": "min(max(x / 6.0 + 0.5, 0.0), 1.0)", "HARDMISH": "x * min(max(x + 2.8, 0.0), 5.0) * 0.2",
-    "HARDGELU": "x * min(max(x / 2.0 + 0.5, 0.0), 1.0)", "CLAMP": "min(max(x, a), b)", "THRESHOLD": "x if x > a else b",
-    "HEAVISIDE": "(0.0 if x < 0 else (1.0 if x > 0 else a))", "ERF": "math.erf(x)", "ERFC": "math.erfc(x)",
-    "ERFINV": "erfinv(x)", "I0": "bessel(0, x)", "I1": "bessel(1, x)", "FLOOR": "float(math.floor(x))",
-    "CEIL": "float(math.ceil(x))", "TRUNC": "float(math.trunc(x))", "ROUND": "round_to(x, p)", "FRAC": "x - math.trunc(x)",
-    "EQZ": "1.0 if x == 0 else 0.0", "NEZ": "1.0 if x != 0 else 0.0", "LTZ": "1.0 if x < 0 else 0.0",
-    "GTZ": "1.0 if x > 0 else 0.0", "LEZ": "1.0 if x <= 0 else 0.0", "GEZ": "1.0 if x >= 0 else 0.0",
-    "UNARY_EQ": "1.0 if x == a else 0.0", "UNARY_NE": "1.0 if x != a else 0.0", "UNARY_GT": "1.0 if x > a else 0.0",
-    "UNARY_LT": "1.0 if x < a else 0.0", "UNARY_GE": "1.0 if x >= a else 0.0", "UNARY_LE": "1.0 if x <= a else 0.0",
-    "ISINF": "1.0 if math.isinf(x) else 0.0", "ISPOSINF": "1.0 if x == math.inf else 0.0",
-    "ISNEGINF": "1.0 if x == -math.inf else 0.0", "ISNAN": "1.0 if math.isnan(x) else 0.0",
-    "ISFINITE": "1.0 if math.isfinite(x) else 0.0", "LOGICAL_NOT_UNARY": "1.0 if x == 0 else 0.0", "FILL": "a",
-    "ADD_UNARY": "x + a", "SUB_UNARY": "x - a", "MUL_UNARY": "x * a", "DIV_UNARY": "x * a", "RSUB_UNARY": "a - x",
-    "RSUB": "a - x", "RDIV": "(a / x if x != 0 else math.copysign(math.inf, x) * a)", "REMAINDER": "modulo(x, a, True)",
-    "FMOD": "modulo(x, a, False)", "UNARY_MAX": "max(x, a)", "UNARY_MIN": "min(x, a)", "TANHSHRINK": "x - math.tanh(x)",
-}  # fmt: skip
-_INT_UNARY = {
-    "ABS_INT32": "abs(x)", "NEGATIVE_INT32": "-x", "SIGNBIT_INT32": "1 if x < 0 else 0", "UNARY_MAX_INT32": "max(x, p)",
-    "UNARY_MIN_INT32": "min(x, p)", "BITWISE_NOT": "~x", "BITWISE_AND": "x & p", "BITWISE_OR": "x | p",
-    "BITWISE_XOR": "x ^ p", "LEFT_SHIFT": "x << p if 0 <= p < 32 else 0", "RIGHT_SHIFT": "x >> min(max(p, 0), 31)",
-    "FILL_BITCAST": "p", "FILL_INT": "p", "RELU_MAX_INT32": "min(max(x, 0), p)", "EQZ_INT32": "1 if x == 0 else 0",
-    "NEZ_INT32": "1 if x != 0 else 0",
-}  # fmt: skip
-_FLOAT_BINARY = {
-    "ADD_BINARY": "x + y", "SUB_BINARY": "x - y", "MUL_BINARY": "x * y",
-    "DIV_BINARY": "(x / y if y != 0 else (math.nan if x == 0 else math.copysign(math.inf, x)))", "RSUB_BINARY": "y - x",
-    "POWER_BINARY": "power(x, y)", "EQ_BINARY": "1.0 if x == y else 0.0", "NE_BINARY": "1.0 if x != y else 0.0",
-    "LT_BINARY": "1.0 if x < y else 0.0", "GT_BINARY": "1.0 if x > y else 0.0", "LE_BINARY": "1.0 if x <= y else 0.0",
-    "GE_BINARY": "1.0 if x >= y else 0.0", "BINARY_MAX": "max(x, y)", "BINARY_MIN": "min(x, y)",
-    "XLOGY_BINARY": "(0.0 if x == 0 else x * log_or_limit(y))",
-}  # fmt: skip
-_INT_BINARY = {
-    "ADD": "x + y", "SUB": "x - y", "MUL": "x * y",
-}  # fmt: skip
-_INT_BINARY_ALL = {
-    f"{operation}_{kind}": text for kind in ("INT", "INT32", "UINT32") for operation, text in _INT_BINARY.items()
-} | {f"{operation}_UINT16": f"({text}) & 0xFFFF" for operation, text in _INT_BINARY.items()} | {
-    "BITWISE_AND_BINARY": "x & y", "BITWISE_OR_BINARY": "x | y", "BITWISE_XOR_BINARY": "x ^ y",
-    "BINARY_LEFT_SHIFT": "x << y if 0 <= y < 32 else 0", "BINARY_RIGHT_SHIFT": "x >> min(max(y, 0), 31)",
-    "BINARY_LOGICAL_RIGHT_SHIFT": "(x & 0xFFFFFFFF) >> y if 0 <= y < 32 else 0", "BINARY_MAX_INT32": "max(x, y)",
-    "BINARY_MIN_INT32": "min(x, y)", "GCD": "math.gcd(x, y)",
-    "LCM": "abs(x * y) // math.gcd(x, y) if x != 0 and y != 0 else 0",
-    "DIV_INT32": "(abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) if y != 0 else 0)",
-    "DIV_INT32_FLOOR": "x // y if y != 0 else 0", "LT_INT32": "1 if x < y else 0", "GT_INT32": "1 if x > y else 0",
-    "LE_INT32": "1 if x <= y else 0", "GE_INT32": "1 if x >= y else 0",
-}  # fmt: skip
+@nb.njit(cache=True)
+def int_unary(f, x, p):
+    """A unary function of one int32."""
+    if f == U_ABS_INT32:
+        return abs(x)
+    if f == U_NEGATIVE_INT32:
+        return -x
+    if f == U_SIGNBIT_INT32:
+        return 1 if x < 0 else 0
+    if f == U_UNARY_MAX_INT32:
+        return max(x, p)
+    if f == U_UNARY_MIN_INT32:
+        return min(x, p)
+    if f == U_BITWISE_NOT:
+        return ~x
+    if f == U_BITWISE_AND:
+        return x & p
+    if f == U_BITWISE_OR:
+        return x | p
+    if f == U_BITWISE_XOR:
+        return x ^ p
+    if f == U_LEFT_SHIFT:
+        return x << p if 0 <= p < 32 else 0
+    if f == U_RIGHT_SHIFT:
+        return x >> min(max(p, 0), 31)
+    if f == U_FILL_BITCAST:
+        return p
+    if f == U_FILL_INT:
+        return p
+    if f == U_RELU_MAX_INT32:
+        return min(max(x, 0), p)
+    if f == U_EQZ_INT32:
+        return 1 if x == 0 else 0
+    if f == U_NEZ_INT32:
+        return 1 if x != 0 else 0
+    return x
 
 
-def _function(name, arguments, table, numbers, signature):
-    source = f"def {name}(f, {arguments}):\n" + _cases({str(numbers[key]): text for key, text in table.items()})
-    scope = {
-        "math": math, "sigmoid": sigmoid, "log_or_limit": log_or_limit, "erfinv": erfinv, "bessel": bessel,
-        "power": power, "modulo": modulo, "round_to": round_to,
-    }  # fmt: skip
-    exec(source, scope)  # the chain of definitions above, one function for the compiled lane
-    return nb.njit(signature)(scope[name])
+@nb.njit(cache=True)
+def float_binary(f, x, y):
+    """A binary function of two datums."""
+    if f == B_ADD_BINARY:
+        return x + y
+    if f == B_SUB_BINARY:
+        return x - y
+    if f == B_MUL_BINARY:
+        return x * y
+    if f == B_DIV_BINARY:
+        return x / y if y != 0 else (math.nan if x == 0 else math.copysign(math.inf, x))
+    if f == B_RSUB_BINARY:
+        return y - x
+    if f == B_POWER_BINARY:
+        return power(x, y)
+    if f == B_EQ_BINARY:
+        return 1.0 if x == y else 0.0
+    if f == B_NE_BINARY:
+        return 1.0 if x != y else 0.0
+    if f == B_LT_BINARY:
+        return 1.0 if x < y else 0.0
+    if f == B_GT_BINARY:
+        return 1.0 if x > y else 0.0
+    if f == B_LE_BINARY:
+        return 1.0 if x <= y else 0.0
+    if f == B_GE_BINARY:
+        return 1.0 if x >= y else 0.0
+    if f == B_BINARY_MAX:
+        return max(x, y)
+    if f == B_BINARY_MIN:
+        return min(x, y)
+    if f == B_XLOGY_BINARY:
+        return 0.0 if x == 0 else x * log_or_limit(y)
+    return x
 
 
-_f64, _i64 = nb.types.float64, nb.types.int64
-float_unary = _function("float_unary", "x, a, b, c, p", _FLOAT_UNARY, _U, _f64(_i64, _f64, _f64, _f64, _f64, _i64))
-int_unary = _function("int_unary", "x, p", _INT_UNARY, _U, _i64(_i64, _i64, _i64))
-float_binary = _function("float_binary", "x, y", _FLOAT_BINARY, _B, _f64(_i64, _f64, _f64))
-int_binary = _function("int_binary", "x, y", _INT_BINARY_ALL, _B, _i64(_i64, _i64, _i64))
+@nb.njit(cache=True)
+def int_binary(f, x, y):
+    """A binary function of two int32."""
+    if f == B_ADD_INT:
+        return x + y
+    if f == B_SUB_INT:
+        return x - y
+    if f == B_MUL_INT:
+        return x * y
+    if f == B_ADD_INT32:
+        return x + y
+    if f == B_SUB_INT32:
+        return x - y
+    if f == B_MUL_INT32:
+        return x * y
+    if f == B_ADD_UINT32:
+        return x + y
+    if f == B_SUB_UINT32:
+        return x - y
+    if f == B_MUL_UINT32:
+        return x * y
+    if f == B_ADD_UINT16:
+        return (x + y) & 0xFFFF
+    if f == B_SUB_UINT16:
+        return (x - y) & 0xFFFF
+    if f == B_MUL_UINT16:
+        return (x * y) & 0xFFFF
+    if f == B_BITWISE_AND_BINARY:
+        return x & y
+    if f == B_BITWISE_OR_BINARY:
+        return x | y
+    if f == B_BITWISE_XOR_BINARY:
+        return x ^ y
+    if f == B_BINARY_LEFT_SHIFT:
+        return x << y if 0 <= y < 32 else 0
+    if f == B_BINARY_RIGHT_SHIFT:
+        return x >> min(max(y, 0), 31)
+    if f == B_BINARY_LOGICAL_RIGHT_SHIFT:
+        return (x & 0xFFFFFFFF) >> y if 0 <= y < 32 else 0
+    if f == B_BINARY_MAX_INT32:
+        return max(x, y)
+    if f == B_BINARY_MIN_INT32:
+        return min(x, y)
+    if f == B_GCD:
+        return math.gcd(x, y)
+    if f == B_LCM:
+        return abs(x * y) // math.gcd(x, y) if x != 0 and y != 0 else 0
+    if f == B_DIV_INT32:
+        return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) if y != 0 else 0
+    if f == B_DIV_INT32_FLOOR:
+        return x // y if y != 0 else 0
+    if f == B_LT_INT32:
+        return 1 if x < y else 0
+    if f == B_GT_INT32:
+        return 1 if x > y else 0
+    if f == B_LE_INT32:
+        return 1 if x <= y else 0
+    if f == B_GE_INT32:
+        return 1 if x >= y else 0
+    return x
 
 
 @nb.njit(cache=True)
