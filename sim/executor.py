@@ -222,6 +222,7 @@ class Executor:
             self.env.remove_lane(device.chip)
             for buffer in list(device.buffers.values()):
                 buffer.allocated = False
+            device.chip.close()
             del self.devices[r.device]
         return True
 

@@ -11,8 +11,7 @@ from sim.errors import DeadlockError, ProgramError
 
 
 class Clockwork:
-    """A lane whose launches end after a number of cycles; `events`: cycles at which it has something to do.
-    """
+    """A lane whose launches end after given cycles; `events`: cycles at which it has something to do."""
 
     def __init__(self, clock_mhz=1000, events=()):
         self.arch, self.now, self.events = SimpleNamespace(clock_mhz=clock_mhz), 0, sorted(events)
@@ -202,6 +201,20 @@ def test_nothing_left_to_do_is_the_deadlock_of_the_lane():
     with pytest.raises(DeadlockError, match="hangs"):
         env.run_until(done)
     assert env.failed_chip is chip
+
+
+def test_threads_that_wait_for_a_later_launch_are_no_deadlock():
+    env, chip = Environment(), Clockwork(events=[1])
+    lane = env.add_lane(chip)
+    hanging = env.launch(lane, None)
+
+    def later():
+        yield env.timeout(10_000_000)
+        chip.ends[0] = 12
+        chip.events = [12]
+
+    env.process(later())
+    assert env.run_until(hanging) == 12
 
 
 def test_progress_is_reported_while_lanes_run():
