@@ -186,7 +186,7 @@ def await_signal(semaphore):
 
 
 def test_a_program_may_wait_for_one_that_starts_later(device):
-    """The first program waits until the second, enqueued later on another sub-device, increments a semaphore."""
+    """The first program waits until the second, enqueued later elsewhere, increments a global semaphore."""
     halves = [tt.SubDevice(tt.CoreRange((0, 0), (3, 7))), tt.SubDevice(tt.CoreRange((4, 0), (7, 7)))]
     device.load_sub_device_manager(device.create_sub_device_manager(halves))
     semaphore, queue = tt.create_global_semaphore(device, tt.CoreCoord(0, 0), 0), device.command_queue()
