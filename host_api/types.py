@@ -319,8 +319,7 @@ class CircularBufferConfig:
         if self.total_size > buffer.aligned_size_per_bank:
             raise UsageError(
                 f"circular buffer of {self.total_size} B is larger than the {buffer.aligned_size_per_bank} B "
-                "per bank "
-                "of its buffer"
+                "per bank of its buffer"
             )
         self.buffer = buffer
         return self

@@ -41,8 +41,7 @@ class Allocator:
         largest = max((end - start for start, end in self._free), default=0)
         return ProgramError(
             f"out of memory: cannot allocate {total} B in {self.name} over {self.banks} banks: each bank "
-            f"needs {size} B, "
-            f"but the largest free block has {largest} B of {self.limit - self.base} B per bank",
+            f"needs {size} B, the largest free block has {largest} B of {self.limit - self.base} B",
             kind="out_of_memory",
             where={"total": total, "banks": self.banks, "per_bank": size, "largest_free": largest},
         )

@@ -154,8 +154,7 @@ class CommandQueue:
         if size > ring:
             raise ProgramError(
                 f"a program needs {size} B of kernel configuration (binaries, arguments, circular buffers) "
-                "per core; "
-                f"the ring has {ring} B"
+                f"per core; the ring has {ring} B"
             )
         while self.staged and (len(self.staged) >= depth or sum(used for used, _ in self.staged) + size > ring):
             _, done = self.staged[0]

@@ -10,7 +10,7 @@ import simpy
 from simpy.core import Infinity
 from simpy.events import NORMAL
 
-from sim.errors import TensimError
+from sim.errors import DeadlockError, TensimError
 
 FS_PER_NS = 10**6
 FS_PER_CYCLE_MHZ = 10**9  # femtoseconds of a cycle at 1 MHz
@@ -135,9 +135,15 @@ class Environment(simpy.Environment):
         self._advance(lane, NO_LIMIT if limit == Infinity else lane.cycle_until(limit))
         return True
 
-    def _advance(self, lane, limit):
+    def _advance(self, lane, limit, last=False):
+        """Advance a lane.  Waiting threads are a deadlock only when nothing else (`last`) can wake them."""
         try:
             ended = lane.chip.advance(limit, FUEL)
+        except DeadlockError:
+            if not last:
+                return
+            self.failed_chip = lane.chip
+            raise
         except TensimError:
             self.failed_chip = lane.chip
             raise
@@ -152,7 +158,7 @@ class Environment(simpy.Environment):
         """Nothing is left to happen: a lane with a program that has not ended says why."""
         for lane in list(self._lanes.values()):
             if lane.waiting:
-                self._advance(lane, NO_LIMIT)
+                self._advance(lane, NO_LIMIT, last=True)
 
     def _report(self):
         clock = time.perf_counter()

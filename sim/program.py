@@ -167,8 +167,7 @@ class Program:
             if old is not None and len(old) != len(values):
                 raise UsageError(
                     f"kernel {kernel.name}, core {core}: {len(values)} runtime arguments, but {len(old)} "
-                    "were set first; "
-                    "the number cannot change"
+                    "were set first; the number cannot change"
                 )
             self._check_count(kernel, len(values), len(kernel.common_args))
         for core, values in zip(cores, args, strict=True):

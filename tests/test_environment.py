@@ -11,7 +11,7 @@ from sim.errors import DeadlockError, ProgramError
 
 
 class Clockwork:
-    """A lane whose launches end after a number of cycles; `events`: cycles at which it has something to do."""
+    """A lane whose launches end after given cycles; `events`: cycles at which it has something to do."""
 
     def __init__(self, clock_mhz=1000, events=()):
         self.arch, self.now, self.events = SimpleNamespace(clock_mhz=clock_mhz), 0, sorted(events)
@@ -128,7 +128,9 @@ def test_run_until_returns_the_value_of_an_event():
 # --- lanes
 
 
-@pytest.mark.parametrize("clock, cycle, fs", [(1000, 7, 7_000_000), (1350, 1, 740_741), (1350, 27, 20_000_000)])
+@pytest.mark.parametrize(
+    "clock, cycle, fs", [(1000, 7, 7_000_000), (1350, 1, 740_741), (1350, 27, 20_000_000)]
+)
 def test_a_cycle_lies_at_the_rounded_up_femtosecond(clock, cycle, fs):
     lane = Environment().add_lane(Clockwork(clock))
     assert lane.time_of(cycle) == fs
@@ -199,6 +201,20 @@ def test_nothing_left_to_do_is_the_deadlock_of_the_lane():
     with pytest.raises(DeadlockError, match="hangs"):
         env.run_until(done)
     assert env.failed_chip is chip
+
+
+def test_threads_that_wait_for_a_later_launch_are_no_deadlock():
+    env, chip = Environment(), Clockwork(events=[1])
+    lane = env.add_lane(chip)
+    hanging = env.launch(lane, None)
+
+    def later():
+        yield env.timeout(10_000_000)
+        chip.ends[0] = 12
+        chip.events = [12]
+
+    env.process(later())
+    assert env.run_until(hanging) == 12
 
 
 def test_progress_is_reported_while_lanes_run():

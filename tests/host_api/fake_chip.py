@@ -25,6 +25,7 @@ class FakeChip:
 
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
         self.arch, self.now, self.n_workers = arch, 0, len(arch.worker_coords)
+        self.closed = False
         self.l1 = np.zeros((self.n_workers, arch.l1_size), np.uint8)
         self.dram = {}
         self.ends, self.launches, self.started, self.aborted = {}, [], [], False
@@ -65,6 +66,9 @@ class FakeChip:
     def abort(self):
         self.ends.clear()
         self.aborted = True
+
+    def close(self):
+        self.closed = True
 
     # --- memory
 

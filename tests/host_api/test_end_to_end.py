@@ -168,3 +168,31 @@ def test_an_event_orders_two_queues_and_a_program():
             tt.enqueue_program(compute, program)
             tt.enqueue_wait_for_event(transfer, tt.enqueue_record_event(compute))
             assert tt.enqueue_read_buffer(transfer, target) == bytes([value]) * 6400
+
+
+SIGNAL = """
+@kernel
+def signal(semaphore, x, y):
+    noc_semaphore_inc(get_noc_addr(x, y, semaphore), 1)
+    noc_async_atomic_barrier()
+"""
+AWAIT = """
+@kernel
+def await_signal(semaphore):
+    noc_semaphore_wait(semaphore, 1)
+"""
+
+
+def test_a_program_may_wait_for_one_that_starts_later(device):
+    """The first program waits until the second, enqueued later elsewhere, increments a global semaphore."""
+    halves = [tt.SubDevice(tt.CoreRange((0, 0), (3, 7))), tt.SubDevice(tt.CoreRange((4, 0), (7, 7)))]
+    device.load_sub_device_manager(device.create_sub_device_manager(halves))
+    semaphore, queue = tt.create_global_semaphore(device, tt.CoreCoord(0, 0), 0), device.command_queue()
+    waiting, _ = program_of(AWAIT, tt.CoreRange((0, 0)), [semaphore])
+    target = device.worker_core_from_logical_core((0, 0))
+    signalling, _ = program_of(SIGNAL, tt.CoreRange((5, 5)), [semaphore, *target])
+    tt.enqueue_program(queue, waiting)
+    device.system.host.compute(100_000)
+    tt.enqueue_program(queue, signalling)
+    tt.finish(queue)
+    assert l1_words(device, (0, 0), semaphore.address, 1) == [1]

@@ -351,7 +351,7 @@ def test_closing_waits_for_the_queues(fake):
     device = tt.create_device(0)
     tt.enqueue_program(device.command_queue(), program_of(10_000))
     tt.close_device(device)
-    assert device.chip.now > 10_000
+    assert device.chip.now > 10_000 and device.chip.closed
 
 
 def test_after_an_error_a_new_device_works(fake):
