@@ -128,9 +128,7 @@ def test_run_until_returns_the_value_of_an_event():
 # --- lanes
 
 
-@pytest.mark.parametrize(
-    "clock, cycle, fs", [(1000, 7, 7_000_000), (1350, 1, 740_741), (1350, 27, 20_000_000)]
-)
+@pytest.mark.parametrize("clock, cycle, fs", [(1000, 7, 7_000_000), (1350, 1, 740_741), (1350, 27, 20_000_000)])
 def test_a_cycle_lies_at_the_rounded_up_femtosecond(clock, cycle, fs):
     lane = Environment().add_lane(Clockwork(clock))
     assert lane.time_of(cycle) == fs
