@@ -127,8 +127,7 @@ def _choose_subblock(plan_h, plan_w, settings):
     """The first of SUBBLOCKS that divides the out block and fits in the destination; one row when sharded."""
     for height, width in SUBBLOCKS:
         fits = height * width <= settings.dst_tiles and plan_h % height == 0 and plan_w % width == 0
-        row_major = not settings.out_sharded or height == 1 or width == plan_w
-        if fits and row_major:
+        if fits and (height == 1 or not settings.out_sharded):
             return height, width
     return 1, 1
 

@@ -60,9 +60,6 @@ class FakeChip:
             del self.ends[number]
         return done
 
-    def close(self):
-        self.ends.clear()
-
     def abort(self):
         self.ends.clear()
         self.aborted = True
