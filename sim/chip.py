@@ -62,7 +62,7 @@ class Chip:
         if self.n_workers > MAX_CORES:
             raise UsageError(f"{self.n_workers} worker cores; a chip has at most {MAX_CORES}")
         self.totals = [
-            {"busy": 0, "time": 0, "operations": 0, "stalls": np.zeros(st.N_REASONS, np.int64)}
+            {"busy": 0, "time": 0, "longest": 0, "operations": 0, "stalls": np.zeros(st.N_REASONS, np.int64)}
             for _ in range(THREADS_PER_CORE)
         ]
         self.flops, self.fpu_busy, self.compute_cores, self.log_chunks = 0, 0, set(), []
@@ -287,6 +287,7 @@ class Chip:
             totals = self.totals[int(t["slot"])]
             totals["busy"] += int(t["busy"])
             totals["time"] += int(t["ended"] - t["started"])
+            totals["longest"] = max(totals["longest"], int(t["ended"] - t["started"]))
             totals["operations"] += int(t["operations"])
             totals["stalls"] += self._arrays["stalls"][index]
             t["state"], t["launch"] = st.IDLE, -1

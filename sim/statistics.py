@@ -31,6 +31,7 @@ def breakdown(chip):
         busy = totals["busy"] / totals["time"]
         result[name] = {
             "busy": busy,
+            "longest_cycles": totals["longest"],
             "stalled": stalls,
             "other": max(0.0, 1 - busy - sum(stalls.values())),
             "operations": totals["operations"],
