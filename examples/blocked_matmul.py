@@ -8,7 +8,7 @@ adds their product to each subblock of the destination register.  Between K bloc
 intermediate circular buffer, added up by the packer in L1 (`packer_l1_acc`) or reloaded into the destination
 for every K block.
 
-NCRISC on NoC 0 supplies in0; BRISC on NoC 1 supplies in1 and writes the output.  Who reads what depends on
+NCRISC supplies in0; BRISC, on the other NoC, supplies in1 and writes the output.  Who reads what depends on
 the topology:
 
     NONE          every core reads its own blocks
@@ -90,6 +90,8 @@ class _Builder:
         self.program = tt.create_program()
         self.grid = (plan.columns, plan.rows)
         self.cores = grid_range(self.grid)
+        self.in0_noc = settings.in0_noc
+        self.in1_noc = tt.NOC.NOC_1 if self.in0_noc == tt.NOC.NOC_0 else tt.NOC.NOC_0
 
     def build(self, fidelity):
         """The finished program."""
@@ -122,9 +124,20 @@ class _Builder:
             config = config.set_globally_allocated_address(self.operands.out.buffer)
         tt.create_circular_buffer(self.program, self.cores, config)
 
+<<<<<<< HEAD
     def _kernel(self, function, cores, compile_args, reader):
         config = (tt.ReaderDataMovementConfig if reader else tt.WriterDataMovementConfig)(compile_args=compile_args)
+=======
+    def _kernel(self, function, cores, compile_args, processor, noc):
+        config = tt.DataMovementConfig(processor=processor, noc=noc, compile_args=compile_args)
+>>>>>>> helpers
         return tt.create_kernel(self.program, function, cores, config)
+
+    def _in0_kernel(self, function, cores, compile_args):
+        return self._kernel(function, cores, compile_args, tt.DataMovementProcessor.RISCV_1, self.in0_noc)
+
+    def _in1_kernel(self, function, cores, compile_args):
+        return self._kernel(function, cores, compile_args, tt.DataMovementProcessor.RISCV_0, self.in1_noc)
 
     def _set_args(self, kernel, x, y, args):
         tt.set_runtime_args(self.program, kernel, tt.CoreCoord(x, y), args)
@@ -162,8 +175,13 @@ class _Builder:
             Topology.ROWS_COLUMNS: [rectangle(1, 0, columns - 1, rows - 1)] if columns > 1 else [],
             Topology.ALL: _rest_of_grid(columns, rows),
         }[topology]
+<<<<<<< HEAD
         sender = self._kernel(in0_sender, tt.CoreRangeSet(senders), compile_args, reader=True)
         receiver = receivers and self._kernel(in0_receiver, tt.CoreRangeSet(receivers), compile_args, reader=True)
+=======
+        sender = self._in0_kernel(in0_sender, tt.CoreRangeSet(senders), compile_args)
+        receiver = receivers and self._in0_kernel(in0_receiver, tt.CoreRangeSet(receivers), compile_args)
+>>>>>>> helpers
         for core in grid_cores(self.grid):
             x, y = core.x, core.y
             sends = topology is Topology.NONE or x == 0 and (y == 0 or topology is Topology.ROWS_COLUMNS)
@@ -177,21 +195,21 @@ class _Builder:
         """Number of receivers and their rectangle for the in0 sender of row y."""
         columns, rows = self.grid
         if self.settings.topology is Topology.ROWS_COLUMNS and columns > 1:
-            return [columns - 1, *_multicast_args(self.device, tt.NOC.NOC_0, (1, y), (columns - 1, y))]
+            return [columns - 1, *_multicast_args(self.device, self.in0_noc, (1, y), (columns - 1, y))]
         if self.settings.topology is Topology.ALL and columns * rows > 1:
             return [
                 columns * rows - 1,
-                *_multicast_args(self.device, tt.NOC.NOC_0, (0, 0), (columns - 1, rows - 1)),
+                *_multicast_args(self.device, self.in0_noc, (0, 0), (columns - 1, rows - 1)),
             ]
         return [0, 0, 0, 0, 0]
 
     def _in0_sharded(self):
         columns, rows = self.grid
         compile_args = self._in0_compile_args() + [self.plan.k // columns, columns]
-        kernel = self._kernel(in0_sharded, self.cores, compile_args, reader=True)
+        kernel = self._in0_kernel(in0_sharded, self.cores, compile_args)
         for y in range(rows):
             row_cores = [value for x in range(columns) for value in _physical(self.device, x, y)]
-            targets = _multicast_args(self.device, tt.NOC.NOC_0, (0, y), (columns - 1, y))
+            targets = _multicast_args(self.device, self.in0_noc, (0, y), (columns - 1, y))
             for x in range(columns):
                 self._set_args(kernel, x, y, [self.operands.in0.address, x, *targets, *row_cores])
 
@@ -205,10 +223,10 @@ class _Builder:
         ]  # fmt: skip
         shares = self.settings.topology is Topology.ROWS_COLUMNS and rows > 1
         senders = tt.CoreRangeSet([rectangle(0, 0, columns - 1, 0)]) if shares else self.cores
-        sender = self._kernel(in1_sender_writer, senders, compile_args, reader=False)
+        sender = self._in1_kernel(in1_sender_writer, senders, compile_args)
         if shares:
             below = tt.CoreRangeSet([rectangle(0, 1, columns - 1, rows - 1)])
-            receiver = self._kernel(in1_receiver_writer, below, compile_args, reader=False)
+            receiver = self._in1_kernel(in1_receiver_writer, below, compile_args)
         for core in grid_cores(self.grid):
             x, y = core.x, core.y
             block = [self.operands.out.address, *self._valid(x, y)]
@@ -217,7 +235,7 @@ class _Builder:
                 continue
             targets = [0, 0, 0, 0, 0]
             if shares:
-                targets = [rows - 1, *_multicast_args(self.device, tt.NOC.NOC_1, (x, 1), (x, rows - 1))]
+                targets = [rows - 1, *_multicast_args(self.device, self.in1_noc, (x, 1), (x, rows - 1))]
             self._set_args(sender, x, y, [self.operands.in1.address, *block, *targets])
 
     def _compute(self, fidelity):

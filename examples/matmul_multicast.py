@@ -3,6 +3,9 @@
 from examples.blocked_matmul import run_blocked
 from examples.matmul_plan import Settings, Topology
 from sim.cores.data_format import DataFormat
+from sim.errors import UsageError
+
+NOCS = ("NOC_0", "NOC_1")
 
 
 def run(
@@ -22,6 +25,7 @@ def run(
     out_block_w: int | None = None,
     out_subblock_h: int | None = None,
     out_subblock_w: int | None = None,
+    in0_noc: str = "NOC_1",
     packer_l1_acc: bool = True,
     fp32_dest_acc_en: bool | None = None,
 ):
@@ -29,12 +33,15 @@ def run(
 
     Block sizes are in tiles; None chooses by the rules of `matmul_plan.make_plan`.  `in0_sharded`,
     `out_sharded`: the operand lies block-sharded in L1 instead of interleaved in DRAM.  `fp32_dest_acc_en`:
-    32-bit destination, by default for fp32 operands.
+    32-bit destination, by default for fp32 operands.  `in0_noc`: NOC_0 or NOC_1; in1 takes the other one.
     """
+    if in0_noc not in NOCS:
+        raise UsageError(f"unknown NoC {in0_noc!r}", hint=f"choose from {', '.join(NOCS)}")
     settings = Settings(
         topology=Topology.ROWS_COLUMNS,
         dtype=dtype,
         fp32_dest_acc_en=dtype == DataFormat.Float32 if fp32_dest_acc_en is None else fp32_dest_acc_en,
+        in0_noc=NOCS.index(in0_noc),
         packer_l1_acc=packer_l1_acc,
         in0_sharded=in0_sharded,
         out_sharded=out_sharded,

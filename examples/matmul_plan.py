@@ -73,6 +73,7 @@ class Settings:
     topology: Topology
     dtype: DataFormat
     fp32_dest_acc_en: bool
+    in0_noc: int = 1
     packer_l1_acc: bool = True
     in0_sharded: bool = False
     out_sharded: bool = False

@@ -48,6 +48,7 @@ COST_BRANCH = 46
 COST_MUL = 47
 COST_DIV = 48
 COST_LOAD = 49
+PENDING = 50  # plain-code cycles that the next posted operation will carry
 CONTEXT_WORDS = 64
 
 # Columns of a circular buffer's row (int64)

@@ -1,8 +1,8 @@
 """Kernels: plain Python that reads like the tt-metal kernel it stands for, compiled to a native coroutine.
 
 `@kernel` parses a function; `Kernel.compile` rewrites its syntax tree into a generator over the thread's context block:
-each API call becomes "post an operation, yield, read the result" (`lowering.py`), and numba compiles that.  Generated
-source is kept in a file of the cache directory, so that numba's disk cache applies.  Nothing of a kernel's text is ever
+each API call becomes "post an operation, yield, read the result" (`lowering`), and numba compiles that.  Generated
+source is kept as a file of the cache directory, so that numba's disk cache applies.  Nothing of a kernel's text is ever
 executed as Python: only the generated code is, and it can do integer arithmetic and post operations, nothing else.
 """
 
@@ -16,34 +16,40 @@ import os
 import sys
 import textwrap
 from dataclasses import dataclass, field
-from enum import IntEnum
 from pathlib import Path
 
 import numba as nb
 
 from sim import cache
-from sim.cores.lowering import Lowering, refuse
+from sim.cores.kernel_api import COMPUTE
+from sim.cores.kernel_runtime import prepare
+from sim.cores.kernel_names import DeviceFunction, ParsedNames, PythonNames, as_constant
+from sim.cores.lowering import lower, reachable_helpers
+from sim.cores.lowering_emit import refuse
 from sim.coroutine import resume_address
 from sim.errors import KernelCompileError, UsageError
 
+ENUM_BASES = ("Enum", "IntEnum")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class CompiledKernel:
     """A kernel ready to run: where to resume it and what its operations' numbers mean."""
 
     name: str
     file: str
-    lines: dict  # line number -> source text, of the kernel and its helpers
+    lines: dict  # line number -> source text, of the kernel and its helpers in the same file
     messages: list  # texts of raise and assert, by message id
-    zones: list
+    zones: list  # names of profiler zones, by zone id
     text_bytes: int  # estimated size of the RISC-V binary
-    loaded_data_reaches_control: str | None
-    uses_roles: int
+    loaded_data_reaches_control: str | None  # why the kernel cannot run without data, None if it can
+    uses_roles: int  # bits of the threads that post operations (Role)
     api_calls: frozenset
-    function: object = field(repr=False)
+    function: object = field(repr=False)  # numba dispatcher of the generator
 
-    @property
+    @functools.cached_property
     def resume_address(self):
+        """Address of the native code that resumes a coroutine of this kernel."""
         return resume_address(self.function)
 
     def instantiate(self, context_address):
@@ -51,52 +57,49 @@ class CompiledKernel:
         return self.function(context_address)
 
 
-class DeviceFunction:
-    """A helper of kernels, inlined where it is called."""
+class Kernel:
+    """A kernel function: parsed and checked, not compiled yet.
 
-    def __init__(self, tree, file, constants):
-        self.tree, self.file, self.constants, self.name = tree, file, constants, tree.name
+    `names`: what the function can see outside itself; `text`: the whole text it was parsed from, None for a Python
+    function.  Raises KernelCompileError for what no kernel may contain.
+    """
+
+    def __init__(self, tree, file, names, text=None):
+        self.tree, self.file, self.names, self.name = tree, str(file), names, tree.name
+        self._text, self._compiled = text, {}
+        checked = self._lower({}, {}, lenient=True)
+        self.is_compute_hint = checked.possible_roles == COMPUTE
 
     def __call__(self, *args, **kwargs):
-        raise UsageError(f"{self.name} is a device function: it can only be called from a kernel")
+        raise UsageError(f"{self.name} is a kernel: pass it to create_kernel")
 
-
-class Kernel:
-    """A kernel function: parsed and checked, not compiled yet."""
-
-    def __init__(self, tree, source, file, constants):
-        self.tree, self.source, self.file, self.constants, self.name = (
-            tree,
-            source,
-            str(file),
-            constants,
-            tree.name,
-        )
-        self._compiled = {}
-        self._lower({}, {}, lenient=True)
+    @functools.cached_property
+    def source(self):
+        """A text that stands for itself: `kernel_from_source(source, name)` gives an equal kernel."""
+        return self._text if self._text is not None else self_contained_source(self.tree, self.names)
 
     @property
     def digest(self):
         """Hash of the source text (hex)."""
         return hashlib.sha256(self.source.encode()).hexdigest()
 
-    def __call__(self, *args, **kwargs):
-        raise UsageError(f"{self.name} is a kernel: pass it to create_kernel")
-
     def _lower(self, defines, named_args, lenient=False):
-        lowering = Lowering(self.tree, self.file, self.constants, defines, named_args, lenient)
-        return lowering.run()
+        try:
+            return lower(self.tree, self.file, self.names, defines, named_args, lenient)
+        except RecursionError as error:
+            where = {"file": self.file, "line": self.tree.lineno, "kernel": self.name}
+            raise KernelCompileError("the kernel's expressions are nested too deeply", where=where) from error
 
     def compile(self, defines=None, named_compile_args=None):
-        """Compile for a set of defines (text or ints) and named compile-time arguments.  Cached in memory and on disk."""
-        key = (tuple(sorted((defines or {}).items())), tuple(sorted((named_compile_args or {}).items())))
+        """Compile for a set of defines (text or ints) and named compile-time arguments; cached in memory and on disk."""
+        defines = {name: str(value) for name, value in (defines or {}).items()}
+        key = (tuple(sorted(defines.items())), tuple(sorted((named_compile_args or {}).items())))
         if key not in self._compiled:
-            self._compiled[key] = self._compile(dict(key[0]), dict(key[1]))
+            self._compiled[key] = self._compile(defines, dict(key[1]))
         return self._compiled[key]
 
     def _compile(self, defines, named_args):
         lowered = self._lower(defines, named_args)
-        function = load_generated(self.name, lowered.source, self.file)
         return CompiledKernel(
             name=self.name,
             file=self.file,
@@ -105,9 +108,9 @@ class Kernel:
             zones=lowered.zones,
             text_bytes=lowered.text_bytes,
             loaded_data_reaches_control=lowered.loaded_data_reaches_control,
-            uses_roles=lowered.uses_roles,
-            api_calls=frozenset(lowered.api_calls),
-            function=function,
+            uses_roles=lowered.roles,
+            api_calls=lowered.api_calls,
+            function=load_generated(self.name, lowered.source, self.file),
         )
 
 
@@ -119,6 +122,7 @@ def load_generated(name, source, file):
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"k_{digest}.py"
     if not path.exists():
+        prepare()
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
         temporary.write_text(source)
         os.replace(temporary, path)
@@ -129,100 +133,75 @@ def load_generated(name, source, file):
     try:
         module.generated.compile((nb.types.int64,))
     except nb.core.errors.NumbaError as error:
-        raise KernelCompileError(
-            f"kernel {name} cannot be compiled: {str(error).splitlines()[0]}",
-            where={"file": file, "kernel": name},
-        ) from error
+        reason = str(error).splitlines()[0]
+        where = {"file": file, "kernel": name}
+        raise KernelCompileError(f"kernel {name} cannot be compiled: {reason}", where=where) from error
     return module.generated
 
 
-# --- front doors
-
-
-def _constants_of(function):
-    """Integers, enums and device functions that a Python function can see by name."""
-    variables = inspect.getclosurevars(function)
-    return _usable({**function.__globals__, **variables.nonlocals})
-
-
-def _usable(scope):
-    return {
-        name: int(value) if isinstance(value, (bool, IntEnum)) else value
-        for name, value in scope.items()
-        if isinstance(value, (bool, int, IntEnum, DeviceFunction))
-    }
+# --- decorators
 
 
 def _parse_function(function):
+    """(syntax tree with the file's line numbers, file) of a Python function."""
+    if not inspect.isfunction(function):
+        raise UsageError("@kernel and @device_function decorate plain functions")
     file = inspect.getsourcefile(function) or "<string>"
     try:
         lines, first = inspect.getsourcelines(function)
     except OSError as error:
-        raise KernelCompileError(f"the source of {function.__name__} is not available", where={"file": file}) from error
-    source = textwrap.dedent("".join(lines))
-    tree = ast.parse(source).body[0]
+        where = {"file": file}
+        raise KernelCompileError(
+            f"the source of {function.__name__} is not available", where=where
+        ) from error
+    tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     ast.increment_lineno(tree, first - 1)
-    return tree, source, file
+    if not isinstance(tree, ast.FunctionDef):
+        refuse(file, first, "a kernel is a plain function")
+    return tree, file
 
 
 def kernel(function):
-    """Decorator: make a kernel of a function written in the kernel language; its parameters are the runtime arguments."""
-    tree, source, file = _parse_function(function)
-    return Kernel(tree, source, file, _constants_of(function))
+    """Decorator: make a kernel of a function in the kernel language; its parameters are the unique runtime arguments."""
+    tree, file = _parse_function(function)
+    return Kernel(tree, file, PythonNames(function))
 
 
 def device_function(function):
-    """Decorator: a helper that kernels may call; it is inlined."""
-    tree, _, file = _parse_function(function)
-    return DeviceFunction(tree, file, _constants_of(function))
+    """Decorator: a helper that kernels may call; it is inlined there."""
+    tree, file = _parse_function(function)
+    return DeviceFunction(tree, file, PythonNames(function))
 
 
-def kernel_from_source(text, name=None, file="<string>"):
+# --- kernels as text
+
+
+def kernel_from_source(text, name=None, file=None):
     """The kernel in a source text: parsed, never executed.
 
-    The text may hold `@kernel` and `@device_function` definitions, integer constants and imports (which are ignored).
-    `name` picks one kernel; without it there must be exactly one.  Raises KernelCompileError.
+    The text may hold `@kernel` and `@device_function` definitions, integer constants, enumerations of integers and
+    imports (which are ignored).  `name` picks one kernel; without it there must be exactly one.  Raises
+    KernelCompileError with file and line.
     """
+    if file is None:
+        file = f"<kernel {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = {"file": file, "line": getattr(error, "lineno", None)}
         raise KernelCompileError(f"not valid Python: {error}", where=where) from error
-    if file == "<string>":
-        file = f"<kernel {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
-        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    constants, kernels = {}, {}
+    names, kernels = ParsedNames(), {}
     for node in module.body:
         if isinstance(node, ast.FunctionDef):
-            decorators = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
-            if "kernel" in decorators or node.name == "kernel_main":
-                kernels[node.name] = node
-            elif "device_function" in decorators:
-                constants[node.name] = DeviceFunction(node, file, constants)
-            continue
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            value = _literal_int(node.value)
-            if value is not None:
-                constants[node.targets[0].id] = value
-                continue
-        if isinstance(node, (ast.Import, ast.ImportFrom)) or (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        ):
-            continue
-        refuse(
-            file,
-            node,
-            "only kernels, device functions, integer constants and imports may stand in a kernel file",
-        )
-    if name is None and len(kernels) != 1:
-        found = ", ".join(kernels) or "none"
-        raise KernelCompileError(f"expected one kernel, found {found}", where={"file": file}, hint="name one")
-    if name is not None and name not in kernels:
-        raise KernelCompileError(
-            f"no kernel {name!r} here", where={"file": file}, hint=f"there are {', '.join(kernels)}"
-        )
-    tree = kernels[name or next(iter(kernels))]
-    return Kernel(tree, text, file, constants)
+            _read_function(node, file, names, kernels)
+        elif isinstance(node, ast.ClassDef):
+            names.table[node.name] = _read_enumeration(node, file, names)
+        elif isinstance(node, ast.Assign):
+            _read_constant(node, file, names)
+        elif not isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_docstring(node):
+            _refuse_statement(node, file)
+    return Kernel(_choose(kernels, name, file), file, names, text)
 
 
 def kernel_from_file(path, name=None):
@@ -234,9 +213,121 @@ def kernel_from_file(path, name=None):
     return kernel_from_source(text, name, str(path))
 
 
-def _literal_int(node):
+def _refuse_statement(node, file):
+    allowed = "kernels, device functions, integer constants, enumerations and imports"
+    refuse(file, node.lineno, f"{type(node).__name__} may not stand in a kernel file", f"it holds {allowed}")
+
+
+def _is_docstring(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _read_function(node, file, names, kernels):
+    decorators = {ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list}
+    if "device_function" in decorators:
+        names.table[node.name] = DeviceFunction(node, file, names)
+    elif "kernel" in decorators or node.name == "kernel_main":
+        kernels[node.name] = node
+    else:
+        refuse(file, node.lineno, f"{node.name} is neither a kernel nor a device function", "decorate it")
+
+
+def _read_constant(node, file, names):
+    value = _constant_expression(node.value, names)
+    targets = [target for target in node.targets if isinstance(target, ast.Name)]
+    if value is None or len(targets) != len(node.targets):
+        refuse(file, node.lineno, f"{ast.unparse(node)[:60]!r} is not an integer constant")
+    for target in targets:
+        names.table[target.id] = value
+
+
+def _read_enumeration(node, file, names):
+    """{member: value} of an Enum or IntEnum class."""
+    bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+    if not bases & set(ENUM_BASES):
+        _refuse_statement(node, file)
+    members = {}
+    for statement in node.body:
+        if _is_docstring(statement):
+            continue
+        value = _constant_expression(statement.value, names) if isinstance(statement, ast.Assign) else None
+        if value is None or not isinstance(statement.targets[0], ast.Name):
+            refuse(file, statement.lineno, "an enumeration of a kernel file holds integer constants only")
+        members[statement.targets[0].id] = value
+    return members
+
+
+def _constant_expression(node, names):
+    """Value of an integer expression over literals and constants read before, or None."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        value = names.resolve(node)
+        return value if isinstance(value, int) else None
+    if isinstance(node, ast.BinOp):
+        left, right = _constant_expression(node.left, names), _constant_expression(node.right, names)
+        return None if left is None or right is None else _arithmetic(node.op, left, right)
     try:
-        value = ast.literal_eval(node)
+        return as_constant(ast.literal_eval(node))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    return int(value) if isinstance(value, (bool, int)) else None
+
+
+def _arithmetic(op, left, right):
+    functions = {
+        ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
+        ast.FloorDiv: lambda a, b: a // b if b else None, ast.Mod: lambda a, b: a % b if b else None,
+        ast.LShift: lambda a, b: a << b if 0 <= b < 63 else None, ast.RShift: lambda a, b: a >> b if b >= 0 else None,
+        ast.BitOr: lambda a, b: a | b, ast.BitAnd: lambda a, b: a & b,
+    }  # fmt: skip
+    function = functions.get(type(op))
+    return as_constant(function(left, right)) if function else None
+
+
+def _choose(kernels, name, file):
+    if name is None and len(kernels) != 1:
+        found = ", ".join(kernels) or "none"
+        raise KernelCompileError(f"expected one kernel, found {found}", where={"file": file}, hint="name one")
+    if name is not None and name not in kernels:
+        hint = f"there are {', '.join(kernels)}" if kernels else "there is none"
+        raise KernelCompileError(f"no kernel {name!r} here", where={"file": file}, hint=hint)
+    return kernels[name or next(iter(kernels))]
+
+
+# --- text of a decorated kernel
+
+
+class _Constants(ast.NodeTransformer):
+    """Puts the values of outside constants in place of their names."""
+
+    def __init__(self, names, local):
+        self.names, self.local = names, local
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Load) and node.id not in self.local:
+            value = self.names.resolve(node)
+            if isinstance(value, int):
+                return ast.copy_location(ast.Constant(value), node)
+        return node
+
+    def visit_Attribute(self, node):
+        value = self.names.resolve(node)
+        return (
+            ast.copy_location(ast.Constant(value), node)
+            if isinstance(value, int)
+            else self.generic_visit(node)
+        )
+
+
+def self_contained_source(tree, names):
+    """Text of a decorated kernel and the helpers it calls, with the constants it sees put in."""
+    helpers = [(function.tree, function.names) for function in reachable_helpers(tree, names).values()]
+    parts = []
+    for function, outside in [*helpers, (tree, names)]:
+        local = {
+            node.id
+            for node in ast.walk(function)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        local |= {argument.arg for argument in function.args.args}
+        copy = ast.parse(ast.unparse(function)).body[0]
+        parts.append(ast.unparse(ast.fix_missing_locations(_Constants(outside, local).visit(copy))))
+    return "\n\n".join(parts) + "\n"

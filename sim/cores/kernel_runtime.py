@@ -1,104 +1,229 @@
 """What a generated kernel calls: posting an operation, reading arguments, address arithmetic.
 
-Every function takes the address of the thread's context block; none of them touches the machine models.
+Every function takes the address of the thread's context block; none of them touches the machine models.  They compile
+when the first kernel is compiled (`prepare`) and travel in its cached code, so a process that finds its kernels in the
+disk cache compiles and loads nothing here.
 """
 
+import functools
+import inspect
+from enum import IntEnum
+
 import numba as nb
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from sim.cores import context as ctx
 from sim.memory import load_i64, load_u32, store_64
 
-_INT = nb.types.int64
-MAX_POST = ctx.MAX_ARGS
+LINE_SHIFT = 8  # a posted head word is opcode | line << LINE_SHIFT
+COUNT_BITS = 12  # plain-code counts are packed in fields of this width, in the order of COST_KINDS
+COST_KINDS = ("alu", "branch", "mul", "div", "load")
+COST_WORDS = (ctx.COST_ALU, ctx.COST_BRANCH, ctx.COST_MUL, ctx.COST_DIV, ctx.COST_LOAD)
+_I64 = ir.IntType(64)
+
+
+class RaiseReason(IntEnum):
+    """Why generated code raised; left in ARG0 beside the LINE for the event loop's message."""
+
+    ARGUMENT_INDEX = 1
+    COMMON_ARGUMENT_INDEX = 2
+    COMPILE_ARGUMENT_INDEX = 3
+    CIRCULAR_BUFFER_INDEX = 4
+    BANK_INDEX = 5
+    DIVISION_BY_ZERO = 6
+    PAGE_INDEX = 7
+
+
+def _word_pointer(builder, block, index):
+    return builder.gep(builder.inttoptr(block, _I64.as_pointer()), [ir.Constant(_I64, index)])
 
 
 def _make_post(count):
-    names = [f"a{i}" for i in range(count)]
-    lines = [f"def post{count}({', '.join(['block', 'op', 'line', 'cycles', *names])}):"]
-    for word, name in [(ctx.OPCODE, "op"), (ctx.LINE, "line"), (ctx.CYCLES, "cycles")] + [
-        (ctx.ARG0 + i, name) for i, name in enumerate(names)
-    ]:
-        lines.append(f"    store_64(block + {8 * word}, {name})")
-    scope = {"store_64": store_64}
-    exec("\n".join(lines), scope)  # one function per argument count, so that a kernel stores no word in vain
-    return nb.njit(nb.void(*[_INT] * (4 + count)))(scope[f"post{count}"])
+    """Intrinsic `post<count>(block, head, a0, ...)`: write an operation record; the caller yields next."""
+
+    def codegen(context, builder, signature, values):
+        block, head = values[0], values[1]
+        opcode = builder.and_(head, ir.Constant(_I64, (1 << LINE_SHIFT) - 1))
+        line = builder.lshr(head, ir.Constant(_I64, LINE_SHIFT))
+        pending = _word_pointer(builder, block, ctx.PENDING)
+        words = [(ctx.OPCODE, opcode), (ctx.LINE, line), (ctx.CYCLES, builder.load(pending))]
+        words += [(ctx.ARG0 + i, value) for i, value in enumerate(values[2:])]
+        for word, value in words:
+            builder.store(value, _word_pointer(builder, block, word))
+        builder.store(ir.Constant(_I64, 0), pending)
+        return context.get_dummy_value()
+
+    names = ", ".join(["block", "head", *(f"a{i}" for i in range(count))])
+    scope = {"result": (types.void(*[types.int64] * (2 + count)), codegen)}
+    exec(
+        f"def post{count}(typingctx, {names}):\n    return result", scope
+    )  # numba wants a named parameter per argument
+    return intrinsic(scope[f"post{count}"])
 
 
-POSTS = [_make_post(count) for count in range(MAX_POST + 1)]
+POSTS = [_make_post(count) for count in range(ctx.MAX_ARGS + 1)]
 
 
-@nb.njit(_INT(_INT, _INT), cache=True)
+@intrinsic(prefer_literal=True)
+def spend(typingctx, block, counts):
+    """Add the cost of plain code to the block's PENDING cycles; `counts` is a literal made by `pack_counts`."""
+    if not isinstance(counts, types.IntegerLiteral):
+        return None
+    fields = unpack_counts(counts.literal_value)
+
+    def codegen(context, builder, signature, values):
+        pending = _word_pointer(builder, values[0], ctx.PENDING)
+        total = builder.load(pending)
+        for word, count in zip(COST_WORDS, fields, strict=True):
+            if count:
+                cost = builder.load(_word_pointer(builder, values[0], word))
+                total = builder.add(total, builder.mul(cost, ir.Constant(_I64, count)))
+        builder.store(total, pending)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, counts), codegen
+
+
+def pack_counts(counts):
+    """One integer that holds how often each kind of COST_KINDS occurs (each below 2**COUNT_BITS)."""
+    return sum(counts.get(kind, 0) << (COUNT_BITS * i) for i, kind in enumerate(COST_KINDS))
+
+
+def unpack_counts(packed):
+    """The counts of `pack_counts`, in the order of COST_KINDS."""
+    return [(packed >> (COUNT_BITS * i)) & ((1 << COUNT_BITS) - 1) for i in range(len(COST_KINDS))]
+
+
+FUNCTIONS = []  # in the order of their calls: a function stands behind those it uses
+
+
+def _integers(function):
+    """Decorator: a compiled function whose arguments are all int64."""
+    compiled = nb.njit(cache=True)(function)
+    FUNCTIONS.append(compiled)
+    return compiled
+
+
+@functools.cache
+def prepare():
+    """Give every function its one signature; numba would otherwise make a version for each constant it is called with."""
+    for function in FUNCTIONS:
+        function.compile((types.int64,) * len(inspect.signature(function.py_func).parameters))
+        function.disable_compile()
+
+
+@_integers
 def word(block, index):
     """Word `index` of the context block."""
     return load_i64(block + 8 * index)
 
 
-@nb.njit(_INT(_INT, _INT), cache=True)
-def runtime_arg(block, index):
+@_integers
+def stop(block, line, reason):
+    """Leave line and reason for the event loop and raise: the thread is not resumed any more."""
+    store_64(block + 8 * ctx.LINE, line)
+    store_64(block + 8 * ctx.ARG0, reason)
+    raise RuntimeError
+
+
+_BAD_ARGUMENT, _BAD_COMMON = int(RaiseReason.ARGUMENT_INDEX), int(RaiseReason.COMMON_ARGUMENT_INDEX)
+_BAD_COMPILE, _BAD_CB = int(RaiseReason.COMPILE_ARGUMENT_INDEX), int(RaiseReason.CIRCULAR_BUFFER_INDEX)
+_BAD_BANK, _BAD_DIVISOR = int(RaiseReason.BANK_INDEX), int(RaiseReason.DIVISION_BY_ZERO)
+_BAD_PAGE = int(RaiseReason.PAGE_INDEX)
+
+
+@_integers
+def runtime_arg(block, index, line):
     """Unique runtime argument (uint32)."""
     if index < 0 or index >= load_i64(block + 8 * ctx.N_ARGS):
-        raise IndexError("runtime argument index out of range")
+        stop(block, line, _BAD_ARGUMENT)
     return load_u32(load_i64(block + 8 * ctx.ARGS) + 4 * index)
 
 
-@nb.njit(_INT(_INT, _INT), cache=True)
-def common_arg(block, index):
+@_integers
+def common_arg(block, index, line):
     """Common runtime argument (uint32)."""
     if index < 0 or index >= load_i64(block + 8 * ctx.N_COMMON_ARGS):
-        raise IndexError("common runtime argument index out of range")
+        stop(block, line, _BAD_COMMON)
     return load_u32(load_i64(block + 8 * ctx.COMMON_ARGS) + 4 * index)
 
 
-@nb.njit(_INT(_INT, _INT), cache=True)
-def compile_arg(block, index):
+@_integers
+def compile_arg(block, index, line):
     """Compile-time argument."""
     if index < 0 or index >= load_i64(block + 8 * ctx.N_COMPILE_ARGS):
-        raise IndexError("compile-time argument index out of range")
+        stop(block, line, _BAD_COMPILE)
     return load_i64(load_i64(block + 8 * ctx.COMPILE_ARGS) + 8 * index)
 
 
-@nb.njit(_INT(_INT, _INT, _INT), cache=True)
-def cb_word(block, cb, column):
+@_integers
+def cb_word(block, cb, column, line):
     """Column of a circular buffer's row."""
     if cb < 0 or cb > 31:
-        raise IndexError("circular buffer index out of range")
+        stop(block, line, _BAD_CB)
     return load_i64(load_i64(block + 8 * ctx.CBS) + 8 * (cb * ctx.CB_WORDS + column))
 
 
-@nb.njit(_INT(_INT, _INT, _INT), cache=True)
+@_integers
+def floor_div(block, a, b, line):
+    """a // b, with a zero divisor reported."""
+    if b == 0:
+        stop(block, line, _BAD_DIVISOR)
+    return a // b
+
+
+@_integers
+def floor_mod(block, a, b, line):
+    """a % b, with a zero divisor reported."""
+    if b == 0:
+        stop(block, line, _BAD_DIVISOR)
+    return a % b
+
+
+@_integers
 def noc_address(x, y, offset):
     """NoC address of a tile and an offset in it."""
     return (x << 36) | (y << 42) | offset
 
 
-@nb.njit(_INT(_INT, _INT, _INT, _INT, _INT), cache=True)
+@_integers
+def own_address(block, offset):
+    """NoC address of an offset in this core's L1."""
+    return noc_address(load_i64(block + 8 * ctx.MY_X), load_i64(block + 8 * ctx.MY_Y), offset)
+
+
+@_integers
 def multicast_address(x0, y0, x1, y1, offset):
     """NoC address of a rectangle that starts at (x0, y0)."""
     return (x1 << 36) | (y1 << 42) | (x0 << 48) | (y0 << 54) | offset
 
 
-@nb.njit(_INT(_INT, _INT, _INT, _INT), cache=True)
-def bank_address(block, bank, offset, dram):
+@_integers
+def bank_address(block, bank, offset, dram, line):
     """NoC address of an offset in a DRAM (or L1) bank."""
     table = load_i64(block + 8 * (ctx.DRAM_BANKS if dram != 0 else ctx.L1_BANKS))
     count = load_i64(block + 8 * (ctx.N_DRAM_BANKS if dram != 0 else ctx.N_L1_BANKS))
     if bank < 0 or bank >= count:
-        raise IndexError("bank index out of range")
+        stop(block, line, _BAD_BANK)
     return load_i64(table + 8 * bank) + offset
 
 
-@nb.njit(_INT(_INT, _INT, _INT), cache=True)
+@_integers
 def aligned_page(block, page_size, dram):
     """Stride of interleaved pages: the page size rounded up to the memory's alignment."""
     alignment = load_i64(block + 8 * (ctx.DRAM_ALIGNMENT if dram != 0 else ctx.L1_ALIGNMENT))
     return (page_size + alignment - 1) // alignment * alignment
 
 
-@nb.njit(_INT(_INT, _INT, _INT, _INT, _INT, _INT), cache=True)
-def interleaved_address(block, page, base, stride, dram, offset):
+@_integers
+def interleaved_address(block, page, base, stride, dram, offset, line):
     """Page `page` of an interleaved buffer: bank = page mod banks (reference section 2.5)."""
+    if page < 0:
+        stop(block, line, _BAD_PAGE)
     count = load_i64(block + 8 * (ctx.N_DRAM_BANKS if dram != 0 else ctx.N_L1_BANKS))
-    return bank_address(block, page % count, page // count * stride + base + offset, dram)
+    return bank_address(block, page % count, page // count * stride + base + offset, dram, line)
 
 
 # Compile-time arguments of a tensor accessor, from its first one on (host side: pack_tensor_accessor_args).
@@ -119,27 +244,50 @@ def pack_tensor_accessor_args(kind, *, tensor_pages=(0, 0), shard_pages=(0, 0), 
     return [kind, len(cores), tensor_pages[1], *shard_pages, shards_wide, *((x << 8) | y for x, y in cores)]
 
 
-@nb.njit(_INT(_INT, _INT), cache=True)
-def accessor_length(block, first):
+@_integers
+def accessor_length(block, first, line):
     """Number of compile-time arguments of the accessor that starts at `first`."""
-    if compile_arg(block, first) != ACCESSOR_SHARDED:
+    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
         return 1
-    return _FIRST_CORE + compile_arg(block, first + _CORES)
+    return _FIRST_CORE + compile_arg(block, first + _CORES, line)
 
 
-@nb.njit(_INT(_INT, _INT, _INT, _INT, _INT, _INT), cache=True)
-def accessor_address(block, page, first, base, page_size, offset):
+@_integers
+def accessor_page(block, first, page_size, line):
+    """Stride of the pages of an accessor's tensor."""
+    return aligned_page(block, page_size, 1 if compile_arg(block, first, line) == ACCESSOR_DRAM else 0)
+
+
+@_integers
+def shard_address(block, shard, first, offset, line):
+    """NoC address of L1 offset `offset` on the core that holds shard `shard`."""
+    if shard < 0 or shard >= compile_arg(block, first + _CORES, line):
+        stop(block, line, _BAD_PAGE)
+    core = compile_arg(block, first + _FIRST_CORE + shard, line)
+    return noc_address(core >> 8, core & 255, offset)
+
+
+@_integers
+def shard_bytes(block, first, page_size, line):
+    """Bytes of a whole shard."""
+    pages = compile_arg(block, first + _SHARD_HIGH, line) * compile_arg(block, first + _SHARD_WIDE, line)
+    return pages * aligned_page(block, page_size, 0)
+
+
+@_integers
+def accessor_address(block, page, first, base, page_size, offset, line):
     """NoC address of a page of the tensor that the accessor at compile-time argument `first` describes."""
-    kind = compile_arg(block, first)
+    kind = compile_arg(block, first, line)
     if kind != ACCESSOR_SHARDED:
         dram = 1 if kind == ACCESSOR_DRAM else 0
-        return interleaved_address(block, page, base, aligned_page(block, page_size, dram), dram, offset)
-    wide, high = compile_arg(block, first + _SHARD_WIDE), compile_arg(block, first + _SHARD_HIGH)
-    row, column = (
-        page // compile_arg(block, first + _PAGES_WIDE),
-        page % compile_arg(block, first + _PAGES_WIDE),
-    )
-    shard = row // high * compile_arg(block, first + _SHARDS_WIDE) + column // wide
-    core = compile_arg(block, first + _FIRST_CORE + shard)
-    inside = row % high * wide + column % wide
-    return noc_address(core >> 8, core & 255, base + inside * aligned_page(block, page_size, 0) + offset)
+        return interleaved_address(
+            block, page, base, aligned_page(block, page_size, dram), dram, offset, line
+        )
+    if page < 0:
+        stop(block, line, _BAD_PAGE)
+    wide, high = compile_arg(block, first + _SHARD_WIDE, line), compile_arg(block, first + _SHARD_HIGH, line)
+    pages_wide = compile_arg(block, first + _PAGES_WIDE, line)
+    row, column = page // pages_wide, page % pages_wide
+    shard = row // high * compile_arg(block, first + _SHARDS_WIDE, line) + column // wide
+    inside = (row % high * wide + column % wide) * aligned_page(block, page_size, 0)
+    return shard_address(block, shard, first, base + inside + offset, line)
