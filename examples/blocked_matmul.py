@@ -124,13 +124,8 @@ class _Builder:
             config = config.set_globally_allocated_address(self.operands.out.buffer)
         tt.create_circular_buffer(self.program, self.cores, config)
 
-<<<<<<< HEAD
-    def _kernel(self, function, cores, compile_args, reader):
-        config = (tt.ReaderDataMovementConfig if reader else tt.WriterDataMovementConfig)(compile_args=compile_args)
-=======
     def _kernel(self, function, cores, compile_args, processor, noc):
         config = tt.DataMovementConfig(processor=processor, noc=noc, compile_args=compile_args)
->>>>>>> helpers
         return tt.create_kernel(self.program, function, cores, config)
 
     def _in0_kernel(self, function, cores, compile_args):
@@ -175,13 +170,8 @@ class _Builder:
             Topology.ROWS_COLUMNS: [rectangle(1, 0, columns - 1, rows - 1)] if columns > 1 else [],
             Topology.ALL: _rest_of_grid(columns, rows),
         }[topology]
-<<<<<<< HEAD
-        sender = self._kernel(in0_sender, tt.CoreRangeSet(senders), compile_args, reader=True)
-        receiver = receivers and self._kernel(in0_receiver, tt.CoreRangeSet(receivers), compile_args, reader=True)
-=======
         sender = self._in0_kernel(in0_sender, tt.CoreRangeSet(senders), compile_args)
         receiver = receivers and self._in0_kernel(in0_receiver, tt.CoreRangeSet(receivers), compile_args)
->>>>>>> helpers
         for core in grid_cores(self.grid):
             x, y = core.x, core.y
             sends = topology is Topology.NONE or x == 0 and (y == 0 or topology is Topology.ROWS_COLUMNS)

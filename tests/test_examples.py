@@ -44,9 +44,7 @@ def check(result):
 
 
 def multicast(device, shape="128x256x192", grid="3x2", dtype="bf16", **parameters):
-    return run_example(
-        "matmul_multicast", device, Options(shape, dtype, "HiFi4", grid, parameters=parameters)
-    )
+    return run_example("matmul_multicast", device, Options(shape, dtype, "HiFi4", grid, parameters=parameters))
 
 
 # --- every program

@@ -88,9 +88,7 @@ OPERATIONS = {
     "pack_tile_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
     "pack_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
     "_pack": one(PACK, Op.PACK, "idst ocb out", "idst ocb out 1 0 0"),
-    "_pack_untilize": one(
-        PACK, Op.PACK, "idst ocb out tiles full_ct_dim", "idst ocb out tiles full_ct_dim tiles"
-    ),
+    "_pack_untilize": one(PACK, Op.PACK, "idst ocb out tiles full_ct_dim", "idst ocb out tiles full_ct_dim tiles"),
     "_pack_relu": one(PACK, Op.CONFIG, "value", f"{int(Config.PACK_RELU)} value"),
     "pack_reconfig_l1_acc": one(PACK, Op.CONFIG, "enable", f"{int(Config.PACK_L1_ACC)} enable"),
     "_unpack_tilize": one(UNPACK, Op.UNPACK_A, "icb itile block tiles", "icb itile 0 block tiles"),
@@ -119,9 +117,7 @@ _SHORT = """mm_init_short mm_init_short_with_dt mm_block_init_short mm_block_ini
     reconfigure_unary_bcast unary_bcast_uninit"""
 _MATH_ONLY = "copy_dest_values_init transpose_dest_init binop_with_scalar_tile_init"
 _PACK_ONLY = "pack_untilize_dest_init pack_untilize_dst_init_short pack_untilize_uninit pack_init"
-_RECONFIGURE = (
-    "reconfig_data_format reconfig_data_format_srca reconfig_data_format_srcb reconfig_full_operand"
-)
+_RECONFIGURE = "reconfig_data_format reconfig_data_format_srca reconfig_data_format_srcb reconfig_full_operand"
 for _names, _value in (
     (_FULL, config(Config.INIT)),
     (_SHORT, config(Config.SHORT_INIT, UNPACK | MATH)),

@@ -22,8 +22,8 @@ import numba as nb
 
 from sim import cache
 from sim.cores.kernel_api import COMPUTE
-from sim.cores.kernel_runtime import prepare
 from sim.cores.kernel_names import DeviceFunction, ParsedNames, PythonNames, as_constant
+from sim.cores.kernel_runtime import prepare
 from sim.cores.lowering import lower, reachable_helpers
 from sim.cores.lowering_emit import refuse
 from sim.coroutine import resume_address
@@ -151,9 +151,7 @@ def _parse_function(function):
         lines, first = inspect.getsourcelines(function)
     except OSError as error:
         where = {"file": file}
-        raise KernelCompileError(
-            f"the source of {function.__name__} is not available", where=where
-        ) from error
+        raise KernelCompileError(f"the source of {function.__name__} is not available", where=where) from error
     tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     ast.increment_lineno(tree, first - 1)
     if not isinstance(tree, ast.FunctionDef):
@@ -310,11 +308,7 @@ class _Constants(ast.NodeTransformer):
 
     def visit_Attribute(self, node):
         value = self.names.resolve(node)
-        return (
-            ast.copy_location(ast.Constant(value), node)
-            if isinstance(value, int)
-            else self.generic_visit(node)
-        )
+        return ast.copy_location(ast.Constant(value), node) if isinstance(value, int) else self.generic_visit(node)
 
 
 def self_contained_source(tree, names):
@@ -323,9 +317,7 @@ def self_contained_source(tree, names):
     parts = []
     for function, outside in [*helpers, (tree, names)]:
         local = {
-            node.id
-            for node in ast.walk(function)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
         local |= {argument.arg for argument in function.args.args}
         copy = ast.parse(ast.unparse(function)).body[0]

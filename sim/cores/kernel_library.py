@@ -21,9 +21,7 @@ def noc_async_read_one_packet_with_state_with_trid(src_base, src_offset, dst, tr
     _read_with_trid(src_base + src_offset, dst, trid, noc)
 
 
-def noc_async_read_tile_dram_sharded_set_state(
-    bank_base_address, page_size, bank_id=0, vc=0, noc=noc_index, use_vc=0
-):
+def noc_async_read_tile_dram_sharded_set_state(bank_base_address, page_size, bank_id=0, vc=0, noc=noc_index, use_vc=0):
     source = get_noc_addr_from_bank_id(bank_id, bank_base_address)
     noc_async_read_one_packet_set_state(source, page_size, noc, vc)
     return source & 0xFFFFFFFFF
@@ -50,9 +48,7 @@ def _semaphore_up(sem_addr, noc, x, y, value=1):
 
 
 def _semaphore_set_multicast(sem_addr, noc, x0, y0, x1, y1, num_dests, linked=False):
-    noc_semaphore_set_multicast(
-        sem_addr, get_noc_multicast_addr(x0, y0, x1, y1, sem_addr), num_dests, linked, noc
-    )
+    noc_semaphore_set_multicast(sem_addr, get_noc_multicast_addr(x0, y0, x1, y1, sem_addr), num_dests, linked, noc)
 
 
 def get_tile_address(cb, tile):
@@ -108,9 +104,7 @@ def pack_relu_config(relu_type, threshold=0):
 
 
 def pack_untilize_dest(ocb, block_rt_dim=1, block_c_index=0, block_ct_dim=8, full_ct_dim=0):
-    _untilize_rows(
-        ocb, block_rt_dim, block_c_index, block_ct_dim, full_ct_dim if full_ct_dim else block_ct_dim
-    )
+    _untilize_rows(ocb, block_rt_dim, block_c_index, block_ct_dim, full_ct_dim if full_ct_dim else block_ct_dim)
 
 
 def pack_untilize_dst(ocb, block_rt_dim=1, block_c_index=0, block_ct_dim=8, full_ct_dim=0):

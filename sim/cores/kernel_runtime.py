@@ -280,9 +280,7 @@ def accessor_address(block, page, first, base, page_size, offset, line):
     kind = compile_arg(block, first, line)
     if kind != ACCESSOR_SHARDED:
         dram = 1 if kind == ACCESSOR_DRAM else 0
-        return interleaved_address(
-            block, page, base, aligned_page(block, page_size, dram), dram, offset, line
-        )
+        return interleaved_address(block, page, base, aligned_page(block, page_size, dram), dram, offset, line)
     if page < 0:
         stop(block, line, _BAD_PAGE)
     wide, high = compile_arg(block, first + _SHARD_WIDE, line), compile_arg(block, first + _SHARD_HIGH, line)

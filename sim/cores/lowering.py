@@ -89,13 +89,7 @@ class Lowering(Calls):
     def _parameters(self):
         """Parameters are the unique runtime arguments, loaded at the start."""
         arguments = self.tree.args
-        if (
-            arguments.vararg
-            or arguments.kwarg
-            or arguments.kwonlyargs
-            or arguments.defaults
-            or arguments.posonlyargs
-        ):
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             self.refuse(self.tree, "a kernel takes plain positional parameters: its unique runtime arguments")
         for i, argument in enumerate(arguments.args):
             self.scope.stores[argument.arg] += 1
@@ -147,12 +141,7 @@ class Lowering(Calls):
 
     @staticmethod
     def _returns_from_loop(body):
-        loops = (
-            node
-            for statement in body
-            for node in ast.walk(statement)
-            if isinstance(node, (ast.For, ast.While))
-        )
+        loops = (node for statement in body for node in ast.walk(statement) if isinstance(node, (ast.For, ast.While)))
         return any(isinstance(node, ast.Return) for loop in loops for node in ast.walk(loop))
 
     def body(self, statements):
@@ -300,15 +289,9 @@ class Lowering(Calls):
     def _do_With(self, node):
         """`with DeviceZoneScopedN("name"):` is the one context manager of the language."""
         call = node.items[0].context_expr
-        is_zone = (
-            isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Name)
-            and call.func.id == "DeviceZoneScopedN"
-        )
+        is_zone = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "DeviceZoneScopedN"
         if not is_zone or len(node.items) > 1 or node.items[0].optional_vars:
-            self.refuse(
-                node, "with is not part of the kernel language", 'except `with DeviceZoneScopedN("name"):`'
-            )
+            self.refuse(node, "with is not part of the kernel language", 'except `with DeviceZoneScopedN("name"):`')
         zones = len(self.open_zones)
         self.call(call)
         self.body(node.body)
@@ -375,12 +358,7 @@ class Lowering(Calls):
         call = node.iter
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
             self.refuse(node, "a kernel loops over range(...) only")
-        if (
-            node.orelse
-            or not isinstance(node.target, ast.Name)
-            or call.keywords
-            or not 1 <= len(call.args) <= 3
-        ):
+        if node.orelse or not isinstance(node.target, ast.Name) or call.keywords or not 1 <= len(call.args) <= 3:
             self.refuse(node, "a for loop has the form `for name in range(start, stop, step)`")
         bounds = [self.integer(argument) for argument in call.args]
         start, stop = (literal(0), bounds[0]) if len(bounds) == 1 else bounds[:2]
@@ -465,13 +443,7 @@ class Lowering(Calls):
         self._fail(message, f"raised {ast.unparse(exception)}" if exception else "raised")
 
     def _fail(self, message, default):
-        text = (
-            message.value
-            if isinstance(message, ast.Constant)
-            else ast.unparse(message)
-            if message
-            else default
-        )
+        text = message.value if isinstance(message, ast.Constant) else ast.unparse(message) if message else default
         self.messages.append(str(text))
         self.post([(ANY_ROLE, Op.FAIL, [str(len(self.messages) - 1)])])
         self.emit("return")

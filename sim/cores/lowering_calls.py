@@ -191,9 +191,7 @@ class Calls(Expressions):
             value = VALUES[name]
             if name in ("min", "max") and len(positional) > 2:
                 positional = self._pairs(node, name, positional)
-            return self.value_call(
-                node, value, self.integers(node, name, value.parameters, positional, keywords), name
-            )
+            return self.value_call(node, value, self.integers(node, name, value.parameters, positional, keywords), name)
         if name in GENERATORS:
             return self._generator(node, name, positional, keywords)
         if name in PAGE_CALLS:
@@ -227,17 +225,13 @@ class Calls(Expressions):
         bound = dict(zip(names, positional, strict=False))
         for key, value in keywords.items():
             if key not in params:
-                self.refuse(
-                    node, f"{name} has no parameter {key!r}", f"its parameters: {', '.join(names) or 'none'}"
-                )
+                self.refuse(node, f"{name} has no parameter {key!r}", f"its parameters: {', '.join(names) or 'none'}")
             if key in bound:
                 self.refuse(node, f"{name} got {key!r} twice")
             bound[key] = value
         missing = [key for key in names if key not in bound and params[key] is REQUIRED]
         if missing:
-            self.refuse(
-                node, f"{name} needs the argument {missing[0]!r}", f"its parameters: {', '.join(names)}"
-            )
+            self.refuse(node, f"{name} needs the argument {missing[0]!r}", f"its parameters: {', '.join(names)}")
         return bound
 
     def values(self, node, name, params, positional, keywords):
@@ -271,16 +265,12 @@ class Calls(Expressions):
         if not value.free:
             for kind, count in value.cost.items():
                 self.cost(kind, *known, count=count)
-        text = value.text.format(
-            **{key: argument.number for key, argument in arguments.items()}, line=self.line
-        )
+        text = value.text.format(**{key: argument.number for key, argument in arguments.items()}, line=self.line)
         free = value.free and all(argument.free for argument in known)
         result = merged(text, *known) if known else Int(text)
         taint = result.taint
         if free and all(argument.constant is not None for argument in known):
-            neutral = value.text.format(
-                **{key: argument.text for key, argument in arguments.items()}, line="{line}"
-            )
+            neutral = value.text.format(**{key: argument.text for key, argument in arguments.items()}, line="{line}")
             return Int(self.hoist_at_line(neutral), free=True)
         result = Int(text, free=free, taint=taint, control=value.control or (result.control and bool(known)))
         return self.kept(result) if value.volatile else result
@@ -293,9 +283,7 @@ class Calls(Expressions):
 
     def operation(self, node, name, call, positional, keywords):
         """A call that posts operations."""
-        self._belongs(
-            node, name, functools.reduce(lambda roles, post: roles | post.roles, call.posts, 0) or ANY_ROLE
-        )
+        self._belongs(node, name, functools.reduce(lambda roles, post: roles | post.roles, call.posts, 0) or ANY_ROLE)
         if call.ignores_arguments:
             for argument in [*positional, *keywords.values()]:
                 if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
@@ -330,9 +318,7 @@ class Calls(Expressions):
             if self.lenient:
                 return
             home = "compute" if allowed == COMPUTE else "data-movement"
-            self.refuse(
-                node, f"{name} belongs to {home} kernels, but this kernel also makes calls of the other kind"
-            )
+            self.refuse(node, f"{name} belongs to {home} kernels, but this kernel also makes calls of the other kind")
         self.facts.possible &= allowed
 
     # --- records
@@ -342,9 +328,7 @@ class Calls(Expressions):
         kind = bound.get("type", ast.Name("uint32"))
         name = kind.id if isinstance(kind, ast.Name) else None
         if name not in POINTER_TYPES:
-            self.refuse(
-                node, f"{ast.unparse(kind)} is not an element type", f"one of {', '.join(POINTER_TYPES)}"
-            )
+            self.refuse(node, f"{ast.unparse(kind)} is not an element type", f"one of {', '.join(POINTER_TYPES)}")
         address = self.as_integer(self.value_of(bound["address"]), node)
         return Record("pointer", (self.atom(address),), POINTER_TYPES[name])
 
@@ -361,9 +345,7 @@ class Calls(Expressions):
         return Record("interleaved", (base, page, self.atom(stride), dram))
 
     def _call_TensorAccessorArgs(self, node, positional, keywords):
-        values = self.integers(
-            node, "TensorAccessorArgs", parameters("cta_base=0 crta_base=0"), positional, keywords
-        )
+        values = self.integers(node, "TensorAccessorArgs", parameters("cta_base=0 crta_base=0"), positional, keywords)
         return Record("accessor_args", tuple(self.atom(value) for value in values.values()))
 
     def _call_TensorAccessor(self, node, positional, keywords):
@@ -378,9 +360,7 @@ class Calls(Expressions):
         return Record("accessor", (args["first"], *(self.atom(value) for value in fields)))
 
     def _call_Noc(self, node, positional, keywords):
-        return Record(
-            "noc", tuple(self.integers(node, "Noc", parameters("noc=NOC"), positional, keywords).values())
-        )
+        return Record("noc", tuple(self.integers(node, "Noc", parameters("noc=NOC"), positional, keywords).values()))
 
     def _call_CircularBuffer(self, node, positional, keywords):
         values = self.integers(node, "CircularBuffer", parameters("id"), positional, keywords)
@@ -484,9 +464,7 @@ class Calls(Expressions):
             return self.object_call(node, METHODS[kind, name], [*fields, *positional], keywords)
         if self.lenient:
             return Record("unknown", ())
-        self.refuse(
-            node, f"{value.title if isinstance(value, Record) else 'an integer'} has no method {name!r}"
-        )
+        self.refuse(node, f"{value.title if isinstance(value, Record) else 'an integer'} has no method {name!r}")
 
     def object_call(self, node, name, positional, keywords):
         if name in library():
@@ -501,9 +479,7 @@ class Calls(Expressions):
     _method_accessor_get_noc_addr = _method_interleaved_get_noc_addr
 
     def _method_accessor_get_shard_noc_addr(self, node, value, positional, keywords):
-        bound = self.values(
-            node, "get_shard_noc_addr", parameters("shard_id offset=0 noc=NOC"), positional, keywords
-        )
+        bound = self.values(node, "get_shard_noc_addr", parameters("shard_id offset=0 noc=NOC"), positional, keywords)
         self._charge(PAGE_ADDRESS)
         return self.shard_address(node, value, bound["shard_id"], bound["offset"])
 
@@ -633,9 +609,7 @@ class Calls(Expressions):
     def count_stores(tree):
         """How often a function's body assigns each name."""
         return Counter(
-            node.id
-            for node in own_nodes(tree)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            node.id for node in own_nodes(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         )
 
     @staticmethod

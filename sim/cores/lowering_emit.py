@@ -36,9 +36,7 @@ class Facts:
 
     tainted: dict = field(default_factory=dict)  # variable -> line of the load that its value depends on
     uncontrolled: set = field(default_factory=set)  # variables that are not always a control address
-    shapes: dict = field(
-        default_factory=dict
-    )  # variable -> shape of the record it holds, None for an integer
+    shapes: dict = field(default_factory=dict)  # variable -> shape of the record it holds, None for an integer
     states: set = field(default_factory=set)  # states that the kernel changes
     possible: int = ANY_ROLE  # roles that can run this kernel
 
@@ -126,9 +124,7 @@ class Emitter:
             self.facts.tainted.setdefault(variable, value.taint)
         if not value.control:
             self.facts.uncontrolled.add(variable)
-        return Int(
-            variable, value.constant if single else None, value.free and single, value.taint, value.control
-        )
+        return Int(variable, value.constant if single else None, value.free and single, value.taint, value.control)
 
     def read(self, value):
         """A bound value as it reads now."""
@@ -137,9 +133,7 @@ class Emitter:
         if value.constant is not None:
             return literal(value.constant)
         taint = self.facts.tainted.get(value.text, value.taint)
-        return replace(
-            value, taint=taint, control=value.control and value.text not in self.facts.uncontrolled
-        )
+        return replace(value, taint=taint, control=value.control and value.text not in self.facts.uncontrolled)
 
     def bind(self, name, value, node):
         """Assign a value to a name of the kernel."""
@@ -323,6 +317,4 @@ class Emitter:
     def decide(self, value, what):
         """Note that the value decides something about time or place; remembers the first one that was loaded data."""
         if value.taint and self.control_reason is None:
-            self.control_reason = (
-                f"data loaded from L1 at line {value.taint} decides {what} at line {self.line}"
-            )
+            self.control_reason = f"data loaded from L1 at line {value.taint} decides {what} at line {self.line}"

@@ -217,9 +217,7 @@ class Expressions(Emitter):
             before = len(self.lines)
             values.append(self.integer(comparator))
             if len(values) > 2 and len(self.lines) > before:
-                self.refuse(
-                    node, "a chained comparison cannot contain an operation", "write it as two comparisons"
-                )
+                self.refuse(node, "a chained comparison cannot contain an operation", "write it as two comparisons")
             if comparator is not node.comparators[-1]:
                 values[-1] = self.atom(values[-1])
         results = []
@@ -268,9 +266,7 @@ class Expressions(Emitter):
                 return left
             boolean = left.boolean and right.boolean
             left_text, right_text = (v.text if boolean else v.number for v in (left, right))
-            return merged(
-                f"({left_text} {'and' if is_and else 'or'} {right_text})", left, right, boolean=boolean
-            )
+            return merged(f"({left_text} {'and' if is_and else 'or'} {right_text})", left, right, boolean=boolean)
         result = self.kept(left)
         self.flush()
         self.emit(f"if {result.text}:" if is_and else f"if not {result.text}:")

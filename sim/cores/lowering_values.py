@@ -69,9 +69,7 @@ class Record:
 
     @property
     def title(self):
-        return {"pointer": "an L1 pointer", "tuple": "a tuple"}.get(
-            self.kind, f"a {self.kind.replace('_', ' ')}"
-        )
+        return {"pointer": "an L1 pointer", "tuple": "a tuple"}.get(self.kind, f"a {self.kind.replace('_', ' ')}")
 
 
 @dataclass

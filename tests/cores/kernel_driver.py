@@ -19,9 +19,7 @@ L1_BANKS = 3
 class Driver:
     """One thread's surroundings.  `args`: unique runtime arguments; `cbs`: {index: {column: value}}."""
 
-    def __init__(
-        self, args=(), common=(), compile_args=(), role=Role.DATA_MOVEMENT, cbs=None, free_code=False
-    ):
+    def __init__(self, args=(), common=(), compile_args=(), role=Role.DATA_MOVEMENT, cbs=None, free_code=False):
         self.words = np.zeros(ctx.CONTEXT_WORDS, np.int64)
         self.l1 = np.zeros(L1_BYTES, np.uint8)
         self.args, self.common = np.array([*args, 0], np.uint32), np.array([*common, 0], np.uint32)
