@@ -5,7 +5,7 @@ import numpy as np
 
 import host_api as tt
 from examples import ExampleResult
-from examples.common import execute, require_single_core
+from examples.common import execute, require_single_core, round_up
 from host_api.kernel_api import *
 from sim.cores.data_format import DataFormat
 from sim.errors import UsageError
@@ -53,8 +53,9 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
     tt.enqueue_write_buffer(queue, buffers[1], b.tobytes(), blocking=False)
 
     program = tt.create_program()
+    room = round_up(nbytes, device.arch.dram_alignment)  # so that every scratch vector is aligned like DRAM
     for index in (CB_A, CB_B, CB_SUM):
-        scratch = tt.CircularBufferConfig(nbytes, {index: DataFormat.UInt32}).set_page_size(index, nbytes)
+        scratch = tt.CircularBufferConfig(room, {index: DataFormat.UInt32}).set_page_size(index, room)
         tt.create_circular_buffer(program, core, scratch)
     adder = tt.create_kernel(program, add_vectors, core, tt.ReaderDataMovementConfig())
     tt.set_runtime_args(program, adder, core, [buffer.address for buffer in buffers] + [count])

@@ -26,6 +26,10 @@ def ceil_div(a, b):
     return -(-a // b)
 
 
+def round_up(a, multiple):
+    return ceil_div(a, multiple) * multiple
+
+
 def matmul_tolerance(dtype, fidelity):
     """Relative error allowed for a matrix product in `dtype` at `fidelity`."""
     return FORMAT_ERROR[dtype] + FIDELITY_ERROR[fidelity.name]

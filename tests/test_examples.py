@@ -12,6 +12,7 @@ from examples.reduction_tree import send_level, tree_levels
 from examples.ring_all_gather import snake
 from sim.cores.data_format import DataFormat
 from sim.errors import UsageError
+from sim.statistics import program_cycles
 
 SMALL = {
     "add_integers": Options(shape="7"),
@@ -67,6 +68,20 @@ def test_runs_on_other_chips(arch, name):
         check(run_example(name, device, SMALL[name]))
     finally:
         tt.close_device(device)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_timing_does_not_depend_on_numerics(name):
+    """Every example may run with numerics off, in the same cycles."""
+    cycles = []
+    for numerics in ("fast", "off"):
+        device = tt.create_device(1, numerics=numerics)
+        try:
+            run_example(name, device, SMALL[name])
+            cycles.append(program_cycles(device.chip))
+        finally:
+            tt.close_device(device)
+    assert cycles[0] == cycles[1] > 0
 
 
 @pytest.mark.parametrize("dtype", ["bfp8", "bfp4", "fp32"])

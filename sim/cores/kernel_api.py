@@ -197,6 +197,7 @@ _BANK = {"alu": 4, "mul": 1, "load": 1}
 VALUES = {
     # --- arguments and position
     "get_arg_val": Value(parameters("i"), "runtime_arg(ctx, {i}, {line})", {"load": 1}),
+    "get_arg": Value(parameters("i"), "runtime_arg(ctx, {i}, {line})", {"load": 1}),
     "get_common_arg_val": Value(parameters("i"), "common_arg(ctx, {i}, {line})", {"load": 1}),
     "get_compile_time_arg_val": Value(parameters("i"), "compile_arg(ctx, {i}, {line})", free=True),
     "get_arg_addr": Value(parameters("i"), f"(word(ctx, {ctx.L1_ARGS}) + 4 * {{i}})", _ALU, control=True),
@@ -219,6 +220,8 @@ VALUES = {
     "get_tile_hw": _cb(ctx.CB_TILE_HW, free=True),
     "get_tile_num_faces": _cb(ctx.CB_FACES, free=True),
     "get_dataformat": _cb(ctx.CB_FORMAT, free=True),
+    "_num_pages": _cb(ctx.CB_PAGES, free=True),
+    "_size": _cb(ctx.CB_SIZE, free=True),
     # --- addresses
     "get_semaphore": Value(
         parameters("id"), f"(word(ctx, {ctx.SEMAPHORE_BASE}) + 16 * {{id}})", _ALU, control=True

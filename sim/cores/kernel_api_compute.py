@@ -92,6 +92,7 @@ OPERATIONS = {
     "_pack_relu": one(PACK, Op.CONFIG, "value", f"{int(Config.PACK_RELU)} value"),
     "pack_reconfig_l1_acc": one(PACK, Op.CONFIG, "enable", f"{int(Config.PACK_L1_ACC)} enable"),
     "_unpack_tilize": one(UNPACK, Op.UNPACK_A, "icb itile block tiles", "icb itile 0 block tiles"),
+    "_math_matmul": one(MATH, Op.MATH_MATMUL, "idst", "idst 1 1"),
     "_math_copy": one(MATH, Op.MATH_COPY, "idst", f"idst {NONE}"),
     "_short_init": config(Config.SHORT_INIT, UNPACK | MATH),
     "compute_kernel_hw_startup": config(Config.HW_STARTUP),
@@ -133,22 +134,35 @@ for _name in ("add", "sub", "mul"):
             OPERATIONS[_form.format(_name, _dim)] = config(Config.SHORT_INIT, UNPACK | MATH)
 
 
+_OPTIONS = "approx=0 vector_mode=0"  # template parameters that change rounding or cost only
+
+
 def _vector(function, n_parameters):
     """A vector-unit call: one tile in place (idst, ...), or two tiles to a third (idst0, idst1, odst, ...)."""
     extra = [f"param{i}" for i in range(n_parameters)]
-    if isinstance(function, SfpuBinary):
-        words = [*extra, "0"][:1]
-        return one(
-            MATH, Op.SFPU_BINARY, " ".join(["idst0 idst1 odst", *extra]),
-            " ".join([str(int(function)), "idst0 idst1 odst", *words]), data=" ".join(extra),
-        )  # fmt: skip
-    words = [*extra, "0", "0", "0"][:3]
+    binary_form = isinstance(function, SfpuBinary)
+    tiles, room = ("idst0 idst1 odst", 1) if binary_form else ("idst", 3)
+    words = [*extra, "0", "0", "0"][:room]
     return one(
-        MATH, Op.SFPU_UNARY, " ".join(["idst", *extra]), " ".join([str(int(function)), "idst", *words]),
+        MATH,
+        Op.SFPU_BINARY if binary_form else Op.SFPU_UNARY,
+        " ".join([tiles, *extra, _OPTIONS]),
+        " ".join([str(int(function)), tiles, *words]),
         data=" ".join(extra),
-    )  # fmt: skip
+    )
+
+
+def _vector_names(name):
+    """The spellings of a vector-unit call: X_tile, and for typed forms X_tile_type as well."""
+    names = [f"{name}_tile"]
+    for suffix in ("_int32", "_int", "_bitcast"):
+        if name.endswith(suffix):
+            names.append(f"{name.removesuffix(suffix)}_tile{suffix}")
+    return names
 
 
 for _name, (_function, _count) in SFPU_API.items():
-    OPERATIONS[f"{_name}_tile"] = _vector(_function, _count)
-    OPERATIONS.setdefault(f"{_name}_tile_init", config(Config.SHORT_INIT, MATH))
+    for _spelling in _vector_names(_name):
+        OPERATIONS[_spelling] = _vector(_function, _count)
+    OPERATIONS[f"{_name}_tile_init"] = config(Config.SHORT_INIT, MATH)
+OPERATIONS["max_tile_init"] = config(Config.SHORT_INIT, MATH)

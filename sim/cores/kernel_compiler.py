@@ -232,9 +232,11 @@ def _read_function(node, file, names, kernels):
 
 def _read_constant(node, file, names):
     value = _constant_expression(node.value, names)
+    if isinstance(getattr(node.value, "value", None), float):
+        value = node.value.value
     targets = [target for target in node.targets if isinstance(target, ast.Name)]
     if value is None or len(targets) != len(node.targets):
-        refuse(file, node.lineno, f"{ast.unparse(node)[:60]!r} is not an integer constant")
+        refuse(file, node.lineno, f"{ast.unparse(node)[:60]!r} is not a constant number")
     for target in targets:
         names.table[target.id] = value
 
@@ -294,32 +296,41 @@ def _choose(kernels, name, file):
 
 
 class _Constants(ast.NodeTransformer):
-    """Puts the values of outside constants in place of their names."""
+    """Puts the values of outside constants, and the plain names of outside functions, in place of their names."""
 
     def __init__(self, names, local):
         self.names, self.local = names, local
 
+    def _replace(self, node):
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id in self.local:
+            return None
+        value = self.names.resolve(node)
+        if isinstance(value, (int, float)):
+            return ast.copy_location(ast.Constant(value), node)
+        name = value.name if isinstance(value, DeviceFunction) else getattr(value, "kernel_api_name", None)
+        return ast.copy_location(ast.Name(name, ast.Load()), node) if name else None
+
     def visit_Name(self, node):
-        if isinstance(node.ctx, ast.Load) and node.id not in self.local:
-            value = self.names.resolve(node)
-            if isinstance(value, int):
-                return ast.copy_location(ast.Constant(value), node)
-        return node
+        return node if isinstance(node.ctx, ast.Store) else self._replace(node) or node
 
     def visit_Attribute(self, node):
-        value = self.names.resolve(node)
-        return ast.copy_location(ast.Constant(value), node) if isinstance(value, int) else self.generic_visit(node)
+        return self._replace(node) or self.generic_visit(node)
 
 
 def self_contained_source(tree, names):
     """Text of a decorated kernel and the helpers it calls, with the constants it sees put in."""
-    helpers = [(function.tree, function.names) for function in reachable_helpers(tree, names).values()]
+    helpers = [(function.tree, function.names) for function in reachable_helpers(tree, names)]
     parts = []
     for function, outside in [*helpers, (tree, names)]:
-        local = {
+        stored = (
             node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-        local |= {argument.arg for argument in function.args.args}
+        )
+        local = {*stored, *(argument.arg for argument in function.args.args)}
         copy = ast.parse(ast.unparse(function)).body[0]
+        decorator = "kernel" if function is tree else "device_function"
+        copy.decorator_list = [ast.Name(decorator, ast.Load())]
         parts.append(ast.unparse(ast.fix_missing_locations(_Constants(outside, local).visit(copy))))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n\n".join(parts) + "\n"

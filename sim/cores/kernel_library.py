@@ -51,6 +51,30 @@ def _semaphore_set_multicast(sem_addr, noc, x0, y0, x1, y1, num_dests, linked=Fa
     noc_semaphore_set_multicast(sem_addr, get_noc_multicast_addr(x0, y0, x1, y1, sem_addr), num_dests, linked, noc)
 
 
+def _noc_async_write_multicast(noc, src, dst, size, num_dests, linked=False):
+    noc_async_write_multicast(src, dst, size, num_dests, linked, noc)
+
+
+def _noc_set_async_read_state(noc, src, size):
+    noc_async_read_one_packet_set_state(src, size, noc)
+
+
+def _noc_async_read_with_state(noc, src, dst):
+    noc_async_read_one_packet_with_state(src, dst, noc)
+
+
+def mulsi3(a, b):
+    return a * b
+
+
+def bf16_to_fp32(bits):
+    return bits << 16
+
+
+def fp32_to_bf16_truncate(bits):
+    return bits >> 16
+
+
 def get_tile_address(cb, tile):
     return get_read_ptr(cb) + tile * get_entry_size(cb)
 
@@ -87,6 +111,14 @@ def sub_init(icb0=0, icb1=0, acc_to_dest=False):
 
 def mul_init(icb0=0, icb1=0, acc_to_dest=False):
     mul_tiles_init(icb0, icb1, acc_to_dest)
+
+
+def max_tile(idst0, idst1):
+    binary_max_tile(idst0, idst1, idst0)
+
+
+def matmul_tiles_math(idst):
+    _math_matmul(idst)
 
 
 # --- compute: pack

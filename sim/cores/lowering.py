@@ -451,13 +451,16 @@ class Lowering(Calls):
 
 
 def reachable_helpers(tree, names):
-    """Device functions that a function calls, directly or through others, by name."""
+    """Device functions that a function calls, directly or through others."""
     found, open_trees = {}, [(tree, names)]
     while open_trees:
         tree, names = open_trees.pop()
         for node in ast.walk(tree):
             target = names.resolve(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-            if isinstance(target, DeviceFunction) and target.name not in found:
-                found[target.name] = target
-                open_trees.append((target.tree, target.names))
-    return found
+            if not isinstance(target, DeviceFunction) or found.get(target.name) is target:
+                continue
+            if target.name in found:
+                refuse(target.file, target.tree.lineno, f"two device functions are called {target.name}")
+            found[target.name] = target
+            open_trees.append((target.tree, target.names))
+    return list(found.values())

@@ -77,6 +77,9 @@ METHODS = {
     ("noc", "async_writes_flushed"): "noc_async_writes_flushed",
     ("noc", "async_atomic_barrier"): "noc_async_atomic_barrier",
     ("noc", "async_full_barrier"): "noc_async_full_barrier",
+    ("noc", "async_write_multicast"): "_noc_async_write_multicast",
+    ("noc", "set_async_read_state"): "_noc_set_async_read_state",
+    ("noc", "async_read_with_state"): "_noc_async_read_with_state",
 }
 
 
@@ -364,7 +367,9 @@ class Calls(Expressions):
 
     def _call_CircularBuffer(self, node, positional, keywords):
         values = self.integers(node, "CircularBuffer", parameters("id"), positional, keywords)
-        return Record("circular_buffer", tuple(values.values()))
+        return Record("circular_buffer", tuple(self.atom(value) for value in values.values()))
+
+    _call_get_local_cb_interface = _call_CircularBuffer
 
     def _call_Semaphore(self, node, positional, keywords):
         values = self.integers(node, "Semaphore", parameters("id"), positional, keywords)
@@ -552,12 +557,16 @@ class Calls(Expressions):
         self.refuse(node, f"no named compile-time argument {name!r}", f"given: {given}")
 
     def _call_float_bits(self, node, positional, keywords):
-        """Bit pattern of a float32 constant."""
+        """Bit pattern of a float32 constant: a literal, or a number of the kernel's module."""
+        argument = positional[0] if len(positional) == 1 else None
         try:
-            value = ast.literal_eval(positional[0]) if len(positional) == 1 else None
+            named = isinstance(argument, (ast.Name, ast.Attribute)) and not self._is_local(argument)
+            value = self.scope.names_outside.resolve(argument) if named else ast.literal_eval(argument)
             return literal(struct.unpack("<I", struct.pack("<f", value))[0])
         except (ValueError, TypeError, OverflowError, struct.error):
-            self.refuse(node, "float_bits takes one literal number that a float32 can hold")
+            if self.lenient and isinstance(argument, ast.Name):
+                return Int("0", free=True)
+            self.refuse(node, "float_bits takes one constant number that a float32 can hold")
 
     def _call_DeviceZoneScopedN(self, node, positional, keywords):
         """Open a profiler zone that ends with the block it stands in."""

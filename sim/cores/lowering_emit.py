@@ -189,6 +189,7 @@ class Emitter:
         zones = len(self.open_zones)
         self.indent += 1
         self.depth += conditional
+        self.guard = None
         start = len(self.lines)
         yield
         if not self.terminated:
@@ -198,7 +199,7 @@ class Emitter:
         del self.open_zones[zones:]
         if len(self.lines) == start:
             self.emit("pass")
-        self.terminated = False
+        self.terminated, self.guard = False, None
         self.depth -= conditional
         self.indent -= 1
 
@@ -207,10 +208,11 @@ class Emitter:
         """Keep what is emitted apart, as the inside of a block at this place; see `Captured`."""
         captured = Captured()
         lines, pending = self.lines, self.pending
-        self.lines, self.pending = [], Counter()
+        self.lines, self.pending, self.guard = [], Counter(), None
         self.indent += 1
         self.depth += 1
         yield captured
+        self.guard = None
         self.indent -= 1
         self.depth -= 1
         captured.lines, captured.pending = self.lines, self.pending

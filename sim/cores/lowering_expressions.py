@@ -9,6 +9,11 @@ from sim.cores.lowering_emit import Emitter
 from sim.cores.lowering_values import RECORDS, Int, Record, literal
 from sim.cores.operations import Op
 
+# Attributes of get_local_cb_interface(cb)
+CB_ATTRIBUTES = {
+    "fifo_page_size": "get_entry_size", "fifo_num_pages": "_num_pages", "fifo_size": "_size",
+    "fifo_rd_ptr": "get_read_ptr", "fifo_wr_ptr": "get_write_ptr",
+}  # fmt: skip
 FOLD_SHIFT = 63  # larger constant shifts are left to the chip's integers
 BINARY = {
     ast.Add: ("+", operator.add), ast.Sub: ("-", operator.sub), ast.Mult: ("*", operator.mul),
@@ -120,11 +125,8 @@ class Expressions(Emitter):
         return tree
 
     def _expr_Attribute(self, node):
-        if isinstance(node.value, ast.Name) and node.value.id in self.scope.names:
-            owner = self.expression(node.value)
-            if isinstance(owner, Record) and node.attr in RECORDS.get(owner.kind, ()):
-                return owner[node.attr]
-            self.refuse(node, f"{node.value.id} has no attribute {node.attr!r}")
+        if isinstance(node.value, ast.Call) or isinstance(node.value, ast.Name) and node.value.id in self.scope.names:
+            return self._attribute(self.expression(node.value), node)
         value = self.scope.names_outside.resolve(node)
         if isinstance(value, int):
             return literal(value)
@@ -133,6 +135,17 @@ class Expressions(Emitter):
         if self.lenient:
             return Record("unknown", ())
         self.refuse(node, f"{ast.unparse(node)} is not an integer constant")
+
+    def _attribute(self, owner, node):
+        """A field of a record, or a property of a circular buffer."""
+        if isinstance(owner, Record):
+            if node.attr in RECORDS.get(owner.kind, ()):
+                return owner[node.attr]
+            if owner.kind == "circular_buffer" and node.attr in CB_ATTRIBUTES:
+                return self.value_call(node, VALUES[CB_ATTRIBUTES[node.attr]], {"cb": owner["id"]})
+            if owner.kind == "unknown":
+                return owner
+        self.refuse(node, f"{ast.unparse(node.value)} has no attribute {node.attr!r}")
 
     # --- arithmetic
 
@@ -170,7 +183,7 @@ class Expressions(Emitter):
     def _power(self, left, right, node):
         base, exponent = left.constant, right.constant
         if base is None or exponent is None or exponent < 0 or base.bit_length() * exponent > 64:
-            self.refuse(node, "** needs small constants", "use << for powers of two")
+            self.refuse(node, "** needs small constants", "x * x, or << for powers of two")
         if base**exponent not in INT64:
             self.refuse(node, f"{base} ** {exponent} does not fit in 64 bits")
         return literal(base**exponent)
