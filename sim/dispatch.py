@@ -34,14 +34,13 @@ class Item:
 class ProgramCost:
     """What the dispatcher writes for one program."""
 
-    binaries: int = 0
     binary_bytes: int = 0
     kernel_groups: int = 0
-    argument_cores: int = 0
-    argument_bytes: int = 0
+    argument_packets: int = 0  # kernel groups with unique arguments
+    argument_bytes: tuple[int, ...] = ()  # of each core that has unique arguments
     config_groups: int = 0
-    config_bytes: int = 0
-    common_bytes: int = 0
+    config_cores: int = 0
+    config_bytes: int = 0  # circular buffers, semaphores and common arguments
     ring_bytes: int = 0  # configuration memory of the core that needs most
 
 
@@ -49,30 +48,50 @@ class Costs:
     """Dispatch and PCIe times of an architecture, in femtoseconds."""
 
     def __init__(self, arch):
-        self.arch = arch
-        self._ns = {key: value for key, value in arch.section("dispatch").items() if key.endswith("_ns")}
-        self.bytes_per_ns = arch["dispatch.write_bytes_per_ns"]
+        self._ns, self._pcie = arch.section("dispatch"), arch.section("pcie")
 
     def __getitem__(self, name):
         return round(self._ns[f"{name}_ns"] * FS_PER_NS)
 
-    def configuration(self, cost):
-        """Time to write a program's configuration to the workers."""
+    def configuration(self, cost, host_fed=True):
+        """Time the dispatcher is busy with one program.
+
+        Its packets add up; binaries stream beside them.  `host_fed`: commands come over PCIe and binaries
+        from DRAM, beside the dispatcher's work.  Otherwise (a trace) commands come from device memory and
+        binaries from the prefetcher's cache.
+        """
         ns = self._ns
-        total = ns["program_ns"] + max(cost.binaries - 1, 0) * ns["extra_binary_ns"]
-        total += max(cost.kernel_groups - 1, 0) * ns["kernel_group_ns"]
-        if cost.config_groups or cost.argument_cores or cost.common_bytes:
-            total += ns["first_packet_ns"]
-        total += max(cost.config_groups - 1, 0) * ns["config_group_ns"]
-        total += cost.argument_cores * ns["argument_core_ns"]
-        payload = cost.binary_bytes + cost.argument_bytes + cost.config_bytes + cost.common_bytes
-        return round((total + payload / self.bytes_per_ns) * FS_PER_NS)
+        total = ns["program_ns"] + max(cost.kernel_groups - 1, 0) * ns["kernel_group_ns"]
+        total += self._configuration_packets(cost) + self._argument_packets(cost)
+        total = max(total, cost.binary_bytes / ns["binary_bytes_per_ns"])
+        if host_fed:
+            total = max(total, ns["fetch_ns"] + cost.binary_bytes / ns["fetch_bytes_per_ns"])
+        return round(total * FS_PER_NS)
+
+    def _configuration_packets(self, cost):
+        """ns for circular buffers, semaphores and common arguments: a packet per group of cores."""
+        if not cost.config_bytes:
+            return 0
+        ns = self._ns
+        first = ns["config_packet_ns"] if cost.config_cores > 1 else ns["config_unicast_ns"]
+        groups = max(cost.config_groups - 1, 0)
+        payload = (groups + 1) * cost.config_bytes / ns["config_bytes_per_ns"]
+        return first + groups * ns["config_group_ns"] + payload
+
+    def _argument_packets(self, cost):
+        """ns for unique arguments: a packet per kernel group, in it one write per core."""
+        ns = self._ns
+        writes = (
+            max(ns["argument_core_ns"], ns["argument_write_ns"] + size / ns["argument_bytes_per_ns"])
+            for size in cost.argument_bytes
+        )
+        return cost.argument_packets * ns["argument_packet_ns"] + sum(writes)
 
     def transfer(self, n_bytes, pages, write):
-        """Time of a host transfer: the PCIe rate, or the page rate of the dispatcher when pages are small."""
+        """Time of a host transfer: the PCIe rate, or for small pages the work per page and its bytes."""
         way = "write" if write else "read"
-        ns = max(n_bytes / self.arch[f"pcie.{way}_bytes_per_ns"], pages * self.arch[f"pcie.{way}_page_ns"])
-        return round(ns * FS_PER_NS)
+        per_page = pages * self._pcie[f"{way}_page_ns"] + n_bytes / self._pcie[f"{way}_page_bytes_per_ns"]
+        return round(max(n_bytes / self._pcie[f"{way}_bytes_per_ns"], per_page) * FS_PER_NS)
 
 
 class CommandQueue:

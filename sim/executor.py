@@ -41,9 +41,11 @@ class Host:
         """Charge one host call by the name of its parameter (`<name>_ns`); free before the first device."""
         self.compute(self._costs.get(f"{name}_ns", 0))
 
-    def copy(self, n_bytes):
-        """Charge a copy into device-visible memory."""
-        self.compute(n_bytes / self._costs["copy_bytes_per_ns"])
+    def copy(self, n_bytes, piece):
+        """Charge a copy into device-visible memory; returns when the first `piece` bytes are there."""
+        begun, rate = self.now, self._costs["copy_bytes_per_ns"]
+        self.compute(n_bytes / rate)
+        return begun + round(min(n_bytes, piece) / rate * FS_PER_NS)
 
     def compute(self, ns):
         """Let the host work for `ns` nanoseconds."""
@@ -167,14 +169,17 @@ class Executor:
             self._mark_failed(device, error)
             raise
 
-    def issue(self, device, queue, work, queue_bytes=0):
-        """Put a command into a queue; the host blocks while the issue queue is full."""
+    def issue(self, device, queue, work, queue_bytes=0, stamp=None):
+        """Put a command into a queue; the host blocks while the issue queue is full.
+
+        `stamp`: when the device may start the command, if that is before the host's time.
+        """
         capacity = device.arch["dispatch.issue_queue_bytes"] // len(device.queues)
         queue.retire()
         while queue.pending and queue.outstanding_bytes + queue_bytes > capacity:
             self.wait(device, queue.pending[0].done)
             queue.retire()
-        return queue.put(work, self.host.now, queue_bytes)
+        return queue.put(work, self.host.now if stamp is None else stamp, queue_bytes)
 
     def finish(self, device, queue, sub_devices):
         """Wait until everything issued to a queue has ended."""
@@ -250,7 +255,7 @@ class Executor:
     def write_buffer(self, r):
         device, queue, buffer = self._transfer_target(r, r.offset, len(r.data))
         self.host.charge("enqueue_transfer")
-        self.host.copy(len(r.data))
+        stamp = self.host.copy(len(r.data), device.arch["dispatch.max_command_bytes"])
         group, pages = device.manager.stall_group, len(r.data) // max(buffer.page_size, 1)
 
         def work(queue):
@@ -258,7 +263,7 @@ class Executor:
             yield from queue.transfer(len(r.data), pages, write=True)
             write_pages(device.chip, buffer, r.offset, r.data)
 
-        self.issue(device, queue, work, len(r.data))
+        self.issue(device, queue, work, len(r.data), stamp)
         if r.blocking:
             self.finish(device, queue, group)
 
@@ -370,7 +375,7 @@ class Executor:
         for kernel in program.kernels:
             kernel.compile()
         base = device.allocators[L1].base
-        program.place_circular_buffers(base, device.l1_end, device.lowest_l1, device.arch.l1_alignment)
+        program.place_circular_buffers(base, device.l1_end, device.lowest_l1, device.arch.dram_alignment)
         program.manager = here
         return sub_device
 

@@ -215,6 +215,7 @@ class Program:
         """
         ends = {}
         for cb in self.circular_buffers:
+            check_circular_buffer(cb)
             if cb.buffer is not None:
                 self._place_on_buffer(cb)
                 continue
@@ -239,7 +240,6 @@ class Program:
     def _place_on_buffer(cb):
         if not cb.buffer.allocated:
             raise UsageError(f"a circular buffer lies on buffer {cb.buffer.id}, which is deallocated")
-        check_circular_buffer(cb)
         cb.address = cb.buffer.address
 
     def to_launch(self, name, worker_of, sub_device_origin):
@@ -294,28 +294,33 @@ class Program:
 
     def cost(self, arch):
         """What the dispatcher writes for this program."""
-        cost, groups, per_core = ProgramCost(), {}, {}
+        groups = {}
         for index, kernel in enumerate(self.kernels):
             for core in kernel.cores:
                 groups.setdefault(core, []).append(index)
-            cost.argument_bytes += WORD * sum(len(args) for args in kernel.args.values())
-            cost.common_bytes += WORD * len(kernel.common_args)
-        cost.argument_cores = len({core for kernel in self.kernels for core, args in kernel.args.items() if args})
-        cost.config_bytes = self._config_bytes(arch)
         kernel_groups = set(map(tuple, groups.values()))
-        cost.kernel_groups = len(kernel_groups)
-        sizes = [kernel.compile().text_bytes for kernel in self.kernels]
-        cost.binary_bytes = sum(sizes[index] for group in kernel_groups for index in group)
-        cost.binaries = max(
-            (sum(3 if self.kernels[index].is_compute else 1 for index in group) for group in kernel_groups),
-            default=0,
+        sizes = [self._binary_bytes(kernel) for kernel in self.kernels]
+        unique = {
+            core: WORD * sum(len(self.kernels[i].args.get(core, ())) for i in own) for core, own in groups.items()
+        }
+        common = WORD * sum(len(kernel.common_args) for kernel in self.kernels)
+        shared = self._config_bytes(arch) + common
+        ring = [sum(sizes[i] for i in own) + unique[core] + shared for core, own in groups.items()]
+        return ProgramCost(
+            binary_bytes=sum(sizes[index] for group in kernel_groups for index in group),
+            kernel_groups=len(kernel_groups),
+            argument_packets=len({tuple(groups[core]) for core, size in unique.items() if size}),
+            argument_bytes=tuple(size for size in unique.values() if size),
+            config_groups=self._config_groups(),
+            config_cores=len(groups),
+            config_bytes=shared,
+            ring_bytes=max(ring, default=0),
         )
-        cost.config_groups = self._config_groups()
-        for core, members in groups.items():
-            args = sum(len(self.kernels[i].args.get(core, ())) + len(self.kernels[i].common_args) for i in members)
-            per_core[core] = sum(sizes[i] for i in members) + WORD * args + cost.config_bytes
-        cost.ring_bytes = max(per_core.values(), default=0)
-        return cost
+
+    @staticmethod
+    def _binary_bytes(kernel):
+        """Bytes of a kernel's binaries; a compute kernel is three, one per TRISC."""
+        return kernel.compile().text_bytes * (3 if kernel.is_compute else 1)
 
     def _config_bytes(self, arch):
         indices = {index for cb in self.circular_buffers for index in cb.formats}

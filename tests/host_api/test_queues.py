@@ -90,45 +90,21 @@ def test_period_of_small_programs_follows_kernel_length(device, cycles, expected
     assert (started[-1] - started[9]) / 10 / 1000 == pytest.approx(expected, rel=0.06)
 
 
-def test_parts_of_a_program_cost_time(device):
-    """First packet, arguments on many cores, kernel groups: each makes the configuration longer."""
-    costs, executor = device._state.costs, device.system.executor
-
-    def configuration(build):
-        program = tt.create_program()
-        build(program)
-        return costs.configuration(executor.program(program.id).cost(device.arch)) / US
-
-    def kernels(program, corner=(7, 7), args=0):
-        kernel = tt.create_kernel(program, FakeKernel(), tt.CoreRange((0, 0), corner), tt.ReaderDataMovementConfig())
-        if args:
-            tt.set_runtime_args(program, kernel, tt.CoreRange((0, 0), corner), [0] * args)
-
-    def with_circular_buffer(program):
-        kernels(program)
-        config = tt.CircularBufferConfig(16, {0: tt.DataFormat.UInt32}).set_page_size(0, 16)
-        tt.create_circular_buffer(program, tt.CoreCoord(0, 0), config)
-
-    def groups(program):
-        for x in range(8):
-            tt.create_kernel(program, FakeKernel(), tt.CoreCoord(x, 0), tt.ReaderDataMovementConfig())
-
-    assert configuration(kernels) == pytest.approx(2.58, rel=0.02)
-    assert configuration(with_circular_buffer) == pytest.approx(2.88, rel=0.05)
-    assert configuration(lambda program: kernels(program, args=1)) == pytest.approx(3.55, rel=0.05)
-    assert configuration(lambda program: kernels(program, args=128)) == pytest.approx(5.17, rel=0.1)
-    assert configuration(groups) == pytest.approx(2.58 + 7 * 1.07, rel=0.05)
-
-
 @pytest.mark.parametrize(
-    "page, write, gb_per_s", [(32, True, 0.98), (2048, True, 10.1), (32, False, 0.88), (2048, False, 9.6)]
+    "page, write, gb_per_s",
+    [
+        (32, True, 0.53),
+        (256, True, 4.15),
+        (2048, True, 14.0),
+        (32, False, 0.65),
+        (256, False, 4.26),
+        (2048, False, 12.6),
+    ],
 )
 def test_bandwidth_through_the_queue(device, page, write, gb_per_s):
-    """Published buffer bandwidths of Wormhole (reference section 5.8)."""
+    """Published buffer bandwidths of Wormhole; the host's copy overlaps the transfer."""
     small, large = (seconds_of(device, n * 4096, page, write) for n in (1, 2))
-    rate = 4096 * page / (large - small)
-    copy = device.arch["host.copy_bytes_per_ns"] if write else float("inf")
-    assert rate == pytest.approx(1 / (1 / gb_per_s + 1 / copy), rel=0.05)
+    assert 4096 * page / (large - small) == pytest.approx(gb_per_s, rel=0.05)
 
 
 def test_a_full_issue_queue_blocks_the_host(fake):
