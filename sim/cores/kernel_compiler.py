@@ -130,13 +130,16 @@ def load_generated(name, source, file):
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
+    # Not decorated in the module: numba's cache then keeps the function's name, not its globals, which would all have
+    # to be compiled again whenever the kernel is loaded.
+    function = nb.njit(cache=True, error_model="numpy")(module.generated)
     try:
-        module.generated.compile((nb.types.int64,))
+        function.compile((nb.types.int64,))
     except nb.core.errors.NumbaError as error:
         reason = str(error).splitlines()[0]
         where = {"file": file, "kernel": name}
         raise KernelCompileError(f"kernel {name} cannot be compiled: {reason}", where=where) from error
-    return module.generated
+    return function
 
 
 # --- decorators

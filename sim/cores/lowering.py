@@ -109,14 +109,13 @@ class Lowering(Calls):
         used = set(re.findall(r"\b([a-z_]+)\(", text))
         posts = sorted({int(count) for count in re.findall(r"\bpost(\d+)\(", text)})
         head = [
-            "import numba as nb",
             "from sim.cores import kernel_runtime as rt",
             "from sim.memory import load_i64",
             "",
         ]
         head += [f"{name} = rt.{name}" for name in RUNTIME if name in used]
         head += [f"post{count} = rt.POSTS[{count}]" for count in posts]
-        return "\n".join([*head, "", "", '@nb.njit(cache=True, error_model="numpy")', text, ""])
+        return "\n".join([*head, "", "", text, ""])
 
     # --- bodies
 

@@ -10,6 +10,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from sim.cores.tile_vectors import add_bf16, add_row, copy_row, narrow_bf16, widen_bf16, widen_bfp8
 from sim.memory import load_f32, load_u8, load_u16, load_u32, store_8, store_16, store_32
 
 TILE = 1024
@@ -197,12 +198,19 @@ def encode_block(values, off, address, exponent_address, bits, first):
 def decode_tile(address, data_format, out, off):
     """A tile in L1 at a host address -> out[off:off + 1024]."""
     bits = block_bits(data_format)
-    if bits > 0:
+    target = out.ctypes.data + 4 * off
+    if bits == 8:
+        for row in range(64):
+            widen_bfp8(address + 64 + 16 * row, load_u8(address + row), target + 64 * row)
+    elif bits > 0:
         for block in range(64):
             decode_block(address + 64, address + block, bits, 16 * block, out, off + 16 * block)
     elif data_format == FLOAT16_B:
-        for i in range(TILE):
-            out[off + i] = float_of_bits(load_u16(address + 2 * i) << 16)
+        for row in range(64):
+            widen_bf16(address + 32 * row, target + 64 * row)
+    elif data_format == FLOAT32:
+        for row in range(64):
+            copy_row(address + 64 * row, target + 64 * row)
     else:
         size = datum_bytes(data_format)
         for i in range(TILE):
@@ -241,6 +249,19 @@ def encode_tile(source, off, address, data_format, relu_mode, threshold, l1_accu
     limit = float_of_bits(threshold << 16)
     plain = is_integer(data_format)
     size = datum_bytes(data_format)
+    words = source.ctypes.data + 4 * off
+    if relu_mode == 0 and data_format == FLOAT16_B:
+        for row in range(64):
+            if l1_accumulate != 0:
+                add_bf16(address + 32 * row, words + 64 * row)
+            narrow_bf16(words + 64 * row, address + 32 * row)
+        return
+    if relu_mode == 0 and data_format == FLOAT32:
+        for row in range(64):
+            if l1_accumulate != 0:
+                add_row(address + 64 * row, words + 64 * row)
+            copy_row(words + 64 * row, address + 64 * row)
+        return
     for block in range(64):
         start = off + 16 * block
         if not plain and (relu_mode != 0 or l1_accumulate != 0):

@@ -6,6 +6,9 @@ row-major, at an offset in a large array.  Integer formats keep int32 bit patter
 
 import numba as nb
 
+from sim.cores.tile_vectors import ROW, ROWS_AT_ONCE, multiply_rows
+
+WORD = 4  # bytes
 FACE = 256
 TILE = 1024
 BCAST_COL, BCAST_ROW, BCAST_SCALAR = 1, 2, 3
@@ -20,26 +23,17 @@ def element(row, column):
     return (row >> 4) * 512 + (column >> 4) * FACE + (row & 15) * 16 + (column & 15)
 
 
-@nb.njit(cache=True, fastmath={"contract"})
-def matmul_face(a, ao, b, bo, c, co):
-    """One 16x16 face product, accumulated: c += a @ b."""
-    for i in range(16):
-        for k in range(16):
-            value = a[ao + 16 * i + k]
-            for j in range(16):
-                c[co + 16 * i + j] += value * b[bo + 16 * k + j]
-
-
 @nb.njit(cache=True)
 def matmul_tile(in0, o0, in1, o1, dst, do):
-    """dst += in0 @ in1, inner faces left to right."""
+    """dst += in0 @ in1, inner faces left to right, one rounding per term; the three must not overlap."""
+    left, right, out = in0.ctypes.data + WORD * o0, in1.ctypes.data + WORD * o1, dst.ctypes.data + WORD * do
     for row in range(2):
         for column in range(2):
             for inner in range(2):
-                matmul_face(
-                    in0, o0 + (2 * row + inner) * FACE, in1, o1 + (2 * inner + column) * FACE,
-                    dst, do + (2 * row + column) * FACE,
-                )  # fmt: skip
+                a, b = left + WORD * FACE * (2 * row + inner), right + WORD * FACE * (2 * inner + column)
+                c = out + WORD * FACE * (2 * row + column)
+                for i in range(0, WORD * FACE, WORD * ROW * ROWS_AT_ONCE):
+                    multiply_rows(a + i, b, c + i)
 
 
 @nb.njit(cache=True)
