@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import yaml
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from sim.errors import SimulatorError, TensimError, UsageError
@@ -19,40 +20,54 @@ err = Console(stderr=True)
 class Commands(click.Group):
     """A command group that reports tensim's errors the way section 9 of the design page says."""
 
-    def main(self, *args, **kwargs):
+    def main(self, args=None, **kwargs):
+        args, json_to = explicit_json(sys.argv[1:] if args is None else list(args))
         kwargs["standalone_mode"] = False
         try:
-            sys.exit(super().main(*args, **kwargs) or 0)
+            sys.exit(super().main(args, **kwargs) or 0)
         except click.exceptions.Exit as end:
             sys.exit(end.exit_code)
         except click.ClickException as error:
-            self._report(UsageError(error.format_message(), hint="see tensim --help"))
-        except click.Abort:
-            self._report(TensimError("interrupted", kind="interrupted"))
-        except KeyboardInterrupt:
-            self._report(TensimError("interrupted", kind="interrupted"))
+            report_error(UsageError(error.format_message(), hint="see tensim --help"), json_to)
+        except (click.Abort, KeyboardInterrupt):
+            report_error(TensimError("interrupted", kind="interrupted"), json_to)
         except TensimError as error:
-            self._report(error)
-
-    @staticmethod
-    def _report(error):
-        if isinstance(error, SimulatorError):
-            err.print("[red]tensim itself is at fault; please report this:[/]")
-        err.print(f"[red]error:[/] {error}", highlight=False, markup=True)
-        if any(argument == "--json" or argument.startswith("--json=") for argument in sys.argv[1:]):
-            write_json(error.as_json(), json_target(sys.argv[1:]))
-        sys.exit(error.exit_code)
+            report_error(error, json_to)
+        except OSError as error:
+            report_error(UsageError(f"{error.strerror}: {error.filename}"), json_to)
 
 
-def json_target(arguments):
-    """Where `--json` among raw arguments points: a file name, or standard output."""
-    for index, argument in enumerate(arguments):
-        if argument.startswith("--json="):
-            return argument.split("=", 1)[1]
+def report_error(error, json_to):
+    """Print an error, as JSON too if that was asked for, and leave with its exit code."""
+    if isinstance(error, SimulatorError):
+        err.print("[red]tensim itself is at fault; please report this:[/]")
+    err.print(f"[red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+    if json_to:
+        try:
+            write_json(error.as_json(), json_to)
+        except OSError as failure:
+            err.print(f"[red]error:[/] cannot write {escape(json_to)}: {failure.strerror}")
+    sys.exit(error.exit_code)
+
+
+def explicit_json(arguments):
+    """(arguments with the value of --json spelled out, that value or None): a following *.json names the file."""
+    result, target, rest = [], None, iter(range(len(arguments)))
+    for i in rest:
+        argument = arguments[i]
         if argument == "--json":
-            following = arguments[index + 1] if index + 1 < len(arguments) else TO_STDOUT
-            return following if following.endswith(".json") else TO_STDOUT
-    return TO_STDOUT
+            named = i + 1 < len(arguments) and arguments[i + 1].endswith(".json")
+            argument = f"--json={arguments[next(rest)] if named else TO_STDOUT}"
+        if argument.startswith("--json="):
+            target = argument.removeprefix("--json=")
+        result.append(argument)
+    return result, target
+
+
+def require_folder(path):
+    """UsageError now, rather than an error after the work, when a file cannot be written."""
+    if path not in (None, TO_STDOUT) and not Path(path).resolve().parent.is_dir():
+        raise UsageError(f"cannot write {path}: its folder does not exist")
 
 
 def write_json(data, target):
@@ -70,8 +85,19 @@ def key_values(pairs, what):
         key, found, value = pair.partition("=")
         if not found:
             raise UsageError(f"{what} {pair!r} is not of the form KEY=VALUE")
-        result[key] = yaml.safe_load(value)
+        try:
+            result[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise UsageError(f"{what} {pair!r}: the value is not a YAML scalar") from error
     return result
+
+
+json_option = click.option(
+    "--json",
+    "json_to",
+    metavar="[FILE]",
+    help="Results as JSON to standard output, or to FILE (a name ending in .json).",
+)
 
 
 @click.group(cls=Commands)
@@ -81,7 +107,7 @@ def main():
 
 
 @main.command()
-@click.option("--json", "json_to", is_flag=False, flag_value=TO_STDOUT, default=None, metavar="[FILE]")
+@json_option
 def examples(json_to):
     """List the example programs."""
     from examples import EXAMPLES
@@ -116,19 +142,21 @@ def examples(json_to):
 @click.option("--noc", "noc_model", default="packet", show_default=True, help="NoC model.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
+@click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
-@click.option("--json", "json_to", is_flag=False, flag_value=TO_STDOUT, default=None, metavar="[FILE]",
-              help="Write the results as JSON to standard output, or to FILE.")  # fmt: skip
+@json_option
 def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
-        timeline, json_to):  # fmt: skip
+        image_hash, timeline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
 
+    require_folder(json_to)
+    require_folder(timeline)
     settings = Settings(
         name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
-        max_cycles=max_cycles, timeline=timeline,
+        max_cycles=max_cycles, timeline=timeline, image_hash=image_hash,
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)

@@ -1,6 +1,7 @@
 """The report of a run for people: rich tables of time, stalls, memory, links and source lines."""
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -73,8 +74,8 @@ def print_report(summary, console=None):
             f"{row['busy']:,}",
             f"{row['stalled']:,}",
             f"{row['operations']:,}",
-            row["source"][:60],
+            escape(row["source"][:60]),
         )
     console.print(lines)
     for warning in summary["warnings"]:
-        console.print(f"[yellow]warning:[/] {warning}")
+        console.print(f"[yellow]warning:[/] {escape(warning)}")

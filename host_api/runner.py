@@ -26,6 +26,7 @@ class Settings:
     seed: int = 0
     max_cycles: int | None = None
     timeline: str | None = None
+    image_hash: bool = False
 
 
 def load_program(path):
@@ -97,6 +98,8 @@ def run_program(settings, on_progress=lambda text: None):
             "verified": result.verified if settings.numerics != "off" else None,
             "warnings": [],
         }
+        if settings.image_hash:
+            summary["image_sha256"] = chip.image_sha256()
         if settings.timeline:
             from traces.timeline import write_timeline
 

@@ -4,6 +4,8 @@
 errors with core, thread, kernel line and cycle, and gives functional access to L1 and DRAM.
 """
 
+import hashlib
+
 import numpy as np
 
 from sim import state as st
@@ -55,6 +57,8 @@ class Chip:
             raise UsageError("numerics 'exact' is not available yet", hint="use 'fast' or 'off'")
         if noc != "packet":
             raise UsageError(f"NoC model {noc!r} is not available", hint="use 'packet'")
+        if max_cycles is not None and max_cycles <= 0:
+            raise UsageError(f"max_cycles is {max_cycles}; it must be positive")
         self_test()
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
@@ -550,6 +554,16 @@ class Chip:
             if start <= address < start + slab.nbytes:
                 return slab[(address - start) // CHUNK_BYTES]
         raise SimulatorError(f"DRAM chunk at {address:#x} belongs to no slab")
+
+    def image_sha256(self):
+        """SHA-256 (hex) of all bytes in DRAM and in L1: {"dram", "l1"}.  Memory never written counts as zeros."""
+        dram = hashlib.sha256()
+        for slot in np.flatnonzero(self._arrays["dram_chunks"]):
+            chunk = self._chunk(slot)
+            if chunk.any():
+                dram.update(int(slot).to_bytes(8, "little"))
+                dram.update(chunk)
+        return {"dram": dram.hexdigest(), "l1": hashlib.sha256(self.l1).hexdigest()}
 
     # --- errors
 

@@ -71,7 +71,7 @@ NOC_READ, NOC_WRITE, NOC_MULTICAST = _OP["NOC_READ"], _OP["NOC_WRITE"], _OP["NOC
 NOC_INLINE, NOC_ATOMIC, NOC_BARRIER = _OP["NOC_INLINE_WRITE"], _OP["NOC_ATOMIC_INC"], _OP["NOC_BARRIER"]
 NOC_SET_STATE, READ_WITH_STATE = _OP["NOC_SET_STATE"], _OP["NOC_READ_WITH_STATE"]
 WRITE_WITH_STATE, MULTICAST_INC = _OP["NOC_WRITE_WITH_STATE"], _OP["NOC_MULTICAST_INC"]
-INC_ISSUED = _OP["NOC_INC_ISSUED"]
+INC_ISSUED, RISCV_WAIT = _OP["NOC_INC_ISSUED"], _OP["RISCV_WAIT"]
 SEM_WAIT, SEM_WAIT_MIN = _OP["SEM_WAIT"], _OP["SEM_WAIT_MIN"]
 ACQUIRE, COMMIT, DST_WAIT, RELEASE = (
     _OP["DST_ACQUIRE"],
@@ -92,6 +92,14 @@ def with_result(m, thread, now, cost, value):
     store_64(t.context + 8 * ctx.RESULT, value)
     charge(m, thread, now, cost)
     return now + cost
+
+
+@nb.njit(cache=True)
+def spin(m, thread, now):
+    """riscv_wait: the core counts cycles."""
+    cycles = argument(threads_of(m)[thread], 0) & 0xFFFFFFFF
+    charge(m, thread, now, cycles)
+    return now + max(cycles, 1)
 
 
 @nb.njit(cache=True)
@@ -153,6 +161,8 @@ def data_operation(m, thread, now):
             argument(t, 4),
             m.issue_inline_write,
         )
+    if op == RISCV_WAIT:
+        return spin(m, thread, now)
     if op == NOC_SET_STATE:
         return set_state(m, thread, now)
     if op == READ_WITH_STATE:

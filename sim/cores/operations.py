@@ -33,6 +33,7 @@ class Op(IntEnum):
     NOC_WRITE_WITH_STATE = 18  # L1 source, destination offset (low 36 bits), bytes (0: from state), noc, trid
     NOC_MULTICAST_INC = 19  # multicast address, increment, destinations, noc
     NOC_INC_ISSUED = 20  # reads, noc          counts reads that were issued with counted = 0
+    RISCV_WAIT = 21  # cycles
     # --- semaphores
     SEM_WAIT = 22  # L1 address, value
     SEM_WAIT_MIN = 23  # L1 address, value

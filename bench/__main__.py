@@ -1,0 +1,118 @@
+"""All benchmarks, with their goals; writes bench/out.json and prints a table.
+
+Times are of this machine; what counts are the ratios, taken in this one run.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from bench import gemm, handoff, simpy_reference
+from bench.commands import fastest, peak_memory, tensim
+
+OUT = Path(__file__).with_name("out.json")
+MATMUL = ("run", "matmul_multicast", "--arch", "wormhole_b0", "--shape")
+SMALL = ("run", "add_integers")
+ROUNDS, REFERENCE_ROUNDS = 20_000, 500
+CUBE = "2048x2048x2048"
+
+
+def figure(name, value, unit, goal, holds, compared_with=None, ratio=None):
+    return {
+        "name": name, "value": value, "unit": unit, "goal": goal, "holds": bool(holds),
+        "compared_with": compared_with, "ratio": ratio,
+    }  # fmt: skip
+
+
+def at_most(name, value, unit, limit, **comparison):
+    return figure(name, value, unit, f"at most {limit}", value <= limit, **comparison)
+
+
+def cold_start():
+    """The first command ever: everything compiles."""
+    cache = tempfile.mkdtemp(prefix="tensim-bench-")
+    try:
+        _, seconds = tensim(*SMALL, TENSIM_CACHE_DIR=cache)
+    finally:
+        shutil.rmtree(cache, ignore_errors=True)
+    yield at_most("cold start, everything compiles", seconds, "s", 90)
+
+
+def warm_start():
+    _, seconds = fastest(3, *SMALL)
+    yield at_most("warm start of add_integers", seconds, "s", 2)
+
+
+def lane():
+    """Operations per second of the compiled lane, and the same program as pure SimPy."""
+    operations, seconds, _ = max((handoff.run(ROUNDS) for _ in range(3)), key=lambda run: run[0] / run[1])
+    rate = operations / seconds
+    yield figure("kernel operations, 320 threads", rate, "1/s", "at least 8e6", rate >= 8e6)
+    same = handoff.run(REFERENCE_ROUNDS)
+    reference = simpy_reference.run(REFERENCE_ROUNDS)
+    ratio = rate / (reference[0] / reference[1])
+    equal = same[0] == reference[0] and same[2] == reference[2]
+    yield figure(
+        "compiled lane against SimPy, same cycles", rate, "1/s", "at least 20 times", ratio >= 20 and equal,
+        compared_with="bench/simpy_reference.py", ratio=ratio,
+    )  # fmt: skip
+
+
+def matmul():
+    _, off = fastest(3, *MATMUL, CUBE, "--numerics", "off")
+    yield at_most(f"matmul {CUBE}, numerics off", off, "s", 2)
+    _, fast = fastest(3, *MATMUL, CUBE, "--numerics", "fast")
+    yield at_most(f"matmul {CUBE}, numerics fast", fast, "s", 6)
+    _, large = tensim(*MATMUL, "4096x4096x4096", "--numerics", "fast")
+    ratio = large / fast
+    yield figure("matmul of 4096 against 2048", large, "s", "at most 9 times", ratio <= 9, "2048, numerics fast", ratio)
+    yield at_most("largest process so far", peak_memory() / 1e9, "GB", 3)
+
+
+def determinism():
+    """Cycles and memory images of runs that differ in their hash seed only."""
+    runs = [tensim(*MATMUL, "256x256x256", "--image-hash", PYTHONHASHSEED=seed)[0] for seed in ("0", "1", "2")]
+    different = sum(
+        run["cycles"] != runs[0]["cycles"] or run["image_sha256"] != runs[0]["image_sha256"] for run in runs
+    )
+    yield at_most("runs with other hash seeds that differ", different, "runs", 0)
+
+
+def silicon():
+    for row in gemm.rows():
+        measured, simulated = int(row["trisc1_cycles"]), gemm.simulate(row)
+        ratio = simulated / measured
+        name = f"n150 {row['M']}x{row['K']}x{row['N']} {row['dtype']} {row['fidelity']}"
+        goal, holds = "within a factor of 1.5", 1 / 1.5 <= ratio <= 1.5
+        yield figure(name, simulated, "cycles", goal, holds, f"{measured} cycles on silicon", ratio)
+
+
+GROUPS = (cold_start, warm_start, lane, matmul, determinism, silicon)
+
+
+def main():
+    console = Console()
+    figures = []
+    for group in track(GROUPS, description="benchmarks", console=Console(stderr=True)):
+        figures += group()
+    OUT.write_text(json.dumps(figures, indent=2) + "\n")
+    table = Table(show_edge=False, pad_edge=False)
+    for column in ("benchmark", "value", "goal", "ratio", "holds"):
+        table.add_column(column)
+    for f in figures:
+        ratio = "" if f["ratio"] is None else f"{f['ratio']:.2f}"
+        table.add_row(
+            f["name"], f"{f['value']:.4g} {f['unit']}", f["goal"], ratio, "yes" if f["holds"] else "[red]NO[/]"
+        )
+    console.print(table)
+    return 0 if all(f["holds"] for f in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

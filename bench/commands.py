@@ -1,0 +1,31 @@
+"""The `tensim` command measured from outside: seconds, memory and results of whole processes."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+
+def tensim(*arguments, **environment):
+    """Run `tensim ARGUMENTS --json` in a process of its own; returns (its JSON, seconds of real time)."""
+    command = [sys.executable, "-m", "host_api.cli", *arguments, "--json"]
+    begun = time.perf_counter()
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=600, check=False
+    )
+    seconds = time.perf_counter() - begun
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
+    return json.loads(done.stdout), seconds
+
+
+def fastest(repeats, *arguments):
+    """The fastest of several runs: (JSON, seconds)."""
+    return min((tensim(*arguments) for _ in range(repeats)), key=lambda run: run[1])
+
+
+def peak_memory():
+    """Bytes of the largest process that has been run so far."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
