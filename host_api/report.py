@@ -4,6 +4,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+LINE_COLUMNS = 66  # what the table of lines takes beside the source text
+
 
 def _percent(share):
     return f"{100 * share:.1f} %"
@@ -12,9 +14,8 @@ def _percent(share):
 def _table(title, *columns):
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
-        table.add_column(
-            column, justify="left" if column in ("core", "waiting for", "line", "link", "source") else "right"
-        )
+        left = column in ("core", "waiting for", "line", "link", "source")
+        table.add_column(column, justify="left" if left else "right", no_wrap=column != "waiting for")
     return table
 
 
@@ -74,7 +75,7 @@ def print_report(summary, console=None):
             f"{row['busy']:,}",
             f"{row['stalled']:,}",
             f"{row['operations']:,}",
-            escape(row["source"][:60]),
+            escape(row["source"][: max(console.width - LINE_COLUMNS, 12)]),
         )
     console.print(lines)
     for warning in summary["warnings"]:

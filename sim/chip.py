@@ -13,6 +13,7 @@ from sim.calendar import MAX_CORES, NEVER, new_heap
 from sim.cores import context as ctx
 from sim.cores.data_format import tile_size
 from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
+from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
 from sim.cores.sfpu_costs import sfpu_cycle_table
 from sim.coroutine import frame_address, self_test
@@ -76,6 +77,10 @@ class Chip:
         self.machine = self.machine_array[0]
         self._build()
 
+    def protect_trace_region(self, start):
+        """Refuse kernels' writes to offsets from `start` on in every DRAM bank."""
+        self.machine["trace_start"] = start
+
     # --- construction
 
     def _place(self, name, array, count=None):
@@ -94,6 +99,7 @@ class Chip:
             m[field] = round(arch[key] * scale)
         m["flit_bytes"], m["max_packet"] = arch["noc.flit_bytes"], arch["noc.max_packet_bytes"]
         m["l1_size"], m["bank_bytes"] = arch.l1_size, arch.dram_bank_bytes
+        m["trace_start"] = arch.dram_bank_bytes
         m["reserved_end"] = arch["l1.reserved_end"]
         m["l1_congruence"] = arch["alignment.l1"]
         m["dram_read_congruence"], m["dram_write_congruence"] = (
@@ -590,6 +596,8 @@ class Chip:
         if code == Fault.KERNEL_FAILED:
             messages = self._line_sources[int(self._arrays["threads"][thread]["line_base"])].messages
             message = f"the kernel failed: {messages[a]}" if a < len(messages) else "the kernel failed"
+        elif code == Fault.KERNEL_RAISED:
+            message = RAISE_MESSAGES.get(a, "the kernel stopped without a reason")
         elif code == Fault.UNORDERED_WRITERS:
             other = self.thread_place(c)
             where["other"] = other

@@ -71,6 +71,7 @@ class Device:
             )
         l1, dram = arch.l1_alignment, arch.dram_alignment
         self.l1_end = l1_end
+        self.chip.protect_trace_region(dram_end)
         # The barrier word of the firmware takes the first aligned block of every DRAM bank.
         self.allocators = {
             DRAM: Allocator("DRAM", banks, dram, dram_end, dram, bottom_up=True),

@@ -6,7 +6,7 @@ All figures come from counters that the lane keeps; nothing here runs during a s
 import numpy as np
 
 from sim.deadlock import reason_name
-from sim.launch import THREAD_NAMES
+from sim.launch import THREAD_NAMES, TRISC0, TRISC2
 
 DIRECTIONS = ("inject", "x", "y", "eject")
 
@@ -130,13 +130,21 @@ def slowest_lines(chip, count=10):
     return result[:count]
 
 
-def bounded_by(chip, cycles):
-    """The unit that is closest to its limit: "fpu", "dram", "noc", or the most stalled reason when none is near."""
-    busy = {
-        "fpu": chip.fpu_busy / max(cycles * max(len(chip.compute_cores), 1), 1),
+def unit_utilization(chip, cycles):
+    """Share of the run for which each unit was busy: compute units averaged over their cores, the busiest link."""
+    core_cycles = max(cycles * len(chip.compute_cores), 1)
+    return {
+        "fpu": chip.fpu_busy / core_cycles,
+        "unpack": chip.totals[TRISC0]["busy"] / core_cycles,
+        "pack": chip.totals[TRISC2]["busy"] / core_cycles,
         "dram": dram(chip, cycles)["utilization"],
         "noc": noc(chip, cycles)["peak_link_utilization"],
     }
+
+
+def bounded_by(chip, cycles):
+    """The unit that is closest to its limit (`unit_utilization`); when none is half busy, what stalls threads most."""
+    busy = unit_utilization(chip, cycles)
     unit = max(busy, key=busy.get)
     if busy[unit] >= 0.5:
         return unit
@@ -164,6 +172,7 @@ def collect(chip):
         "numerics": chip.numerics,
         "seed": chip.seed,
         "bounded_by": bounded_by(chip, cycles),
+        "units": unit_utilization(chip, cycles),
         "breakdown": breakdown(chip),
         "noc": noc(chip, cycles),
         "dram": dram(chip, cycles),

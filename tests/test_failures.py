@@ -231,8 +231,79 @@ def test_kernel_exception_carries_its_message(device):
 
 
 def test_missing_runtime_argument(device):
-    with pytest.raises(ProgramError):
+    with pytest.raises(ProgramError, match="argument is read that was not set") as caught:
         run(device, read_missing_argument, args=(1,))
+    assert "get_arg_val" in caught.value.where["source"]
+
+
+def test_division_by_zero_names_its_line(device):
+    with pytest.raises(ProgramError, match="division by zero") as caught:
+        run(device, divide, args=(7, 0))
+    assert "//" in caught.value.where["source"]
+
+
+def test_page_too_small_for_a_tile(device):
+    with pytest.raises(ProgramError, match="a page of 1024 bytes does not hold a tile of 2048 bytes"):
+        run(device, push_one, compute=copy_one, circular_buffers=[(0, 2, 1024)])
+
+
+def test_write_into_the_trace_region():
+    device = tt.create_device(0, trace_region_size=1 << 20)
+    try:
+        start = device.arch.dram_bank_bytes - (1 << 20)
+        run(device, write_dram, args=(start - 32,))
+        with pytest.raises(ProgramError, match="write into the trace region of DRAM bank 3"):
+            run(device, write_dram, args=(start,))
+    finally:
+        tt.close_device(device)
+
+
+def test_loaded_data_that_decides_control_is_refused_without_data():
+    device = tt.create_device(0, numerics="off")
+    try:
+        with pytest.raises(ProgramError, match="numerics=off") as caught:
+            run(device, branch_on_data)
+        assert "branch_on_data" in str(caught.value)
+    finally:
+        tt.close_device(device)
+
+
+@kernel
+def divide(a, b):
+    words = l1_ptr(SCRATCH, uint32)
+    words[0] = a // b
+
+
+@kernel
+def push_one():
+    cb_reserve_back(0, 1)
+    cb_push_back(0, 1)
+
+
+@kernel
+def copy_one():
+    cb_wait_front(0, 1)
+    tile_regs_acquire()
+    copy_tile(0, 0, 0)
+    tile_regs_commit()
+    tile_regs_wait()
+    tile_regs_release()
+
+
+@kernel
+def write_dram(offset):
+    noc_async_write(SCRATCH, get_noc_addr_from_bank_id(3, offset, dram=True), 32)
+    noc_async_write_barrier()
+
+
+@kernel
+def branch_on_data():
+    noc_async_read(get_noc_addr_from_bank_id(0, 64, dram=True), SCRATCH, 256)
+    noc_async_read_barrier()
+    words = l1_ptr(SCRATCH, uint32)
+    if words[9] > 3:
+        noc_async_write(SCRATCH, get_noc_addr_from_bank_id(1, 64, dram=True), 32)
+    noc_async_write_barrier()
 
 
 def test_missing_api_call_is_refused_by_name():

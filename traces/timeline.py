@@ -4,6 +4,9 @@ One process per core with a track per thread (busy spans by kernel line, stalls 
 system with a counter per NoC and per DRAM channel.  Time stamps are microseconds of simulated time.
 """
 
+import functools
+import gzip
+import itertools
 import json
 
 import numpy as np
@@ -16,10 +19,12 @@ from sim.launch import THREAD_NAMES, THREADS_PER_CORE
 COUNTER_SAMPLES = 400
 MEMORY_PROCESS = 1_000_000
 COLOURS = {"busy": "good", "stall": "terrible"}
+_compact = json.JSONEncoder(separators=(",", ":")).encode
 OPERATION_NAMES = {int(op): op.name.lower() for op in Op} | {-1: "start", -2: "end"}
 
 
-def _thread_events(chip, entries, per_us):
+def _track_names(chip, entries):
+    """Names and order of the cores' processes and threads."""
     grid_x = chip.arch.grid[0]
     for core in sorted({int(thread) // THREADS_PER_CORE for thread in np.unique(entries["thread"])}):
         name = f"core ({core % grid_x},{core // grid_x})"
@@ -27,20 +32,26 @@ def _thread_events(chip, entries, per_us):
         yield {"ph": "M", "pid": core, "name": "process_sort_index", "args": {"sort_index": core}}
         for slot, thread in enumerate(THREAD_NAMES):
             yield {"ph": "M", "pid": core, "tid": slot, "name": "thread_name", "args": {"name": thread}}
-    for entry in entries:
-        core, slot = divmod(int(entry["thread"]), THREADS_PER_CORE)
-        busy = int(entry["kind"]) == st.WAIT_NONE
-        operation = OPERATION_NAMES.get(int(entry["operation"]), "plain code")
-        yield {
-            "ph": "X",
-            "pid": core,
-            "tid": slot,
-            "ts": int(entry["start"]) / per_us,
-            "dur": (int(entry["end"]) - int(entry["start"])) / per_us,
-            "name": operation if busy else f"wait: {reason_name(int(entry['kind']))}",
-            "cname": COLOURS["busy" if busy else "stall"],
-            "args": {"line": int(entry["line"])},
-        }
+
+
+@functools.cache
+def _span_head(kind, operation):
+    """The part of a span's event that depends on what the thread did."""
+    busy = kind == st.WAIT_NONE
+    name = OPERATION_NAMES.get(operation, "plain code") if busy else f"wait: {reason_name(kind)}"
+    return f'{{"ph":"X","name":{json.dumps(name)},"cname":"{COLOURS["busy" if busy else "stall"]}"'
+
+
+def _spans(entries, per_us):
+    """The events of the threads' spans as text: there may be millions."""
+    columns = (entries[name].tolist() for name in ("thread", "kind", "start", "end", "line", "operation"))
+    for thread, kind, start, end, line, operation in zip(*columns, strict=True):
+        core, slot = divmod(thread, THREADS_PER_CORE)
+        head = _span_head(kind, operation)
+        yield (
+            f'{head},"pid":{core},"tid":{slot},"ts":{start / per_us},"dur":{(end - start) / per_us},'
+            f'"args":{{"line":{line}}}}}'
+        )
 
 
 def _counter_events(chip, entries, per_us):
@@ -70,17 +81,15 @@ def _counter_events(chip, entries, per_us):
 
 
 def write_timeline(chip, path):
-    """Write the chip's recorded spans to `path`; returns the number of events."""
+    """Write the chip's recorded spans to `path` (compressed when it ends in .gz); returns the number of events."""
     log, per_us, count = chip.log(), chip.arch.clock_mhz, 0
     is_memory = log["kind"] >= st.LOG_DRAM
-    with open(path, "w") as file:
-        file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
-        for events in (
-            _thread_events(chip, log[~is_memory], per_us),
-            _counter_events(chip, log[is_memory], per_us),
-        ):
-            for event in events:
-                file.write((",\n" if count else "") + json.dumps(event))
-                count += 1
+    threads, memory = log[~is_memory], log[is_memory]
+    described = itertools.chain(_track_names(chip, threads), _counter_events(chip, memory, per_us))
+    with gzip.open(path, "wt", compresslevel=5) if str(path).endswith(".gz") else open(path, "w") as file:
+        file.write('{"displayTimeUnit":"ns","traceEvents":[\n')
+        for text in itertools.chain(map(_compact, described), _spans(threads, per_us)):
+            file.write((",\n" if count else "") + text)
+            count += 1
         file.write("\n]}\n")
     return count

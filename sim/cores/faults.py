@@ -26,16 +26,14 @@ class Fault(IntEnum):
     MULTICAST_COUNT = 20
     MULTICAST_EMPTY = 21
     SEMAPHORE_RANGE = 22
-    WRONG_THREAD = 23
     PACKET_TOO_LONG = 24
     PACK_UNRESERVED = 25
     UNKNOWN_OPERATION = 26
     TRID_RANGE = 27
     NOC_RANGE = 28
     TILE_OUTSIDE_CB = 29
-    FORMAT = 30
-    LINKED_OPEN = 31
     PAGE_SIZE = 32
+    TRACE_REGION = 33
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -55,22 +53,20 @@ MESSAGES = {
     Fault.UNORDERED_WRITERS: "two writers without ordering: address {a:#x}, {b} bytes, also written by the transfer of thread {c}",
     Fault.DST_INDEX: "Dst tile index {a} beyond the capacity of {b} tiles",
     Fault.DST_NOT_ACQUIRED: "Dst used without tile_regs_acquire / tile_regs_wait",
-    Fault.KERNEL_RAISED: "the kernel raised (status {a})",
+    Fault.KERNEL_RAISED: "{message}",
     Fault.KERNEL_FAILED: "{message}",
     Fault.INLINE_TO_DRAM: "inline write to DRAM (NoC address {a:#x}); the chip allows L1 and registers only",
     Fault.ATOMIC_NOT_L1: "atomic on NoC address {a:#x}; the chip allows L1 only",
     Fault.MULTICAST_COUNT: "multicast to {b} cores, but num_dests says {a}",
     Fault.MULTICAST_EMPTY: "multicast rectangle without a worker core (address {a:#x})",
     Fault.SEMAPHORE_RANGE: "semaphore address {a:#x} is not a 4-byte aligned L1 address",
-    Fault.WRONG_THREAD: "operation {a} does not belong to a thread with role {b}",
     Fault.PACKET_TOO_LONG: "one-packet call of {a} bytes; the largest packet is {b} bytes",
     Fault.PACK_UNRESERVED: "circular buffer {a}: pack to page {b} with {c} pages reserved",
     Fault.UNKNOWN_OPERATION: "unknown operation {a}",
     Fault.TRID_RANGE: "transaction id {a} is not in 0..15",
     Fault.NOC_RANGE: "NoC index {a} is not 0 or 1",
     Fault.TILE_OUTSIDE_CB: "circular buffer {a}: tile {b} lies beyond its end ({c} pages)",
-    Fault.FORMAT: "circular buffer {a}: page size {c} does not hold a tile of format {b}",
-    Fault.LINKED_OPEN: "unlinked multicast while a linked one is open on another path",
-    Fault.PAGE_SIZE: "circular buffer {a}: page size {b} differs from the {c} bytes of the tile",
+    Fault.PAGE_SIZE: "circular buffer {a}: a page of {b} bytes does not hold a tile of {c} bytes",
+    Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
-SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.WRONG_THREAD}
+SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION}

@@ -36,6 +36,17 @@ class RaiseReason(IntEnum):
     PAGE_INDEX = 7
 
 
+RAISE_MESSAGES = {
+    RaiseReason.ARGUMENT_INDEX: "a runtime argument is read that was not set",
+    RaiseReason.COMMON_ARGUMENT_INDEX: "a common runtime argument is read that was not set",
+    RaiseReason.COMPILE_ARGUMENT_INDEX: "a compile-time argument is read that was not given",
+    RaiseReason.CIRCULAR_BUFFER_INDEX: "circular-buffer index outside 0..31",
+    RaiseReason.BANK_INDEX: "bank index outside the chip's banks",
+    RaiseReason.DIVISION_BY_ZERO: "division by zero",
+    RaiseReason.PAGE_INDEX: "page outside the sharded buffer",
+}
+
+
 def _word_pointer(builder, block, index):
     return builder.gep(builder.inttoptr(block, _I64.as_pointer()), [ir.Constant(_I64, index)])
 

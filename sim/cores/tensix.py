@@ -73,6 +73,16 @@ def spend(m, thread, now, fixed):
 
 
 @nb.njit(cache=True)
+def tile_fits(m, thread, index, row):
+    """Whether a page of the circular buffer holds one of its tiles."""
+    cb = circular_buffers_of(m)
+    if cb[row + ctx.CB_PAGE_SIZE] < cb[row + ctx.CB_TILE_SIZE]:
+        fail(m, thread, Fault.PAGE_SIZE, index, cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_SIZE])
+        return False
+    return True
+
+
+@nb.njit(cache=True)
 def tile_row(m, thread, index, tile):
     """Row of the circular buffer that holds `tile` counted from its read pointer; -1 after a fault."""
     core = threads_of(m)[thread].core
@@ -81,6 +91,8 @@ def tile_row(m, thread, index, tile):
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return -1
     row = row_of(core, index)
+    if not tile_fits(m, thread, index, row):
+        return -1
     end = cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
     if tile < 0 or cb[row + ctx.CB_READ_PTR] + (tile + 1) * cb[row + ctx.CB_PAGE_SIZE] > end:
         fail(m, thread, Fault.TILE_OUTSIDE_CB, index, tile, cb[row + ctx.CB_PAGES])
@@ -409,6 +421,8 @@ def pack(m, thread, now):
         fail(m, thread, Fault.DST_INDEX, first + tiles - 1, core.capacity, 0)
         return -1
     row = row_of(t.core, index)
+    if not tile_fits(m, thread, index, row):
+        return -1
     page = out if out >= 0 else cb[row + ctx.CB_PACKED]
     untilize = argument(t, 4)
     if untilize == 0 and page + tiles > cb[row + ctx.CB_RESERVED]:

@@ -110,8 +110,8 @@ def advance(m, index, time):
         t.operation = OPERATION_END
         return time
     if status < 0:
-        t.state = ENDED
-        fail(m, index, Fault.KERNEL_RAISED, FINISHED - status, 0, 0)
+        t.state, t.line = ENDED, load_i64(t.context + 8 * ctx.LINE)
+        fail(m, index, Fault.KERNEL_RAISED, load_i64(t.context + 8 * ctx.ARG0), 0, 0)
         return -1
     t.operation = load_i64(t.context + 8 * ctx.OPCODE)
     line = load_i64(t.context + 8 * ctx.LINE)

@@ -184,6 +184,9 @@ def check_target(m, thread, tile, offset, size, is_write):
     if offset < 0 or bank >= m.n_channels or inside + size > m.bank_bytes:
         fail(m, thread, Fault.DRAM_RANGE, inside, size, bank)
         return False
+    if is_write and inside + size > m.trace_start:
+        fail(m, thread, Fault.TRACE_REGION, inside, size, bank)
+        return False
     return True
 
 
