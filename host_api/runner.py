@@ -2,11 +2,12 @@
 
 import importlib.util
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim import statistics
-from sim.errors import UsageError
+from sim.errors import TensimError, UsageError
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,16 @@ def load_program(path):
         raise UsageError(f"no such program file: {path}", hint="give an example's name (tensim examples) or a .py file")
     spec = importlib.util.spec_from_file_location(f"tensim_program_{file.stem}", file)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except TensimError:
+        raise
+    except Exception as error:
+        line = next(
+            (f.lineno for f in traceback.extract_tb(error.__traceback__)[::-1] if f.filename == str(file)), None
+        )
+        where = {"file": str(file), "line": getattr(error, "lineno", None) or line}
+        raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {error}", where=where) from error
     if not callable(getattr(module, "run", None)):
         raise UsageError(f"{path} has no function run(device, *, shape, dtype, fidelity, grid, rng)")
 

@@ -154,7 +154,8 @@ def _parse_function(function):
         lines, first = inspect.getsourcelines(function)
     except OSError as error:
         where = {"file": file}
-        raise KernelCompileError(f"the source of {function.__name__} is not available", where=where) from error
+        message = f"the source of {function.__name__} is not available"
+        raise KernelCompileError(message, where=where, hint="kernels stand in a file") from error
     tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     ast.increment_lineno(tree, first - 1)
     if not isinstance(tree, ast.FunctionDef):
