@@ -30,6 +30,7 @@ from sim.cores.transfers import (
     noc_read_with_state,
     noc_write,
     noc_write_with_state,
+    open_path,
     semaphore_wait,
     set_state,
     store_local,
@@ -38,6 +39,7 @@ from sim.cores.transfers import (
 from sim.memory import store_64
 from sim.state import (
     ENDED,
+    PARKED,
     RUNNING,
     STOP_EMPTY,
     STOP_ERROR,
@@ -48,6 +50,7 @@ from sim.state import (
     STOP_MEMORY,
     WAIT_WRITE_BARRIER,
     calendar_of,
+    cores_of,
     done_of,
     launches_of,
     threads_of,
@@ -56,6 +59,7 @@ from sim.state import (
 # Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
 MARGIN = 512
 MARGIN_STAGING, MARGIN_CHUNKS, MARGIN_LOG = 8, 8, 64
+DATA_MOVEMENT_SLOTS = 2
 RUNNING_ON = -1  # m.stop while the lane runs
 
 _OP = {op.name: int(op) for op in Op}
@@ -206,6 +210,13 @@ def compute_operation(m, thread, now):
 
 
 @nb.njit(cache=True)
+def other_data_movement_ended(m, t):
+    """Whether the core's other data-movement thread runs no kernel (any more)."""
+    state = threads_of(m)[t.core * 5 + 1 - t.slot].state
+    return state != RUNNING and state != PARKED
+
+
+@nb.njit(cache=True)
 def end_thread(m, thread, now):
     """The kernel has returned.  The thread ends when its own transactions are back; the last one ends the program."""
     t = threads_of(m)[thread]
@@ -213,6 +224,11 @@ def end_thread(m, thread, now):
         if barrier_open(m, thread, BARRIER_FULL, noc, 0) > 0:
             return park(m, thread, now, WAIT_WRITE_BARRIER, BARRIER_FULL, noc, -1)
     t.state, t.ended = ENDED, now
+    if t.slot < DATA_MOVEMENT_SLOTS and other_data_movement_ended(m, t):
+        for noc in range(2):
+            if open_path(cores_of(m)[t.core], noc) != 0:
+                fail(m, thread, Fault.LINKED_LEFT_OPEN, noc, 0, 0)
+                return -1
     launch = launches_of(m)[t.launch]
     launch.live -= 1
     if launch.live == 0:

@@ -306,6 +306,42 @@ def branch_on_data():
     noc_async_write_barrier()
 
 
+@kernel
+def multicast(x0, y0, x1, y1, dests, linked):
+    noc_async_write_multicast(SCRATCH, get_noc_multicast_addr(x0, y0, x1, y1, SCRATCH), 32, dests, linked=linked, noc=0)
+    noc_async_write_barrier()
+
+
+@kernel
+def write_under_an_open_path():
+    noc_async_write_multicast(SCRATCH, get_noc_multicast_addr(2, 1, 3, 1, SCRATCH), 32, 2, linked=True, noc=0)
+    noc_async_write(SCRATCH, get_noc_addr(2, 2, SCRATCH), 32, noc=0)
+    noc_async_write_barrier()
+
+
+@kernel
+def multicast_elsewhere_under_an_open_path():
+    noc_async_write_multicast(SCRATCH, get_noc_multicast_addr(2, 1, 3, 1, SCRATCH), 32, 2, linked=True, noc=0)
+    noc_async_write_multicast(SCRATCH, get_noc_multicast_addr(2, 2, 3, 2, SCRATCH), 32, 2, noc=0)
+    noc_async_write_barrier()
+
+
+@pytest.mark.parametrize(
+    ("kernel_function", "args", "words"),
+    [
+        (multicast, (3, 2, 2, 2, 2, 0), "inverted multicast rectangle"),
+        (multicast, (2, 1, 3, 1, 2, 1), "ends with a linked multicast open"),
+        (multicast, (2, 1, 3, 1, 3, 0), "multicast to 2 cores, but num_dests says 3"),
+        (multicast, (0, 1, 0, 1, 1, 0), "without a worker core"),
+        (write_under_an_open_path, (), "a linked multicast of this core is open"),
+        (multicast_elsewhere_under_an_open_path, (), "a linked multicast of this core is open"),
+    ],
+)
+def test_multicast_misuse(device, kernel_function, args, words):
+    with pytest.raises(ProgramError, match=words):
+        run(device, kernel_function, args=args)
+
+
 def test_missing_api_call_is_refused_by_name():
     with pytest.raises(KernelCompileError, match="topk_local_sort") as caught:
 

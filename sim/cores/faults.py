@@ -32,8 +32,11 @@ class Fault(IntEnum):
     TRID_RANGE = 27
     NOC_RANGE = 28
     TILE_OUTSIDE_CB = 29
+    LINKED_OPEN = 31
     PAGE_SIZE = 32
     TRACE_REGION = 33
+    MULTICAST_INVERTED = 34
+    LINKED_LEFT_OPEN = 35
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -66,6 +69,11 @@ MESSAGES = {
     Fault.TRID_RANGE: "transaction id {a} is not in 0..15",
     Fault.NOC_RANGE: "NoC index {a} is not 0 or 1",
     Fault.TILE_OUTSIDE_CB: "circular buffer {a}: tile {b} lies beyond its end ({c} pages)",
+    Fault.LINKED_OPEN: "NoC address {a:#x}: a linked multicast of this core is open to other cores; "
+    "only a multicast to the same rectangle may follow it",
+    Fault.LINKED_LEFT_OPEN: "the kernel ends with a linked multicast open on NoC {a}; the last one must be unlinked",
+    Fault.MULTICAST_INVERTED: "inverted multicast rectangle (address {a:#x}): NoC 0 runs from small to large coordinates, "
+    "NoC 1 from large to small; this is NoC {b}",
     Fault.PAGE_SIZE: "circular buffer {a}: a page of {b} bytes does not hold a tile of {c} bytes",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }

@@ -64,6 +64,7 @@ from sim.state import (
 )
 
 ALWAYS_MOVED = 64  # bytes: smaller payloads move even with numerics off (semaphores, flags, arguments)
+CORNERS_SHIFT = 36  # of a multicast address: the four coordinates lie above
 AT_TARGET, AT_SOURCE = 1, 2  # stages of a transaction; 3: the target's answer is ready to leave
 ANSWER = 3
 WAIT_EQUAL, WAIT_MIN = 0, 1
@@ -194,6 +195,21 @@ def check_target(m, thread, tile, offset, size, is_write):
 def check_congruent(m, thread, source, destination, modulus):
     if (source - destination) % modulus != 0:
         fail(m, thread, Fault.MISALIGNED, source, destination, modulus)
+        return False
+    return True
+
+
+@nb.njit(cache=True, inline="always")
+def open_path(core, noc):
+    """The path that a linked multicast of the core holds on a NoC (its corners + 1), or 0."""
+    return core.linked_noc0 if noc == 0 else core.linked_noc1
+
+
+@nb.njit(cache=True)
+def check_unlinked(m, thread, noc, address):
+    """False when a unicast request comes while a linked multicast of the core is open on the NoC."""
+    if open_path(cores_of(m)[threads_of(m)[thread].core], noc) != 0:
+        fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
         return False
     return True
 
@@ -426,7 +442,8 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, cos
         is_dram = tiles_of(m)[tile].kind == TILE_DRAM
         modulus = m.dram_write_congruence if is_dram else m.l1_congruence
         if not (
-            check_l1(m, thread, t.core, local, size, False)
+            check_unlinked(m, thread, noc, destination)
+            and check_l1(m, thread, t.core, local, size, False)
             and check_target(m, thread, tile, offset, size, True)
             and (size <= 4 or check_congruent(m, thread, local, offset, modulus))
         ):
@@ -489,14 +506,18 @@ def issue_multicast(m, thread, now):
     count = min(size - t.step, m.max_packet)
     last = t.step + count >= size
     flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
-    is_open = core.linked_noc0 if noc == 0 else core.linked_noc1
+    path = (address >> CORNERS_SHIFT) + 1
+    is_open = open_path(core, noc)
+    if is_open != 0 and is_open != path:
+        fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
+        return -1
     n, left, free = multicast_packet(m, thread, now + m.issue_multicast, address, noc, loopback, is_open, flits)
     if n < 0:
         return -1
     if n != expected:
         fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
         return -1
-    keep = 1 if linked != 0 or not last else 0
+    keep = path if linked != 0 or not last else 0
     if noc == 0:
         core.linked_noc0 = keep
     else:
@@ -528,6 +549,9 @@ def multicast_packet(m, thread, time, address, noc, loopback, is_open, flits):
     if x0 >= m.grid_width or x1 >= m.grid_width or y0 >= height or y1 >= height:
         fail(m, thread, Fault.UNKNOWN_TILE, address, max(x0, x1), max(y0, y1))
         return -1, 0, 0
+    if (noc == 0 and (x0 > x1 or y0 > y1)) or (noc == 1 and (x0 < x1 or y0 < y1)):
+        fail(m, thread, Fault.MULTICAST_INVERTED, address, noc, 0)
+        return -1, 0, 0
     n, left, free = send_multicast(
         links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
         x0, y0, x1, y1, loopback, is_open, flits, time, receivers_of(m),
@@ -542,7 +566,7 @@ def multicast_packet(m, thread, time, address, noc, loopback, is_open, flits):
 def issue_word(m, thread, now, kind, address, value, noc, posted, cost):
     """A one-flit request that carries its operand: inline write or atomic increment."""
     t = threads_of(m)[thread]
-    if not valid_noc(m, thread, noc, -1):
+    if not (valid_noc(m, thread, noc, -1) and check_unlinked(m, thread, noc, address)):
         return -1
     tile = tile_at(m, thread, address)
     if tile < 0:

@@ -32,6 +32,9 @@ class FakeChip:
 
     # --- lane
 
+    def protect_trace_region(self, start):
+        self.trace_start = start
+
     def launch(self, launch, cycle):
         assert cycle >= self.now
         number = len(self.launches)
