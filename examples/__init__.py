@@ -1,4 +1,4 @@
-"""Example programs, each runnable by name: `run_example(name, device, options)`.
+"""Example programs, each runnable by name: `run_example(get_example(name), device, options)`.
 
 An example is a module with the kernels and the host program of one program.  Its `run` function has one
 signature for all examples:
@@ -103,9 +103,14 @@ class Example:
     module: str
     axes: tuple[str, ...]  # names of the sizes in `shape`
     defaults: Options
+    loaded: object = None  # the module itself, when it is a file of the user's that cannot be imported by name
+
+    @property
+    def name(self):
+        return self.module.rpartition(".")[2]
 
     def load(self):
-        return importlib.import_module(self.module)
+        return self.loaded or importlib.import_module(self.module)
 
     def parameters(self):
         """Own keywords of the example's `run`: name -> inspect.Parameter (annotated type and default)."""
@@ -222,14 +227,14 @@ def get_example(name):
     return EXAMPLES[name]
 
 
-def run_example(name, device, options=None):
-    """Run one example on an open device; returns its `ExampleResult`.
+def run_example(example, device, options=None):
+    """Run an `Example` on an open device; returns its `ExampleResult`.
 
     Text in `options` is checked first, so that a wrong option costs nothing.  `ExampleResult.verified`
     compares with numpy; with numerics off no data moves and the comparison means nothing.
     """
-    example, options = get_example(name), options or Options()
-    check_parameters(name, options.parameters, example.parameters())
+    options = options or Options()
+    check_parameters(example.name, options.parameters, example.parameters())
     defaults = example.defaults
     grid = parse_grid(options.grid or defaults.grid, device)
     shape = options.shape or defaults.shape

@@ -31,13 +31,13 @@ class Settings:
 
 
 def load_program(path):
-    """Register the program of a Python file (a `run` function with the examples' signature) and return its name."""
-    from examples import EXAMPLES, Example, Options
+    """The program of a Python file (a `run` function with the examples' signature) as an `Example`."""
+    from examples import Example, Options
 
     file = Path(path)
     if not file.is_file():
         raise UsageError(f"no such program file: {path}", hint="give an example's name (tensim examples) or a .py file")
-    spec = importlib.util.spec_from_file_location(f"tensim_program_{file.stem}", file)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -52,14 +52,9 @@ def load_program(path):
     if not callable(getattr(module, "run", None)):
         raise UsageError(f"{path} has no function run(device, *, shape, dtype, fidelity, grid, rng)")
 
-    class Loaded(Example):
-        def load(self):
-            return module
-
     axes = tuple(getattr(module, "AXES", "MKN"))
     defaults = Options(shape=getattr(module, "SHAPE", None), dtype="bf16", fidelity="HiFi4", grid="full")
-    EXAMPLES[file.stem] = Loaded((module.__doc__ or file.stem).strip().split("\n")[0], file.stem, axes, defaults)
-    return file.stem
+    return Example((module.__doc__ or file.stem).strip().split("\n")[0], file.stem, axes, defaults, module)
 
 
 def run_program(settings, on_progress=lambda text: None):
@@ -69,8 +64,7 @@ def run_program(settings, on_progress=lambda text: None):
     from sim.arch import load_arch
 
     begun = time.perf_counter()
-    name = load_program(settings.name) if settings.name.endswith(".py") else settings.name
-    get_example(name)
+    example = load_program(settings.name) if settings.name.endswith(".py") else get_example(settings.name)
     arch = load_arch(settings.arch, settings.overrides)
     on_progress("opening the device")
     device = tt.create_device(
@@ -100,10 +94,10 @@ def run_program(settings, on_progress=lambda text: None):
             settings.seed,
             settings.parameters,
         )
-        result = run_example(name, device, options)
+        result = run_example(example, device, options)
         summary = statistics.collect(chip)
         summary |= {
-            "name": name,
+            "name": example.name,
             "description": result.description,
             "verified": result.verified if settings.numerics != "off" else None,
             "warnings": [],

@@ -5,7 +5,7 @@ import pytest
 
 import examples
 import host_api as tt
-from examples import EXAMPLES, ExampleResult, Options, run_example
+from examples import EXAMPLES, ExampleResult, Options, get_example, run_example
 from examples.common import split_work
 from examples.matmul_plan import Settings, Topology, buffer_bytes, make_plan
 from examples.reduction_tree import send_level, tree_levels
@@ -45,7 +45,9 @@ def check(result):
 
 
 def multicast(device, shape="128x256x192", grid="3x2", dtype="bf16", **parameters):
-    return run_example("matmul_multicast", device, Options(shape, dtype, "HiFi4", grid, parameters=parameters))
+    return run_example(
+        get_example("matmul_multicast"), device, Options(shape, dtype, "HiFi4", grid, parameters=parameters)
+    )
 
 
 # --- every program
@@ -57,7 +59,7 @@ def test_every_example_has_a_small_run():
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_agrees_with_numpy(device, name):
-    check(run_example(name, device, SMALL[name]))
+    check(run_example(get_example(name), device, SMALL[name]))
 
 
 @pytest.mark.parametrize("arch", ["blackhole", "grayskull"])
@@ -65,7 +67,7 @@ def test_agrees_with_numpy(device, name):
 def test_runs_on_other_chips(arch, name):
     device = tt.create_device(1, arch=arch)
     try:
-        check(run_example(name, device, SMALL[name]))
+        check(run_example(get_example(name), device, SMALL[name]))
     finally:
         tt.close_device(device)
 
@@ -77,7 +79,7 @@ def test_timing_does_not_depend_on_numerics(name):
     for numerics in ("fast", "off"):
         device = tt.create_device(1, numerics=numerics)
         try:
-            run_example(name, device, SMALL[name])
+            run_example(get_example(name), device, SMALL[name])
             cycles.append(program_cycles(device.chip))
         finally:
             tt.close_device(device)
@@ -88,7 +90,7 @@ def test_timing_does_not_depend_on_numerics(name):
 @pytest.mark.parametrize("name", ["eltwise_add", "matmul_multicast"])
 def test_runs_in_other_formats(device, name, dtype):
     small = SMALL[name]
-    check(run_example(name, device, Options(small.shape, dtype, "HiFi4", small.grid)))
+    check(run_example(get_example(name), device, Options(small.shape, dtype, "HiFi4", small.grid)))
 
 
 # --- the headline: 2-D multicast
@@ -210,7 +212,7 @@ def test_plan_that_fits_nowhere_is_refused():
 )
 def test_bad_options_are_refused(device, options, words):
     with pytest.raises(UsageError, match=words):
-        run_example("matmul_multicast", device, options)
+        run_example(get_example("matmul_multicast"), device, options)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +230,7 @@ def test_bad_options_are_refused(device, options, words):
 )
 def test_impossible_runs_are_refused(device, name, options):
     with pytest.raises(UsageError):
-        run_example(name, device, options)
+        run_example(get_example(name), device, options)
 
 
 # --- helpers
