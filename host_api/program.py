@@ -218,8 +218,19 @@ class RuntimeArgsView:
         return args[index]
 
     def __setitem__(self, index, value):
-        position = index + len(self) if index < 0 else index
-        submit(c.UpdateRuntimeArg(self._program.id, self._kernel, self._core, position, _words([value])[0]))
+        if isinstance(index, slice):
+            self._set_slice(range(*index.indices(len(self))), _words(value))
+        else:
+            self._set_word(index + len(self) if index < 0 else index, _words([value])[0])
+
+    def _set_slice(self, positions, words):
+        if len(positions) != len(words):
+            raise UsageError(f"{len(words)} values for {len(positions)} runtime arguments; their number cannot change")
+        for position, word in zip(positions, words, strict=True):
+            self._set_word(position, word)
+
+    def _set_word(self, position, word):
+        submit(c.UpdateRuntimeArg(self._program.id, self._kernel, self._core, position, word))
 
 
 def get_runtime_args(program, kernel, core=None):

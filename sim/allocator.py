@@ -61,23 +61,19 @@ class Allocator:
                 merged.append(gap)
         self._free = sorted([*merged, (start, end)])
 
-    def shrink_base(self, base):
-        """Move the lower end up to `base`; ProgramError when something lies below it."""
+    def move_base(self, base):
+        """Move the lower end up or down to `base`; ProgramError, with nothing changed, when something lies below it."""
         base = round_up(base, self.alignment)
         lowest = self.lowest()
         if lowest is not None and lowest < base:
             raise ProgramError(f"{self.name}: a buffer at {lowest:#x} lies below the new base {base:#x}")
         if base > self.limit:
             raise ProgramError(f"{self.name}: base {base:#x} lies above the limit {self.limit:#x}")
+        if base < self.base:
+            self._used[base] = self.base - base
+            self.free(base)
         self._free = [(max(start, base), end) for start, end in self._free if end > base]
         self.base = base
-
-    def restore_base(self, base):
-        """Move the lower end down to `base` again."""
-        old, self.base = self.base, round_up(base, self.alignment)
-        if old > self.base:
-            self._used[self.base] = old - self.base
-            self.free(self.base)
 
     def lowest(self):
         """Lowest allocated address, or None."""

@@ -146,28 +146,26 @@ def _runs(buffer, first, count):
         yield int(banks[run[0]]), int(offsets[run[0]]), run
 
 
-def write_pages(chip, buffer, offset, data):
-    """Put `data` into the buffer from byte `offset` (a page boundary) on; functional, takes no simulated
-    time.
-    """
+def write_pages(device, buffer, offset, data):
+    """Put `data` into the buffer from byte `offset` (a page boundary) on, at once: takes no simulated time."""
     if not len(data):
         return
     page, stride = buffer.page_size, buffer.aligned_page_size
     rows = np.frombuffer(data, np.uint8).reshape(-1, page)
-    write = chip.write_dram if buffer.in_dram else chip.write_l1
+    write = device.chip.write_dram if buffer.in_dram else device.write_l1
     for bank, start, run in _runs(buffer, offset // page, len(rows)):
         padded = np.zeros((len(run), stride), np.uint8)
         padded[:, :page] = rows[run]
         write(bank, buffer.address + start, padded.tobytes())
 
 
-def read_pages(chip, buffer, offset, size):
-    """`size` bytes from byte `offset` (page boundaries) of the buffer; functional."""
+def read_pages(device, buffer, offset, size):
+    """`size` bytes from byte `offset` (page boundaries) of the buffer, at once."""
     page, stride = buffer.page_size, buffer.aligned_page_size
     if not size:
         return b""
     rows = np.empty((size // page, page), np.uint8)
-    read = chip.read_dram if buffer.in_dram else chip.read_l1
+    read = device.chip.read_dram if buffer.in_dram else device.chip.read_l1
     for bank, start, run in _runs(buffer, offset // page, len(rows)):
         block = np.frombuffer(read(bank, buffer.address + start, len(run) * stride), np.uint8)
         rows[run] = block.reshape(-1, stride)[:, :page]

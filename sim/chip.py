@@ -16,6 +16,7 @@ from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
 from sim.cores.sfpu_costs import sfpu_cycle_table
+from sim.cores.transfers import l1_changed
 from sim.coroutine import frame_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
@@ -244,7 +245,9 @@ class Chip:
         return int(self.machine["now"])
 
     def next_time(self):
-        """Cycle of the earliest pending event, or None."""
+        """Cycle of the earliest pending event, or None.  A fault is pending at once."""
+        if self.machine["stop"] == st.STOP_ERROR:
+            return self.now
         time = earliest(self.machine)
         return None if time < 0 else int(time)
 
@@ -254,15 +257,7 @@ class Chip:
         Returns [(launch id, cycle)] of programs that ended.  Raises ProgramError, DeadlockError, CycleLimitError or
         SimulatorError; the chip is then unusable until `abort`.
         """
-        while True:
-            run(self.machine, min(limit, self.max_cycles), fuel)
-            stop = self.machine["stop"]
-            if stop == st.STOP_MEMORY:
-                self._enlarge()
-            elif stop == st.STOP_LOG:
-                self._drain_log()
-            else:
-                break
+        stop = self._run(min(limit, self.max_cycles), fuel)
         if stop == st.STOP_ERROR:
             raise self._fault()
         if stop == st.STOP_LAUNCH_DONE:
@@ -276,6 +271,18 @@ class Chip:
                 hint="raise the limit (max_cycles, --max-cycles) or look for a loop that does not end",
             )
         return []
+
+    def _run(self, limit, fuel):
+        """Run the lane until it stops for more than memory or a full log; returns why."""
+        while self.machine["stop"] != st.STOP_ERROR:  # a thread that the host woke (`write_l1`) may have failed
+            run(self.machine, limit, fuel)
+            if self.machine["stop"] == st.STOP_MEMORY:
+                self._enlarge()
+            elif self.machine["stop"] == st.STOP_LOG:
+                self._drain_log()
+            else:
+                break
+        return self.machine["stop"]
 
     def _completions(self):
         done = []
@@ -310,7 +317,7 @@ class Chip:
     def abort(self):
         """Drop every thread and event; memory keeps its contents."""
         m = self.machine
-        m["calendar_size"] = 0
+        m["calendar_size"], m["stop"] = 0, st.STOP_EMPTY
         self._arrays["calendar"][:] = NEVER
         self._arrays["threads"]["state"] = st.IDLE
         self._arrays["cores"]["semaphore_waiters"] = 0
@@ -510,11 +517,15 @@ class Chip:
         self._check_l1(core, address, size)
         return self.l1[core, address : address + size].tobytes()
 
-    def write_l1(self, core, address, data):
-        """Write bytes into the L1 of worker `core`."""
+    def write_l1(self, core, address, data, cycle=0):
+        """Write bytes into the L1 of worker `core`; its threads that poll a semaphore there see them at `cycle`.
+
+        A cycle the lane has passed already counts as its present one.
+        """
         data = np.frombuffer(data, np.uint8)
         self._check_l1(core, address, len(data))
         self.l1[core, address : address + len(data)] = data
+        l1_changed(self.machine, core, address, len(data), max(cycle, self.now))
 
     def _check_l1(self, core, address, size):
         if not (0 <= core < self.n_workers and 0 <= address and address + size <= self.arch.l1_size):

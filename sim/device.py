@@ -93,6 +93,16 @@ class Device:
         """Worker index of a logical core."""
         return core[1] * self.arch.grid[0] + core[0]
 
+    def write_l1(self, worker, address, data):
+        """Write into the L1 of a worker core now; wakes the kernels that poll a word of it."""
+        self.chip.write_l1(worker, address, data, self.lane.cycle_from(self.env.now))
+
+    def stop(self):
+        """Drop everything under way after a failure; memory keeps its contents."""
+        for queue in self.queues:
+            queue.stop()
+        self.chip.abort()
+
     # --- sub-devices
 
     def activate(self, manager):
@@ -125,8 +135,7 @@ class Device:
                 raise ProgramError(f"{allocator.name} still holds {allocator.allocated} B; free its buffers first")
         manager = self.default_manager if number is None else self.managers[number]
         base, l1 = self.arch.l1_user_base, self.allocators[L1]
-        l1.restore_base(base)
-        l1.shrink_base(base + manager.local_l1_size)
+        l1.move_base(base + manager.local_l1_size)
         manager.allocators = [
             Allocator(f"L1 of sub-device {i}", len(cores), base, base + manager.local_l1_size, l1.alignment, False)
             for i, cores in enumerate(manager.sub_devices)

@@ -105,7 +105,7 @@ class CommandQueue:
         self.staged = deque()  # (bytes of configuration, end event) of programs that hold ring space
         self.outstanding_bytes = 0
         self.next_event_id = 1
-        self.env.process(self._serve())
+        self._processes = [self.env.process(self._stoppable(self._serve()))]
 
     def put(self, work, stamp, queue_bytes=0):
         """Issue a command; returns its `Item`, whose `done` event succeeds at its end."""
@@ -119,6 +119,20 @@ class CommandQueue:
         """Forget commands that have ended."""
         while self.pending and self.pending[0].done.processed:
             self.outstanding_bytes -= self.pending.popleft().queue_bytes
+
+    def stop(self):
+        """Drop everything that is queued or under way: the device has failed."""
+        for process in self._processes:
+            if process.is_alive:
+                process.interrupt()
+        self.items.items.clear()
+
+    @staticmethod
+    def _stoppable(work):
+        try:
+            yield from work
+        except simpy.Interrupt:
+            pass  # `stop`: what the process would have done next does not happen
 
     def _serve(self):
         while True:
@@ -163,7 +177,8 @@ class CommandQueue:
         before, done = self.programs.get(sub_device), self.env.event()
         self.programs[sub_device] = done
         self.staged.append((cost.ring_bytes, done))
-        self.env.process(self._go(launch, before, done, sub_device))
+        self._processes = [process for process in self._processes if process.is_alive]
+        self._processes.append(self.env.process(self._stoppable(self._go(launch, before, done, sub_device))))
 
     def _reserve(self, size):
         ring, depth = (

@@ -16,7 +16,7 @@ from sim.buffers import L1, L1_SMALL, expand, read_pages, write_pages
 from sim.device import Device
 from sim.environment import FS_PER_NS, Environment
 from sim.errors import DeadlockError, TensimError, UsageError
-from sim.program import Program, ProgramCircularBuffer, ProgramKernel
+from sim.program import Program, ProgramCircularBuffer, ProgramKernel, check_semaphore_value
 
 SEMAPHORE_BYTES = 4
 _ids = itertools.count(1)
@@ -138,6 +138,7 @@ class Executor:
             self.env.run_until(item_done)
         except EmptySchedule:
             device.failed = self._stuck(device)
+            device.stop()
             raise device.failed from None
         except BaseException as error:
             self._mark_failed(device, error)
@@ -154,7 +155,7 @@ class Executor:
             waiting.failed = TensimError("interrupted", kind="interrupted")
         for device in self.devices.values():
             if device.failed is not None:
-                device.chip.abort()
+                device.stop()
 
     @staticmethod
     def _stuck(device):
@@ -261,7 +262,7 @@ class Executor:
         def work(queue):
             yield from queue.wait_programs(group)
             yield from queue.transfer(len(r.data), pages, write=True)
-            write_pages(device.chip, buffer, r.offset, r.data)
+            write_pages(device, buffer, r.offset, r.data)
 
         self.issue(device, queue, work, len(r.data), stamp)
         if r.blocking:
@@ -276,7 +277,7 @@ class Executor:
         def work(queue):
             yield from queue.wait_programs(group)
             yield from queue.transfer(r.size, pages, write=False)
-            return read_pages(device.chip, buffer, r.offset, r.size)
+            return read_pages(device, buffer, r.offset, r.size)
 
         item = self.issue(device, queue, work)
         if r.blocking:
@@ -288,13 +289,13 @@ class Executor:
         check_region(buffer, 0, len(r.data))
         device = self.device(buffer.device)
         self.catch_up(device)
-        write_pages(device.chip, buffer, 0, r.data)
+        write_pages(device, buffer, 0, r.data)
 
     def read_direct(self, r):
         buffer = self.buffer(r.buffer)
         device = self.device(buffer.device)
         self.catch_up(device)
-        return read_pages(device.chip, buffer, 0, buffer.size)
+        return read_pages(device, buffer, 0, buffer.size)
 
     # --- programs
 
@@ -338,17 +339,17 @@ class Executor:
 
     def update_circular_buffer(self, r):
         cb = self.program(r.program).circular_buffer(r.circular_buffer)
+        if r.index is not None and r.index not in cb.formats:
+            raise UsageError(f"the circular buffer does not use index {r.index}")
+        if r.buffer is not None and cb.buffer is None:
+            raise UsageError("the circular buffer does not lie on a buffer; its address cannot be changed")
+        buffer = cb.buffer if r.buffer is None else self.buffer(r.buffer)
         self.host.charge("call")
+        cb.buffer = buffer
         if r.total_size is not None:
             cb.total_size = r.total_size
         if r.index is not None:
-            if r.index not in cb.formats:
-                raise UsageError(f"the circular buffer does not use index {r.index}")
             cb.page_sizes[r.index] = r.page_size
-        if r.buffer is not None:
-            if cb.buffer is None:
-                raise UsageError("the circular buffer does not lie on a buffer; its address cannot be changed")
-            cb.buffer = self.buffer(r.buffer)
 
     def create_semaphore(self, r):
         self.host.charge("call")
@@ -374,6 +375,7 @@ class Executor:
             )
         for kernel in program.kernels:
             kernel.compile()
+        program.check_buffers(device.id)
         base = device.allocators[L1].base
         program.place_circular_buffers(base, device.l1_end, device.lowest_l1, device.arch.dram_alignment)
         program.manager = here
@@ -400,6 +402,7 @@ class Executor:
         device.check_cores(cores, "global semaphore")
         if not cores or r.buffer_type not in (L1, L1_SMALL):
             raise UsageError("a global semaphore needs cores and lies in L1 or L1_SMALL")
+        check_semaphore_value(r.initial)
         self.host.charge("call")
         address = device.allocators[r.buffer_type].allocate(SEMAPHORE_BYTES)
         semaphore = self.global_semaphores[r.semaphore] = GlobalSemaphore(device, cores, address, r.buffer_type)
@@ -409,6 +412,7 @@ class Executor:
     def reset_global_semaphore(self, r):
         semaphore = self.global_semaphores[r.semaphore]
         self.device(semaphore.device.id)
+        check_semaphore_value(r.value)
         self.host.charge("enqueue_transfer")
         self._write_semaphore(semaphore, r.value)
 
@@ -416,7 +420,7 @@ class Executor:
         device = semaphore.device
         self.catch_up(device)
         for core in semaphore.cores:
-            device.chip.write_l1(device.worker(core), semaphore.address, value.to_bytes(SEMAPHORE_BYTES, "little"))
+            device.write_l1(device.worker(core), semaphore.address, value.to_bytes(SEMAPHORE_BYTES, "little"))
 
     def delete_global_semaphore(self, r):
         semaphore = self.global_semaphores.pop(r.semaphore, None)

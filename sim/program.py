@@ -128,6 +128,7 @@ class Program:
         """Add a semaphore; its id is the largest over the ranges of each range's first free id."""
         if not ranges:
             raise UsageError("a semaphore needs at least one core range")
+        check_semaphore_value(initial)
         used = {}
         for semaphore in self.semaphores:
             for core in semaphore.cores:
@@ -207,6 +208,15 @@ class Program:
     def cores(self):
         """Every core that runs a kernel."""
         return {core for kernel in self.kernels for core in kernel.cores}
+
+    def check_buffers(self, device):
+        """UsageError when a circular buffer lies on a buffer of another device than `device`."""
+        for cb in self.circular_buffers:
+            if cb.buffer is not None and cb.buffer.device != device:
+                raise UsageError(
+                    f"a circular buffer lies on buffer {cb.buffer.id} on device {cb.buffer.device}, "
+                    f"the program runs on device {device}"
+                )
 
     def place_circular_buffers(self, base, limit, lowest_buffer, alignment):
         """Addresses bottom-up from `base`; errors when they grow beyond `limit` or into the lowest L1 buffer.
@@ -329,6 +339,12 @@ class Program:
 
     def _config_groups(self):
         return len({frozenset(item.cores) for item in (*self.circular_buffers, *self.semaphores)})
+
+
+def check_semaphore_value(value):
+    """UsageError for a value that is not an unsigned 32-bit word."""
+    if not 0 <= value < 1 << 32:
+        raise UsageError(f"semaphore value {value} is not an unsigned 32-bit word")
 
 
 def check_circular_buffer(cb):

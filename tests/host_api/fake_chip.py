@@ -72,7 +72,7 @@ class FakeChip:
 
     # --- memory
 
-    def write_l1(self, core, address, data):
+    def write_l1(self, core, address, data, cycle=0):
         if address + len(data) > self.arch.l1_size:
             raise UsageError("L1 access out of range")
         self.l1[core, address : address + len(data)] = np.frombuffer(data, np.uint8)

@@ -196,3 +196,69 @@ def test_a_program_may_wait_for_one_that_starts_later(device):
     tt.enqueue_program(queue, signalling)
     tt.finish(queue)
     assert l1_words(device, (0, 0), semaphore.address, 1) == [1]
+
+
+AWAIT_THEN_STORE = """
+@kernel
+def await_then_store(address, target):
+    noc_semaphore_wait(address, 1)
+    words = l1_ptr(target, uint32)
+    words[0] = 7
+"""
+
+
+@pytest.fixture
+def two_queues():
+    device = tt.create_device(0, num_hw_cqs=2)
+    yield device
+    tt.close_device(device)
+
+
+def l1_word_buffer(device):
+    """An L1 buffer with one 16-byte page on each core."""
+    size = 16 * device.num_banks(tt.BufferType.L1)
+    return tt.create_buffer(tt.InterleavedBufferConfig(device, size, 16, tt.BufferType.L1))
+
+
+def by_direct_write(device, buffer):
+    tt.write_to_buffer(buffer, [1, 0, 0, 0] * device.num_banks(tt.BufferType.L1))
+
+
+def by_the_other_queue(device, buffer):
+    words = [1, 0, 0, 0] * device.num_banks(tt.BufferType.L1)
+    tt.enqueue_write_buffer(device.command_queue(1), buffer, words)
+
+
+@pytest.mark.parametrize("write", [by_direct_write, by_the_other_queue])
+def test_a_host_write_wakes_a_kernel_that_polls_the_word(two_queues, write):
+    buffer, queue = l1_word_buffer(two_queues), two_queues.command_queue(0)
+    core, target = tt.CoreCoord(2, 1), 600_000
+    program, _ = program_of(AWAIT_THEN_STORE, tt.CoreRange(core), [buffer, target])
+    tt.enqueue_program(queue, program)
+    two_queues.system.host.compute(200_000)
+    write(two_queues, buffer)
+    tt.finish(queue)
+    assert l1_words(two_queues, core, target, 1) == [7]
+    assert two_queues.chip.now > 200_000  # at 1 GHz: not before the host wrote
+
+
+def test_a_reset_wakes_a_kernel_that_polls_a_global_semaphore(device):
+    semaphore, queue = tt.create_global_semaphore(device, tt.CoreCoord(0, 0), 0), device.command_queue()
+    program, _ = program_of(AWAIT_THEN_STORE, tt.CoreRange((0, 0)), [semaphore, 600_000])
+    tt.enqueue_program(queue, program)
+    device.system.host.compute(200_000)
+    semaphore.reset_semaphore_value(2)  # not the value it waits for
+    device.system.host.compute(200_000)
+    semaphore.reset_semaphore_value(1)
+    tt.finish(queue)
+    assert 400_000 < device.chip.now < 500_000
+
+
+def test_a_kernel_that_fails_when_the_host_wakes_it_is_reported(device):
+    semaphore, queue = tt.create_global_semaphore(device, tt.CoreCoord(0, 0), 0), device.command_queue()
+    program, _ = program_of(AWAIT_THEN_STORE, tt.CoreRange((0, 0)), [semaphore, device.arch.l1_size])
+    tt.enqueue_program(queue, program)
+    device.system.host.compute(200_000)
+    semaphore.reset_semaphore_value(1)
+    with pytest.raises(ProgramError, match="outside"):
+        tt.finish(queue)

@@ -174,6 +174,42 @@ def test_circular_buffers_larger_than_l1(device):
     assert caught.value.kind == "l1_overflow"
 
 
+def test_sizes_are_checked_at_enqueue_as_they_are_then(device):
+    program, _ = program_with_kernel()
+    handle, lies_on = circular_buffer(program, ALL, 1), l1_buffer(device)
+    dynamic = circular_buffer(program, ALL, 1, (1,), buffer=lies_on)
+    room = (device.arch.l1_size - device.arch.l1_user_base) // TILE * TILE
+    for size, kind in ((room + TILE, "l1_overflow"), (room, "l1_clash")):
+        tt.update_circular_buffer_total_size(program, handle, size)
+        with pytest.raises(ProgramError) as caught:
+            run(device, program)
+        assert caught.value.kind == kind
+    tt.update_circular_buffer_total_size(program, handle, TILE)
+    run(device, program)
+    tt.update_circular_buffer_total_size(program, dynamic, 2 * TILE)
+    with pytest.raises(UsageError, match=f"{2 * TILE} B is larger than the {TILE} B per bank"):
+        run(device, program)
+    larger = l1_buffer(device, 2 * TILE)
+    tt.update_dynamic_circular_buffer_address(program, dynamic, larger)
+    run(device, program)
+
+
+def test_a_refused_update_changes_nothing(device):
+    program, _ = program_with_kernel()
+    handle = circular_buffer(program, ALL, 2)
+    with pytest.raises(UsageError, match="does not lie on a buffer"):
+        tt.update_dynamic_circular_buffer_address_and_total_size(program, handle, l1_buffer(device), TILE)
+    assert tt.get_circular_buffer_config(program, handle)["total_size"] == 2 * TILE
+
+
+def test_a_circular_buffer_lies_on_a_buffer_of_its_device(device):
+    with tt.create_device(1) as other:
+        program, _ = program_with_kernel()
+        circular_buffer(program, ALL, 1, buffer=l1_buffer(other))
+        with pytest.raises(UsageError, match="on device 1, the program runs on device 0"):
+            run(device, program)
+
+
 def test_circular_buffers_that_reach_a_buffer(device):
     program, _ = program_with_kernel()
     room = device.arch.l1_size - device.arch.l1_user_base
@@ -225,6 +261,20 @@ def test_global_semaphores(device):
         tt.create_global_semaphore(device, ALL, 0, tt.BufferType.DRAM)
 
 
+@pytest.mark.parametrize("value", [-1, 1 << 32])
+def test_semaphore_values_are_unsigned_words(device, value):
+    message = f"semaphore value {value} is not an unsigned 32-bit word"
+    with pytest.raises(UsageError, match=message):
+        tt.create_global_semaphore(device, ALL, value)
+    assert device.allocated_bytes_per_bank(tt.BufferType.L1) == 0
+    semaphore = tt.create_global_semaphore(device, ALL, 5)
+    with pytest.raises(UsageError, match=message):
+        semaphore.reset_semaphore_value(value)
+    assert device.chip.read_l1(0, semaphore.address, 1) == b"\5"
+    with pytest.raises(UsageError, match=message):
+        tt.create_semaphore(tt.create_program(), ALL, value)
+
+
 # --- runtime arguments
 
 
@@ -242,6 +292,21 @@ def test_arguments_are_taken_when_the_program_is_enqueued(device):
     assert first.args[9] == [1, 2] and first.common_args == [0xFFFFFFFF]
     assert second.args[9] == [50, 60] and second.args[0] == [1, 2] and second.common_args == [4]
     assert list(view) == [50, 60] and len(tt.get_runtime_args(program, kernel)) == 16
+
+
+def test_slices_of_an_argument_view(device):
+    program, kernel = program_with_kernel(tt.CoreRange((0, 0)))
+    tt.set_runtime_args(program, kernel, tt.CoreCoord(0, 0), [1, 2, 3, 4, 5])
+    view, buffer = tt.get_runtime_args(program, kernel, tt.CoreCoord(0, 0)), l1_buffer(device)
+    view[0:2] = [10, -1]
+    view[-1::-2] = (buffer, 30, 11)
+    assert list(view) == [11, 0xFFFFFFFF, 30, 4, buffer.address] and view[1:3] == [0xFFFFFFFF, 30]
+    for values in ([1], [1, 2, 3]):
+        with pytest.raises(UsageError, match=f"{len(values)} values for 2 runtime arguments"):
+            view[0:2] = values
+    with pytest.raises(UsageError, match="does not fit a 32-bit word"):
+        view[0:2] = [0, 1 << 32]
+    assert run(device, program).kernels[0].args[0] == [11, 0xFFFFFFFF, 30, 4, buffer.address]
 
 
 def test_argument_lists_per_core_and_buffers_as_arguments(device):

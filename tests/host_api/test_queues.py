@@ -266,6 +266,22 @@ def test_local_memory_of_sub_devices(halves):
         tt.enqueue_program(halves.command_queue(), program)
 
 
+def test_a_manager_whose_local_memory_is_taken_is_not_loaded(halves):
+    base = halves.arch.l1_user_base
+    small = tt.SubDevice(tt.CoreRange((0, 0), (7, 7)))
+    larger = halves.create_sub_device_manager([small], 128 * 1024)
+    config = tt.InterleavedBufferConfig(halves, 64, 64, tt.BufferType.L1)
+    buffer = tt.create_buffer(config, bottom_up=True)
+    assert buffer.address == base + 65536
+    with pytest.raises(ProgramError, match="lies below the new base"):
+        halves.load_sub_device_manager(larger)
+    assert halves.get_sub_device_ids() == [0, 1]
+    assert tt.create_buffer(config, bottom_up=True).address == base + 65536 + 64  # none of the local memory
+    tt.deallocate_buffer(buffer)
+    halves.load_sub_device_manager(larger)
+    assert tt.create_buffer(config, bottom_up=True).address == base + 128 * 1024
+
+
 def test_wrong_sub_devices(device):
     one = tt.SubDevice([tt.CoreRangeSet([tt.CoreRange((0, 0), (1, 1))])])
     with pytest.raises(UsageError, match=r"overlap at core \(0, 0\)"):
@@ -363,6 +379,27 @@ def test_an_error_leaves_other_devices_alone(fake):
             tt.finish(bad.command_queue())
         tt.enqueue_program(good.command_queue(), program_of(10), blocking=True)
         assert not good.chip.aborted
+
+
+def test_nothing_pending_starts_on_a_failed_device(fake):
+    """What is queued behind a program that fails does not happen, even while another device lets time pass."""
+    started = []
+
+    def fail(chip):
+        raise ProgramError("bad launch")
+
+    with tt.create_device(0) as bad, tt.create_device(1) as good:
+        halves = [tt.SubDevice(tt.CoreRange((0, 0), (3, 7))), tt.SubDevice(tt.CoreRange((4, 0), (7, 7)))]
+        bad.load_sub_device_manager(bad.create_sub_device_manager(halves))
+        tt.enqueue_program(bad.command_queue(), program_of(10, ((4, 0), (4, 0)), on_start=fail))
+        tt.enqueue_program(bad.command_queue(), program_of(10, on_start=started.append))
+        target = dram_buffer(bad)
+        tt.enqueue_write_buffer(bad.command_queue(), target, b"x" * PAGE)
+        with pytest.raises(ProgramError, match="bad launch"):
+            tt.finish(bad.command_queue())
+        tt.enqueue_program(good.command_queue(), program_of(10_000_000), blocking=True)
+        assert good.chip.now > 10_000_000 and started == []
+        assert bad.chip.read_dram(0, target.address, 1) == b"\0"
 
 
 def test_an_interrupted_run_closes_at_once(fake):
