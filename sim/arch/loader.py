@@ -122,10 +122,13 @@ def _flatten(node, path, prefix=""):
     return leaves
 
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is five times faster, where it was built
+
+
 @functools.cache
 def _read(path):
     try:
-        data = yaml.safe_load(Path(path).read_text())
+        data = yaml.load(Path(path).read_text(), Loader=LOADER)
     except OSError as error:
         raise UsageError(f"cannot read architecture file {path}: {error.strerror}") from error
     except yaml.YAMLError as error:
