@@ -254,6 +254,11 @@ POINTER_TYPES = {
 
 # Known names that tensim does not model, with the reason
 REFUSED_PREFIXES = {
+    "rand_": "random numbers are not modelled",
+    "dropout_": "random numbers are not modelled",
+    "cumsum_": "sums that run from tile to tile are not modelled",
+    "tiled_prod_": "products that run from tile to tile are not modelled",
+    "alt_complex_rotate90": "complex numbers in pairs of columns are not modelled",
     "topk_": "sorting networks on the vector unit are not modelled",
     "max_reduce_with_indices": "index reductions are not modelled",
     "quant_": "quantised arithmetic is not modelled",

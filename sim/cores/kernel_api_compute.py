@@ -6,7 +6,7 @@ cost (`Op.CONFIG`) and, where it matters for the values, set a state that later 
 
 from sim.cores.kernel_api import COMPUTE, MATH, PACK, UNPACK, Call, call, one, post
 from sim.cores.operations import Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
-from sim.cores.sfpu import SFPU_API, SfpuBinary
+from sim.cores.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 
 ADD, SUB, MUL = int(Binary.ADD), int(Binary.SUB), int(Binary.MUL)
 NONE, ROW, COL, SCALAR = int(Bcast.NONE), int(Bcast.ROW), int(Bcast.COL), int(Bcast.SCALAR)
@@ -137,15 +137,21 @@ for _name in ("add", "sub", "mul"):
 _OPTIONS = "approx=0 vector_mode=0"  # template parameters that change rounding or cost only
 
 
+_FORMS = {  # kind of function -> operation, its tiles, room for parameters
+    SfpuUnary: (Op.SFPU_UNARY, "idst", 3),
+    SfpuBinary: (Op.SFPU_BINARY, "idst0 idst1 odst", 1),
+    SfpuTernary: (Op.SFPU_TERNARY, "idst0 idst1 idst2 odst", 1),
+}
+
+
 def _vector(function, n_parameters):
-    """A vector-unit call: one tile in place (idst, ...), or two tiles to a third (idst0, idst1, odst, ...)."""
-    extra = [f"param{i}" for i in range(n_parameters)]
-    binary_form = isinstance(function, SfpuBinary)
-    tiles, room = ("idst0 idst1 odst", 1) if binary_form else ("idst", 3)
+    """A vector-unit call on one tile in place (idst, ...), or on two or three tiles to another (idst0, ..., odst, ...)."""
+    extra = ["in_dtype", "out_dtype"] if function is SfpuUnary.TYPECAST else [f"param{i}" for i in range(n_parameters)]
+    operation, tiles, room = _FORMS[type(function)]
     words = [*extra, "0", "0", "0"][:room]
     return one(
         MATH,
-        Op.SFPU_BINARY if binary_form else Op.SFPU_UNARY,
+        operation,
         " ".join([tiles, *extra, _OPTIONS]),
         " ".join([str(int(function)), tiles, *words]),
         data=" ".join(extra),

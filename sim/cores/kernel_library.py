@@ -117,6 +117,14 @@ def max_tile(idst0, idst1):
     binary_max_tile(idst0, idst1, idst0)
 
 
+def mask_tile(idst_data, idst_mask):
+    mask_binary_tile(idst_data, idst_mask, idst_data)
+
+
+def mask_tile_init():
+    mask_binary_tile_init()
+
+
 def matmul_tiles_math(idst):
     _math_matmul(idst)
 

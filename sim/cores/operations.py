@@ -56,6 +56,7 @@ class Op(IntEnum):
     SFPU_BINARY = 55  # function, idst0, idst1, odst, p0
     MATH_TRANSPOSE_DST = 56  # idst
     MATH_COPY_DST = 57  # idst from, idst to
+    SFPU_TERNARY = 58  # function, idst0, idst1, idst2, odst, p0
     # --- pack thread
     PACK = 60  # idst, cb, out tile (-1: next in order), tiles, untilize (full_ct in tiles, 0: tile layout), block_ct
     # --- configuration on any compute thread; charges the init or reconfigure cost

@@ -10,7 +10,7 @@ from enum import IntEnum
 import numba as nb
 import numpy as np
 
-from sim.cores.tile_formats import bits_of_float, float_of_bits
+from sim.cores.tile_formats import UINT8, UINT16, UINT32, bits_of_float, float_of_bits, is_integer
 
 TILE = 1024
 
@@ -27,6 +27,7 @@ _UNARY = {
     "unary_ge": 1, "unary_le": 1, "isinf": 0, "isposinf": 0, "isneginf": 0, "isnan": 0, "isfinite": 0,
     "logical_not_unary": 0, "fill": 1, "identity": 0, "add_unary": 1, "sub_unary": 1, "mul_unary": 1, "div_unary": 1,
     "rsub_unary": 1, "rsub": 1, "rdiv": 1, "remainder": 1, "fmod": 1, "unary_max": 1, "unary_min": 1, "tanhshrink": 0,
+    "typecast": 2,
 }  # fmt: skip
 _UNARY_INT = {
     "abs_int32": 0, "negative_int32": 0, "signbit_int32": 0, "unary_max_int32": 1, "unary_min_int32": 1, "bitwise_not": 0,
@@ -36,7 +37,7 @@ _UNARY_INT = {
 _BINARY = {
     "add_binary": 0, "sub_binary": 0, "mul_binary": 0, "div_binary": 0, "rsub_binary": 0, "power_binary": 0,
     "eq_binary": 0, "ne_binary": 0, "lt_binary": 0, "gt_binary": 0, "le_binary": 0, "ge_binary": 0, "binary_max": 0,
-    "binary_min": 0, "xlogy_binary": 0,
+    "binary_min": 0, "xlogy_binary": 0, "mask_binary": 0,
 }  # fmt: skip
 _BINARY_INT = {
     "add_int": 0, "sub_int": 0, "mul_int": 0, "add_int32": 0, "sub_int32": 0, "mul_int32": 0, "add_uint32": 0,
@@ -46,18 +47,28 @@ _BINARY_INT = {
     "div_int32_floor": 0, "lt_int32": 0, "gt_int32": 0, "le_int32": 0, "ge_int32": 0,
 }  # fmt: skip
 
+_TERNARY = {"where": 0, "addcmul": 1, "addcdiv": 1}
+
 SfpuUnary = IntEnum("SfpuUnary", [name.upper() for name in (*_UNARY, *_UNARY_INT)], start=0)
 SfpuBinary = IntEnum("SfpuBinary", [name.upper() for name in (*_BINARY, *_BINARY_INT)], start=0)
+SfpuTernary = IntEnum("SfpuTernary", [name.upper() for name in _TERNARY], start=0)
 FIRST_UNARY_INT, FIRST_BINARY_INT = len(_UNARY), len(_BINARY)
 
 # API base name (X of X_tile and X_tile_init) -> (function, number of extra parameters)
-SFPU_API = {name: (SfpuUnary[name.upper()], extra) for name, extra in (_UNARY | _UNARY_INT).items()} | {
-    name: (SfpuBinary[name.upper()], extra) for name, extra in (_BINARY | _BINARY_INT).items()
+SFPU_API = {
+    name: (functions[name.upper()], extra)
+    for functions, names in (
+        (SfpuUnary, _UNARY | _UNARY_INT),
+        (SfpuBinary, _BINARY | _BINARY_INT),
+        (SfpuTernary, _TERNARY),
+    )
+    for name, extra in names.items()
 }
 
 # Function numbers as plain integers, for compiled code: U_EXP, B_ADD_BINARY, ...
 globals().update({f"U_{function.name}": int(function) for function in SfpuUnary})
 globals().update({f"B_{function.name}": int(function) for function in SfpuBinary})
+globals().update({f"T_{function.name}": int(function) for function in SfpuTernary})
 
 
 @nb.njit(cache=True)
@@ -129,7 +140,7 @@ def round_to(x, decimals):
     return low / scale
 
 
-# ruff: noqa: F821  the U_ and B_ names are made above
+# ruff: noqa: F821  the U_, B_ and T_ names are made above
 @nb.njit(cache=True)
 def float_unary(f, x, a, b, c, p):
     """A unary function of one datum; a, b, c: its parameters as floats, p: the first one as an integer."""
@@ -393,6 +404,8 @@ def float_binary(f, x, y):
         return min(x, y)
     if f == B_XLOGY_BINARY:
         return 0.0 if x == 0 else x * log_or_limit(y)
+    if f == B_MASK_BINARY:
+        return 0.0 if y == 0 else x
     return x
 
 
@@ -466,10 +479,48 @@ def signed_word(value):
 
 
 @nb.njit(cache=True)
+def typecast(word, source, target):
+    """A Dst word of format `source` as one of `target`: floats lose their fraction, integers saturate."""
+    from_int, to_int = is_integer(source), is_integer(target)
+    if not to_int:
+        if not from_int:
+            return word
+        bits = bits_of_float(word)
+        return np.float32(bits if source == UINT32 else signed_word(word))
+    value = float(word)
+    if from_int:
+        value = float(bits_of_float(word) if source == UINT32 else signed_word(word))
+    low, high = -2147483648.0, 2147483647.0
+    if target == UINT32 or target == UINT16 or target == UINT8:
+        low, high = 0.0, 4294967295.0 if target == UINT32 else (65535.0 if target == UINT16 else 255.0)
+    if value != value:
+        value = 0.0
+    return float_of_bits(int(min(max(value, low), high)))
+
+
+@nb.njit(cache=True)
+def sfpu_ternary(function, dst, o0, o1, o2, oo, p0):
+    """Combine three tiles of dst into a fourth; `p0`: the factor of addcmul and addcdiv as float bits."""
+    factor = float_of_bits(p0)
+    for i in range(TILE):
+        x, y, z = dst[o0 + i], dst[o1 + i], dst[o2 + i]
+        if function == T_WHERE:
+            dst[oo + i] = y if x != 0 else z
+        elif function == T_ADDCMUL:
+            dst[oo + i] = x + factor * y * z
+        else:
+            dst[oo + i] = x + factor * y / z if z != 0 else x + factor * y * math.copysign(math.inf, z)
+
+
+@nb.njit(cache=True)
 def sfpu_unary(function, dst, off, p0, p1, p2):
     """Apply a unary function to dst[off:off + 1024]; parameters are 32-bit patterns."""
     a, b, c = float_of_bits(p0), float_of_bits(p1), float_of_bits(p2)
     p = p0 - 0x100000000 if p0 >= 0x80000000 else p0
+    if function == U_TYPECAST:
+        for i in range(off, off + TILE):
+            dst[i] = typecast(dst[i], p0, p1)
+        return
     for i in range(off, off + TILE):
         if function >= FIRST_UNARY_INT:
             dst[i] = float_of_bits(int_unary(function, signed_word(dst[i]), p))

@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from sim.cores.sfpu import SfpuBinary, SfpuUnary
+from sim.cores.sfpu import SfpuBinary, SfpuTernary, SfpuUnary
 
-BINARY_OFFSET = 256
+BINARY_OFFSET, TERNARY_OFFSET = 256, 448
 
 
 def sfpu_cycle_table(arch):
-    """int64[512]: cycles per tile of unary function i at i, of binary function i at 256 + i (`tensix.sfpu_cycles`)."""
+    """int64[512]: cycles per tile of unary function i at i, of binary function i at 256 + i, of
+    ternary function i at 448 + i (`tensix.sfpu_cycles`)."""
     cycles = arch.section("tensix.sfpu_cycles")
     table = np.full(512, cycles["default"], np.int64)
-    for offset, functions in ((0, SfpuUnary), (BINARY_OFFSET, SfpuBinary)):
+    for offset, functions in ((0, SfpuUnary), (BINARY_OFFSET, SfpuBinary), (TERNARY_OFFSET, SfpuTernary)):
         for function in functions:
             table[offset + function] = cycles.get(function.name, cycles["default"])
     return table

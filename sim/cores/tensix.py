@@ -11,6 +11,7 @@ from sim.cores import context as ctx
 from sim.cores.circular_buffer import row_of
 from sim.cores.faults import Fault
 from sim.cores.operations import Config, Op, ReduceDim
+from sim.cores.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET
 from sim.cores.tensix_data import (
     do_binary,
     do_copy,
@@ -19,6 +20,7 @@ from sim.cores.tensix_data import (
     do_pack,
     do_reduce,
     do_sfpu_binary,
+    do_sfpu_ternary,
     do_sfpu_unary,
     do_transpose_dst,
     do_unpack,
@@ -47,7 +49,7 @@ MATH_REDUCE, MATH_TRANSPOSE_DST, MATH_COPY_DST = (
     int(Op.MATH_TRANSPOSE_DST),
     int(Op.MATH_COPY_DST),
 )
-SFPU_UNARY, SFPU_BINARY = int(Op.SFPU_UNARY), int(Op.SFPU_BINARY)
+SFPU_UNARY, SFPU_BINARY, SFPU_TERNARY = int(Op.SFPU_UNARY), int(Op.SFPU_BINARY), int(Op.SFPU_TERNARY)
 BINARY_MUL = 2
 REDUCE_COLUMNS = int(ReduceDim.COL)
 CONFIG_INIT, CONFIG_SHORT = int(Config.INIT), int(Config.SHORT_INIT)
@@ -292,7 +294,14 @@ def start_math_in_dst(m, thread, now):
         if a < 0 or b < 0 or out < 0:
             return -1
         do_sfpu_binary(m, t.core, argument(t, 0), a, b, out, argument(t, 4))
-        return spend(m, thread, now, sfpu_cycles_of(m)[256 + argument(t, 0)] * 1024)
+        return spend(m, thread, now, sfpu_cycles_of(m)[BINARY_OFFSET + argument(t, 0)] * 1024)
+    if t.operation == SFPU_TERNARY:
+        a, b = dst_tile(m, thread, argument(t, 1)), dst_tile(m, thread, argument(t, 2))
+        c, out = dst_tile(m, thread, argument(t, 3)), dst_tile(m, thread, argument(t, 4))
+        if a < 0 or b < 0 or c < 0 or out < 0:
+            return -1
+        do_sfpu_ternary(m, t.core, argument(t, 0), a, b, c, out, argument(t, 5))
+        return spend(m, thread, now, sfpu_cycles_of(m)[TERNARY_OFFSET + argument(t, 0)] * 1024)
     target = dst_tile(m, thread, argument(t, 0))
     if target < 0:
         return -1

@@ -7,7 +7,7 @@ puts matmul's in0 in SrcB and in1 in SrcA).  Nothing here costs time; with numer
 import numba as nb
 
 from sim.cores import context as ctx
-from sim.cores.sfpu import sfpu_binary, sfpu_unary
+from sim.cores.sfpu import sfpu_binary, sfpu_ternary, sfpu_unary
 from sim.cores.tile_formats import decode_rows, decode_tile, encode_rows, encode_tile
 from sim.cores.tile_math import binary_tile, copy_tile, matmul_tile, reduce_tile, transpose_tile
 from sim.state import circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of
@@ -167,6 +167,15 @@ def do_sfpu_binary(m, core, function, a, b, out, p0):
         return
     take_fresh(m, core, out)
     sfpu_binary(function, dst_of(m), dst_offset(core, a), dst_offset(core, b), dst_offset(core, out), p0)
+
+
+@nb.njit(cache=True)
+def do_sfpu_ternary(m, core, function, a, b, c, out, p0):
+    if m.data_on == 0:
+        return
+    take_fresh(m, core, out)
+    offsets = dst_offset(core, a), dst_offset(core, b), dst_offset(core, c)
+    sfpu_ternary(function, dst_of(m), offsets[0], offsets[1], offsets[2], dst_offset(core, out), p0)
 
 
 @nb.njit(cache=True)
