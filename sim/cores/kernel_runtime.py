@@ -34,6 +34,7 @@ class RaiseReason(IntEnum):
     BANK_INDEX = 5
     DIVISION_BY_ZERO = 6
     PAGE_INDEX = 7
+    NOT_SHARDED = 8
 
 
 RAISE_MESSAGES = {
@@ -44,6 +45,7 @@ RAISE_MESSAGES = {
     RaiseReason.BANK_INDEX: "bank index outside the chip's banks",
     RaiseReason.DIVISION_BY_ZERO: "division by zero",
     RaiseReason.PAGE_INDEX: "page outside the sharded buffer",
+    RaiseReason.NOT_SHARDED: "the tensor accessor's buffer is interleaved; only a sharded one has this property",
 }
 
 
@@ -142,7 +144,7 @@ def stop(block, line, reason):
 _BAD_ARGUMENT, _BAD_COMMON = int(RaiseReason.ARGUMENT_INDEX), int(RaiseReason.COMMON_ARGUMENT_INDEX)
 _BAD_COMPILE, _BAD_CB = int(RaiseReason.COMPILE_ARGUMENT_INDEX), int(RaiseReason.CIRCULAR_BUFFER_INDEX)
 _BAD_BANK, _BAD_DIVISOR = int(RaiseReason.BANK_INDEX), int(RaiseReason.DIVISION_BY_ZERO)
-_BAD_PAGE = int(RaiseReason.PAGE_INDEX)
+_BAD_PAGE, _NOT_SHARDED = int(RaiseReason.PAGE_INDEX), int(RaiseReason.NOT_SHARDED)
 
 
 @_integers
@@ -239,7 +241,12 @@ def interleaved_address(block, page, base, stride, dram, offset, line):
 
 # Compile-time arguments of a tensor accessor, from its first one on (host side: pack_tensor_accessor_args).
 ACCESSOR_DRAM, ACCESSOR_L1, ACCESSOR_SHARDED = 0, 1, 2
-_KIND, _CORES, _PAGES_WIDE, _SHARD_HIGH, _SHARD_WIDE, _SHARDS_WIDE, _FIRST_CORE = 0, 1, 2, 3, 4, 5, 6
+_KIND, _CORES, _PAGES_HIGH, _PAGES_WIDE, _SHARD_HIGH, _SHARD_WIDE, _SHARDS_WIDE, _FIRST_CORE = range(8)
+# Positions of what `TensorAccessor.dspec()` tells, by the name of its method; pairs are (height, width)
+DSPEC_WORDS = {
+    "tensor_shape": (_PAGES_HIGH, _PAGES_WIDE),
+    "shard_shape": (_SHARD_HIGH, _SHARD_WIDE),
+}
 
 
 def pack_tensor_accessor_args(kind, *, tensor_pages=(0, 0), shard_pages=(0, 0), cores=()):
@@ -247,12 +254,12 @@ def pack_tensor_accessor_args(kind, *, tensor_pages=(0, 0), shard_pages=(0, 0), 
 
     `kind`: ACCESSOR_DRAM or ACCESSOR_L1 (interleaved: one word), or ACCESSOR_SHARDED with the tensor's and the shard's
     (height, width) in pages and the physical (x, y) of the shards' cores in shard order:
-    [kind, cores, tensor width, shard height, shard width, shards per row, x << 8 | y, ...].
+    [kind, cores, tensor height, tensor width, shard height, shard width, shards per row, x << 8 | y, ...].
     """
     if kind != ACCESSOR_SHARDED:
         return [kind]
     shards_wide = -(-tensor_pages[1] // shard_pages[1])
-    return [kind, len(cores), tensor_pages[1], *shard_pages, shards_wide, *((x << 8) | y for x, y in cores)]
+    return [kind, len(cores), *tensor_pages, *shard_pages, shards_wide, *((x << 8) | y for x, y in cores)]
 
 
 @_integers
@@ -286,6 +293,52 @@ def shard_bytes(block, first, page_size, line):
 
 
 @_integers
+def dspec_word(block, first, index, line):
+    """Word `index` of a sharded accessor's description."""
+    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
+        stop(block, line, _NOT_SHARDED)
+    return compile_arg(block, first + index, line)
+
+
+@_integers
+def accessor_banks(block, first, line):
+    """Number of banks (cores, where the tensor is sharded) that hold an accessor's pages."""
+    kind = compile_arg(block, first, line)
+    if kind == ACCESSOR_SHARDED:
+        return compile_arg(block, first + _CORES, line)
+    return load_i64(block + 8 * (ctx.N_DRAM_BANKS if kind == ACCESSOR_DRAM else ctx.N_L1_BANKS))
+
+
+@_integers
+def is_own_tile(block, address):
+    """1 when a NoC address names this core, else 0."""
+    own = noc_address(load_i64(block + 8 * ctx.MY_X), load_i64(block + 8 * ctx.MY_Y), 0)
+    return 1 if address >> 36 == own >> 36 else 0
+
+
+@_integers
+def page_bank(block, page, first, line):
+    """Bank, or number of the shard, that holds a page."""
+    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
+        return page % accessor_banks(block, first, line)
+    pages_wide = compile_arg(block, first + _PAGES_WIDE, line)
+    row = page // pages_wide // compile_arg(block, first + _SHARD_HIGH, line)
+    column = page % pages_wide // compile_arg(block, first + _SHARD_WIDE, line)
+    return row * compile_arg(block, first + _SHARDS_WIDE, line) + column
+
+
+@_integers
+def page_offset(block, page, first, page_size, line):
+    """Byte offset of a page in its bank or shard."""
+    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
+        return page // accessor_banks(block, first, line) * accessor_page(block, first, page_size, line)
+    wide, high = compile_arg(block, first + _SHARD_WIDE, line), compile_arg(block, first + _SHARD_HIGH, line)
+    pages_wide = compile_arg(block, first + _PAGES_WIDE, line)
+    inside = page // pages_wide % high * wide + page % pages_wide % wide
+    return inside * aligned_page(block, page_size, 0)
+
+
+@_integers
 def accessor_address(block, page, first, base, page_size, offset, line):
     """NoC address of a page of the tensor that the accessor at compile-time argument `first` describes."""
     kind = compile_arg(block, first, line)
@@ -294,9 +347,5 @@ def accessor_address(block, page, first, base, page_size, offset, line):
         return interleaved_address(block, page, base, aligned_page(block, page_size, dram), dram, offset, line)
     if page < 0:
         stop(block, line, _BAD_PAGE)
-    wide, high = compile_arg(block, first + _SHARD_WIDE, line), compile_arg(block, first + _SHARD_HIGH, line)
-    pages_wide = compile_arg(block, first + _PAGES_WIDE, line)
-    row, column = page // pages_wide, page % pages_wide
-    shard = row // high * compile_arg(block, first + _SHARDS_WIDE, line) + column // wide
-    inside = (row % high * wide + column % wide) * aligned_page(block, page_size, 0)
-    return shard_address(block, shard, first, base + inside + offset, line)
+    inside = page_offset(block, page, first, page_size, line)
+    return shard_address(block, page_bank(block, page, first, line), first, base + inside + offset, line)

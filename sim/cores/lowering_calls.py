@@ -18,6 +18,7 @@ from sim.cores.kernel_api import (
     parameters,
 )
 from sim.cores.kernel_names import DeviceFunction, ParsedNames
+from sim.cores.kernel_runtime import DSPEC_WORDS
 from sim.cores.lowering_expressions import Expressions, merged
 from sim.cores.lowering_values import Int, Record, Scope, literal
 from sim.cores.operations import Op
@@ -494,6 +495,60 @@ class Calls(Expressions):
 
     def _method_accessor_get_bank_base_address(self, node, value, positional, keywords):
         return value["base"]
+
+    def _is_local_tile(self, address):
+        """1 when a NoC address names this core."""
+        return merged(f"is_own_tile(ctx, {address.number})", address)
+
+    def _method_accessor_is_local_addr(self, node, value, positional, keywords):
+        return self._is_local_tile(
+            self.integers(node, "is_local_addr", parameters("addr"), positional, keywords)["addr"]
+        )
+
+    def _method_accessor_is_local_bank(self, node, value, positional, keywords):
+        bound = self.integers(node, "is_local_bank", parameters("x y"), positional, keywords)
+        return self._is_local_tile(self.value_call(node, VALUES["_tile_address"], {**bound, "addr": literal(0)}))
+
+    def _method_accessor_is_local_page(self, node, value, positional, keywords):
+        page = self.values(node, "is_local_page", parameters("page"), positional, keywords)["page"]
+        return self._is_local_tile(self.page_address(node, value, page, literal(0)))
+
+    def _method_accessor_is_local_shard(self, node, value, positional, keywords):
+        shard = self.values(node, "is_local_shard", parameters("shard_id"), positional, keywords)["shard_id"]
+        return self._is_local_tile(self.shard_address(node, value, shard, literal(0)))
+
+    def _method_accessor_get_bank_and_offset(self, node, value, positional, keywords):
+        """(bank or shard, byte offset there) of a page."""
+        page = self.atom(self.integers(node, "get_bank_and_offset", parameters("page"), positional, keywords)["page"])
+        first, _, size = value.fields
+        bank = merged(f"page_bank(ctx, {page.number}, {first.text}, {self.line})", page, first)
+        text = f"page_offset(ctx, {page.number}, {first.text}, {size.text}, {self.line})"
+        return Record("tuple", (bank, merged(text, page, first, size)))
+
+    def _method_accessor_dspec(self, node, value, positional, keywords):
+        return Record("dspec", (value["first"],))
+
+    def _dspec_words(self, value, name):
+        first = value["first"]
+        return [merged(f"dspec_word(ctx, {first.text}, {word}, {self.line})", first) for word in DSPEC_WORDS[name]]
+
+    def _method_dspec_rank(self, node, value, positional, keywords):
+        return literal(2)
+
+    def _method_dspec_num_banks(self, node, value, positional, keywords):
+        return merged(f"accessor_banks(ctx, {value['first'].text}, {self.line})", value["first"])
+
+    def _method_dspec_tensor_shape(self, node, value, positional, keywords):
+        return Record("tuple", tuple(self._dspec_words(value, "tensor_shape")))
+
+    def _method_dspec_shard_shape(self, node, value, positional, keywords):
+        return Record("tuple", tuple(self._dspec_words(value, "shard_shape")))
+
+    def _method_dspec_tensor_volume(self, node, value, positional, keywords):
+        return self.binary(ast.Mult(), *self._dspec_words(value, "tensor_shape"), node)
+
+    def _method_dspec_shard_volume(self, node, value, positional, keywords):
+        return self.binary(ast.Mult(), *self._dspec_words(value, "shard_shape"), node)
 
     def _method_accessor_args_next_compile_time_args_offset(self, node, value, positional, keywords):
         first = value["first"]

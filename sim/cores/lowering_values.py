@@ -45,6 +45,7 @@ RECORDS = {
     "interleaved": ("base", "page_size", "stride", "dram"),
     "accessor_args": ("first", "common"),
     "accessor": ("first", "base", "page_size"),
+    "dspec": ("first",),
     "noc": ("index",),
     "circular_buffer": ("id",),
     "semaphore": ("address",),

@@ -108,6 +108,47 @@ def test_accessors_find_every_page(device, layout, shard, orientation):
     assert tt.enqueue_read_buffer(queue, target) == data
 
 
+DESCRIBE = """
+@kernel
+def describe(base, out):
+    accessor = TensorAccessor(TensorAccessorArgs(0), base, 64)
+    words = l1_ptr(out, uint32)
+    spec = accessor.dspec()
+    words[0] = spec.rank()
+    words[1] = spec.num_banks()
+    words[2] = spec.tensor_volume()
+    words[3] = spec.shard_volume()
+    height, width = spec.shard_shape()
+    words[4] = height
+    words[5] = width
+    bank, offset = accessor.get_bank_and_offset(13)
+    words[6] = bank
+    words[7] = offset
+    words[8] = accessor.is_local_shard(0)
+    words[9] = accessor.is_local_shard(1)
+    words[10] = accessor.is_local_page(0)
+    words[11] = accessor.is_local_page(13)
+    words[12] = accessor.is_local_addr(accessor.get_noc_addr(13))
+    words[13] = accessor.is_local_bank(my_x[0], my_y[0])
+"""
+
+
+def test_accessors_tell_where_pages_are(device):
+    """A tensor of 6 x 4 pages in shards of 2 x 4 on the cores (1, 1), (2, 1), (3, 1); asked on core (1, 1)."""
+    page = 64
+    grid = tt.CoreRangeSet([tt.CoreRange((1, 1), (4, 1))])
+    spec = tt.ShardSpecBuffer(tt.ShardSpec(grid, (2, 4), tt.ShardOrientation.ROW_MAJOR), (1, 1), (6, 4))
+    layout = tt.TensorMemoryLayout.HEIGHT_SHARDED
+    source = tt.create_buffer(tt.ShardedBufferConfig(device, 24 * page, page, tt.BufferType.L1, layout, spec))
+    out, core = device.arch.l1_user_base + 4096, tt.CoreRange((1, 1))
+    accessor = tt.TensorAccessorArgs(source).get_compile_time_args()
+    program, _ = program_of(DESCRIBE, core, [source, out], (), accessor)
+    tt.enqueue_program(device.command_queue(), program, blocking=True)
+    row, column = divmod(13, 4)
+    inside = (row % 2 * 4 + column) * page
+    assert l1_words(device, (1, 1), out, 14) == [2, 3, 24, 8, 2, 4, row // 2, inside, 1, 0, 1, 0, 0, 1]
+
+
 def test_sub_devices_run_at_the_same_time(device):
     halves = [tt.SubDevice(tt.CoreRange((0, 0), (3, 7))), tt.SubDevice(tt.CoreRange((4, 0), (7, 7)))]
     device.load_sub_device_manager(device.create_sub_device_manager(halves))
