@@ -2,6 +2,7 @@
 
 from host_api.device import submit
 from host_api.types import (
+    BufferDistributionSpec,
     BufferRegion,
     BufferType,
     CoreCoord,
@@ -9,6 +10,7 @@ from host_api.types import (
     ShardOrientation,
     ShardSpecBuffer,
     TensorMemoryLayout,
+    core_coord,
     range_tuples,
 )
 from sim import commands as c
@@ -132,15 +134,29 @@ def resolve(target, region=None):
 
 
 def _shard_record(parameters):
+    if isinstance(parameters, BufferDistributionSpec):
+        return _distribution_record(parameters)
     if not isinstance(parameters, ShardSpecBuffer):
-        raise UsageError("a sharded buffer needs shard_parameters (ShardSpecBuffer)")
+        raise UsageError("a sharded buffer needs shard_parameters (ShardSpecBuffer or BufferDistributionSpec)")
     spec = parameters.tensor_shard_spec
     return c.ShardParameters(
         range_tuples(spec.grid),
-        tuple(int(n) for n in spec.shape),
+        tuple(int(n) for n in spec.device_shape),
         spec.orientation == ShardOrientation.ROW_MAJOR,
         tuple(int(n) for n in parameters.page_shape),
         tuple(int(n) for n in parameters.tensor2d_shape_in_pages),
+    )
+
+
+def _distribution_record(spec):
+    cores = [core_coord(core) for core in spec.cores]
+    return c.ShardParameters(
+        tuple((*core, *core) for core in cores),
+        tuple(int(n) for n in spec.shard_shape_in_pages),
+        True,
+        (1,) * len(spec.shard_shape_in_pages),
+        tuple(int(n) for n in spec.tensor_shape_in_pages),
+        round_robin=True,
     )
 
 
@@ -209,6 +225,8 @@ class TensorAccessorArgs:
         state, device = buffer._state, buffer.device
         if state.shard is None:
             return pack_tensor_accessor_args(ACCESSOR_DRAM if state.in_dram else ACCESSOR_L1)
+        if len(state.shard_pages) != 2 or len(set(state.cores)) < len(state.cores):
+            raise UsageError("a tensor accessor needs two-dimensional shards, one per core")
         if state.in_dram:
             places = [device.arch.dram_endpoints[bank] for bank in state.shard_banks]
             if any(offset for _, _, offset in places):

@@ -1,11 +1,16 @@
 """Opening and closing devices; the device handle; queues and sub-devices."""
 
-from host_api.types import BufferType, CoreCoord, core_coord
+import threading
+
+from host_api.types import BufferType, CoreCoord, SubDeviceId, SubDeviceManagerId, core_coord
 from sim import commands as c
 from sim.errors import UsageError
 from sim.executor import System, new_id
 
+NUM_DEVICES = 8  # ids 0..7: a host with eight chips on PCIe, none of them behind another one
+
 _current = System()
+_thread = threading.local()  # `queue_ids`: stack of command queue ids
 
 
 def current_system():
@@ -44,7 +49,7 @@ class Device:
     def __init__(self, device_id, state, system):
         self.id, self.system, self._state = device_id, system, state
         self.chip, self.arch = state.chip, state.arch
-        self._queues = [CommandQueue(self, index) for index in range(state.num_hw_cqs)]
+        self._queues = [CommandQueue(self, index) for index in range(len(state.queues))]
 
     def __repr__(self):
         return f"Device({self.id}, {self.arch.name})"
@@ -62,8 +67,9 @@ class Device:
         """Whether the device has not been closed."""
         return self.system.executor.devices.get(self.id) is self._state
 
-    def command_queue(self, cq_id=0):
-        """A command queue; UsageError when the device has fewer."""
+    def command_queue(self, cq_id=None):
+        """A command queue (None: the thread's current one); UsageError when the device has fewer."""
+        cq_id = get_current_command_queue_id_for_thread() if cq_id is None else cq_id
         if not 0 <= cq_id < len(self._queues):
             raise UsageError(f"device {self.id} has no command queue {cq_id}; it has {len(self._queues)}")
         return self._queues[cq_id]
@@ -88,6 +94,10 @@ class Device:
         self._state.check_cores([core], "worker core")
         return CoreCoord(*self.arch.worker_coords[self._state.worker(core)])
 
+    def ethernet_core_from_logical_core(self, core):
+        """UsageError: no chip of tensim has ethernet cores yet."""
+        raise UsageError(f"device {self.id} has no ethernet core {tuple(core_coord(core))}: tensim has none yet")
+
     def num_banks(self, buffer_type):
         """Banks of a memory: DRAM banks, or worker cores for L1."""
         return self._state.allocators[self._memory(buffer_type)].banks
@@ -101,13 +111,31 @@ class Device:
             raise UsageError(f"{BufferType(buffer_type).name} has no banks on a device")
         return buffer_type
 
+    # --- program cache
+
+    def enable_program_cache(self):
+        """Remember from now on which programs are finalised on the device."""
+        self._state.enable_program_cache()
+
+    def clear_program_cache(self):
+        """Forget the remembered programs."""
+        self._state.cached_programs.clear()
+
+    def disable_and_clear_program_cache(self):
+        """Forget the remembered programs and remember no others."""
+        self._state.disable_program_cache()
+
+    def num_program_cache_entries(self):
+        """Number of remembered programs that still exist."""
+        return len(self._state.cached_programs)
+
     # --- sub-devices
 
     def create_sub_device_manager(self, sub_devices, local_l1_size=0):
         """Describe a division into sub-devices, each with `local_l1_size` bytes of own L1; returns the
         manager's id.
         """
-        manager = new_id()
+        manager = SubDeviceManagerId(new_id())
         ranges = tuple(one.ranges() for one in sub_devices)
         self._submit(c.CreateSubDeviceManager(self.id, manager, ranges, int(local_l1_size)))
         return manager
@@ -126,7 +154,7 @@ class Device:
 
     def get_sub_device_ids(self):
         """Ids of the sub-devices of the loaded manager."""
-        return list(range(len(self._state.manager.sub_devices)))
+        return [SubDeviceId(number) for number in range(len(self._state.manager.sub_devices))]
 
     def set_sub_device_stall_group(self, sub_devices):
         """Sub-devices that reads, writes and finish wait for."""
@@ -140,6 +168,51 @@ class Device:
         if not self.is_open:
             raise UsageError(f"device {self.id} is closed")
         return self.system.executor.submit(record)
+
+
+def get_num_available_devices():
+    """Number of devices that can be open at a time."""
+    return NUM_DEVICES
+
+
+def get_num_pcie_devices():
+    """Number of devices on PCIe: all."""
+    return NUM_DEVICES
+
+
+def get_pcie_device_id(device_id):
+    """The device on PCIe through which a device is reached: itself.  UsageError for an unknown id."""
+    if not 0 <= device_id < NUM_DEVICES:
+        raise UsageError(f"there is no device {device_id}; ids are 0 to {NUM_DEVICES - 1}")
+    return device_id
+
+
+def is_galaxy_cluster():
+    """Whether the devices form a Galaxy: they do not."""
+    return False
+
+
+def push_current_command_queue_id_for_thread(cq_id):
+    """Make a queue the one that `Device.command_queue()` gives in this thread."""
+    _queue_ids().append(int(cq_id))
+
+
+def pop_current_command_queue_id_for_thread():
+    """Undo the last push of this thread and return its id; UsageError when there is none."""
+    if not _queue_ids():
+        raise UsageError("no command queue id was pushed in this thread")
+    return _queue_ids().pop()
+
+
+def get_current_command_queue_id_for_thread():
+    """Id of this thread's queue: the last one pushed, otherwise 0."""
+    return _queue_ids()[-1] if _queue_ids() else 0
+
+
+def _queue_ids():
+    if not hasattr(_thread, "queue_ids"):
+        _thread.queue_ids = []
+    return _thread.queue_ids
 
 
 def create_device(
@@ -159,10 +232,29 @@ def create_device(
     aside; `numerics`, `noc`, `max_cycles`, `seed`: see `sim.chip.Chip`.  UsageError when it is open or an
     option is wrong.
     """
-    system = _system_for_new_device()
-    record = c.CreateDevice(
-        int(device_id), num_hw_cqs, l1_small_size, trace_region_size, arch, numerics, noc, max_cycles, seed
+    return _open(
+        c.CreateDevice(
+            get_pcie_device_id(device_id),
+            num_hw_cqs,
+            l1_small_size,
+            trace_region_size,
+            arch,
+            numerics,
+            noc,
+            max_cycles,
+            seed,
+        )
     )
+
+
+def create_device_minimal(device_id=0, num_hw_cqs=1, arch="wormhole_b0"):
+    """Open a device without command queues: memory can be read and written at once, nothing can be enqueued."""
+    number = get_pcie_device_id(device_id)
+    return _open(c.CreateDevice(number, num_hw_cqs, 0, 0, arch, "fast", "packet", None, 0, minimal=True))
+
+
+def _open(record):
+    system = _system_for_new_device()
     return Device(record.device, system.executor.submit(record), system)
 
 

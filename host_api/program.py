@@ -4,7 +4,15 @@ import os
 from pathlib import Path
 
 from host_api.device import current_system, submit
-from host_api.types import ComputeConfig, CoreCoord, DataMovementConfig, core_coord, core_ranges, range_tuples
+from host_api.types import (
+    ComputeConfig,
+    DataMovementConfig,
+    EthernetConfig,
+    MathFidelity,
+    core_coord,
+    core_ranges,
+    range_tuples,
+)
 from sim import commands as c
 from sim.errors import UsageError
 from sim.executor import new_id
@@ -66,6 +74,8 @@ def _parameters(config):
             int(config.processor), int(config.noc), int(config.noc_mode), **_kernel_settings(config)
         )
     if isinstance(config, ComputeConfig):
+        if config.math_fidelity == MathFidelity.Invalid:
+            raise UsageError("MathFidelity.Invalid is not a fidelity of a kernel")
         return c.ComputeParameters(
             int(config.math_fidelity),
             bool(config.fp32_dest_acc_en),
@@ -75,6 +85,8 @@ def _parameters(config):
             tuple(int(mode) for mode in config.unpack_to_dest_mode),
             **_kernel_settings(config),
         )
+    if isinstance(config, EthernetConfig):
+        raise UsageError("no chip of tensim has ethernet cores yet; a kernel cannot run on them (EthernetConfig)")
     raise UsageError(
         f"{type(config).__name__} is not a kernel configuration", hint="DataMovementConfig or ComputeConfig"
     )
@@ -234,13 +246,24 @@ class RuntimeArgsView:
 
 
 def get_runtime_args(program, kernel, core=None):
-    """Mutable view of a kernel's arguments on a core; without `core` {CoreCoord: view}."""
+    """Mutable view of a kernel's arguments on a core.
+
+    Without `core` the views of all cores as table[x][y]; an empty list where the kernel has no arguments.
+    """
     if core is None:
-        cores = program._state.kernel(kernel).args
-        return {CoreCoord(*place): RuntimeArgsView(program, kernel, place) for place in cores}
+        return _table_of_args(program, kernel)
     place = tuple(core_coord(core))
     program._state.args_of(kernel, place)
     return RuntimeArgsView(program, kernel, place)
+
+
+def _table_of_args(program, kernel):
+    places = set(program._state.kernel(kernel).args)
+    width, height = (max((place[axis] for place in places), default=-1) + 1 for axis in (0, 1))
+    return [
+        [RuntimeArgsView(program, kernel, (x, y)) if (x, y) in places else [] for y in range(height)]
+        for x in range(width)
+    ]
 
 
 def get_common_runtime_args(program, kernel):

@@ -72,20 +72,47 @@ def _write(queue, buffer, offset, size, data, blocking):
     queue.device._submit(record)
 
 
-def enqueue_read_buffer(queue, buffer, blocking=True):
-    """Read a whole buffer (or view): bytes, or a PendingRead when not blocking."""
-    return _read(queue, *resolve(buffer), blocking)
+def enqueue_read_buffer(queue, buffer, dst=None, blocking=True):
+    """Read a whole buffer (or view): bytes, or a PendingRead when not blocking.
+
+    `dst`: also put the bytes there once they have arrived: a bytearray, which is resized, or any writable
+    contiguous memory of that many bytes (a numpy array).  UsageError for another `dst`.
+    """
+    return _read(queue, *resolve(buffer), dst, blocking)
 
 
-def enqueue_read_sub_buffer(queue, buffer, region, blocking=True):
-    """Read a region of whole pages: bytes, or a PendingRead when not blocking."""
-    return _read(queue, *resolve(buffer, region), blocking)
+def enqueue_read_sub_buffer(queue, buffer, region, dst=None, blocking=True):
+    """Read a region of whole pages; otherwise as enqueue_read_buffer."""
+    return _read(queue, *resolve(buffer, region), dst, blocking)
 
 
-def _read(queue, buffer, offset, size, blocking):
+def _read(queue, buffer, offset, size, dst, blocking):
+    _check_destination(dst, size)
     record = c.ReadBuffer(queue.device.id, queue.id, buffer.unique_id, offset, size, bool(blocking))
     item = queue.device._submit(record)
+    if dst is not None and blocking:
+        _fill(dst, item.result)
+    elif dst is not None:
+        item.done.callbacks.append(lambda done: _fill(dst, done.value))
     return item.result if blocking else PendingRead(item, size)
+
+
+def _check_destination(dst, size):
+    if dst is None or isinstance(dst, bytearray):
+        return
+    try:
+        view = memoryview(dst)
+    except TypeError:
+        raise UsageError(f"cannot read into {type(dst).__name__}", hint="give a bytearray or a numpy array") from None
+    if view.readonly or not view.c_contiguous or view.nbytes != size:
+        raise UsageError(f"a read of {size} B needs writable contiguous memory of that size, not {view.nbytes} B")
+
+
+def _fill(dst, data):
+    if isinstance(dst, bytearray):
+        dst[:] = data
+    else:
+        memoryview(dst).cast("B")[:] = data
 
 
 # --- programs

@@ -29,6 +29,13 @@ class ShardOrientation(IntEnum):
     COL_MAJOR = 1
 
 
+class ShardMode(IntEnum):
+    """Whether the shape of a shard is what the device holds (PHYSICAL) or comes without padding (LOGICAL)."""
+
+    PHYSICAL = 0
+    LOGICAL = 1
+
+
 class DataMovementProcessor(IntEnum):
     RISCV_0 = 0
     RISCV_1 = 1
@@ -46,16 +53,62 @@ class NOC_MODE(IntEnum):
     DM_DYNAMIC_NOC = 1
 
 
+class Eth(IntEnum):
+    SENDER = 0
+    RECEIVER = 1
+    IDLE = 2
+
+
 class MathFidelity(IntEnum):
     LoFi = 0
     HiFi2 = 2
     HiFi3 = 3
     HiFi4 = 4
+    Invalid = 255
 
 
 class UnpackToDestMode(IntEnum):
     Default = 0
     UnpackToDestFp32 = 1
+
+
+class KernelBuildOptLevel(IntEnum):
+    """Optimisation level of a kernel's build.  tensim has one level; the setting is accepted and changes nothing."""
+
+    O1 = 0
+    O2 = 1
+    O3 = 2
+    O0 = 3
+    Os = 4
+    Ofast = 5
+    Oz = 6
+
+
+class _BoundedId(int):
+    """A whole number of `bits` bits that names something; UsageError outside."""
+
+    bits = 0
+
+    def __new__(cls, value):
+        number = super().__new__(cls, value)
+        if not 0 <= number < 1 << cls.bits:
+            raise UsageError(f"{value} is not a {cls.__name__}: it has {cls.bits} bits")
+        return number
+
+    def __repr__(self):
+        return f"{type(self).__name__}({int(self)})"
+
+
+class SubDeviceId(_BoundedId):
+    """Number of a sub-device in its manager, from 0."""
+
+    bits = 8
+
+
+class SubDeviceManagerId(_BoundedId):
+    """Id of a division into sub-devices."""
+
+    bits = 64
 
 
 class CoreCoord(NamedTuple):
@@ -192,11 +245,25 @@ class BufferRegion:
 
 @dataclass(frozen=True)
 class ShardSpec:
-    """Which cores hold shards and how large a shard is; `shape`: (height, width) in elements."""
+    """Which cores hold shards and how large a shard is; shapes are (height, width) in elements.
+
+    `physical_shard_shape`: what a shard of LOGICAL mode takes on the device, with its padding.
+    """
 
     grid: CoreRangeSet
     shape: tuple[int, int]
     orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    mode: ShardMode = ShardMode.PHYSICAL
+    physical_shard_shape: tuple[int, int] | None = None
+
+    def __post_init__(self):
+        if self.physical_shard_shape is not None and self.mode != ShardMode.LOGICAL:
+            raise UsageError("physical_shard_shape belongs to ShardMode.LOGICAL")
+
+    @property
+    def device_shape(self):
+        """Shape of a shard on the device."""
+        return self.shape if self.physical_shard_shape is None else self.physical_shard_shape
 
 
 @dataclass(frozen=True)
@@ -206,6 +273,15 @@ class ShardSpecBuffer:
     tensor_shard_spec: ShardSpec
     page_shape: tuple[int, int]
     tensor2d_shape_in_pages: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class BufferDistributionSpec:
+    """Shards of any number of dimensions, shard i on core i modulo the number of cores; shapes in pages."""
+
+    tensor_shape_in_pages: tuple[int, ...]
+    shard_shape_in_pages: tuple[int, ...]
+    cores: tuple[CoreCoord, ...]
 
 
 @dataclass(frozen=True)
@@ -221,17 +297,38 @@ class InterleavedBufferConfig:
 
 @dataclass(frozen=True)
 class ShardedBufferConfig:
-    """Pages cut into shards, one shard per core; sizes in bytes."""
+    """Pages cut into shards, one shard per core or as a BufferDistributionSpec says; sizes in bytes."""
 
     device: object
     size: int
     page_size: int
     buffer_type: BufferType = BufferType.L1
     buffer_layout: TensorMemoryLayout = TensorMemoryLayout.HEIGHT_SHARDED
-    shard_parameters: ShardSpecBuffer | None = None
+    shard_parameters: ShardSpecBuffer | BufferDistributionSpec | None = None
 
 
 # --- kernels
+
+
+TILE_HEIGHTS, TILE_WIDTHS = (1, 2, 4, 8, 16, 32), (16, 32)  # what faces of at most 16x16 make up
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Shape of a tile, (height, width) in elements; UsageError for one that the chip cannot hold."""
+
+    tile_shape: tuple[int, int] = (32, 32)
+    transpose_tile: bool = False
+
+    def __post_init__(self):
+        height, width = self.tile_shape
+        if height not in TILE_HEIGHTS or width not in TILE_WIDTHS:
+            raise UsageError(
+                f"there are no tiles of {height}x{width}", hint=f"heights {TILE_HEIGHTS}, widths {TILE_WIDTHS}"
+            )
+        if self.transpose_tile:
+            raise UsageError("transposed tiles (transpose_tile) are not available")
+        object.__setattr__(self, "tile_shape", (int(height), int(width)))
 
 
 @dataclass
@@ -244,6 +341,7 @@ class DataMovementConfig:
     compile_args: list = field(default_factory=list)
     defines: Mapping = field(default_factory=dict)
     named_compile_args: Mapping = field(default_factory=dict)
+    opt_level: KernelBuildOptLevel = KernelBuildOptLevel.O2
 
 
 @dataclass
@@ -275,6 +373,20 @@ class ComputeConfig:
     compile_args: list = field(default_factory=list)
     defines: Mapping = field(default_factory=dict)
     named_compile_args: Mapping = field(default_factory=dict)
+    opt_level: KernelBuildOptLevel = KernelBuildOptLevel.O3
+
+
+@dataclass
+class EthernetConfig:
+    """A kernel on an ethernet core.  No chip of tensim has ethernet cores yet: create_kernel refuses it."""
+
+    eth_mode: Eth = Eth.SENDER
+    noc: NOC = NOC.NOC_0
+    processor: DataMovementProcessor = DataMovementProcessor.RISCV_0
+    compile_args: list = field(default_factory=list)
+    defines: Mapping = field(default_factory=dict)
+    named_compile_args: Mapping = field(default_factory=dict)
+    opt_level: KernelBuildOptLevel = KernelBuildOptLevel.Os
 
 
 class CircularBufferConfig:
@@ -307,9 +419,9 @@ class CircularBufferConfig:
         return self
 
     def set_tile_dims(self, index, tile):
-        """(height, width) of the tiles of an index."""
-        height, width = tile
-        self.tiles[self._declared(index)] = (int(height), int(width))
+        """`Tile`, or (height, width), of the tiles of an index."""
+        tile = tile if isinstance(tile, Tile) else Tile(tile)
+        self.tiles[self._declared(index)] = tile.tile_shape
         return self
 
     def set_globally_allocated_address(self, buffer):
@@ -356,13 +468,22 @@ class _IndexBuilder:
 
 @dataclass(frozen=True)
 class SubDevice:
-    """Cores of a sub-device: a CoreRangeSet, or a list whose first entry is the one of the Tensix cores."""
+    """Cores of a sub-device: a CoreRangeSet, or a list of them by core type (Tensix, ethernet).
+
+    UsageError for ethernet cores: no chip of tensim has them yet.
+    """
 
     cores: object
 
+    def __post_init__(self):
+        if self._by_type and any(one.num_cores() for one in self.cores[1:]):
+            raise UsageError("a sub-device cannot have ethernet cores: tensim has none yet")
+
+    @property
+    def _by_type(self):
+        cores = self.cores
+        return isinstance(cores, list | tuple) and bool(cores) and isinstance(cores[0], CoreRangeSet)
+
     def ranges(self):
         """Ranges of the worker cores as records hold them."""
-        cores = self.cores
-        if isinstance(cores, list | tuple) and cores and isinstance(cores[0], CoreRangeSet):
-            cores = cores[0]
-        return range_tuples(cores)
+        return range_tuples(self.cores[0] if self._by_type else self.cores)

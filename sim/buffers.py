@@ -4,6 +4,8 @@ Sources: tt-metal's allocator and tensor-sharding reports.  Banks of L1 are work
 DRAM banks.
 """
 
+import itertools
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,7 +43,7 @@ class Buffer:
     shard: object = None
     cores: list = field(default_factory=list)
     shard_banks: list = field(default_factory=list)
-    shard_pages: tuple = (0, 0)
+    shard_pages: tuple = (0, 0)  # shape of a shard in pages
     address: int | None = None
     allocated: bool = False
     owned: bool = True
@@ -60,13 +62,15 @@ class Buffer:
     @property
     def num_dev_pages(self):
         """Pages on the device, with those that pad partial shards."""
-        return len(self.cores) * self.shard_pages[0] * self.shard_pages[1] if self.shard else self.num_pages
+        return len(self.cores) * math.prod(self.shard_pages) if self.shard else self.num_pages
 
     @property
     def size_per_bank(self):
         """Bytes that every bank holds (lock-step: the same in all)."""
-        pages = self.shard_pages[0] * self.shard_pages[1] if self.shard else -(-self.num_pages // self.banks)
-        return pages * self.aligned_page_size
+        if self.shard is None:
+            return -(-self.num_pages // self.banks) * self.aligned_page_size
+        shards = -(-len(self.cores) // max(len(set(self.cores)), 1))
+        return shards * math.prod(self.shard_pages) * self.aligned_page_size
 
     def pages(self):
         """(banks, offsets): int64 arrays over the pages, offsets relative to the buffer's address."""
@@ -79,36 +83,46 @@ class Buffer:
         return self._pages
 
     def _sharded(self, page):
-        height, width = self.shard_pages
-        row, column = np.divmod(page, self.shard.tensor_pages[1])
-        shards_wide = -(-self.shard.tensor_pages[1] // width)
-        shard = row // height * shards_wide + column // width
-        inside = row % height * width + column % width
-        return np.array(self.shard_banks, np.int64)[shard], inside * self.aligned_page_size
+        place = np.stack(np.unravel_index(page, self.shard.tensor_pages))
+        size = np.array(self.shard_pages)[:, None]
+        shard = np.ravel_multi_index(tuple(place // size), shard_counts(self.shard.tensor_pages, self.shard_pages))
+        inside = np.ravel_multi_index(tuple(place % size), self.shard_pages)
+        before = shard // len(set(self.cores)) * math.prod(self.shard_pages)  # pages of earlier shards on the core
+        return np.array(self.shard_banks, np.int64)[shard], (before + inside) * self.aligned_page_size
 
     def bank_banks(self):
         """Banks that hold a part of the buffer."""
         return sorted(set(self.shard_banks)) if self.shard else list(range(self.banks))
 
 
+def shard_counts(tensor_pages, shard_pages):
+    """Number of shards along each dimension."""
+    return tuple(-(-tensor // shard) for tensor, shard in zip(tensor_pages, shard_pages, strict=True))
+
+
 def shard_geometry(command, n_pages):
-    """(shard pages (height, width), shards (high, wide)) of a sharded buffer.  UsageError for a bad
-    specification.
-    """
+    """(shape of a shard in pages, number of shards along each dimension).  UsageError for a bad specification."""
     spec = command.shard
-    shape, page = spec.shape, spec.page_shape
-    if min(*shape, *page) <= 0 or shape[0] % page[0] or shape[1] % page[1]:
-        raise UsageError(f"shard shape {shape[0]}x{shape[1]} is not a multiple of the page shape {page[0]}x{page[1]}")
-    high, wide = spec.tensor_pages
-    if high * wide != n_pages:
-        raise UsageError(f"the tensor has {high}x{wide} pages, but the buffer's size holds {n_pages} pages")
-    pages = (shape[0] // page[0], shape[1] // page[1])
-    shards = (-(-high // pages[0]), -(-wide // pages[1]))
+    shape, page, tensor = spec.shape, spec.page_shape, spec.tensor_pages
+    if not len(shape) == len(page) == len(tensor) >= 1:
+        raise UsageError(f"a tensor of {len(tensor)} dimensions cannot have shards of {len(shape)}")
+    if min(*shape, *page) <= 0 or any(a % b for a, b in zip(shape, page, strict=True)):
+        raise UsageError(f"shard shape {_by(shape)} is not a multiple of the page shape {_by(page)}")
+    if math.prod(tensor) != n_pages:
+        raise UsageError(f"the tensor has {_by(tensor)} pages, but the buffer's size holds {n_pages} pages")
+    pages = tuple(a // b for a, b in zip(shape, page, strict=True))
+    shards = shard_counts(tensor, pages)
+    if spec.round_robin:
+        return pages, shards
     if command.layout == HEIGHT_SHARDED and shards[1] > 1:
-        raise UsageError(f"HEIGHT_SHARDED: a shard is {pages[1]} pages wide, the tensor {wide}")
+        raise UsageError(f"HEIGHT_SHARDED: a shard is {pages[1]} pages wide, the tensor {tensor[1]}")
     if command.layout == WIDTH_SHARDED and shards[0] > 1:
-        raise UsageError(f"WIDTH_SHARDED: a shard is {pages[0]} pages high, the tensor {high}")
+        raise UsageError(f"WIDTH_SHARDED: a shard is {pages[0]} pages high, the tensor {tensor[0]}")
     return pages, shards
+
+
+def _by(shape):
+    return "x".join(map(str, shape))
 
 
 def shard_cores(command, shards):
@@ -116,6 +130,11 @@ def shard_cores(command, shards):
     order.
     """
     spec = command.shard
+    if spec.round_robin:
+        cores = expand(spec.grid)
+        if not cores or len(set(cores)) < len(cores):
+            raise UsageError("a distribution needs cores, each of them once")
+        return list(itertools.islice(itertools.cycle(cores), math.prod(shards)))
     if command.layout == BLOCK_SHARDED and len(spec.grid) == 1:
         x0, y0, x1, y1 = spec.grid[0]
         columns, rows = x1 - x0 + 1, y1 - y0 + 1

@@ -29,6 +29,7 @@ class CreateDevice(Command):
     noc: str
     max_cycles: int | None
     seed: int
+    minimal: bool = False  # without command queues
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,16 @@ class CloseDevice(Command):
 
 @dataclass(frozen=True)
 class ShardParameters:
-    """Sharding of a buffer.  `shape` and `page_shape` in elements, `tensor_pages` in pages, all (height,
-    width).
+    """Sharding of a buffer.  `shape` and `page_shape` in elements, `tensor_pages` in pages: one shard per core of
+    `grid`, all (height, width), or with `round_robin` any number of dimensions and shard i on core i modulo their number.
     """
 
     grid: tuple[Range, ...]
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
     row_major: bool
-    page_shape: tuple[int, int]
-    tensor_pages: tuple[int, int]
+    page_shape: tuple[int, ...]
+    tensor_pages: tuple[int, ...]
+    round_robin: bool = False
 
 
 @dataclass(frozen=True)

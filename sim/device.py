@@ -48,7 +48,7 @@ class Device:
         self.id, self.arch, self.chip, self.env = command.device, arch, chip, env
         self.session = next(_sessions)  # tells apart two openings of the same device
         self.costs, self.failed = Costs(arch), None
-        self.num_hw_cqs, self.l1_small_size = command.num_hw_cqs, command.l1_small_size
+        self.l1_small_size = command.l1_small_size
         self.lane = env.add_lane(chip, lookahead=self.costs["done"] + self.costs["go"])
         self.pcie_down, self.pcie_up = simpy.Resource(env), simpy.Resource(env)
         self._build_allocators(command)
@@ -56,7 +56,8 @@ class Device:
         self.default_manager = SubDeviceManager(None, [all_cores])
         self.managers = {}
         self.activate(self.default_manager)
-        self.queues = [CommandQueue(self, index) for index in range(command.num_hw_cqs)]
+        self.queues = [CommandQueue(self, index) for index in range(0 if command.minimal else command.num_hw_cqs)]
+        self.program_cache_on, self.cached_programs = False, set()  # ids of programs finalised here
         self.buffers = {}  # id -> Buffer, as long as allocated
 
     def _build_allocators(self, command):
@@ -79,6 +80,22 @@ class Device:
             L1_SMALL: Allocator("L1_SMALL", workers, l1_end, arch.l1_size, l1, bottom_up=False),
             TRACE: Allocator("TRACE", banks, dram_end, arch.dram_bank_bytes, dram, bottom_up=True),
         }
+
+    # --- program cache
+
+    def enable_program_cache(self):
+        """Remember programs from now on."""
+        self.program_cache_on = True
+
+    def disable_program_cache(self):
+        """Forget the remembered programs and remember no others."""
+        self.program_cache_on = False
+        self.cached_programs.clear()
+
+    def cache_program(self, number):
+        """Remember a program that is finalised, while the cache is on."""
+        if self.program_cache_on:
+            self.cached_programs.add(number)
 
     # --- cores
 

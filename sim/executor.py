@@ -305,6 +305,8 @@ class Executor:
 
     def delete_program(self, r):
         self.programs.pop(r.program, None)
+        for device in self.devices.values():
+            device.cached_programs.discard(r.program)
 
     def create_kernel(self, r):
         program, cores = self.program(r.program), expand(r.cores)
@@ -379,6 +381,7 @@ class Executor:
         base = device.allocators[L1].base
         program.place_circular_buffers(base, device.l1_end, device.lowest_l1, device.arch.dram_alignment)
         program.manager = here
+        device.cache_program(program.id)
         return sub_device
 
     def enqueue_program(self, r):

@@ -112,6 +112,34 @@ def test_a_read_that_does_not_block_needs_a_finish(device):
     assert bytes(read) == b"abcdefgh"
 
 
+def test_a_read_fills_its_destination(device):
+    buffer, queue, data = interleaved(device, 3, 8), device.command_queue(), noise(24)
+    tt.enqueue_write_buffer(queue, buffer, data)
+    grown, array = bytearray(b"short"), np.zeros((2, 3), np.uint32)
+    assert tt.enqueue_read_buffer(queue, buffer, grown) == grown == data
+    read = tt.enqueue_read_buffer(queue, buffer, array, blocking=False)
+    assert not array.any() and not read.ready
+    tt.finish(queue)
+    assert array.tobytes() == bytes(read) == data
+    part = bytearray()
+    tt.enqueue_read_sub_buffer(queue, buffer, tt.BufferRegion(8, 16), part)
+    assert part == data[8:]
+
+
+@pytest.mark.parametrize(
+    "dst, message",
+    [
+        (b"x" * 24, "writable"),
+        (np.zeros(23, np.uint8), "24 B needs.*not 23 B"),
+        (np.zeros((24, 2), np.uint8)[:, 0], "contiguous"),
+        (True, "cannot read into bool"),
+    ],
+)
+def test_destinations_that_cannot_take_a_read(device, dst, message):
+    with pytest.raises(UsageError, match=message):
+        tt.enqueue_read_buffer(device.command_queue(), interleaved(device, 3, 8), dst)
+
+
 # --- sharding
 
 
@@ -161,6 +189,42 @@ def test_sharded_round_trip(tensor, shard):
             assert tt.enqueue_read_buffer(device.command_queue(), buffer) == data
             places = {buffer.page_location(page) for page in range(buffer.num_pages)}
             assert len(places) == buffer.num_pages
+
+
+def distributed(device, tensor, shard, cores, kind=tt.BufferType.L1):
+    """A buffer of 64 B pages; `tensor`, `shard` in pages."""
+    spec, size = tt.BufferDistributionSpec(tensor, shard, cores), int(np.prod(tensor)) * 64
+    layout = tt.TensorMemoryLayout.BLOCK_SHARDED
+    return tt.create_buffer(tt.ShardedBufferConfig(device, size, 64, kind, layout, spec))
+
+
+def test_a_distribution_deals_shards_of_any_dimension_round_the_cores(device):
+    cores = (tt.CoreCoord(5, 1), tt.CoreCoord(0, 0))
+    buffer = distributed(device, (2, 3, 4), (1, 2, 4), cores)  # 2x2x1 shards of 8 pages
+    assert buffer.shard_cores() == [cores[0], cores[1]] * 2
+    assert buffer.aligned_size_per_bank == 2 * 8 * 64 and buffer.num_dev_pages == 32
+    page = (1 * 3 + 1) * 4 + 3  # (1, 1, 3): shard (1, 0, 0) is the third, the second on its core
+    assert buffer.page_location(page) == (1 * 8 + 5, buffer.address + (8 + 7) * 64)
+    data = noise(buffer.size)
+    tt.enqueue_write_buffer(device.command_queue(), buffer, data)
+    assert tt.enqueue_read_buffer(device.command_queue(), buffer) == data
+    with pytest.raises(UsageError, match="two-dimensional shards, one per core"):
+        tt.TensorAccessorArgs(buffer)
+
+
+@pytest.mark.parametrize(
+    "tensor, shard, cores, message",
+    [
+        ((2, 3, 4), (2, 2), [(0, 0)], "3 dimensions cannot have shards of 2"),
+        ((2, 2), (1, 1), [], "needs cores"),
+        ((2, 2), (1, 1), [(0, 0), (0, 0)], "each of them once"),
+        ((2, 2), (0, 1), [(0, 0)], "not a multiple"),
+        ((2, 2), (1, 1), [(9, 0)], "outside the 8x8"),
+    ],
+)
+def test_distributions_that_cannot_be(device, tensor, shard, cores, message):
+    with pytest.raises(UsageError, match=message):
+        distributed(device, tensor, shard, cores)
 
 
 def test_dram_shards(device):

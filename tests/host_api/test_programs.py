@@ -86,6 +86,10 @@ def test_wrong_kernels(device, tmp_path):
         tt.create_kernel(program, 7, ALL, tt.ComputeConfig())
     with pytest.raises(UsageError, match="not a kernel configuration"):
         tt.create_kernel(program, FakeKernel(), ALL, {})
+    with pytest.raises(UsageError, match="no chip of tensim has ethernet cores"):
+        tt.create_kernel(program, FakeKernel(), ALL, tt.EthernetConfig())
+    with pytest.raises(UsageError, match="Invalid is not a fidelity"):
+        tt.create_kernel(program, FakeKernel(), ALL, tt.ComputeConfig(math_fidelity=tt.MathFidelity.Invalid))
     with pytest.raises(UsageError, match="no kernel file") as caught:
         tt.create_kernel(program, "missing.py", ALL, tt.ComputeConfig())
     assert "tried" in caught.value.hint
@@ -291,7 +295,19 @@ def test_arguments_are_taken_when_the_program_is_enqueued(device):
     first, second = (launch.kernels[0] for launch in device.chip.launches)
     assert first.args[9] == [1, 2] and first.common_args == [0xFFFFFFFF]
     assert second.args[9] == [50, 60] and second.args[0] == [1, 2] and second.common_args == [4]
-    assert list(view) == [50, 60] and len(tt.get_runtime_args(program, kernel)) == 16
+    assert list(view) == [50, 60] and sum(map(len, tt.get_runtime_args(program, kernel))) == 16
+
+
+def test_the_table_of_arguments_is_by_column_and_row():
+    program, kernel = program_with_kernel()
+    assert tt.get_runtime_args(program, kernel) == []
+    tt.set_runtime_args(program, kernel, [tt.CoreCoord(2, 1), tt.CoreCoord(0, 3)], [[21], [3, 33]])
+    table = tt.get_runtime_args(program, kernel)
+    assert [[list(view) for view in column] for column in table] == [
+        [[], [], [], [3, 33]], [[], [], [], []], [[], [21], [], []]
+    ]  # fmt: skip
+    table[2][1][0] = 5
+    assert list(tt.get_runtime_args(program, kernel, tt.CoreCoord(2, 1))) == [5]
 
 
 def test_slices_of_an_argument_view(device):

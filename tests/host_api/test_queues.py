@@ -1,5 +1,7 @@
 """Queues: order, costs, events, several queues, sub-devices, and what happens after an error."""
 
+import threading
+
 import pytest
 from fake_chip import FakeKernel
 
@@ -322,6 +324,65 @@ def test_opening_and_closing(fake):
             tt.create_device(0, num_hw_cqs=number)
     with pytest.raises(UsageError, match="unknown architecture"):
         tt.create_device(0, arch="wormhole_c7")
+
+
+def test_devices_of_the_host(fake):
+    count = tt.get_num_available_devices()
+    assert count == tt.get_num_pcie_devices() > 1 and not tt.is_galaxy_cluster()
+    assert [tt.get_pcie_device_id(number) for number in range(count)] == list(range(count))
+    for number in (-1, count):
+        with pytest.raises(UsageError, match=f"no device {number}"):
+            tt.create_device(number)
+
+
+def test_ethernet_cores_are_refused(device):
+    with pytest.raises(UsageError, match="no ethernet core"):
+        device.ethernet_core_from_logical_core((0, 0))
+
+
+def test_a_minimal_device_has_memory_and_no_queues(fake):
+    device = tt.create_device_minimal(2, arch="blackhole")
+    buffer = dram_buffer(device)
+    tt.write_to_buffer(buffer, b"m" * PAGE)
+    assert tt.read_from_buffer(buffer) == b"m" * PAGE
+    assert device.num_hw_cqs() == 0
+    with pytest.raises(UsageError, match="no command queue 0; it has 0"):
+        device.command_queue()
+    assert tt.close_device(device)
+
+
+def test_the_current_queue_of_a_thread(two_queues):
+    assert two_queues.command_queue().id == 0
+    tt.push_current_command_queue_id_for_thread(1)
+    other = []
+    thread = threading.Thread(target=lambda: other.append(tt.get_current_command_queue_id_for_thread()))
+    thread.start()
+    thread.join()
+    assert two_queues.command_queue().id == 1 and two_queues.command_queue(0).id == 0 and other == [0]
+    assert tt.pop_current_command_queue_id_for_thread() == 1
+    assert two_queues.command_queue().id == tt.get_current_command_queue_id_for_thread() == 0
+    with pytest.raises(UsageError, match="no command queue id was pushed"):
+        tt.pop_current_command_queue_id_for_thread()
+
+
+def test_the_program_cache_counts_finalised_programs(device):
+    programs = [program_of(1) for _ in range(3)]
+    tt.enqueue_program(device.command_queue(), programs[0])
+    assert device.num_program_cache_entries() == 0
+    device.enable_program_cache()
+    for program in programs[:2] * 2:
+        tt.enqueue_program(device.command_queue(), program)
+    tt.compile_program(device, programs[2])
+    assert device.num_program_cache_entries() == 3
+    del programs[2]
+    assert device.num_program_cache_entries() == 2
+    device.clear_program_cache()
+    assert device.num_program_cache_entries() == 0
+    tt.enqueue_program(device.command_queue(), programs[0])
+    assert device.num_program_cache_entries() == 1
+    device.disable_and_clear_program_cache()
+    tt.enqueue_program(device.command_queue(), programs[0])
+    assert device.num_program_cache_entries() == 0
 
 
 def test_time_starts_anew_with_the_first_device(fake):

@@ -37,6 +37,62 @@ def test_presets():
     default = tt.DataMovementConfig()
     assert (default.processor, default.noc) == (tt.DataMovementProcessor.RISCV_0, tt.NOC.NOC_0)
     assert tt.ComputeConfig().math_fidelity == tt.MathFidelity.HiFi4
+    assert default.opt_level == tt.KernelBuildOptLevel.O2
+    assert tt.ComputeConfig().opt_level == tt.KernelBuildOptLevel.O3
+    ethernet = tt.EthernetConfig()
+    assert (ethernet.eth_mode, ethernet.noc, ethernet.processor, ethernet.opt_level) == (
+        tt.Eth.SENDER, tt.NOC.NOC_0, tt.DataMovementProcessor.RISCV_0, tt.KernelBuildOptLevel.Os
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind, codes",
+    [
+        (tt.BufferType, {"DRAM": 0, "L1": 1, "SYSTEM_MEMORY": 2, "L1_SMALL": 3, "TRACE": 4}),
+        (tt.ShardOrientation, {"ROW_MAJOR": 0, "COL_MAJOR": 1}),
+        (tt.ShardMode, {"PHYSICAL": 0, "LOGICAL": 1}),
+        (tt.Eth, {"SENDER": 0, "RECEIVER": 1, "IDLE": 2}),
+        (tt.NOC_MODE, {"DM_DEDICATED_NOC": 0, "DM_DYNAMIC_NOC": 1}),
+        (tt.MathFidelity, {"LoFi": 0, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4, "Invalid": 255}),
+        (tt.UnpackToDestMode, {"Default": 0, "UnpackToDestFp32": 1}),
+        (tt.KernelBuildOptLevel, dict(zip("O1 O2 O3 O0 Os Ofast Oz".split(), range(7), strict=True))),
+    ],
+)
+def test_codes(kind, codes):
+    assert {name: int(value) for name, value in kind.__members__.items()} == codes
+
+
+def test_ids_have_their_widths():
+    assert tt.SubDeviceId(255) == 255 and repr(tt.SubDeviceId(3)) == "SubDeviceId(3)"
+    assert tt.SubDeviceManagerId((1 << 64) - 1) == (1 << 64) - 1
+    for kind, value in ((tt.SubDeviceId, 256), (tt.SubDeviceId, -1), (tt.SubDeviceManagerId, 1 << 64)):
+        with pytest.raises(UsageError, match=f"{value} is not a {kind.__name__}"):
+            kind(value)
+
+
+def test_tiles():
+    config = tt.CircularBufferConfig(4096, {0: tt.DataFormat.Float16_b}).set_tile_dims(0, tt.Tile((16, 32)))
+    assert config.tiles == {0: (16, 32)} and tt.Tile().tile_shape == (32, 32)
+    for shape in ((24, 32), (32, 8), (0, 16)):
+        with pytest.raises(UsageError, match=f"no tiles of {shape[0]}x{shape[1]}"):
+            tt.Tile(shape)
+    with pytest.raises(UsageError, match="transposed"):
+        tt.Tile((32, 32), transpose_tile=True)
+
+
+def test_a_physical_shard_shape_belongs_to_logical_mode():
+    grid = tt.CoreRangeSet([tt.CoreRange((0, 0))])
+    logical = tt.ShardSpec(grid, (30, 30), mode=tt.ShardMode.LOGICAL, physical_shard_shape=(32, 32))
+    assert logical.device_shape == (32, 32) and tt.ShardSpec(grid, (64, 32)).device_shape == (64, 32)
+    with pytest.raises(UsageError, match="LOGICAL"):
+        tt.ShardSpec(grid, (30, 30), physical_shard_shape=(32, 32))
+
+
+def test_sub_devices_have_no_ethernet_cores():
+    worker, ethernet = (tt.CoreRangeSet([tt.CoreRange((x, 0))]) for x in (0, 1))
+    assert tt.SubDevice([worker, tt.CoreRangeSet()]).ranges() == ((0, 0, 0, 0),)
+    with pytest.raises(UsageError, match="ethernet"):
+        tt.SubDevice([worker, ethernet])
 
 
 def test_circular_buffer_config():
