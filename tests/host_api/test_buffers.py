@@ -159,7 +159,7 @@ def test_block_shards_follow_the_grid(device):
     assert buffer.page_location(5 + 3) == (1, buffer.address + 192)
     args = tt.TensorAccessorArgs(buffer).get_compile_time_args()
     physical = [device.worker_core_from_logical_core(core) for core in buffer.shard_cores()]
-    assert args == [2, 9, 5, 2, 2, 3, *(x << 8 | y for x, y in physical)]
+    assert args == [2, 9, 5, 5, 2, 2, 3, *(x << 8 | y for x, y in physical)]
 
 
 def test_column_major_shards(device):
