@@ -9,6 +9,7 @@ from host_api.types import (
     DataMovementConfig,
     EthernetConfig,
     MathFidelity,
+    Tile,
     core_coord,
     core_ranges,
     range_tuples,
@@ -146,14 +147,15 @@ def create_circular_buffer(program, core_spec, config):
 
 
 def get_circular_buffer_config(program, handle):
-    """What a circular buffer looks like now: total_size, formats, page_sizes, address (None before the first
-    enqueue).
+    """What a circular buffer looks like now: total_size, formats, page_sizes, tiles (of the indices that set
+    them), address (None before the first enqueue).
     """
     cb = program._state.circular_buffer(handle)
     return {
         "total_size": cb.total_size,
         "formats": dict(cb.formats),
         "page_sizes": dict(cb.page_sizes),
+        "tiles": {index: Tile(shape) for index, shape in cb.tiles.items()},
         "address": cb.address,
     }
 

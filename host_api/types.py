@@ -98,6 +98,8 @@ class _BoundedId(int):
     def __repr__(self):
         return f"{type(self).__name__}({int(self)})"
 
+    __str__ = int.__repr__
+
 
 class SubDeviceId(_BoundedId):
     """Number of a sub-device in its manager, from 0."""

@@ -8,6 +8,7 @@ import difflib
 import functools
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import yaml
@@ -16,6 +17,7 @@ from sim.errors import UsageError
 
 DIRECTORY = Path(__file__).parent
 LEAF_KEYS = {"value", "unit", "conf", "src"}
+MODEL = "wormhole_b0"  # the architecture whose parameters a whole file of a user must have
 CONFIDENCE = ("documented", "measured", "derived", "fitted", "assumed")
 
 
@@ -29,6 +31,8 @@ class Arch:
 
     def __init__(self, name, path, board, leaves):
         self.name, self.path, self.board, self._leaves = name, str(path), board, leaves
+        if len(self["chip.noc_grid"]) != 2:
+            raise UsageError(f"{self.path}: chip.noc_grid is (columns, rows), not {self['chip.noc_grid']}")
         width, height = self["chip.noc_grid"]
         self.noc_size = (width, height)
         columns, rows = self[f"boards.{board}.columns"], self[f"boards.{board}.rows"]
@@ -46,7 +50,9 @@ class Arch:
         if len(endpoints) != self["dram.banks"]:
             raise UsageError(f"{self.path}: dram.endpoints lists {len(endpoints)} tiles for {self['dram.banks']} banks")
         for bank, text in enumerate(endpoints):
-            x, y = (int(part) for part in str(text).split("-"))
+            if not re.fullmatch(r"\d+-\d+", str(text)):
+                raise UsageError(f"{self.path}: dram.endpoints: {text!r} is not a NoC coordinate 'x-y'")
+            x, y = (int(part) for part in text.split("-"))
             if not (x < width and y < height) or (x, y) in self.worker_coords:
                 raise UsageError(f"{self.path}: DRAM endpoint {text} is outside the grid or a worker core")
             result.append((x, y, bank % per_tile * size))
@@ -55,11 +61,7 @@ class Arch:
     def __getitem__(self, key):
         leaf = self._leaves.get(key)
         if leaf is None:
-            close = difflib.get_close_matches(key, self._leaves, 3, 0.5)
-            raise UsageError(
-                f"architecture {self.name} has no parameter {key!r}",
-                hint=f"did you mean {', '.join(close)}?" if close else f"see {self.path}",
-            )
+            raise _unknown(key, f"architecture {self.name} ({self.path})", self._leaves)
         return leaf["value"]
 
     def __contains__(self, key):
@@ -104,10 +106,17 @@ class Arch:
         return self["alignment.dram_page"]
 
 
+def _unknown(key, owner, leaves):
+    close = difflib.get_close_matches(key, leaves, 3, 0.5)
+    return UsageError(f"{owner} has no parameter {key!r}", hint=f"did you mean {', '.join(close)}?" if close else None)
+
+
 def _flatten(node, path, prefix=""):
     leaves = {}
     for key, value in node.items():
         dotted = f"{prefix}{key}"
+        if dotted == "boards.default":
+            continue
         if not isinstance(value, dict):
             raise UsageError(f"{path}: {dotted} must be a section or a leaf {{value, unit, conf, src}}")
         if "value" in value:
@@ -126,34 +135,75 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is five time
 
 
 @functools.cache
-def _read(path):
+def _parse(path, changed):
+    """Content of a file; `changed`: its modification time, so that an edited file is read again."""
     try:
-        data = yaml.load(Path(path).read_text(), Loader=LOADER)
+        data = yaml.load(Path(path).read_text(), LOADER)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid YAML: {error}") from error
+    if not isinstance(data, dict) or not isinstance(data.get("name"), str):
+        raise UsageError(f"{path}: an architecture file is a mapping with a name")
+    return data
+
+
+def _read(path, extending=()):
+    """(name, default board, leaves) of a file; `extending`: files that extend it."""
+    if path in extending:
+        raise UsageError(f"{path}: extends itself, by way of {' and '.join(extending)}")
+    try:
+        data = _parse(path, Path(path).stat().st_mtime_ns)
     except OSError as error:
         raise UsageError(f"cannot read architecture file {path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise UsageError(f"{path} is not valid YAML: {error}") from error
-    if not isinstance(data, dict) or "name" not in data:
-        raise UsageError(f"{path}: an architecture file is a mapping with a name")
-    head = {key: data.pop(key) for key in ("name", "extends") if key in data}
-    default_board = data.get("boards", {}).pop("default", None)
-    leaves = _flatten(data, path)
-    if "extends" in head:
-        _, base_board, base_leaves = _read(_locate(head["extends"], Path(path).parent))
-        unknown = [key for key in leaves if key not in base_leaves and not key.startswith("boards.")]
-        if unknown:
-            raise UsageError(f"{path}: {head['extends']} has no parameter {unknown[0]!r}")
-        leaves, default_board = base_leaves | leaves, default_board or base_board
-    return head["name"], default_board, leaves
+    leaves = _flatten({key: value for key, value in data.items() if key not in ("name", "extends")}, path)
+    board = data.get("boards", {}).get("default")
+    if "extends" in data:
+        base = _locate(data["extends"], path)
+        _, base_board, base_leaves = _read(base, (*extending, path))
+        leaves, board = base_leaves | _changes(path, leaves, base, base_leaves), board or base_board
+    elif Path(path).parent != DIRECTORY:
+        _check_complete(path, leaves)
+    for key in leaves:
+        if key.startswith("boards."):
+            _check_kind(f"{path}: {key}", [0], leaves[key]["value"])
+    return data["name"], board, leaves
 
 
-def _locate(name, directory=None):
+def _changes(path, leaves, base, base_leaves):
+    """The leaves of a file that extends another one, each with what it leaves out taken from there."""
+    result = {}
+    for key, leaf in leaves.items():
+        if key.startswith("boards."):
+            result[key] = leaf
+            continue
+        if key not in base_leaves:
+            raise _unknown(key, f"{path}: {base}", base_leaves)
+        old = base_leaves[key]
+        _check_kind(f"{path}: {key}", old["value"], leaf["value"])
+        result[key] = old | {"conf": "assumed", "src": path} | leaf
+    return result
+
+
+def _check_complete(path, leaves):
+    """UsageError when a file that extends nothing lacks a parameter, or gives one another kind, than the default."""
+    model = _read(_locate(MODEL))[2]
+    expected = {key: leaf for key, leaf in model.items() if not key.startswith("boards.")}
+    missing = [key for key in expected if key not in leaves]
+    if missing:
+        raise UsageError(
+            f"{path}: no value for {missing[0]}, and {len(missing) - 1} others",
+            hint=f"say 'extends: {MODEL}' to change some parameters of it",
+        )
+    for key in expected:
+        _check_kind(f"{path}: {key}", expected[key]["value"], leaves[key]["value"])
+
+
+def _locate(name, extending=None):
+    """Path of an architecture by name or path; a path is relative to the file that extends it, if one does."""
     if str(name).endswith((".yaml", ".yml")):
-        path = Path(name)
-        return str(path if path.is_absolute() or directory is None else directory / path)
+        return str(name if extending is None else Path(extending).parent / name)
     if name not in architectures():
         raise UsageError(
-            f"unknown architecture {name!r}",
+            f"{extending}: unknown architecture {name!r}" if extending else f"unknown architecture {name!r}",
             hint=f"one of {', '.join(architectures())}, or a path ending in .yaml",
         )
     return str(DIRECTORY / f"{name}.yaml")
@@ -163,7 +213,14 @@ def _same_kind(old, new):
     number = (int, float)
     if isinstance(old, bool) or isinstance(new, bool):
         return isinstance(old, bool) and isinstance(new, bool)
+    if isinstance(old, list):
+        return isinstance(new, list) and (not old or all(_same_kind(old[0], one) for one in new))
     return isinstance(new, number) if isinstance(old, number) else isinstance(new, type(old))
+
+
+def _check_kind(where, old, new):
+    if not _same_kind(old, new):
+        raise UsageError(f"{where}: {new!r} is not of the kind of {old!r}")
 
 
 def load_arch(name_or_path, overrides=None):
@@ -180,15 +237,12 @@ def load_arch(name_or_path, overrides=None):
             board = value
             continue
         if key not in leaves:
-            close = difflib.get_close_matches(key, leaves, 3, 0.5)
-            raise UsageError(
-                f"architecture {name} has no parameter {key!r}",
-                hint=f"did you mean {', '.join(close)}?" if close else None,
-            )
-        if not _same_kind(leaves[key]["value"], value):
-            raise UsageError(f"{key}: {value!r} is not of the kind of {leaves[key]['value']!r}")
+            raise _unknown(key, f"architecture {name} ({path})", leaves)
+        _check_kind(key, leaves[key]["value"], value)
         leaves[key] = leaves[key] | {"value": value, "src": "override"}
-    if f"boards.{board}.columns" not in leaves:
+    if not {f"boards.{board}.columns", f"boards.{board}.rows"} <= leaves.keys():
         boards = sorted({key.split(".")[1] for key in leaves if key.startswith("boards.")})
-        raise UsageError(f"{name} has no board {board!r}", hint=f"one of {', '.join(boards)}")
+        raise UsageError(
+            f"{name} ({path}) has no board {board!r} with columns and rows", hint=f"one of {', '.join(boards)}"
+        )
     return Arch(name, path, board, leaves)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import host_api as tt
@@ -355,25 +355,126 @@ def test_a_buffer_of_another_device(fake):
             tt.enqueue_write_buffer(b.command_queue(), interleaved(a, 1, 4), b"1234")
 
 
-# --- the free list
+# --- the free list, against a set of granules
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 400), st.booleans(), st.integers(0, 5)), max_size=40))
-def test_blocks_never_overlap_and_merge_again(steps):
-    allocator, live = Allocator("memory", 1, 100, 4000, 16, True), []
-    for size, upwards, victim in steps:
-        try:
-            live.append((allocator.allocate(size, bottom_up=upwards), size))
-        except ProgramError:
-            pass
-        if victim < len(live) and size % 2:
-            allocator.free(live.pop(victim)[0])
-        blocks = sorted(live)
-        assert all(start % 16 == 0 and 112 <= start and start + size <= 4000 for start, size in blocks)
-        assert all(a[0] + a[1] <= b[0] for a, b in zip(blocks, blocks[1:], strict=False))
-    for address, _ in live:
+class Granules:
+    """What a first-fit allocator over [112, 4000) in granules of 16 B must do; `free`: granule numbers."""
+
+    ALIGNMENT = 16
+
+    def __init__(self):
+        self.free, self.blocks = set(range(7, 250)), {}
+
+    def first_fit(self, size, upwards):
+        """Granules of the lowest (or highest) place with room, or None."""
+        count = max(-(-size // self.ALIGNMENT), 1)
+        starts = range(251 - count) if upwards else range(250 - count, -1, -1)
+        for start in starts:
+            if self.free.issuperset(range(start, start + count)):
+                return range(start, start + count)
+        return None
+
+    def take(self, granules):
+        self.free -= set(granules)
+        self.blocks[granules.start * self.ALIGNMENT] = granules
+
+    def give(self, address):
+        self.free |= set(self.blocks.pop(address))
+
+
+OPERATIONS = st.one_of(
+    st.tuples(st.just("allocate"), st.integers(0, 900), st.booleans()),
+    st.tuples(st.just("free"), st.integers(0, 30)),
+    st.tuples(st.just("move base"), st.integers(0, 4200)),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(OPERATIONS, max_size=40))
+def test_the_allocator_is_first_fit_aligned_and_merges(operations):
+    """First fit in either direction decides every address, so blocks never overlap and freed ones merge."""
+    allocator, model = Allocator("memory", 1, 100, 4000, 16, bottom_up=True), Granules()
+    for operation, *values in operations:
+        if operation == "allocate":
+            size, upwards = values
+            expected = model.first_fit(size, upwards)
+            if expected is None:
+                with pytest.raises(ProgramError, match="out of memory"):
+                    allocator.allocate(size, bottom_up=upwards)
+                continue
+            assert allocator.allocate(size, bottom_up=upwards) == expected.start * 16
+            model.take(expected)
+        elif operation == "free" and values[0] < len(model.blocks):
+            address = sorted(model.blocks)[values[0]]
+            allocator.free(address)
+            model.give(address)
+        elif operation == "move base":
+            move_both(allocator, model, values[0])
+        assert allocator.allocated == 16 * sum(map(len, model.blocks.values()))
+        assert allocator.lowest() == min(model.blocks, default=None)
+    for address in model.blocks:
         allocator.free(address)
-    assert allocator.allocated == 0 and allocator.allocate(4000 - 112) == 112
+    if room := allocator.limit - allocator.base:
+        assert allocator.allocate(room) == allocator.base
+
+
+def move_both(allocator, model, base):
+    """Move the base of the allocator, and of the model when nothing is in the way."""
+    granule = -(-base // 16)
+    if granule > 250 or min(model.blocks, default=4000) < granule * 16:
+        with pytest.raises(ProgramError, match="lies"):
+            allocator.move_base(base)
+        return
+    allocator.move_base(base)
+    model.free = {g for g in range(250) if g >= granule} - {g for block in model.blocks.values() for g in block}
+
+
+def test_freeing_what_is_not_allocated():
     with pytest.raises(UsageError, match="nothing is allocated"):
-        allocator.free(7)
+        Allocator("memory", 1, 0, 64, 16, True).free(16)
+
+
+# --- regions, against numpy
+
+
+def interleaved_places(draw):
+    kind = draw(st.sampled_from([tt.BufferType.DRAM, tt.BufferType.L1]))
+    pages, page = draw(st.integers(1, 200)), draw(st.sampled_from([4, 36, 64, 100]))
+    return pages, page, lambda device: interleaved(device, pages, page, kind)
+
+
+def sharded_places(draw):
+    tensor, shard = (tuple(draw(st.integers(1, most)) for _ in range(2)) for most in (8, 4))
+    orientation = draw(st.sampled_from(list(tt.ShardOrientation)))
+    layout = tt.TensorMemoryLayout.BLOCK_SHARDED
+    return tensor[0] * tensor[1], 64, lambda device: sharded(device, tensor, shard, (7, 7), layout, orientation)
+
+
+def distributed_places(draw):
+    dimensions = draw(st.integers(1, 4))
+    tensor, shard = (tuple(draw(st.integers(1, most)) for _ in range(dimensions)) for most in (5, 3))
+    cores = draw(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=5, unique=True))
+    return int(np.prod(tensor)), 64, lambda device: distributed(device, tensor, shard, cores)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), places=st.sampled_from([interleaved_places, sharded_places, distributed_places]))
+def test_regions_are_slices_of_an_array(device, data, places):
+    """Any sequence of region writes leaves what the same slices leave in a numpy array, and no neighbour."""
+    pages, page, create = places(data.draw)
+    below, buffer, above = create(device), create(device), create(device)
+    assert len({buffer.page_location(number) for number in range(pages)}) == pages
+    queue, model = device.command_queue(), np.zeros(pages * page, np.uint8)
+    for one in (below, buffer, above):
+        tt.enqueue_write_buffer(queue, one, model)
+    for step in range(data.draw(st.integers(1, 5))):
+        first = data.draw(st.integers(0, pages - 1))
+        region = tt.BufferRegion(first * page, data.draw(st.integers(1, pages - first)) * page)
+        part = slice(region.offset, region.offset + region.size)
+        model[part] = np.frombuffer(noise(region.size, step), np.uint8)
+        tt.enqueue_write_sub_buffer(queue, buffer, model[part], region)
+        assert tt.enqueue_read_sub_buffer(queue, buffer, region) == model[part].tobytes()
+        assert tt.enqueue_read_buffer(queue, buffer.view(region)) == model[part].tobytes()
+    assert tt.enqueue_read_buffer(queue, buffer) == tt.read_from_buffer(buffer) == model.tobytes()
+    assert not any(tt.read_from_buffer(below)) and not any(tt.read_from_buffer(above))

@@ -198,6 +198,22 @@ def test_sizes_are_checked_at_enqueue_as_they_are_then(device):
     run(device, program)
 
 
+def test_the_configuration_of_a_circular_buffer(device):
+    program, _ = program_with_kernel()
+    config = tt.CircularBufferConfig(4096, {0: tt.DataFormat.Float16_b}).set_page_size(0, 1024)
+    handle = tt.create_circular_buffer(program, ALL, config.set_tile_dims(0, tt.Tile((16, 32))))
+    expected = {
+        "total_size": 4096,
+        "formats": {0: tt.DataFormat.Float16_b},
+        "page_sizes": {0: 1024},
+        "tiles": {0: tt.Tile((16, 32))},
+    }
+    assert tt.get_circular_buffer_config(program, handle) == expected | {"address": None}
+    (placed,) = run(device, program).circular_buffers
+    assert tt.get_circular_buffer_config(program, handle) == expected | {"address": placed.address}
+    assert placed.tile_hw == 512
+
+
 def test_a_refused_update_changes_nothing(device):
     program, _ = program_with_kernel()
     handle = circular_buffer(program, ALL, 2)

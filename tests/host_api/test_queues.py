@@ -298,8 +298,18 @@ def test_wrong_sub_devices(device):
         device.remove_sub_device_manager(manager)
     with pytest.raises(UsageError, match="no local L1"):
         local_buffer(device, tt.CoreRange((0, 0), (1, 0)), 0)
+    with pytest.raises(UsageError, match="no sub-device 1"):
+        device.set_sub_device_stall_group([0, 1])
+    with pytest.raises(UsageError, match="no sub-device 1"):
+        tt.synchronize(device, sub_device_ids=[1])
+    with pytest.raises(UsageError, match=r"touch sub-devices none of 1"):
+        tt.enqueue_program(device.command_queue(), program_of(1, ((5, 5), (5, 5))))
     device.clear_loaded_sub_device_manager()
     device.remove_sub_device_manager(manager)
+    with pytest.raises(UsageError, match=f"no sub-device manager {manager}"):
+        device.remove_sub_device_manager(manager)
+    with pytest.raises(UsageError, match=r"outside the 8x8 grid"):
+        device.create_sub_device_manager([tt.SubDevice(tt.CoreRange((7, 7), (8, 7)))])
 
 
 # --- devices and errors

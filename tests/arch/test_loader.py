@@ -1,0 +1,165 @@
+"""Architectures: the project's own, a user's file, overrides, and the errors that name file and key."""
+
+import pytest
+import yaml
+
+from sim.arch import architectures, load_arch
+from sim.arch.loader import DIRECTORY
+from sim.errors import UsageError
+
+HOP = {"value": 4, "unit": "cycles", "conf": "measured", "src": "our own card"}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a mapping (or text) as a YAML file; returns its path."""
+
+    def write(content, name="mine.yaml"):
+        text = content if isinstance(content, str) else yaml.safe_dump(content)
+        (tmp_path / name).write_text(text)
+        return str(tmp_path / name)
+
+    return write
+
+
+def extension(**sections):
+    return {"name": "mine", "extends": "wormhole_b0", **sections}
+
+
+@pytest.mark.parametrize("name", ["blackhole", "grayskull", "wormhole_b0"])
+def test_the_architectures_that_come_with_tensim(name):
+    assert name in architectures()
+    arch = load_arch(name)
+    assert arch.name == name and len(arch.worker_coords) == arch.grid[0] * arch.grid[1]
+    assert len(arch.dram_endpoints) == arch.dram_banks
+    leaf = arch.describe("noc.hop_cycles")
+    assert leaf["value"] == arch["noc.hop_cycles"] and set(leaf) == {"value", "unit", "conf", "src"}
+
+
+# --- a user's file
+
+
+def test_a_file_that_extends_an_architecture(write):
+    arch, base = load_arch(write(extension(noc={"hop_cycles": HOP}))), load_arch("wormhole_b0")
+    assert (arch.name, arch.board, arch["noc.hop_cycles"]) == ("mine", base.board, 4)
+    assert arch.describe("noc.hop_cycles") == HOP
+    assert arch["l1.size"] == base["l1.size"] and arch.digest != base.digest
+
+
+def test_what_a_changed_parameter_leaves_out(write):
+    path = write(extension(noc={"hop_cycles": {"value": 4}}))
+    assert load_arch(path).describe("noc.hop_cycles") == {
+        "value": 4, "unit": "cycles", "conf": "assumed", "src": path
+    }  # fmt: skip
+
+
+def test_a_file_that_extends_a_file_beside_it(write):
+    write(extension(noc={"hop_cycles": HOP}), "base.yaml")
+    path = write({"name": "second", "extends": "base.yaml", "l1": {"size": {"value": 1_000_000}}}, "second.yaml")
+    arch = load_arch(path)
+    assert (arch.name, arch["noc.hop_cycles"], arch["l1.size"]) == ("second", 4, 1_000_000)
+
+
+def test_a_board_of_ones_own(write):
+    board = {"columns": {"value": [1, 2]}, "rows": {"value": [3]}}
+    path = write(extension(boards={"default": "tiny", "tiny": board}))
+    assert load_arch(path).worker_coords == [(1, 3), (2, 3)]
+    assert load_arch(path, {"board": "n150"}).grid == load_arch("wormhole_b0", {"board": "n150"}).grid
+
+
+def test_a_whole_file(write):
+    path = write((DIRECTORY / "blackhole.yaml").read_text())
+    assert load_arch(path).digest == load_arch("blackhole").digest
+
+
+def test_an_edited_file_is_read_again(write):
+    path = write(extension(noc={"hop_cycles": {"value": 4}}))
+    assert load_arch(path)["noc.hop_cycles"] == 4
+    write(extension(noc={"hop_cycles": {"value": 11}}))
+    assert load_arch(path)["noc.hop_cycles"] == 11
+
+
+# --- errors in a file name the file and the key
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (extension(noc={"hop_cylces": HOP}), "no parameter 'noc.hop_cylces'"),
+        (extension(noc={"hop_cycles": {"value": "four"}}), "noc.hop_cycles: 'four' is not of the kind of 9"),
+        (extension(noc={"hop_cycles": {"value": None}}), "noc.hop_cycles: None is not of the kind"),
+        (extension(noc={"hop_cycles": {"value": True}}), "noc.hop_cycles: True is not of the kind"),
+        (extension(noc={"hop_cycles": 4}), "noc.hop_cycles must be a section or a leaf"),
+        (extension(noc={"hop_cycles": HOP | {"note": "x"}}), "noc.hop_cycles has unknown entries note"),
+        (extension(noc={"hop_cycles": HOP | {"conf": "sure"}}), "noc.hop_cycles: confidence is one of"),
+        (extension(chip={"noc_grid": {"value": [10, "x"]}}), "chip.noc_grid: .* is not of the kind"),
+        (extension(chip={"noc_grid": {"value": [10]}}), r"chip.noc_grid is \(columns, rows\)"),
+        (extension(dram={"banks": {"value": 3}}), "dram.endpoints lists 12 tiles for 3 banks"),
+        (extension(dram={"endpoints": {"value": ["north"] * 12}}), "dram.endpoints: 'north' is not a NoC coord"),
+        (extension(dram={"endpoints": {"value": ["1-1"] * 12}}), "endpoint 1-1 is outside the grid or a worker"),
+        (extension(boards=5), "boards must be a section"),
+        (extension(boards={"n150": {"columns": {"value": 5}}}), "boards.n150.columns: 5 is not of the kind"),
+        (extension(boards={"n150": {"columns": {"value": [10]}}}), "boards.n150 names columns or rows outside"),
+        (extension(boards={"default": "n9"}), "no board 'n9'"),
+        ({"name": "mine", "extends": "wormhole_c7"}, "unknown architecture 'wormhole_c7'"),
+        ({"name": "mine", "extends": "mine.yaml"}, "extends itself"),
+        ({"name": "mine", "extends": "nowhere.yaml"}, "cannot read architecture file .*nowhere.yaml"),
+        ({"name": "mine", "noc": {"hop_cycles": HOP}}, r"no value for clock.aiclk_mhz, and \d+ others"),
+        ({"noc": {"hop_cycles": HOP}}, "a mapping with a name"),
+        ({"name": 5}, "a mapping with a name"),
+        ("- a list", "a mapping with a name"),
+        ("a: [", "is not valid YAML"),
+    ],
+)
+def test_wrong_files(write, content, message):
+    path = write(content)
+    with pytest.raises(UsageError, match=message) as caught:
+        load_arch(path)
+    assert path.rsplit("/", 1)[0] in str(caught.value)
+
+
+def test_a_misspelt_key_gets_a_suggestion(write):
+    with pytest.raises(UsageError) as caught:
+        load_arch(write(extension(noc={"hop_cylces": HOP})))
+    assert "noc.hop_cycles" in caught.value.hint
+
+
+def test_a_value_of_another_kind_in_a_whole_file(write):
+    data = yaml.safe_load((DIRECTORY / "wormhole_b0.yaml").read_text())
+    data["noc"]["hop_cycles"]["value"] = [9]
+    with pytest.raises(UsageError, match=r"mine.yaml: noc.hop_cycles: \[9\] is not of the kind of 9"):
+        load_arch(write(data))
+
+
+# --- names, overrides, look-ups
+
+
+def test_overrides():
+    arch = load_arch("wormhole_b0", {"noc.hop_cycles": 5, "board": "n300"})
+    assert (arch["noc.hop_cycles"], arch.board) == (5, "n300")
+    assert arch.describe("noc.hop_cycles")["src"] == "override"
+    assert load_arch("wormhole_b0")["noc.hop_cycles"] == 9
+
+
+@pytest.mark.parametrize(
+    "name, overrides, message",
+    [
+        ("wormhole", {}, "unknown architecture 'wormhole'"),
+        ("missing.yaml", {}, "cannot read architecture file missing.yaml"),
+        ("wormhole_b0", {"noc.hops": 5}, "no parameter 'noc.hops'"),
+        ("wormhole_b0", {"noc.hop_cycles": "5"}, "noc.hop_cycles: '5' is not of the kind of 9"),
+        ("wormhole_b0", {"board": "p100"}, "no board 'p100'"),
+    ],
+)
+def test_wrong_names_and_overrides(name, overrides, message):
+    with pytest.raises(UsageError, match=message):
+        load_arch(name, overrides)
+
+
+def test_look_ups():
+    arch = load_arch("wormhole_b0")
+    assert "l1.size" in arch and "l1.sise" not in arch
+    assert arch.section("alignment")["l1"] == arch["alignment.l1"]
+    with pytest.raises(UsageError, match="wormhole_b0.*no parameter 'l1.sise'") as caught:
+        arch["l1.sise"]
+    assert "l1.size" in caught.value.hint
