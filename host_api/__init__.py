@@ -37,6 +37,16 @@ from host_api.layout import (
     tilize,
     untilize,
 )
+from host_api.light_metal import (
+    LightMetalBinary,
+    LightMetalReplay,
+    ReplayOptions,
+    light_metal_begin_capture,
+    light_metal_capture,
+    light_metal_compare_to_capture,
+    light_metal_compare_to_golden,
+    light_metal_end_capture,
+)
 from host_api.program import (
     Program,
     assign_global_buffer_to_program,
@@ -106,6 +116,14 @@ from host_api.types import (
 from sim.cores.data_format import DataFormat
 
 __all__ = [
+    "light_metal_end_capture",
+    "light_metal_compare_to_golden",
+    "light_metal_compare_to_capture",
+    "light_metal_capture",
+    "light_metal_begin_capture",
+    "ReplayOptions",
+    "LightMetalReplay",
+    "LightMetalBinary",
     "Buffer",
     "BufferDistributionSpec",
     "BufferRegion",

@@ -45,7 +45,7 @@ class Device:
     """State of an open device.  `failed`: the error that stopped it, or None."""
 
     def __init__(self, command, arch, chip, env):
-        self.id, self.arch, self.chip, self.env = command.device, arch, chip, env
+        self.id, self.arch, self.chip, self.env, self.opened_with = command.device, arch, chip, env, command
         self.session = next(_sessions)  # tells apart two openings of the same device
         self.costs, self.failed = Costs(arch), None
         self.l1_small_size = command.l1_small_size

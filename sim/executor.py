@@ -284,6 +284,11 @@ class Executor:
             self.finish(device, queue, group)
         return item
 
+    def compare_buffer(self, r):
+        """Read a whole buffer, blocking; returns the queue item with the bytes, who compares is the caller."""
+        size = self.buffer(r.buffer).size
+        return self.read_buffer(c.ReadBuffer(r.device, r.queue, r.buffer, 0, size, True))
+
     def write_direct(self, r):
         buffer = self.buffer(r.buffer)
         check_region(buffer, 0, len(r.data))
@@ -528,6 +533,7 @@ HANDLERS = {
     c.DeleteBuffer: Executor.delete_buffer,
     c.WriteBuffer: Executor.write_buffer,
     c.ReadBuffer: Executor.read_buffer,
+    c.CompareBuffer: Executor.compare_buffer,
     c.WriteDirect: Executor.write_direct,
     c.ReadDirect: Executor.read_direct,
     c.CreateProgram: Executor.create_program,
