@@ -14,15 +14,19 @@ import numpy as np
 from host_api.device import current_system, submit
 from sim import commands as c
 from sim.arch import load_arch
-from sim.cores.data_format import DataFormat
+from sim.cores.data_format import DataFormat, tile_size
 from sim.cores.host_formats import decode
-from sim.errors import TensimError, UsageError
+from sim.errors import SimulatorError, TensimError, UsageError
 from sim.executor import System, new_id
+from sim.statistics import program_cycles
+from traces.flat import Node
 from traces.light_metal_read import Binary, Decoder, Names, device_record
+from traces.light_metal_verify import open_verified
 from traces.light_metal_write import BinaryWriter, device_description
 
 WRITER = "tensim"
 SHOWN_DIFFERENCES = 8
+UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
 # Environment variables of tt-metal's replay (reference section 3.9)
 SHOW_READS, DISABLE_CHECKING = "TT_LIGHT_METAL_SHOW_READS", "TT_LIGHT_METAL_DISABLE_CHECKING"
 
@@ -78,11 +82,13 @@ class Capture:
         self.writer.add(record, result)
 
     def stop(self):
+        """Observe no more; the captured cycles are those of the devices that are open now."""
+        self.cycles = sum(program_cycles(device.chip) for device in self.system.executor.devices.values())
         self.system.executor.observers.remove(self._observe)
 
     def finish(self):
         """The bytes of the file."""
-        return self.writer.finish(self.host_start, WRITER)
+        return self.writer.finish(self.host_start, self.cycles, WRITER)
 
 
 _capture = None
@@ -167,7 +173,8 @@ def compare(record, actual):
         got, want = np.frombuffer(actual, dtype), np.frombuffer(expected, dtype)
         wrong = got != want
     else:
-        got, want = (decode(data, DataFormat(record.format), (32, -1)).ravel() for data in (actual, expected))
+        tiles = len(expected) // tile_size(record.format)
+        got, want = (decode(data, DataFormat(record.format), (32 * tiles, 32)).ravel() for data in (actual, expected))
         wrong = ~np.isclose(got, want, rtol=record.rtol, atol=record.atol, equal_nan=True)
         found |= _float_figures(got, want)
     places = np.flatnonzero(wrong)
@@ -199,7 +206,8 @@ def _float_figures(got, want):
 @dataclass
 class ReplayOptions:
     """How to replay.  `arch`, `overrides`: another chip or other parameters; `bind`: {buffer name or id: bytes} in place
-    of what was captured; `save`: buffers whose last contents are kept; `kernel_path`: folders with kernels by file name;
+    of what was captured; `save`: (buffer, numpy file) pairs for final contents; `launch`: programs to launch at the end;
+    `kernel_path`: folders with kernels by file name;
     `check`: whether comparisons count; `log`: record the timeline.
     """
 
@@ -208,9 +216,22 @@ class ReplayOptions:
     numerics: str | None = None
     bind: dict = field(default_factory=dict)
     save: tuple = ()
+    launch: tuple = ()
     kernel_path: tuple = ()
     check: bool = True
     log: bool = False
+
+
+def verified(binary):
+    """A verified `Binary` of a LightMetalBinary, bytes, a file name or a Binary."""
+    if isinstance(binary, Binary):
+        return binary
+    if isinstance(binary, str | os.PathLike):
+        binary = LightMetalBinary.load_from_file(binary)
+    data = binary.get_data() if isinstance(binary, LightMetalBinary) else binary
+    if len(data) == 0:
+        raise UsageError("the Light Metal binary is empty")
+    return open_verified(data)
 
 
 class LightMetalReplay:
@@ -221,19 +242,24 @@ class LightMetalReplay:
     """
 
     def __init__(self, binary, device=None, options=None):
-        if isinstance(binary, str | os.PathLike):
-            binary = LightMetalBinary.load_from_file(binary)
-        data = binary.get_data() if isinstance(binary, LightMetalBinary) else binary
         self.options, self.device = options or ReplayOptions(), device
-        if not self.options.check or os.environ.get(DISABLE_CHECKING):
-            self.options.check = False
-        self.binary = Binary(data)
+        self.checks = self.options.check and not os.environ.get(DISABLE_CHECKING)
+        self.binary = verified(binary)
         self.system = System() if device is None else device.system
         self.names = Names(new_id)
-        self.decoder = Decoder(self.binary, self.names, self._find_kernel)
-        self.compares, self.reads, self.saved, self.devices, self.error = [], [], {}, [], None
+        self.decoder = Decoder(self.binary, self.names, self._find_kernel, None if device is None else device.id)
+        self.compares, self.reads, self.devices, self.warnings, self.error = [], [], [], [], None
+        self.buffer_names, self.saved = {}, {}  # global id -> name; name -> final bytes
+        self.retimed, self.moved, self.differs = False, {}, []  # moved: captured address -> global id
 
     # --- running
+
+    def _bound(self, node):
+        """Bytes that the user gave in place of those a write holds, or None."""
+        for name in (str(node.buffer_global_id), self.buffer_names.get(node.buffer_global_id)):
+            if name in self.options.bind:
+                return self.options.bind[name]
+        return None
 
     def run(self):
         """Execute the binary; True when it ran to its end and every comparison passed.  Errors are in `error`."""
@@ -247,7 +273,7 @@ class LightMetalReplay:
             return False
         finally:
             self.close()
-        return all(one["passed"] for one in self.compares) or not self.options.check
+        return not self.checks or all(one["passed"] for one in self.compares)
 
     def execute(self):
         """Execute the binary; raises what a live program would raise.  The devices stay open until `close`."""
@@ -256,16 +282,81 @@ class LightMetalReplay:
         for node in self.binary.nodes():
             if node is None:
                 continue
+            if node.table == "BufferCreateCommand":
+                self.buffer_names[node.global_id] = node.name or ""
             record = decoder.record(node)
+            if isinstance(record, c.WriteBuffer):
+                record = self._with_binding(node, record)
+            elif isinstance(record, c.DeallocateBuffer | c.DeleteBuffer):
+                self._save(record.buffer)
             handler = HANDLERS.get(type(record))
             result = executor.submit(record) if handler is None else handler(self, record)
             decoder.created_as(node, result)
+            if node.table == "BufferCreateCommand":
+                self._check_placement(node, result)
+        self._launch()
+
+    def _with_binding(self, node, record):
+        data = self._bound(node)
+        if data is None:
+            return record
+        if len(data) != len(record.data):
+            raise UsageError(
+                f"buffer {node.buffer_global_id} takes {len(record.data)} B, the data bound to it has {len(data)} B"
+            )
+        return c.WriteBuffer(**{**vars(record), "data": data})
+
+    def _launch(self):
+        """Launch the programs that the user asked for, for files that hold no launches."""
+        for name in self.options.launch:
+            program = self.names.get(int(name)) if name.isdigit() else None
+            if program is None or program not in self.system.executor.programs:
+                raise UsageError(f"the binary has no program {name}", hint="tensim inspect lists them")
+            device = next(iter(self.system.executor.devices))
+            self.system.executor.submit(c.EnqueueProgram(device, 0, program, True))
+
+    def _save(self, buffer):
+        """Keep the bytes of a buffer that is about to go, if the user asked for them."""
+        executor = self.system.executor
+        for name, _ in self.options.save:
+            if self._wanted(name) == buffer and executor.buffers.get(buffer) and executor.buffers[buffer].allocated:
+                self.saved[name] = executor.submit(c.ReadDirect(buffer))
+
+    def _wanted(self, name):
+        """Record id of a buffer by global id or name, or None."""
+        for key, one in self.buffer_names.items():
+            if name in (str(key), one):
+                return self.names.get(key)
+        return None
+
+    def save_buffers(self):
+        """Write the final bytes of the buffers that `options.save` names to their numpy files."""
+        for name, file in self.options.save:
+            if name not in self.saved:
+                if self._wanted(name) not in self.system.executor.buffers:
+                    raise UsageError(f"the binary has no buffer {name!r}", hint="tensim inspect --buffers lists them")
+                self._save(self._wanted(name))
+            np.save(file, np.frombuffer(self.saved[name], np.uint8))
+
+    def _check_placement(self, node, buffer):
+        """On the captured chip the allocator must choose the captured address: programs may depend on it."""
+        if not node.has_chosen_address or buffer.address == node.chosen_address:
+            return
+        if not self.retimed:
+            raise SimulatorError(
+                f"buffer {node.global_id} lies at {buffer.address:#x}; when it was captured it lay at "
+                f"{node.chosen_address:#x}"
+            )
+        self.moved[node.chosen_address] = node.global_id
 
     def _open_devices(self):
         if self.device is not None:
             return
-        for node in self.binary.root.devices or ():
+        described = self.binary.root.devices or ()
+        for node in described:
             self._open(device_record(node))
+        if not described:
+            self._open(c.CreateDevice(0, 1, 0, 0, UNNAMED_CHIP, "fast", "packet", None, 0))
         host = self.system.host
         host.now = max(host.now, self.binary.root.host_start_fs)
 
@@ -275,6 +366,8 @@ class LightMetalReplay:
         if options.arch is not None:
             name, overrides = options.arch, {}
         arch = load_arch(name, {**overrides, **options.overrides})
+        if record.arch != UNNAMED_CHIP:
+            self._note_differences(load_arch(*record.arch), arch)
         numerics = options.numerics or record.numerics
         record = c.CreateDevice(**{**vars(record), "arch": arch, "numerics": numerics})
         device = self.system.executor.submit(record)
@@ -282,6 +375,15 @@ class LightMetalReplay:
             device.chip.enable_log()
         self.devices.append(device)
         return device
+
+    def _note_differences(self, captured, arch):
+        """What of the chip is not as it was captured."""
+        old, new = ({"name": one.name, **one.values()} for one in (captured, arch))
+        changed = [key for key in new if new[key] != old.get(key)] + [key for key in old if key not in new]
+        self.retimed = self.retimed or bool(changed)
+        self.differs += [
+            {"parameter": key, "captured": old.get(key), "replayed": new.get(key)} for key in sorted(changed)
+        ]
 
     def close(self):
         """Close the devices that the replay opened."""
@@ -293,14 +395,31 @@ class LightMetalReplay:
 
     def _with_references(self, record):
         """Arguments that stand for something of the chip get their values here."""
-        args = [list(words) for words in getattr(record, "args", ())]
         common = isinstance(record, c.SetCommonRuntimeArgs)
-        if common:
-            args = [list(record.args)]
+        args = [list(words) for words in ([record.args] if common else record.args)]
+        if self.retimed:
+            self._refuse_raw_addresses(record, args)
         for core, index, kind, key in record.references:
             args[core][index] = self._value(kind, key, args[core][index])
         words = tuple(args[0]) if common else tuple(map(tuple, args))
         return self.system.executor.submit(type(record)(**{**vars(record), "args": words}))
+
+    def _refuse_raw_addresses(self, record, args):
+        """A plain number that is the captured address of a buffer which has moved would be wrong on this chip.
+
+        A list that also holds the buffer as a reference is given the benefit of the doubt: the number may be a count.
+        """
+        for core, words in enumerate(args):
+            referenced = {key for place, _, _, key in record.references if place == core}
+            plain = set(range(len(words))) - {index for place, index, _, _ in record.references if place == core}
+            for index in sorted(plain):
+                moved = self.moved.get(words[index])
+                if moved is not None and self.names[moved] not in referenced:
+                    raise UsageError(
+                        f"runtime argument {index} of kernel {record.kernel} is the raw address {words[index]:#x} of "
+                        f"buffer {moved}, which lies elsewhere on this chip",
+                        hint="capture with the buffer itself, or its .address, as the argument",
+                    )
 
     def _value(self, kind, key, captured):
         executor = self.system.executor
@@ -359,3 +478,57 @@ HANDLERS = {
     c.ReadBuffer: LightMetalReplay._read,
     c.CompareBuffer: LightMetalReplay._compare,
 }
+
+
+# --- differences
+
+
+def differences(first, second):
+    """How two binaries differ: {"differences": [{"index", "field", "first", "second"}], "cycles": [a, b]}."""
+    found, sides = [], [list(binary.nodes()) for binary in (first, second)]
+    if len(sides[0]) != len(sides[1]):
+        found.append(_difference(None, "number of commands", len(sides[0]), len(sides[1])))
+    for index, (a, b) in enumerate(zip(*sides, strict=False)):
+        if a is None or b is None or a.table != b.table:
+            found.append(_difference(index, "command", a and a.table, b and b.table))
+            continue
+        found += _field_differences(index, a, b, "", (first, second))
+    return {"differences": found, "cycles": [_cycles(binary) for binary in (first, second)]}
+
+
+def _difference(index, field_name, first, second):
+    return {"index": index, "field": field_name, "first": str(first)[:80], "second": str(second)[:80]}
+
+
+def _field_differences(index, a, b, prefix, binaries):
+    for name, one in a.fields.items():
+        other = b.fields[name]
+        if name == "payload" and (one or other):
+            one, other = (
+                binary.payload(number) if number else b"" for binary, number in zip(binaries, (one, other), strict=True)
+            )
+        if isinstance(one, Node) and isinstance(other, Node) and one.table == other.table:
+            yield from _field_differences(index, one, other, f"{prefix}{name}.", binaries)
+        elif isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+            if not np.array_equal(one, other):
+                yield _difference(index, f"{prefix}{name}", one, other)
+        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            for i, (x, y) in enumerate(zip(one, other, strict=True)):
+                if isinstance(x, Node):
+                    yield from _field_differences(index, x, y, f"{prefix}{name}[{i}].", binaries)
+                elif x != y:
+                    yield _difference(index, f"{prefix}{name}[{i}]", x, y)
+        elif type(one) is not type(other) or one != other:
+            yield _difference(index, f"{prefix}{name}", one, other)
+
+
+def _cycles(binary):
+    """Cycles of a replay, or None when the binary cannot be replayed."""
+    replay = LightMetalReplay(binary)
+    try:
+        replay.execute()
+        return program_cycles(replay.chips[0]) if replay.chips else None
+    except TensimError:
+        return None
+    finally:
+        replay.close()

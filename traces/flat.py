@@ -11,7 +11,7 @@ import struct
 import flatbuffers
 import numpy as np
 
-from traces.flat_schema import ARRAY, BOOL, LONG, OBJ, SCALAR_BYTES, SCALAR_DTYPES, STRING, UNION
+from traces.flat_schema import ARRAY, BOOL, LONG, OBJ, SCALAR_BYTES, SCALAR_DTYPES, STRING, ULONG, UNION
 
 _U16, _I32, _U32 = struct.Struct("<H"), struct.Struct("<i"), struct.Struct("<I")
 _SCALARS = {kind: struct.Struct("<" + np.dtype(dtype).char) for kind, dtype in SCALAR_DTYPES.items()}

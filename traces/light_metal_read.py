@@ -30,7 +30,7 @@ class Binary:
         self.data, self.numbering = data, numbering
         self.reader = Reader(light_metal_schema(), data, {"CommandType": NUMBERINGS[numbering]})
         self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
-        self.root = self.reader.root("devices", "schema_version", "writer", "host_start_fs", "trace_descriptors")
+        self.root = self.reader.root("devices", "schema_version", "writer", "host_start_fs", "cycles")
         self._payloads = None
 
     @classmethod
@@ -132,14 +132,20 @@ def device_record(node, device=None):
 
 
 class Decoder:
-    """Turns the nodes of one binary into records; keeps what later commands need to know of earlier ones."""
+    """Turns the nodes of one binary into records; keeps what later commands need to know of earlier ones.
 
-    def __init__(self, binary, names, find_kernel):
+    `device`: the device that all commands are for, instead of those they name.
+    """
+
+    def __init__(self, binary, names, find_kernel, device=None):
         self.binary, self.names, self.find_kernel = binary, names, find_kernel
         self.kernels, self.created = {}, {}
+        self.device = device if binary.root.devices or device is not None else 0  # other writers mean one chip
 
     def record(self, node):
         """The record of a command node."""
+        if self.device is not None and "device_id" in node.fields:
+            node.fields["device_id"] = self.device
         return RECORDS[node.table](self, node)
 
     def created_as(self, node, result):

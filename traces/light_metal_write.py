@@ -115,8 +115,8 @@ class BinaryWriter:
             self.ids[key] = len(self.payloads)
         return self.ids[key]
 
-    def finish(self, host_start, writer_name):
-        """The bytes of the file."""
+    def finish(self, host_start, cycles, writer_name):
+        """The bytes of the file.  `host_start`: host time at the capture's begin (fs); `cycles`: of the captured run."""
         writer = self.writer
         root = {
             "commands": writer.tables(self.commands),
@@ -125,6 +125,7 @@ class BinaryWriter:
             "payloads": writer.tables(self.payloads),
             "content_hash": np.full(HASH_BYTES, 0, np.uint8),
             "schema_version": SCHEMA_VERSION, "writer": writer_name, "host_start_fs": host_start,
+            "cycles": cycles,
         }  # fmt: skip
         return sealed(writer.finish(writer.node(Node("LightMetalBinary", root))))
 
