@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import gemm, handoff, simpy_reference
+from bench import gemm, handoff, light_metal, simpy_reference
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -93,7 +93,18 @@ def silicon():
         yield figure(name, simulated, "cycles", goal, holds, f"{measured} cycles on silicon", ratio)
 
 
-GROUPS = (cold_start, warm_start, lane, matmul, determinism, silicon)
+def saving():
+    """Light Metal: capture, loading, replay."""
+    time_ratio, size_ratio = light_metal.capture_overhead()
+    yield at_most("captured matmul against plain, host time", time_ratio, "times", 1.1, ratio=time_ratio)
+    yield at_most("binary against its data and kernel texts", size_ratio, "times", 1.1, ratio=size_ratio)
+    commands, size, replayed = light_metal.rates()
+    yield figure("loading and verifying commands", commands, "1/s", "at least 2e5", commands >= 2e5)
+    yield figure("loading and verifying data", size / 1e6, "MB/s", "at least 200", size >= 200e6)
+    yield figure("replay of small commands", replayed, "1/s", "at least 2e4", replayed >= 2e4)
+
+
+GROUPS = (cold_start, warm_start, lane, matmul, determinism, saving, silicon)
 
 
 def main():

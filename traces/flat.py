@@ -18,6 +18,9 @@ _SCALARS = {kind: struct.Struct("<" + np.dtype(dtype).char) for kind, dtype in S
 _SCALARS |= {LONG: struct.Struct("<q"), ULONG: struct.Struct("<Q")}  # numpy's letters for these differ
 
 
+ROOM = 1 << 25  # bytes set aside for a file; what is not used costs nothing, growing copies everything
+
+
 class Node:
     """A table: `table` is its name, `position` its place in the file (None for one that was built); fields are attributes."""
 
@@ -183,7 +186,7 @@ class Writer:
     """Builds a file from nodes.  Equal strings, and equal vectors written with `shared`, are stored once."""
 
     def __init__(self, schema):
-        self.schema, self.builder = schema, flatbuffers.Builder(1 << 16)
+        self.schema, self.builder = schema, flatbuffers.Builder(ROOM)
         self._strings, self._vectors = {}, {}
 
     def string(self, text):

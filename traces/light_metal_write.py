@@ -101,14 +101,13 @@ class BinaryWriter:
 
     def words(self, data):
         """Fields that hold the bytes of a transfer: whole words in `src`, other lengths as a payload."""
-        key = hashlib.sha256(data).digest()
         if len(data) % 4 == 0:
-            return {"src": self.writer.shared(np.frombuffer(data, "<u4"), key)}
-        return {"payload": self.payload(data, key)}
+            return {"src": self.writer.shared(np.frombuffer(data, "<u4"), data)}
+        return {"payload": self.payload(data)}
 
-    def payload(self, data, key=None):
+    def payload(self, data):
         """Number (from 1) of a payload; equal ones are stored once."""
-        key = ("payload", key or hashlib.sha256(data).digest())
+        key = ("payload", data)
         if key not in self.ids:
             node = {"data": np.frombuffer(data, np.uint8), "codec": "none", "size": len(data)}
             self.payloads.append(self.writer.node(Node("Payload", node)))
@@ -132,11 +131,11 @@ class BinaryWriter:
 
 def sealed(data):
     """The file with its content hash put in: SHA-256 of all bytes, those of the hash taken as zeros."""
-    data = bytearray(data)
+    data = data if isinstance(data, bytearray) else bytearray(data)
     place = hash_place(data)
     data[place : place + HASH_BYTES] = bytes(HASH_BYTES)
     data[place : place + HASH_BYTES] = hashlib.sha256(data).digest()
-    return bytes(data)
+    return data
 
 
 def hash_place(data):
