@@ -6,6 +6,7 @@ second way to run a workload, so a replay with the same device parameters takes 
 
 import contextlib
 import os
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from traces.light_metal_write import BinaryWriter, device_description
 
 WRITER = "tensim"
 SHOWN_DIFFERENCES = 8
+SWITCH = "TENSIM_LIGHT_METAL"
 UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
 # Environment variables of tt-metal's replay (reference section 3.9)
 SHOW_READS, DISABLE_CHECKING = "TT_LIGHT_METAL_SHOW_READS", "TT_LIGHT_METAL_DISABLE_CHECKING"
@@ -70,8 +72,8 @@ class LightMetalBinary:
 class Capture:
     """Observes the records of a system and writes those that belong to the captured workload."""
 
-    def __init__(self, system):
-        self.writer, self.system = BinaryWriter(), system
+    def __init__(self, system, compress):
+        self.writer, self.system = BinaryWriter(compress), system
         self.host_start = system.host.now
         for device in system.executor.devices.values():
             record = device.opened_with
@@ -94,17 +96,26 @@ class Capture:
 _capture = None
 
 
-def light_metal_begin_capture():
-    """Record every call from now on.  Open the devices first.  UsageError while another capture is going on."""
+def light_metal_begin_capture(compress=False):
+    """Record every call from now on.  Open the devices first.  UsageError while another capture is going on.
+
+    `compress`: pack the data that is written.  With the environment variable TENSIM_LIGHT_METAL=0 nothing is recorded:
+    begin and end only warn, and the binary is empty.
+    """
     global _capture
+    if os.environ.get(SWITCH) == "0":
+        warnings.warn(f"Light Metal capture is switched off by {SWITCH}=0", stacklevel=2)
+        return
     if _capture is not None:
         raise UsageError("a Light Metal capture is going on already", hint="light_metal_end_capture ends it")
-    _capture = Capture(current_system())
+    _capture = Capture(current_system(), compress)
 
 
 def light_metal_end_capture():
     """Stop recording; returns the `LightMetalBinary`.  UsageError when no capture is going on."""
     global _capture
+    if _capture is None and os.environ.get(SWITCH) == "0":
+        return LightMetalBinary()
     if _capture is None:
         raise UsageError("no Light Metal capture is going on")
     capture, _capture = _capture, None
@@ -113,9 +124,9 @@ def light_metal_end_capture():
 
 
 @contextlib.contextmanager
-def light_metal_capture():
+def light_metal_capture(compress=False):
     """Capture what happens in a `with` block: `with light_metal_capture() as captured: ...; captured.binary`."""
-    light_metal_begin_capture()
+    light_metal_begin_capture(compress)
     captured = Captured()
     try:
         yield captured

@@ -61,8 +61,9 @@ def over_files(files, one, json_to):
 @click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own.")
 @click.option("--numerics", default="fast", show_default=True, help="fast or off.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
+@click.option("--compress", is_flag=True, help="Pack the data with zlib.")
 @json_option
-def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, seed, json_to):
+def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, seed, compress, json_to):
     """Run an example by NAME, or a program FILE, and save what it asks of the device."""
     from host_api.runner import Settings, run_program
 
@@ -71,6 +72,7 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
     settings = Settings(
         name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, seed=seed, capture=output,
+        compress=compress,
         image_hash=True,
     )  # fmt: skip
     with progress_bar() as on_progress:

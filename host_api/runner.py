@@ -29,6 +29,7 @@ class Settings:
     timeline: str | None = None
     image_hash: bool = False
     capture: str | None = None  # file of a Light Metal binary to write
+    compress: bool = False
 
 
 def load_program(path):
@@ -101,7 +102,7 @@ def run_program(settings, on_progress=lambda text: None):
             settings.parameters,
         )
         if settings.capture:
-            tt.light_metal_begin_capture()
+            tt.light_metal_begin_capture(settings.compress)
         try:
             result = run_example(example, device, options)
         finally:

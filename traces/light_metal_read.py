@@ -7,6 +7,7 @@ a replay can stand beside live objects and other replays.
 import hashlib
 import json
 import mmap
+import zlib
 from pathlib import Path
 
 from sim import commands as c
@@ -59,7 +60,24 @@ class Binary:
         """Bytes of a payload, numbered from 1."""
         if self._payloads is None:
             self._payloads = self.reader.root("payloads").payloads or []
-        return self._payloads[number - 1].data.tobytes()
+        node = self._payloads[number - 1]
+        if node.codec == "none":
+            return node.data.tobytes()
+        if node.codec != "zlib":
+            raise UsageError(f"payload {number} is packed with {node.codec!r}; tensim knows zlib")
+        return self._unpacked(number, node)
+
+    @staticmethod
+    def _unpacked(number, node):
+        """Bytes of a packed payload, never more than it says."""
+        unpacker = zlib.decompressobj()
+        try:
+            data = unpacker.decompress(node.data.tobytes(), node.size)
+        except zlib.error as error:
+            raise UsageError(f"payload {number} cannot be unpacked: {error}") from error
+        if len(data) != node.size or not unpacker.eof:
+            raise UsageError(f"payload {number} does not unpack to the {node.size} B it states")
+        return data
 
     def data_of(self, node, words):
         """The bytes of a transfer: `words`, or the command's payload."""

@@ -6,6 +6,7 @@ section 3.8).  Data of writes is stored once, however often it is written.
 
 import hashlib
 import json
+import zlib
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from traces.flat_schema import light_metal_schema
 
 SCHEMA_VERSION = 1
 HASH_BYTES = 32
+COMPRESSED_FROM = 256  # bytes: shorter data stays as it is
 ARCH_NUMBERS = {"grayskull": 0, "wormhole_b0": 1, "blackhole": 2}
 MAX_INT32 = 2**31 - 1
 
@@ -63,9 +65,10 @@ def device_description(record, arch, clock_mhz):
 
 
 class BinaryWriter:
-    """Collects command records and makes a file of them."""
+    """Collects command records and makes a file of them.  `compress`: pack data with zlib (it is mapped no more)."""
 
-    def __init__(self):
+    def __init__(self, compress=False):
+        self.compress = compress
         self.writer = Writer(light_metal_schema())
         self.commands, self.devices, self.descriptors, self.payloads = [], [], [], []
         self.ids, self.next_id = {}, 0
@@ -101,7 +104,7 @@ class BinaryWriter:
 
     def words(self, data):
         """Fields that hold the bytes of a transfer: whole words in `src`, other lengths as a payload."""
-        if len(data) % 4 == 0:
+        if len(data) % 4 == 0 and not (self.compress and len(data) >= COMPRESSED_FROM):
             return {"src": self.writer.shared(np.frombuffer(data, "<u4"), data)}
         return {"payload": self.payload(data)}
 
@@ -109,7 +112,8 @@ class BinaryWriter:
         """Number (from 1) of a payload; equal ones are stored once."""
         key = ("payload", data)
         if key not in self.ids:
-            node = {"data": np.frombuffer(data, np.uint8), "codec": "none", "size": len(data)}
+            stored, codec = (zlib.compress(data, 6), "zlib") if self.compress else (data, "none")
+            node = {"data": np.frombuffer(stored, np.uint8), "codec": codec, "size": len(data)}
             self.payloads.append(self.writer.node(Node("Payload", node)))
             self.ids[key] = len(self.payloads)
         return self.ids[key]

@@ -294,6 +294,23 @@ def test_equal_data_is_stored_once(device):
     assert captured.binary.size() < 1.01 * len(data)
 
 
+def test_packed_data_unpacks(device):
+    data = np.repeat(np.arange(64, dtype=np.uint8), 1024)
+    with tt.light_metal_capture(compress=True) as captured:
+        buffer = dram(device, data.size, 2048)
+        tt.enqueue_write_buffer(device.command_queue(0), buffer, data)
+        tt.light_metal_compare_to_capture(device.command_queue(0), buffer)
+    assert captured.binary.size() < data.size // 4
+    check_replay(device, captured.binary)
+
+
+def test_capture_can_be_switched_off(device, monkeypatch):
+    monkeypatch.setenv("TENSIM_LIGHT_METAL", "0")
+    with pytest.warns(UserWarning, match="switched off"), tt.light_metal_capture() as captured:
+        dram(device, 64, 64)
+    assert captured.binary.is_empty() and not device.system.executor.observers
+
+
 # --- comparisons
 
 
