@@ -17,7 +17,7 @@ from sim import commands as c
 from sim.arch import load_arch
 from sim.cores.data_format import DataFormat, tile_size
 from sim.cores.host_formats import decode
-from sim.errors import SimulatorError, TensimError, UsageError
+from sim.errors import BinaryError, TensimError, UsageError
 from sim.executor import System, new_id
 from sim.statistics import program_cycles
 from traces.flat import Node
@@ -219,7 +219,7 @@ class ReplayOptions:
     """How to replay.  `arch`, `overrides`: another chip or other parameters; `bind`: {buffer name or id: bytes} in place
     of what was captured; `save`: (buffer, numpy file) pairs for final contents; `launch`: programs to launch at the end;
     `kernel_path`: folders with kernels by file name;
-    `check`: whether comparisons count; `log`: record the timeline.
+    `check`: whether comparisons count; `log`: record the timeline; `max_cycles`: a run past this cycle is an error.
     """
 
     arch: str | None = None
@@ -231,6 +231,7 @@ class ReplayOptions:
     kernel_path: tuple = ()
     check: bool = True
     log: bool = False
+    max_cycles: int | None = None
 
 
 def verified(binary):
@@ -278,24 +279,25 @@ class LightMetalReplay:
             self.error = UsageError("the binary holds no commands")
             return False
         try:
-            self.execute()
+            try:
+                self.execute()
+            finally:
+                self.close()  # what is still queued may fail, too
         except TensimError as error:
             self.error = error
             return False
-        finally:
-            self.close()
         return not self.checks or all(one["passed"] for one in self.compares)
 
     def execute(self):
         """Execute the binary; raises what a live program would raise.  The devices stay open until `close`."""
         self._open_devices()
         executor, decoder = self.system.executor, self.decoder
-        for node in self.binary.nodes():
+        for index, node in enumerate(self.binary.nodes()):
             if node is None:
                 continue
             if node.table == "BufferCreateCommand":
                 self.buffer_names[node.global_id] = node.name or ""
-            record = decoder.record(node)
+            record = self._record(index, node)
             if isinstance(record, c.WriteBuffer):
                 record = self._with_binding(node, record)
             elif isinstance(record, c.DeallocateBuffer | c.DeleteBuffer):
@@ -306,6 +308,17 @@ class LightMetalReplay:
             if node.table == "BufferCreateCommand":
                 self._check_placement(node, result)
         self._launch()
+
+    def _record(self, index, node):
+        """The record of a command; BinaryError for values that no command of tensim has."""
+        try:
+            return self.decoder.record(node)
+        except TensimError:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            where = {"offset": node.position, "field": f"commands[{index}]"}
+            name = node.table.removesuffix("Command")
+            raise BinaryError(f"{name}, command {index}, holds what cannot be: {error}", where=where) from error
 
     def _with_binding(self, node, record):
         data = self._bound(node)
@@ -354,9 +367,11 @@ class LightMetalReplay:
         if not node.has_chosen_address or buffer.address == node.chosen_address:
             return
         if not self.retimed:
-            raise SimulatorError(
+            raise TensimError(
                 f"buffer {node.global_id} lies at {buffer.address:#x}; when it was captured it lay at "
-                f"{node.chosen_address:#x}"
+                f"{node.chosen_address:#x}",
+                kind="placement",
+                hint="the binary was changed, or captured by a tensim that places buffers otherwise",
             )
         self.moved[node.chosen_address] = node.global_id
 
@@ -380,7 +395,8 @@ class LightMetalReplay:
         if record.arch != UNNAMED_CHIP:
             self._note_differences(load_arch(*record.arch), arch)
         numerics = options.numerics or record.numerics
-        record = c.CreateDevice(**{**vars(record), "arch": arch, "numerics": numerics})
+        limit = options.max_cycles or record.max_cycles
+        record = c.CreateDevice(**{**vars(record), "arch": arch, "numerics": numerics, "max_cycles": limit})
         device = self.system.executor.submit(record)
         if options.log:
             device.chip.enable_log()
@@ -411,6 +427,8 @@ class LightMetalReplay:
         if self.retimed:
             self._refuse_raw_addresses(record, args)
         for core, index, kind, key in record.references:
+            if core >= len(args) or index >= len(args[core]):
+                raise UsageError(f"the reference to argument {index} of core {core} points to no argument")
             args[core][index] = self._value(kind, key, args[core][index])
         words = tuple(args[0]) if common else tuple(map(tuple, args))
         return self.system.executor.submit(type(record)(**{**vars(record), "args": words}))

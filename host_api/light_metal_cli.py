@@ -118,12 +118,13 @@ def _saving(text):
 @click.option(
     "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
 )
+@click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
 @click.option("--repeat", default=1, show_default=True, type=click.IntRange(1), help="Replay this often.")
 @click.option("--ignore-compare", is_flag=True, help="Comparisons in the binary do not count.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @numbering_option
 @json_option
-def replay(files, arch, overrides, numerics, bindings, savings, kernel_path, launch, repeat, ignore_compare, timeline,
+def replay(files, arch, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, repeat, ignore_compare, timeline,
            numbering, json_to):  # fmt: skip
     """Replay Light Metal binaries."""
     from host_api.light_metal import ReplayOptions
@@ -133,7 +134,7 @@ def replay(files, arch, overrides, numerics, bindings, savings, kernel_path, lau
     options = ReplayOptions(
         arch=arch, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
         save=tuple(map(_saving, savings)), kernel_path=kernel_path, launch=launch, check=not ignore_compare,
-        log=timeline is not None,
+        log=timeline is not None, max_cycles=max_cycles,
     )  # fmt: skip
     with progress_bar() as on_progress:
         results, code = over_files(

@@ -229,6 +229,8 @@ class Device:
         if command.buffer_type == SYSTEM_MEMORY or command.buffer_type not in self.allocators:
             names = ", ".join(BUFFER_TYPE_NAMES[kind] for kind in self.allocators)
             raise UsageError(f"buffers of type {command.buffer_type} cannot be allocated", hint=f"one of {names}")
+        if not 0 <= command.layout < len(LAYOUT_NAMES):
+            raise UsageError(f"there is no memory layout {command.layout}", hint=f"one of {', '.join(LAYOUT_NAMES)}")
         if command.size < 0 or command.page_size < 0 or (command.size and not command.page_size):
             raise UsageError(f"buffer size {command.size} B with page size {command.page_size} B")
         if command.size and command.size % command.page_size:

@@ -66,6 +66,12 @@ class UsageError(TensimError):
     exit_code = 2
 
 
+class BinaryError(UsageError):
+    """A saved binary is damaged or does not hold together; `where` has the byte offset and the field."""
+
+    kind = "binary"
+
+
 class SimulatorError(TensimError):
     """tensim itself is at fault."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from sim.allocator import round_up
 from sim.buffers import L1, L1_SMALL, expand
 from sim.commands import ComputeParameters
+from sim.cores.data_format import DataFormat
 from sim.dispatch import ProgramCost
 from sim.errors import ProgramError, UsageError
 from sim.launch import (
@@ -24,6 +25,8 @@ N_SEMAPHORES = 16  # per core (reference section 1.6)
 MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
 WORD = 4  # bytes of a runtime argument
 PROCESSOR_SLOTS = (BRISC, NCRISC)
+FIDELITIES = (0, 2, 3, 4)  # LoFi, HiFi2, HiFi3, HiFi4
+DATA_FORMATS = frozenset(int(code) for code in DataFormat if code != DataFormat.Invalid)
 DEDICATED_NOC = 0
 
 
@@ -101,7 +104,8 @@ class Program:
     # --- building
 
     def add_kernel(self, kernel):
-        """Add a kernel; returns its handle.  UsageError when a processor or NoC of a core is taken."""
+        """Add a kernel; returns its handle.  UsageError when a processor or NoC of a core is taken or does not exist."""
+        check_kernel_config(kernel.config)
         mine = set(kernel.cores)
         for other in self.kernels:
             shared = sorted(mine & set(other.cores))
@@ -347,8 +351,20 @@ def check_semaphore_value(value):
         raise UsageError(f"semaphore value {value} is not an unsigned 32-bit word")
 
 
+def check_kernel_config(config):
+    """UsageError for a processor, NoC or fidelity that no chip has."""
+    if isinstance(config, ComputeParameters):
+        if config.math_fidelity not in FIDELITIES:
+            raise UsageError(f"math fidelity {config.math_fidelity} is not one of {FIDELITIES}")
+    elif config.processor not in (0, 1) or config.noc not in (0, 1):
+        raise UsageError(f"there is no data-movement processor {config.processor} with NoC {config.noc}")
+
+
 def check_circular_buffer(cb):
     """UsageError for indices, page sizes, formats or an underlying buffer that cannot work."""
+    unknown = [code for code in cb.formats.values() if code not in DATA_FORMATS]
+    if unknown:
+        raise UsageError(f"{unknown[0]} is not a data format")
     if cb.total_size <= 0:
         raise UsageError(f"a circular buffer of {cb.total_size} B cannot hold a page")
     for index, page_size in cb.page_sizes.items():

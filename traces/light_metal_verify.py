@@ -4,10 +4,10 @@ import hashlib
 import re
 
 from sim.arch import load_arch
-from sim.errors import UsageError
+from sim.errors import BinaryError, UsageError
 from traces.light_metal_read import Binary, cores_of, value
 from traces.light_metal_write import HASH_BYTES, SCHEMA_VERSION, hash_place
-from traces.verifier import BinaryError, detect_numbering, verify_content, verify_structure
+from traces.verifier import detect_numbering, verify_content, verify_structure
 
 MAX_ARGS = 341  # unique and common runtime arguments of a kernel on a core (reference section 1.7)
 MAX_INDEX = 32  # circular buffers of a core

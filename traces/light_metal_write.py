@@ -134,9 +134,11 @@ class BinaryWriter:
 
 
 def sealed(data):
-    """The file with its content hash put in: SHA-256 of all bytes, those of the hash taken as zeros."""
+    """The file with its content hash (if it has room for one) put in: SHA-256 of all bytes, those of the hash taken as zeros."""
     data = data if isinstance(data, bytearray) else bytearray(data)
     place = hash_place(data)
+    if place is None:
+        return data
     data[place : place + HASH_BYTES] = bytes(HASH_BYTES)
     data[place : place + HASH_BYTES] = hashlib.sha256(data).digest()
     return data

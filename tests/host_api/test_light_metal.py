@@ -16,7 +16,7 @@ from examples import EXAMPLES, Options, get_example, run_example
 from host_api.kernel_api import *
 from host_api.light_metal import LightMetalReplay, ReplayOptions, compare
 from sim import commands as c
-from sim.errors import SimulatorError, UsageError
+from sim.errors import UsageError
 from sim.statistics import program_cycles
 
 WORDS = np.arange(16, dtype=np.uint32)
@@ -459,7 +459,7 @@ def test_a_buffer_that_lies_elsewhere_is_noticed(device, monkeypatch):
     monkeypatch.setattr(LightMetalReplay, "_open_devices", _with_a_buffer_first(LightMetalReplay._open_devices))
     replay = LightMetalReplay(captured.binary)
     assert replay.run() is False
-    assert isinstance(replay.error, SimulatorError) and "when it was captured it lay at" in str(replay.error)
+    assert replay.error.kind == "placement" and "when it was captured it lay at" in str(replay.error)
 
 
 def _with_a_buffer_first(open_devices):
