@@ -168,17 +168,18 @@ class CommandQueue:
                 yield self.env.timeout(costs.transfer(count, part, write))
             left, left_pages = left - count, left_pages - part
 
-    def run_program(self, launch, cost, sub_device):
-        """Write a program's configuration, then leave the go signal and the end to the subordinate
-        dispatcher.
+    def run_program(self, bound, host_fed=True):
+        """Write a program's configuration, then leave the go signal and the end to the subordinate dispatcher.
+
+        `bound`: `sim.binding.BoundProgram`; `host_fed`: its commands come from the host, not from a trace buffer.
         """
-        yield from self._reserve(cost.ring_bytes)
-        yield self.env.timeout(self.device.costs.configuration(cost))
-        before, done = self.programs.get(sub_device), self.env.event()
-        self.programs[sub_device] = done
-        self.staged.append((cost.ring_bytes, done))
+        yield from self._reserve(bound.cost.ring_bytes)
+        yield self.env.timeout(self.device.costs.configuration(bound.cost, host_fed))
+        before, done = self.programs.get(bound.sub_device), self.env.event()
+        self.programs[bound.sub_device] = done
+        self.staged.append((bound.cost.ring_bytes, done))
         self._processes = [process for process in self._processes if process.is_alive]
-        self._processes.append(self.env.process(self._stoppable(self._go(launch, before, done, sub_device))))
+        self._processes.append(self.env.process(self._stoppable(self._go(bound, before, done))))
 
     def _reserve(self, size):
         ring, depth = (
@@ -196,15 +197,15 @@ class CommandQueue:
                 yield done
             self.staged.popleft()
 
-    def _go(self, launch, before, done, sub_device):
+    def _go(self, bound, before, done):
         device = self.device
         if before is not None and not before.processed:
             yield before
         try:
-            with device.workers[sub_device].request() as turn:
+            with device.workers[bound.sub_device].request() as turn:
                 yield turn
                 yield self.env.timeout(device.costs["go"])
-                yield self.env.launch(device.lane, launch)
+                yield self.env.launch(device.lane, bound.launch)
                 yield self.env.timeout(device.costs["done"])
         except TensimError as error:
             device.failed = error

@@ -12,6 +12,7 @@ from simpy.core import EmptySchedule
 
 from sim import commands as c
 from sim.arch.loader import Arch, load_arch
+from sim.binding import bind
 from sim.buffers import L1, L1_SMALL, expand, read_pages, write_pages
 from sim.device import Device
 from sim.environment import FS_PER_NS, Environment
@@ -390,11 +391,8 @@ class Executor:
         self.host.charge("enqueue_program")
         sub_device = self._prepare(device, program)
         if sub_device is not None:
-            cores = device.manager.sub_devices[sub_device]
-            origin = (min(x for x, _ in cores), min(y for _, y in cores))
-            launch = program.to_launch(f"program {program.id}", device.worker, origin)
-            cost = program.cost(device.arch)
-            self.issue(device, queue, lambda queue: queue.run_program(launch, cost, sub_device))
+            bound = bind(program.snapshot(sub_device), device)
+            self.issue(device, queue, lambda queue: queue.run_program(bound))
         if r.blocking:
             self.finish(device, queue, device.manager.stall_group)
 
