@@ -38,14 +38,14 @@ class Trace:
     """A trace on a device: its descriptor and its programs bound to the device.
 
     `regions`: (TracedRegion, its buffer or None) of the memory its programs use; `own`: ids of the buffers that may
-    overlap it; `size`: padded bytes in the trace region.
+    overlap it; `address`, `size`: of its buffer in the trace region, padded bytes.
     """
 
-    def __init__(self, device, descriptor, address, size, buffers, own):
-        self.descriptor, self.manager, self.address, self.size = descriptor, device.manager.id, address, size
-        self.programs = [bind(program, device) for program in descriptor.programs]
+    def __init__(self, device, descriptor, programs, buffers, own):
+        self.descriptor, self.programs, self.manager = descriptor, programs, device.manager.id
         regions = dict.fromkeys(_circular_buffer_regions(device, descriptor)) | buffers
         self.regions, self.own = list(regions.items()), own
+        self.address, self.size = None, 0
         self.replays = []  # items of replays whose end the host has not seen
         self.warned = set()  # ids of buffers named in a warning
 
@@ -74,8 +74,10 @@ def end_trace_capture(executor, r):
         raise UsageError(f"queue {queue.index} of device {device.id} is capturing trace {capture.trace}, not {r.trace}")
     queue.capture = None
     executor.host.charge("end_trace_capture")
-    descriptor, buffers = _describe(device, queue, capture)
-    _store(executor, device, queue, r.trace, descriptor, buffers, set(capture.buffers))
+    programs = [bind(program, device) for program in capture.programs]
+    buffers = {_region(buffer): buffer for buffer in capture.buffers.values()}
+    descriptor = _describe(device, queue, capture, programs, tuple(buffers))
+    _store(executor, queue, r.trace, Trace(device, descriptor, programs, buffers, set(capture.buffers)))
     return descriptor
 
 
@@ -87,8 +89,9 @@ def load_trace(executor, r):
     for program in r.descriptor.programs:
         _check_program(device, r.trace, program)
     executor.host.charge("call")
-    buffers = dict.fromkeys(r.descriptor.buffers)
-    _store(executor, device, queue, r.trace, r.descriptor, buffers, set(device.buffers))
+    programs = [bind(program, device) for program in r.descriptor.programs]
+    trace = Trace(device, r.descriptor, programs, dict.fromkeys(r.descriptor.buffers), set(device.buffers))
+    _store(executor, queue, r.trace, trace)
 
 
 def replay_trace(executor, r):
@@ -125,21 +128,19 @@ def release_trace(executor, r):
 # --- parts of them
 
 
-def _describe(device, queue, capture):
-    """(descriptor, {TracedRegion: buffer} of the buffers it uses) of a capture that has ended."""
-    arch, programs = device.arch, tuple(capture.programs)
-    counters = count(programs, device.manager.sub_devices)
-    buffers = {_region(buffer): buffer for buffer in capture.buffers.values()}
-    size = stream_bytes((bind(program, device).cost for program in programs), arch)
+def _describe(device, queue, capture, bound, buffers):
+    """Descriptor of a capture that has ended.  `bound`: its programs bound to the device; `buffers`: regions."""
+    counters = count(capture.programs, device.manager.sub_devices)
     ids = tuple(one.sub_device for one in counters)
-    return TraceDescriptor(queue.index, ids, counters, programs, tuple(buffers), size), buffers
+    size = stream_bytes((program.cost for program in bound), device.arch)
+    return TraceDescriptor(queue.index, ids, counters, tuple(capture.programs), buffers, size)
 
 
-def _store(executor, device, queue, number, descriptor, buffers, own):
-    """Put a trace into the trace region, by a blocking write."""
-    arch = device.arch
-    page = page_size(descriptor.trace_bytes, arch)
-    size = round_up(descriptor.trace_bytes, page)
+def _store(executor, queue, number, trace):
+    """Put a trace into the trace region, by a blocking write.  ProgramError when it does not fit."""
+    device, arch = queue.device, queue.device.arch
+    page = page_size(trace.descriptor.trace_bytes, arch)
+    size = round_up(trace.descriptor.trace_bytes, page)
     available = device.trace_region_size - sum(trace.size for trace in device.traces.values())
     if size > available:
         raise ProgramError(
@@ -149,8 +150,9 @@ def _store(executor, device, queue, number, descriptor, buffers, own):
             hint=f"open the device with trace_region_size of at least {device.trace_region_size - available + size}",
         )
     pages = size // page
-    address = device.allocators[TRACE].allocate(-(-pages // arch.dram_banks) * page, size)
-    device.traces[number] = Trace(device, descriptor, address, size, buffers, own)
+    trace.address = device.allocators[TRACE].allocate(-(-pages // arch.dram_banks) * page, size)
+    trace.size = size
+    device.traces[number] = trace
     executor.issue(device, queue, lambda queue: queue.transfer(size, pages, write=True), size)
     executor.finish(device, queue, device.manager.stall_group)
 

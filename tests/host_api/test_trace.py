@@ -6,8 +6,11 @@ import warnings
 import numpy as np
 import pytest
 from fake_chip import FakeKernel
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import host_api as tt
+from bench import trace as bench
 from sim import commands
 from sim.arch import load_arch
 from sim.commands import ComputeParameters, DataMovementParameters
@@ -152,6 +155,56 @@ def test_an_empty_trace_is_replayed(device):
     trace = capture(device)
     tt.replay_trace(device, 0, trace, blocking=True)
     assert tt.trace_descriptor(device, trace).programs == () and device.chip.launches == []
+
+
+PROGRAMS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "core": st.tuples(st.integers(0, 6), st.integers(0, 6)),
+            "args": st.lists(st.integers(0, (1 << 32) - 1), max_size=20),
+            "cycles": st.integers(0, 5000),
+            "pages": st.integers(0, 4),
+            "semaphores": st.lists(st.integers(0, 99), max_size=3),
+        }
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def random_program(shape):
+    x, y = shape["core"]
+    program = program_of(shape["cycles"], ((x, y), (x + 1, y + 1)), shape["args"])
+    for index in range(shape["pages"]):
+        config = tt.CircularBufferConfig(64 * (index + 1), {index: tt.DataFormat.UInt32}).set_page_size(index, 64)
+        tt.create_circular_buffer(program, tt.CoreCoord(x, y), config)
+    for initial in shape["semaphores"]:
+        tt.create_semaphore(program, tt.CoreCoord(x, y), initial)
+    return program
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(PROGRAMS, st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=6))
+def test_random_programs_traced_and_not(fake, shapes, runs):
+    """The chip gets the same programs in the same order, whichever stretches of them come from traces."""
+    with tt.create_device(0, trace_region_size=1 << 20) as device:
+        programs = [random_program(shape) for shape in shapes]
+        warm(device, *programs)
+
+        def chip_gets(tracing):
+            device.chip.launches.clear()
+            for traced, first, count in runs:
+                stretch = [programs[(first + i) % len(programs)] for i in range(count)]
+                if traced and tracing:
+                    trace = capture(device, *stretch)
+                    tt.replay_trace(device, 0, trace)
+                else:
+                    for program in stretch:
+                        tt.enqueue_program(device.command_queue(), program)
+            tt.finish(device.command_queue())
+            return as_data(device.chip.launches)
+
+        assert chip_gets(tracing=True) == chip_gets(tracing=False)
 
 
 # --- descriptors
@@ -631,7 +684,7 @@ def test_long_kernels_are_not_faster_in_a_trace(device):
 
 def test_configuration_behind_a_trace_waits_for_its_programs(device):
     """The ring of configuration memory counts as full after a trace (reference section 4.4)."""
-    slow, fast = program_of(100_000), program_of(100, text_bytes=0)
+    slow, fast = program_of(100_000), program_of(100, text_bytes=16)
     trace = traced(device, slow, fast)
     device.chip.started.clear()
     tt.replay_trace(device, 0, trace)
@@ -640,6 +693,16 @@ def test_configuration_behind_a_trace_waits_for_its_programs(device):
     _, last, behind = device.chip.started
     fetch, go, done = (device.arch[f"dispatch.{name}_ns"] for name in ("fetch", "go", "done"))
     assert behind - last - 100 == pytest.approx(fetch + go + done, abs=5)
+
+
+@pytest.mark.parametrize("published", bench.PUBLISHED)
+def test_a_traced_loop_is_as_much_faster_as_published(published):
+    """100 small one-processor programs; the two published times of a traced program stand in bench/trace.py."""
+    overrides = bench.PUBLISHED[published]
+    device, host = bench.run(100, overrides | bench.NO_HOST), bench.run(100, overrides)
+    assert device.eager_ns == pytest.approx(bench.EAGER_DEVICE_NS, rel=0.05)
+    assert device.eager_ns / device.traced_ns == pytest.approx(bench.EAGER_DEVICE_NS / published, rel=0.15)
+    assert host.eager_ns / host.traced_ns == pytest.approx(bench.EAGER_HOST_NS / published, rel=0.15)
 
 
 # --- the real chip
