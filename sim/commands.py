@@ -335,6 +335,45 @@ class Finish(Command):
     sub_devices: tuple[int, ...] = ()
 
 
+# --- traces
+
+
+@dataclass(frozen=True)
+class BeginTraceCapture(Command):
+    device: int
+    queue: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class EndTraceCapture(Command):
+    device: int
+    queue: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class ReplayTrace(Command):
+    device: int
+    queue: int
+    trace: int
+    blocking: bool
+
+
+@dataclass(frozen=True)
+class ReleaseTrace(Command):
+    device: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class LoadTrace(Command):
+    device: int
+    queue: int
+    trace: int
+    descriptor: object = field(repr=False)  # sim.trace.TraceDescriptor
+
+
 # --- sub-devices
 
 

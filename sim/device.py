@@ -58,6 +58,9 @@ class Device:
         self.activate(self.default_manager)
         self.queues = [CommandQueue(self, index) for index in range(0 if command.minimal else command.num_hw_cqs)]
         self.program_cache_on, self.cached_programs = False, set()  # ids of programs finalised here
+        self.resident = {}  # program id -> number of its kernels whose binaries are on the device
+        self.trace_region_size = command.trace_region_size
+        self.traces, self.warned_of_allocation = {}, False  # id -> sim.tracing.Trace
         self.buffers = {}  # id -> Buffer, as long as allocated
 
     def _build_allocators(self, command):
@@ -96,6 +99,15 @@ class Device:
         """Remember a program that is finalised, while the cache is on."""
         if self.program_cache_on:
             self.cached_programs.add(number)
+
+    # --- traces
+
+    def trace(self, number):
+        """A trace by its id; UsageError for an unknown one."""
+        if number not in self.traces:
+            known = ", ".join(map(str, self.traces)) or "none"
+            raise UsageError(f"device {self.id} has no trace {number}", hint=f"its traces: {known}")
+        return self.traces[number]
 
     # --- cores
 
