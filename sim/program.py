@@ -269,6 +269,30 @@ class Program:
         )
 
 
+def thaw(snapshot):
+    """The program that a snapshot describes, built anew; UsageError for what the calls that build programs refuse."""
+    program = Program(snapshot.program)
+    for kernel in snapshot.kernels:
+        if not kernel.is_compute and (kernel.parameters.processor not in (0, 1) or kernel.parameters.noc not in (0, 1)):
+            raise UsageError(f"kernel {kernel.kernel.name}: a data-movement kernel runs on processor and NoC 0 or 1")
+        handle = program.add_kernel(ProgramKernel(kernel.kernel, list(kernel.cores), kernel.parameters))
+        program.set_args(handle, [core for core, _ in kernel.args], [words for _, words in kernel.args])
+        program.set_common_args(handle, kernel.common_args)
+    for cb in snapshot.circular_buffers:
+        tiles = {index: (height, width) for index, height, width in cb.tiles}
+        program.add_circular_buffer(
+            ProgramCircularBuffer(
+                list(cb.cores), cb.size, dict(cb.formats), dict(cb.page_sizes), tiles, None, cb.address
+            )
+        )
+    for semaphore in snapshot.semaphores:
+        if not 0 <= semaphore.id < N_SEMAPHORES:
+            raise UsageError(f"semaphore id {semaphore.id} is not below {N_SEMAPHORES}")
+        check_semaphore_value(semaphore.initial)
+        program.semaphores.append(ProgramSemaphore(semaphore.id, list(semaphore.cores), semaphore.initial))
+    return program
+
+
 def check_semaphore_value(value):
     """UsageError for a value that is not an unsigned 32-bit word."""
     if not 0 <= value < 1 << 32:

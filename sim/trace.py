@@ -105,13 +105,13 @@ class TracedRegion:
     address: int
     size: int
 
-    def overlaps(self, other):
-        """Whether a byte belongs to both."""
+    def overlaps(self, buffer):
+        """Whether a byte belongs to a buffer too."""
         return (
-            self.in_dram == other.in_dram
-            and self.address < other.address + other.size
-            and other.address < self.address + self.size
-            and not set(self.banks).isdisjoint(other.banks)
+            self.in_dram == buffer.in_dram
+            and self.address < buffer.address + buffer.size_per_bank
+            and buffer.address < self.address + self.size
+            and not set(self.banks).isdisjoint(buffer.bank_banks())
         )
 
 

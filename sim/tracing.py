@@ -10,6 +10,7 @@ from sim.allocator import round_up
 from sim.binding import bind
 from sim.buffers import L1, TRACE
 from sim.errors import ProgramError, TensimWarning, UsageError
+from sim.program import thaw
 from sim.trace import TraceDescriptor, TracedRegion, count, page_size, stream_bytes
 
 
@@ -45,6 +46,7 @@ class Trace:
         self.descriptor, self.programs, self.manager = descriptor, programs, device.manager.id
         regions = dict.fromkeys(_circular_buffer_regions(device, descriptor)) | buffers
         self.regions, self.own = list(regions.items()), own
+        self.sub_devices = sorted({program.sub_device for program in programs})
         self.address, self.size = None, 0
         self.replays = []  # items of replays whose end the host has not seen
         self.warned = set()  # ids of buffers named in a warning
@@ -86,12 +88,17 @@ def load_trace(executor, r):
     queue.refuse_capture("loading a trace")
     if r.trace in device.traces:
         raise UsageError(f"device {device.id} already has a trace {r.trace}")
-    for program in r.descriptor.programs:
+    descriptor = r.descriptor
+    if descriptor.trace_bytes <= 0:
+        raise UsageError(f"trace {r.trace} has a command stream of {descriptor.trace_bytes} B")
+    for program in descriptor.programs:
         _check_program(device, r.trace, program)
     executor.host.charge("call")
-    programs = [bind(program, device) for program in r.descriptor.programs]
-    trace = Trace(device, r.descriptor, programs, dict.fromkeys(r.descriptor.buffers), set(device.buffers))
-    _store(executor, queue, r.trace, trace)
+    programs = [bind(program, device) for program in descriptor.programs]
+    own = {
+        buffer.id for buffer in device.buffers.values() if any(region.overlaps(buffer) for region in descriptor.buffers)
+    }
+    _store(executor, queue, r.trace, Trace(device, descriptor, programs, dict.fromkeys(descriptor.buffers), own))
 
 
 def replay_trace(executor, r):
@@ -104,7 +111,7 @@ def replay_trace(executor, r):
         )
     executor.host.charge("replay_trace")
     _warn_of_overlaps(device, r.trace, trace)
-    sub_devices = trace.descriptor.sub_device_ids
+    sub_devices = trace.sub_devices
     item = executor.issue(device, queue, lambda queue: queue.run_trace(trace.programs, sub_devices))
     trace.replays = [*(old for old in trace.replays if not old.done.processed), item]
     if r.blocking:
@@ -160,6 +167,10 @@ def _store(executor, queue, number, trace):
 def _check_program(device, number, program):
     """UsageError or ProgramError when a program of a foreign descriptor does not fit the device."""
     name = f"trace {number}, program {program.program}"
+    try:
+        thaw(program)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error.message}", hint=error.hint) from error
     for item in (*program.kernels, *program.circular_buffers, *program.semaphores):
         device.check_cores(item.cores, name)
     if device.sub_device_of(program.cores) != program.sub_device:
@@ -199,8 +210,7 @@ def _warn_of_overlaps(device, number, trace):
     for buffer in device.buffers.values():
         if buffer.id in trace.own or buffer.id in trace.warned:
             continue
-        mine = _region(buffer)
-        other = next((region for region in free if region.overlaps(mine)), None)
+        other = next((region for region in free if region.overlaps(buffer)), None)
         if other is not None:
             trace.warned.add(buffer.id)
             _warn(

@@ -262,7 +262,9 @@ def test_a_loaded_descriptor_replays_on_another_device(device):
 
 
 def test_a_descriptor_that_does_not_fit_the_device_is_refused(device):
-    descriptor = tt.trace_descriptor(device, traced(device, with_circular_buffer(program_of())))
+    program = with_circular_buffer(program_of())
+    tt.create_semaphore(program, tt.CoreCoord(0, 0), 0)
+    descriptor = tt.trace_descriptor(device, traced(device, program))
     (program,) = descriptor.programs
 
     def load(**changes):
@@ -272,9 +274,29 @@ def test_a_descriptor_that_does_not_fit_the_device_is_refused(device):
         load(kernels=(dataclasses.replace(program.kernels[0], cores=((8, 0),)),))
     with pytest.raises(UsageError, match="not those of sub-device 3"):
         load(sub_device=3)
+    (kernel,), (cb,), (semaphore,) = program.kernels, program.circular_buffers, program.semaphores
     for address in (0, device.arch.l1_size - 16):
         with pytest.raises(ProgramError, match="is outside L1"):
-            load(circular_buffers=(dataclasses.replace(program.circular_buffers[0], address=address),))
+            load(circular_buffers=(dataclasses.replace(cb, address=address),))
+    with pytest.raises(UsageError, match=rf"program {program.program}: circular buffer index 32 is not below 32"):
+        load(circular_buffers=(dataclasses.replace(cb, formats=((32, 0),), page_sizes=((32, 64),)),))
+    with pytest.raises(UsageError, match="not a multiple of the page size"):
+        load(circular_buffers=(dataclasses.replace(cb, size=cb.size + 16),))
+    with pytest.raises(UsageError, match="already used by kernel"):
+        load(kernels=(kernel, kernel))
+    with pytest.raises(UsageError, match="processor and NoC 0 or 1"):
+        load(kernels=(dataclasses.replace(kernel, parameters=DataMovementParameters(2, 0)),))
+    with pytest.raises(UsageError, match=r"does not run on core \(1, 1\)"):
+        load(kernels=(dataclasses.replace(kernel, args=(((1, 1), (5,)),)),))
+    with pytest.raises(UsageError, match="342 unique and 0 common runtime arguments"):
+        load(kernels=(dataclasses.replace(kernel, args=(((0, 0), (0,) * 342),)),))
+    with pytest.raises(UsageError, match="semaphore id 16"):
+        load(semaphores=(dataclasses.replace(semaphore, id=16),))
+    with pytest.raises(UsageError, match="not an unsigned 32-bit word"):
+        load(semaphores=(dataclasses.replace(semaphore, initial=-1),))
+    with pytest.raises(UsageError, match="a command stream of 0 B"):
+        tt.load_trace(device, 0, dataclasses.replace(descriptor, trace_bytes=0))
+    assert list(device._state.traces.values())[1:] == []
 
 
 # --- the trace region
@@ -554,6 +576,20 @@ def test_a_buffer_over_the_circular_buffers_of_a_trace(device):
         f"buffer {low.unique_id} " in text and f"trace {trace} uses a circular buffer of program {program.id};" in text
     )
     assert above.address > low.address
+
+
+def test_buffers_over_the_circular_buffers_of_a_loaded_trace(device):
+    """Buffers that stood at the load where the trace expects its own are taken for them; others are not."""
+    used = l1_buffer(device, PAGE)
+    trace = traced(device, with_circular_buffer(program_of(args=[used])))
+    descriptor = tt.trace_descriptor(device, trace)
+    tt.release_trace(device, trace)
+    low = l1_buffer(device, PAGE, bottom_up=True)
+    loaded = tt.load_trace(device, 0, descriptor)
+    with pytest.warns(TensimWarning) as caught:
+        tt.replay_trace(device, 0, loaded, blocking=True)
+    (text,) = (str(one.message) for one in caught)
+    assert f"buffer {low.unique_id} at" in text and f"trace {loaded} uses a circular buffer" in text
 
 
 # --- queues and sub-devices
