@@ -83,6 +83,7 @@ from host_api.queue import (
 )
 from host_api.trace import (
     begin_trace_capture,
+    collect_trace,
     end_trace_capture,
     enqueue_trace,
     load_trace,
@@ -176,6 +177,7 @@ __all__ = [
     "WriterDataMovementConfig",
     "assign_global_buffer_to_program",
     "begin_trace_capture",
+    "collect_trace",
     "close_device",
     "compile_program",
     "convert_layout",

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from host_api.device import current_system, submit
+from host_api.trace import new_trace_id
 from sim import commands as c
 from sim.arch import load_arch
 from sim.cores.data_format import DataFormat, tile_size
@@ -22,6 +23,7 @@ from sim.executor import System, new_id
 from sim.statistics import program_cycles
 from traces.flat import Node
 from traces.light_metal_read import Binary, Decoder, Names, device_record
+from traces.light_metal_trace import descriptor_node
 from traces.light_metal_verify import open_verified
 from traces.light_metal_write import BinaryWriter, device_description
 
@@ -74,14 +76,32 @@ class Capture:
 
     def __init__(self, system, compress):
         self.writer, self.system = BinaryWriter(compress), system
-        self.host_start = system.host.now
+        self.host_start = self.before = system.host.now  # before: host time after the last record
+        self.recording = set()  # (device, queue) that record a metal trace
         for device in system.executor.devices.values():
             record = device.opened_with
             self.writer.devices.append(device_description(record, device.arch, device.arch.clock_mhz))
         system.executor.observers.append(self._observe)
 
     def _observe(self, record, result):
-        self.writer.add(record, result)
+        """One record of the workload.
+
+        While a queue records a metal trace, its programs go into the trace only (reference section 3.7); the trace is put
+        into the file whole, and loaded where its capture ended.
+        """
+        host, queue = self.system.host, (getattr(record, "device", None), getattr(record, "queue", None))
+        if isinstance(record, c.BeginTraceCapture):
+            self.recording.add(queue)
+        elif isinstance(record, c.EndTraceCapture):
+            self.recording.discard(queue)
+            ready = self.before + host.cost("end_trace_capture") - host.cost("call")
+            self.writer.add_trace(record.trace, descriptor_node(result))
+            self.writer.add(c.LoadTrace(record.device, record.queue, record.trace, result), ready)
+        elif not (isinstance(record, c.EnqueueProgram) and queue in self.recording):
+            if isinstance(record, c.LoadTrace):
+                self.writer.add_trace(record.trace, descriptor_node(record.descriptor))
+            self.writer.add(record, result)
+        self.before = host.now
 
     def stop(self):
         """Observe no more; the captured cycles are those of the devices that are open now."""
@@ -258,7 +278,7 @@ class LightMetalReplay:
         self.checks = self.options.check and not os.environ.get(DISABLE_CHECKING)
         self.binary = verified(binary)
         self.system = System() if device is None else device.system
-        self.names = Names(new_id)
+        self.names = Names(new_id, new_trace_id)
         self.decoder = Decoder(self.binary, self.names, self._find_kernel, None if device is None else device.id)
         self.compares, self.reads, self.devices, self.warnings, self.error = [], [], [], [], None
         self.buffer_names, self.saved = {}, {}  # global id -> name; name -> final bytes
@@ -302,6 +322,7 @@ class LightMetalReplay:
                 record = self._with_binding(node, record)
             elif isinstance(record, c.DeallocateBuffer | c.DeleteBuffer):
                 self._save(record.buffer)
+            self.node = node
             handler = HANDLERS.get(type(record))
             result = executor.submit(record) if handler is None else handler(self, record)
             decoder.created_as(node, result)
@@ -476,6 +497,13 @@ class LightMetalReplay:
         self.compares.append(compare(record, item.result))
         return item
 
+    def _load_trace(self, record):
+        """The host's time for making the trace is that of the capture, unless this is another chip."""
+        host = self.system.host
+        if not self.retimed:
+            host.now = max(host.now, self.node.host_at_fs)
+        return self.system.executor.submit(record)
+
     def _create_device(self, record):
         return self._open(record)
 
@@ -506,6 +534,7 @@ HANDLERS = {
     c.SetCommonRuntimeArgs: LightMetalReplay._with_references,
     c.ReadBuffer: LightMetalReplay._read,
     c.CompareBuffer: LightMetalReplay._compare,
+    c.LoadTrace: LightMetalReplay._load_trace,
 }
 
 

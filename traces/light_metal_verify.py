@@ -25,11 +25,21 @@ def open_verified(data, numbering=None):
     if problems:
         raise problems[0].error()
     binary = Binary(data, numbering)
+    _check_traces(binary)
     if binary.root.schema_version > SCHEMA_VERSION:
         where = {"offset": binary.root.position, "field": "schema_version"}
         message = f"the file has schema version {binary.root.schema_version}; this tensim reads up to {SCHEMA_VERSION}"
         raise BinaryError(message, where=where, hint="use a newer tensim")
     return binary
+
+
+def _check_traces(binary):
+    """Trace descriptors are sorted by their ids, each there once."""
+    entries = binary.reader.root("trace_descriptors").trace_descriptors or ()
+    for before, after in zip(entries, entries[1:], strict=False):
+        if before.trace_id >= after.trace_id:
+            where = {"offset": after.position, "field": "trace_descriptors"}
+            raise BinaryError(f"trace {after.trace_id} stands behind trace {before.trace_id}", where=where)
 
 
 def _check_hash(data):
