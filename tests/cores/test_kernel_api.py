@@ -316,9 +316,7 @@ def test_configuration_calls_cost_and_do_nothing_else(role):
 
 
 def test_every_configuration_call_configures_some_thread():
-    code = kernel_of(
-        [f"{name}(0, 1)" if name != "mask_tile_init" else f"{name}()" for name in CONFIGURATION], ""
-    ).compile()
+    code = kernel_of([f"{name}(0, 1)" if name != "mask_tile_init" else f"{name}()" for name in CONFIGURATION]).compile()
     lines = {line for role in (U, M, P) for op, _, line, _ in Driver(role=role).run(code) if op == Op.CONFIG}
     assert lines == set(range(3, 3 + len(CONFIGURATION)))
 
