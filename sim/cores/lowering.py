@@ -27,7 +27,7 @@ INSTRUCTION_BYTES, POST_BYTES, BASE_BYTES = (
 RUNTIME = (
     "runtime_arg common_arg compile_arg cb_word word spend floor_div floor_mod noc_address own_address multicast_address "
     "bank_address aligned_page interleaved_address accessor_length accessor_address accessor_page shard_address shard_bytes "
-    "dspec_word accessor_banks is_own_tile page_bank page_offset"
+    "dspec_word accessor_banks is_own_tile page_bank page_offset add subtract multiply"
 ).split()
 
 

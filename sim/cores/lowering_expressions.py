@@ -21,6 +21,7 @@ BINARY = {
     ast.RShift: (">>", operator.rshift), ast.BitAnd: ("&", operator.and_), ast.BitOr: ("|", operator.or_),
     ast.BitXor: ("^", operator.xor),
 }  # fmt: skip
+WRAPPING = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply"}  # of `kernel_runtime`
 COMPARE = {
     ast.Eq: ("==", operator.eq), ast.NotEq: ("!=", operator.ne), ast.Lt: ("<", operator.lt),
     ast.LtE: ("<=", operator.le), ast.Gt: (">", operator.gt), ast.GtE: (">=", operator.ge),
@@ -185,6 +186,8 @@ class Expressions(Emitter):
         if divides and right.constant is None:
             helper = "floor_div" if isinstance(op, ast.FloorDiv) else "floor_mod"
             return merged(f"{helper}(ctx, {left.number}, {right.number}, {self.line})", left, right)
+        if type(op) in WRAPPING:
+            return merged(f"{WRAPPING[type(op)]}({left.number}, {right.number})", left, right)
         return merged(f"({left.number} {text} {right.number})", left, right)
 
     def _power(self, left, right, node):
@@ -217,7 +220,7 @@ class Expressions(Emitter):
         if value.constant is not None:
             return literal(wrapped(-value.constant if isinstance(node.op, ast.USub) else ~value.constant))
         self.cost("alu", value)
-        text = f"(0 - {value.number})" if isinstance(node.op, ast.USub) else f"(-1 ^ {value.number})"
+        text = f"subtract(0, {value.number})" if isinstance(node.op, ast.USub) else f"(-1 ^ {value.number})"
         return merged(text, value)
 
     def _expr_Compare(self, node):

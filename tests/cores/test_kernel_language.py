@@ -141,6 +141,13 @@ def test_expressions_have_pythons_values_in_64_bits(expressions):
         assert found == wanted
 
 
+def test_comparisons_see_overflowed_values():
+    """A product that has wrapped is compared as what it is, not as what it would be with more bits."""
+    body = "s = (b - a) << 40\nout(2)\nx = (a != 5) and (1000 > s * 114041321)\nout(x)\nout(s * 114041321 < 1000)"
+    assert wrapped((1 << 40) * 114041321) < 0
+    assert outputs(body, 1, 2) == [2, 1, 1]
+
+
 def test_constants_fold_to_64_bits():
     values = outputs(
         "out((1 << 62) * 4 + 1)\nout((1 << 63) >> 63)\nout(2 ** 10)\nout(-7 // 2)\nout(-7 % 4)\nout(True + True)", 0, 0
