@@ -46,6 +46,7 @@ from host_api.light_metal import (
     light_metal_compare_to_capture,
     light_metal_compare_to_golden,
     light_metal_end_capture,
+    light_metal_name_buffer,
 )
 from host_api.program import (
     Program,
@@ -127,6 +128,7 @@ from sim.cores.data_format import DataFormat
 
 __all__ = [
     "light_metal_end_capture",
+    "light_metal_name_buffer",
     "light_metal_compare_to_golden",
     "light_metal_compare_to_capture",
     "light_metal_capture",

@@ -162,6 +162,16 @@ class Captured:
     binary = None
 
 
+def light_metal_name_buffer(buffer, name):
+    """Give a buffer of the capture a name, for `--bind` and `--save` at a replay.  UsageError for a name in use."""
+    if _capture is None:
+        raise UsageError("no Light Metal capture is going on")
+    writer = _capture.writer
+    if name in writer.names or not name or name.isdigit():
+        raise UsageError(f"{name!r} cannot be a buffer's name: it is in use, empty or a number")
+    writer.names[name] = writer.id("buffer", buffer.unique_id)
+
+
 def light_metal_compare_to_capture(queue, buffer, dst=None, *, name=""):
     """Read a buffer now, blocking, and let every replay compare what it reads with that.  Returns the bytes.
 
@@ -281,14 +291,14 @@ class LightMetalReplay:
         self.names = Names(new_id, new_trace_id)
         self.decoder = Decoder(self.binary, self.names, self._find_kernel, None if device is None else device.id)
         self.compares, self.reads, self.devices, self.warnings, self.error = [], [], [], [], None
-        self.buffer_names, self.saved = {}, {}  # global id -> name; name -> final bytes
+        self.buffers, self.saved = set(), {}  # global ids of buffers; name -> final bytes
         self.retimed, self.moved, self.differs = False, {}, []  # moved: captured address -> global id
 
     # --- running
 
     def _bound(self, node):
         """Bytes that the user gave in place of those a write holds, or None."""
-        for name in (str(node.buffer_global_id), self.buffer_names.get(node.buffer_global_id)):
+        for name in (str(node.buffer_global_id), self.binary.buffer_names.get(node.buffer_global_id)):
             if name in self.options.bind:
                 return self.options.bind[name]
         return None
@@ -316,7 +326,7 @@ class LightMetalReplay:
             if node is None:
                 continue
             if node.table == "BufferCreateCommand":
-                self.buffer_names[node.global_id] = node.name or ""
+                self.buffers.add(node.global_id)
             record = self._record(index, node)
             if isinstance(record, c.WriteBuffer):
                 record = self._with_binding(node, record)
@@ -369,10 +379,9 @@ class LightMetalReplay:
 
     def _wanted(self, name):
         """Record id of a buffer by global id or name, or None."""
-        for key, one in self.buffer_names.items():
-            if name in (str(key), one):
-                return self.names.get(key)
-        return None
+        named = {one: key for key, one in self.binary.buffer_names.items()}
+        number = named.get(name, int(name) if name.isdigit() else None)
+        return self.names.get(number) if number in self.buffers else None
 
     def save_buffers(self):
         """Write the final bytes of the buffers that `options.save` names to their numpy files."""

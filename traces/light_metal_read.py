@@ -31,8 +31,13 @@ class Binary:
         self.data, self.numbering = data, numbering
         self.reader = Reader(light_metal_schema(), data, {"CommandType": NUMBERINGS[numbering]})
         self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
-        self.root = self.reader.root("devices", "schema_version", "writer", "host_start_fs", "cycles")
+        self.root = self.reader.root("devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names")
         self._payloads = self._traces = None
+
+    @property
+    def buffer_names(self):
+        """{global id: name} of the buffers that the captured program named."""
+        return {one.global_id: one.name or "" for one in self.root.buffer_names or ()}
 
     @classmethod
     def open(cls, path):

@@ -71,7 +71,7 @@ class BinaryWriter:
         self.compress = compress
         self.writer = Writer(light_metal_schema())
         self.commands, self.devices, self.descriptors, self.payloads = [], [], {}, []
-        self.ids, self.next_id = {}, 0
+        self.ids, self.next_id, self.names = {}, 0, {}
         self.command_bytes = self.payload_bytes = 0
 
     # --- ids
@@ -135,6 +135,7 @@ class BinaryWriter:
             "content_hash": np.full(HASH_BYTES, 0, np.uint8),
             "schema_version": SCHEMA_VERSION, "writer": writer_name, "host_start_fs": host_start,
             "cycles": cycles,
+            "buffer_names": [Node("BufferName", {"global_id": i, "name": n}) for n, i in self.names.items()],
         }  # fmt: skip
         return sealed(writer.finish(writer.node(Node("LightMetalBinary", root))))
 

@@ -484,13 +484,16 @@ def test_other_inputs_and_kept_outputs(device, tmp_path):
     queue = device.command_queue(0)
     with tt.light_metal_capture() as captured:
         source, target, scratch = dram(device, 64, 64), dram(device, 64, 64), l1(device, 64, 64)
+        tt.light_metal_name_buffer(target, "result")
+        with pytest.raises(UsageError, match="cannot be a buffer's name"):
+            tt.light_metal_name_buffer(source, "result")
         program = copy_program(device, source, target, scratch)
         tt.enqueue_write_buffer(queue, source, WORDS)
         tt.enqueue_program(queue, program)
         tt.finish(queue)
         del source, target, scratch, program
     out = tmp_path / "out.npy"
-    options = ReplayOptions(bind={"0": (WORDS + 50).tobytes()}, save=(("1", str(out)),))
+    options = ReplayOptions(bind={"0": (WORDS + 50).tobytes()}, save=(("result", str(out)),))
     replay = LightMetalReplay(captured.binary, options=options)
     replay.execute()
     replay.save_buffers()
