@@ -30,6 +30,7 @@ from traces.light_metal_write import BinaryWriter, device_description
 WRITER = "tensim"
 SHOWN_DIFFERENCES = 8
 SWITCH = "TENSIM_LIGHT_METAL"
+TAKING_AWAY = ("BufferDeallocateCommand", "BufferDeleteCommand", "ProgramDeleteCommand")
 UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
 # Environment variables of tt-metal's replay (reference section 3.9)
 SHOW_READS, DISABLE_CHECKING = "TT_LIGHT_METAL_SHOW_READS", "TT_LIGHT_METAL_DISABLE_CHECKING"
@@ -322,7 +323,10 @@ class LightMetalReplay:
         """Execute the binary; raises what a live program would raise.  The devices stay open until `close`."""
         self._open_devices()
         executor, decoder = self.system.executor, self.decoder
+        launch_at = self._launch_point()
         for index, node in enumerate(self.binary.nodes()):
+            if index == launch_at:
+                self._launch()
             if node is None:
                 continue
             if node.table == "BufferCreateCommand":
@@ -338,7 +342,8 @@ class LightMetalReplay:
             decoder.created_as(node, result)
             if node.table == "BufferCreateCommand":
                 self._check_placement(node, result)
-        self._launch()
+        if launch_at is None:
+            self._launch()
 
     def _record(self, index, node):
         """The record of a command; BinaryError for values that no command of tensim has."""
@@ -361,8 +366,42 @@ class LightMetalReplay:
             )
         return c.WriteBuffer(**{**vars(record), "data": data})
 
+    def _launch_point(self):
+        """Command before which the programs of `options.launch` run: the first that takes a buffer or program away when
+        nothing more is said about them; None: at the end.
+        """
+        wanted = {int(name) for name in self.options.launch if name.isdigit()}
+        if not wanted:
+            return None
+        last, point, kernels = -1, None, set()
+        for index, node in enumerate(self.binary.nodes()):
+            fields = {} if node is None else node.fields
+            mine = fields.get("program_global_id") in wanted or fields.get("kernel_global_id") in kernels
+            if mine:
+                last, point = index, None
+                if node.table == "CreateKernelCommand":
+                    kernels.add(node.global_id)
+            elif last >= 0 and point is None and node is not None and node.table in TAKING_AWAY:
+                point = index
+        return point
+
+    def _write_bound(self):
+        """Write the data that is bound to buffers which no command of the file writes."""
+        executor, written = self.system.executor, set()
+        if self.options.bind:
+            writes = (node for node in self.binary.nodes() if node is not None)
+            written = {node.buffer_global_id for node in writes if node.table == "EnqueueWriteBufferCommand"}
+        for name, data in self.options.bind.items():
+            buffer = executor.buffers.get(self._wanted(name))
+            if buffer is None:
+                raise UsageError(f"the binary has no buffer {name!r}", hint="tensim inspect --buffers lists them")
+            if not any(self.names.get(number) == buffer.id for number in written):
+                executor.submit(c.WriteBuffer(buffer.device, 0, buffer.id, data, 0, True))
+
     def _launch(self):
         """Launch the programs that the user asked for, for files that hold no launches."""
+        if self.options.launch:
+            self._write_bound()
         for name in self.options.launch:
             program = self.names.get(int(name)) if name.isdigit() else None
             if program is None or program not in self.system.executor.programs:

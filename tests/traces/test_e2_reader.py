@@ -128,8 +128,11 @@ def core_coord(builder, x, y):
     return table(builder, {0: ("Int32", x), 1: ("Int32", y)}, 2)
 
 
-def e2_file(kernel_file):
-    """A file of era E2: two buffers, a program that copies one to the other, a comparison."""
+def e2_file(kernel_file, launches=True):
+    """A file of era E2: two buffers, a program that copies one to the other.
+
+    `launches`: also data, the launch and a comparison; without them the buffers are deleted, as in the vendor's captures.
+    """
     builder, data = flatbuffers.Builder(1024), list(range(16))
     commands = []
     for number in (0, 1):
@@ -152,12 +155,15 @@ def e2_file(kernel_file):
     args, spec = builder.EndVector(), core_coord(builder, 0, 0)
     fields = {0: ("Uint32", 3), 1: ("Uint8", 1), 2: ("offset", spec), 3: ("offset", args)}
     commands.append(command(builder, 16, table(builder, fields, 4)))
-    source = words(builder, data)
-    commands.append(command(builder, 8, table(builder, {2: ("offset", source)}, 4)))
-    commands.append(command(builder, 12, table(builder, {1: ("Uint32", 2)}, 3)))
-    golden = words(builder, data)
-    commands.append(command(builder, 18, table(builder, {1: ("Uint32", 1), 2: ("offset", golden)}, 4)))
+    if launches:
+        source = words(builder, data)
+        commands.append(command(builder, 8, table(builder, {2: ("offset", source)}, 4)))
+        commands.append(command(builder, 12, table(builder, {1: ("Uint32", 2)}, 3)))
+        golden = words(builder, data)
+        commands.append(command(builder, 18, table(builder, {1: ("Uint32", 1), 2: ("offset", golden)}, 4)))
     commands.append(command(builder, 10, table(builder, {}, 2)))
+    if not launches:
+        commands += [command(builder, 7, table(builder, {0: ("Uint32", number)}, 1)) for number in (0, 1)]
     builder.StartVector(4, len(commands), 4)
     for one in reversed(commands):
         builder.PrependUOffsetTRelative(one)
@@ -187,6 +193,22 @@ def test_files_of_era_e2_replay_here(kernel_folder):
     replay = LightMetalReplay(data, options=options)
     assert replay.run(), replay.error
     assert replay.binary.numbering == "e2" and [one["passed"] for one in replay.compares] == [True]
+
+
+def test_launches_and_inputs_can_come_from_the_user(kernel_folder):
+    """What the vendor's captures need: they hold programs, but neither launches nor data."""
+    data, out = e2_file("copy.py", launches=False), kernel_folder / "out.npy"
+    words = np.arange(16, dtype=np.uint32) + 7
+    options = tt.ReplayOptions(
+        kernel_path=(str(kernel_folder),), launch=("2",), bind={"0": words.tobytes()}, save=(("1", str(out)),)
+    )
+    replay = LightMetalReplay(data, options=options)
+    try:
+        replay.execute()
+        replay.save_buffers()
+    finally:
+        replay.close()
+    assert np.array_equal(np.load(out).view(np.uint32), words)
 
 
 def test_a_missing_kernel_file_lists_what_was_tried(kernel_folder):
