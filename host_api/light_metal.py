@@ -556,16 +556,18 @@ class LightMetalReplay:
         return self._open(record)
 
     def _find_kernel(self, file_name):
-        """A kernel that the binary names by file only, from the search path."""
+        """A kernel that the binary names by file only: its Python counterpart in the folders of the search path."""
         from sim.cores.kernel_compiler import kernel_from_file
 
-        tried = [Path(folder) / file_name for folder in (*self.options.kernel_path, ".")]
+        name = Path(file_name).with_suffix(".py")
+        folders = [Path(folder) for folder in (*self.options.kernel_path, ".")]
+        tried = list(dict.fromkeys(folder / one for folder in folders for one in (name, name.name)))
         for path in tried:
-            if path.suffix == ".py" and path.is_file():
+            if path.is_file():
                 return kernel_from_file(path)
         hint = "tried " + ", ".join(map(str, tried))
         if not file_name.endswith(".py"):
-            hint += "; a C++ kernel needs its Python counterpart under the same name with .py"
+            hint += "; a C++ kernel needs its counterpart in the kernel language"
         raise UsageError(f"the binary holds no text of kernel {file_name}", hint=hint)
 
     # --- afterwards

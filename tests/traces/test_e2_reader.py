@@ -187,8 +187,9 @@ def kernel_folder(tmp_path):
     return tmp_path
 
 
-def test_files_of_era_e2_replay_here(kernel_folder):
-    data = e2_file("copy.py")
+@pytest.mark.parametrize("name", ["copy.py", "some/folder/copy.cpp"])
+def test_files_of_era_e2_replay_here(kernel_folder, name):
+    data = e2_file(name)
     options = tt.ReplayOptions(kernel_path=(str(kernel_folder),))
     replay = LightMetalReplay(data, options=options)
     assert replay.run(), replay.error
