@@ -66,6 +66,12 @@ class UsageError(TensimError):
     exit_code = 2
 
 
+class BinaryError(UsageError):
+    """A saved binary may not be used; `where` holds the byte `offset` and the `field`."""
+
+    kind = "binary"
+
+
 class SimulatorError(TensimError):
     """tensim itself is at fault."""
 
