@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.errors import BinaryError
+from traces import verifier_content as content
 from traces import verifier_structure as walk
 from traces.flat_schema import (
     BYTE,
@@ -24,12 +25,11 @@ from traces.flat_schema import (
     VECTOR,
     light_metal_schema,
 )
+from traces.verifier_rules import SPACE_NAMES, rule_arrays
 
 NUMBERINGS = ("e2", "late")
-ENQUEUE_PROGRAM, LAST_E2 = (
-    12,
-    18,
-)  # members of CommandType; the later releases have no EnqueueProgram (reference section 3.6)
+# Members of CommandType; the later releases have no EnqueueProgram (reference section 3.6).
+ENQUEUE_PROGRAM, LAST_E2 = 12, 18
 MAX_COORDINATE = 63  # a NoC coordinate has 6 bits (reference section 2.5)
 MAX_CIRCULAR_BUFFER = 31  # 32 circular buffers a core (reference section 1.5)
 MAX_DEVICE = 65535
@@ -59,6 +59,21 @@ REQUIRED = {
     ("CreateSemaphoreCommand", "ranges"), ("CreateGlobalSemaphoreCommand", "ranges"),
     ("TraceDescriptorByTraceId", "desc"), ("TracedKernel", "kernel_config"),
 }  # fmt: skip
+
+CODECS = ("none", "zlib")  # of payloads: stored plainly, packed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a file may ask for.  `queues`: of the device of a file that describes none (reference section 5.3)."""
+
+    commands: int = 10_000_000
+    buffer_bytes: int = 64 << 30  # of all buffers that live at once
+    payload_bytes: int = 4 << 30  # of all payloads, unpacked
+    payload_ratio: int = 1032  # the most that zlib's format can pack (zlib's technical details)
+    queues: int = 2
+    elements: int = 1 << 26  # of the vectors of references and arguments, counted for every command that names them
+    problems: int = 100  # listed at most
 
 
 @dataclass(frozen=True)
@@ -201,8 +216,10 @@ _WHY = {
 
 
 def as_bytes(data):
-    """The file as a contiguous array of uint8; nothing is copied."""
-    return np.frombuffer(data, np.uint8) if len(data) else np.zeros(0, np.uint8)
+    """The file as an array of uint8, read-only so that the walks are compiled for one type; nothing is copied."""
+    raw = np.frombuffer(data, np.uint8) if len(data) else np.zeros(0, np.uint8)
+    raw.flags.writeable = False
+    return raw
 
 
 def _path(stack):
@@ -237,3 +254,155 @@ def verify_structure(data, numbering="e2"):
     """The first reason why the tables of a file cannot be read, or None.  `numbering`: of the commands, "e2" or "late"."""
     code, report, stack = _walk(data, numbering)
     return None if code == walk.OK else _structure_problem(report, stack)
+
+
+# --- numbering
+
+
+def detect_numbering(data):
+    """Whether the commands of a file are numbered as in era E2 or as in later releases, "e2" or "late".
+
+    Files with our identifier are E2; nothing in others says it, so both are tried.  Where both fit, the one that leaves fewer
+    commands with unknown fields is taken (a later CreateKernel under E2's EnqueueProgram has many), and E2 when that is even.
+    BinaryError when neither fits, with the reason that lies further into the commands.
+    """
+    if bytes(data[4:8]) == light_metal_schema().identifier:
+        return "e2"
+    problems = {numbering: verify_structure(data, numbering) for numbering in NUMBERINGS}
+    fitting = [numbering for numbering, problem in problems.items() if problem is None]
+    if not fitting:
+        raise max(problems.values(), key=_command_number).error()
+    return min(fitting, key=lambda numbering: _unknown_fields(data, numbering)) if len(fitting) == 2 else fitting[0]
+
+
+def _command_number(problem):
+    """Number of the command a problem lies in; -1 for none."""
+    head, _, rest = problem.field.partition("commands[")
+    return int(rest.partition("]")[0]) if not head and rest else -1
+
+
+def _unknown_fields(data, numbering):
+    raw, schema = as_bytes(data), schema_arrays()
+    count, first = content.root_vector(raw, content.ROOT_COMMANDS)
+    return content.tables_with_unknown_fields(
+        raw, schema.members[numbering][_command_type()], schema.objects, first, count
+    )
+
+
+def _command_type():
+    """Index of the union of commands."""
+    schema = light_metal_schema()
+    return schema.enums.index(schema.enum("CommandType"))
+
+
+# --- content
+
+_CONTENT_WHY = {
+    content.NO_COMMAND: "the command is empty",
+    content.UNKNOWN_ID: "no earlier command created {kind} {value}",
+    content.CREATED_TWICE: "id {value} was given to a {actual} before",
+    content.WRONG_KIND: "id {value} names a {actual}, not a {kind}",
+    content.USED_AFTER_DELETE: "{kind} {value} was deleted before",
+    content.USED_AFTER_DEALLOCATION: "{kind} {value} was deallocated before",
+    content.WRONG_OWNER: "{kind} {value} belongs to program {bound}",
+    content.NO_QUEUE: "there is no command queue {value}; the device has {bound}",
+    content.UNKNOWN_DEVICE: "the file describes no device {value}",
+    content.CLOSED_DEVICE: "device {value} was closed before",
+    content.TOO_MANY_DEVICES: "more than {bound} devices",
+    content.BAD_SIZE: "a buffer of {value} B; at most {bound}",
+    content.BAD_PAGE_SIZE: "pages of {value} B in a buffer of {bound} B",
+    content.TOO_MUCH_MEMORY: "the buffers that live here take {value} B; at most {bound}",
+    content.NO_PAYLOAD: "there is no payload {value}; the file has {bound}",
+    content.TWO_SOURCES: "data stands in the command and in payload {value}",
+    content.NO_DATA: "the command holds no data",
+    content.BEYOND_BUFFER: "the transfer ends at byte {value} of a buffer of {bound} B",
+    content.BAD_INDEX: "index {value}; there are {bound}",
+    content.BAD_CORE: "core number {value}; there are {bound}",
+    content.LENGTHS_DIFFER: "{value} lists of arguments for {bound} cores",
+    content.NO_TRACE_DATA: "the file holds no trace {value}",
+    content.TRACE_NOT_CAPTURING: "trace {value} is not being captured",
+    content.TRACE_NOT_READY: "trace {value} is not loaded",
+    content.UNKNOWN_CODEC: "payloads are packed with one of: " + ", ".join(CODECS),
+    content.BAD_PAYLOAD_SIZE: "the payload states {value} B and holds {bound} B",
+    content.RATIO: "{bound} B cannot unpack to {value} B",
+    content.TOO_MUCH_PAYLOAD: "with this payload of {value} B all take more than {bound} B",
+    content.TRACE_ORDER: "trace {value} after trace {bound}; the ids ascend",
+    content.TOO_MANY_ELEMENTS: "vectors are shared so often that they count {value} elements; at most {bound}",
+}
+
+
+def _limit_words(limits):
+    words = np.zeros(5, np.int64)
+    words[content.LIMIT_BUFFER_BYTES], words[content.LIMIT_PAYLOAD_BYTES] = limits.buffer_bytes, limits.payload_bytes
+    words[content.LIMIT_RATIO], words[content.LIMIT_QUEUES] = limits.payload_ratio, limits.queues
+    words[content.LIMIT_ELEMENTS] = limits.elements
+    return words
+
+
+@functools.cache
+def _command_members(numbering):
+    """Number of a command in the file -> member of CommandType in the schema."""
+    schema = light_metal_schema()
+    by_object = {target: number for number, target in schema.enum("CommandType").members.items()}
+    return np.array([by_object.get(target, 0) for target in schema_arrays().members[numbering][_command_type()]])
+
+
+def _content(raw, numbering, limits):
+    """The state of the walk before the first command, without the ids."""
+    payloads, _ = content.root_vector(raw, content.ROOT_PAYLOADS)
+    traces, _ = content.root_vector(raw, content.ROOT_TRACES)
+    empty, (first_rule, rules) = np.zeros(0, np.int64), rule_arrays()
+    return content.Content(
+        data=raw, members=_command_members(numbering), first_rule=first_rule, rules=rules,
+        ids=empty, things=np.zeros((0, content.THING_COLUMNS), np.int64),
+        devices=np.zeros((content.MAX_DEVICES, 3), np.int64), payloads=np.zeros(payloads, np.int64),
+        traces=np.zeros(traces, np.int64), totals=np.zeros(5, np.int64), limits=_limit_words(limits),
+        problems=np.zeros((limits.problems, content.PROBLEM_COLUMNS), np.int64),
+    )  # fmt: skip
+
+
+def verify_content(data, numbering="e2", limits=None):
+    """What is wrong with ids, sizes, queues, devices and payloads of a file whose structure is sound: a list of Problem."""
+    raw, limits = as_bytes(data), limits or Limits()
+    count, first = content.root_vector(raw, content.ROOT_COMMANDS)
+    if count > limits.commands:
+        return [Problem(first - 4, "commands", f"{count} commands; at most {limits.commands}")]
+    c = _content(raw, numbering, limits)
+    content.check_payloads(c, content.root_vector(raw, content.ROOT_PAYLOADS)[1], _codec_words())
+    content.read_traces(c, content.root_vector(raw, content.ROOT_TRACES)[1])
+    devices, first_device = content.root_vector(raw, content.ROOT_DEVICES)
+    content.open_devices(c, first_device, devices)
+    keys = np.zeros(count, np.int64)
+    ids = np.unique(keys[: content.collect_ids(c, first, count, keys)])
+    c = c._replace(ids=ids, things=np.zeros((len(ids), content.THING_COLUMNS), np.int64))
+    content.check_commands(c, first, count)
+    return [_content_problem(raw, c, first, row) for row in c.problems[: c.totals[content.PROBLEM_COUNT]].tolist()]
+
+
+def _codec_words():
+    return np.array([int.from_bytes(name.encode(), "little") for name in CODECS])
+
+
+def _content_problem(raw, c, first, row):
+    space, bound = row[content.PROBLEM_SPACE], row[content.BOUND]
+    kind = SPACE_NAMES[space] if space >= 0 else ""
+    actual = SPACE_NAMES[bound] if row[content.CODE] in (content.WRONG_KIND, content.CREATED_TWICE) else ""
+    why = _CONTENT_WHY[row[content.CODE]].format(value=row[content.VALUE], bound=bound, kind=kind, actual=actual)
+    return Problem(row[content.OFFSET], _content_path(raw, c, first, row), why)
+
+
+def _content_path(raw, c, first, row):
+    """Path of the field that a problem of the content lies in."""
+    schema, command = light_metal_schema(), row[content.COMMAND]
+    table, path = schema.objects[schema.root], ""
+    if command >= 0:
+        member = content.command_of(c, first, command)[0]
+        path = f"commands[{command}].cmd"
+        if member == 0:
+            return path
+        table, path = schema.objects[schema.enum("CommandType").members[member]], path + "."
+    field = table.fields[row[content.FIELD]]
+    path += field.name if row[content.ELEMENT] < 0 else f"{field.name}[{row[content.ELEMENT]}]"
+    if row[content.SUB] >= 0:
+        path += f".{schema.objects[field.type.index].fields[row[content.SUB]].name}"
+    return path
