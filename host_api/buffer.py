@@ -1,6 +1,7 @@
 """Buffers, regions of buffers, tensor accessors and global semaphores."""
 
 from host_api.device import submit
+from host_api.references import ReferenceInt
 from host_api.types import (
     BufferDistributionSpec,
     BufferRegion,
@@ -35,7 +36,8 @@ class Buffer:
     @property
     def address(self):
         """Address in every bank (lock-step); readable after deallocation too."""
-        return self._state.address
+        address = self._state.address
+        return address if address is None else ReferenceInt(address, c.Reference.BUFFER_ADDRESS, self.unique_id)
 
     @property
     def size(self):
@@ -262,7 +264,7 @@ class GlobalSemaphore:
     @property
     def address(self):
         """L1 address of the word on each of its cores."""
-        return self._state.address
+        return ReferenceInt(self._state.address, c.Reference.GLOBAL_SEMAPHORE_ADDRESS, self.id)
 
     def reset_semaphore_value(self, value):
         """Write a value to all cores, by the host and at once."""

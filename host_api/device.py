@@ -2,6 +2,7 @@
 
 import threading
 
+from host_api.references import ReferenceInt
 from host_api.types import BufferType, CoreCoord, SubDeviceId, SubDeviceManagerId, core_coord
 from sim import commands as c
 from sim.errors import UsageError
@@ -92,7 +93,9 @@ class Device:
         """NoC coordinate that kernels use for a logical worker core."""
         core = core_coord(core)
         self._state.check_cores([core], "worker core")
-        return CoreCoord(*self.arch.worker_coords[self._state.worker(core)])
+        x, y = self.arch.worker_coords[self._state.worker(core)]
+        key = core.x | core.y << 16
+        return CoreCoord(ReferenceInt(x, c.Reference.WORKER_X, key), ReferenceInt(y, c.Reference.WORKER_Y, key))
 
     def ethernet_core_from_logical_core(self, core):
         """UsageError: no chip of tensim has ethernet cores yet."""

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from host_api.device import current_system, submit
+from host_api.references import ReferenceInt
 from host_api.types import (
     ComputeConfig,
     DataMovementConfig,
@@ -198,15 +199,24 @@ def set_runtime_args(program, kernel, core_spec, args):
         if len(cores) != len(args):
             raise UsageError(f"{len(cores)} cores, but {len(args)} lists of runtime arguments")
         words = tuple(_words(one) for one in args)
+        references = tuple((i, *one) for i, list_ in enumerate(args) for one in _references(list_))
     else:
         cores = list(core_ranges(core_spec))
-        words = (_words(args),) * len(cores)
-    submit(c.SetRuntimeArgs(program.id, kernel, tuple(tuple(core) for core in cores), words))
+        words, shared = (_words(args),) * len(cores), _references(args)
+        references = tuple((i, *one) for i in range(len(cores)) for one in shared)
+    submit(c.SetRuntimeArgs(program.id, kernel, tuple(tuple(core) for core in cores), words, references))
 
 
 def set_common_runtime_args(program, kernel, args):
     """Set the arguments that all cores of a kernel share; once per kernel."""
-    submit(c.SetCommonRuntimeArgs(program.id, kernel, _words(args)))
+    references = tuple((0, *one) for one in _references(args))
+    submit(c.SetCommonRuntimeArgs(program.id, kernel, _words(args), references))
+
+
+def _references(args):
+    """(index, kind, key) of the arguments that stand for something of the chip."""
+    values = [getattr(value, "address", value) for value in args]
+    return [(i, int(value.kind), value.key) for i, value in enumerate(values) if isinstance(value, ReferenceInt)]
 
 
 def _words(args):

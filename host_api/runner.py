@@ -28,6 +28,8 @@ class Settings:
     max_cycles: int | None = None
     timeline: str | None = None
     image_hash: bool = False
+    capture: str | None = None  # file of a Light Metal binary to write
+    compress: bool = False
 
 
 def load_program(path):
@@ -55,6 +57,11 @@ def load_program(path):
     axes = tuple(getattr(module, "AXES", "MKN"))
     defaults = Options(shape=getattr(module, "SHAPE", None), dtype="bf16", fidelity="HiFi4", grid="full")
     return Example((module.__doc__ or file.stem).strip().split("\n")[0], file.stem, axes, defaults, module)
+
+
+def summarise(chip):
+    """What a chip did, as the commands report it."""
+    return statistics.collect(chip)
 
 
 def run_program(settings, on_progress=lambda text: None):
@@ -94,14 +101,21 @@ def run_program(settings, on_progress=lambda text: None):
             settings.seed,
             settings.parameters,
         )
-        result = run_example(example, device, options)
-        summary = statistics.collect(chip)
-        summary |= {
+        if settings.capture:
+            tt.light_metal_begin_capture(settings.compress)
+        try:
+            result = run_example(example, device, options)
+        finally:
+            binary = tt.light_metal_end_capture() if settings.capture else None
+        summary = summarise(chip) | {
             "name": example.name,
             "description": result.description,
             "verified": result.verified if settings.numerics != "off" else None,
             "warnings": [],
         }
+        if binary is not None:
+            binary.save_to_file(settings.capture)
+            summary |= {"file": settings.capture, "bytes": binary.size()}
         if settings.image_hash:
             summary["image_sha256"] = chip.image_sha256()
         if settings.timeline:

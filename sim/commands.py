@@ -5,9 +5,19 @@ y1), inclusive. Sizes and addresses are bytes.
 """
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 Core = tuple[int, int]
 Range = tuple[int, int, int, int]
+
+
+class Reference(IntEnum):
+    """What a runtime argument may stand for."""
+
+    BUFFER_ADDRESS = 0
+    WORKER_X = 1
+    WORKER_Y = 2
+    GLOBAL_SEMAPHORE_ADDRESS = 3
 
 
 @dataclass(frozen=True)
@@ -101,6 +111,23 @@ class ReadBuffer(Command):
 
 
 @dataclass(frozen=True)
+class CompareBuffer(Command):
+    """A blocking read whose bytes are compared with `golden` (None while capturing: with what is read now).
+
+    `rtol`, `atol`: allowed relative and absolute difference of values of `format` (a DataFormat; Invalid: of bytes).
+    """
+
+    device: int
+    queue: int
+    buffer: int
+    golden: bytes | None = field(repr=False)
+    name: str = ""
+    rtol: float = 0.0
+    atol: float = 0.0
+    format: int = 255
+
+
+@dataclass(frozen=True)
 class WriteDirect(Command):
     """Host back door (detail::WriteToBuffer): no queue, no simulated time."""
 
@@ -165,12 +192,17 @@ class CreateKernel(Command):
 
 @dataclass(frozen=True)
 class SetRuntimeArgs(Command):
-    """Unique arguments: one tuple per core of `cores`."""
+    """Unique arguments: one tuple per core of `cores`.
+
+    `references`: the arguments that stand for something of the chip, (position in `cores`, index, Reference, key); key:
+    the buffer or global semaphore, or x | y << 16 of the logical core.
+    """
 
     program: int
     kernel: int
     cores: tuple[Core, ...]
     args: tuple[tuple[int, ...], ...]
+    references: tuple[tuple[int, int, int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,9 +218,12 @@ class UpdateRuntimeArg(Command):
 
 @dataclass(frozen=True)
 class SetCommonRuntimeArgs(Command):
+    """`references` as in SetRuntimeArgs, with position 0."""
+
     program: int
     kernel: int
     args: tuple[int, ...]
+    references: tuple[tuple[int, int, int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -298,6 +333,45 @@ class Finish(Command):
     device: int
     queue: int | None
     sub_devices: tuple[int, ...] = ()
+
+
+# --- traces
+
+
+@dataclass(frozen=True)
+class BeginTraceCapture(Command):
+    device: int
+    queue: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class EndTraceCapture(Command):
+    device: int
+    queue: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class ReplayTrace(Command):
+    device: int
+    queue: int
+    trace: int
+    blocking: bool
+
+
+@dataclass(frozen=True)
+class ReleaseTrace(Command):
+    device: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class LoadTrace(Command):
+    device: int
+    queue: int
+    trace: int
+    descriptor: object = field(repr=False)  # sim.trace.TraceDescriptor
 
 
 # --- sub-devices

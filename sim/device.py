@@ -45,7 +45,7 @@ class Device:
     """State of an open device.  `failed`: the error that stopped it, or None."""
 
     def __init__(self, command, arch, chip, env):
-        self.id, self.arch, self.chip, self.env = command.device, arch, chip, env
+        self.id, self.arch, self.chip, self.env, self.opened_with = command.device, arch, chip, env, command
         self.session = next(_sessions)  # tells apart two openings of the same device
         self.costs, self.failed = Costs(arch), None
         self.l1_small_size = command.l1_small_size
@@ -58,6 +58,9 @@ class Device:
         self.activate(self.default_manager)
         self.queues = [CommandQueue(self, index) for index in range(0 if command.minimal else command.num_hw_cqs)]
         self.program_cache_on, self.cached_programs = False, set()  # ids of programs finalised here
+        self.resident = {}  # program id -> number of its kernels whose binaries are on the device
+        self.trace_region_size = command.trace_region_size
+        self.traces, self.warned_of_allocation = {}, False  # id -> sim.tracing.Trace
         self.buffers = {}  # id -> Buffer, as long as allocated
 
     def _build_allocators(self, command):
@@ -96,6 +99,15 @@ class Device:
         """Remember a program that is finalised, while the cache is on."""
         if self.program_cache_on:
             self.cached_programs.add(number)
+
+    # --- traces
+
+    def trace(self, number):
+        """A trace by its id; UsageError for an unknown one."""
+        if number not in self.traces:
+            known = ", ".join(map(str, self.traces)) or "none"
+            raise UsageError(f"device {self.id} has no trace {number}", hint=f"its traces: {known}")
+        return self.traces[number]
 
     # --- cores
 
@@ -229,6 +241,8 @@ class Device:
         if command.buffer_type == SYSTEM_MEMORY or command.buffer_type not in self.allocators:
             names = ", ".join(BUFFER_TYPE_NAMES[kind] for kind in self.allocators)
             raise UsageError(f"buffers of type {command.buffer_type} cannot be allocated", hint=f"one of {names}")
+        if not 0 <= command.layout < len(LAYOUT_NAMES):
+            raise UsageError(f"there is no memory layout {command.layout}", hint=f"one of {', '.join(LAYOUT_NAMES)}")
         if command.size < 0 or command.page_size < 0 or (command.size and not command.page_size):
             raise UsageError(f"buffer size {command.size} B with page size {command.page_size} B")
         if command.size and command.size % command.page_size:

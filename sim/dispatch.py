@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import simpy
 
 from sim.environment import FS_PER_NS
-from sim.errors import ProgramError, TensimError
+from sim.errors import ProgramError, TensimError, UsageError
 
 
 @dataclass
@@ -104,6 +104,7 @@ class CommandQueue:
         self.programs = {}  # sub-device -> event: end of the last program issued here
         self.staged = deque()  # (bytes of configuration, end event) of programs that hold ring space
         self.outstanding_bytes = 0
+        self.capture = None  # sim.tracing.Capture while programs are recorded instead of run
         self.next_event_id = 1
         self._processes = [self.env.process(self._stoppable(self._serve()))]
 
@@ -114,6 +115,15 @@ class CommandQueue:
         self.outstanding_bytes += queue_bytes
         self.items.put(item)
         return item
+
+    def refuse_capture(self, what):
+        """UsageError for something that is no part of a trace, while one is captured."""
+        if self.capture is not None:
+            raise UsageError(
+                f"queue {self.index} of device {self.device.id} is capturing trace {self.capture.trace}, "
+                f"which cannot hold {what}",
+                hint="move it before begin_trace_capture or behind end_trace_capture",
+            )
 
     def retire(self):
         """Forget commands that have ended."""
@@ -168,17 +178,42 @@ class CommandQueue:
                 yield self.env.timeout(costs.transfer(count, part, write))
             left, left_pages = left - count, left_pages - part
 
-    def run_program(self, launch, cost, sub_device):
-        """Write a program's configuration, then leave the go signal and the end to the subordinate
-        dispatcher.
+    def run_program(self, bound, host_fed=True):
+        """Write a program's configuration, then leave the go signal and the end to the subordinate dispatcher.
+
+        `bound`: `sim.binding.BoundProgram`; `host_fed`: its commands come from the host, not from a trace buffer.
         """
-        yield from self._reserve(cost.ring_bytes)
-        yield self.env.timeout(self.device.costs.configuration(cost))
-        before, done = self.programs.get(sub_device), self.env.event()
-        self.programs[sub_device] = done
-        self.staged.append((cost.ring_bytes, done))
+        yield from self._reserve(bound.cost.ring_bytes)
+        yield self.env.timeout(self.device.costs.configuration(bound.cost, host_fed))
+        before, done = self.programs.get(bound.sub_device), self.env.event()
+        self.programs[bound.sub_device] = done
+        self.staged.append((bound.cost.ring_bytes, done))
         self._processes = [process for process in self._processes if process.is_alive]
-        self._processes.append(self.env.process(self._stoppable(self._go(launch, before, done, sub_device))))
+        self._processes.append(self.env.process(self._stoppable(self._go(bound, before, done))))
+
+    def run_trace(self, programs, sub_devices):
+        """Run bound programs from a trace buffer (reference section 4.4).
+
+        The workers of its sub-devices reset their launch rings and acknowledge, while the prefetcher already turns to the
+        trace buffer; behind the last program the ring of configuration memory counts as full.
+        """
+        begun = self.env.now
+        yield from self.wait_programs(sub_devices)
+        yield from self._reset_workers(sub_devices)
+        wait = begun + self.device.costs["exec_buf"] - self.env.now
+        if wait > 0:
+            yield self.env.timeout(wait)
+        for bound in programs:
+            yield from self.run_program(bound, host_fed=False)
+        ends = self.env.all_of([done for _, done in self.staged if not done.processed])
+        self.staged = deque([(self.device.arch["dispatch.config_ring_bytes"], ends)])
+
+    def _reset_workers(self, sub_devices):
+        turns = [self.device.workers[one].request() for one in sub_devices]
+        yield self.env.all_of(turns)
+        yield self.env.timeout(self.device.costs["go"] + self.device.costs["done"])
+        for one, turn in zip(sub_devices, turns, strict=True):
+            self.device.workers[one].release(turn)
 
     def _reserve(self, size):
         ring, depth = (
@@ -196,15 +231,15 @@ class CommandQueue:
                 yield done
             self.staged.popleft()
 
-    def _go(self, launch, before, done, sub_device):
+    def _go(self, bound, before, done):
         device = self.device
         if before is not None and not before.processed:
             yield before
         try:
-            with device.workers[sub_device].request() as turn:
+            with device.workers[bound.sub_device].request() as turn:
                 yield turn
                 yield self.env.timeout(device.costs["go"])
-                yield self.env.launch(device.lane, launch)
+                yield self.env.launch(device.lane, bound.launch)
                 yield self.env.timeout(device.costs["done"])
         except TensimError as error:
             device.failed = error

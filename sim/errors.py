@@ -6,6 +6,10 @@ the chip cannot do.  `UsageError`: bad input or a wrong call.  `SimulatorError`:
 """
 
 
+class TensimWarning(UserWarning):
+    """Something that works now and may go wrong later."""
+
+
 class TensimError(Exception):
     """Base of all tensim errors; `kind` is a stable word for machine-readable output."""
 

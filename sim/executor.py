@@ -11,7 +11,9 @@ import itertools
 from simpy.core import EmptySchedule
 
 from sim import commands as c
+from sim import tracing
 from sim.arch.loader import Arch, load_arch
+from sim.binding import bind
 from sim.buffers import L1, L1_SMALL, expand, read_pages, write_pages
 from sim.device import Device
 from sim.environment import FS_PER_NS, Environment
@@ -217,6 +219,7 @@ class Executor:
         try:
             if device.failed is None:
                 for queue in device.queues:
+                    queue.capture = None
                     self.finish(device, queue, tuple(range(len(device.manager.sub_devices))))
         finally:
             self.env.remove_lane(device.chip)
@@ -232,6 +235,8 @@ class Executor:
         device = self.device(r.device)
         self.host.charge("call")
         buffer = self.buffers[r.buffer] = device.create_buffer(r)
+        if buffer.owned:
+            tracing.warn_of_allocation(device, f"buffer {r.buffer}")
         return buffer
 
     def deallocate_buffer(self, r):
@@ -247,6 +252,7 @@ class Executor:
 
     def _transfer_target(self, r, offset, size):
         device, queue = self.queue(r)
+        queue.refuse_capture(f"a transfer of buffer {r.buffer}")
         buffer = self.buffer(r.buffer)
         if buffer.device != device.id:
             raise UsageError(f"buffer {buffer.id} is on device {buffer.device}, the queue on device {device.id}")
@@ -284,6 +290,11 @@ class Executor:
             self.finish(device, queue, group)
         return item
 
+    def compare_buffer(self, r):
+        """Read a whole buffer, blocking; returns the queue item with the bytes, who compares is the caller."""
+        size = self.buffer(r.buffer).size
+        return self.read_buffer(c.ReadBuffer(r.device, r.queue, r.buffer, 0, size, True))
+
     def write_direct(self, r):
         buffer = self.buffer(r.buffer)
         check_region(buffer, 0, len(r.data))
@@ -307,6 +318,7 @@ class Executor:
         self.programs.pop(r.program, None)
         for device in self.devices.values():
             device.cached_programs.discard(r.program)
+            device.resident.pop(r.program, None)
 
     def create_kernel(self, r):
         program, cores = self.program(r.program), expand(r.cores)
@@ -387,16 +399,29 @@ class Executor:
     def enqueue_program(self, r):
         device, queue = self.queue(r)
         program = self.program(r.program)
+        if r.blocking:
+            queue.refuse_capture("waiting for a program (blocking)")
         self.host.charge("enqueue_program")
         sub_device = self._prepare(device, program)
         if sub_device is not None:
-            cores = device.manager.sub_devices[sub_device]
-            origin = (min(x for x, _ in cores), min(y for _, y in cores))
-            launch = program.to_launch(f"program {program.id}", device.worker, origin)
-            cost = program.cost(device.arch)
-            self.issue(device, queue, lambda queue: queue.run_program(launch, cost, sub_device))
+            self._enqueue_snapshot(device, queue, program, program.snapshot(sub_device))
         if r.blocking:
             self.finish(device, queue, device.manager.stall_group)
+
+    def _enqueue_snapshot(self, device, queue, program, snapshot):
+        """Hand a frozen program to its queue, or to the trace that the queue captures."""
+        if queue.capture is None:
+            device.resident[program.id] = len(program.kernels)
+            bound = bind(snapshot, device)
+            self.issue(device, queue, lambda queue: queue.run_program(bound))
+            return
+        if device.resident.get(program.id) != len(program.kernels):
+            raise UsageError(
+                f"program {program.id} ({program.kernels[0].name}) cannot be captured in trace {queue.capture.trace}: its "
+                f"binaries are not on device {device.id} yet",
+                hint="enqueue it once before begin_trace_capture",
+            )
+        queue.capture.add(device, program, snapshot)
 
     # --- global semaphores
 
@@ -410,6 +435,7 @@ class Executor:
         address = device.allocators[r.buffer_type].allocate(SEMAPHORE_BYTES)
         semaphore = self.global_semaphores[r.semaphore] = GlobalSemaphore(device, cores, address, r.buffer_type)
         self._write_semaphore(semaphore, r.initial)
+        tracing.warn_of_allocation(device, f"global semaphore {r.semaphore}")
         return semaphore
 
     def reset_global_semaphore(self, r):
@@ -441,6 +467,7 @@ class Executor:
 
     def record_event(self, r):
         device, queue = self.queue(r)
+        queue.refuse_capture("an event")
         group = device.check_sub_devices(r.sub_devices)
         event = self.events.setdefault(r.event, RecordedEvent())
         self.host.charge("enqueue_event")
@@ -458,6 +485,7 @@ class Executor:
 
     def wait_for_event(self, r):
         device, queue = self.queue(r)
+        queue.refuse_capture("an event")
         done = self.event(r.event).done
         self.host.charge("enqueue_event")
 
@@ -469,7 +497,9 @@ class Executor:
 
     def synchronize_event(self, r):
         event = self.event(r.event)
-        self.wait(self.device(event.device), event.done)
+        device = self.device(event.device)
+        device.queues[event.queue].refuse_capture("waiting for an event")
+        self.wait(device, event.done)
 
     def query_event(self, r):
         event = self.event(r.event)
@@ -480,9 +510,10 @@ class Executor:
     def finish_queues(self, r):
         device = self.device(r.device)
         group = device.check_sub_devices(r.sub_devices)
-        if r.queue is not None:
-            self.queue(r)
-        for queue in device.queues if r.queue is None else [device.queues[r.queue]]:
+        queues = device.queues if r.queue is None else [self.queue(r)[1]]
+        for queue in queues:
+            queue.refuse_capture("waiting for the queue (finish)")
+        for queue in queues:
             self.finish(device, queue, group)
 
     # --- sub-devices
@@ -493,6 +524,8 @@ class Executor:
 
     def load_sub_device_manager(self, r):
         device = self.device(r.device)
+        for queue in device.queues:
+            queue.refuse_capture("a change of the sub-device manager")
         for queue in device.queues:
             self.finish(device, queue, tuple(range(len(device.manager.sub_devices))))
         device.load_manager(r.manager)
@@ -528,6 +561,7 @@ HANDLERS = {
     c.DeleteBuffer: Executor.delete_buffer,
     c.WriteBuffer: Executor.write_buffer,
     c.ReadBuffer: Executor.read_buffer,
+    c.CompareBuffer: Executor.compare_buffer,
     c.WriteDirect: Executor.write_direct,
     c.ReadDirect: Executor.read_direct,
     c.CreateProgram: Executor.create_program,
@@ -550,6 +584,11 @@ HANDLERS = {
     c.SynchronizeEvent: Executor.synchronize_event,
     c.QueryEvent: Executor.query_event,
     c.Finish: Executor.finish_queues,
+    c.BeginTraceCapture: tracing.begin_trace_capture,
+    c.EndTraceCapture: tracing.end_trace_capture,
+    c.ReplayTrace: tracing.replay_trace,
+    c.ReleaseTrace: tracing.release_trace,
+    c.LoadTrace: tracing.load_trace,
     c.CreateSubDeviceManager: Executor.create_sub_device_manager,
     c.LoadSubDeviceManager: Executor.load_sub_device_manager,
     c.RemoveSubDeviceManager: Executor.remove_sub_device_manager,

@@ -7,23 +7,15 @@ from dataclasses import dataclass, field
 from sim.allocator import round_up
 from sim.buffers import L1, L1_SMALL, expand
 from sim.commands import ComputeParameters
-from sim.dispatch import ProgramCost
+from sim.cores.data_format import DataFormat
 from sim.errors import ProgramError, UsageError
-from sim.launch import (
-    BRISC,
-    NCRISC,
-    CircularBufferLaunch,
-    ComputeSettings,
-    KernelLaunch,
-    Launch,
-    SemaphoreLaunch,
-)
+from sim.trace import TracedCircularBuffer, TracedKernel, TracedProgram, TracedSemaphore, compile_kernel
 
 N_CIRCULAR_BUFFERS = 32  # per core (reference section 1.5)
 N_SEMAPHORES = 16  # per core (reference section 1.6)
 MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
-WORD = 4  # bytes of a runtime argument
-PROCESSOR_SLOTS = (BRISC, NCRISC)
+FIDELITIES = (0, 2, 3, 4)  # LoFi, HiFi2, HiFi3, HiFi4
+DATA_FORMATS = frozenset(int(code) for code in DataFormat if code != DataFormat.Invalid)
 DEDICATED_NOC = 0
 
 
@@ -36,7 +28,6 @@ class ProgramKernel:
     config: object
     args: dict = field(default_factory=dict)
     common_args: list = field(default_factory=list)
-    compiled: object = None
 
     @property
     def is_compute(self):
@@ -56,11 +47,13 @@ class ProgramKernel:
         return f"NOC_{self.config.noc}" if dedicated and self.config.noc == other.config.noc else None
 
     def compile(self):
-        """The compiled kernel; compiled when first needed.  Raises KernelCompileError."""
-        if self.compiled is None:
-            config = self.config
-            self.compiled = self.kernel.compile(dict(config.defines), dict(config.named_compile_args))
-        return self.compiled
+        """Compile it now.  Raises KernelCompileError."""
+        compile_kernel(self.kernel, self.config)
+
+    def snapshot(self):
+        """The kernel with its arguments as they are now."""
+        args = tuple((core, tuple(words)) for core, words in self.args.items())
+        return TracedKernel(self.kernel, self.config, tuple(self.cores), args, tuple(self.common_args))
 
 
 @dataclass
@@ -76,6 +69,18 @@ class ProgramCircularBuffer:
     tiles: dict
     buffer: object = None
     address: int | None = None
+
+    def snapshot(self):
+        """The circular buffer as it is now."""
+        return TracedCircularBuffer(
+            tuple(self.cores),
+            self.address,
+            self.total_size,
+            tuple(self.formats.items()),
+            tuple(self.page_sizes.items()),
+            tuple((index, *tile) for index, tile in self.tiles.items()),
+            self.buffer is not None,
+        )
 
 
 @dataclass
@@ -101,7 +106,8 @@ class Program:
     # --- building
 
     def add_kernel(self, kernel):
-        """Add a kernel; returns its handle.  UsageError when a processor or NoC of a core is taken."""
+        """Add a kernel; returns its handle.  UsageError when a processor or NoC of a core is taken or does not exist."""
+        check_kernel_config(kernel.config)
         mine = set(kernel.cores)
         for other in self.kernels:
             shared = sorted(mine & set(other.cores))
@@ -252,93 +258,39 @@ class Program:
             raise UsageError(f"a circular buffer lies on buffer {cb.buffer.id}, which is deallocated")
         cb.address = cb.buffer.address
 
-    def to_launch(self, name, worker_of, sub_device_origin):
-        """`Launch` with a snapshot of every runtime argument.  `worker_of`: logical core -> worker index."""
-        launch = Launch(name, [], sub_device_origin=sub_device_origin)
-        for kernel in self.kernels:
-            launch.kernels.append(self._kernel_launch(kernel, worker_of))
-        for cb in self.circular_buffers:
-            workers = [worker_of(core) for core in cb.cores]
-            for index, data_format in cb.formats.items():
-                height, width = cb.tiles.get(index, (32, 32))
-                launch.circular_buffers.append(
-                    CircularBufferLaunch(
-                        workers,
-                        index,
-                        cb.address,
-                        cb.total_size,
-                        cb.page_sizes[index],
-                        data_format,
-                        height * width,
-                    )
-                )
-        for semaphore in self.semaphores:
-            workers = [worker_of(core) for core in semaphore.cores]
-            launch.semaphores.append(SemaphoreLaunch(workers, semaphore.id, semaphore.initial))
-        return launch
+    def snapshot(self, sub_device):
+        """The program as it is now, frozen; its circular buffers have been placed."""
+        return TracedProgram(
+            self.id,
+            tuple(kernel.snapshot() for kernel in self.kernels),
+            tuple(cb.snapshot() for cb in self.circular_buffers),
+            tuple(TracedSemaphore(one.id, tuple(one.cores), one.initial) for one in self.semaphores),
+            sub_device,
+        )
 
-    @staticmethod
-    def _kernel_launch(kernel, worker_of):
-        config = kernel.config
-        slot, noc, compute = None, 0, None
-        if kernel.is_compute:
-            compute = ComputeSettings(
-                config.math_fidelity,
-                config.fp32_dest_acc_en,
-                config.dst_full_sync_en,
-                config.math_approx_mode,
-                config.unpack_to_dest_mode,
+
+def thaw(snapshot):
+    """The program that a snapshot describes, built anew; UsageError for what the calls that build programs refuse."""
+    program = Program(snapshot.program)
+    for kernel in snapshot.kernels:
+        if not kernel.is_compute and (kernel.parameters.processor not in (0, 1) or kernel.parameters.noc not in (0, 1)):
+            raise UsageError(f"kernel {kernel.kernel.name}: a data-movement kernel runs on processor and NoC 0 or 1")
+        handle = program.add_kernel(ProgramKernel(kernel.kernel, list(kernel.cores), kernel.parameters))
+        program.set_args(handle, [core for core, _ in kernel.args], [words for _, words in kernel.args])
+        program.set_common_args(handle, kernel.common_args)
+    for cb in snapshot.circular_buffers:
+        tiles = {index: (height, width) for index, height, width in cb.tiles}
+        program.add_circular_buffer(
+            ProgramCircularBuffer(
+                list(cb.cores), cb.size, dict(cb.formats), dict(cb.page_sizes), tiles, None, cb.address
             )
-        else:
-            slot, noc = PROCESSOR_SLOTS[config.processor], config.noc
-        return KernelLaunch(
-            kernel.compile(),
-            slot,
-            noc,
-            [worker_of(core) for core in kernel.cores],
-            {worker_of(core): list(args) for core, args in kernel.args.items()},
-            list(kernel.common_args),
-            list(config.compile_args),
-            compute,
         )
-
-    def cost(self, arch):
-        """What the dispatcher writes for this program."""
-        groups = {}
-        for index, kernel in enumerate(self.kernels):
-            for core in kernel.cores:
-                groups.setdefault(core, []).append(index)
-        kernel_groups = set(map(tuple, groups.values()))
-        sizes = [self._binary_bytes(kernel) for kernel in self.kernels]
-        unique = {
-            core: WORD * sum(len(self.kernels[i].args.get(core, ())) for i in own) for core, own in groups.items()
-        }
-        common = WORD * sum(len(kernel.common_args) for kernel in self.kernels)
-        shared = self._config_bytes(arch) + common
-        ring = [sum(sizes[i] for i in own) + unique[core] + shared for core, own in groups.items()]
-        return ProgramCost(
-            binary_bytes=sum(sizes[index] for group in kernel_groups for index in group),
-            kernel_groups=len(kernel_groups),
-            argument_packets=len({tuple(groups[core]) for core, size in unique.items() if size}),
-            argument_bytes=tuple(size for size in unique.values() if size),
-            config_groups=self._config_groups(),
-            config_cores=len(groups),
-            config_bytes=shared,
-            ring_bytes=max(ring, default=0),
-        )
-
-    @staticmethod
-    def _binary_bytes(kernel):
-        """Bytes of a kernel's binaries; a compute kernel is three, one per TRISC."""
-        return kernel.compile().text_bytes * (3 if kernel.is_compute else 1)
-
-    def _config_bytes(self, arch):
-        indices = {index for cb in self.circular_buffers for index in cb.formats}
-        per_buffer, per_semaphore = arch["dispatch.circular_buffer_bytes"], arch["dispatch.semaphore_bytes"]
-        return len(indices) * per_buffer + len({s.id for s in self.semaphores}) * per_semaphore
-
-    def _config_groups(self):
-        return len({frozenset(item.cores) for item in (*self.circular_buffers, *self.semaphores)})
+    for semaphore in snapshot.semaphores:
+        if not 0 <= semaphore.id < N_SEMAPHORES:
+            raise UsageError(f"semaphore id {semaphore.id} is not below {N_SEMAPHORES}")
+        check_semaphore_value(semaphore.initial)
+        program.semaphores.append(ProgramSemaphore(semaphore.id, list(semaphore.cores), semaphore.initial))
+    return program
 
 
 def check_semaphore_value(value):
@@ -347,8 +299,20 @@ def check_semaphore_value(value):
         raise UsageError(f"semaphore value {value} is not an unsigned 32-bit word")
 
 
+def check_kernel_config(config):
+    """UsageError for a processor, NoC or fidelity that no chip has."""
+    if isinstance(config, ComputeParameters):
+        if config.math_fidelity not in FIDELITIES:
+            raise UsageError(f"math fidelity {config.math_fidelity} is not one of {FIDELITIES}")
+    elif config.processor not in (0, 1) or config.noc not in (0, 1):
+        raise UsageError(f"there is no data-movement processor {config.processor} with NoC {config.noc}")
+
+
 def check_circular_buffer(cb):
     """UsageError for indices, page sizes, formats or an underlying buffer that cannot work."""
+    unknown = [code for code in cb.formats.values() if code not in DATA_FORMATS]
+    if unknown:
+        raise UsageError(f"{unknown[0]} is not a data format")
     if cb.total_size <= 0:
         raise UsageError(f"a circular buffer of {cb.total_size} B cannot hold a page")
     for index, page_size in cb.page_sizes.items():

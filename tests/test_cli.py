@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from examples import EXAMPLES
-from host_api.cli import explicit_json, main
+from host_api.cli import main
+from host_api.command_line import explicit_json
 
 SUMMARY_KEYS = {
     "arch", "cycles", "device_seconds", "host_seconds", "verified", "numerics", "seed", "breakdown", "noc", "dram", "flops",

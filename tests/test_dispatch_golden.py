@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from sim.arch import load_arch
+from sim.binding import program_cost
 from sim.commands import ComputeParameters, DataMovementParameters
 from sim.dispatch import Costs
 from sim.environment import FS_PER_NS
@@ -90,7 +91,9 @@ GOLDEN = [
 @pytest.mark.parametrize(("name", "shape", "measured", "percent"), GOLDEN, ids=str)
 def test_time_per_traced_program(name, shape, measured, percent):
     arch = load_arch(name)
-    simulated = Costs(arch).configuration(program(arch, **shape).cost(arch), host_fed=False) / FS_PER_NS
+    simulated = (
+        Costs(arch).configuration(program_cost(program(arch, **shape).snapshot(0), arch), host_fed=False) / FS_PER_NS
+    )
     assert simulated == pytest.approx(measured, rel=percent / 100)
 
 
@@ -98,5 +101,7 @@ def test_time_per_traced_program(name, shape, measured, percent):
 def test_host_fed_programs_are_bound_by_the_fetch(text_bytes, measured):
     """Published for Wormhole without a trace, five binaries."""
     arch = load_arch("wormhole_b0")
-    simulated = Costs(arch).configuration(program(arch, text_bytes=text_bytes).cost(arch)) / FS_PER_NS
+    simulated = (
+        Costs(arch).configuration(program_cost(program(arch, text_bytes=text_bytes).snapshot(0), arch)) / FS_PER_NS
+    )
     assert simulated == pytest.approx(measured, rel=0.05)

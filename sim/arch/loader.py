@@ -72,6 +72,10 @@ class Arch:
         start = prefix + "."
         return {key[len(start) :]: leaf["value"] for key, leaf in self._leaves.items() if key.startswith(start)}
 
+    def values(self):
+        """{dotted key: plain value} of every parameter."""
+        return {key: leaf["value"] for key, leaf in self._leaves.items()}
+
     def describe(self, key):
         """The whole leaf of a parameter: value, unit, conf, src."""
         self[key]

@@ -1,0 +1,563 @@
+"""Light Metal: record every host call that reaches a device in a binary, and replay such a binary.
+
+Capture observes the executor's command records; a replay hands the same records to an executor of its own.  There is no
+second way to run a workload, so a replay with the same device parameters takes the same cycles and leaves the same bytes.
+"""
+
+import contextlib
+import os
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from host_api.device import current_system, submit
+from sim import commands as c
+from sim.arch import load_arch
+from sim.cores.data_format import DataFormat, tile_size
+from sim.cores.host_formats import decode
+from sim.errors import BinaryError, TensimError, UsageError
+from sim.executor import System, new_id
+from sim.statistics import program_cycles
+from traces.flat import Node
+from traces.light_metal_read import Binary, Decoder, Names, device_record
+from traces.light_metal_verify import open_verified
+from traces.light_metal_write import BinaryWriter, device_description
+
+WRITER = "tensim"
+SHOWN_DIFFERENCES = 8
+SWITCH = "TENSIM_LIGHT_METAL"
+UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
+# Environment variables of tt-metal's replay (reference section 3.9)
+SHOW_READS, DISABLE_CHECKING = "TT_LIGHT_METAL_SHOW_READS", "TT_LIGHT_METAL_DISABLE_CHECKING"
+
+
+class LightMetalBinary:
+    """The bytes of a Light Metal file."""
+
+    def __init__(self, data=b""):
+        self._data = data
+
+    def get_data(self):
+        return self._data
+
+    def size(self):
+        return len(self._data)
+
+    def is_empty(self):
+        return len(self._data) == 0
+
+    def save_to_file(self, path):
+        """Write the file; UsageError when that fails or there is nothing to save."""
+        if self.is_empty():
+            raise UsageError("the Light Metal binary is empty")
+        try:
+            Path(path).write_bytes(self._data)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+    @classmethod
+    def load_from_file(cls, path):
+        """Map a file into memory; UsageError when it cannot be read or is empty."""
+        data = Binary.open(path)
+        if len(data) == 0:
+            raise UsageError(f"{path} is empty")
+        return cls(data)
+
+
+# --- capture
+
+
+class Capture:
+    """Observes the records of a system and writes those that belong to the captured workload."""
+
+    def __init__(self, system, compress):
+        self.writer, self.system = BinaryWriter(compress), system
+        self.host_start = system.host.now
+        for device in system.executor.devices.values():
+            record = device.opened_with
+            self.writer.devices.append(device_description(record, device.arch, device.arch.clock_mhz))
+        system.executor.observers.append(self._observe)
+
+    def _observe(self, record, result):
+        self.writer.add(record, result)
+
+    def stop(self):
+        """Observe no more; the captured cycles are those of the devices that are open now."""
+        self.cycles = sum(program_cycles(device.chip) for device in self.system.executor.devices.values())
+        self.system.executor.observers.remove(self._observe)
+
+    def finish(self):
+        """The bytes of the file."""
+        return self.writer.finish(self.host_start, self.cycles, WRITER)
+
+
+_capture = None
+
+
+def light_metal_begin_capture(compress=False):
+    """Record every call from now on.  Open the devices first.  UsageError while another capture is going on.
+
+    `compress`: pack the data that is written.  With the environment variable TENSIM_LIGHT_METAL=0 nothing is recorded:
+    begin and end only warn, and the binary is empty.
+    """
+    global _capture
+    if os.environ.get(SWITCH) == "0":
+        warnings.warn(f"Light Metal capture is switched off by {SWITCH}=0", stacklevel=2)
+        return
+    if _capture is not None:
+        raise UsageError("a Light Metal capture is going on already", hint="light_metal_end_capture ends it")
+    _capture = Capture(current_system(), compress)
+
+
+def light_metal_end_capture():
+    """Stop recording; returns the `LightMetalBinary`.  UsageError when no capture is going on."""
+    global _capture
+    if _capture is None and os.environ.get(SWITCH) == "0":
+        return LightMetalBinary()
+    if _capture is None:
+        raise UsageError("no Light Metal capture is going on")
+    capture, _capture = _capture, None
+    capture.stop()
+    return LightMetalBinary(capture.finish())
+
+
+@contextlib.contextmanager
+def light_metal_capture(compress=False):
+    """Capture what happens in a `with` block: `with light_metal_capture() as captured: ...; captured.binary`."""
+    light_metal_begin_capture(compress)
+    captured = Captured()
+    try:
+        yield captured
+    except BaseException:
+        light_metal_end_capture()
+        raise
+    captured.binary = light_metal_end_capture()
+
+
+class Captured:
+    """What `light_metal_capture` gives: `binary` after the block."""
+
+    binary = None
+
+
+def light_metal_compare_to_capture(queue, buffer, dst=None, *, name=""):
+    """Read a buffer now, blocking, and let every replay compare what it reads with that.  Returns the bytes.
+
+    `dst`: a bytearray that gets the bytes, too.
+    """
+    item = submit(c.CompareBuffer(queue.device.id, queue.id, buffer.unique_id, None, name))
+    if dst is not None:
+        dst[:] = item.result
+    return item.result
+
+
+def light_metal_compare_to_golden(queue, buffer, golden, *, name="", rtol=0.0, atol=0.0, data_format=None):
+    """Let every replay compare a buffer with `golden` (bytes-like of the buffer's size).
+
+    With `data_format` and a tolerance the values may differ by atol + rtol * |golden|.  Nothing is read now.
+    """
+    golden = bytes(np.ascontiguousarray(golden).view(np.uint8)) if isinstance(golden, np.ndarray) else bytes(golden)
+    if len(golden) != buffer.size:
+        raise UsageError(f"golden data of {len(golden)} B for a buffer of {buffer.size} B")
+    code = int(DataFormat.Invalid if data_format is None else data_format)
+    record = c.CompareBuffer(queue.device.id, queue.id, buffer.unique_id, golden, name, float(rtol), float(atol), code)
+    if _capture is not None:
+        _capture.writer.add(record, None)
+
+
+# --- comparison
+
+
+def compare(record, actual):
+    """What a comparison found: {"name", "passed", "mismatches", "total", "first", "pcc", "max_abs_error", "ulp_histogram"}.
+
+    Without a format bytes are compared as 32-bit words; `first`: the first differences as (index, expected, actual).
+    """
+    expected = record.golden
+    found = {"name": record.name, "passed": False, "mismatches": 0, "total": 0, "first": []}
+    if len(actual) != len(expected):
+        return found | {"mismatches": abs(len(actual) - len(expected)), "why": "sizes differ"}
+    if record.format == DataFormat.Invalid:
+        dtype = "<u4" if len(actual) % 4 == 0 else "u1"
+        got, want = np.frombuffer(actual, dtype), np.frombuffer(expected, dtype)
+        wrong = got != want
+    else:
+        tiles = len(expected) // tile_size(record.format)
+        got, want = (decode(data, DataFormat(record.format), (32 * tiles, 32)).ravel() for data in (actual, expected))
+        wrong = ~np.isclose(got, want, rtol=record.rtol, atol=record.atol, equal_nan=True)
+        found |= _float_figures(got, want)
+    places = np.flatnonzero(wrong)
+    first = [[int(i), want[i].item(), got[i].item()] for i in places[:SHOWN_DIFFERENCES]]
+    return found | {"passed": len(places) == 0, "mismatches": len(places), "total": len(got), "first": first}
+
+
+def _float_figures(got, want):
+    """Correlation, largest error and the histogram of distances in units in the last place (of float32)."""
+    finite = np.isfinite(got) & np.isfinite(want)
+    got, want = got[finite].astype(np.float64), want[finite].astype(np.float64)
+    if len(got) == 0:
+        return {"pcc": None, "max_abs_error": None, "ulp_histogram": {}}
+    constant = got.std() == 0 or want.std() == 0
+    pcc = float(np.array_equal(got, want)) if constant else float(np.corrcoef(got, want)[0, 1])
+    distance = np.abs(got - want) / np.spacing(np.maximum(np.abs(want), np.finfo(np.float32).tiny).astype(np.float32))
+    edges = [0, 1, 2, 4, 16, 256, np.inf]
+    counts, _ = np.histogram(distance, [*edges[:-1], np.inf])
+    names = ["0", "1", "2-3", "4-15", "16-255", "256-"]
+    return {
+        "pcc": pcc, "max_abs_error": float(np.abs(got - want).max()),
+        "ulp_histogram": {name: int(count) for name, count in zip(names, counts, strict=True)},
+    }  # fmt: skip
+
+
+# --- replay
+
+
+@dataclass
+class ReplayOptions:
+    """How to replay.  `arch`, `overrides`: another chip or other parameters; `bind`: {buffer name or id: bytes} in place
+    of what was captured; `save`: (buffer, numpy file) pairs for final contents; `launch`: programs to launch at the end;
+    `kernel_path`: folders with kernels by file name;
+    `check`: whether comparisons count; `log`: record the timeline; `max_cycles`: a run past this cycle is an error.
+    """
+
+    arch: str | None = None
+    overrides: dict = field(default_factory=dict)
+    numerics: str | None = None
+    bind: dict = field(default_factory=dict)
+    save: tuple = ()
+    launch: tuple = ()
+    kernel_path: tuple = ()
+    check: bool = True
+    log: bool = False
+    max_cycles: int | None = None
+
+
+def verified(binary):
+    """A verified `Binary` of a LightMetalBinary, bytes, a file name or a Binary."""
+    if isinstance(binary, Binary):
+        return binary
+    if isinstance(binary, str | os.PathLike):
+        binary = LightMetalBinary.load_from_file(binary)
+    data = binary.get_data() if isinstance(binary, LightMetalBinary) else binary
+    if len(data) == 0:
+        raise UsageError("the Light Metal binary is empty")
+    return open_verified(data)
+
+
+class LightMetalReplay:
+    """Replays a binary on a device that it opens itself, or on `device`.
+
+    `binary`: LightMetalBinary, bytes or a file name.  Afterwards `compares` holds the comparisons' results, `reads` the
+    bytes of every read in order, `error` what stopped the replay.
+    """
+
+    def __init__(self, binary, device=None, options=None):
+        self.options, self.device = options or ReplayOptions(), device
+        self.checks = self.options.check and not os.environ.get(DISABLE_CHECKING)
+        self.binary = verified(binary)
+        self.system = System() if device is None else device.system
+        self.names = Names(new_id)
+        self.decoder = Decoder(self.binary, self.names, self._find_kernel, None if device is None else device.id)
+        self.compares, self.reads, self.devices, self.warnings, self.error = [], [], [], [], None
+        self.buffer_names, self.saved = {}, {}  # global id -> name; name -> final bytes
+        self.retimed, self.moved, self.differs = False, {}, []  # moved: captured address -> global id
+
+    # --- running
+
+    def _bound(self, node):
+        """Bytes that the user gave in place of those a write holds, or None."""
+        for name in (str(node.buffer_global_id), self.buffer_names.get(node.buffer_global_id)):
+            if name in self.options.bind:
+                return self.options.bind[name]
+        return None
+
+    def run(self):
+        """Execute the binary; True when it ran to its end and every comparison passed.  Errors are in `error`."""
+        if len(self.binary) == 0:
+            self.error = UsageError("the binary holds no commands")
+            return False
+        try:
+            try:
+                self.execute()
+            finally:
+                self.close()  # what is still queued may fail, too
+        except TensimError as error:
+            self.error = error
+            return False
+        return not self.checks or all(one["passed"] for one in self.compares)
+
+    def execute(self):
+        """Execute the binary; raises what a live program would raise.  The devices stay open until `close`."""
+        self._open_devices()
+        executor, decoder = self.system.executor, self.decoder
+        for index, node in enumerate(self.binary.nodes()):
+            if node is None:
+                continue
+            if node.table == "BufferCreateCommand":
+                self.buffer_names[node.global_id] = node.name or ""
+            record = self._record(index, node)
+            if isinstance(record, c.WriteBuffer):
+                record = self._with_binding(node, record)
+            elif isinstance(record, c.DeallocateBuffer | c.DeleteBuffer):
+                self._save(record.buffer)
+            handler = HANDLERS.get(type(record))
+            result = executor.submit(record) if handler is None else handler(self, record)
+            decoder.created_as(node, result)
+            if node.table == "BufferCreateCommand":
+                self._check_placement(node, result)
+        self._launch()
+
+    def _record(self, index, node):
+        """The record of a command; BinaryError for values that no command of tensim has."""
+        try:
+            return self.decoder.record(node)
+        except TensimError:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            where = {"offset": node.position, "field": f"commands[{index}]"}
+            name = node.table.removesuffix("Command")
+            raise BinaryError(f"{name}, command {index}, holds what cannot be: {error}", where=where) from error
+
+    def _with_binding(self, node, record):
+        data = self._bound(node)
+        if data is None:
+            return record
+        if len(data) != len(record.data):
+            raise UsageError(
+                f"buffer {node.buffer_global_id} takes {len(record.data)} B, the data bound to it has {len(data)} B"
+            )
+        return c.WriteBuffer(**{**vars(record), "data": data})
+
+    def _launch(self):
+        """Launch the programs that the user asked for, for files that hold no launches."""
+        for name in self.options.launch:
+            program = self.names.get(int(name)) if name.isdigit() else None
+            if program is None or program not in self.system.executor.programs:
+                raise UsageError(f"the binary has no program {name}", hint="tensim inspect lists them")
+            device = next(iter(self.system.executor.devices))
+            self.system.executor.submit(c.EnqueueProgram(device, 0, program, True))
+
+    def _save(self, buffer):
+        """Keep the bytes of a buffer that is about to go, if the user asked for them."""
+        executor = self.system.executor
+        for name, _ in self.options.save:
+            if self._wanted(name) == buffer and executor.buffers.get(buffer) and executor.buffers[buffer].allocated:
+                self.saved[name] = executor.submit(c.ReadDirect(buffer))
+
+    def _wanted(self, name):
+        """Record id of a buffer by global id or name, or None."""
+        for key, one in self.buffer_names.items():
+            if name in (str(key), one):
+                return self.names.get(key)
+        return None
+
+    def save_buffers(self):
+        """Write the final bytes of the buffers that `options.save` names to their numpy files."""
+        for name, file in self.options.save:
+            if name not in self.saved:
+                if self._wanted(name) not in self.system.executor.buffers:
+                    raise UsageError(f"the binary has no buffer {name!r}", hint="tensim inspect --buffers lists them")
+                self._save(self._wanted(name))
+            np.save(file, np.frombuffer(self.saved[name], np.uint8))
+
+    def _check_placement(self, node, buffer):
+        """On the captured chip the allocator must choose the captured address: programs may depend on it."""
+        if not node.has_chosen_address or buffer.address == node.chosen_address:
+            return
+        if not self.retimed:
+            raise TensimError(
+                f"buffer {node.global_id} lies at {buffer.address:#x}; when it was captured it lay at "
+                f"{node.chosen_address:#x}",
+                kind="placement",
+                hint="the binary was changed, or captured by a tensim that places buffers otherwise",
+            )
+        self.moved[node.chosen_address] = node.global_id
+
+    def _open_devices(self):
+        if self.device is not None:
+            return
+        described = self.binary.root.devices or ()
+        for node in described:
+            self._open(device_record(node))
+        if not described:
+            self._open(c.CreateDevice(0, 1, 0, 0, UNNAMED_CHIP, "fast", "packet", None, 0))
+        host = self.system.host
+        host.now = max(host.now, self.binary.root.host_start_fs)
+
+    def _open(self, record):
+        options = self.options
+        name, overrides = record.arch
+        if options.arch is not None:
+            name, overrides = options.arch, {}
+        arch = load_arch(name, {**overrides, **options.overrides})
+        if record.arch != UNNAMED_CHIP:
+            self._note_differences(load_arch(*record.arch), arch)
+        numerics = options.numerics or record.numerics
+        limit = options.max_cycles or record.max_cycles
+        record = c.CreateDevice(**{**vars(record), "arch": arch, "numerics": numerics, "max_cycles": limit})
+        device = self.system.executor.submit(record)
+        if options.log:
+            device.chip.enable_log()
+        self.devices.append(device)
+        return device
+
+    def _note_differences(self, captured, arch):
+        """What of the chip is not as it was captured."""
+        old, new = ({"name": one.name, **one.values()} for one in (captured, arch))
+        changed = [key for key in new if new[key] != old.get(key)] + [key for key in old if key not in new]
+        self.retimed = self.retimed or bool(changed)
+        self.differs += [
+            {"parameter": key, "captured": old.get(key), "replayed": new.get(key)} for key in sorted(changed)
+        ]
+
+    def close(self):
+        """Close the devices that the replay opened."""
+        for device in self.devices:
+            if device.id in self.system.executor.devices and self.device is None:
+                self.system.executor.submit(c.CloseDevice(device.id))
+
+    # --- records that are not handed on as they are
+
+    def _with_references(self, record):
+        """Arguments that stand for something of the chip get their values here."""
+        common = isinstance(record, c.SetCommonRuntimeArgs)
+        args = [list(words) for words in ([record.args] if common else record.args)]
+        if self.retimed:
+            self._refuse_raw_addresses(record, args)
+        for core, index, kind, key in record.references:
+            if core >= len(args) or index >= len(args[core]):
+                raise UsageError(f"the reference to argument {index} of core {core} points to no argument")
+            args[core][index] = self._value(kind, key, args[core][index])
+        words = tuple(args[0]) if common else tuple(map(tuple, args))
+        return self.system.executor.submit(type(record)(**{**vars(record), "args": words}))
+
+    def _refuse_raw_addresses(self, record, args):
+        """A plain number that is the captured address of a buffer which has moved would be wrong on this chip.
+
+        A list that also holds the buffer as a reference is given the benefit of the doubt: the number may be a count.
+        """
+        for core, words in enumerate(args):
+            referenced = {key for place, _, _, key in record.references if place == core}
+            plain = set(range(len(words))) - {index for place, index, _, _ in record.references if place == core}
+            for index in sorted(plain):
+                moved = self.moved.get(words[index])
+                if moved is not None and self.names[moved] not in referenced:
+                    raise UsageError(
+                        f"runtime argument {index} of kernel {record.kernel} is the raw address {words[index]:#x} of "
+                        f"buffer {moved}, which lies elsewhere on this chip",
+                        hint="capture with the buffer itself, or its .address, as the argument",
+                    )
+
+    def _value(self, kind, key, captured):
+        executor = self.system.executor
+        if kind == c.Reference.BUFFER_ADDRESS and key in executor.buffers:
+            return executor.buffers[key].address
+        if kind == c.Reference.GLOBAL_SEMAPHORE_ADDRESS and key in executor.global_semaphores:
+            return executor.global_semaphores[key].address
+        if kind in (c.Reference.WORKER_X, c.Reference.WORKER_Y):
+            device = next(iter(executor.devices.values()))
+            return device.arch.worker_coords[device.worker((key & 0xFFFF, key >> 16))][kind - c.Reference.WORKER_X]
+        return captured
+
+    def _read(self, record):
+        if record.size == 0:  # the files of other writers read whole buffers
+            size = self.system.executor.buffer(record.buffer).size
+            record = c.ReadBuffer(**{**vars(record), "size": size})
+        item = self.system.executor.submit(record)
+        self.reads.append(item)
+        if os.environ.get(SHOW_READS) and record.blocking:
+            print(f"read of buffer {record.buffer}: {np.frombuffer(item.result[:64], '<u4').tolist()} ...")
+        return item
+
+    def _compare(self, record):
+        item = self.system.executor.submit(record)
+        self.compares.append(compare(record, item.result))
+        return item
+
+    def _create_device(self, record):
+        return self._open(record)
+
+    def _find_kernel(self, file_name):
+        """A kernel that the binary names by file only, from the search path."""
+        from sim.cores.kernel_compiler import kernel_from_file
+
+        tried = [Path(folder) / file_name for folder in (*self.options.kernel_path, ".")]
+        for path in tried:
+            if path.suffix == ".py" and path.is_file():
+                return kernel_from_file(path)
+        hint = "tried " + ", ".join(map(str, tried))
+        if not file_name.endswith(".py"):
+            hint += "; a C++ kernel needs its Python counterpart under the same name with .py"
+        raise UsageError(f"the binary holds no text of kernel {file_name}", hint=hint)
+
+    # --- afterwards
+
+    @property
+    def chips(self):
+        """The chips that the replay ran on."""
+        return [device.chip for device in self.devices] if self.device is None else [self.device.chip]
+
+
+HANDLERS = {
+    c.CreateDevice: LightMetalReplay._create_device,
+    c.SetRuntimeArgs: LightMetalReplay._with_references,
+    c.SetCommonRuntimeArgs: LightMetalReplay._with_references,
+    c.ReadBuffer: LightMetalReplay._read,
+    c.CompareBuffer: LightMetalReplay._compare,
+}
+
+
+# --- differences
+
+
+def differences(first, second):
+    """How two binaries differ: {"differences": [{"index", "field", "first", "second"}], "cycles": [a, b]}."""
+    found, sides = [], [list(binary.nodes()) for binary in (first, second)]
+    if len(sides[0]) != len(sides[1]):
+        found.append(_difference(None, "number of commands", len(sides[0]), len(sides[1])))
+    for index, (a, b) in enumerate(zip(*sides, strict=False)):
+        if a is None or b is None or a.table != b.table:
+            found.append(_difference(index, "command", a and a.table, b and b.table))
+            continue
+        found += _field_differences(index, a, b, "", (first, second))
+    return {"differences": found, "cycles": [_cycles(binary) for binary in (first, second)]}
+
+
+def _difference(index, field_name, first, second):
+    return {"index": index, "field": field_name, "first": str(first)[:80], "second": str(second)[:80]}
+
+
+def _field_differences(index, a, b, prefix, binaries):
+    for name, one in a.fields.items():
+        other = b.fields[name]
+        if name == "payload" and (one or other):
+            one, other = (
+                binary.payload(number) if number else b"" for binary, number in zip(binaries, (one, other), strict=True)
+            )
+        if isinstance(one, Node) and isinstance(other, Node) and one.table == other.table:
+            yield from _field_differences(index, one, other, f"{prefix}{name}.", binaries)
+        elif isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+            if not np.array_equal(one, other):
+                yield _difference(index, f"{prefix}{name}", one, other)
+        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            for i, (x, y) in enumerate(zip(one, other, strict=True)):
+                if isinstance(x, Node):
+                    yield from _field_differences(index, x, y, f"{prefix}{name}[{i}].", binaries)
+                elif x != y:
+                    yield _difference(index, f"{prefix}{name}[{i}]", x, y)
+        elif type(one) is not type(other) or one != other:
+            yield _difference(index, f"{prefix}{name}", one, other)
+
+
+def _cycles(binary):
+    """Cycles of a replay, or None when the binary cannot be replayed."""
+    replay = LightMetalReplay(binary)
+    try:
+        replay.execute()
+        return program_cycles(replay.chips[0]) if replay.chips else None
+    except TensimError:
+        return None
+    finally:
+        replay.close()

@@ -1,0 +1,17 @@
+"""Numbers that remember what they stand for: a buffer's address, a worker's NoC coordinate.
+
+They are ordinary integers everywhere; as a runtime argument they let a recorded program be laid out anew for another chip.
+Arithmetic gives plain integers.
+"""
+
+
+class ReferenceInt(int):
+    """`kind`: a sim.commands.Reference; `key`: the object's id, or x | y << 16 of a logical core."""
+
+    def __new__(cls, value, kind, key):
+        number = super().__new__(cls, value)
+        number.kind, number.key = kind, key
+        return number
+
+    def __reduce__(self):
+        return int, (int(self),)

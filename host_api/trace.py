@@ -1,0 +1,65 @@
+"""Metal traces: programs of a queue recorded once and replayed by one host call.
+
+Errors and limits are those of the trace API of tt-metal (reference sections 1.9 and 4.5): only enqueues of programs that
+ran on the device before can be captured; arguments, addresses and circular buffers are those of the capture.
+"""
+
+import itertools
+
+from sim import commands as c
+
+_ids = itertools.count()
+
+
+def begin_trace_capture(device, cq_id):
+    """Record the programs of a queue from here on instead of running them; returns the id of the trace.
+
+    UsageError while the queue captures already.  Until `end_trace_capture` whatever else goes through the queue is a
+    UsageError, and so is a program that the device has not run before.
+    """
+    trace = next(_ids)
+    device._submit(c.BeginTraceCapture(device.id, cq_id, trace))
+    return trace
+
+
+def end_trace_capture(device, cq_id, tid):
+    """End a capture and write the trace into the device's trace region; the queue runs programs again.
+
+    UsageError when the queue is not capturing `tid`; ProgramError (kind out_of_memory) when the region is too small: there
+    is no trace then.
+    """
+    device._submit(c.EndTraceCapture(device.id, cq_id, tid))
+
+
+def replay_trace(device, cq_id, tid, blocking=False):
+    """Run a trace on a queue; `blocking`: wait for its end.
+
+    UsageError for an unknown trace and for one of another sub-device manager.  Warns (TensimWarning) of buffers that lie
+    in memory which the trace uses and that are not its own.
+    """
+    device._submit(c.ReplayTrace(device.id, cq_id, tid, bool(blocking)))
+
+
+def enqueue_trace(queue, tid, blocking=False):
+    """`replay_trace` on a queue given by its handle."""
+    replay_trace(queue.device, queue.id, tid, blocking)
+
+
+def release_trace(device, tid):
+    """Give the memory of a trace back.  UsageError for an unknown trace or while a replay is under way."""
+    device._submit(c.ReleaseTrace(device.id, tid))
+
+
+def load_trace(device, cq_id, descriptor):
+    """Put a trace described elsewhere (`sim.trace.TraceDescriptor`) on a device; returns its new id.
+
+    Errors as `end_trace_capture`, and for cores or circular buffers that the device does not have.
+    """
+    trace = next(_ids)
+    device._submit(c.LoadTrace(device.id, cq_id, trace, descriptor))
+    return trace
+
+
+def trace_descriptor(device, tid):
+    """`sim.trace.TraceDescriptor` of a trace: plain data.  UsageError for an unknown trace."""
+    return device._state.trace(tid).descriptor
