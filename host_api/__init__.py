@@ -46,6 +46,7 @@ from host_api.light_metal import (
     light_metal_compare_to_capture,
     light_metal_compare_to_golden,
     light_metal_end_capture,
+    light_metal_name_buffer,
 )
 from host_api.program import (
     Program,
@@ -83,6 +84,7 @@ from host_api.queue import (
 )
 from host_api.trace import (
     begin_trace_capture,
+    collect_trace,
     end_trace_capture,
     enqueue_trace,
     load_trace,
@@ -126,6 +128,7 @@ from sim.cores.data_format import DataFormat
 
 __all__ = [
     "light_metal_end_capture",
+    "light_metal_name_buffer",
     "light_metal_compare_to_golden",
     "light_metal_compare_to_capture",
     "light_metal_capture",
@@ -176,6 +179,7 @@ __all__ = [
     "WriterDataMovementConfig",
     "assign_global_buffer_to_program",
     "begin_trace_capture",
+    "collect_trace",
     "close_device",
     "compile_program",
     "convert_layout",

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from host_api.device import current_system, submit
+from host_api.trace import new_trace_id
 from sim import commands as c
 from sim.arch import load_arch
 from sim.cores.data_format import DataFormat, tile_size
@@ -22,6 +23,7 @@ from sim.executor import System, new_id
 from sim.statistics import program_cycles
 from traces.flat import Node
 from traces.light_metal_read import Binary, Decoder, Names, device_record
+from traces.light_metal_trace import descriptor_node
 from traces.light_metal_verify import open_verified
 from traces.light_metal_write import BinaryWriter, device_description
 
@@ -74,14 +76,32 @@ class Capture:
 
     def __init__(self, system, compress):
         self.writer, self.system = BinaryWriter(compress), system
-        self.host_start = system.host.now
+        self.host_start = self.before = system.host.now  # before: host time after the last record
+        self.recording = set()  # (device, queue) that record a metal trace
         for device in system.executor.devices.values():
             record = device.opened_with
             self.writer.devices.append(device_description(record, device.arch, device.arch.clock_mhz))
         system.executor.observers.append(self._observe)
 
     def _observe(self, record, result):
-        self.writer.add(record, result)
+        """One record of the workload.
+
+        While a queue records a metal trace, its programs go into the trace only (reference section 3.7); the trace is put
+        into the file whole, and loaded where its capture ended.
+        """
+        host, queue = self.system.host, (getattr(record, "device", None), getattr(record, "queue", None))
+        if isinstance(record, c.BeginTraceCapture):
+            self.recording.add(queue)
+        elif isinstance(record, c.EndTraceCapture):
+            self.recording.discard(queue)
+            ready = self.before + host.cost("end_trace_capture") - host.cost("call")
+            self.writer.add_trace(record.trace, descriptor_node(result))
+            self.writer.add(c.LoadTrace(record.device, record.queue, record.trace, result), ready)
+        elif not (isinstance(record, c.EnqueueProgram) and queue in self.recording):
+            if isinstance(record, c.LoadTrace):
+                self.writer.add_trace(record.trace, descriptor_node(record.descriptor))
+            self.writer.add(record, result)
+        self.before = host.now
 
     def stop(self):
         """Observe no more; the captured cycles are those of the devices that are open now."""
@@ -140,6 +160,16 @@ class Captured:
     """What `light_metal_capture` gives: `binary` after the block."""
 
     binary = None
+
+
+def light_metal_name_buffer(buffer, name):
+    """Give a buffer of the capture a name, for `--bind` and `--save` at a replay.  UsageError for a name in use."""
+    if _capture is None:
+        raise UsageError("no Light Metal capture is going on")
+    writer = _capture.writer
+    if name in writer.names or not name or name.isdigit():
+        raise UsageError(f"{name!r} cannot be a buffer's name: it is in use, empty or a number")
+    writer.names[name] = writer.id("buffer", buffer.unique_id)
 
 
 def light_metal_compare_to_capture(queue, buffer, dst=None, *, name=""):
@@ -258,17 +288,17 @@ class LightMetalReplay:
         self.checks = self.options.check and not os.environ.get(DISABLE_CHECKING)
         self.binary = verified(binary)
         self.system = System() if device is None else device.system
-        self.names = Names(new_id)
+        self.names = Names(new_id, new_trace_id)
         self.decoder = Decoder(self.binary, self.names, self._find_kernel, None if device is None else device.id)
         self.compares, self.reads, self.devices, self.warnings, self.error = [], [], [], [], None
-        self.buffer_names, self.saved = {}, {}  # global id -> name; name -> final bytes
+        self.buffers, self.saved = set(), {}  # global ids of buffers; name -> final bytes
         self.retimed, self.moved, self.differs = False, {}, []  # moved: captured address -> global id
 
     # --- running
 
     def _bound(self, node):
         """Bytes that the user gave in place of those a write holds, or None."""
-        for name in (str(node.buffer_global_id), self.buffer_names.get(node.buffer_global_id)):
+        for name in (str(node.buffer_global_id), self.binary.buffer_names.get(node.buffer_global_id)):
             if name in self.options.bind:
                 return self.options.bind[name]
         return None
@@ -296,12 +326,13 @@ class LightMetalReplay:
             if node is None:
                 continue
             if node.table == "BufferCreateCommand":
-                self.buffer_names[node.global_id] = node.name or ""
+                self.buffers.add(node.global_id)
             record = self._record(index, node)
             if isinstance(record, c.WriteBuffer):
                 record = self._with_binding(node, record)
             elif isinstance(record, c.DeallocateBuffer | c.DeleteBuffer):
                 self._save(record.buffer)
+            self.node = node
             handler = HANDLERS.get(type(record))
             result = executor.submit(record) if handler is None else handler(self, record)
             decoder.created_as(node, result)
@@ -348,10 +379,9 @@ class LightMetalReplay:
 
     def _wanted(self, name):
         """Record id of a buffer by global id or name, or None."""
-        for key, one in self.buffer_names.items():
-            if name in (str(key), one):
-                return self.names.get(key)
-        return None
+        named = {one: key for key, one in self.binary.buffer_names.items()}
+        number = named.get(name, int(name) if name.isdigit() else None)
+        return self.names.get(number) if number in self.buffers else None
 
     def save_buffers(self):
         """Write the final bytes of the buffers that `options.save` names to their numpy files."""
@@ -476,6 +506,13 @@ class LightMetalReplay:
         self.compares.append(compare(record, item.result))
         return item
 
+    def _load_trace(self, record):
+        """The host's time for making the trace is that of the capture, unless this is another chip."""
+        host = self.system.host
+        if not self.retimed:
+            host.now = max(host.now, self.node.host_at_fs)
+        return self.system.executor.submit(record)
+
     def _create_device(self, record):
         return self._open(record)
 
@@ -506,6 +543,7 @@ HANDLERS = {
     c.SetCommonRuntimeArgs: LightMetalReplay._with_references,
     c.ReadBuffer: LightMetalReplay._read,
     c.CompareBuffer: LightMetalReplay._compare,
+    c.LoadTrace: LightMetalReplay._load_trace,
 }
 
 

@@ -7,6 +7,10 @@ ran on the device before can be captured; arguments, addresses and circular buff
 import itertools
 
 from sim import commands as c
+from sim.errors import UsageError
+from traces.light_metal_trace import descriptor_node, read_descriptor
+from traces.light_metal_verify import open_verified
+from traces.light_metal_write import BinaryWriter, device_description
 
 _ids = itertools.count()
 
@@ -50,12 +54,38 @@ def release_trace(device, tid):
     device._submit(c.ReleaseTrace(device.id, tid))
 
 
+def new_trace_id():
+    """A trace id that no trace of this process has."""
+    return next(_ids)
+
+
+def collect_trace(device, tid):
+    """A trace as bytes that another process can load: a Light Metal binary with that trace and no commands."""
+    writer = BinaryWriter()
+    writer.devices.append(device_description(device._state.opened_with, device.arch, device.arch.clock_mhz))
+    writer.add_trace(tid, descriptor_node(trace_descriptor(device, tid)))
+    return bytes(writer.finish(0, 0, "tensim"))
+
+
+def _collected(data):
+    """The descriptor in the bytes of `collect_trace`."""
+    binary = open_verified(bytes(data))
+    entries = binary.reader.root("trace_descriptors").trace_descriptors or ()
+    if len(entries) != 1 or entries[0].desc is None:
+        raise UsageError(f"the binary holds {len(entries)} traces; collect_trace makes it hold one")
+    return read_descriptor(entries[0].desc)
+
+
 def load_trace(device, cq_id, descriptor):
-    """Put a trace described elsewhere (`sim.trace.TraceDescriptor`) on a device; returns its new id.
+    """Put a trace on a device; returns its new id.
+
+    `descriptor`: the bytes of `collect_trace`, or a `sim.trace.TraceDescriptor`.
 
     Errors as `end_trace_capture`, and for cores or circular buffers that the device does not have.
     """
-    trace = next(_ids)
+    if isinstance(descriptor, bytes | bytearray | memoryview):
+        descriptor = _collected(descriptor)
+    trace = new_trace_id()
     device._submit(c.LoadTrace(device.id, cq_id, trace, descriptor))
     return trace
 

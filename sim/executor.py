@@ -39,9 +39,13 @@ class Host:
         """Charge calls with the `host:` parameters of an architecture from now on."""
         self._costs = arch.section("host")
 
+    def cost(self, name):
+        """Time of one host call by the name of its parameter (`<name>_ns`), in femtoseconds; 0 before the first device."""
+        return round(self._costs.get(f"{name}_ns", 0) * FS_PER_NS)
+
     def charge(self, name):
-        """Charge one host call by the name of its parameter (`<name>_ns`); free before the first device."""
-        self.compute(self._costs.get(f"{name}_ns", 0))
+        """Charge one host call by the name of its parameter."""
+        self.now += self.cost(name)
 
     def copy(self, n_bytes, piece):
         """Charge a copy into device-visible memory; returns when the first `piece` bytes are there."""

@@ -46,6 +46,15 @@ class ProgramKernel:
         dedicated = self.config.noc_mode == other.config.noc_mode == DEDICATED_NOC
         return f"NOC_{self.config.noc}" if dedicated and self.config.noc == other.config.noc else None
 
+    def check_home(self):
+        """Raise UsageError when the kernel's calls belong to the other kind of processor."""
+        home = self.kernel.home(dict(self.config.defines), dict(self.config.named_compile_args))
+        mine = "compute" if self.is_compute else "data-movement"
+        if home not in (None, mine):
+            raise UsageError(
+                f"kernel {self.name} makes calls of {home} kernels, but its configuration is of a {mine} kernel"
+            )
+
     def compile(self):
         """Compile it now.  Raises KernelCompileError."""
         compile_kernel(self.kernel, self.config)
@@ -106,8 +115,13 @@ class Program:
     # --- building
 
     def add_kernel(self, kernel):
-        """Add a kernel; returns its handle.  UsageError when a processor or NoC of a core is taken or does not exist."""
+        """Add a kernel; returns its handle.
+
+        UsageError when a processor or NoC of a core is taken or does not exist, or the kernel's calls belong to the other
+        kind of processor.
+        """
         check_kernel_config(kernel.config)
+        kernel.check_home()
         mine = set(kernel.cores)
         for other in self.kernels:
             shared = sorted(mine & set(other.cores))

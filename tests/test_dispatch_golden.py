@@ -20,7 +20,7 @@ COMPUTE = ComputeParameters(4, False, False, False, False)
 
 def kernel(cores, config, text_bytes, args, common):
     compiled = SimpleNamespace(text_bytes=text_bytes)
-    source = SimpleNamespace(name="empty", compile=lambda defines, named: compiled)
+    source = SimpleNamespace(name="empty", home=lambda defines, named: None, compile=lambda defines, named: compiled)
     return ProgramKernel(source, cores, config, {core: [0] * args for core in cores}, [0] * common)
 
 

@@ -38,12 +38,15 @@ def plain_struct(item):
 def describe(binary, file):
     """The description of a file that `tensim inspect --json` prints."""
     commands, buffers, programs, kernels = [], {}, {}, {}
+    names = binary.buffer_names
     for index, node in enumerate(binary.nodes()):
         if node is None:
             continue
         entry = plain(node)
         commands.append({"index": index, "command": node.table.removesuffix("Command"), **_without_table(entry)})
         _note(node, index, buffers, programs, kernels)
+    for number, buffer in buffers.items():
+        buffer["name"] = names.get(number)
     root = binary.root
     return {
         "file": str(file), "format": "light_metal", "numbering": binary.numbering,
@@ -65,7 +68,7 @@ def _note(node, index, buffers, programs, kernels):
         layout = LAYOUTS[node.buffer_layout] if node.buffer_layout < len(LAYOUTS) else str(node.buffer_layout)
         memory = BUFFER_TYPES[node.buffer_type] if node.buffer_type < len(BUFFER_TYPES) else str(node.buffer_type)
         buffers[node.global_id] = {
-            "id": node.global_id, "name": node.name, "device": node.device_id, "memory": memory, "layout": layout,
+            "id": node.global_id, "name": None, "device": node.device_id, "memory": memory, "layout": layout,
             "size": node.large_size or node.size, "page_size": node.large_page_size or node.page_size,
             "address": node.chosen_address if node.has_chosen_address else value(node.address),
             "fixed": node.address is not None, "writes": 0, "reads": 0, "created_by": index,

@@ -31,8 +31,13 @@ class Binary:
         self.data, self.numbering = data, numbering
         self.reader = Reader(light_metal_schema(), data, {"CommandType": NUMBERINGS[numbering]})
         self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
-        self.root = self.reader.root("devices", "schema_version", "writer", "host_start_fs", "cycles")
-        self._payloads = None
+        self.root = self.reader.root("devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names")
+        self._payloads = self._traces = None
+
+    @property
+    def buffer_names(self):
+        """{global id: name} of the buffers that the captured program named."""
+        return {one.global_id: one.name or "" for one in self.root.buffer_names or ()}
 
     @classmethod
     def open(cls, path):
@@ -55,6 +60,15 @@ class Binary:
     def nodes(self):
         """All commands."""
         return (self.command(i) for i in range(self.count))
+
+    def trace(self, number):
+        """The TraceDescriptor node of a trace id; UsageError when the file has none."""
+        if self._traces is None:
+            entries = self.reader.root("trace_descriptors").trace_descriptors or ()
+            self._traces = {entry.trace_id: entry.desc for entry in entries}
+        if self._traces.get(number) is None:
+            raise UsageError(f"the binary holds no trace {number}")
+        return self._traces[number]
 
     def payload(self, number):
         """Bytes of a payload, numbered from 1."""
@@ -92,13 +106,18 @@ class Binary:
 class Names:
     """The objects of a file: global id -> how records name them here."""
 
-    def __init__(self, new_id):
-        self._new_id, self._known = new_id, {}
+    def __init__(self, new_id, new_trace_id=None):
+        self._new_id, self._new_trace_id, self._known = new_id, new_trace_id, {}
 
     def create(self, global_id):
         """A new id of this process for an object of the file."""
         self._known[global_id] = self._new_id()
         return self._known[global_id]
+
+    def create_trace(self, tid):
+        """A new trace id of this process for a trace of the file."""
+        self._known["trace", tid] = self._new_trace_id()
+        return self._known["trace", tid]
 
     def set(self, global_id, name):
         """Say how records name an object whose name the executor gives (kernels, circular buffers, semaphores)."""
@@ -342,6 +361,17 @@ def _load_manager(d, n):
     return c.LoadSubDeviceManager(n.device_id, None if manager is None else d.names[manager])
 
 
+def _load_trace(d, n):
+    from traces.light_metal_trace import read_descriptor
+
+    trace = d.names.create_trace(n.tid)
+    return c.LoadTrace(n.device_id, n.cq_id, trace, read_descriptor(d.binary.trace(n.tid)))
+
+
+def _replay_trace(d, n):
+    return c.ReplayTrace(n.device_id, n.cq_id, d.names["trace", n.tid], n.blocking)
+
+
 def _finish(d, n):
     return c.Finish(n.device_id, None if n.all_queues else n.cq_global_id, integers(n.sub_device_ids))
 
@@ -387,4 +417,8 @@ RECORDS = {
     "RemoveSubDeviceManagerCommand": lambda d, n: c.RemoveSubDeviceManager(n.device_id, d.names[n.manager]),
     "SetStallGroupCommand": lambda d, n: c.SetStallGroup(n.device_id, None if n.all else integers(n.sub_device_ids)),
     "LightMetalCompareCommand": _compare,
+    "LoadTraceCommand": _load_trace,
+    "ReplayTraceCommand": _replay_trace,
+    "EnqueueTraceCommand": _replay_trace,
+    "ReleaseTraceCommand": lambda d, n: c.ReleaseTrace(n.device_id, d.names["trace", n.tid]),
 }

@@ -7,7 +7,6 @@ from sim.arch import load_arch
 from sim.errors import BinaryError, UsageError
 from traces.light_metal_read import Binary, cores_of, value
 from traces.light_metal_write import HASH_BYTES, SCHEMA_VERSION, hash_place
-from traces.verifier import detect_numbering, verify_content, verify_structure
 
 MAX_ARGS = 341  # unique and common runtime arguments of a kernel on a core (reference section 1.7)
 MAX_INDEX = 32  # circular buffers of a core
@@ -16,6 +15,9 @@ DRAM, L1 = 0, 1
 
 def open_verified(data, numbering=None):
     """The `Binary` in the bytes of a file.  BinaryError with offset, field and reason when it may not be used."""
+    # here, because the compiled functions take a tenth of a second to load, which most programs need not spend
+    from traces.verifier import detect_numbering, verify_content, verify_structure
+
     numbering = numbering or detect_numbering(data)
     problem = verify_structure(data, numbering)
     if problem is not None:
@@ -25,11 +27,21 @@ def open_verified(data, numbering=None):
     if problems:
         raise problems[0].error()
     binary = Binary(data, numbering)
+    _check_traces(binary)
     if binary.root.schema_version > SCHEMA_VERSION:
         where = {"offset": binary.root.position, "field": "schema_version"}
         message = f"the file has schema version {binary.root.schema_version}; this tensim reads up to {SCHEMA_VERSION}"
         raise BinaryError(message, where=where, hint="use a newer tensim")
     return binary
+
+
+def _check_traces(binary):
+    """Trace descriptors are sorted by their ids, each there once."""
+    entries = binary.reader.root("trace_descriptors").trace_descriptors or ()
+    for before, after in zip(entries, entries[1:], strict=False):
+        if before.trace_id >= after.trace_id:
+            where = {"offset": after.position, "field": "trace_descriptors"}
+            raise BinaryError(f"trace {after.trace_id} stands behind trace {before.trace_id}", where=where)
 
 
 def _check_hash(data):

@@ -70,8 +70,8 @@ class BinaryWriter:
     def __init__(self, compress=False):
         self.compress = compress
         self.writer = Writer(light_metal_schema())
-        self.commands, self.devices, self.descriptors, self.payloads = [], [], [], []
-        self.ids, self.next_id = {}, 0
+        self.commands, self.devices, self.descriptors, self.payloads = [], [], {}, []
+        self.ids, self.next_id, self.names = {}, 0, {}
         self.command_bytes = self.payload_bytes = 0
 
     # --- ids
@@ -118,17 +118,24 @@ class BinaryWriter:
             self.ids[key] = len(self.payloads)
         return self.ids[key]
 
+    def add_trace(self, number, descriptor):
+        """Put a trace's descriptor into the file, under its trace id."""
+        self.descriptors[number] = self.writer.node(
+            Node("TraceDescriptorByTraceId", {"trace_id": number, "desc": descriptor})
+        )
+
     def finish(self, host_start, cycles, writer_name):
         """The bytes of the file.  `host_start`: host time at the capture's begin (fs); `cycles`: of the captured run."""
         writer = self.writer
         root = {
             "commands": writer.tables(self.commands),
-            "trace_descriptors": writer.tables(self.descriptors),
+            "trace_descriptors": writer.tables([self.descriptors[number] for number in sorted(self.descriptors)]),
             "devices": writer.tables([writer.node(device) for device in self.devices]),
             "payloads": writer.tables(self.payloads),
             "content_hash": np.full(HASH_BYTES, 0, np.uint8),
             "schema_version": SCHEMA_VERSION, "writer": writer_name, "host_start_fs": host_start,
             "cycles": cycles,
+            "buffer_names": [Node("BufferName", {"global_id": i, "name": n}) for n, i in self.names.items()],
         }  # fmt: skip
         return sealed(writer.finish(writer.node(Node("LightMetalBinary", root))))
 
@@ -427,6 +434,22 @@ def _set_stall_group(b, r, _):
     })  # fmt: skip
 
 
+def _load_trace(b, r, host_at):
+    """`host_at`: host time of a trace that was captured here, when it was ready to be loaded (None: of one loaded here)."""
+    return Node("LoadTraceCommand", {
+        "tid": r.trace, "cq_id": r.queue, "device_id": r.device, "host_at_fs": host_at or 0,
+    })  # fmt: skip
+
+
+def _replay_trace(b, r, _):
+    fields = {"cq_id": r.queue, "tid": r.trace, "blocking": r.blocking, "device_id": r.device}
+    return Node("ReplayTraceCommand", fields)
+
+
+def _release_trace(b, r, _):
+    return Node("ReleaseTraceCommand", {"tid": r.trace, "device_id": r.device})
+
+
 def _compare(b, r, data):
     golden = data.result if r.golden is None else r.golden
     words = b.words(golden)
@@ -472,4 +495,7 @@ COMMANDS = {
     c.RemoveSubDeviceManager: _remove_manager,
     c.SetStallGroup: _set_stall_group,
     c.CompareBuffer: _compare,
+    c.LoadTrace: _load_trace,
+    c.ReplayTrace: _replay_trace,
+    c.ReleaseTrace: _release_trace,
 }

@@ -84,6 +84,9 @@ OPERATIONS = {
         post(UNPACK, Op.UNPACK_AB, f"icb icb_scaler itile itile_scaler {NONE} 0"),
         post(MATH, Op.MATH_REDUCE, "pool dim idst"),
     ),
+    "reduce_tile_math": one(
+        MATH, Op.MATH_REDUCE, f"idst num_faces=4 pool={int(Pool.SUM)} dim={int(ReduceDim.ROW)}", "pool dim idst"
+    ),
     # --- pack
     "pack_tile_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
     "pack_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),

@@ -21,7 +21,7 @@ from pathlib import Path
 import numba as nb
 
 from sim import cache
-from sim.cores.kernel_api import COMPUTE
+from sim.cores.kernel_api import COMPUTE, DM
 from sim.cores.kernel_names import DeviceFunction, ParsedNames, PythonNames, as_constant
 from sim.cores.kernel_runtime import prepare
 from sim.cores.lowering import lower, reachable_helpers
@@ -66,9 +66,8 @@ class Kernel:
 
     def __init__(self, tree, file, names, text=None):
         self.tree, self.file, self.names, self.name = tree, str(file), names, tree.name
-        self._text, self._compiled = text, {}
-        checked = self._lower({}, {}, lenient=True)
-        self.is_compute_hint = checked.possible_roles == COMPUTE
+        self._text, self._lowered, self._compiled = text, {}, {}
+        self._lower({}, {}, lenient=True)
 
     def __call__(self, *args, **kwargs):
         raise UsageError(f"{self.name} is a kernel: pass it to create_kernel")
@@ -90,16 +89,27 @@ class Kernel:
             where = {"file": self.file, "line": self.tree.lineno, "kernel": self.name}
             raise KernelCompileError("the kernel's expressions are nested too deeply", where=where) from error
 
-    def compile(self, defines=None, named_compile_args=None):
-        """Compile for a set of defines (text or ints) and named compile-time arguments; cached in memory and on disk."""
+    def _variant(self, defines, named_compile_args):
+        """(key, rewritten kernel) for a set of defines and named compile-time arguments."""
         defines = {name: str(value) for name, value in (defines or {}).items()}
         key = (tuple(sorted(defines.items())), tuple(sorted((named_compile_args or {}).items())))
+        if key not in self._lowered:
+            self._lowered[key] = self._lower(defines, dict(key[1]))
+        return key, self._lowered[key]
+
+    def home(self, defines=None, named_compile_args=None):
+        """Kind of processor that the kernel's calls belong to: "compute", "data-movement", or None for either."""
+        roles = self._variant(defines, named_compile_args)[1].possible_roles
+        return {COMPUTE: "compute", DM: "data-movement"}.get(roles)
+
+    def compile(self, defines=None, named_compile_args=None):
+        """Compile for a set of defines (text or ints) and named compile-time arguments; cached in memory and on disk."""
+        key, lowered = self._variant(defines, named_compile_args)
         if key not in self._compiled:
-            self._compiled[key] = self._compile(defines, dict(key[1]))
+            self._compiled[key] = self._compile(lowered)
         return self._compiled[key]
 
-    def _compile(self, defines, named_args):
-        lowered = self._lower(defines, named_args)
+    def _compile(self, lowered):
         return CompiledKernel(
             name=self.name,
             file=self.file,

@@ -99,6 +99,25 @@ def spend(typingctx, block, counts):
     return types.void(types.int64, counts), codegen
 
 
+def _make_arithmetic(operation):
+    """Intrinsic of a 64-bit operation that wraps.
+
+    numba tells LLVM that its own signed arithmetic never overflows, and what follows from that is wrong when it does.
+    """
+
+    def codegen(context, builder, signature, values):
+        return getattr(builder, operation)(*values)
+
+    @intrinsic
+    def arithmetic(typingctx, left, right):
+        return types.int64(types.int64, types.int64), codegen
+
+    return arithmetic
+
+
+add, subtract, multiply = _make_arithmetic("add"), _make_arithmetic("sub"), _make_arithmetic("mul")
+
+
 def pack_counts(counts):
     """One integer that holds how often each kind of COST_KINDS occurs (each below 2**COUNT_BITS)."""
     return sum(counts.get(kind, 0) << (COUNT_BITS * i) for i, kind in enumerate(COST_KINDS))

@@ -27,7 +27,7 @@ INSTRUCTION_BYTES, POST_BYTES, BASE_BYTES = (
 RUNTIME = (
     "runtime_arg common_arg compile_arg cb_word word spend floor_div floor_mod noc_address own_address multicast_address "
     "bank_address aligned_page interleaved_address accessor_length accessor_address accessor_page shard_address shard_bytes "
-    "dspec_word accessor_banks is_own_tile page_bank page_offset"
+    "dspec_word accessor_banks is_own_tile page_bank page_offset add subtract multiply"
 ).split()
 
 
@@ -258,6 +258,8 @@ class Lowering(Calls):
             old = self.load(address, pointer, node)
             self._store_element(address, pointer, self.binary(node.op, old, self.integer(node.value), node))
             return
+        if not isinstance(node.target, ast.Name):
+            self.refuse(node, f"{ast.unparse(node.target)} cannot be assigned")
         tree = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
         for child in (tree, tree.left):
             ast.copy_location(child, node)
@@ -385,17 +387,19 @@ class Lowering(Calls):
         return f"{counter} {'<' if step.constant > 0 else '>'} {stop}"
 
     def _do_Break(self, node):
-        self._leave_round()
+        self._leave_round(node)
         self.emit("break")
         self.terminated = True
 
     def _do_Continue(self, node):
-        self._leave_round()
+        self._leave_round(node)
         self.loops[-1].skipped = True
         self.emit("continue")
         self.terminated = True
 
-    def _leave_round(self):
+    def _leave_round(self, node):
+        if not self.scope.loops:
+            self.refuse(node, f"{ast.unparse(node)} outside of a loop")
         self.end_zones(self.loops[-1].zones)
         self.flush()
 

@@ -268,7 +268,7 @@ class Calls(Expressions):
         known = [argument for argument in arguments.values()]
         if not value.free:
             for kind, count in value.cost.items():
-                self.cost(kind, *known, count=count)
+                self.cost(kind, *(known if kind != "load" else ()), count=count)
         text = value.text.format(**{key: argument.number for key, argument in arguments.items()}, line=self.line)
         free = value.free and all(argument.free for argument in known)
         result = merged(text, *known) if known else Int(text)
@@ -388,7 +388,7 @@ class Calls(Expressions):
         elif isinstance(generator, Record) and generator.kind == "accessor":
             parts = [page, *generator.fields, offset]
             name = "accessor_address"
-        elif self.lenient:
+        elif isinstance(generator, Record) and generator.kind == "unknown":
             return Int("0")
         else:
             self.refuse(node, "this call needs an address generator or a tensor accessor")
@@ -421,7 +421,7 @@ class Calls(Expressions):
         address = self.page_address(node, generator, bound["id"], offset)
         size = self.as_integer(bound.get("size", literal(0)), node)
         if size.constant == 0:
-            page = generator["page_size"] if generator.kind in ("interleaved", "accessor") else Int("0")
+            page = Int("0") if generator.kind == "unknown" else generator["page_size"]
             size = page if offset.constant == 0 else self.binary(ast.Sub(), page, offset, node)
         if "dst" in bound:
             return self.api_operation(node, "_read_page", address, bound["dst"], size, bound["noc"])
@@ -431,6 +431,8 @@ class Calls(Expressions):
         """noc_async_{read,write}_shard: one contiguous transfer of a whole shard."""
         bound = self.values(node, name, parameters(SHARD_CALLS[name]), positional, keywords)
         accessor = bound["gen"]
+        if isinstance(accessor, Record) and accessor.kind == "unknown":
+            return None
         address = self.shard_address(node, accessor, bound["shard_id"], literal(0))
         first, _, page = accessor.fields
         size = merged(f"shard_bytes(ctx, {first.text}, {page.text}, {self.line})", first, page)

@@ -14,13 +14,14 @@ CB_ATTRIBUTES = {
     "fifo_page_size": "get_entry_size", "fifo_num_pages": "_num_pages", "fifo_size": "_size",
     "fifo_rd_ptr": "get_read_ptr", "fifo_wr_ptr": "get_write_ptr",
 }  # fmt: skip
-FOLD_SHIFT = 63  # larger constant shifts are left to the chip's integers
+INT64_BITS = 64
 BINARY = {
     ast.Add: ("+", operator.add), ast.Sub: ("-", operator.sub), ast.Mult: ("*", operator.mul),
     ast.FloorDiv: ("//", operator.floordiv), ast.Mod: ("%", operator.mod), ast.LShift: ("<<", operator.lshift),
     ast.RShift: (">>", operator.rshift), ast.BitAnd: ("&", operator.and_), ast.BitOr: ("|", operator.or_),
     ast.BitXor: ("^", operator.xor),
 }  # fmt: skip
+WRAPPING = {ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply"}  # of `kernel_runtime`
 COMPARE = {
     ast.Eq: ("==", operator.eq), ast.NotEq: ("!=", operator.ne), ast.Lt: ("<", operator.lt),
     ast.LtE: ("<=", operator.le), ast.Gt: (">", operator.gt), ast.GtE: (">=", operator.ge),
@@ -29,6 +30,12 @@ COMPARE = {
 
 def is_power_of_two(value):
     return value is not None and value > 0 and value & (value - 1) == 0
+
+
+def wrapped(value):
+    """What a 64-bit signed integer keeps of a value, as arithmetic at run time does."""
+    half = 1 << (INT64_BITS - 1)
+    return (value + half) % (2 * half) - half
 
 
 def merged(text, *values, boolean=False):
@@ -171,13 +178,16 @@ class Expressions(Emitter):
         divides = isinstance(op, (ast.FloorDiv, ast.Mod))
         if divides and right.constant == 0:
             self.refuse(node, "division by zero")
-        folded = self._folded(op, function, left.constant, right.constant)
-        if folded is not None:
-            return literal(folded)
+        if isinstance(op, (ast.LShift, ast.RShift)) and not 0 <= (right.constant or 0) < INT64_BITS:
+            self.refuse(node, f"a shift by {right.constant}: integers of a kernel have {INT64_BITS} bits")
+        if left.constant is not None and right.constant is not None:
+            return literal(wrapped(function(left.constant, right.constant)))
         self._cost_of(op, left, right)
         if divides and right.constant is None:
             helper = "floor_div" if isinstance(op, ast.FloorDiv) else "floor_mod"
             return merged(f"{helper}(ctx, {left.number}, {right.number}, {self.line})", left, right)
+        if type(op) in WRAPPING:
+            return merged(f"{WRAPPING[type(op)]}({left.number}, {right.number})", left, right)
         return merged(f"({left.number} {text} {right.number})", left, right)
 
     def _power(self, left, right, node):
@@ -187,15 +197,6 @@ class Expressions(Emitter):
         if base**exponent not in INT64:
             self.refuse(node, f"{base} ** {exponent} does not fit in 64 bits")
         return literal(base**exponent)
-
-    @staticmethod
-    def _folded(op, function, left, right):
-        if left is None or right is None:
-            return None
-        if isinstance(op, (ast.LShift, ast.RShift)) and not 0 <= right < FOLD_SHIFT:
-            return None
-        value = function(left, right)
-        return value if value in INT64 else None
 
     def _cost_of(self, op, left, right):
         """Charge what an RV32IM core needs: shifts and masks for powers of two, the multiplier for other constants."""
@@ -217,11 +218,9 @@ class Expressions(Emitter):
         if isinstance(node.op, ast.UAdd):
             return value
         if value.constant is not None:
-            folded = -value.constant if isinstance(node.op, ast.USub) else ~value.constant
-            if folded in INT64:
-                return literal(folded)
+            return literal(wrapped(-value.constant if isinstance(node.op, ast.USub) else ~value.constant))
         self.cost("alu", value)
-        text = f"(0 - {value.number})" if isinstance(node.op, ast.USub) else f"(-1 ^ {value.number})"
+        text = f"subtract(0, {value.number})" if isinstance(node.op, ast.USub) else f"(-1 ^ {value.number})"
         return merged(text, value)
 
     def _expr_Compare(self, node):

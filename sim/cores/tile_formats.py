@@ -175,17 +175,29 @@ def decode_block(address, exponent_address, bits, first, out, off):
 
 
 @nb.njit(cache=True)
-def encode_block(values, off, address, exponent_address, bits, first):
-    """Round 16 values to a block float with the exponent of the largest; the inverse of `decode_block`."""
+def relu(value, mode, threshold):
+    """The packer's ReLU: 1 zero, 2 values below the threshold to zero, 3 clamped to [0, threshold]."""
+    if mode == RELU_ZERO:
+        return max(value, np.float32(0.0))
+    if mode == RELU_MIN:
+        return value if value > threshold else np.float32(0.0)
+    if mode == RELU_MAX:
+        return min(max(value, np.float32(0.0)), threshold)
+    return value
+
+
+@nb.njit(cache=True)
+def encode_block(values, off, address, exponent_address, bits, first, relu_mode, limit):
+    """Round 16 values, after ReLU, to a block float with the exponent of the largest; the inverse of `decode_block`."""
     largest = 0
     for i in range(16):
-        largest = max(largest, bits_of_float(values[off + i]) >> 23 & 255)
+        largest = max(largest, bits_of_float(relu(values[off + i], relu_mode, limit)) >> 23 & 255)
     step = float_of_bits(max(largest, 1) << 23) / np.float32(1 << (bits - 2))
-    limit, per_byte = (1 << (bits - 1)) - 1, 8 // bits
+    most, per_byte = (1 << (bits - 1)) - 1, 8 // bits
     store_8(exponent_address, largest)
     for i in range(16):
-        value = values[off + i]
-        magnitude = min(int(abs(value) / step + np.float32(0.5)), limit) if largest > 0 else 0
+        value = relu(values[off + i], relu_mode, limit)
+        magnitude = min(int(abs(value) / step + np.float32(0.5)), most) if largest > 0 else 0
         datum = magnitude | (1 << (bits - 1)) if value < 0 and magnitude > 0 else magnitude
         position = first + i
         shift = position % per_byte * bits
@@ -228,21 +240,10 @@ def decode_rows(address, data_format, pitch, out, off):
 
 
 @nb.njit(cache=True)
-def relu(value, mode, threshold):
-    """The packer's ReLU: 1 zero, 2 values below the threshold to zero, 3 clamped to [0, threshold]."""
-    if mode == RELU_ZERO:
-        return max(value, np.float32(0.0))
-    if mode == RELU_MIN:
-        return value if value > threshold else np.float32(0.0)
-    if mode == RELU_MAX:
-        return min(max(value, np.float32(0.0)), threshold)
-    return value
-
-
-@nb.njit(cache=True)
 def encode_tile(source, off, address, data_format, relu_mode, threshold, l1_accumulate):
     """source[off:off + 1024] -> a tile in L1 at a host address; optionally added to the tile that is there.
 
+    The source stays as it is: a Dst tile can be packed again.
     `threshold`: the upper 16 bits of a float32 (as pack_relu_config takes it).
     """
     bits = block_bits(data_format)
@@ -253,28 +254,28 @@ def encode_tile(source, off, address, data_format, relu_mode, threshold, l1_accu
     if relu_mode == 0 and data_format == FLOAT16_B:
         for row in range(64):
             if l1_accumulate != 0:
-                add_bf16(address + 32 * row, words + 64 * row)
-            narrow_bf16(words + 64 * row, address + 32 * row)
+                add_bf16(words + 64 * row, address + 32 * row)
+            else:
+                narrow_bf16(words + 64 * row, address + 32 * row)
         return
     if relu_mode == 0 and data_format == FLOAT32:
         for row in range(64):
             if l1_accumulate != 0:
-                add_row(address + 64 * row, words + 64 * row)
-            copy_row(words + 64 * row, address + 64 * row)
+                add_row(words + 64 * row, address + 64 * row)
+            else:
+                copy_row(words + 64 * row, address + 64 * row)
         return
     for block in range(64):
-        start = off + 16 * block
-        if not plain and (relu_mode != 0 or l1_accumulate != 0):
-            for i in range(16):
-                value = source[start + i]
-                if l1_accumulate != 0 and bits == 0:
-                    value += load_datum(address + size * (16 * block + i), data_format)
-                source[start + i] = relu(value, relu_mode, limit)
         if bits > 0:
-            encode_block(source, start, address + 64, address + block, bits, 16 * block)
-        else:
-            for i in range(16):
-                store_datum(address + size * (16 * block + i), data_format, source[start + i])
+            encode_block(source, off + 16 * block, address + 64, address + block, bits, 16 * block, relu_mode, limit)
+            continue
+        for i in range(16 * block, 16 * block + 16):
+            value = source[off + i]
+            if not plain:
+                if l1_accumulate != 0:
+                    value += load_datum(address + size * i, data_format)
+                value = relu(value, relu_mode, limit)
+            store_datum(address + size * i, data_format, value)
 
 
 @nb.njit(cache=True)

@@ -77,32 +77,33 @@ def widen_bf16(typingctx, source, target):
     return types.void(types.int64, types.int64), codegen
 
 
+def _narrowed(builder, bits):
+    """Sixteen float32 patterns as bfloat16: to nearest, ties away from zero; Inf and NaN keep."""
+    exponent = builder.and_(bits, _constant(0x7F800000))
+    finite = builder.icmp_unsigned("!=", exponent, _constant(0x7F800000))
+    rounded = builder.add(bits, builder.select(finite, _constant(0x8000), _constant(0)))
+    return builder.trunc(builder.lshr(rounded, _constant(16)), HALVES)
+
+
 @intrinsic
 def narrow_bf16(typingctx, source, target):
     """Sixteen float32 at `source` -> sixteen bfloat16 at `target`, to nearest, ties away from zero; Inf and NaN keep."""
 
     def codegen(context, builder, signature, args):
-        bits = _load(builder, args[0], 0, WORDS)
-        exponent = builder.and_(bits, _constant(0x7F800000))
-        finite = builder.icmp_unsigned("!=", exponent, _constant(0x7F800000))
-        rounded = builder.add(bits, builder.select(finite, _constant(0x8000), _constant(0)))
-        _store(builder, builder.trunc(builder.lshr(rounded, _constant(16)), HALVES), args[1])
+        _store(builder, _narrowed(builder, _load(builder, args[0], 0, WORDS)), args[1])
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen
 
 
-def _accumulate(builder, values, target):
-    """target += values, in float32."""
-    _store(builder, builder.fadd(_load(builder, target, 0, FLOATS), values), target)
-
-
 @intrinsic
 def add_bf16(typingctx, source, target):
-    """Sixteen float32 at `target` += sixteen bfloat16 at `source`."""
+    """Sixteen bfloat16 at `target` += sixteen float32 at `source`: added in float32, rounded once."""
 
     def codegen(context, builder, signature, args):
-        _accumulate(builder, builder.bitcast(_widened(builder, args[0]), FLOATS), args[1])
+        old = builder.bitcast(_widened(builder, args[1]), FLOATS)
+        total = builder.fadd(old, _load(builder, args[0], 0, FLOATS))
+        _store(builder, _narrowed(builder, builder.bitcast(total, WORDS)), args[1])
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen
@@ -113,7 +114,8 @@ def add_row(typingctx, source, target):
     """Sixteen float32 at `target` += sixteen float32 at `source`."""
 
     def codegen(context, builder, signature, args):
-        _accumulate(builder, _load(builder, args[0], 0, FLOATS), args[1])
+        total = builder.fadd(_load(builder, args[1], 0, FLOATS), _load(builder, args[0], 0, FLOATS))
+        _store(builder, total, args[1])
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen

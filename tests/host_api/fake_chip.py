@@ -16,6 +16,9 @@ class FakeKernel:
     def __init__(self, cycles=1000, name="fake", text_bytes=256, on_start=None):
         self.name, self.cycles, self.text_bytes, self.on_start = name, cycles, text_bytes, on_start
 
+    def home(self, defines, named_compile_args):
+        return None
+
     def compile(self, defines, named_compile_args):
         return self
 

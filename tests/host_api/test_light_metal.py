@@ -14,10 +14,12 @@ import pytest
 import host_api as tt
 from examples import EXAMPLES, Options, get_example, run_example
 from host_api.kernel_api import *
-from host_api.light_metal import LightMetalReplay, ReplayOptions, compare
+from host_api.light_metal import LightMetalReplay, ReplayOptions, compare, verified
 from sim import commands as c
 from sim.errors import UsageError
 from sim.statistics import program_cycles
+from traces.flat import Node
+from traces.light_metal_write import BinaryWriter
 
 WORDS = np.arange(16, dtype=np.uint32)
 
@@ -311,6 +313,105 @@ def test_capture_can_be_switched_off(device, monkeypatch):
     assert captured.binary.is_empty() and not device.system.executor.observers
 
 
+# --- metal traces inside
+
+
+@pytest.mark.parametrize("programs", [1, 2])
+def test_a_trace_is_embedded_and_replayed(device, programs):
+    """Eager run, output overwritten, traced run: the binary replays both (one copy, or two by way of a third buffer)."""
+    queue = device.command_queue(0)
+    with tt.light_metal_capture() as captured:
+        buffers, scratch = [dram(device, 64, 64) for _ in range(programs + 1)], l1(device, 64, 64)
+        copies = [copy_program(device, *pair, scratch) for pair in zip(buffers, buffers[1:], strict=False)]
+        tt.enqueue_write_buffer(queue, buffers[0], WORDS)
+        for program in copies:
+            tt.enqueue_program(queue, program)
+        eager = tt.light_metal_compare_to_capture(queue, buffers[-1])
+        tt.enqueue_write_buffer(queue, buffers[-1], np.full(16, 0xDEADBEEF, np.uint32))
+        tid = tt.begin_trace_capture(device, 0)
+        for program in copies:
+            tt.enqueue_program(queue, program)
+        tt.end_trace_capture(device, 0, tid)
+        tt.replay_trace(device, 0, tid, blocking=True)
+        tt.light_metal_compare_to_golden(queue, buffers[-1], eager)
+        assert tt.enqueue_read_buffer(queue, buffers[-1]) == eager == WORDS.tobytes()
+        tt.finish(queue)
+        tt.release_trace(device, tid)
+    names = [node.table for node in verified(captured.binary).nodes()]
+    assert names.count("EnqueueProgramCommand") == programs and names.count("LoadTraceCommand") == 1
+    replay = LightMetalReplay(captured.binary)
+    try:
+        replay.execute()
+        assert all(one["passed"] for one in replay.compares) and len(replay.compares) == 2
+        assert program_cycles(replay.devices[0].chip) == program_cycles(device.chip)
+    finally:
+        replay.close()
+
+
+LOAD = """
+import sys
+import numpy as np
+import host_api as tt
+device = tt.create_device(0, trace_region_size=4096)
+queue = device.command_queue(0)
+config = tt.InterleavedBufferConfig(device=device, size=64, page_size=64)
+source, target = tt.create_buffer(config), tt.create_buffer(config)
+tt.enqueue_write_buffer(queue, source, np.arange(16, dtype=np.uint32) + 5)
+tid = tt.load_trace(device, 0, open(sys.argv[1], "rb").read())
+tt.replay_trace(device, 0, tid)
+assert tt.enqueue_read_buffer(queue, target) == (np.arange(16, dtype=np.uint32) + 5).tobytes()
+tt.close_device(device)
+"""
+
+
+def test_a_trace_is_stored_and_loaded_by_another_process(device, tmp_path):
+    queue = device.command_queue(0)
+    source, target, scratch = dram(device, 64, 64), dram(device, 64, 64), l1(device, 64, 64)
+    program = copy_program(device, source, target, scratch)
+    tt.enqueue_program(queue, program)
+    tid = tt.begin_trace_capture(device, 0)
+    tt.enqueue_program(queue, program)
+    tt.end_trace_capture(device, 0, tid)
+    path = tmp_path / "trace.bin"
+    path.write_bytes(tt.collect_trace(device, tid))
+    done = subprocess.run([sys.executable, "-c", LOAD, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_descriptors_survive_the_format(device):
+    queue, core = device.command_queue(0), tt.CoreCoord(2, 3)
+    program = tt.create_program()
+    config = tt.CircularBufferConfig(4096, {3: tt.DataFormat.Bfp8_b}).set_page_size(3, 2048)
+    tt.create_circular_buffer(program, core, config)
+    tt.create_semaphore(program, core, 5)
+    handle = tt.create_kernel(program, copy_through_l1, core, tt.ReaderDataMovementConfig(compile_args=[9]))
+    tt.create_kernel(program, exponential, core, tt.ComputeConfig(compile_args=[0, 0]))
+    buffer = dram(device, 64, 64)
+    tt.set_runtime_args(program, handle, core, [600_000, buffer, 0, buffer, 0, 64])
+    tt.enqueue_program(queue, program)
+    tid = tt.begin_trace_capture(device, 0)
+    tt.enqueue_program(queue, program)
+    tt.end_trace_capture(device, 0, tid)
+    descriptor = tt.trace_descriptor(device, tid)
+    again = tt.trace_descriptor(device, tt.load_trace(device, 0, tt.collect_trace(device, tid)))
+    for one, other in zip(descriptor.programs, again.programs, strict=True):
+        assert (one.circular_buffers, one.semaphores, one.sub_device) == (
+            other.circular_buffers, other.semaphores, other.sub_device
+        )  # fmt: skip
+        for kernel, copy in zip(one.kernels, other.kernels, strict=True):
+            assert kernel.kernel.source == copy.kernel.source and kernel.parameters == copy.parameters
+            assert (kernel.cores, kernel.args, kernel.common_args) == (copy.cores, copy.args, copy.common_args)
+    assert (descriptor.counters, descriptor.trace_bytes) == (again.counters, again.trace_bytes)
+
+
+def test_foreign_dispatch_words_are_refused_by_name(device):
+    writer = BinaryWriter()
+    words = Node("TraceDescriptor", {"trace_data": np.arange(100, dtype=np.uint32)})
+    writer.add_trace(0, words)
+    with pytest.raises(UsageError, match="100 dispatch words of tt-metal"):
+        tt.load_trace(device, 0, bytes(writer.finish(0, 0, "test")))
+
+
 # --- comparisons
 
 
@@ -383,13 +484,16 @@ def test_other_inputs_and_kept_outputs(device, tmp_path):
     queue = device.command_queue(0)
     with tt.light_metal_capture() as captured:
         source, target, scratch = dram(device, 64, 64), dram(device, 64, 64), l1(device, 64, 64)
+        tt.light_metal_name_buffer(target, "result")
+        with pytest.raises(UsageError, match="cannot be a buffer's name"):
+            tt.light_metal_name_buffer(source, "result")
         program = copy_program(device, source, target, scratch)
         tt.enqueue_write_buffer(queue, source, WORDS)
         tt.enqueue_program(queue, program)
         tt.finish(queue)
         del source, target, scratch, program
     out = tmp_path / "out.npy"
-    options = ReplayOptions(bind={"0": (WORDS + 50).tobytes()}, save=(("1", str(out)),))
+    options = ReplayOptions(bind={"0": (WORDS + 50).tobytes()}, save=(("result", str(out)),))
     replay = LightMetalReplay(captured.binary, options=options)
     replay.execute()
     replay.save_buffers()

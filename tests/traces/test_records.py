@@ -72,6 +72,8 @@ RECORDS = [
     c.SetStallGroup(0, (1, 0)),
     c.SetStallGroup(0, None),
     c.CompareBuffer(0, 1, 1, bytes(64), "name", 0.5, 1e-3, 5),
+    c.ReplayTrace(0, 1, 6, True),
+    c.ReleaseTrace(0, 6),
 ]
 
 
@@ -87,7 +89,7 @@ def round_trip(records):
                 known[number] = key[1] if isinstance(key, tuple) else key
     binary = Binary(bytes(writer.finish(0, 0, "test")))
     names = Names(None)
-    names._known, names.create = dict(known), lambda number: known[number]
+    names._known, names.create = {**known, ("trace", 6): 6}, lambda number: known[number]
     decoder, found = Decoder(binary, names, None), []
     decoder.device = None  # the file describes none; its device ids count all the same
     for node in binary.nodes():
@@ -111,11 +113,13 @@ def test_round_trip(record):
 
 
 def test_every_kind_of_record_is_tested():
-    tested = {type(record) for record in RECORDS} | {c.CreateDevice}  # that one: every capture of an example
+    # the device: every capture of an example; loading a trace: tests of traces
+    tested = {type(record) for record in RECORDS} | {c.CreateDevice, c.LoadTrace}
     assert set(COMMANDS) == tested
 
 
 def test_every_record_of_the_executor_can_be_written():
     from sim.executor import HANDLERS
 
-    assert set(COMMANDS) == set(HANDLERS)
+    traces = {c.BeginTraceCapture, c.EndTraceCapture}  # the file holds the finished trace
+    assert set(COMMANDS) == set(HANDLERS) - traces
