@@ -57,7 +57,7 @@ REQUIRED = {
     ("CreateCircularBufferCommand", "core_spec"), ("CreateCircularBufferCommand", "config"),
     ("ShardSpecBuffer", "tensor_shard_spec"), ("ShardSpec", "grid"), ("CreateDeviceCommand", "device"),
     ("CreateSemaphoreCommand", "ranges"), ("CreateGlobalSemaphoreCommand", "ranges"),
-    ("TraceDescriptorByTraceId", "desc"), ("TracedKernel", "kernel_config"),
+    ("TraceDescriptorByTraceId", "desc"), ("TracedKernel", "kernel_config"), ("TracedArguments", "core"),
 }  # fmt: skip
 
 CODECS = ("none", "zlib")  # of payloads: stored plainly, packed
@@ -191,9 +191,11 @@ def schema_arrays():
 
 # --- structure
 
+_EMPTY = np.zeros(0, np.uint8)
 _WHY = {
     walk.TOO_SHORT: "the file has {value} B; the smallest has {bound}",
     walk.OUTSIDE: "an offset leads to byte {value}; the file has {bound} B",
+    walk.NULL_OFFSET: "an offset of 0 leads nowhere",
     walk.MISALIGNED: "byte {value} is not aligned to {bound} B",
     walk.VTABLE_OUTSIDE: "its vtable would stand at byte {value} of {bound}",
     walk.VTABLE_SIZE: "a vtable of {value} B; even, at least 4 and at most {bound} are possible",
@@ -217,7 +219,7 @@ _WHY = {
 
 def as_bytes(data):
     """The file as an array of uint8, read-only so that the walks are compiled for one type; nothing is copied."""
-    raw = np.frombuffer(data, np.uint8) if len(data) else np.zeros(0, np.uint8)
+    raw = data.view() if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8) if len(data) else _EMPTY.view()
     raw.flags.writeable = False
     return raw
 
@@ -320,7 +322,6 @@ _CONTENT_WHY = {
     content.BAD_CORE: "core number {value}; there are {bound}",
     content.LENGTHS_DIFFER: "{value} lists of arguments for {bound} cores",
     content.NO_TRACE_DATA: "the file holds no trace {value}",
-    content.TRACE_NOT_CAPTURING: "trace {value} is not being captured",
     content.TRACE_NOT_READY: "trace {value} is not loaded",
     content.UNKNOWN_CODEC: "payloads are packed with one of: " + ", ".join(CODECS),
     content.BAD_PAYLOAD_SIZE: "the payload states {value} B and holds {bound} B",

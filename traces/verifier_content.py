@@ -6,20 +6,19 @@ here).  Ids of the file are looked up in `ids`, sorted, and `things[i]` is what 
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 
 from sim import cache  # noqa: F401  configures the disk cache before anything is compiled
-from traces.verifier_structure import FIELD_COUNT, field_at, follow, i32, number, u32
+from traces.verifier_structure import FIELD_COUNT, compiled, field_at, follow, i32, number, u32
 
 # rules[first_rule[member]:first_rule[member + 1]]; A to E are field numbers, -1 for none
 ACTION, SPACE, A, B, C, D, E = range(7)
 RULE_COLUMNS = 7
 (
     CREATE, USE, USE_LIVE, USE_OWNED, USE_OPTIONAL, DEALLOCATE, DELETE, RECORD, QUEUE, DEVICE, OPEN_DEVICE, CLOSE_DEVICE,
-    BUFFER_SIZES, WRITE, READ, REFERENCES, PER_CORE, RUNTIME_ARGS, SHADOW_BUFFER, INDEX, BEGIN_TRACE, END_TRACE, LOAD_TRACE,
+    BUFFER_SIZES, WRITE, READ, REFERENCES, PER_CORE, RUNTIME_ARGS, SHADOW_BUFFER, INDEX, LOAD_TRACE,
     USE_TRACE, RELEASE_TRACE,
-) = range(25)  # fmt: skip
+) = range(23)  # fmt: skip
 
 # SPACE: kinds of things that ids name; all but traces share one counter (reference section 3.8)
 BUFFER, PROGRAM, KERNEL, CIRCULAR_BUFFER, SEMAPHORE, GLOBAL_SEMAPHORE, EVENT, MANAGER, TRACE = range(9)
@@ -27,7 +26,7 @@ BUFFER, PROGRAM, KERNEL, CIRCULAR_BUFFER, SEMAPHORE, GLOBAL_SEMAPHORE, EVENT, MA
 # things[index]; OWNER: id of the program a kernel or circular buffer belongs to
 THING_SPACE, STATE, OWNER, BYTES = range(4)
 THING_COLUMNS = 4
-NEVER, LIVE, HALF, DELETED = range(4)  # HALF: a deallocated buffer, a trace that is being captured
+NEVER, LIVE, HALF, DELETED = range(4)  # HALF: a deallocated buffer
 
 # devices[index]
 DEVICE_ID, QUEUES, OPEN = range(3)
@@ -45,9 +44,9 @@ PROBLEM_COLUMNS = 9
 (
     NO_COMMAND, UNKNOWN_ID, CREATED_TWICE, WRONG_KIND, USED_AFTER_DELETE, USED_AFTER_DEALLOCATION, WRONG_OWNER, NO_QUEUE,
     UNKNOWN_DEVICE, CLOSED_DEVICE, TOO_MANY_DEVICES, BAD_SIZE, BAD_PAGE_SIZE, TOO_MUCH_MEMORY, NO_PAYLOAD, TWO_SOURCES,
-    NO_DATA, BEYOND_BUFFER, BAD_INDEX, BAD_CORE, LENGTHS_DIFFER, NO_TRACE_DATA, TRACE_NOT_CAPTURING, TRACE_NOT_READY,
+    NO_DATA, BEYOND_BUFFER, BAD_INDEX, BAD_CORE, LENGTHS_DIFFER, NO_TRACE_DATA, TRACE_NOT_READY,
     UNKNOWN_CODEC, BAD_PAYLOAD_SIZE, RATIO, TOO_MUCH_PAYLOAD, TRACE_ORDER, TOO_MANY_ELEMENTS,
-) = range(30)  # fmt: skip
+) = range(29)  # fmt: skip
 
 # Field numbers inside shared tables, and bytes inside ArgumentReference; the schema never changes them.
 ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS = 0, 1, 3, 4
@@ -80,14 +79,14 @@ class Content(NamedTuple):
     problems: np.ndarray
 
 
-@nb.njit(cache=True)
+@compiled
 def scalar(data, table, field, size):
     """A number field of a table, 0 when absent; 32-bit ones unsigned."""
     place = field_at(data, table, field)
     return number(data, place, size, False) if place else 0
 
 
-@nb.njit(cache=True)
+@compiled
 def vector(data, table, field):
     """(number of elements, position of the first) of a vector field; (0, 0) when absent."""
     place = field_at(data, table, field)
@@ -97,13 +96,13 @@ def vector(data, table, field):
     return u32(data, at), at + 4
 
 
-@nb.njit(cache=True)
+@compiled
 def root_vector(data, field):
     """As `vector`, of a field of the root table."""
     return vector(data, u32(data, 0), field)
 
 
-@nb.njit(cache=True)
+@compiled
 def command_of(c, first, i):
     """(member of CommandType in the schema, position of the command's table) of command i; member 0: none."""
     outer = follow(c.data, first + 4 * i)
@@ -111,7 +110,7 @@ def command_of(c, first, i):
     return (c.members[kind], follow(c.data, field_at(c.data, outer, 1))) if kind else (0, outer)
 
 
-@nb.njit(cache=True)
+@compiled
 def _add(c, code, command, table, field, value, bound, element=-1, sub=-1, offset=0, space=-1):
     """Note a problem at a field of the table at `table` (or at `offset`); those beyond the room are dropped."""
     n = c.totals[PROBLEM_COUNT]
@@ -129,14 +128,14 @@ def _add(c, code, command, table, field, value, bound, element=-1, sub=-1, offse
 # --- ids
 
 
-@nb.njit(cache=True)
+@compiled
 def _trace_key(c, rule, table):
     """The id of a trace among all ids: traces are numbered by device."""
     device = scalar(c.data, table, rule[B], 4) & 0xFFFF
     return TRACE_KEYS * (1 + device) + scalar(c.data, table, rule[A], 4)
 
 
-@nb.njit(cache=True)
+@compiled
 def collect_ids(c, first, count, keys):
     """Put the ids that commands create into `keys` (one word for each command); returns how many."""
     n = 0
@@ -148,14 +147,14 @@ def collect_ids(c, first, count, keys):
                 keys[n] = scalar(c.data, table, rule[A], 4)
                 n += 1
                 break
-            if rule[ACTION] == BEGIN_TRACE or rule[ACTION] == LOAD_TRACE:
+            if rule[ACTION] == LOAD_TRACE:
                 keys[n] = _trace_key(c, rule, table)
                 n += 1
                 break
     return n
 
 
-@nb.njit(cache=True)
+@compiled
 def _find(ids, key):
     """Index of `key` in sorted `ids`, or -1.  Ids mostly count up without gaps."""
     if len(ids) == 0:
@@ -163,11 +162,14 @@ def _find(ids, key):
     guess = key - ids[0]
     if 0 <= guess < len(ids) and ids[guess] == key:
         return guess
-    index = np.searchsorted(ids, key)
-    return index if index < len(ids) and ids[index] == key else -1
+    low, high = 0, len(ids)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if ids[middle] < key else (low, middle)
+    return low if low < len(ids) and ids[low] == key else -1
 
 
-@nb.njit(cache=True)
+@compiled
 def _known(c, key, space, live, command, table, field, element=-1, sub=-1, offset=0):
     """Index of a thing that an earlier command created and none deleted, or -1 with the problem noted."""
     index = _find(c.ids, key)
@@ -187,7 +189,7 @@ def _known(c, key, space, live, command, table, field, element=-1, sub=-1, offse
     return -1
 
 
-@nb.njit(cache=True)
+@compiled
 def _create(c, rule, command, table):
     key = scalar(c.data, table, rule[A], 4)
     thing = c.things[_find(c.ids, key)]
@@ -200,7 +202,7 @@ def _create(c, rule, command, table):
         thing[OWNER] = scalar(c.data, table, rule[B], 4)
 
 
-@nb.njit(cache=True)
+@compiled
 def _use(c, rule, command, table):
     action, key, field = rule[ACTION], scalar(c.data, table, rule[A], 4), rule[A]
     index = _known(c, key, rule[SPACE], action == USE_LIVE, command, table, field)
@@ -217,14 +219,14 @@ def _use(c, rule, command, table):
         thing[STATE] = HALF if action == DEALLOCATE else DELETED
 
 
-@nb.njit(cache=True)
+@compiled
 def _optional(c, table, field):
     """Position of the table that holds an optional number, or 0."""
     place = field_at(c.data, table, field)
     return follow(c.data, place) if place else 0
 
 
-@nb.njit(cache=True)
+@compiled
 def _use_optional(c, rule, command, table, inner, sub):
     """A thing named by an optional table at `inner`; `sub`: its field in the table at field A, -1 when A is it."""
     if inner:
@@ -236,7 +238,7 @@ def _use_optional(c, rule, command, table, inner, sub):
 # --- devices and queues
 
 
-@nb.njit(cache=True)
+@compiled
 def _device(c, device):
     for i in range(c.totals[DEVICE_COUNT]):
         if c.devices[i, DEVICE_ID] == device:
@@ -244,7 +246,7 @@ def _device(c, device):
     return -1
 
 
-@nb.njit(cache=True)
+@compiled
 def open_device(c, command, table, description, field, element):
     """Enter a device by its description."""
     device = scalar(c.data, description, DEVICE_FIELD_ID, 4)
@@ -260,7 +262,7 @@ def open_device(c, command, table, description, field, element):
     c.devices[index, DEVICE_ID], c.devices[index, QUEUES], c.devices[index, OPEN] = device, queues, 1
 
 
-@nb.njit(cache=True)
+@compiled
 def _open(c, command, table, field):
     """Index of the open device of a command, or -1 with the problem noted.  Files without devices mean one chip: index -2."""
     if c.totals[DEVICE_COUNT] == 0:
@@ -275,7 +277,7 @@ def _open(c, command, table, field):
     return index
 
 
-@nb.njit(cache=True)
+@compiled
 def _check_queue(c, rule, command, table):
     index = _open(c, command, table, rule[B])
     if index == -1 or rule[C] >= 0 and scalar(c.data, table, rule[C], 1):
@@ -286,7 +288,7 @@ def _check_queue(c, rule, command, table):
         _add(c, NO_QUEUE, command, table, rule[A], queue, queues)
 
 
-@nb.njit(cache=True)
+@compiled
 def _close(c, rule, command, table):
     index = _open(c, command, table, rule[A])
     if index >= 0:
@@ -296,7 +298,7 @@ def _close(c, rule, command, table):
 # --- sizes
 
 
-@nb.njit(cache=True)
+@compiled
 def _size(c, table, small, large):
     """A size in its 32-bit field, or in the 64-bit one when that is not 0; negative when it is none."""
     value = scalar(c.data, table, large, 8)
@@ -304,7 +306,7 @@ def _size(c, table, small, large):
     return value if value or place == 0 else i32(c.data, place)
 
 
-@nb.njit(cache=True)
+@compiled
 def _buffer_sizes(c, rule, command, table):
     size, page = _size(c, table, rule[B], rule[C]), _size(c, table, rule[D], rule[E])
     if size < 0 or size > c.limits[LIMIT_BUFFER_BYTES]:
@@ -318,7 +320,7 @@ def _buffer_sizes(c, rule, command, table):
     c.things[_find(c.ids, scalar(c.data, table, rule[A], 4)), BYTES] = size
 
 
-@nb.njit(cache=True)
+@compiled
 def _check_write(c, rule, command, table):
     """Data of a transfer: words or a payload, within the buffer."""
     index = _known(c, scalar(c.data, table, rule[A], 4), BUFFER, True, command, table, rule[A])
@@ -340,7 +342,7 @@ def _check_write(c, rule, command, table):
         _add(c, BEYOND_BUFFER, command, table, rule[D] if offset else field, offset + size, c.things[index, BYTES])
 
 
-@nb.njit(cache=True)
+@compiled
 def _check_read(c, rule, command, table):
     """The region of a read: B offset, C size, 0 for the whole buffer."""
     index = _known(c, scalar(c.data, table, rule[A], 4), BUFFER, True, command, table, rule[A])
@@ -354,7 +356,7 @@ def _check_read(c, rule, command, table):
         _add(c, BEYOND_BUFFER, command, table, rule[C], offset + size, room)
 
 
-@nb.njit(cache=True)
+@compiled
 def _spend(c, amount, command, table, field):
     """Whether `amount` more elements may be looked at; shared vectors could make a small file cost hours."""
     before = c.totals[ELEMENTS]
@@ -368,7 +370,7 @@ def _spend(c, amount, command, table, field):
 # --- arguments
 
 
-@nb.njit(cache=True)
+@compiled
 def _args_of_core(c, table, rule, core):
     """Number of arguments of a core: of field B, a list of words, or with field C a list of lists."""
     count, first = vector(c.data, table, rule[B])
@@ -378,7 +380,7 @@ def _args_of_core(c, table, rule, core):
     return words
 
 
-@nb.njit(cache=True)
+@compiled
 def _check_references(c, rule, command, table):
     """Arguments that stand for something: `core` and `index` inside the lists, `id` a thing that was created."""
     count, first = vector(c.data, table, rule[A])
@@ -404,7 +406,7 @@ def _check_references(c, rule, command, table):
             _known(c, key, space, False, command, table, rule[A], i, REFERENCE_ID_NUMBER, place)
 
 
-@nb.njit(cache=True)
+@compiled
 def _check_per_core(c, rule, command, table):
     cores, _ = vector(c.data, table, rule[A])
     lists, _ = vector(c.data, table, rule[B])
@@ -412,7 +414,7 @@ def _check_per_core(c, rule, command, table):
         _add(c, LENGTHS_DIFFER, command, table, rule[B], lists, cores)
 
 
-@nb.njit(cache=True)
+@compiled
 def _check_runtime_args(c, rule, command, table):
     """Arguments that are buffers (member BufferGlobalId of RuntimeArgValue)."""
     count, first = vector(c.data, table, rule[A])
@@ -425,7 +427,7 @@ def _check_runtime_args(c, rule, command, table):
             _known(c, u32(c.data, place), BUFFER, False, command, table, rule[A], i, 1, place)
 
 
-@nb.njit(cache=True)
+@compiled
 def _check_index(c, rule, command, table):
     inner = _optional(c, table, rule[A])
     index = scalar(c.data, inner, 0, 4) if inner else 0
@@ -437,24 +439,19 @@ def _check_index(c, rule, command, table):
 # --- traces
 
 
-@nb.njit(cache=True)
+@compiled
 def _trace(c, rule, command, table):
-    """A trace is captured (begun, then ended) or loaded, used, and released; then its id is free again."""
+    """A trace is loaded, used and released; then its id is free again."""
     action, name = rule[ACTION], scalar(c.data, table, rule[A], 4)
     index = _find(c.ids, _trace_key(c, rule, table))
-    state = NEVER if index < 0 else c.things[index, STATE]
-    if action == BEGIN_TRACE or action == LOAD_TRACE:
-        if state == LIVE or state == HALF:
+    live = index >= 0 and c.things[index, STATE] == LIVE
+    if action == LOAD_TRACE:
+        if live:
             _add(c, CREATED_TWICE, command, table, rule[A], name, TRACE, space=TRACE)
-        elif action == LOAD_TRACE and _find(c.traces, name) < 0:
+        elif _find(c.traces, name) < 0:
             _add(c, NO_TRACE_DATA, command, table, rule[A], name, 0)
-        c.things[index, THING_SPACE], c.things[index, STATE] = TRACE, HALF if action == BEGIN_TRACE else LIVE
-    elif action == END_TRACE:
-        if state != HALF:
-            _add(c, TRACE_NOT_CAPTURING, command, table, rule[A], name, 0)
-        else:
-            c.things[index, STATE] = LIVE
-    elif state != LIVE:
+        c.things[index, THING_SPACE], c.things[index, STATE] = TRACE, LIVE
+    elif not live:
         _add(c, TRACE_NOT_READY, command, table, rule[A], name, 0)
     elif action == RELEASE_TRACE:
         c.things[index, STATE] = DELETED
@@ -463,7 +460,7 @@ def _trace(c, rule, command, table):
 # --- the walk
 
 
-@nb.njit(cache=True)
+@compiled
 def _apply(c, rule, command, table):
     """Carry out one rule on the command whose table stands at `table`."""
     action = rule[ACTION]
@@ -502,7 +499,7 @@ def _apply(c, rule, command, table):
         _trace(c, rule, command, table)
 
 
-@nb.njit(cache=True)
+@compiled
 def check_commands(c, first, count):
     """Apply the rules of every command in order."""
     for i in range(count):
@@ -515,7 +512,7 @@ def check_commands(c, first, count):
             return
 
 
-@nb.njit(cache=True)
+@compiled
 def _packing(data, payload, codec_names):
     """PLAIN, PACKED or UNKNOWN.  `codec_names`: plain, packed; as words, for both have four letters."""
     place = field_at(data, payload, PAYLOAD_CODEC)
@@ -530,7 +527,7 @@ def _packing(data, payload, codec_names):
     return UNKNOWN
 
 
-@nb.njit(cache=True)
+@compiled
 def check_payloads(c, first, codec_names):
     """Sizes of the payloads when unpacked, one by one and in sum; fills `payloads`."""
     for i in range(len(c.payloads)):
@@ -544,7 +541,7 @@ def check_payloads(c, first, codec_names):
             _add(c, UNKNOWN_CODEC, -1, table, ROOT_PAYLOADS, 0, 0, i, PAYLOAD_CODEC, place)
         elif size < 0 or packing == PLAIN and size_place and size != stored:
             _add(c, BAD_PAYLOAD_SIZE, -1, table, ROOT_PAYLOADS, size, stored, i, PAYLOAD_SIZE, place)
-        elif packing == PACKED and size // c.limits[LIMIT_RATIO] > stored:
+        elif packing == PACKED and size > c.limits[LIMIT_RATIO] * stored:
             _add(c, RATIO, -1, table, ROOT_PAYLOADS, size, stored, i, PAYLOAD_SIZE, place)
         c.payloads[i] = stored if packing == PLAIN else max(size, 0)
         before, bound = c.totals[PAYLOAD_BYTES], c.limits[LIMIT_PAYLOAD_BYTES]
@@ -553,7 +550,7 @@ def check_payloads(c, first, codec_names):
             _add(c, TOO_MUCH_PAYLOAD, -1, table, ROOT_PAYLOADS, c.payloads[i], bound, i, PAYLOAD_SIZE, place)
 
 
-@nb.njit(cache=True)
+@compiled
 def read_traces(c, first):
     """Ids of the trace descriptors, which stand in ascending order; fills `traces`."""
     for i in range(len(c.traces)):
@@ -565,7 +562,7 @@ def read_traces(c, first):
             _add(c, TRACE_ORDER, -1, table, ROOT_TRACES, c.traces[i], c.traces[i - 1], i, 0, place)
 
 
-@nb.njit(cache=True)
+@compiled
 def open_devices(c, first, count):
     """Enter the devices that were open when the capture began."""
     for i in range(count):
@@ -573,7 +570,7 @@ def open_devices(c, first, count):
         open_device(c, -1, description, description, ROOT_DEVICES, i)
 
 
-@nb.njit(cache=True)
+@compiled
 def tables_with_unknown_fields(data, members, objects, first, count):
     """How many commands have a field that the schema's table of their member has not.  `members`: number -> object."""
     wide = 0

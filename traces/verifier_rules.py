@@ -55,8 +55,6 @@ RULES = {
     "EnqueueTraceCommand": [_ON_TRACE_QUEUE, _rule(walk.USE_TRACE, "tid", "device_id")],
     "LoadTraceCommand": [_ON_TRACE_QUEUE, _rule(walk.LOAD_TRACE, "tid", "device_id")],
     "ReleaseTraceCommand": [_ON_DEVICE, _rule(walk.RELEASE_TRACE, "tid", "device_id")],
-    "BeginTraceCaptureCommand": [_ON_TRACE_QUEUE, _rule(walk.BEGIN_TRACE, "tid", "device_id")],
-    "EndTraceCaptureCommand": [_ON_TRACE_QUEUE, _rule(walk.END_TRACE, "tid", "device_id")],
     "BufferCreateCommand": [_creates(BUFFER), _ON_DEVICE, _SIZES],
     "BufferDeallocateCommand": [_uses(BUFFER, "global_id", walk.DEALLOCATE)],
     "BufferDeleteCommand": [_uses(BUFFER, "global_id", walk.DELETE)],
