@@ -377,6 +377,8 @@ def verify_content(data, numbering="e2", limits=None):
     ids = np.unique(keys[: content.collect_ids(c, first, count, keys)])
     c = c._replace(ids=ids, things=np.zeros((len(ids), content.THING_COLUMNS), np.int64))
     content.check_commands(c, first, count)
+    names, first_name = content.root_vector(raw, content.ROOT_NAMES)
+    content.check_names(c, first_name, names)
     return [_content_problem(raw, c, first, row) for row in c.problems[: c.totals[content.PROBLEM_COUNT]].tolist()]
 
 

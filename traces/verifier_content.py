@@ -49,7 +49,7 @@ PROBLEM_COLUMNS = 9
 ) = range(29)  # fmt: skip
 
 # Field numbers inside shared tables, and bytes inside ArgumentReference; the schema never changes them.
-ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS = 0, 1, 3, 4
+ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS, ROOT_NAMES = 0, 1, 3, 4, 8
 DEVICE_FIELD_ID, DEVICE_FIELD_QUEUES, DEVICE_FIELD_MINIMAL = 0, 3, 14
 PAYLOAD_DATA, PAYLOAD_CODEC, PAYLOAD_SIZE = 0, 1, 2
 SHADOW_FIELD = 5
@@ -560,6 +560,19 @@ def read_traces(c, first):
             place = field_at(c.data, table, 0)
             place = place if place else table
             _add(c, TRACE_ORDER, -1, table, ROOT_TRACES, c.traces[i], c.traces[i - 1], i, 0, place)
+
+
+@compiled
+def check_names(c, first, count):
+    """The named buffers were created; that one is gone by now takes nothing from its name."""
+    for i in range(count):
+        table = follow(c.data, first + 4 * i)
+        key, place = scalar(c.data, table, 0, 4), field_at(c.data, table, 0)
+        index = _find(c.ids, key)
+        space = c.things[index, THING_SPACE] if index >= 0 and c.things[index, STATE] != NEVER else -1
+        if space != BUFFER:
+            code = UNKNOWN_ID if space < 0 else WRONG_KIND
+            _add(c, code, -1, table, ROOT_NAMES, key, space, i, 0, place if place else table, BUFFER)
 
 
 @compiled

@@ -187,7 +187,8 @@ def test_utf8_as_python_reads_it(text):
 
 
 def test_utf8_of_every_length_passes():
-    assert verify_structure(written(buffer(0, name="aé€😀" * 40))) is None
+    data = written(kernel(1, 0, source="aé€😀" * 40))
+    assert "aé€😀".encode() in data and verify_structure(data) is None
 
 
 def test_a_vector_longer_than_the_file():
@@ -260,9 +261,9 @@ def test_parts_that_are_shared_too_often():
 
 
 def test_a_long_string_that_is_shared_too_often():
-    """A thousand names of a megabyte each, which are one megabyte in the file."""
-    data = written(*[buffer(i, name="x" * (1 << 20)) for i in range(1000)])
-    assert len(data) < 2 << 20 and "parts are shared so often" in refused(data)[2]
+    """A thousand kernel texts of a megabyte each, which are one megabyte in the file."""
+    data = written(*[kernel(i, 0, source="x" * (1 << 20)) for i in range(1000)])
+    assert 1 << 20 < len(data) < 2 << 20 and "parts are shared so often" in refused(data)[2]
 
 
 # --- numbering
@@ -393,6 +394,18 @@ def test_queues_of_a_described_device():
 def test_payloads(payload, field, why):
     data = written(payloads=[Node("Payload", {"data": [1, 2, 3, 4], **payload})])
     assert [(one.field, one.why) for one in verify_content(data)] == [(field, why)]
+
+
+def test_names_are_of_buffers():
+    def names(*numbers):
+        return [Node("BufferName", {"global_id": number, "name": "in"}) for number in numbers]
+
+    assert verify_content(written(buffer(0), delete(0), buffer_names=names(0))) == []
+    found = [(one.field, one.why) for one in verify_content(written(program(0), buffer_names=names(0, 9)))]
+    assert found == [
+        ("buffer_names[0].global_id", "id 0 names a program, not a buffer"),
+        ("buffer_names[1].global_id", "no earlier command created buffer 9"),
+    ]
 
 
 def test_limits_of_commands_and_payloads():
