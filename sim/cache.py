@@ -1,7 +1,8 @@
 """Where compiled code is kept between processes.
 
 numba does not notice that a function called by a cached function has changed, so the cache directory's name holds a
-hash of every source file of the package and of the versions below it: a change anywhere starts a fresh cache.
+hash of every source file of the package, of the compiled verifier and of the versions below them: a change anywhere
+starts a fresh cache.
 """
 
 import hashlib
@@ -17,10 +18,10 @@ PACKAGE = Path(__file__).parent
 
 
 def source_digest():
-    """Hash of the simulator's sources and of numba, numpy, Python and processor (hex, 16 digits)."""
+    """Hash of all sources of compiled code and of numba, numpy, Python and processor (hex, 16 digits)."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(str(path.relative_to(PACKAGE)).encode())
+    for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.parent.glob("traces/verifier_*.py")]):
+        digest.update(str(path.relative_to(PACKAGE.parent)).encode())
         digest.update(path.read_bytes())
     versions = (numba.__version__, numpy.__version__, sys.version, platform.machine(), platform.processor())
     digest.update(repr(versions).encode())

@@ -71,7 +71,7 @@ class UsageError(TensimError):
 
 
 class BinaryError(UsageError):
-    """A saved binary is damaged or does not hold together; `where` has the byte offset and the field."""
+    """A saved binary may not be used; `where` holds the byte `offset` and the `field`."""
 
     kind = "binary"
 

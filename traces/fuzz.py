@@ -6,7 +6,6 @@ may come out.  With NUMBA_DISABLE_JIT=1 every read of the verifier is checked ag
 """
 
 import argparse
-import os
 import random
 import sys
 import time
@@ -14,6 +13,7 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
+import numba
 import numpy as np
 
 from sim.errors import BinaryError
@@ -27,21 +27,15 @@ DEFECT = "DEFECT"
 WORDS = (0, 1, 2, 3, 4, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFC, 0xFFFFFFFF)
 
 
-class Checked:
-    """Bytes that refuse to be read outside their ends (a numpy array would wrap around)."""
-
-    def __init__(self, data):
-        self.data = data
-
-    def __len__(self):
-        return len(self.data)
+class Checked(np.ndarray):
+    """Bytes that refuse to be read outside their ends, where a plain array would count from its end."""
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return self.data[index]
-        if not 0 <= index < len(self.data):
-            raise IndexError(f"byte {index} of a file of {len(self.data)} B")
-        return np.int64(self.data[index])
+            return super().__getitem__(index)
+        if not 0 <= index < len(self):
+            raise IndexError(f"byte {index} of a file of {len(self)} B")
+        return super().__getitem__(index)
 
 
 def structure_of(data):
@@ -87,11 +81,11 @@ def mutate(rng, data, structure):
 
 
 def judge(data):
-    """Whether the verifier takes a file; anything but a BinaryError is a defect of the verifier."""
-    array = Checked(data) if os.environ.get("NUMBA_DISABLE_JIT") == "1" else np.frombuffer(data, np.uint8)
-    if verify_structure(array) is not None:
-        return False
-    return os.environ.get("NUMBA_DISABLE_JIT") == "1" or not verify_content(array)
+    """Whether the verifier takes a file; an exception is a defect of the verifier."""
+    raw = np.frombuffer(data, np.uint8)
+    if numba.config.DISABLE_JIT:
+        raw = raw.view(Checked)
+    return verify_structure(raw) is None and not verify_content(raw)
 
 
 def execute(data, max_cycles):
