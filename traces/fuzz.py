@@ -7,6 +7,7 @@ may come out.  With NUMBA_DISABLE_JIT=1 every read of the verifier is checked ag
 
 import argparse
 import random
+import resource
 import sys
 import time
 import traceback
@@ -140,7 +141,8 @@ def main():
     outcomes, rate, slowest = fuzz(files, options.count, options.execute, options.seed, options.seconds)
     for name, number in sorted(outcomes.items()):
         print(f"{number:10,} {name}")
-    print(f"{rate:,.0f} mutations/s; slowest execution {slowest:.2f} s")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10  # KiB on Linux
+    print(f"{rate:,.0f} mutations/s; slowest execution {slowest:.2f} s; at most {memory:,.0f} MB of memory")
     sys.exit(any(DEFECT in name for name in outcomes))
 
 
