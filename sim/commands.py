@@ -302,6 +302,32 @@ class EnqueueProgram(Command):
 
 
 @dataclass(frozen=True)
+class EnqueueFunction(Command):
+    """A program known by its time: `function()` is called when `duration_fs` femtoseconds on the device are over.
+
+    `name`: under which the function is known to whoever replays; `buffers`: those it reads or writes.
+    """
+
+    device: int
+    queue: int
+    name: str
+    function: object = field(repr=False)
+    duration_fs: int
+    buffers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TransferBuffer(Command):
+    """Copy a buffer into one of another device, of the same size; the queue carries it out.  `via`: auto, eth, pcie, host."""
+
+    device: int
+    queue: int
+    source: int
+    target: int
+    via: str = "auto"
+
+
+@dataclass(frozen=True)
 class RecordEvent(Command):
     device: int
     queue: int
@@ -324,6 +350,37 @@ class SynchronizeEvent(Command):
 @dataclass(frozen=True)
 class QueryEvent(Command):
     event: int
+
+
+@dataclass(frozen=True)
+class CreateEvent(Command):
+    """An event that the host will signal; queues may wait for it before."""
+
+    event: int
+
+
+@dataclass(frozen=True)
+class SignalEvent(Command):
+    """The host signals an event; `error`: as failed, for this reason."""
+
+    event: int
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class WaitEvents(Command):
+    """The host waits for all events, or for the first of them (`any`), at most `timeout_fs` femtoseconds."""
+
+    events: tuple[int, ...]
+    any: bool = False
+    timeout_fs: int | None = None
+
+
+@dataclass(frozen=True)
+class HostWork(Command):
+    """The host works for some femtoseconds."""
+
+    duration_fs: int
 
 
 @dataclass(frozen=True)

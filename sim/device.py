@@ -22,7 +22,8 @@ from sim.buffers import (
     shard_geometry,
 )
 from sim.dispatch import CommandQueue, Costs
-from sim.errors import ProgramError, UsageError
+from sim.environment import FS_PER_NS
+from sim.errors import CommandFault, ProgramError, UsageError
 
 _sessions = itertools.count()
 
@@ -47,7 +48,7 @@ class Device:
     def __init__(self, command, arch, chip, env):
         self.id, self.arch, self.chip, self.env, self.opened_with = command.device, arch, chip, env, command
         self.session = next(_sessions)  # tells apart two openings of the same device
-        self.costs, self.failed = Costs(arch), None
+        self.costs, self.failed, self.faults = Costs(arch), None, []
         self.l1_small_size = command.l1_small_size
         self.lane = env.add_lane(chip, lookahead=self.costs["done"] + self.costs["go"])
         self.pcie_down, self.pcie_up = simpy.Resource(env), simpy.Resource(env)
@@ -125,6 +126,18 @@ class Device:
     def write_l1(self, worker, address, data):
         """Write into the L1 of a worker core now; wakes the kernels that poll a word of it."""
         self.chip.write_l1(worker, address, data, self.lane.cycle_from(self.env.now))
+
+    def inject_fault(self, at_fs, what):
+        """Let the command that the device carries out at `at_fs` fail."""
+        self.faults.append((at_fs, what))
+
+    def fault(self, begun, ended):
+        """The fault that was injected into a time, once; None when there is none."""
+        for at, what in self.faults:
+            if begun <= at < max(ended, begun + 1):
+                self.faults.remove((at, what))
+                return CommandFault(f"{what} failed at {at / FS_PER_NS:.0f} ns on device {self.id} (an injected fault)")
+        return None
 
     def stop(self):
         """Drop everything under way after a failure; memory keeps its contents."""

@@ -11,23 +11,9 @@ queues (section 5.8).
 from collections import deque
 from dataclasses import dataclass
 
-import simpy
-
 from sim.environment import FS_PER_NS
-from sim.errors import ProgramError, TensimError, UsageError
-
-
-@dataclass
-class Item:
-    """A command in a queue: what to run (a generator function), when it was issued, how much queue memory it
-    takes.
-    """
-
-    work: object
-    stamp: int
-    queue_bytes: int
-    done: object
-    result: object = None
+from sim.errors import CommandFault, ProgramError, TensimError, UsageError
+from sim.queue import Queue
 
 
 @dataclass
@@ -94,27 +80,15 @@ class Costs:
         return round(max(n_bytes / self._pcie[f"{way}_bytes_per_ns"], per_page) * FS_PER_NS)
 
 
-class CommandQueue:
-    """One hardware command queue: a SimPy process that runs its commands in order."""
+class CommandQueue(Queue):
+    """One hardware command queue of a chip."""
 
     def __init__(self, device, index):
-        self.device, self.index, self.env = device, index, device.env
-        self.items = simpy.Store(self.env)
-        self.pending = deque()  # items whose end the host has not seen
+        super().__init__(device, index, device.env)
         self.programs = {}  # sub-device -> event: end of the last program issued here
         self.staged = deque()  # (bytes of configuration, end event) of programs that hold ring space
-        self.outstanding_bytes = 0
         self.capture = None  # sim.tracing.Capture while programs are recorded instead of run
         self.next_event_id = 1
-        self._processes = [self.env.process(self._stoppable(self._serve()))]
-
-    def put(self, work, stamp, queue_bytes=0):
-        """Issue a command; returns its `Item`, whose `done` event succeeds at its end."""
-        item = Item(work, stamp, queue_bytes, self.env.event())
-        self.pending.append(item)
-        self.outstanding_bytes += queue_bytes
-        self.items.put(item)
-        return item
 
     def refuse_capture(self, what):
         """UsageError for something that is no part of a trace, while one is captured."""
@@ -124,37 +98,6 @@ class CommandQueue:
                 f"which cannot hold {what}",
                 hint="move it before begin_trace_capture or behind end_trace_capture",
             )
-
-    def retire(self):
-        """Forget commands that have ended."""
-        while self.pending and self.pending[0].done.processed:
-            self.outstanding_bytes -= self.pending.popleft().queue_bytes
-
-    def stop(self):
-        """Drop everything that is queued or under way: the device has failed."""
-        for process in self._processes:
-            if process.is_alive:
-                process.interrupt()
-        self.items.items.clear()
-
-    @staticmethod
-    def _stoppable(work):
-        try:
-            yield from work
-        except simpy.Interrupt:
-            pass  # `stop`: what the process would have done next does not happen
-
-    def _serve(self):
-        while True:
-            item = yield self.items.get()
-            if item.stamp > self.env.now:
-                yield self.env.timeout(item.stamp - self.env.now)
-            try:
-                item.result = yield from item.work(self)
-            except TensimError as error:
-                self.device.failed = error
-                raise
-            item.done.succeed(item.result)
 
     # --- what commands do
 
@@ -175,6 +118,7 @@ class CommandQueue:
             part = left_pages if count == left else left_pages * count // left
             with link.request() as turn:
                 yield turn
+                self.begin()
                 yield self.env.timeout(costs.transfer(count, part, write))
             left, left_pages = left - count, left_pages - part
 
@@ -185,11 +129,12 @@ class CommandQueue:
         """
         yield from self._reserve(bound.cost.ring_bytes)
         yield self.env.timeout(self.device.costs.configuration(bound.cost, host_fed))
+        self.serving.handed_over = True
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done
         self.staged.append((bound.cost.ring_bytes, done))
         self._processes = [process for process in self._processes if process.is_alive]
-        self._processes.append(self.env.process(self._stoppable(self._go(bound, before, done))))
+        self._processes.append(self.env.process(self._stoppable(self._go(bound, self.serving, before, done))))
 
     def run_trace(self, programs, sub_devices):
         """Run bound programs from a trace buffer (reference section 4.4).
@@ -231,7 +176,18 @@ class CommandQueue:
                 yield done
             self.staged.popleft()
 
-    def _go(self, bound, before, done):
+    def run_function(self, function, duration):
+        """Let the workers be busy for `duration` femtoseconds, then call `function`: a program known by its time only."""
+        yield from self.wait_programs(tuple(self.programs))
+        turns = [workers.request() for workers in self.device.workers]
+        yield self.env.all_of(turns)
+        self.begin()
+        yield self.env.timeout(duration)
+        for workers, turn in zip(self.device.workers, turns, strict=True):
+            workers.release(turn)
+        return function()
+
+    def _go(self, bound, item, before, done):
         device = self.device
         if before is not None and not before.processed:
             yield before
@@ -239,8 +195,13 @@ class CommandQueue:
             with device.workers[bound.sub_device].request() as turn:
                 yield turn
                 yield self.env.timeout(device.costs["go"])
+                item.begun = self.env.now if item.begun is None else item.begun
                 yield self.env.launch(device.lane, bound.launch)
                 yield self.env.timeout(device.costs["done"])
+            item.ended = self.env.now
+            self.check_fault(item)
+        except CommandFault as fault:
+            item.error = self.failure = fault
         except TensimError as error:
             device.failed = error
             raise

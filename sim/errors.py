@@ -50,6 +50,12 @@ class DeadlockError(ProgramError):
     kind = "deadlock"
 
 
+class CommandFault(ProgramError):
+    """A command failed, its device goes on: a fault that was injected, or the failure of what it waited for."""
+
+    kind = "command_fault"
+
+
 class CycleLimitError(ProgramError):
     """The run passed the limit of simulated cycles."""
 

@@ -17,7 +17,7 @@ from sim.binding import bind
 from sim.buffers import L1, L1_SMALL, expand, read_pages, write_pages
 from sim.device import Device
 from sim.environment import FS_PER_NS, Environment
-from sim.errors import DeadlockError, TensimError, UsageError
+from sim.errors import CommandFault, DeadlockError, TensimError, UsageError
 from sim.program import Program, ProgramCircularBuffer, ProgramKernel, check_semaphore_value
 
 SEMAPHORE_BYTES = 4
@@ -55,9 +55,13 @@ class Host:
 
     def compute(self, ns):
         """Let the host work for `ns` nanoseconds."""
-        if ns < 0:
-            raise UsageError(f"the host cannot work for {ns} ns")
-        self.now += round(ns * FS_PER_NS)
+        self.work(round(ns * FS_PER_NS))
+
+    def work(self, fs):
+        """Let the host work for `fs` femtoseconds."""
+        if fs < 0:
+            raise UsageError(f"the host cannot work for {fs / FS_PER_NS:g} ns")
+        self.now += fs
 
     def wait_until(self, fs):
         """The host wakes up at `fs` (or later, when it is later already) and pays for the wake-up."""
@@ -74,10 +78,19 @@ class System:
 
 
 class RecordedEvent:
-    """An event of the host API; `done`: SimPy event of its last recording, None before the first."""
+    """An event of the host API; `done`: SimPy event of its last recording, None before the first.
+
+    `time`: femtosecond at which it happened; `error`: what it reports as failed.
+    """
 
     def __init__(self):
         self.device, self.queue, self.number, self.done = None, None, 0, None
+        self.time, self.error = None, None
+
+    def happen(self, time, error=None):
+        """It happens now, at `time`."""
+        self.time, self.error = time, error
+        self.done.succeed()
 
 
 class GlobalSemaphore:
@@ -147,46 +160,53 @@ class Executor:
             device.stop()
             raise device.failed from None
         except BaseException as error:
-            self._mark_failed(device, error)
+            self._mark_failed(error, device)
             raise
         self.host.wait_until(self.env.now)
 
-    def _mark_failed(self, waiting, error):
+    def _mark_failed(self, error, waiting=None):
+        """Stop the device that failed; whatever was to happen on it fails for the same reason."""
         failed = self.env.failed_chip
         for device in self.devices.values():
             if device.chip is failed and device.failed is None:
                 device.failed = error
         self.env.failed_chip = None
-        if not isinstance(error, TensimError):  # Ctrl-C or a defect: nothing can be said about the state
+        if waiting is not None and not isinstance(error, TensimError):  # Ctrl-C or a defect: the state is unknown
             waiting.failed = TensimError("interrupted", kind="interrupted")
         for device in self.devices.values():
             if device.failed is not None:
                 device.stop()
+                self._fail_events(device)
+
+    def _fail_events(self, device):
+        for event in self.events.values():
+            if event.device == device.id and event.done is not None and not event.done.triggered:
+                event.happen(self.env.now, CommandFault(device.failed.message, where=device.failed.where))
 
     @staticmethod
     def _stuck(device):
         waiting = [f"queue {q.index}: {len(q.pending)} commands" for q in device.queues if q.pending]
         return DeadlockError(f"deadlock: the queues of device {device.id} wait for each other ({'; '.join(waiting)})")
 
-    def catch_up(self, device):
-        """Advance the environment to exactly the host's time."""
+    def catch_up(self, device=None):
+        """Advance the environment to exactly the host's time.  Marks the device that fails."""
         try:
             self.env.run_to(self.host.now)
         except BaseException as error:
-            self._mark_failed(device, error)
+            self._mark_failed(error, device)
             raise
 
-    def issue(self, device, queue, work, queue_bytes=0, stamp=None):
+    def issue(self, device, queue, work, queue_bytes=0, stamp=None, marks=False):
         """Put a command into a queue; the host blocks while the issue queue is full.
 
-        `stamp`: when the device may start the command, if that is before the host's time.
+        `stamp`: when the device may start the command, if that is before the host's time; `marks`: see `sim.queue.Item`.
         """
         capacity = device.arch["dispatch.issue_queue_bytes"] // len(device.queues)
         queue.retire()
         while queue.pending and queue.outstanding_bytes + queue_bytes > capacity:
             self.wait(device, queue.pending[0].done)
             queue.retire()
-        return queue.put(work, self.host.now if stamp is None else stamp, queue_bytes)
+        return queue.put(work, self.host.now if stamp is None else stamp, queue_bytes, marks)
 
     def finish(self, device, queue, sub_devices):
         """Wait until everything issued to a queue has ended."""
@@ -274,9 +294,10 @@ class Executor:
             yield from queue.transfer(len(r.data), pages, write=True)
             write_pages(device, buffer, r.offset, r.data)
 
-        self.issue(device, queue, work, len(r.data), stamp)
+        item = self.issue(device, queue, work, len(r.data), stamp)
         if r.blocking:
             self.finish(device, queue, group)
+        return item
 
     def read_buffer(self, r):
         """Returns the queue item whose `result` is the bytes once it is done."""
@@ -406,19 +427,25 @@ class Executor:
         if r.blocking:
             queue.refuse_capture("waiting for a program (blocking)")
         self.host.charge("enqueue_program")
-        sub_device = self._prepare(device, program)
+        sub_device, item = self._prepare(device, program), None
         if sub_device is not None:
-            self._enqueue_snapshot(device, queue, program, program.snapshot(sub_device))
+            item = self._enqueue_snapshot(device, queue, program, program.snapshot(sub_device))
         if r.blocking:
             self.finish(device, queue, device.manager.stall_group)
+        return item
+
+    def enqueue_function(self, r):
+        device, queue = self.queue(r)
+        queue.refuse_capture(f"the function {r.name}")
+        self.host.charge("enqueue_program")
+        return self.issue(device, queue, lambda queue: queue.run_function(r.function, r.duration_fs))
 
     def _enqueue_snapshot(self, device, queue, program, snapshot):
         """Hand a frozen program to its queue, or to the trace that the queue captures."""
         if queue.capture is None:
             device.resident[program.id] = len(program.kernels)
             bound = bind(snapshot, device)
-            self.issue(device, queue, lambda queue: queue.run_program(bound))
-            return
+            return self.issue(device, queue, lambda queue: queue.run_program(bound))
         if device.resident.get(program.id) != len(program.kernels):
             raise UsageError(
                 f"program {program.id} ({program.kernels[0].name}) cannot be captured in trace {queue.capture.trace}: its "
@@ -426,6 +453,7 @@ class Executor:
                 hint="enqueue it once before begin_trace_capture",
             )
         queue.capture.add(device, program, snapshot)
+        return None
 
     # --- global semaphores
 
@@ -476,26 +504,34 @@ class Executor:
         event = self.events.setdefault(r.event, RecordedEvent())
         self.host.charge("enqueue_event")
         done = event.done = self.env.event()
+        event.time = event.error = None
         event.device, event.queue, event.number = device.id, queue.index, queue.next_event_id
         queue.next_event_id += 1
 
         def work(queue):
             yield from queue.wait_programs(group)
             yield self.env.timeout(device.costs["event"])
-            done.succeed()
+            error, queue.failure = queue.failure, None
+            if event.done is done:
+                event.happen(self.env.now, error)
+            else:  # recorded once more since
+                done.succeed()
 
-        self.issue(device, queue, work)
+        self.issue(device, queue, work, marks=True)
         return event
 
     def wait_for_event(self, r):
         device, queue = self.queue(r)
         queue.refuse_capture("an event")
-        done = self.event(r.event).done
+        event = self.event(r.event)
+        done = event.done
         self.host.charge("enqueue_event")
 
         def work(queue):
             if not done.processed:
                 yield done
+            if event.error is not None:
+                raise event.error
 
         self.issue(device, queue, work)
 
@@ -504,12 +540,61 @@ class Executor:
         device = self.device(event.device)
         device.queues[event.queue].refuse_capture("waiting for an event")
         self.wait(device, event.done)
+        if event.error is not None:
+            raise event.error
 
     def query_event(self, r):
         event = self.event(r.event)
         self.host.charge("poll")
-        self.catch_up(self.device(event.device))
+        self.catch_up()
         return event.done.processed
+
+    def create_event(self, r):
+        event = self.events[r.event] = RecordedEvent()
+        event.done = self.env.event()
+        return event
+
+    def signal_event(self, r):
+        event = self.event(r.event)
+        if event.device is not None or event.done.triggered:
+            raise UsageError("an event is signalled once, by the host or by the queue that recorded it")
+        self.host.charge("call")
+        error = CommandFault(r.error) if r.error else None
+        self.env.process(self._signal(event, self.host.now, error))
+
+    def _signal(self, event, time, error):
+        yield self.env.timeout(time - self.env.now)
+        event.happen(time, error)
+
+    def wait_events(self, r):
+        """Returns whether what was waited for has happened by the time limit.  DeadlockError when it never can."""
+        ends = [self.event(number).done for number in r.events]
+        awaited = self.env.any_of(ends) if r.any else self.env.all_of(ends)
+        if r.timeout_fs is not None:
+            limit = self.env.timeout(self.host.now + r.timeout_fs - self.env.now)
+            awaited = self.env.any_of([awaited, limit])
+        try:
+            self.env.run_until(awaited)
+        except EmptySchedule:
+            raise DeadlockError(f"deadlock: {self._wait_graph()}") from None
+        except BaseException as error:
+            self._mark_failed(error)
+            raise
+        happened = [end.processed for end in ends]
+        self.host.wait_until(self.env.now)
+        return any(happened) if r.any else all(happened)
+
+    def _wait_graph(self):
+        waiting = [
+            f"queue {queue.index} of device {device.id} holds {len(queue.pending)} commands"
+            for device in self.devices.values()
+            for queue in device.queues
+            if queue.retire() is None and queue.pending
+        ]
+        return "; ".join(waiting) or "no command is under way, so nothing can signal what is waited for"
+
+    def host_work(self, r):
+        self.host.work(r.duration_fs)
 
     def finish_queues(self, r):
         device = self.device(r.device)
@@ -587,6 +672,11 @@ HANDLERS = {
     c.WaitForEvent: Executor.wait_for_event,
     c.SynchronizeEvent: Executor.synchronize_event,
     c.QueryEvent: Executor.query_event,
+    c.CreateEvent: Executor.create_event,
+    c.SignalEvent: Executor.signal_event,
+    c.WaitEvents: Executor.wait_events,
+    c.HostWork: Executor.host_work,
+    c.EnqueueFunction: Executor.enqueue_function,
     c.Finish: Executor.finish_queues,
     c.BeginTraceCapture: tracing.begin_trace_capture,
     c.EndTraceCapture: tracing.end_trace_capture,

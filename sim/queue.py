@@ -1,0 +1,110 @@
+"""An in-order queue of commands: a SimPy process that starts each one not before its stamp and behind the one before.
+
+A command may fail without stopping its device (an injected fault, or a wait for something that failed): what follows in
+the queue up to the next recorded event is then skipped, and that event carries the failure on to whoever waits for it.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import simpy
+
+from sim.errors import CommandFault, TensimError
+
+
+@dataclass
+class Item:
+    """A command in a queue: what to run (a generator function), when it was issued, how much queue memory it
+    takes.
+
+    `begun`, `ended`: femtoseconds at which it began to use the device and was over; None before.
+    `marks`: it runs although something before it in the queue failed.  `handed_over`: it goes on when the queue is done
+    with it.  `error`: why it was skipped or failed.
+    """
+
+    work: object
+    stamp: int
+    queue_bytes: int
+    done: object
+    marks: bool = False
+    handed_over: bool = False
+    result: object = None
+    begun: int | None = None
+    ended: int | None = None
+    error: object = None
+
+
+class Queue:
+    """Commands in order.  `device` needs `failed` (set to the error that stops it) and `fault(begun, ended)`."""
+
+    def __init__(self, device, index, env):
+        self.device, self.index, self.env = device, index, env
+        self.items = simpy.Store(env)
+        self.pending = deque()  # items whose end the host has not seen
+        self.outstanding_bytes = 0
+        self.serving = None  # the item that is carried out now
+        self.failure = None  # why items are skipped up to the next recorded event
+        self._processes = [env.process(self._stoppable(self._serve()))]
+
+    def put(self, work, stamp, queue_bytes=0, marks=False):
+        """Issue a command; returns its `Item`, whose `done` event succeeds at its end."""
+        item = Item(work, stamp, queue_bytes, self.env.event(), marks)
+        self.pending.append(item)
+        self.outstanding_bytes += queue_bytes
+        self.items.put(item)
+        return item
+
+    def retire(self):
+        """Forget commands that have ended."""
+        while self.pending and self.pending[0].done.processed:
+            self.outstanding_bytes -= self.pending.popleft().queue_bytes
+
+    def stop(self):
+        """Drop everything that is queued or under way: the device has failed."""
+        for process in self._processes:
+            if process.is_alive:
+                process.interrupt()
+        self.items.items.clear()
+
+    def begin(self):
+        """The command that is carried out now begins to use the device."""
+        if self.serving.begun is None:
+            self.serving.begun = self.env.now
+
+    @staticmethod
+    def _stoppable(work):
+        try:
+            yield from work
+        except simpy.Interrupt:
+            pass  # `stop`: what the process would have done next does not happen
+
+    def _serve(self):
+        while True:
+            item = yield self.items.get()
+            if item.stamp > self.env.now:
+                yield self.env.timeout(item.stamp - self.env.now)
+            if self.failure is not None and not item.marks:
+                item.error = self.failure
+            else:
+                yield from self._run(item)
+            item.done.succeed(item.result)
+
+    def _run(self, item):
+        self.serving, entered = item, self.env.now
+        try:
+            item.result = yield from item.work(self)
+            if not item.handed_over:
+                item.begun = entered if item.begun is None else item.begun
+                item.ended = self.env.now
+                self.check_fault(item)
+        except CommandFault as fault:
+            item.error = self.failure = fault
+        except TensimError as error:
+            self.device.failed = error
+            raise
+
+    def check_fault(self, item):
+        """Raise the fault that was injected into the time of a command."""
+        fault = self.device.fault(item.begun, item.ended)
+        if fault is not None:
+            raise fault
