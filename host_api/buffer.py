@@ -135,7 +135,8 @@ def resolve(target, region=None):
     return target, base.offset + region.offset, region.size
 
 
-def _shard_record(parameters):
+def shard_record(parameters):
+    """The record of shard parameters; UsageError when they are none."""
     if isinstance(parameters, BufferDistributionSpec):
         return _distribution_record(parameters)
     if not isinstance(parameters, ShardSpecBuffer):
@@ -181,7 +182,7 @@ def create_buffer(config, address=None, *, bottom_up=None, sub_device_id=None):
         int(config.page_size),
         int(config.buffer_type),
         int(config.buffer_layout),
-        None if interleaved else _shard_record(config.shard_parameters),
+        None if interleaved else shard_record(config.shard_parameters),
         None if address is None else int(address),
         bottom_up,
         sub_device_id,

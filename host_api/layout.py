@@ -34,9 +34,9 @@ def _unblocks(data, height, width, block):
     return data.reshape(-1, height // block, width // block, block, block).swapaxes(2, 3).reshape(-1)
 
 
-def _check(data, height, width):
-    if min(height, width) <= 0 or height % TILE or width % TILE:
-        raise UsageError(f"shape {height}x{width} is not a multiple of the {TILE}x{TILE} tile")
+def _check(data, height, width, tile=(TILE, TILE)):
+    if min(height, width) <= 0 or height % tile[0] or width % tile[1]:
+        raise UsageError(f"shape {height}x{width} is not a multiple of the {tile[0]}x{tile[1]} tile")
     if not len(data) or len(data) % (height * width):
         raise UsageError(f"{len(data)} elements are not matrices of {height}x{width}")
 
@@ -74,11 +74,22 @@ def convert_layout(data, shape, source, target):
     return data
 
 
-def tilize(data, m, n):
-    """Row-major matrices of (m, n) elements as the tiles that a device holds: a flat array."""
-    return convert_layout(data, (m, n), TensorLayoutType.LIN_ROW_MAJOR, TensorLayoutType.TILED_NFACES)
+def tilize(data, m, n, tile=(TILE, TILE)):
+    """Row-major matrices of (m, n) elements as the tiles that a device holds: a flat array.
+
+    `tile`: (height, width) of a tile; its faces are 16 wide and at most 16 high.  UsageError as `convert_layout`.
+    """
+    data = _flat(data)
+    _check(data, m, n, tile)
+    (height, width), face = tile, min(FACE, tile[0])
+    rows = data.reshape(-1, height // face, face, n // width, width // FACE, FACE)
+    return rows.transpose(0, 3, 1, 4, 2, 5).reshape(-1)
 
 
-def untilize(data, m, n):
+def untilize(data, m, n, tile=(TILE, TILE)):
     """The inverse of `tilize`."""
-    return convert_layout(data, (m, n), TensorLayoutType.TILED_NFACES, TensorLayoutType.LIN_ROW_MAJOR)
+    data = _flat(data)
+    _check(data, m, n, tile)
+    (height, width), face = tile, min(FACE, tile[0])
+    tiles = data.reshape(-1, n // width, height // face, width // FACE, face, FACE)
+    return tiles.transpose(0, 2, 4, 1, 3, 5).reshape(-1)
