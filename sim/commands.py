@@ -47,6 +47,14 @@ class CloseDevice(Command):
     device: int
 
 
+@dataclass(frozen=True)
+class CreateHostDevice(Command):
+    """Queues that carry out host functions."""
+
+    device: int
+    num_queues: int
+
+
 # --- buffers
 
 
@@ -303,9 +311,10 @@ class EnqueueProgram(Command):
 
 @dataclass(frozen=True)
 class EnqueueFunction(Command):
-    """A program known by its time: `function()` is called when `duration_fs` femtoseconds on the device are over.
+    """A program known by its time: `function()` is called when `duration_fs` femtoseconds are over.
 
-    `name`: under which the function is known to whoever replays; `buffers`: those it reads or writes.
+    `name`: under which the function is known to whoever replays; `buffers`: those it reads or writes; `exclusive`: the
+    workers of the device are busy with it.
     """
 
     device: int
@@ -314,6 +323,7 @@ class EnqueueFunction(Command):
     function: object = field(repr=False)
     duration_fs: int
     buffers: tuple[int, ...] = ()
+    exclusive: bool = True
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,8 @@ class Device:
         self.default_manager = SubDeviceManager(None, [all_cores])
         self.managers = {}
         self.activate(self.default_manager)
-        self.queues = [CommandQueue(self, index) for index in range(0 if command.minimal else command.num_hw_cqs)]
+        self.num_queues = 0 if command.minimal else command.num_hw_cqs
+        self.queues = [CommandQueue(self, index) for index in range(self.num_queues)]
         self.program_cache_on, self.cached_programs = False, set()  # ids of programs finalised here
         self.resident = {}  # program id -> number of its kernels whose binaries are on the device
         self.trace_region_size = command.trace_region_size
@@ -138,6 +139,13 @@ class Device:
                 self.faults.remove((at, what))
                 return CommandFault(f"{what} failed at {at / FS_PER_NS:.0f} ns on device {self.id} (an injected fault)")
         return None
+
+    def close(self):
+        """Forget the chip; its buffers are gone."""
+        self.env.remove_lane(self.chip)
+        for buffer in list(self.buffers.values()):
+            buffer.allocated = False
+        self.chip.close()
 
     def stop(self):
         """Drop everything under way after a failure; memory keeps its contents."""

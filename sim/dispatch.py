@@ -85,6 +85,7 @@ class CommandQueue(Queue):
 
     def __init__(self, device, index):
         super().__init__(device, index, device.env)
+        self.capacity = device.arch["dispatch.issue_queue_bytes"] // device.num_queues
         self.programs = {}  # sub-device -> event: end of the last program issued here
         self.staged = deque()  # (bytes of configuration, end event) of programs that hold ring space
         self.capture = None  # sim.tracing.Capture while programs are recorded instead of run
@@ -176,14 +177,17 @@ class CommandQueue(Queue):
                 yield done
             self.staged.popleft()
 
-    def run_function(self, function, duration):
-        """Let the workers be busy for `duration` femtoseconds, then call `function`: a program known by its time only."""
+    def run_function(self, function, duration, exclusive=True):
+        """Let `duration` femtoseconds pass, then call `function`: a program known by its time only.
+
+        `exclusive`: the workers are busy with it.
+        """
         yield from self.wait_programs(tuple(self.programs))
-        turns = [workers.request() for workers in self.device.workers]
+        turns = [workers.request() for workers in self.device.workers] if exclusive else []
         yield self.env.all_of(turns)
         self.begin()
         yield self.env.timeout(duration)
-        for workers, turn in zip(self.device.workers, turns, strict=True):
+        for workers, turn in zip(self.device.workers, turns, strict=False):
             workers.release(turn)
         return function()
 

@@ -18,6 +18,7 @@ from sim.buffers import L1, L1_SMALL, expand, read_pages, write_pages
 from sim.device import Device
 from sim.environment import FS_PER_NS, Environment
 from sim.errors import CommandFault, DeadlockError, TensimError, UsageError
+from sim.host_device import HostDevice
 from sim.program import Program, ProgramCircularBuffer, ProgramKernel, check_semaphore_value
 
 SEMAPHORE_BYTES = 4
@@ -106,6 +107,7 @@ class Executor:
     def __init__(self, system, programs=None):
         self.system, self.env, self.host = system, system.env, system.host
         self.devices, self.buffers, self.events, self.global_semaphores = {}, {}, {}, {}
+        self.hosts = {}  # id -> HostDevice
         self.programs = {} if programs is None else programs
         self.observers = []  # called with (record, result) after each command
 
@@ -131,7 +133,7 @@ class Executor:
 
     def queue(self, record):
         """(device, queue) of a queue command."""
-        device = self.device(record.device)
+        device = self.hosts.get(record.device) or self.device(record.device)
         if not 0 <= record.queue < len(device.queues):
             raise UsageError(f"device {device.id} has no command queue {record.queue}; it has {len(device.queues)}")
         return device, device.queues[record.queue]
@@ -201,9 +203,8 @@ class Executor:
 
         `stamp`: when the device may start the command, if that is before the host's time; `marks`: see `sim.queue.Item`.
         """
-        capacity = device.arch["dispatch.issue_queue_bytes"] // len(device.queues)
         queue.retire()
-        while queue.pending and queue.outstanding_bytes + queue_bytes > capacity:
+        while queue.pending and queue.outstanding_bytes + queue_bytes > queue.capacity:
             self.wait(device, queue.pending[0].done)
             queue.retire()
         return queue.put(work, self.host.now if stamp is None else stamp, queue_bytes, marks)
@@ -246,12 +247,15 @@ class Executor:
                     queue.capture = None
                     self.finish(device, queue, tuple(range(len(device.manager.sub_devices))))
         finally:
-            self.env.remove_lane(device.chip)
-            for buffer in list(device.buffers.values()):
-                buffer.allocated = False
-            device.chip.close()
+            device.close()
             del self.devices[r.device]
         return True
+
+    def create_host_device(self, r):
+        if r.device in self.hosts or r.device in self.devices:
+            raise UsageError(f"device {r.device} is already open")
+        device = self.hosts[r.device] = HostDevice(r.device, r.num_queues, self.env)
+        return device
 
     # --- buffers
 
@@ -438,7 +442,7 @@ class Executor:
         device, queue = self.queue(r)
         queue.refuse_capture(f"the function {r.name}")
         self.host.charge("enqueue_program")
-        return self.issue(device, queue, lambda queue: queue.run_function(r.function, r.duration_fs))
+        return self.issue(device, queue, lambda queue: queue.run_function(r.function, r.duration_fs, r.exclusive))
 
     def _enqueue_snapshot(self, device, queue, program, snapshot):
         """Hand a frozen program to its queue, or to the trace that the queue captures."""
@@ -645,6 +649,7 @@ def check_region(buffer, offset, size):
 HANDLERS = {
     c.CreateDevice: Executor.create_device,
     c.CloseDevice: Executor.close_device,
+    c.CreateHostDevice: Executor.create_host_device,
     c.CreateBuffer: Executor.create_buffer,
     c.DeallocateBuffer: Executor.deallocate_buffer,
     c.DeleteBuffer: Executor.delete_buffer,

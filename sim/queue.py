@@ -35,13 +35,16 @@ class Item:
 
 
 class Queue:
-    """Commands in order.  `device` needs `failed` (set to the error that stops it) and `fault(begun, ended)`."""
+    """Commands in order.  `device` needs `failed` (set to the error that stops it) and `fault(begun, ended)`.
+
+    `capacity`: bytes of commands that may be outstanding.
+    """
 
     def __init__(self, device, index, env):
         self.device, self.index, self.env = device, index, env
         self.items = simpy.Store(env)
         self.pending = deque()  # items whose end the host has not seen
-        self.outstanding_bytes = 0
+        self.outstanding_bytes, self.capacity = 0, 0
         self.serving = None  # the item that is carried out now
         self.failure = None  # why items are skipped up to the next recorded event
         self._processes = [env.process(self._stoppable(self._serve()))]
