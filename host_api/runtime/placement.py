@@ -112,6 +112,15 @@ def _place(member):
     return (Promise, member.name) if isinstance(member, Promise) else (Affinity, member.device)
 
 
+def _by_place(*placements):
+    """The members of `placements` by place, in order; those of one place are one member with all their queues."""
+    result = {}
+    for member in (member for placement in placements for member in _members(placement)):
+        known = result.get(_place(member), member)
+        result[_place(member)] = replace(member, queues=known.queues | member.queues)
+    return result
+
+
 def executable_with(a, b):
     """May work placed at `a` run where `b` is wanted: same device and a's queues among b's.
 
@@ -129,11 +138,7 @@ def join_or(a, b):
     """
     if a is None or b is None:
         return b if a is None else a
-    joined = {}
-    for member in (*_members(a), *_members(b)):
-        known = joined.get(_place(member), member)
-        joined[_place(member)] = replace(member, queues=known.queues | member.queues)
-    return _of_members(joined.values(), a, b)
+    return _of_members(_by_place(a, b).values(), a, b)
 
 
 def join_and(a, b):
@@ -144,13 +149,13 @@ def join_and(a, b):
     """
     if a is None or b is None:
         return b if a is None else a
-    shared = {}
-    for x in _members(a):
-        common = [x.queues & y.queues for y in _members(b) if _place(x) == _place(y)]
-        for queues in filter(None, common):
-            known = shared.get(_place(x))
-            shared[_place(x)] = replace(x, queues=queues | (known.queues if known else 0))
-    return _of_members(shared.values(), a, b) if shared else None
+    others = _by_place(b)
+    shared = [
+        replace(member, queues=member.queues & others[place].queues)
+        for place, member in _by_place(a).items()
+        if place in others and member.queues & others[place].queues
+    ]
+    return _of_members(shared, a, b) if shared else None
 
 
 def _of_members(members, a, b):

@@ -212,7 +212,7 @@ def _conflict(info, key, first, second):
     return DeviceConfigConflict(
         f"device #{info.id} {info.spec} is asked for with two values of {key}: by {first.spec} and by {second.spec}",
         where={"device": info.spec, "key": key, "sides": sides},
-        hint=f"give {key} once and write {second.name}=@{first.name}, or choose another device",
+        hint=f"give {key} once (with names, '@{first.name}' is the same device again), or choose another device",
     )
 
 
