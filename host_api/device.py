@@ -19,6 +19,12 @@ def current_system():
     return _current
 
 
+def use_system(system):
+    """Make a `sim.executor.System` the one that takes the next records of programs and events."""
+    global _current
+    _current = system
+
+
 def submit(record):
     """Hand a record to the current executor."""
     return _current.executor.submit(record)

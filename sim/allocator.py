@@ -83,3 +83,14 @@ class Allocator:
     def allocated(self):
         """Bytes in use per bank."""
         return sum(self._used.values())
+
+    def view(self):
+        """What it holds, in bytes per bank: totals, the largest free block and the allocated blocks (address, size)."""
+        return {
+            "banks": self.banks,
+            "total": self.limit - self.base,
+            "allocated": self.allocated,
+            "free": self.limit - self.base - self.allocated,
+            "largest_free": max((end - start for start, end in self._free), default=0),
+            "blocks": sorted(self._used.items()),
+        }

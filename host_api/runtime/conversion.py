@@ -1,0 +1,186 @@
+"""`to_layout` and its kin: plans of `host_api.runtime.planner` carried out (runtime reference section 5.7).
+
+Steps of the host charge the host timeline with their modelled time; uploads and downloads are buffer writes and reads;
+steps of a device are commands that take their modelled time and then change the bytes.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from host_api.runtime.encoding import convert
+from host_api.runtime.errors import EmbeddedTransfer
+from host_api.runtime.layouts import Layout, MemSpace
+from host_api.runtime.placement import ANY
+from host_api.runtime.planner import HOST, apply_host_step, plan_conversion
+from host_api.runtime.sync import wait as host_wait
+from host_api.runtime.tensors import HostStorage, Tensor, check_same
+
+HOST_LAYOUT_FIELDS = ("tiling", "tile", "dtype", "oob")
+
+
+def plan_layout(src, layout, device=None, *, allow_host_bounce=True):
+    """The `LayoutPlan` that `to_layout` would carry out.  `device`: for layouts in DRAM or L1; None: where `src` is."""
+    return _plan(src, layout, _target(src, layout, device), allow_host_bounce)
+
+
+def to_layout(src, layout, device=None, *, retain=None, allow_host_bounce=True, wait=(), queue=ANY, label=""):
+    """`src` in another layout or place, asynchronously; itself where nothing changes.
+
+    `retain=False` frees `src` once it is read; the result inherits `src.retain` otherwise.  LayoutUnsupported when it needs
+    a host bounce and may not; EmbeddedTransfer for embedded devices.
+    """
+    device = _target(src, layout, device)
+    plan = _plan(src, layout, device, allow_host_bounce)
+    result = _carry_out(src, plan, device, None, wait, queue, label)
+    if result is not src:
+        result.retain = src.retain if retain is None else retain
+        if retain is False:
+            src.release()
+    return result
+
+
+def to_layout_into(dst, src, *, allow_host_bounce=True, wait=(), queue=ANY, label=""):
+    """Convert `src` into the memory of `dst`, whose readers end first; returns the Event of the last step."""
+    check_same(dst.desc, src.desc, "to_layout_into")
+    plan = _plan(src, dst.layout, dst.device, allow_host_bounce)
+    if not plan.steps:  # the same layout at the same place: the bytes still move
+        return _copy_alike(dst, src, wait, queue, label)
+    _carry_out(src, plan, dst.device, dst, wait, queue, label)
+    dst.written()
+    return dst.event
+
+
+def download(src, *, wait=(), queue=ANY, label=""):
+    """The bytes of a device tensor in host memory, in the form that they have there."""
+    layout = replace(Layout(MemSpace.HOST), **{name: getattr(src.layout, name) for name in HOST_LAYOUT_FIELDS})
+    return _download(src, layout, None, wait, queue, label)
+
+
+def _target(src, layout, device):
+    if layout.space.on_host:
+        return None
+    return src.device if device is None else device
+
+
+def _plan(src, layout, device, allow_host_bounce):
+    for one in (src.device, device):
+        if one is not None and one.scheme == "embedded":
+            raise EmbeddedTransfer(
+                f"{src.name} cannot be moved to or from {one.name}: an embedded device exchanges no tensors",
+                where={"tensor": src.id, "device": one.name},
+                hint="build it into the image, or use sim:// instead of embedded://",
+            )
+    src.storage  # noqa: B018  raises when it is gone
+    places = [HOST if one is None or one.scheme == "host" else one.name for one in (src.device, device)]
+    return src.system.plans.get(src, layout, places, [src.device, device], allow_host_bounce)
+
+
+class Plans:
+    """Plans by what decides them, so that each is made once."""
+
+    def __init__(self, system):
+        self.system, self.known = system, {}
+
+    def get(self, src, layout, places, devices, allow_host_bounce):
+        """The plan from a tensor to a layout; `places`, `devices`: of source and target."""
+        key = (src.desc, src.layout, layout, *places, allow_host_bounce)
+        if key not in self.known:
+            chips = {place: device for place, device in zip(places, devices, strict=True) if place != HOST}
+            capabilities = {place: device.capabilities() for place, device in chips.items()}
+            self.known[key] = plan_conversion(
+                src.desc, src.layout, layout, src_place=places[0], dst_place=places[1], capabilities=capabilities,
+                costs=self.system.costs(*devices), allow_host_bounce=allow_host_bounce,
+            )  # fmt: skip
+        return self.known[key]
+
+
+def _carry_out(src, plan, device, target, wait, queue, label):
+    """Do the steps; the last one writes into `target`, if there is one.  Only the first waits for `wait`."""
+    here, borrowed = src, True
+    for number, step in enumerate(plan.steps):
+        into = target if number == len(plan.steps) - 1 else None
+        name = label or f"{step.op} {src.name}"
+        after = _do(here, step, device, into, wait, queue, name)
+        if not borrowed:
+            here.release()
+        here, borrowed, wait = after, False, ()
+    return here
+
+
+def _do(here, step, device, into, wait, queue, label):
+    if step.where == HOST:
+        return _host_step(here, step, into, wait, label)
+    if step.op == "upload":
+        return _upload(here, step, device, into, wait, queue, label)
+    if step.op == "download":
+        return _download(here, step.layout, into, wait, queue, label)
+    return _device_step(here, step, device, into, wait, queue, label)
+
+
+def _ready(here, wait):
+    """The host needs the bytes now."""
+    host_wait([wait, here.event])
+
+
+def _host_step(here, step, into, wait, label):
+    _ready(here, wait)
+    system = here.system
+    system.charge(label, step.op, step.est_ns, step.nbytes)
+    data = apply_host_step(here.storage.data, step, here.desc, here.layout)
+    if into is not None:
+        host_wait([into.event, *into.storage.uses.reads])
+        into.poke(data)
+        return into
+    return Tensor(system, here.desc, step.layout, HostStorage(np.asarray(data), here.name), name=here.name)
+
+
+def _upload(here, step, device, into, wait, queue, label):
+    _ready(here, ())
+    target = into or Tensor.empty(here.desc, step.layout, device, name=here.name)
+    data = convert(here.storage.data, here.desc, here.layout, step.layout).tobytes()
+    device.write(target, data, wait=wait, queue=queue, label=label)
+    return target
+
+
+def _download(here, layout, into, wait, queue, label):
+    storage = HostStorage(None, here.name) if into is None else into.storage
+    here.device.read(here, storage, wait=wait, queue=queue, label=label or f"download {here.name}")
+    return into or Tensor(here.system, here.desc, layout, storage, name=here.name)
+
+
+def _device_step(here, step, device, into, wait, queue, label):
+    owner = here.device if step.op != "copy" or device is None else device
+    if owner is not here.device:
+        from host_api.runtime.transfers import transfer_into
+
+        target = into or Tensor.empty(here.desc, step.layout, owner, name=here.name)
+        transfer_into(target, here, wait=wait, queue=queue, label=label)
+        return target
+    target = into or Tensor.empty(here.desc, step.layout, owner, name=here.name)
+    before, after = here.layout, target.layout
+
+    def change():
+        target.poke(convert(here.bytes_now(), here.desc, before, after))
+
+    owner.run_function(
+        step.op, label, change, step.est_ns, reads=[here], writes=[target], wait=wait, queue=queue,
+        nbytes=step.nbytes,
+    )  # fmt: skip
+    return target
+
+
+def _copy_alike(dst, src, wait, queue, label):
+    if dst.device is None or dst.device.scheme == "host":
+        _ready(src, wait)
+        host_wait([dst.event, *dst.storage.uses.reads])
+        dst.system.charge(
+            label or f"copy {src.name}",
+            "copy",
+            dst.system.costs(None, None).step_ns("copy", HOST, src.nbytes),
+            src.nbytes,
+        )
+        dst.poke(src.storage.data)
+        dst.written()
+        return dst.event
+    return dst.device.queue_for(queue).copy(dst, src, wait=wait, label=label or None)

@@ -1,0 +1,435 @@
+"""Devices: the host, simulated accelerators, embedded targets, and meshes of accelerators (runtime reference section 5.4)."""
+
+import contextlib
+
+import numpy as np
+
+from host_api.buffer import create_buffer, deallocate_buffer
+from host_api.device import Device as MetalDevice
+from host_api.queue import PendingRead
+from host_api.runtime.errors import (
+    EmbeddedTransfer,
+    OutOfDeviceMemory,
+    TraceStale,
+    UseAfterFree,
+)
+from host_api.runtime.placement import ANY, check_mask, pick_queue
+from host_api.runtime.planner import Capabilities
+from host_api.runtime.queues import Queue
+from host_api.runtime.sync import wait as host_wait
+from host_api.runtime.tensors import DeviceStorage, HostStorage
+from host_api.types import BufferType
+from sim import commands as c
+from sim.buffers import read_pages, write_pages
+from sim.environment import FS_PER_NS
+from sim.errors import ProgramError, UsageError
+from sim.executor import new_id
+
+TOP_HOLDERS = 5  # named when memory runs out
+FLOPS_PER_CYCLE = {"LoFi": 4096, "HiFi2": 2048, "HiFi3": 4096 / 3, "HiFi4": 1024}  # per core, hardware reference 7.1
+
+
+class Device:
+    """A device that a system has opened.  `number`: in command records; `info`: what the system declares."""
+
+    scheme = None
+
+    def __init__(self, system, info, params, number, num_queues):
+        self.system, self.info, self.params, self.number = system, info, params, number
+        self.name, self.spec = info.spec, info.spec
+        self.queues = [Queue(self, index) for index in range(num_queues)]
+        self.loaded = {}  # binary id -> BoundBinary
+        self.is_open = True
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.name})"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close(force=True)
+
+    def queue_for(self, mask=ANY):
+        """The queue that a mask comes to now: the fewest outstanding commands, then the lowest id.  BadQueueMask."""
+        self._check_open()
+        mask = check_mask(mask, len(self.queues))
+        if mask & (mask - 1) == 0:
+            return self.queues[mask.bit_length() - 1]
+        self.system.executor.catch_up()
+        return self.queues[pick_queue(mask, [queue.outstanding for queue in self.queues])]
+
+    def _check_open(self):
+        if not self.is_open:
+            raise UseAfterFree(f"{self.name} is closed", hint="open it again")
+
+    def run_function(self, kind, name, function, duration_ns, *, reads=(), writes=(), wait=(), queue=ANY, nbytes=0,
+                     exclusive=True):  # fmt: skip
+        """Let a queue be busy for a time, then call `function`; returns the Event.  `reads`, `writes`: tensors."""
+        queue = self.queue_for(queue)
+        storages = [t.storage for t in reads], [t.storage for t in writes]
+        buffers = tuple(s.buffer.unique_id for side in storages for s in side if isinstance(s, DeviceStorage))
+        emit = queue._emit_function(name, function, round(duration_ns * FS_PER_NS), exclusive, buffers)
+        event = queue.issue(kind, name, emit, wait=wait, reads=storages[0], writes=storages[1], nbytes=nbytes)
+        for tensor in writes:
+            tensor.written()
+        return event
+
+    def record_event(self, queue=ANY):
+        """The event of everything issued so far to a queue."""
+        return self.queue_for(queue).record()
+
+    def synchronize(self):
+        """The host waits for all queues."""
+        host_wait([queue.record() for queue in self.queues])
+
+    def load(self, binary):
+        """Bind a binary to this device and keep it loaded."""
+        return self.loaded.setdefault(binary.id, binary.bind(self))
+
+    def unload(self, binary):
+        """Forget a loaded binary; UsageError when it is not loaded."""
+        if self.loaded.pop(binary.id, None) is None:
+            raise UsageError(f"binary {binary.id} is not loaded on {self.name}")
+
+    def close(self, *, force=False):
+        """Wait for what was issued and free everything.  UsageError while tensors live, unless forced."""
+        if not self.is_open:
+            return
+        living = [tensor for tensor in self.system.tensors.values() if tensor.device is self and tensor.is_allocated]
+        if living and not force:
+            names = ", ".join(tensor.name for tensor in living[:TOP_HOLDERS])
+            raise UsageError(f"{self.name} still holds {len(living)} tensors: {names}", hint="close(force=True)")
+        self.is_open = False
+        gone = UseAfterFree(f"{self.name} was closed", hint="open it again")
+        for tensor in living:
+            tensor.lose(gone)
+        self._shut()
+        self.system.forget(self)
+
+    def _shut(self):
+        """What closing means for the device: the host goes on."""
+
+
+class HostDevice(Device):
+    """The host as an executor: numpy functions, timed by the programs' own costs; tensors stay where they are."""
+
+    scheme = "host"
+
+    def __init__(self, system, info, params, number):
+        num_queues = int(params.get("cqs", 1))
+        system.executor.submit(c.CreateHostDevice(number, num_queues))
+        super().__init__(system, info, params, number, num_queues)
+
+    def capabilities(self):
+        """The host converts everything."""
+        return Capabilities()
+
+    def memory_view(self):
+        """Host memory is not modelled."""
+        return {}
+
+    def allocate(self, desc, layout, name):
+        """Host memory for a tensor, whatever the layout's space."""
+        return HostStorage(np.zeros(layout.nbytes(desc), np.uint8), name or "host tensor")
+
+    def peak_flops(self, dtype, fidelity="HiFi4"):
+        """Not known."""
+        raise UsageError(f"{self.name} has no model of its arithmetic speed")
+
+
+class SimAccelerator(Device):
+    """A simulated chip.  `metal`: its handle in the plain host API; `timing`: cycle, or functional (host variants)."""
+
+    scheme = "sim"
+
+    def __init__(self, system, info, params, number):
+        record = system.open_record(info, params, number)
+        state = system.executor.submit(record)
+        self.metal, self.chip, self.state = MetalDevice(number, state, system.sim), state.chip, state
+        super().__init__(system, info, params, number, record.num_hw_cqs)
+        self.timing = params.get("timing", "cycle")
+        self._freed = []  # (buffer type, first byte, end, uses) of memory that commands may still use
+        self.mem = Memory(self)
+
+    @property
+    def arch(self):
+        return self.chip.arch
+
+    def capabilities(self):
+        """What it converts by itself."""
+        return Capabilities()
+
+    def peak_flops(self, dtype, fidelity="HiFi4"):
+        """Floating-point operations a second of all worker cores together (hardware reference section 7.1)."""
+        if fidelity not in FLOPS_PER_CYCLE:
+            raise UsageError(f"there is no fidelity {fidelity!r}", hint=", ".join(FLOPS_PER_CYCLE))
+        columns, rows = self.arch.grid
+        return columns * rows * FLOPS_PER_CYCLE[fidelity] * self.arch.clock_mhz * 1e6
+
+    # --- memory
+
+    def allocate(self, desc, layout, name):
+        """A buffer for a tensor.  OutOfDeviceMemory; LayoutUnsupported."""
+        return self.allocate_buffer(layout.buffer_config(desc, self.metal), name or "tensor")
+
+    def allocate_buffer(self, config, name):
+        """A storage for a buffer; commands that still use its memory come before its first use."""
+        self._check_open()
+        try:
+            buffer = create_buffer(config)
+        except ProgramError as error:
+            raise self._out_of_memory(error, config) from None
+        storage = DeviceStorage(self, buffer, name)
+        self._inherit(storage)
+        return storage
+
+    def _out_of_memory(self, error, config):
+        view = self.memory_view()[BufferType(config.buffer_type).name]
+        holders = sorted(self.state.buffers.values(), key=lambda b: -b.size)[:TOP_HOLDERS]
+        largest = [f"buffer {b.id}: {b.size} B" for b in holders]
+        return OutOfDeviceMemory(
+            f"{config.size} B do not fit {BufferType(config.buffer_type).name} of {self.name}: the largest free block has "
+            f"{view['largest_free']} B per bank in {view['banks']} banks ({error.message})",
+            where={"request": config.size, "pool": view, "holders": largest},
+            hint="deallocate tensors, or use DRAM; the largest holders: " + (", ".join(largest) or "none"),
+        )
+
+    def free_buffer(self, buffer, uses):
+        """Give a buffer back at once; who gets its memory next comes behind `uses`."""
+        events = [event for event in (uses.last_write, *uses.reads) if event is not None and not event.done]
+        if events:
+            start = int(buffer.address)
+            self._freed.append((buffer.buffer_type, start, start + buffer.aligned_size_per_bank, events))
+        deallocate_buffer(buffer)
+
+    def _inherit(self, storage):
+        buffer = storage.buffer
+        start, end = int(buffer.address), int(buffer.address) + buffer.aligned_size_per_bank
+        for kind, first, last, events in self._freed:
+            if kind == buffer.buffer_type and first < end and start < last:
+                storage.uses.reads += events
+        self._freed = [entry for entry in self._freed if not all(event.done for event in entry[3])]
+
+    def memory_view(self):
+        """{pool: {"banks", "total", "allocated", "free", "largest_free" (bytes per bank), "blocks"}}."""
+        return {BufferType(kind).name: allocator.view() for kind, allocator in self.state.allocators.items()}
+
+    def peek(self, buffer):
+        """A buffer's bytes at the device's present time."""
+        data = read_pages(self.state, buffer._state, 0, buffer.size)
+        return np.frombuffer(data, np.uint8)
+
+    def poke(self, buffer, data):
+        """Replace a buffer's bytes at the device's present time."""
+        write_pages(self.state, buffer._state, 0, np.ascontiguousarray(data).tobytes())
+
+    # --- transfers
+
+    def write(self, target, data, *, wait=(), queue=ANY, label=""):
+        """Write bytes into a tensor over PCIe; returns the Event."""
+        queue, storage = self.queue_for(queue), target.storage
+        record = c.WriteBuffer(self.number, queue.id, storage.buffer.unique_id, data)
+        event = queue.issue(
+            "upload", label or f"upload {target.name}", lambda: self.system.executor.submit(record), wait=wait,
+            writes=[storage], nbytes=len(data),
+        )  # fmt: skip
+        target.written()
+        return event
+
+    def read(self, source, into, *, wait=(), queue=ANY, label=""):
+        """Read a tensor's bytes over PCIe into a HostStorage; returns the Event."""
+        queue, storage = self.queue_for(queue), source.storage
+        record = c.ReadBuffer(self.number, queue.id, storage.buffer.unique_id, 0, storage.buffer.size, False)
+
+        def emit():
+            item = self.system.executor.submit(record)
+            read = PendingRead(item, storage.buffer.size)
+
+            def arrived(_):
+                if item.error is None:
+                    into.data = np.frombuffer(bytes(read), np.uint8)
+
+            item.done.callbacks.append(arrived)
+            return item
+
+        return queue.issue(
+            "download", label or f"download {source.name}", emit, wait=wait, reads=[storage], writes=[into],
+            nbytes=storage.buffer.size,
+        )  # fmt: skip
+
+    def copy(self, queue, target, source, *, wait, label):
+        """Copy a tensor into another of the same layout, at the rate of the memory."""
+        if target.layout != source.layout or target.desc.shape != source.desc.shape:
+            raise UsageError("copy needs two tensors of one shape and layout", hint="to_layout_into converts")
+        ns = self.system.costs(self, self).step_ns("copy", self.name, source.nbytes)
+        return self.run_function(
+            "copy", label, lambda: target.poke(source.bytes_now()), ns, reads=[source], writes=[target], wait=wait,
+            queue=1 << queue.id, nbytes=source.nbytes,
+        )  # fmt: skip
+
+    def fill(self, queue, tensor, value, *, wait, label):
+        """Fill a tensor's bytes, at the rate of the memory."""
+        ns = self.system.costs(self, self).step_ns("copy", self.name, tensor.nbytes)
+        data = np.full(tensor.nbytes, value, np.uint8)
+        return self.run_function(
+            "fill", label, lambda: tensor.poke(data), ns, writes=[tensor], wait=wait, queue=1 << queue.id,
+            nbytes=tensor.nbytes,
+        )  # fmt: skip
+
+    # --- traces, faults
+
+    @contextlib.contextmanager
+    def capture(self, queue=0):
+        """Capture the programs submitted in the block; gives a `TraceCapture` to replay behind it."""
+        trace = TraceCapture(self, self.queues[queue])
+        self.system.executor.submit(c.BeginTraceCapture(self.number, queue, trace.id))
+        self.system.capturing = trace
+        try:
+            yield trace
+        finally:
+            self.system.capturing = None
+            self.system.executor.submit(c.EndTraceCapture(self.number, queue, trace.id))
+            trace.end()
+
+    def inject_fault(self, where, at_ns):
+        """Let the command that runs at `at_ns` fail; `where` names it in the error."""
+        self.state.inject_fault(round(at_ns * FS_PER_NS), where)
+
+    def _shut(self):
+        self.system.executor.submit(c.CloseDevice(self.number))
+
+
+class TraceCapture:
+    """A captured metal trace: programs only, addresses frozen.  `ranges`: memory that it uses, (type, first, end) per bank."""
+
+    def __init__(self, device, queue):
+        self.device, self.queue, self.id, self.ranges = device, queue, new_id(), []
+        self._tensors = []
+
+    def use(self, tensors):
+        """A captured program uses these."""
+        self._tensors += tensors
+
+    def end(self):
+        """Freeze the addresses."""
+        for tensor in self._tensors:
+            buffer = tensor.storage.buffer
+            start = int(buffer.address)
+            self.ranges.append((tensor, buffer.buffer_type, start, start + buffer.aligned_size_per_bank))
+
+    def check(self):
+        """TraceStale when memory of the trace now belongs to something else."""
+        for tensor, kind, start, end in self.ranges:
+            if tensor.is_allocated:
+                continue
+            for other in self.device.state.buffers.values():
+                first = other.address
+                if other.buffer_type == kind and first < end and start < first + other.size_per_bank:
+                    raise TraceStale(
+                        f"trace {self.id} uses {tensor.name} at {start:#x}, which was freed; buffer {other.id} lies there now",
+                        where={"expected": tensor.name, "found": other.id},
+                        hint="keep the tensors of a trace, or capture again",
+                    )
+
+    def replay(self, *, wait=(), label=None):
+        """Enqueue the programs of the trace; returns the Event."""
+        self.check()
+        record = c.ReplayTrace(self.device.number, self.queue.id, self.id, False)
+        storages = list({id(t): t.storage for t, *_ in self.ranges if t.is_allocated}.values())
+        return self.queue.issue(
+            "trace_replay", label or f"trace {self.id}", lambda: self.device.system.executor.submit(record), wait=wait,
+            writes=storages,
+        )  # fmt: skip
+
+    def release(self):
+        """Give its memory back."""
+        self.device.system.executor.submit(c.ReleaseTrace(self.device.number, self.id))
+
+
+class EmbeddedDevice(SimAccelerator):
+    """A chip that runs one image from boot: no tensors go in or out while it runs."""
+
+    scheme = "embedded"
+
+    def __init__(self, system, info, params, number):
+        super().__init__(system, info, params, number)
+        self.image = self._results = None
+
+    def flash(self, image):
+        """Put a binary (or the bytes of one) with its resident tensors into the device; returns the Event of the end of boot."""
+        from host_api.runtime.binaries import Binary
+
+        self.image = (image if isinstance(image, Binary) else Binary.load(image)).bind(self)
+        self._results = None
+        boot = float(self.params.get("boot_ns", 0))
+        return self.run_function("boot", f"boot {self.name}", lambda: None, boot)
+
+    def reset(self):
+        """Back to before boot."""
+        self.image = self._results = None
+
+    def run(self, entry=0, *, wait=()):
+        """Run a program of the image; returns the Event of its end."""
+        if self.image is None:
+            raise UsageError(f"{self.name} holds no image", hint="flash a binary first")
+        self._results, event = self.image.run_resident(entry, wait)
+        return event
+
+    def result(self, name):
+        """An output of the last run, by its name: a debug back door without simulated time."""
+        from host_api.runtime.encoding import decode
+
+        if self._results is None or name not in self._results:
+            known = ", ".join(self._results or ()) or "none: nothing has run"
+            raise UsageError(f"{self.name} has no result {name!r}", hint=f"its results: {known}")
+        tensor = self._results[name]
+        host_wait(tensor.event)
+        return decode(tensor.bytes_now(), tensor.desc, tensor.layout)
+
+    def write(self, target, data, **async_kw):
+        raise EmbeddedTransfer(f"{target.name} cannot be uploaded to {self.name}", hint="build it into the image")
+
+    def read(self, source, into, **async_kw):
+        raise EmbeddedTransfer(f"{source.name} cannot be downloaded from {self.name}", hint="result(name) looks at it")
+
+
+class Memory:
+    """Raw buffers of an accelerator."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def alloc(self, nbytes, space, *, align=32):
+        """A row-major tensor of bytes.  UsageError for an alignment that the memory does not have."""
+        from host_api.runtime.dtypes import DType
+        from host_api.runtime.layouts import Layout, TensorDesc
+        from host_api.runtime.tensors import Tensor
+
+        if align < 1 or align & (align - 1) or self.device.arch.dram_alignment % align:
+            raise UsageError(f"alignment {align} B; the memory gives {self.device.arch.dram_alignment} B")
+        return Tensor.empty(TensorDesc((nbytes,), DType.U8), Layout(space), self.device)
+
+    def free(self, buffer):
+        """Give a buffer back."""
+        buffer.deallocate(force=True)
+
+    def write(self, buffer, data, **async_kw):
+        """Write bytes; returns the Event."""
+        return self.device.write(buffer, np.ascontiguousarray(data).view(np.uint8).tobytes(), **async_kw)
+
+    def read(self, buffer, out, **async_kw):
+        """Read bytes into an array once the returned Event has happened."""
+        storage = HostStorage(None, "raw read")
+        event = self.device.read(buffer, storage, **async_kw)
+
+        def arrived(_):
+            if storage.data is not None:
+                out.reshape(-1).view(np.uint8)[:] = storage.data
+
+        event._state.done.callbacks.append(arrived)
+        return event
+
+    def fill(self, buffer, value=0, *, wait=(), queue=ANY):
+        """Fill with a byte; returns the Event."""
+        return self.device.queue_for(queue).fill(buffer, value, wait=wait)

@@ -1,0 +1,33 @@
+"""Hooks: callbacks around commands and programs, which may look at tensors and overwrite them without simulated cost."""
+
+import contextlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Callbacks.  Commands: `(kind, label)` before, `(kind, label, event)` behind; programs: `(info, inputs, outputs)`, and
+    the event behind.
+    """
+
+    pre_command: object = None
+    post_command: object = None
+    pre_program: object = None
+    post_program: object = None
+
+    def call(self, name, *args):
+        """Call one of them, if it is set."""
+        hook = getattr(self, name)
+        if hook is not None:
+            hook(*args)
+
+
+@contextlib.contextmanager
+def hooks(system, **callbacks):
+    """Callbacks around every command of a system in the block; see `Hooks`."""
+    mine = Hooks(**callbacks)
+    system.hooks.append(mine)
+    try:
+        yield mine
+    finally:
+        system.hooks.remove(mine)

@@ -1,0 +1,174 @@
+"""Queues of a device: in order within, unordered among each other except through events (runtime reference section 5.8)."""
+
+from collections import deque
+
+from host_api.runtime.errors import RaceDetected
+from host_api.runtime.sync import Event, events_of, merge, wait
+from sim import commands as c
+from sim.errors import CommandFault, UsageError
+from sim.executor import new_id
+
+
+class HostCall:
+    """What the callback of `Queue.host_call` gets."""
+
+    def __init__(self, queue):
+        self.queue, self.device = queue, queue.device
+
+
+class Queue:
+    """One in-order queue.  `depth`: commands that may be outstanding before the host blocks (None: any number)."""
+
+    def __init__(self, device, index):
+        self.device, self.id, self.depth = device, index, None
+        self.system = device.system
+        self.key = (device.number, index)
+        self.clock = {self.key: 0}  # what is ordered before the next command
+        self._issued = deque()
+
+    def __repr__(self):
+        return f"Queue({self.id} of {self.device.name})"
+
+    @property
+    def outstanding(self):
+        """Commands issued here that have not ended at the host's time."""
+        while self._issued and self._issued[0].done:
+            self._issued.popleft()
+        return len(self._issued)
+
+    # --- issuing
+
+    def issue(self, kind, label, emit, *, wait=(), reads=(), writes=(), nbytes=0):
+        """Issue a command behind `wait` and the tensors' earlier uses; returns its Event.
+
+        `emit()` submits the records and returns the queue item; `reads`, `writes`: storages with `uses`.
+        """
+        system = self.system
+        system.check_not_in_callback()
+        self._make_room()
+        explicit = events_of(wait)
+        for event in explicit:
+            self.wait_for(event)
+        self._order(label, reads, writes)
+        system.run_hooks(None, "pre_command", kind, label)
+        submitted, item = system.host.now, emit()
+        event = self._record(label, submitted, item)
+        for storage in reads:
+            storage.uses.read(event)
+        for storage in writes:
+            storage.uses.written(event)
+        system.add_span(kind, self, event, nbytes, explicit)
+        system.run_hooks(None, "post_command", kind, label, event)
+        return event
+
+    def _make_room(self):
+        if self.depth is not None and self.outstanding >= self.depth:
+            wait(self._issued[0])
+
+    def _record(self, label, submitted, item):
+        number = new_id()
+        state = self.system.executor.submit(c.RecordEvent(self.device.number, self.id, number))
+        self.clock[self.key] += 1
+        event = Event(self.system, state, number, label, dict(self.clock), submitted, item)
+        self._issued.append(event)
+        return event
+
+    def ordered(self, event):
+        """Whether an event comes before the next command here by queue order and earlier waits."""
+        return bool(event.clock) and all(self.clock.get(key, 0) >= count for key, count in event.clock.items())
+
+    def wait_for(self, event):
+        """The queue stalls until `event`; the host goes on."""
+        if not self.ordered(event):
+            self.system.executor.submit(c.WaitForEvent(self.device.number, self.id, event.id))
+            self.clock = merge(self.clock, event.clock)
+
+    def _order(self, label, reads, writes):
+        """What earlier uses of the storages ask for: `auto` waits for them, `check` finds them ordered or raises."""
+        mode = self.system.hazards
+        if mode == "manual":
+            return
+        for storage, before in _conflicts(reads, writes):
+            if mode == "auto":
+                self.wait_for(before)
+            elif not self.ordered(before) and not self.system.host_saw(before):
+                raise RaceDetected(
+                    f"'{label}' on queue {self.id} of {self.device.name} and '{before.label}' use {storage.what} and nothing "
+                    "orders them",
+                    where={
+                        "commands": [before.label, label],
+                        "tensor": storage.what,
+                        "missing": f"{before.label} -> {label}",
+                    },
+                    hint=f"give wait=[event of '{before.label}'], or hazards='auto'",
+                )
+
+    # --- commands without tensors
+
+    def record(self):
+        """The event of everything issued here so far."""
+        return self.issue("record_event", "record", lambda: None)
+
+    def barrier(self):
+        """An event behind everything here; what follows comes after it anyway, as the queue is in order."""
+        return self.issue("barrier", "barrier", lambda: None)
+
+    def host_call(self, function, *, wait=(), label="host call", reads=(), writes=()):
+        """Call `function(HostCall)` on the host in queue order.  It must not use queues; what it raises fails the event."""
+        reads, writes = [t.storage for t in reads], [t.storage for t in writes]
+
+        def call():
+            self.system.in_callback = True
+            try:
+                function(HostCall(self))
+            except CommandFault:
+                raise
+            except Exception as error:
+                raise CommandFault(f"{label} raised {type(error).__name__}: {error}") from error
+            finally:
+                self.system.in_callback = False
+
+        emit = self._emit_function(label, call, 0, exclusive=False)
+        return self.issue("host_func", label, emit, wait=wait, reads=reads, writes=writes)
+
+    def _emit_function(self, name, function, duration_fs, exclusive=True, buffers=()):
+        record = c.EnqueueFunction(self.device.number, self.id, name, function, duration_fs, buffers, exclusive)
+        return lambda: self.system.executor.submit(record)
+
+    def fill(self, tensor, value, *, wait=(), label=None):
+        """Fill a tensor's bytes with a byte value."""
+        if not 0 <= value <= 255:
+            raise UsageError(f"fill value {value} is not a byte")
+        return self.device.fill(self, tensor, value, wait=wait, label=label or f"fill {tensor.name}")
+
+    def copy(self, target, source, *, wait=(), label=None):
+        """Copy a tensor into another of the same layout on this device."""
+        return self.device.copy(self, target, source, wait=wait, label=label or f"copy {source.name}")
+
+
+class Uses:
+    """Who wrote a storage last, and who has read it since."""
+
+    def __init__(self):
+        self.last_write, self.reads = None, []
+
+    def read(self, event):
+        """A command reads it.  An earlier read that comes before this one by order is covered by it."""
+        kept = [e for e in self.reads if not all(event.clock.get(k, 0) >= n for k, n in e.clock.items())]
+        self.reads = [*kept, event]
+
+    def written(self, event):
+        """A command writes it."""
+        self.last_write, self.reads = event, []
+
+
+def _conflicts(reads, writes):
+    """(storage, earlier event) of each read-after-write, write-after-write and write-after-read."""
+    for storage in reads:
+        if storage.uses.last_write is not None:
+            yield storage, storage.uses.last_write
+    for storage in writes:
+        if storage.uses.last_write is not None:
+            yield storage, storage.uses.last_write
+        for event in storage.uses.reads:
+            yield storage, event

@@ -1,0 +1,226 @@
+"""Events and timelines: what commands signal, and what commands and the host wait for (runtime reference section 5.8).
+
+An `Event` stands for a tt-metal event that a queue records behind a command, or that the host signals.  Every queue
+counts its commands; an event carries a vector clock of those counts, so whether one command is ordered before another is
+a comparison of numbers.
+"""
+
+from host_api.runtime.errors import CommandFailed, Deadlock, WaitTimeout
+from sim import commands as c
+from sim.environment import FS_PER_NS
+from sim.errors import CommandFault, TensimError, UsageError
+from sim.errors import DeadlockError as LaneDeadlock
+from sim.executor import new_id
+
+
+class Event:
+    """Something that happens once.  `clock`: {queue key: number of its last command ordered before}.
+
+    `t_submit`, `t_start`, `t_end`: simulated ns, None as long as unknown; `label`: of the command.
+    """
+
+    __slots__ = ("system", "id", "label", "clock", "_submitted", "_item", "_state", "_chain", "__weakref__")
+
+    def __init__(self, system, state, number, label="", clock=None, submitted=None, item=None):
+        self.system, self.id, self.label, self.clock = system, number, label, clock or {}
+        self._state, self._submitted, self._item, self._chain = state, submitted, item, None
+        state.done.callbacks.append(self._happened)
+
+    def _happened(self, _):
+        error = self._state.error
+        if error is not None:
+            chain = error.where.setdefault("chain", [])
+            chain.append(self.label)
+            self._chain = list(chain)
+
+    def __repr__(self):
+        return f"Event({self.label or self.id}, {'done' if self.done else 'pending'})"
+
+    @property
+    def done(self):
+        """Whether it has happened in what is simulated so far."""
+        return self._state.done.processed
+
+    @property
+    def error(self):
+        """CommandFailed, with the root cause and the chain of dependents, when it failed; else None."""
+        error = self._state.error
+        if error is None:
+            return None
+        chain = self._chain or [self.label]
+        return CommandFailed(
+            f"{self.label or 'a command'} failed: {error.message}",
+            where={**error.where, "root": error.message, "chain": chain},
+            hint=f"first to fail: {chain[0]}",
+        )
+
+    @property
+    def t_submit(self):
+        """When the host issued it."""
+        return None if self._submitted is None else self._submitted / FS_PER_NS
+
+    @property
+    def t_start(self):
+        """When the command began to use the device; its end for what takes no time there."""
+        if self._item is None or not self.done:
+            return self.t_end
+        return self.t_end if self._item.begun is None else self._item.begun / FS_PER_NS
+
+    @property
+    def t_end(self):
+        """When the event happened."""
+        return None if self._state.time is None else self._state.time / FS_PER_NS
+
+    def query(self):
+        """Whether it has happened by now on the host's clock; a poll costs host time."""
+        return self.system.executor.submit(c.QueryEvent(self.id))
+
+    @staticmethod
+    def all_of(*events):
+        """The event that happens when all of them have."""
+        return _combined(events, "all")
+
+    @staticmethod
+    def any_of(*events):
+        """The event that happens when the first of them does."""
+        return _combined(events, "any")
+
+
+def _combined(events, mode):
+    if not events:
+        raise UsageError("an event of no events would never happen")
+    if len(events) == 1:
+        return events[0]
+    system = events[0].system
+    env = system.env
+    state, number = host_event(system)
+
+    def follow():
+        ends = [event._state.done for event in events]
+        yield env.all_of(ends) if mode == "all" else env.any_of(ends)
+        happened = [event for event in events if event._state.done.processed]
+        errors = [event._state.error for event in happened if event._state.error is not None]
+        state.happen(env.now, errors[0] if errors else None)
+
+    env.process(follow())
+    clock = merge(*(event.clock for event in events)) if mode == "all" else {}
+    return Event(system, state, number, f"{mode} of {', '.join(event.label for event in events)}", clock)
+
+
+def host_event(system):
+    """(state, id) of a fresh event that no queue records."""
+    number = new_id()
+    return system.executor.submit(c.CreateEvent(number)), number
+
+
+def merge(*clocks):
+    """The clock behind all of these."""
+    result = {}
+    for clock in clocks:
+        for key, count in clock.items():
+            if result.get(key, 0) < count:
+                result[key] = count
+    return result
+
+
+class Timeline:
+    """A counter that only grows; `at(n)` is the event of its reaching n, which may be waited for before."""
+
+    def __init__(self, system, label="timeline"):
+        self.system, self.label, self.value, self.failure = system, label, 0, None
+        self._waiting = {}  # value -> Event
+
+    def at(self, value):
+        """The event of the counter's reaching `value`."""
+        if value not in self._waiting:
+            state, number = host_event(self.system)
+            self._waiting[value] = Event(self.system, state, number, f"{self.label} at {value}")
+            self._settle()
+        return self._waiting[value]
+
+    def signal(self, value):
+        """The host lets the counter reach `value`; a lower value than it has changes nothing."""
+        self.value = max(self.value, value)
+        self._settle()
+
+    def fail(self, error):
+        """Every value that was not reached fails with `error`, for good; the first error counts."""
+        self.failure = self.failure or error
+        self._settle()
+
+    def _settle(self):
+        for value, event in self._waiting.items():
+            if event._state.done.triggered or event.id in self.system.signalled:
+                continue
+            if value <= self.value or self.failure is not None:
+                self.system.signalled.add(event.id)
+                why = "" if value <= self.value else str(self.failure)
+                self.system.executor.submit(c.SignalEvent(event.id, why))
+
+
+def events_of(x):
+    """The events of an event, tensor, submission, None, or any nesting of those."""
+    if x is None:
+        return []
+    if isinstance(x, Event):
+        return [x]
+    if hasattr(x, "event"):
+        return events_of(x.event)
+    try:
+        parts = iter(x)
+    except TypeError:
+        raise UsageError(
+            f"cannot wait for {type(x).__name__}", hint="give an event, a tensor or a submission"
+        ) from None
+    return [event for part in parts for event in events_of(part)]
+
+
+def wait(x, *, mode="all", timeout_ns=None):
+    """The host waits for events, tensors or submissions: for all of them, or (`mode="any"`) for the first.
+
+    Raises WaitTimeout (at host time + `timeout_ns`), Deadlock when it can never happen, CommandFailed when it failed.
+    """
+    if mode not in ("all", "any"):
+        raise UsageError(f"mode is {mode!r}", hint="'all' or 'any'")
+    events = events_of(x)
+    if not events:
+        return
+    system = events[0].system
+    timeout = None if timeout_ns is None else round(timeout_ns * FS_PER_NS)
+    deadline = None if timeout is None else system.host.now + timeout
+    record = c.WaitEvents(tuple(dict.fromkeys(event.id for event in events)), mode == "any", timeout)
+    happened = _happen(system, record, events)
+    if not happened:
+        raise _timed_out(events, deadline)
+    over = [event for event in events if event.done]
+    for event in over:
+        if event.error is not None:
+            raise event.error
+        system.saw(event)
+
+
+def _happen(system, record, events):
+    """Carry the wait out.  A device that fails ends only the waits for what failed with it."""
+    while True:
+        try:
+            return system.executor.submit(record)
+        except LaneDeadlock as error:
+            if error.message.startswith("deadlock: queue") or "nothing can signal" in error.message:
+                raise Deadlock(f"{error.message}; waiting for {', '.join(e.label for e in events)}") from None
+            raise
+        except TensimError as error:
+            if all(event.done for event in events) and not isinstance(error, CommandFault):
+                return True
+            if any(device.failed is error for device in system.executor.devices.values()):
+                continue
+            raise
+
+
+def _timed_out(events, deadline):
+    pending = [event.label or str(event.id) for event in events if not event.done]
+    now = deadline / FS_PER_NS
+    return WaitTimeout(
+        f"after the wait, at {now:.0f} ns, these are pending: {', '.join(pending)}",
+        where={"pending": pending, "now_ns": now},
+        hint="wait longer: nothing is lost, the commands go on",
+    )

@@ -1,0 +1,437 @@
+"""The system: declared devices, one simulated clock, one imperative host timeline (runtime reference sections 5.1-5.3)."""
+
+import contextlib
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import host_api.device as metal
+from host_api.runtime.conversion import Plans
+from host_api.runtime.devices import EmbeddedDevice, HostDevice, SimAccelerator
+from host_api.runtime.errors import DeviceConfigConflict, DeviceNotFound
+from host_api.runtime.planner import Costs
+from host_api.runtime.selection import DeviceInfo, select
+from host_api.runtime.specs import parse_devices
+from host_api.runtime.sync import Event, Timeline, merge
+from host_api.runtime.tensors import Residency
+from host_api.runtime.timeline import Span, chrome_trace
+from sim import commands as c
+from sim.arch.loader import architectures, load_arch
+from sim.environment import FS_PER_NS
+from sim.errors import UsageError
+from sim.executor import RecordedEvent
+from sim.executor import System as SimSystem
+
+FIRST_HOST = 256  # number of the first host device in command records; chips have 0, 1, ...
+HAZARDS = ("auto", "manual", "check")
+_current = None
+
+
+def current():
+    """The system that was made last and is not closed; a one-chip system when there is none."""
+    global _current
+    if _current is None:
+        _current = System()
+    return _current
+
+
+@dataclass(frozen=True)
+class ChipConfig:
+    """A declared chip.  `remote_of`: position of the chip through which the host reaches it; None: it has PCIe itself.
+
+    `group`, `group_shape`: the board it belongs to, whose chips form a mesh (rows, columns).
+    """
+
+    arch: str
+    remote_of: int | None = None
+    group: int = 0
+    group_shape: tuple = (1, 1)
+
+
+@dataclass(frozen=True)
+class SystemConfig:
+    """What there is.
+
+    `chips`; `overrides`: {dotted parameter: value} for all of them; `hazards`: auto, manual or check; `numerics`, `noc`: as
+    `create_device`; `ideal`: no host and dispatch overheads at all, so that schedules follow from the work alone;
+    `max_counters`: how many hardware counters one evaluation may ask for (None: any number); `links`: `sim.topology.Link`s
+    in place of those of the boards.
+    """
+
+    chips: tuple = (ChipConfig("wormhole_b0"),)
+    overrides: Mapping = field(default_factory=dict)
+    hazards: str = "auto"
+    numerics: str = "fast"
+    noc: str = "packet"
+    ideal: bool = False
+    max_counters: int | None = None
+    links: tuple | None = None
+
+    @staticmethod
+    def named(text, **settings):
+        """The configuration of a list of boards and architectures: "n300", "wormhole_b0,blackhole", ..."""
+        chips = []
+        for group, name in enumerate(part.strip() for part in text.split(",")):
+            chips += _board(name, len(chips), group)
+        return SystemConfig(tuple(chips), **settings)
+
+
+def _board(name, first, group):
+    """Chips of a board; `first`: position of its first chip."""
+    if name == "n300":
+        return [
+            ChipConfig("wormhole_b0", None, group, (1, 2)),
+            ChipConfig("wormhole_b0", first, group, (1, 2)),
+        ]
+    if name == "t3000":  # four n300 cards: chips with PCIe first, each followed by the one behind it
+        places = (None if chip % 2 == 0 else first + chip - 1 for chip in range(8))
+        return [ChipConfig("wormhole_b0", remote_of, group, (2, 4)) for remote_of in places]
+    arch = {"n150": "wormhole_b0", "p150": "blackhole", "p100": "blackhole"}.get(name, name)
+    if arch not in architectures() and not arch.endswith((".yaml", ".yml")):
+        known = ", ".join(["n150", "n300", "t3000", *architectures()])
+        raise UsageError(f"a system cannot hold {name!r}", hint=f"boards and architectures: {known}")
+    return [ChipConfig(arch, None, group)]
+
+
+class HostTimeline:
+    """The host's clock.  `now` in ns; `compute(ns)`: the host works."""
+
+    def __init__(self, system):
+        self._system = system
+
+    @property
+    def now(self):
+        """Simulated ns."""
+        return self._system.sim.host.now / FS_PER_NS
+
+    def compute(self, ns):
+        """Let the host work for `ns`; devices go on meanwhile."""
+        self._system.charge("host work", "compute", ns, 0)
+
+
+class DeviceMap(Mapping):
+    """Name -> Device (None: an optional device that is absent), in the order declared; `default`: the default device."""
+
+    def __init__(self, devices, default):
+        self._devices, self.default = devices, devices.get(default)
+
+    def __getitem__(self, name):
+        return self._devices[name]
+
+    def __iter__(self):
+        return iter(self._devices)
+
+    def __len__(self):
+        return len(self._devices)
+
+
+class System:
+    """Declared devices and their common time.
+
+    `config`: a SystemConfig, a list of boards as text, or None for one Wormhole chip.  Nothing is opened before `open`.
+    `stats`: counters of the runtime; `spans`: every command issued.
+    """
+
+    def __init__(self, config=None, *, seed=0, hazards=None):
+        global _current
+        config = SystemConfig() if config is None else config
+        self.config = SystemConfig.named(config) if isinstance(config, str) else config
+        self.seed, self.hazards = seed, hazards or self.config.hazards
+        if self.hazards not in HAZARDS:
+            raise UsageError(f"hazards is {self.hazards!r}", hint=f"one of {', '.join(HAZARDS)}")
+        self._archs = [load_arch(chip.arch, self._overrides(chip.arch)) for chip in self.config.chips]
+        self.sim = SimSystem(metal.current_system().executor.programs)
+        self.host, self.env, self.executor = self.sim.host, self.sim.env, self.sim.executor
+        self.timeline_host = HostTimeline(self)
+        self.tensors, self.plans, self.residency = {}, Plans(self), Residency(self)
+        self.stats, self.spans, self.signalled, self.clock = Counter(), [], set(), {}
+        self.in_callback, self.capturing, self.hooks = False, None, []
+        self._open, self._costs, self._scopes = {}, {}, []
+        self.inventory = self._declare()
+        self.host.use_costs(self._archs[0])
+        self.origin = self._origin()
+        _current = self
+        self.activate()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def activate(self):
+        """Make this the system to which new programs and events of the plain host API belong."""
+        metal.use_system(self.sim)
+
+    def close(self):
+        """Close all devices."""
+        global _current
+        for device in list(self._open.values()):
+            device.close(force=True)
+        _current = None if _current is self else _current
+
+    def _origin(self):
+        state = RecordedEvent()
+        state.done = self.env.event()
+        state.happen(0)
+        event = Event(self, state, 0, "start", {})
+        self.env.run_until(state.done)
+        return event
+
+    # --- declared devices
+
+    def _overrides(self, arch):
+        """Parameter overrides of a chip; `ideal` sets every overhead of host, dispatch and PCIe pages to nothing."""
+        changes = {}
+        if self.config.ideal:
+            base = load_arch(arch)
+            changes = {
+                f"{part}.{key}": 0 for part in ("host", "dispatch") for key in base.section(part) if key.endswith("_ns")
+            }
+            for key in ("host.copy_bytes_per_ns", "pcie.write_page_bytes_per_ns", "pcie.read_page_bytes_per_ns"):
+                changes[key] = 1e12
+            changes |= {"pcie.write_page_ns": 0, "pcie.read_page_ns": 0}
+        return {**changes, **self.config.overrides}
+
+    def _declare(self):
+        """DeviceInfos: the chips, the host, and the chips once more as embedded targets."""
+        infos, matches = [], Counter()
+
+        def add(scheme, arch, **details):
+            spec = f"{scheme}://{arch}[{matches[scheme, arch]}]"
+            infos.append(DeviceInfo(len(infos), spec, scheme, arch, matches[scheme, arch], **details))
+            matches[scheme, arch] += 1
+
+        for chip, arch in zip(self.config.chips, self._archs, strict=True):
+            self._declare_chip(add, "sim", chip, arch)
+        add("host", "local", mmio=True, remote_of=None, mesh_shape=(1, 1), queues=64, clock_mhz=0, grid=(0, 0))
+        for chip, arch in zip(self.config.chips, self._archs, strict=True):
+            self._declare_chip(add, "embedded", chip, arch)
+        return infos
+
+    @staticmethod
+    def _declare_chip(add, scheme, chip, arch):
+        add(
+            scheme, chip.arch, mmio=chip.remote_of is None, remote_of=chip.remote_of, mesh_shape=chip.group_shape,
+            queues=int(arch["dispatch.max_queues"]), clock_mhz=arch.clock_mhz, grid=tuple(arch.grid),
+        )  # fmt: skip
+
+    def chip_of(self, info):
+        """Position of the chip behind a declared device."""
+        return info.id if info.scheme == "sim" else info.id - len(self.config.chips) - 1
+
+    def list_devices(self, pattern="*"):
+        """Declared devices whose spec matches a shell pattern; their `.spec` opens them."""
+        import fnmatch
+
+        return [info for info in self.inventory if pattern == "*" or fnmatch.fnmatch(info.spec, pattern)]
+
+    def describe(self):
+        """What there is, as plain data: no device is opened."""
+        from host_api.runtime.description import describe
+
+        return describe(self)
+
+    def explain(self, spec):
+        """The Selection that `open_all` would come to, with a verdict on every term; raises what it would raise."""
+        return select(parse_devices(spec), self.inventory)
+
+    # --- opening
+
+    def open(self, spec, **params):
+        """The device of one spec; further params as keywords.  DeviceNotFound, DeviceConfigConflict, SpecSyntax."""
+        text = str(spec)
+        parsed = parse_devices(text)
+        if len(parsed) != 1:
+            raise UsageError(f"{text!r} names {len(parsed)} devices", hint="open_all opens several")
+        choice = next(iter(select(parsed, self.inventory).values()))
+        if choice.info is None:
+            raise DeviceNotFound(f"{text}: the device is optional and absent")
+        return self._device(choice.info, {**choice.params, **{key: value for key, value in params.items()}})
+
+    def open_all(self, specs, *, default=None):
+        """The devices of several specs: text with ';', a list, or {name: spec}; returns a DeviceMap."""
+        if isinstance(specs, Mapping):
+            specs = [f"{name}={spec}" for name, spec in specs.items()]
+        text = specs if isinstance(specs, str) else ";".join(map(str, specs))
+        selection = select(parse_devices(text), self.inventory, default=default)
+        devices = {
+            name: None if choice.info is None else self._device(choice.info, choice.params)
+            for name, choice in selection.items()
+        }
+        return DeviceMap(devices, selection.default)
+
+    def _device(self, info, params):
+        place = info.scheme if info.scheme == "host" else self.chip_of(info)
+        device = self._open.get(place)
+        if device is not None:
+            self._check_same(device, info, params)
+            return device
+        mesh = params.get("mesh")
+        if mesh not in (None, (1, 1), "1x1"):
+            return self._mesh(info, params, mesh)
+        kind = {"sim": SimAccelerator, "host": HostDevice, "embedded": EmbeddedDevice}[info.scheme]
+        number = FIRST_HOST if info.scheme == "host" else place
+        device = self._open[place] = kind(self, info, params, number)
+        return device
+
+    def _mesh(self, info, params, mesh):
+        from host_api.runtime.meshes import MeshDevice
+
+        rows, columns = mesh if isinstance(mesh, tuple) else map(int, mesh.split("x"))
+        rest = {key: value for key, value in params.items() if key != "mesh"}
+        group = self.config.chips[self.chip_of(info)].group
+        members = [i for i, chip in enumerate(self.config.chips) if chip.group == group]
+        chips = members[members.index(self.chip_of(info)) :][: rows * columns]
+        return MeshDevice((rows, columns), [self._device(self.inventory[chip], rest) for chip in chips])
+
+    @staticmethod
+    def _check_same(device, info, params):
+        if device.scheme != info.scheme:
+            raise DeviceConfigConflict(
+                f"{device.name} is open as {device.scheme}:// and asked for as {info.scheme}://", hint="close it first"
+            )
+        for key, value in params.items():
+            if str(device.params.get(key, value)) != str(value) or key not in device.params:
+                raise DeviceConfigConflict(
+                    f"{device.name} is open with {key}={device.params.get(key, 'its default')} and asked for with {key}={value}",
+                    where={"key": key, "open": device.params.get(key), "asked": value},
+                    hint="open it once with all settings",
+                )
+
+    def forget(self, device):
+        """A device was closed."""
+        for place, open_device in list(self._open.items()):
+            if open_device is device:
+                del self._open[place]
+
+    def open_record(self, info, params, number):
+        """The CreateDevice record of a declared chip."""
+        chip, overrides = (
+            self.config.chips[self.chip_of(info)],
+            self._overrides(self.config.chips[self.chip_of(info)].arch),
+        )
+        queues = int(params.get("cqs", info.queues))
+        if queues > info.queues:
+            overrides["dispatch.max_queues"] = queues
+        if "clock_mhz" in params:
+            overrides["clock_mhz"] = params["clock_mhz"]
+        arch = load_arch(chip.arch, overrides)
+        seed = int(params.get("seed", self.seed))
+        sizes = int(params.get("l1_small", 0)), int(params.get("trace_region", 0))
+        return c.CreateDevice(number, queues, *sizes, arch, self.config.numerics, self.config.noc, None, seed)
+
+    # --- time
+
+    @property
+    def host_ns(self):
+        """The host's clock in ns."""
+        return self.host.now / FS_PER_NS
+
+    def charge(self, label, op, ns, nbytes):
+        """The host works for `ns` on something that the timeline shows."""
+        begun = self.host.now
+        self.executor.submit(c.HostWork(round(ns * FS_PER_NS)))
+        self.stats["host.prep_ns"] += ns
+        self.spans.append(Span(op, "host", None, label, nbytes, (), begun, self.host.now, None))
+
+    def spawn(self, generator, *, label=""):
+        """Run a generator as a second host core: it yields Events, and ns (a number) that it works; returns the Event of its end.
+
+        Its clock is the simulated time; what it issues is stamped with it.
+        """
+        from host_api.runtime.spawned import spawn
+
+        return spawn(self, generator, label)
+
+    def run_until(self, ns):
+        """Let simulated time, and the host's, come to `ns`."""
+        self.charge("run until", "idle", max(ns - self.host_ns, 0), 0)
+        self.executor.catch_up()
+
+    def drain(self):
+        """The host waits for everything on every device."""
+        for device in list(self._open.values()):
+            device.synchronize()
+
+    def timeline(self):
+        """Every command issued so far: `Timeline` of spans with start and end in ns, `.to_chrome_trace(path)`."""
+        return chrome_trace(self.spans)
+
+    def new_timeline(self, label="timeline"):
+        """A counter whose values are events."""
+        return Timeline(self, label)
+
+    # --- what commands need
+
+    def add_span(self, kind, queue, event, nbytes, deps):
+        """Remember a command for the timeline."""
+        self.spans.append(
+            Span(
+                kind, queue.device.name, queue.id, event.label, nbytes, tuple(d.label for d in deps), None, None, event
+            )
+        )
+
+    def host_saw(self, event):
+        """Whether the host has waited for an event, so that what it issues now comes later."""
+        return bool(event.clock) and all(self.clock.get(key, 0) >= n for key, n in event.clock.items())
+
+    def saw(self, event):
+        """The host has waited for an event."""
+        self.clock = merge(self.clock, event.clock)
+
+    def check_not_in_callback(self):
+        """UsageError inside a host call: it may not use queues."""
+        if self.in_callback:
+            raise UsageError("a host call must not use queues", hint="issue it behind the host call's event")
+
+    def costs(self, source, target):
+        """Rates of conversions between two devices (None: host memory)."""
+        key = tuple(None if one is None or one.scheme == "host" else one.number for one in (source, target))
+        if key not in self._costs:
+            self._costs[key] = self._rates(source, target)
+        return self._costs[key]
+
+    def _rates(self, source, target):
+        chip = next((one for one in (target, source) if one is not None and one.scheme != "host"), None)
+        arch = self._archs[0] if chip is None else chip.arch
+        memory = arch.dram_banks * arch["dram.bytes_per_cycle"] * arch.clock_mhz / 2000  # read and written once: B/ns
+        peer = None
+        if None not in (source, target) and source is not target and "host" not in (source.scheme, target.scheme):
+            peer = self.peer_rate(source, target)
+        host = arch["host.copy_bytes_per_ns"]
+        return Costs(
+            host_copy=host, host_tilize=host, host_cast=host, upload=arch["pcie.write_bytes_per_ns"],
+            download=arch["pcie.read_bytes_per_ns"], device_convert=memory, device_copy=memory, peer=peer,
+            launch_ns=arch["dispatch.program_ns"], transfer_ns=arch["host.enqueue_transfer_ns"],
+        )  # fmt: skip
+
+    def peer_rate(self, source, target):
+        """Bytes per ns from chip to chip; None without a link."""
+        route = self.topology.direct(source, target)
+        return None if route is None else min(hop.bytes_per_ns for hop in route.hops)
+
+    def run_hooks(self, own, name, *args):
+        """Call the hooks of the system, and those of one submit (`own`)."""
+        for hook in (*self.hooks, *(() if own is None else (own,))):
+            hook.call(name, *args)
+
+    # --- scopes
+
+    @contextlib.contextmanager
+    def scope(self, name):
+        """Name a part of the timeline: the labels of its commands begin with it."""
+        self._scopes.append(name)
+        first = len(self.spans)
+        try:
+            yield
+        finally:
+            self._scopes.pop()
+            for span in self.spans[first:]:
+                span.scope = span.scope or name
+
+    def digest(self):
+        """Hash of the timeline: equal runs have equal ones."""
+        text = "\n".join(map(str, (span.key() for span in self.spans)))
+        return hashlib.sha256(text.encode()).hexdigest()

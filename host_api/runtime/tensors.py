@@ -1,0 +1,280 @@
+"""Tensors: a description, a layout, and the memory that holds the bytes (runtime reference section 5.6)."""
+
+import itertools
+from collections import deque
+
+import numpy as np
+
+from host_api.runtime.dtypes import DType, cast, dtype_of
+from host_api.runtime.encoding import decode, encode
+from host_api.runtime.errors import LayoutMismatch, RetainedTensor, UseAfterFree
+from host_api.runtime.layouts import Layout, MemSpace, TensorDesc
+from host_api.runtime.queues import Uses
+from host_api.runtime.sync import wait
+from sim.errors import UsageError
+
+_ids = itertools.count(1)
+ROW_HOST = Layout(MemSpace.HOST)
+
+
+class HostStorage:
+    """Bytes in host memory (uint8), None until a download has brought them; `keeper`: the array that they belong to."""
+
+    device = None
+
+    def __init__(self, data, what, keeper=None):
+        self.data, self.what, self.keeper, self.uses = data, what, keeper, Uses()
+
+    def free(self):
+        """Let go of the memory."""
+        self.data = self.keeper = None
+
+
+class DeviceStorage:
+    """A buffer of a chip."""
+
+    def __init__(self, device, buffer, what):
+        self.device, self.buffer, self.what, self.uses = device, buffer, what, Uses()
+
+    def free(self):
+        """Give the memory back."""
+        self.device.free_buffer(self.buffer, self.uses)
+        self.buffer = None
+
+
+class Tensor:
+    """A tensor somewhere.  `version` grows with every write; `retain`: deallocate needs force; `name`: in messages.
+
+    `device`: None for host memory.  `placement`: the affinity it was pinned to.
+    """
+
+    def __init__(self, system, desc, layout, storage, *, name=None, device=None):
+        self.id, self.system = next(_ids), system
+        self.desc, self.layout, self._storage = desc, layout.resolved(desc), storage
+        self.device, self.placement, self.retain, self.version = device, None, False, 0
+        self.name = name or f"tensor{self.id}"
+        self.lost = None  # the error of whoever uses it, once it is gone
+        system.tensors[self.id] = self
+
+    def __repr__(self):
+        place = "host" if self.device is None else self.device.name
+        layout = f"{self.layout.space.value} {self.layout.tiling}"
+        return f"Tensor({self.name}, {self.desc.dtype} {self.desc.shape}, {layout} on {place})"
+
+    # --- making
+
+    @staticmethod
+    def from_numpy(array, *, copy=True, allow_cast=False, system=None, name=None):
+        """A row-major tensor in host memory.
+
+        `copy=False` borrows the array, which stays alive with the tensor; `allow_cast` permits types that devices have not
+        (float64, int64, ...).  LayoutUnsupported for other types and for arrays of no dimension.
+        """
+        array = np.asarray(array)
+        dtype = dtype_of(array.dtype, allow_cast=allow_cast)
+        desc = TensorDesc(array.shape, dtype)
+        values = array if array.dtype == dtype.numpy else cast(array, dtype)
+        if copy or not values.flags.c_contiguous:
+            values = np.array(values, order="C")
+        storage = HostStorage(values.reshape(-1).view(np.uint8), name or "host array", values)
+        return Tensor(_system(system), desc, Layout(MemSpace.HOST), storage, name=name)
+
+    @staticmethod
+    def empty(desc, layout, device=None, *, name=None, system=None):
+        """A tensor of undefined contents.  OutOfDeviceMemory when it does not fit."""
+        layout = layout.resolved(desc)
+        if layout.space.on_host:
+            data = np.zeros(layout.nbytes(desc), np.uint8)
+            owner = _system(system) if device is None else device.system
+            return Tensor(owner, desc, layout, HostStorage(data, name or "host array"), name=name)
+        if device is None:
+            raise UsageError(f"a tensor in {layout.space.name} needs a device")
+        return Tensor(device.system, desc, layout, device.allocate(desc, layout, name), name=name, device=device)
+
+    @staticmethod
+    def scalar(value, *, system=None):
+        """One number, packed into 32 bits: an argument of kernels."""
+        kind = np.float32 if isinstance(value, float) else np.int32 if value < 0 else np.uint32
+        return Tensor.from_numpy(np.array([value], kind), system=system, name=f"scalar {value}")
+
+    # --- state
+
+    @property
+    def storage(self):
+        """Where the bytes are; UseAfterFree or UseAfterDonate when they are gone."""
+        if self._storage is None:
+            raise self.lost
+        return self._storage
+
+    @property
+    def is_allocated(self):
+        return self._storage is not None
+
+    @property
+    def event(self):
+        """The event of its last write."""
+        written = self.storage.uses.last_write
+        return self.system.origin if written is None else written
+
+    @property
+    def shape(self):
+        return self.desc.shape
+
+    @property
+    def dtype(self):
+        """The stored type."""
+        return self.layout.dtype
+
+    @property
+    def nbytes(self):
+        """Bytes of all pages."""
+        return self.layout.nbytes(self.desc)
+
+    def written(self):
+        """Its contents changed: what was made of the old ones is outdated."""
+        self.version += 1
+
+    def lose(self, error):
+        """Free the memory; `error` is what later users get."""
+        storage, self._storage, self.lost = self.storage, None, error
+        self.system.tensors.pop(self.id, None)
+        storage.free()
+
+    def deallocate(self, *, force=False):
+        """Free the memory, in host memory too.  RetainedTensor, unless forced; UseAfterFree the second time."""
+        self.storage  # noqa: B018  raises when it is gone
+        if self.retain and not force:
+            raise RetainedTensor(
+                f"{self.name} is retained", where={"tensor": self.id}, hint="deallocate(force=True), or retain = False"
+            )
+        now = self.system.host_ns
+        self.lose(UseAfterFree(f"{self.name} was freed at {now:.0f} ns", where={"tensor": self.id, "freed_ns": now}))
+
+    def release(self):
+        """Free the memory once the commands issued so far are through with it: later tensors there come behind them."""
+        self.lose(
+            UseAfterFree(f"{self.name} was released by a conversion with retain=False", where={"tensor": self.id})
+        )
+
+    # --- bytes
+
+    def bytes_now(self):
+        """Its bytes (uint8) at the device's present time: a back door without cost."""
+        storage = self.storage
+        if isinstance(storage, HostStorage):
+            return storage.data
+        return storage.device.peek(storage.buffer)
+
+    def poke(self, data):
+        """Replace its bytes at the device's present time: a back door without cost."""
+        storage = self.storage
+        if isinstance(storage, HostStorage):
+            storage.data = np.array(data, np.uint8)
+        else:
+            storage.device.poke(storage.buffer, data)
+
+    def numpy(self):
+        """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""
+        from host_api.runtime.conversion import download
+
+        if self.device is not None and isinstance(self.storage, DeviceStorage):
+            here = download(self)
+            wait(here.event)
+            return decode(here.storage.data, here.desc, here.layout)
+        wait(self.event)
+        return decode(self.storage.data, self.desc, self.layout).copy()
+
+    def to_host(self, *, untilize=True, **async_kw):
+        """A copy in host memory, not before the events in `wait`; returns at once."""
+        from host_api.runtime.conversion import download, to_layout
+
+        if not untilize:
+            return download(self, **async_kw)
+        row = Layout(MemSpace.HOST, dtype=self.layout.dtype if self.layout.dtype.has_rows else DType.F32)
+        return to_layout(self, row, **async_kw)
+
+    @property
+    def shards(self):
+        """The tensors it is made of: itself."""
+        return [self]
+
+    def save(self, path):
+        """Write values and description to an .npz file."""
+        values = self.numpy()
+        values = values.astype(np.float32) if self.dtype is DType.BF16 else values
+        np.savez(path, values=values, dtype=str(self.dtype), tiling=self.layout.tiling, tile=self.layout.tile)
+
+    @staticmethod
+    def load(path, *, system=None):
+        """The row-major host tensor of a file that `save` wrote."""
+        with np.load(path, allow_pickle=False) as file:
+            dtype = DType(str(file["dtype"]))
+            values = file["values"]
+        if dtype.has_rows:
+            values = cast(values, dtype)
+        return Tensor.from_numpy(values, system=system)
+
+
+def host_tensor(system, array, desc, layout, name):
+    """A host tensor of an array in a layout, encoded now."""
+    return Tensor(system, desc, layout, HostStorage(encode(array, desc, layout), name), name=name)
+
+
+def check_same(desc, other, what):
+    """LayoutMismatch unless two tensors have one logical shape."""
+    if desc.shape != other.shape:
+        raise LayoutMismatch(
+            f"{what}: expected shape {desc.shape}, found {other.shape}", where={"shape": (desc.shape, other.shape)}
+        )
+
+
+def _system(system):
+    from host_api.runtime.system import current
+
+    return system or current()
+
+
+class Residency:
+    """Uploaded constants by (tensor, version, device, layout); the least recently used go first, pinned ones never."""
+
+    def __init__(self, system, capacity=64):
+        self.system, self.capacity, self.entries, self.order, self.pinned = system, capacity, {}, deque(), set()
+
+    def get(self, tensor, device, layout):
+        """The tensor on a device in a layout: the cached copy, or a new upload."""
+        from host_api.runtime.conversion import to_layout
+
+        key = (tensor.id, tensor.version, device.number, layout.resolved(tensor.desc))
+        found = self.entries.get(key)
+        if found is not None and found.is_allocated:
+            self.system.stats["residency.hits"] += 1
+            self.order.remove(key)
+        else:
+            self.system.stats["residency.misses"] += 1
+            self._drop_outdated(tensor)
+            self._evict()
+            found = self.entries[key] = to_layout(tensor, layout, device, label=f"upload {tensor.name}")
+        self.order.append(key)
+        return found
+
+    def pin(self, tensor):
+        """Never evict what is cached of a tensor."""
+        self.pinned.add(tensor.id)
+
+    def _drop_outdated(self, tensor):
+        for key in [key for key in self.order if key[0] == tensor.id and key[1] != tensor.version]:
+            self._drop(key)
+
+    def _evict(self):
+        while len(self.entries) >= self.capacity:
+            key = next((key for key in self.order if key[0] not in self.pinned), None)
+            if key is None:
+                return
+            self._drop(key)
+
+    def _drop(self, key):
+        self.order.remove(key)
+        tensor = self.entries.pop(key)
+        if tensor.is_allocated:
+            wait([tensor.event, *tensor.storage.uses.reads])
+            tensor.deallocate(force=True)
