@@ -137,11 +137,11 @@ def plan_conversion(
 
 def _refuse(desc, ends, capabilities, costs):
     plan = _Search(desc, *ends, capabilities, costs, through_host=True).run()
-    bounced = next((s for s in plan.steps if s.where == HOST), None) or next(
-        s for s in plan.steps if s.op == "download"
-    )
+    bounced = next((step for step in plan.steps if step.where == HOST), None)
+    if bounced is None:  # nothing to do there, but no link joins the devices
+        bounced = next(step for step in plan.steps if step.op == "download")
     raise LayoutUnsupported(
-        f"no device route: step {bounced.op} to {bounced.layout.dtype} {bounced.layout.tiling} would go through the host",
+        f"devices alone cannot convert this: step {bounced.op} to {bounced.layout.dtype} {bounced.layout.tiling}s needs the host",
         where={"step": bounced.op, "plan": [step.op for step in plan.steps], "diff": ends[0][0].diff(ends[1][0])},
         hint="allow_host_bounce=True permits it",
     )

@@ -47,8 +47,9 @@ def test_the_0_d_error_says_what_to_do():
 
 
 @pytest.mark.parametrize(
-    "name, bytes_of_tile, code", [("f32", 4096, 0), ("bf16", 2048, 5), ("u8", 1024, 30), ("bfp8", 1088, 6), ("bfp4", 576, 7), ("bfp2", 320, 15)]
-)  # fmt: skip
+    "name, bytes_of_tile, code",
+    [("f32", 4096, 0), ("bf16", 2048, 5), ("u8", 1024, 30), ("bfp8", 1088, 6), ("bfp4", 576, 7), ("bfp2", 320, 15)],
+)
 def test_types_weigh_what_the_device_says(name, bytes_of_tile, code):
     assert (DType(name).tile_bytes(), DType(name).format) == (bytes_of_tile, code)
     assert DType(name).tile_bytes() == tile_size(DType(name).format)
