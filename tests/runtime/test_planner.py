@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layout_cases import GRID, descs, device_layouts, host_layouts, layouts, noise
+from layout_cases import BANKS, GRID, descs, device_layouts, distribution, host_layouts, layouts, noise
 
 from host_api.runtime.dtypes import DType
 from host_api.runtime.encoding import convert, decode, encode
@@ -205,6 +205,48 @@ def permuted_costs(a_plan, desc, src, costs):
             total, before = total + costs.step_ns(op, where, nbytes), after
         else:
             yield total
+
+
+def on(space, tiling, kind="interleaved", dtype=BF16, tile=(32, 32)):
+    """A resolved layout of a 64x128 tensor."""
+    grid = BANKS if space == DRAM else GRID
+    return Layout(space, tiling, tile, dtype, distribution(kind, (64, 128), tiling, tile, grid))
+
+
+TABLE = [
+    # section 1.3: which (un)tilizes a device does itself, by memory and distribution
+    ("tilize", DRAM, {"interleaved": True, "height": True, "width": False, "nd": False}),
+    ("tilize", L1, {"interleaved": True, "height": True, "width": False, "block": False, "nd": False}),
+    ("untilize", DRAM, {"interleaved": True, "height": False, "width": False, "nd": False}),
+    ("untilize", L1, {"interleaved": True, "height": True, "width": True, "block": True, "nd": False}),
+]
+
+
+@pytest.mark.parametrize("op, space, distributions", TABLE)
+def test_devices_convert_what_the_table_says(op, space, distributions):
+    ends = ("row", "tile") if op == "tilize" else ("tile", "row")
+    for kind, able in distributions.items():
+        for dtype, known in ((BF16, True), (F32, True), (I32, True), (DType.U32, True), (DType.U16, True), (U8, False)):
+            before, after = (on(space, tiling, kind, dtype) for tiling in ends)
+            assert Capabilities().can(op, before, after) == (able and known), (kind, dtype)
+
+
+@pytest.mark.parametrize(
+    "op, before, after, able",
+    [
+        ("cast", on(DRAM, "tile"), on(DRAM, "tile", dtype=BFP8), True),
+        ("cast", on(DRAM, "row"), on(DRAM, "row", dtype=F32), True),
+        ("cast", on(DRAM, "tile"), on(DRAM, "tile", dtype=BFP2), False),
+        ("cast", on(DRAM, "tile"), on(DRAM, "tile", dtype=U8), False),
+        ("tilize", on(DRAM, "row"), on(DRAM, "tile", tile=(16, 32)), False),
+        ("pad", on(DRAM, "tile"), on(DRAM, "tile"), True),
+        ("pad", on(DRAM, "tile", dtype=U8), on(DRAM, "tile", dtype=U8), False),
+        ("reshard", on(DRAM, "tile", dtype=U8), on(L1, "tile", "nd", U8), True),
+        ("copy", on(DRAM, "tile", tile=(16, 32)), on(L1, "tile", tile=(16, 32)), True),
+    ],
+)
+def test_devices_cast_pad_and_move(op, before, after, able):
+    assert Capabilities().can(op, before, after) == able
 
 
 FATAL = [
