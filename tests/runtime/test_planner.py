@@ -2,6 +2,9 @@
 
 import itertools
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -290,6 +293,26 @@ def test_steps_are_priced_by_rate_and_fixed_part():
     nbytes = 64 * 128 * 4
     assert upload == Step("upload", "a", nbytes, nbytes / 14 + 50, replace(ROWS, dtype=F32))
     assert tilize == Step("tilize", "a", nbytes, nbytes / 100 + 1000, replace(TILES, dtype=F32))
+
+
+SEEDED = """
+from test_planner import ALL, F32, FREE, SHAPE, TensorDesc, plan
+print([[step.op for step in plan(TensorDesc(SHAPE, F32), a, b, costs=FREE).steps] for a in ALL[::7] for b in ALL[::5]])
+"""
+
+
+def test_plans_do_not_depend_on_hash_seeds():
+    """I4: all steps cost nothing here, so only the order of the search decides."""
+    path = os.pathsep.join([os.path.dirname(__file__), *sys.path])
+    plans = {
+        subprocess.run(
+            [sys.executable, "-c", SEEDED],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(plans) == 1 and "tilize" in plans.pop()
 
 
 def test_free_conversions_still_take_the_fewest_steps():
