@@ -42,7 +42,8 @@ class DType(Enum):
         member.numpy, member.format, member.block_bits = np.dtype(numpy), data_format, block_bits
         return member
 
-    __str__ = lambda self: self.value  # noqa: E731
+    def __str__(self):
+        return self.value
 
     @property
     def itemsize(self):

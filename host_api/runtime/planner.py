@@ -126,7 +126,10 @@ def plan_conversion(
     src, dst = src.resolved(desc), dst.resolved(desc)
     for layout, place in ((src, src_place), (dst, dst_place)):
         if layout.space.on_host != (place == HOST):
-            raise LayoutUnsupported(f"a layout in {layout.space.name} cannot be at {place}")
+            raise LayoutUnsupported(
+                f"a layout in {layout.space.name} cannot be at {place}",
+                hint=f"HOST and HOST_MMIO are at {HOST!r}, DRAM and L1 at a device",
+            )
     ends = (src, src_place), (dst, dst_place)
     through_host = allow_host_bounce or HOST in (src_place, dst_place)
     plan = _Search(desc, *ends, capabilities, costs, through_host).run()
@@ -137,11 +140,11 @@ def plan_conversion(
 
 def _refuse(desc, ends, capabilities, costs):
     plan = _Search(desc, *ends, capabilities, costs, through_host=True).run()
-    bounced = next((s for s in plan.steps if s.where == HOST), None) or next(
-        s for s in plan.steps if s.op == "download"
-    )
+    bounced = next((step for step in plan.steps if step.where == HOST), None)
+    if bounced is None:  # nothing to do there, but no link joins the devices
+        bounced = next(step for step in plan.steps if step.op == "download")
     raise LayoutUnsupported(
-        f"no device route: step {bounced.op} to {bounced.layout.dtype} {bounced.layout.tiling} would go through the host",
+        f"devices alone cannot convert this: step {bounced.op} to {bounced.layout.dtype} {bounced.layout.tiling}s needs the host",
         where={"step": bounced.op, "plan": [step.op for step in plan.steps], "diff": ends[0][0].diff(ends[1][0])},
         hint="allow_host_bounce=True permits it",
     )
@@ -181,9 +184,9 @@ class _Search:
         self.spots = self._all_spots(source, target, through_host)
         self.forms = list(dict.fromkeys([_form(src), _form(dst), ("row", DEFAULT_TILE)]))
         self.paddings = list(dict.fromkeys(["zero" if dst.oob == "undef" else dst.oob, "zero"]))
-        self.casts = {(src.dtype, dst.dtype)}
+        self.casts = [(src.dtype, dst.dtype)]  # a list: among equal plans the choice must not depend on hashes
         if src.dtype.block_bits or dst.dtype.block_bits:  # defined as a cast through float32: the same values
-            self.casts |= {(src.dtype, DType.F32), (DType.F32, dst.dtype)}
+            self.casts += [(src.dtype, DType.F32), (DType.F32, dst.dtype)]
         self.layouts = {}
         start = _Node(_Spot(src_place, src.space, src.distribution), _form(src), src.dtype, src.oob)
         self.layouts[start] = src
