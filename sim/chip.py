@@ -73,6 +73,7 @@ class Chip:
         ]
         self.flops, self.fpu_busy, self.compute_cores, self.log_chunks = 0, 0, set(), []
         self._arrays = {}
+        self._next_time, self._settled = None, False
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
         self.machine_array = np.zeros(1, st.MACHINE)
         self.machine = self.machine_array[0]
@@ -246,10 +247,10 @@ class Chip:
 
     def next_time(self):
         """Cycle of the earliest pending event, or None.  A fault is pending at once."""
-        if self.machine["stop"] == st.STOP_ERROR:
-            return self.now
-        time = earliest(self.machine)
-        return None if time < 0 else int(time)
+        if not self._settled:  # asked before each Python event: looked up once after each change
+            time = self.now if self.machine["stop"] == st.STOP_ERROR else earliest(self.machine)
+            self._next_time, self._settled = None if time < 0 else int(time), True
+        return self._next_time
 
     def advance(self, limit, fuel=200_000):
         """Run to the first completion, past no event later than `limit`, for at most `fuel` events.
@@ -274,6 +275,7 @@ class Chip:
 
     def _run(self, limit, fuel):
         """Run the lane until it stops for more than memory or a full log; returns why."""
+        self._settled = False
         while self.machine["stop"] != st.STOP_ERROR:  # a thread that the host woke (`write_l1`) may have failed
             run(self.machine, limit, fuel)
             if self.machine["stop"] == st.STOP_MEMORY:
@@ -316,6 +318,7 @@ class Chip:
 
     def abort(self):
         """Drop every thread and event; memory keeps its contents."""
+        self._settled = False
         m = self.machine
         m["calendar_size"], m["stop"] = 0, st.STOP_EMPTY
         self._arrays["calendar"][:] = NEVER
@@ -343,6 +346,7 @@ class Chip:
 
     def launch(self, launch: Launch, cycle: int) -> int:
         """Start the threads of a program at `cycle`; returns the launch id that `advance` reports at its end."""
+        self._settled = False
         launch_id = len(self._launches)
         slots = self._arrays["launches"]
         slot = next((i for i in range(len(slots)) if i not in self._running), None)
@@ -525,6 +529,7 @@ class Chip:
         data = np.frombuffer(data, np.uint8)
         self._check_l1(core, address, len(data))
         self.l1[core, address : address + len(data)] = data
+        self._settled = False
         l1_changed(self.machine, core, address, len(data), max(cycle, self.now))
 
     def _check_l1(self, core, address, size):

@@ -125,13 +125,17 @@ class Environment(simpy.Environment):
 
     def _run_lane(self, limit):
         """Let the lane with the earliest event run to `limit`; False when no lane has an event by then."""
-        times = sorted(((lane.next_time(), index) for index, lane in enumerate(self._lanes.values())))
-        if not times or times[0][0] > limit or times[0][0] == Infinity:
+        first = second = Infinity
+        for one in self._lanes.values():
+            time = one.next_time()
+            if time < first:
+                first, second, lane = time, first, one
+            elif time < second:
+                second = time
+        if first > limit or first == Infinity:
             return False
-        lanes = list(self._lanes.values())
-        lane = lanes[times[0][1]]
-        if len(times) > 1:
-            limit = min(limit, times[1][0] + lane.lookahead)
+        if second != Infinity:
+            limit = min(limit, second + lane.lookahead)
         self._advance(lane, NO_LIMIT if limit == Infinity else lane.cycle_until(limit))
         return True
 

@@ -42,7 +42,7 @@ class Queue:
 
     def __init__(self, device, index, env):
         self.device, self.index, self.env = device, index, env
-        self.items = simpy.Store(env)
+        self.items, self._idle = deque(), None  # commands not begun; what wakes the process when there are none
         self.pending = deque()  # items whose end the host has not seen
         self.outstanding_bytes, self.capacity = 0, 0
         self.serving = None  # the item that is carried out now
@@ -54,7 +54,10 @@ class Queue:
         item = Item(work, stamp, queue_bytes, self.env.event(), marks)
         self.pending.append(item)
         self.outstanding_bytes += queue_bytes
-        self.items.put(item)
+        self.items.append(item)
+        if self._idle is not None:
+            self._idle.succeed()
+            self._idle = None
         return item
 
     def retire(self):
@@ -67,7 +70,8 @@ class Queue:
         for process in self._processes:
             if process.is_alive:
                 process.interrupt()
-        self.items.items.clear()
+        self.items.clear()
+        self._idle = None
 
     def begin(self):
         """The command that is carried out now begins to use the device."""
@@ -83,7 +87,10 @@ class Queue:
 
     def _serve(self):
         while True:
-            item = yield self.items.get()
+            while not self.items:
+                self._idle = self.env.event()
+                yield self._idle
+            item = self.items.popleft()
             if item.stamp > self.env.now:
                 yield self.env.timeout(item.stamp - self.env.now)
             if self.failure is not None and not item.marks:

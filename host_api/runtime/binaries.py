@@ -4,6 +4,7 @@ A program has variants: what builds its kernels for a chip, or a numpy function 
 opened with `timing=functional`.  Binding chooses one per device.
 """
 
+import functools
 import itertools
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
@@ -49,6 +50,11 @@ class TensorInfo:
     placement: Affinity | Promise | Optimal | None = None
     const: bool = False
     aliases_output: int | None = None
+
+    @functools.cached_property
+    def wanted(self):
+        """The layout with its stored type named."""
+        return self.layout.resolved(self.desc)
 
 
 @dataclass(frozen=True)
@@ -441,10 +447,12 @@ def _donated(info, inputs, donate):
 
 def _differences(wanted, tensor, device):
     """{field: (expected, found)} between a described and a given tensor."""
+    if tensor.device is device and tensor.layout == wanted.wanted and tensor.desc == wanted.desc:
+        return {}
     found = {}
     if tensor.desc.shape != wanted.desc.shape:
         found["shape"] = (wanted.desc.shape, tensor.desc.shape)
-    want, have = wanted.layout.resolved(wanted.desc), tensor.layout
+    want, have = wanted.wanted, tensor.layout
     if device.scheme == "host":  # host memory holds a device's layouts, too
         want, have = replace(want, space=MemSpace.HOST), replace(have, space=MemSpace.HOST)
         here = tensor.device is None or tensor.device is device

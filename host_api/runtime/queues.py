@@ -23,7 +23,7 @@ class Queue:
         self.device, self.id, self.depth = device, index, None
         self.system = device.system
         self.key = (device.number, index)
-        self.clock = {self.key: 0}  # what is ordered before the next command
+        self.clock = {}  # what is ordered before the next command
         self._issued = deque()
 
     def __repr__(self):
@@ -68,7 +68,7 @@ class Queue:
     def _record(self, label, submitted, item):
         number = new_id()
         state = self.system.executor.submit(c.RecordEvent(self.device.number, self.id, number))
-        self.clock[self.key] += 1
+        self.clock[self.key] = self.clock.get(self.key, 0) + 1
         event = Event(self.system, state, number, label, dict(self.clock), submitted, item)
         self._issued.append(event)
         return event

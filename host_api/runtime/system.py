@@ -24,6 +24,7 @@ from sim.executor import RecordedEvent
 from sim.executor import System as SimSystem
 
 FIRST_HOST = 256  # number of the first host device in command records; chips have 0, 1, ...
+UNLIMITED = 1e18  # bytes per ns
 HAZARDS = ("auto", "manual", "check")
 _current = None
 
@@ -186,11 +187,11 @@ class System:
         changes = {}
         if self.config.ideal:
             base = load_arch(arch)
-            changes = {
-                f"{part}.{key}": 0 for part in ("host", "dispatch") for key in base.section(part) if key.endswith("_ns")
-            }
-            for key in ("host.copy_bytes_per_ns", "pcie.write_page_bytes_per_ns", "pcie.read_page_bytes_per_ns"):
-                changes[key] = 1e12
+            for part in ("host", "dispatch"):
+                for key in base.section(part):
+                    if key.endswith("_ns"):
+                        changes[f"{part}.{key}"] = UNLIMITED if key.endswith("_per_ns") else 0
+            changes |= {"pcie.write_page_bytes_per_ns": UNLIMITED, "pcie.read_page_bytes_per_ns": UNLIMITED}
             changes |= {"pcie.write_page_ns": 0, "pcie.read_page_ns": 0}
         return {**changes, **self.config.overrides}
 
@@ -396,7 +397,7 @@ class System:
     def _rates(self, source, target):
         chip = next((one for one in (target, source) if one is not None and one.scheme != "host"), None)
         arch = self._archs[0] if chip is None else chip.arch
-        memory = arch.dram_banks * arch["dram.bytes_per_cycle"] * arch.clock_mhz / 2000  # read and written once: B/ns
+        memory = arch.dram_banks * arch["dram.bank_bytes_per_cycle"] * arch.clock_mhz / 2000  # read and written once: B/ns
         peer = None
         if None not in (source, target) and source is not target and "host" not in (source.scheme, target.scheme):
             peer = self.peer_rate(source, target)
