@@ -23,7 +23,7 @@ KINDS = ("noc", "eth", "pcie", "host")
 CHIP_TO_CHIP = ("noc", "eth")
 ROUTING_BYTES = 4096  # routes are static, as the chips' routing tables are: the fastest for a packet of the fabric
 MAX_CHIPS = 32  # of one system (runtimes reference, section 3.6)
-# A T3000 as tt-metal numbers it: chips 0 to 3 are on PCIe, chip c + 4 is the second one on the card of chip c.
+# A T3000 as tt-metal's cluster description numbers it: chips 0 to 3 are on PCIe, chip c + 4 is on the card of chip c.
 T3000_MESH = (("chip4", "chip0", "chip3", "chip7"), ("chip5", "chip1", "chip2", "chip6"))
 
 
@@ -116,6 +116,7 @@ class Topology:
         for link in self.links:
             self._leaving[link.src].append(link)
         self._joined = {(link.src, link.dst) for link in self.links if link.kind in CHIP_TO_CHIP}
+        self._table = {}  # routing table, filled when asked: (src, dst, via) -> hops, None where no way leads
         self.clear_statistics()
 
     def clear_statistics(self):
@@ -138,7 +139,9 @@ class Topology:
                 raise UsageError(f"there is no place {place!r}", hint=f"the system has {', '.join(self.places)}")
         if via not in ("auto", "eth", "pcie", "host"):
             raise UsageError(f"via {via!r}", hint="one of auto, eth, pcie, host")
-        hops = () if src == dst else self._hops(src, dst, via)
+        if (src, dst, via) not in self._table:
+            self._table[src, dst, via] = () if src == dst else self._hops(src, dst, via)
+        hops = self._table[src, dst, via]
         if hops is None:
             raise NoRouteError(
                 f"no route from {src} to {dst}" + ("" if via == "auto" else f" via {via}"),
