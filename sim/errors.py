@@ -76,6 +76,12 @@ class UsageError(TensimError):
     exit_code = 2
 
 
+class NoRouteError(UsageError):
+    """No links lead from one place to another; `where` holds `src`, `dst` and `via`."""
+
+    kind = "no_route"
+
+
 class BinaryError(UsageError):
     """A saved binary may not be used; `where` holds the byte `offset` and the `field`."""
 

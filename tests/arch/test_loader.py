@@ -72,6 +72,19 @@ def test_a_whole_file(write):
     assert load_arch(path).digest == load_arch("blackhole").digest
 
 
+def test_a_whole_file_may_leave_out_ethernet_but_not_a_part_of_it(write):
+    data = yaml.safe_load((DIRECTORY / "wormhole_b0.yaml").read_text())
+    ethernet = data.pop("ethernet")
+    assert "ethernet.latency_ns" not in load_arch(write(data))
+    del ethernet["latency_ns"]
+    with pytest.raises(UsageError, match="no value for ethernet.latency_ns"):
+        load_arch(write(data | {"ethernet": ethernet}))
+
+
+def test_only_grayskull_has_no_ethernet():
+    assert [name for name in architectures() if "ethernet.bytes_per_ns" not in load_arch(name)] == ["grayskull"]
+
+
 def test_an_edited_file_is_read_again(write):
     path = write(extension(noc={"hop_cycles": {"value": 4}}))
     assert load_arch(path)["noc.hop_cycles"] == 4
