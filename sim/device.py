@@ -24,6 +24,7 @@ from sim.buffers import (
 from sim.dispatch import CommandQueue, Costs
 from sim.environment import FS_PER_NS
 from sim.errors import CommandFault, ProgramError, UsageError
+from sim.topology import HOST
 
 _sessions = itertools.count()
 
@@ -45,13 +46,15 @@ class SubDeviceManager:
 class Device:
     """State of an open device.  `failed`: the error that stopped it, or None."""
 
-    def __init__(self, command, arch, chip, env):
+    def __init__(self, command, arch, chip, system):
+        env = system.env
         self.id, self.arch, self.chip, self.env, self.opened_with = command.device, arch, chip, env, command
         self.session = next(_sessions)  # tells apart two openings of the same device
         self.costs, self.failed, self.faults = Costs(arch), None, []
         self.l1_small_size = command.l1_small_size
         self.lane = env.add_lane(chip, lookahead=self.costs["done"] + self.costs["go"])
-        self.pcie_down, self.pcie_up = simpy.Resource(env), simpy.Resource(env)
+        self.topology, self.place = system.topology, f"chip{self.id}"
+        self.down, self.up = (self.topology.route(*ends) for ends in ((HOST, self.place), (self.place, HOST)))
         self._build_allocators(command)
         all_cores = set(expand([(0, 0, arch.grid[0] - 1, arch.grid[1] - 1)]))
         self.default_manager = SubDeviceManager(None, [all_cores])

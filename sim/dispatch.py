@@ -110,17 +110,19 @@ class CommandQueue(Queue):
                 yield last
 
     def transfer(self, n_bytes, pages, write):
-        """Move bytes over PCIe in pieces of one command, sharing each direction with the other queue."""
-        piece, costs = self.device.arch["dispatch.max_command_bytes"], self.device.costs
-        link = self.device.pcie_down if write else self.device.pcie_up
+        """Move bytes between host and chip in pieces of one command, sharing the links with other queues and chips.
+
+        A chip without PCIe is reached over the ethernet of one that has it, each piece behind its way over PCIe.
+        """
+        piece, device = self.device.arch["dispatch.max_command_bytes"], self.device
+        hops = (device.down if write else device.up).hops
         left, left_pages = n_bytes, pages
         while left > 0:
             count = min(left, piece)
             part = left_pages if count == left else left_pages * count // left
-            with link.request() as turn:
-                yield turn
-                self.begin()
-                yield self.env.timeout(costs.transfer(count, part, write))
+            for hop in hops:
+                time = device.costs.transfer(count, part, write) if hop.kind == "pcie" else hop.duration_fs(count)
+                yield from device.topology.occupy(hop, time, count, begin=self.begin)
             left, left_pages = left - count, left_pages - part
 
     def run_program(self, bound, host_fed=True):

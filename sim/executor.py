@@ -20,6 +20,7 @@ from sim.environment import FS_PER_NS, Environment
 from sim.errors import CommandFault, DeadlockError, TensimError, UsageError
 from sim.host_device import HostDevice
 from sim.program import Program, ProgramCircularBuffer, ProgramKernel, check_semaphore_value
+from sim.topology import MAX_CHIPS, topology_of
 
 SEMAPHORE_BYTES = 4
 _ids = itertools.count(1)
@@ -71,10 +72,13 @@ class Host:
 
 
 class System:
-    """One environment, one host timeline, one executor.  `programs` may come from an earlier system."""
+    """One environment, one host timeline, one executor.  `programs` may come from an earlier system.
+
+    `topology`: links between host and chips; None until the first device is opened, when every chip gets PCIe of its own.
+    """
 
     def __init__(self, programs=None):
-        self.env, self.host = Environment(), Host()
+        self.env, self.host, self.topology = Environment(), Host(), None
         self.executor = Executor(self, programs)
 
 
@@ -234,7 +238,9 @@ class Executor:
         self.host.use_costs(arch)
         self.host.charge("call")
         self.env.run_to(self.host.now)
-        device = self.devices[r.device] = Device(r, arch, chip, self.env)
+        if self.system.topology is None:
+            self.system.topology = topology_of(self.env, f"cards({MAX_CHIPS})", arch)
+        device = self.devices[r.device] = Device(r, arch, chip, self.system)
         return device
 
     def close_device(self, r):
@@ -318,6 +324,24 @@ class Executor:
         if r.blocking:
             self.finish(device, queue, group)
         return item
+
+    def transfer_buffer(self, r):
+        device, queue = self.queue(r)
+        queue.refuse_capture(f"a transfer of buffer {r.source}")
+        source, target = self.buffer(r.source), self.buffer(r.target)
+        if source.size != target.size:
+            raise UsageError(f"buffer {source.id} has {source.size} B, buffer {target.id} {target.size} B")
+        ends = self.device(source.device), self.device(target.device)
+        route = self.system.topology.route(ends[0].place, ends[1].place, r.via)
+        self.host.charge("enqueue_transfer")
+        group = device.manager.stall_group
+
+        def work(queue):
+            yield from queue.wait_programs(group)
+            yield from self.system.topology.move(route, source.size, begin=queue.begin)
+            write_pages(ends[1], target, 0, read_pages(ends[0], source, 0, source.size))
+
+        return self.issue(device, queue, work)
 
     def compare_buffer(self, r):
         """Read a whole buffer, blocking; returns the queue item with the bytes, who compares is the caller."""
@@ -682,6 +706,7 @@ HANDLERS = {
     c.WaitEvents: Executor.wait_events,
     c.HostWork: Executor.host_work,
     c.EnqueueFunction: Executor.enqueue_function,
+    c.TransferBuffer: Executor.transfer_buffer,
     c.Finish: Executor.finish_queues,
     c.BeginTraceCapture: tracing.begin_trace_capture,
     c.EndTraceCapture: tracing.end_trace_capture,

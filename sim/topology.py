@@ -218,15 +218,17 @@ class Topology:
 
     # --- transfers
 
-    def move(self, route, n_bytes, label=""):
-        """SimPy process body: move bytes over the hops of a route, one after the other."""
+    def move(self, route, n_bytes, label="", begin=None):
+        """SimPy process body: move bytes over the hops of a route, one after the other; `begin()` is called at the start."""
         if n_bytes < 0:
             raise UsageError(f"a transfer of {n_bytes} B from {route.src} to {route.dst}")
         for hop in route.hops:
-            yield from self.occupy(hop, hop.duration_fs(n_bytes), n_bytes, label)
+            yield from self.occupy(hop, hop.duration_fs(n_bytes), n_bytes, label, begin)
 
-    def occupy(self, link, duration_fs, n_bytes, label=""):
+    def occupy(self, link, duration_fs, n_bytes, label="", begin=None):
         """SimPy process body: hold a lane of a link, the lowest that is free, first come first served.
+
+        `begin()`, if given, is called when the lane is there.
 
         A transfer that is interrupted gives its lane back and leaves no span.
         """
@@ -234,6 +236,8 @@ class Topology:
         with lanes.turns.request() as turn:
             yield turn
             lane, start = heapq.heappop(lanes.free), self.env.now
+            if begin is not None:
+                begin()
             try:
                 yield self.env.timeout(duration_fs)
             finally:

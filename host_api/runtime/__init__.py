@@ -1,6 +1,6 @@
 """The runtime above the host API: tensors and layouts, binaries, several devices, affinities, evaluation.
 
-    from host_api.runtime import System, Tensor, Layout, MemSpace, submit
+from host_api.runtime import System, Tensor, Layout, MemSpace, submit
 """
 
 from host_api.runtime.binaries import (

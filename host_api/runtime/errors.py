@@ -2,7 +2,9 @@
 in `.hint`, what to do (runtime reference section 5.13).
 """
 
-from sim.errors import DeadlockError, ProgramError, UsageError
+from sim.errors import DeadlockError, NoRouteError, ProgramError, UsageError
+
+NoRoute = NoRouteError  # no link leads from one place to another
 
 
 class SpecSyntax(UsageError):
@@ -42,12 +44,6 @@ class NoVariant(UsageError):
     """A program has no variant for the device it is bound to."""
 
     kind = "no_variant"
-
-
-class NoRoute(UsageError):
-    """No link leads from one place to another."""
-
-    kind = "no_route"
 
 
 class BadQueueMask(UsageError):

@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import host_api.device as metal
 from host_api.runtime.conversion import Plans
@@ -14,10 +13,11 @@ from host_api.runtime.planner import Costs
 from host_api.runtime.selection import DeviceInfo, select
 from host_api.runtime.specs import parse_devices
 from host_api.runtime.sync import Event, Timeline, merge
+from host_api.runtime.systems import SystemConfig, build_topology, mesh_of
 from host_api.runtime.tensors import Residency
 from host_api.runtime.timeline import Span, chrome_trace
 from sim import commands as c
-from sim.arch.loader import architectures, load_arch
+from sim.arch.loader import load_arch
 from sim.environment import FS_PER_NS
 from sim.errors import UsageError
 from sim.executor import RecordedEvent
@@ -35,64 +35,6 @@ def current():
     if _current is None:
         _current = System()
     return _current
-
-
-@dataclass(frozen=True)
-class ChipConfig:
-    """A declared chip.  `remote_of`: position of the chip through which the host reaches it; None: it has PCIe itself.
-
-    `group`, `group_shape`: the board it belongs to, whose chips form a mesh (rows, columns).
-    """
-
-    arch: str
-    remote_of: int | None = None
-    group: int = 0
-    group_shape: tuple = (1, 1)
-
-
-@dataclass(frozen=True)
-class SystemConfig:
-    """What there is.
-
-    `chips`; `overrides`: {dotted parameter: value} for all of them; `hazards`: auto, manual or check; `numerics`, `noc`: as
-    `create_device`; `ideal`: no host and dispatch overheads at all, so that schedules follow from the work alone;
-    `max_counters`: how many hardware counters one evaluation may ask for (None: any number); `links`: `sim.topology.Link`s
-    in place of those of the boards.
-    """
-
-    chips: tuple = (ChipConfig("wormhole_b0"),)
-    overrides: Mapping = field(default_factory=dict)
-    hazards: str = "auto"
-    numerics: str = "fast"
-    noc: str = "packet"
-    ideal: bool = False
-    max_counters: int | None = None
-    links: tuple | None = None
-
-    @staticmethod
-    def named(text, **settings):
-        """The configuration of a list of boards and architectures: "n300", "wormhole_b0,blackhole", ..."""
-        chips = []
-        for group, name in enumerate(part.strip() for part in text.split(",")):
-            chips += _board(name, len(chips), group)
-        return SystemConfig(tuple(chips), **settings)
-
-
-def _board(name, first, group):
-    """Chips of a board; `first`: position of its first chip."""
-    if name == "n300":
-        return [
-            ChipConfig("wormhole_b0", None, group, (1, 2)),
-            ChipConfig("wormhole_b0", first, group, (1, 2)),
-        ]
-    if name == "t3000":  # four n300 cards: chips with PCIe first, each followed by the one behind it
-        places = (None if chip % 2 == 0 else first + chip - 1 for chip in range(8))
-        return [ChipConfig("wormhole_b0", remote_of, group, (2, 4)) for remote_of in places]
-    arch = {"n150": "wormhole_b0", "p150": "blackhole", "p100": "blackhole"}.get(name, name)
-    if arch not in architectures() and not arch.endswith((".yaml", ".yml")):
-        known = ", ".join(["n150", "n300", "t3000", *architectures()])
-        raise UsageError(f"a system cannot hold {name!r}", hint=f"boards and architectures: {known}")
-    return [ChipConfig(arch, None, group)]
 
 
 class HostTimeline:
@@ -150,6 +92,7 @@ class System:
         self.in_callback, self.capturing, self.hooks = False, None, []
         self._open, self._costs, self._scopes = {}, {}, []
         self.inventory = self._declare()
+        self.topology = self.sim.topology = build_topology(self.env, self.config, self._archs)
         self.host.use_costs(self._archs[0])
         self.origin = self._origin()
         _current = self
@@ -283,8 +226,7 @@ class System:
         rows, columns = mesh if isinstance(mesh, tuple) else map(int, mesh.split("x"))
         rest = {key: value for key, value in params.items() if key != "mesh"}
         group = self.config.chips[self.chip_of(info)].group
-        members = [i for i, chip in enumerate(self.config.chips) if chip.group == group]
-        chips = members[members.index(self.chip_of(info)) :][: rows * columns]
+        chips = mesh_of(self.config.chips, group, self.chip_of(info), rows * columns)
         return MeshDevice((rows, columns), [self._device(self.inventory[chip], rest) for chip in chips])
 
     @staticmethod
@@ -397,7 +339,9 @@ class System:
     def _rates(self, source, target):
         chip = next((one for one in (target, source) if one is not None and one.scheme != "host"), None)
         arch = self._archs[0] if chip is None else chip.arch
-        memory = arch.dram_banks * arch["dram.bank_bytes_per_cycle"] * arch.clock_mhz / 2000  # read and written once: B/ns
+        memory = (
+            arch.dram_banks * arch["dram.bank_bytes_per_cycle"] * arch.clock_mhz / 2000
+        )  # read and written once: B/ns
         peer = None
         if None not in (source, target) and source is not target and "host" not in (source.scheme, target.scheme):
             peer = self.peer_rate(source, target)
@@ -410,8 +354,10 @@ class System:
 
     def peer_rate(self, source, target):
         """Bytes per ns from chip to chip; None without a link."""
-        route = self.topology.direct(source, target)
-        return None if route is None else min(hop.bytes_per_ns for hop in route.hops)
+        if self.topology.mode(source.state.place, target.state.place) == "none":
+            return None
+        hops = self.topology.route(source.state.place, target.state.place).hops
+        return 1 / sum(1 / hop.bytes_per_ns for hop in hops)  # one hop after the other
 
     def run_hooks(self, own, name, *args):
         """Call the hooks of the system, and those of one submit (`own`)."""

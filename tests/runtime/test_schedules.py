@@ -21,7 +21,6 @@ from host_api.runtime import (
     TensorDesc,
     TensorInfo,
     Variant,
-    allocate_input_tensor,
     submit,
     to_layout_into,
     wait,
@@ -30,8 +29,8 @@ from host_api.runtime import (
 US = 1000  # ns
 N = 8
 P, U, R, D = 40, 30, 100, 20
-ROWS = 1024
-DESC = TensorDesc((ROWS, 256), DType.F32)
+ROWS, COLUMNS = 256, 1024
+DESC = TensorDesc((ROWS, COLUMNS), DType.F32)
 BYTES = DESC.nbytes
 DRAM = Layout(MemSpace.DRAM)
 QUEUE0, QUEUE1 = 1, 2
@@ -89,7 +88,7 @@ def schedule(overhead, body, upload=U, download=D):
     """Simulated us from the first call to the end of all work."""
     with ideal(upload, download) as system:
         device = system.open("sim://wormhole_b0")
-        host = Tensor.from_numpy(np.arange(ROWS * 256, dtype=np.float32).reshape(ROWS, 256))
+        host = Tensor.from_numpy(np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(DESC.shape))
         binary, begun = pipeline(R * US - overhead), system.host_ns
         body(system, device, binary, host)
         system.drain()
@@ -158,9 +157,9 @@ def test_g6_with_one_input_and_output_the_overlap_is_lost(overhead):
 
 def test_t8_more_overlap_is_never_slower_with_overheads():
     def total(body):
-        with ideal(overheads=True) as system:
+        with ideal(80, 70, overheads=True) as system:  # above the cost of the pages, in the same order as U and D
             device = system.open("sim://wormhole_b0")
-            host = Tensor.from_numpy(np.zeros((ROWS, 256), np.float32))
+            host = Tensor.from_numpy(np.zeros(DESC.shape, np.float32))
             begun = system.host_ns
             body(system, device, pipeline(R * US), host)
             system.drain()
@@ -204,7 +203,7 @@ def test_g12_resident_weights_are_uploaded_once(overhead):
     W = 60
 
     def rewritten(system, device, binary, host):
-        weights = Tensor.from_numpy(np.zeros((2 * ROWS, 256), np.float32))
+        weights = Tensor.from_numpy(np.zeros((2 * ROWS, COLUMNS), np.float32))
         w = Tensor.empty(weights.desc, DRAM, device)
         x, y = device_tensor(device), device_tensor(device)
         for n in range(N):

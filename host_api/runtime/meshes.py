@@ -1,0 +1,167 @@
+"""Meshes of chips and tensors spread over them (runtime reference section 5.10)."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from host_api.runtime.conversion import to_layout
+from host_api.runtime.errors import LayoutMismatch
+from host_api.runtime.placement import ANY
+from host_api.runtime.sync import wait as host_wait
+from host_api.runtime.tensors import Tensor
+from sim.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Replicate:
+    """Every chip along this mesh axis holds the whole."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The chips along this mesh axis hold slices of dimension `dim`; `pad`: an uneven dimension is filled up with zeros."""
+
+    dim: int
+    pad: bool = False
+
+
+class MeshDevice:
+    """Chips in a grid.  `shape`: (rows, columns); `devices`: row-major."""
+
+    scheme = "mesh"
+
+    def __init__(self, shape, devices, parent=None):
+        if math.prod(shape) != len(devices):
+            raise UsageError(
+                f"a mesh of {shape[0]}x{shape[1]} needs {math.prod(shape)} chips, there are {len(devices)}"
+            )
+        self.shape, self.devices, self.parent, self.submeshes = tuple(shape), list(devices), parent, []
+        self.system = devices[0].system
+        self.name = f"mesh {shape[0]}x{shape[1]} of {devices[0].name}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close(force=True)
+
+    def axes(self):
+        """What each axis can be used as: disabled, line or ring."""
+        return self.system.topology.classify(self.shape, [device.state.place for device in self.devices])
+
+    def submesh(self, shape, offset=(0, 0)):
+        """A part of the mesh; a context manager that releases it."""
+        if any(n < 1 or o < 0 or o + n > have for n, o, have in zip(shape, offset, self.shape, strict=True)):
+            raise UsageError(f"a submesh of {shape} at {offset} is outside the mesh of {self.shape}")
+        rows = range(offset[0], offset[0] + shape[0])
+        columns = range(offset[1], offset[1] + shape[1])
+        part = MeshDevice(shape, [self.devices[r * self.shape[1] + c] for r in rows for c in columns], self)
+        self.submeshes.append(part)
+        return part
+
+    def close(self, *, force=False):
+        """Close the chips; of a submesh: release it.  UsageError while submeshes live, unless forced."""
+        if self.submeshes and not force:
+            raise UsageError(f"{self.name} has {len(self.submeshes)} living submeshes", hint="close(force=True)")
+        if self.parent is not None:
+            self.parent.submeshes = [one for one in self.parent.submeshes if one is not self]
+            return
+        for device in self.devices:
+            device.close(force=force)
+
+
+class ShardedTensor:
+    """A tensor spread over a mesh.  `desc`: of the whole; `shards`: one tensor per chip, row-major; `placements`: by axis."""
+
+    def __init__(self, desc, mesh, placements, shards):
+        self.desc, self.mesh, self.placements, self.shards = desc, mesh, tuple(placements), shards
+
+    @property
+    def event(self):
+        """The events of all shards."""
+        return [shard.event for shard in self.shards]
+
+
+def distribute(tensor, mesh, placements, *, layout=None, wait=(), queue=ANY, label=""):
+    """A host tensor over a mesh: one placement (Replicate or Shard) per mesh axis.  LayoutMismatch for an uneven dimension."""
+    placements = tuple(placements)
+    if len(placements) != len(mesh.shape):
+        raise UsageError(f"{len(placements)} placements for a mesh of {len(mesh.shape)} axes")
+    values = _padded(tensor.numpy(), mesh.shape, placements)
+    layout = layout or replace(tensor.layout, space=_device_space())
+    shards = []
+    for position, device in enumerate(mesh.devices):
+        part = values[_slices(values.shape, mesh.shape, placements, divmod(position, mesh.shape[1]))]
+        host = Tensor.from_numpy(part, system=mesh.system, name=f"{tensor.name}[{position}]")
+        shards.append(to_layout(host, layout, device, wait=wait, queue=queue, label=label))
+    return ShardedTensor(tensor.desc, mesh, placements, shards)
+
+
+def gather(tensor, *, dims=None, wait=(), label=""):
+    """The whole host tensor of a ShardedTensor.  `dims`: the dimension that each mesh axis was sharded in (None: as it was)."""
+    mesh, placements = tensor.mesh, tensor.placements
+    if dims is not None and tuple(dims) != tuple(getattr(p, "dim", None) for p in placements):
+        raise LayoutMismatch(
+            f"gather over dims {tuple(dims)}: the tensor is spread as {placements}",
+            hint="leave dims out, or name these",
+        )
+    host_wait(wait)
+    parts = [shard.to_host(label=label) for shard in tensor.shards]
+    host_wait([part.event for part in parts])
+    rows, columns = mesh.shape
+    arrays = np.empty((rows, columns), object)
+    for position, part in enumerate(parts):
+        arrays[divmod(position, columns)] = part.numpy()
+    lines = [_joined([arrays[r, c] for c in range(columns)], placements[1]) for r in range(rows)]
+    whole = _joined(lines, placements[0])[tuple(slice(n) for n in tensor.desc.shape)]
+    return Tensor.from_numpy(whole, system=mesh.system)
+
+
+def _device_space():
+    from host_api.runtime.layouts import MemSpace
+
+    return MemSpace.DRAM
+
+
+def _padded(values, shape, placements):
+    """The array with uneven dimensions filled up, where the placements allow it."""
+    widths = [(0, 0)] * values.ndim
+    for dim, pieces, pad in _pieces(values.ndim, shape, placements):
+        short = -values.shape[dim] % pieces
+        if short and not pad:
+            raise LayoutMismatch(
+                f"dimension {dim} of {values.shape} cannot be cut into {pieces} equal parts",
+                hint="Shard(dim, pad=True) fills it up with zeros",
+            )
+        widths[dim] = (0, short)
+    return np.pad(values, widths) if any(after for _, after in widths) else values
+
+
+def _pieces(ndim, shape, placements):
+    """(dimension, number of parts, whether padding is allowed) of each sharded dimension."""
+    parts = {}
+    for count, placement in zip(shape, placements, strict=True):
+        if isinstance(placement, Shard):
+            if not -ndim <= placement.dim < ndim:
+                raise UsageError(f"{placement}: the tensor has {ndim} dimensions")
+            dim = placement.dim % ndim
+            pieces, pad = parts.get(dim, (1, True))
+            parts[dim] = pieces * count, pad and placement.pad
+    return [(dim, *rest) for dim, rest in parts.items()]
+
+
+def _slices(shape, mesh_shape, placements, position):
+    """The part of an array that the chip at a mesh position holds."""
+    ranges = [(0, n) for n in shape]
+    for axis, placement in enumerate(placements):
+        if isinstance(placement, Shard):
+            dim = placement.dim % len(shape)
+            start, end = ranges[dim]
+            step = (end - start) // mesh_shape[axis]
+            ranges[dim] = start + position[axis] * step, start + (position[axis] + 1) * step
+    return tuple(slice(*pair) for pair in ranges)
+
+
+def _joined(parts, placement):
+    return np.concatenate(parts, axis=placement.dim) if isinstance(placement, Shard) else parts[0]

@@ -1,0 +1,95 @@
+"""What a system is made of: chips on boards, and the links between them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sim.arch.loader import architectures
+from sim.errors import UsageError
+from sim.topology import HOST, T3000_MESH, Link, Topology, topology_of
+
+
+@dataclass(frozen=True)
+class ChipConfig:
+    """A declared chip.  `remote_of`: position of the chip through which the host reaches it; None: it has PCIe itself.
+
+    `group`, `group_shape`: the board it belongs to, whose chips form a mesh (rows, columns).
+    """
+
+    arch: str
+    remote_of: int | None = None
+    group: int = 0
+    group_shape: tuple = (1, 1)
+
+
+@dataclass(frozen=True)
+class SystemConfig:
+    """What there is.
+
+    `chips`; `overrides`: {dotted parameter: value} for all of them; `hazards`: auto, manual or check; `numerics`, `noc`: as
+    `create_device`; `ideal`: no host and dispatch overheads at all, so that schedules follow from the work alone;
+    `max_counters`: how many hardware counters one evaluation may ask for (None: any number); `links`: `sim.topology.Link`s
+    in place of those of the boards.
+    """
+
+    chips: tuple = (ChipConfig("wormhole_b0"),)
+    overrides: Mapping = field(default_factory=dict)
+    hazards: str = "auto"
+    numerics: str = "fast"
+    noc: str = "packet"
+    ideal: bool = False
+    max_counters: int | None = None
+    links: tuple | None = None
+
+    @staticmethod
+    def named(text, **settings):
+        """The configuration of a list of boards and architectures: "n300", "wormhole_b0,blackhole", ..."""
+        chips = []
+        for group, name in enumerate(part.strip() for part in text.split(",")):
+            chips += _board(name, len(chips), group)
+        return SystemConfig(tuple(chips), **settings)
+
+
+def _board(name, first, group):
+    """Chips of a board; `first`: position of its first chip."""
+    if name == "n300":
+        return [
+            ChipConfig("wormhole_b0", None, group, (1, 2)),
+            ChipConfig("wormhole_b0", first, group, (1, 2)),
+        ]
+    if name == "t3000":  # four n300 cards: chips 0 to 3 have PCIe, chip c + 4 is behind chip c
+        places = (None if chip < 4 else first + chip - 4 for chip in range(8))
+        return [ChipConfig("wormhole_b0", remote_of, group, (2, 4)) for remote_of in places]
+    arch = {"n150": "wormhole_b0", "p150": "blackhole", "p100": "blackhole"}.get(name, name)
+    if arch not in architectures() and not arch.endswith((".yaml", ".yml")):
+        known = ", ".join(["n150", "n300", "t3000", *architectures()])
+        raise UsageError(f"a system cannot hold {name!r}", hint=f"boards and architectures: {known}")
+    return [ChipConfig(arch, None, group)]
+
+
+def build_topology(env, config, archs):
+    """The links of a configuration: those it names, or those of its boards."""
+    places = [f"chip{number}" for number in range(len(config.chips))]
+    if config.links is not None:
+        return Topology(env, config.links, [HOST, *places])
+    links, groups = [], {}
+    for number, chip in enumerate(config.chips):
+        groups.setdefault(chip.group, []).append(number)
+    for members in groups.values():
+        board = {1: "single", 2: "n300", 8: "t3000"}[len(members)]
+        names = {f"chip{position}": f"chip{number}" for position, number in enumerate(members)} | {HOST: HOST}
+        for link in topology_of(env, board, archs[members[0]]).links:
+            ends = names[link.src], names[link.dst]
+            links.append(Link(*ends, link.kind, link.bytes_per_ns, link.latency_ns, link.lanes))
+    return Topology(env, links, [HOST, *places])
+
+
+def mesh_of(chips, group, first, count):
+    """Numbers of the chips of a mesh from `first` on, in row-major order of their board."""
+    members = [number for number, chip in enumerate(chips) if chip.group == group]
+    if len(members) == 8:
+        order = [int(name.removeprefix("chip")) for row in T3000_MESH for name in row]
+        members = [members[position] for position in order]
+    at = members.index(first) if count < len(members) else 0
+    if at + count > len(members):
+        raise UsageError(f"a mesh of {count} chips does not fit behind chip {first} of a board of {len(members)}")
+    return members[at : at + count]
