@@ -47,7 +47,6 @@ def to_layout_into(dst, src, *, allow_host_bounce=True, wait=(), queue=ANY, labe
     if not plan.steps:  # the same layout at the same place: the bytes still move
         return _copy_alike(dst, src, wait, queue, label)
     _carry_out(src, plan, dst.device, dst, wait, queue, label)
-    dst.written()
     return dst.event
 
 
@@ -131,6 +130,7 @@ def _host_step(here, step, into, wait, label):
     if into is not None:
         host_wait([into.event, *into.storage.uses.reads])
         into.poke(data)
+        into.written()
         return into
     return Tensor(system, here.desc, step.layout, HostStorage(np.asarray(data), here.name), name=here.name)
 
@@ -146,7 +146,10 @@ def _upload(here, step, device, into, wait, queue, label):
 def _download(here, layout, into, wait, queue, label):
     storage = HostStorage(None, here.name) if into is None else into.storage
     here.device.read(here, storage, wait=wait, queue=queue, label=label or f"download {here.name}")
-    return into or Tensor(here.system, here.desc, layout, storage, name=here.name)
+    if into is None:
+        return Tensor(here.system, here.desc, layout, storage, name=here.name)
+    into.written()
+    return into
 
 
 def _device_step(here, step, device, into, wait, queue, label):

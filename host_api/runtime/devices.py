@@ -201,7 +201,8 @@ class SimAccelerator(Device):
         if events:
             start = int(buffer.address)
             self._freed.append((buffer.buffer_type, start, start + buffer.aligned_size_per_bank, events))
-        deallocate_buffer(buffer)
+        if self.is_open:
+            deallocate_buffer(buffer)
 
     def _inherit(self, storage):
         buffer = storage.buffer

@@ -45,6 +45,9 @@ class Queue:
         """
         system = self.system
         system.check_not_in_callback()
+        if system.capturing is not None and system.capturing.queue is self:
+            emit()  # into the trace; the executor refuses what a trace cannot hold
+            return system.origin
         self._make_room()
         explicit = events_of(wait)
         for event in explicit:

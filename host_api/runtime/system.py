@@ -2,6 +2,8 @@
 
 import contextlib
 import hashlib
+import itertools
+import weakref
 from collections import Counter
 from collections.abc import Mapping
 
@@ -87,7 +89,9 @@ class System:
         self.sim = SimSystem(metal.current_system().executor.programs)
         self.host, self.env, self.executor = self.sim.host, self.sim.env, self.sim.executor
         self.timeline_host = HostTimeline(self)
-        self.tensors, self.plans, self.residency = {}, Plans(self), Residency(self)
+        self.tensors = weakref.WeakValueDictionary()  # id -> Tensor, as long as someone holds it
+        self.next_tensor_id = itertools.count(1).__next__
+        self.plans, self.residency = Plans(self), Residency(self)
         self.stats, self.spans, self.signalled, self.clock = Counter(), [], set(), {}
         self.in_callback, self.capturing, self.hooks = False, None, []
         self._open, self._costs, self._scopes = {}, {}, []

@@ -1,6 +1,5 @@
 """Tensors: a description, a layout, and the memory that holds the bytes (runtime reference section 5.6)."""
 
-import itertools
 from collections import deque
 
 import numpy as np
@@ -13,7 +12,6 @@ from host_api.runtime.queues import Uses
 from host_api.runtime.sync import wait
 from sim.errors import UsageError
 
-_ids = itertools.count(1)
 ROW_HOST = Layout(MemSpace.HOST)
 
 
@@ -49,12 +47,16 @@ class Tensor:
     """
 
     def __init__(self, system, desc, layout, storage, *, name=None, device=None):
-        self.id, self.system = next(_ids), system
+        self.id, self.system = system.next_tensor_id(), system
         self.desc, self.layout, self._storage = desc, layout.resolved(desc), storage
         self.device, self.placement, self.retain, self.version = device, None, False, 0
         self.name = name or f"tensor{self.id}"
         self.lost = None  # the error of whoever uses it, once it is gone
         system.tensors[self.id] = self
+
+    def __del__(self):
+        if isinstance(getattr(self, "_storage", None), DeviceStorage):
+            self._storage.free()  # commands under way keep their claim on the memory
 
     def __repr__(self):
         place = "host" if self.device is None else self.device.name
