@@ -376,12 +376,14 @@ class BoundBinary:
     def _function(self, index, info, variant, device, queue, inputs, outputs):
         cost = variant.cost_ns(*[t.desc for t in inputs]) if callable(variant.cost_ns) else variant.cost_ns
 
+        given = [(t.storage.memory()[0], t.desc, t.layout) for t in inputs]
+        wanted = [(t.storage.memory()[1], t.desc, t.layout) for t in outputs]
+
         def run():
-            results = variant.function(*[decode(t.bytes_now(), t.desc, t.layout) for t in inputs])
+            results = variant.function(*[decode(read(), desc, layout) for read, desc, layout in given])
             results = results if isinstance(results, tuple | list) else (results,)
-            for tensor, values in zip(outputs, results, strict=True):
-                values = cast(np.asarray(values), tensor.desc.dtype)
-                tensor.poke(encode(values.reshape(tensor.desc.shape), tensor.desc, tensor.layout))
+            for (write, desc, layout), values in zip(wanted, results, strict=True):
+                write(encode(cast(np.asarray(values), desc.dtype).reshape(desc.shape), desc, layout))
 
         buffers = tuple(t.storage.buffer.unique_id for t in (*inputs, *outputs) if isinstance(t.storage, DeviceStorage))
         return queue._emit_function(info.name, run, round(cost * FS_PER_NS), True, buffers)

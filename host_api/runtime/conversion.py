@@ -163,8 +163,10 @@ def _device_step(here, step, device, into, wait, queue, label):
     target = into or Tensor.empty(here.desc, step.layout, owner, name=here.name)
     before, after = here.layout, target.layout
 
+    desc, (read, _), (_, write) = here.desc, here.storage.memory(), target.storage.memory()
+
     def change():
-        target.poke(convert(here.bytes_now(), here.desc, before, after))
+        write(convert(read(), desc, before, after))
 
     owner.run_function(
         step.op, label, change, step.est_ns, reads=[here], writes=[target], wait=wait, queue=queue,

@@ -264,8 +264,9 @@ class SimAccelerator(Device):
         if target.layout != source.layout or target.desc.shape != source.desc.shape:
             raise UsageError("copy needs two tensors of one shape and layout", hint="to_layout_into converts")
         ns = self.system.costs(self, self).step_ns("copy", self.name, source.nbytes)
+        (read, _), (_, write) = source.storage.memory(), target.storage.memory()
         return self.run_function(
-            "copy", label, lambda: target.poke(source.bytes_now()), ns, reads=[source], writes=[target], wait=wait,
+            "copy", label, lambda: write(read()), ns, reads=[source], writes=[target], wait=wait,
             queue=1 << queue.id, nbytes=source.nbytes,
         )  # fmt: skip
 
@@ -273,8 +274,9 @@ class SimAccelerator(Device):
         """Fill a tensor's bytes, at the rate of the memory."""
         ns = self.system.costs(self, self).step_ns("copy", self.name, tensor.nbytes)
         data = np.full(tensor.nbytes, value, np.uint8)
+        _, write = tensor.storage.memory()
         return self.run_function(
-            "fill", label, lambda: tensor.poke(data), ns, writes=[tensor], wait=wait, queue=1 << queue.id,
+            "fill", label, lambda: write(data), ns, writes=[tensor], wait=wait, queue=1 << queue.id,
             nbytes=tensor.nbytes,
         )  # fmt: skip
 

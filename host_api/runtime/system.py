@@ -21,7 +21,7 @@ from host_api.runtime.timeline import Span, chrome_trace
 from sim import commands as c
 from sim.arch.loader import load_arch
 from sim.environment import FS_PER_NS
-from sim.errors import UsageError
+from sim.errors import TensimError, UsageError
 from sim.executor import RecordedEvent
 from sim.executor import System as SimSystem
 
@@ -113,8 +113,10 @@ class System:
         metal.use_system(self.sim)
 
     def close(self):
-        """Close all devices."""
+        """Wait for everything and close all devices; what failed stays failed."""
         global _current
+        with contextlib.suppress(TensimError):
+            self.drain()
         for device in list(self._open.values()):
             device.close(force=True)
         _current = None if _current is self else _current
@@ -229,8 +231,7 @@ class System:
 
         rows, columns = mesh if isinstance(mesh, tuple) else map(int, mesh.split("x"))
         rest = {key: value for key, value in params.items() if key != "mesh"}
-        group = self.config.chips[self.chip_of(info)].group
-        chips = mesh_of(self.config.chips, group, self.chip_of(info), rows * columns)
+        chips = mesh_of(self.config.chips, self.chip_of(info), (rows, columns))
         return MeshDevice((rows, columns), [self._device(self.inventory[chip], rest) for chip in chips])
 
     @staticmethod

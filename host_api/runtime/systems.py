@@ -83,13 +83,19 @@ def build_topology(env, config, archs):
     return Topology(env, links, [HOST, *places])
 
 
-def mesh_of(chips, group, first, count):
-    """Numbers of the chips of a mesh from `first` on, in row-major order of their board."""
-    members = [number for number, chip in enumerate(chips) if chip.group == group]
+def mesh_of(chips, first, shape):
+    """Numbers of the chips of a mesh of `shape` (rows, columns) with chip `first` in its first corner, row-major.
+
+    A mesh of the whole board may be asked for by any of its chips.  UsageError when it does not fit.
+    """
+    members = [number for number, chip in enumerate(chips) if chip.group == chips[first].group]
+    rows, columns = chips[first].group_shape
     if len(members) == 8:
         order = [int(name.removeprefix("chip")) for row in T3000_MESH for name in row]
         members = [members[position] for position in order]
-    at = members.index(first) if count < len(members) else 0
-    if at + count > len(members):
-        raise UsageError(f"a mesh of {count} chips does not fit behind chip {first} of a board of {len(members)}")
-    return members[at : at + count]
+    row, column = (0, 0) if tuple(shape) == (rows, columns) else divmod(members.index(first), columns)
+    if row + shape[0] > rows or column + shape[1] > columns:
+        raise UsageError(
+            f"a mesh of {shape[0]}x{shape[1]} chips does not fit at ({row}, {column}) of a board of {rows}x{columns}"
+        )
+    return [members[r * columns + c] for r in range(row, row + shape[0]) for c in range(column, column + shape[1])]

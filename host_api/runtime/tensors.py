@@ -23,6 +23,14 @@ class HostStorage:
     def __init__(self, data, what, keeper=None):
         self.data, self.what, self.keeper, self.uses = data, what, keeper, Uses()
 
+    def memory(self):
+        """(read, write) of the bytes."""
+
+        def write(data):
+            self.data = np.array(data, np.uint8)
+
+        return lambda: self.data, write
+
     def free(self):
         """Let go of the memory."""
         self.data = self.keeper = None
@@ -33,6 +41,11 @@ class DeviceStorage:
 
     def __init__(self, device, buffer, what):
         self.device, self.buffer, self.what, self.uses = device, buffer, what, Uses()
+
+    def memory(self):
+        """(read, write) of the bytes, which stay valid for commands issued before the memory was freed."""
+        device, buffer = self.device, self.buffer
+        return lambda: device.peek(buffer), lambda data: device.poke(buffer, data)
 
     def free(self):
         """Give the memory back."""
@@ -162,18 +175,11 @@ class Tensor:
 
     def bytes_now(self):
         """Its bytes (uint8) at the device's present time: a back door without cost."""
-        storage = self.storage
-        if isinstance(storage, HostStorage):
-            return storage.data
-        return storage.device.peek(storage.buffer)
+        return self.storage.memory()[0]()
 
     def poke(self, data):
         """Replace its bytes at the device's present time: a back door without cost."""
-        storage = self.storage
-        if isinstance(storage, HostStorage):
-            storage.data = np.array(data, np.uint8)
-        else:
-            storage.device.poke(storage.buffer, data)
+        self.storage.memory()[1](data)
 
     def numpy(self):
         """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""
