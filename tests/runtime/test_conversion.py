@@ -1,0 +1,99 @@
+"""`to_layout` on a simulated chip: T1-T3 of the runtime reference, section 7.2, through real buffers."""
+
+from dataclasses import replace
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import ideal
+
+import host_api as tt
+from host_api.runtime import DType, Interleaved, Layout, MemSpace, Sharded, Tensor, plan_layout, to_layout, wait
+from host_api.runtime.errors import LayoutUnsupported
+from host_api.runtime.planner import HOST
+
+GRID = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(1, 1))
+SPACES = [MemSpace.DRAM, MemSpace.L1]
+VALUES = np.arange(64 * 96, dtype=np.float32).reshape(64, 96) / 7
+LAYOUTS = [
+    *(Layout(space, tiling) for space in SPACES for tiling in ("row", "tile")),
+    *(Layout(space, "tile", dtype=DType.BF16) for space in SPACES),
+    Layout(MemSpace.DRAM, "tile", dtype=DType.BFP8),
+    Layout(MemSpace.L1, "tile", distribution=Sharded("height", GRID, (32, 96))),
+    Layout(MemSpace.L1, "tile", distribution=Sharded("width", GRID, (64, 32))),
+    Layout(MemSpace.L1, "tile", distribution=Sharded("block", GRID, (32, 64))),
+    Layout(MemSpace.L1, "row", distribution=Sharded("height", GRID, (16, 96))),
+    Layout(MemSpace.L1, "tile", distribution=Sharded("nd", GRID, (32, 32))),
+    Layout(MemSpace.HOST),
+    Layout(MemSpace.HOST, "tile"),
+]
+
+
+@pytest.fixture(scope="module")
+def device():
+    with ideal() as system:
+        yield system.open("sim://wormhole_b0")
+
+
+def expected(first, second):
+    """The values behind both stored types."""
+    values = VALUES
+    for layout in (first, second):
+        if layout.dtype is DType.BF16:
+            values = values.astype(ml_dtypes.bfloat16).astype(np.float32)
+    return values
+
+
+@settings(max_examples=60)
+@given(first=st.sampled_from(LAYOUTS), second=st.sampled_from(LAYOUTS))
+def test_t1_t2_every_pair_converts_on_real_buffers(device, first, second):
+    there = to_layout(Tensor.from_numpy(VALUES, system=device.system), first, device)
+    then = to_layout(there, second, device)
+    got = then.numpy().astype(np.float32)
+    if DType.BFP8 in (first.dtype, second.dtype):
+        step = np.abs(VALUES).max() / 64  # a block of 16 shares an exponent, 7 bits of magnitude
+        assert np.abs(got - VALUES).max() <= step
+    else:
+        np.testing.assert_array_equal(got, expected(first, second))
+    assert then.layout == second.resolved(then.desc)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS[:8], ids=str)
+def test_t3_the_same_layout_is_the_same_tensor(device, layout):
+    there = to_layout(Tensor.from_numpy(VALUES, system=device.system), layout, device)
+    wait(there)
+    now = device.system.host_ns
+    assert to_layout(there, layout, device) is there and plan_layout(there, layout).steps == ()
+    assert device.system.host_ns == now
+
+
+def test_t2_a_bounce_may_be_forbidden(device):
+    nd = replace(LAYOUTS[11], distribution=Sharded("nd", GRID, (32, 32)))
+    there = to_layout(Tensor.from_numpy(VALUES.astype(ml_dtypes.bfloat16), system=device.system), nd, device)
+    small = Layout(MemSpace.L1, "tile", tile=(16, 16))
+    plan = plan_layout(there, small)
+    assert plan.bounces and HOST in plan.route
+    np.testing.assert_array_equal(to_layout(there, small).numpy(), VALUES.astype(ml_dtypes.bfloat16))
+    before = device.memory_view()["L1"]["allocated"]
+    with pytest.raises(LayoutUnsupported, match="needs the host"):
+        to_layout(there, small, allow_host_bounce=False)
+    assert device.memory_view()["L1"]["allocated"] == before
+
+
+def test_padding_never_reaches_the_user(device):
+    values = np.arange(33 * 31, dtype=np.float32).reshape(33, 31)
+    for oob in ("undef", "zero", "one", "-inf"):
+        tiles = to_layout(
+            Tensor.from_numpy(values, system=device.system), Layout(MemSpace.DRAM, "tile", oob=oob), device
+        )
+        np.testing.assert_array_equal(tiles.numpy(), values)
+    assert Interleaved() == tiles.layout.distribution
+
+
+def test_retain_false_frees_the_source(device):
+    first = to_layout(Tensor.from_numpy(VALUES, system=device.system), Layout(MemSpace.DRAM), device)
+    second = to_layout(first, Layout(MemSpace.L1), retain=False)
+    assert not first.is_allocated
+    np.testing.assert_array_equal(second.numpy(), VALUES)
