@@ -578,9 +578,19 @@ class Executor:
         return event.done.processed
 
     def create_event(self, r):
+        parts = [self.event(number) for number in r.of]
         event = self.events[r.event] = RecordedEvent()
         event.done = self.env.event()
+        if parts:
+            self.env.process(self._follow(event, parts, r.any))
         return event
+
+    def _follow(self, event, parts, first):
+        """The event happens with its parts, and fails as the first of them that failed."""
+        ends = [part.done for part in parts]
+        yield self.env.any_of(ends) if first else self.env.all_of(ends)
+        errors = [part.error for part in parts if part.done.processed and part.error is not None]
+        event.happen(self.env.now, errors[0] if errors else None)
 
     def signal_event(self, r):
         event = self.event(r.event)

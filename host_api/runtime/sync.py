@@ -92,25 +92,15 @@ def _combined(events, mode):
     if len(events) == 1:
         return events[0]
     system = events[0].system
-    env = system.env
-    state, number = host_event(system)
-
-    def follow():
-        ends = [event._state.done for event in events]
-        yield env.all_of(ends) if mode == "all" else env.any_of(ends)
-        happened = [event for event in events if event._state.done.processed]
-        errors = [event._state.error for event in happened if event._state.error is not None]
-        state.happen(env.now, errors[0] if errors else None)
-
-    env.process(follow())
+    state, number = host_event(system, tuple(event.id for event in events), mode == "any")
     clock = merge(*(event.clock for event in events)) if mode == "all" else {}
     return Event(system, state, number, f"{mode} of {', '.join(event.label for event in events)}", clock)
 
 
-def host_event(system):
-    """(state, id) of a fresh event that no queue records."""
+def host_event(system, of=(), any=False):
+    """(state, id) of a fresh event that no queue records; `of`, `any`: the events that it follows."""
     number = new_id()
-    return system.executor.submit(c.CreateEvent(number)), number
+    return system.executor.submit(c.CreateEvent(number, of, any)), number
 
 
 def merge(*clocks):
