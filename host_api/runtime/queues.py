@@ -118,6 +118,8 @@ class Queue:
 
     def host_call(self, function, *, wait=(), label="host call", reads=(), writes=()):
         """Call `function(HostCall)` on the host in queue order.  It must not use queues; what it raises fails the event."""
+        from host_api.runtime.tensors import buffers_of
+
         reads, writes = [t.storage for t in reads], [t.storage for t in writes]
 
         def call():
@@ -131,11 +133,14 @@ class Queue:
             finally:
                 self.system.in_callback = False
 
-        emit = self._emit_function(label, call, 0, exclusive=False)
+        emit = self.emit_function(label, call, 0, buffers_of(writes), exclusive=False)
         return self.issue("host_func", label, emit, wait=wait, reads=reads, writes=writes)
 
-    def _emit_function(self, name, function, duration_fs, exclusive=True, buffers=()):
-        record = c.EnqueueFunction(self.device.number, self.id, name, function, duration_fs, buffers, exclusive)
+    def emit_function(self, name, function, duration_fs, buffers=(), parameters="null", exclusive=True):
+        """What submits an EnqueueFunction of this queue."""
+        record = c.EnqueueFunction(
+            self.device.number, self.id, name, function, duration_fs, buffers, exclusive, parameters
+        )
         return lambda: self.system.executor.submit(record)
 
     def fill(self, tensor, value, *, wait=(), label=None):

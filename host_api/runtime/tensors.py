@@ -53,6 +53,11 @@ class DeviceStorage:
         self.buffer = None
 
 
+def buffers_of(storages):
+    """Ids of the buffers of storages; host memory has none."""
+    return tuple(storage.buffer.unique_id for storage in storages if isinstance(storage, DeviceStorage))
+
+
 class Tensor:
     """A tensor somewhere.  `version` grows with every write; `retain`: deallocate needs force; `name`: in messages.
 
