@@ -35,15 +35,15 @@ class Host:
     """The imperative host timeline; `now` in femtoseconds."""
 
     def __init__(self):
-        self.now, self._costs = 0, {}
+        self.now, self.costs = 0, {}
 
     def use_costs(self, arch):
         """Charge calls with the `host:` parameters of an architecture from now on."""
-        self._costs = arch.section("host")
+        self.costs = arch.section("host")
 
     def cost(self, name):
         """Time of one host call by the name of its parameter (`<name>_ns`), in femtoseconds; 0 before the first device."""
-        return round(self._costs.get(f"{name}_ns", 0) * FS_PER_NS)
+        return round(self.costs.get(f"{name}_ns", 0) * FS_PER_NS)
 
     def charge(self, name):
         """Charge one host call by the name of its parameter."""
@@ -51,7 +51,7 @@ class Host:
 
     def copy(self, n_bytes, piece):
         """Charge a copy into device-visible memory; returns when the first `piece` bytes are there."""
-        begun, rate = self.now, self._costs["copy_bytes_per_ns"]
+        begun, rate = self.now, self.costs["copy_bytes_per_ns"]
         self.compute(n_bytes / rate)
         return begun + round(min(n_bytes, piece) / rate * FS_PER_NS)
 

@@ -31,7 +31,10 @@ class Binary:
         self.data, self.numbering = data, numbering
         self.reader = Reader(light_metal_schema(), data, {"CommandType": NUMBERINGS[numbering]})
         self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
-        self.root = self.reader.root("devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names")
+        self.root = self.reader.root(
+            "devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names", "chips", "links",
+            "host_devices", "host_costs",
+        )  # fmt: skip
         self._payloads = self._traces = None
 
     @property
@@ -177,12 +180,16 @@ class Decoder:
     def __init__(self, binary, names, find_kernel, device=None):
         self.binary, self.names, self.find_kernel = binary, names, find_kernel
         self.kernels, self.created = {}, {}
-        self.device = device if binary.root.devices or device is not None else 0  # other writers mean one chip
+        described = binary.root.devices or binary.root.chips
+        self.device = device if described or device is not None else 0  # other writers mean one chip
+        self.renumbered = {}  # device id of the file -> device id here, where they differ
 
     def record(self, node):
         """The record of a command node."""
         if self.device is not None and "device_id" in node.fields:
             node.fields["device_id"] = self.device
+        elif self.renumbered and "device_id" in node.fields:
+            node.fields["device_id"] = self.renumbered.get(node.device_id, node.device_id)
         return RECORDS[node.table](self, node)
 
     def created_as(self, node, result):

@@ -73,6 +73,7 @@ class BinaryWriter:
         self.commands, self.devices, self.descriptors, self.payloads = [], [], {}, []
         self.ids, self.next_id, self.names = {}, 0, {}
         self.command_bytes = self.payload_bytes = 0
+        self.further = {}  # fields of the root table that recordings and saved binaries have
 
     # --- ids
 
@@ -136,6 +137,7 @@ class BinaryWriter:
             "schema_version": SCHEMA_VERSION, "writer": writer_name, "host_start_fs": host_start,
             "cycles": cycles,
             "buffer_names": [Node("BufferName", {"global_id": i, "name": n}) for n, i in self.names.items()],
+            **self.further,
         }  # fmt: skip
         return sealed(writer.finish(writer.node(Node("LightMetalBinary", root))))
 

@@ -18,11 +18,13 @@ from host_api.runtime.binaries import (
 from host_api.runtime.conversion import plan_layout, to_layout, to_layout_into
 from host_api.runtime.devices import Device, EmbeddedDevice, HostDevice, SimAccelerator
 from host_api.runtime.dtypes import DType
+from host_api.runtime.functions import host_function
 from host_api.runtime.hooks import Hooks, hooks
 from host_api.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
 from host_api.runtime.placement import ANY, Affinity, Optimal, Promise, executable_with, join_and, join_or
 from host_api.runtime.planner import LayoutPlan, Step
 from host_api.runtime.queues import Queue
+from host_api.runtime.recording import replay
 from host_api.runtime.specs import parse_devices, register_alias
 from host_api.runtime.sync import Event, Timeline, wait
 from host_api.runtime.system import DeviceMap, System, SystemConfig
@@ -33,6 +35,6 @@ __all__ = [
     "HostDevice", "Interleaved", "Layout", "LayoutPlan", "MemSpace", "Optimal", "ProgramInfo", "Promise", "Queue",
     "Sharded", "SimAccelerator", "Step", "Submission", "SubmitPlan", "System", "SystemConfig", "Tensor", "TensorDesc",
     "TensorInfo", "Timeline", "Variant", "allocate_input_tensor", "allocate_output_tensor", "executable_with", "hooks",
-    "join_and", "join_or", "parse_devices", "plan_layout", "register_alias", "submit", "to_layout", "to_layout_into",
+    "host_function", "join_and", "join_or", "parse_devices", "plan_layout", "register_alias", "replay", "submit", "to_layout", "to_layout_into",
     "wait",
 ]  # fmt: skip

@@ -4,12 +4,15 @@ A function that changes memory is called with its parameters (plain JSON values)
 that it writes, each a pair (read() -> uint8 array, write(uint8 array)).  `host_function` registers one over numpy arrays.
 """
 
+import json
+
 import numpy as np
 
 from host_api.runtime.dtypes import DType, cast
 from host_api.runtime.encoding import convert, decode, encode
 from host_api.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
 from host_api.types import CoreCoord, CoreRange, CoreRangeSet, ShardOrientation
+from sim.buffers import read_pages, write_pages
 from sim.errors import UsageError
 
 CONVERT, COPY, FILL = "tensim.convert", "tensim.copy", "tensim.fill"
@@ -61,6 +64,46 @@ def bound(name, parameters, memories):
         raise _missing(name, _registered)
     function = _registered[name]
     return lambda: function(parameters, memories)
+
+
+def bound_to_buffers(name, parameters, buffers):
+    """As `bound`, for a command of a file: `parameters` as JSON, `buffers` as (device, buffer) of the simulator.
+
+    UsageError when the buffers do not fit what the parameters say of them, or for an unknown name.
+    """
+    try:
+        plain = json.loads(parameters)
+        sizes = _sizes(plain)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise UsageError(f"the parameters of host function {name!r} cannot be read: {error}") from error
+    found = [buffer.size for _, buffer in buffers]
+    if sizes is not None and sizes != found:
+        raise UsageError(
+            f"host function {name!r} takes memories of {sizes} B, the file gives buffers of {found} B",
+            where={"expected": sizes, "found": found},
+            hint="a tensor in host memory is not in the file: record with all its tensors on devices",
+        )
+    return bound(name, plain, [_memory(device, buffer) for device, buffer in buffers])
+
+
+def _memory(device, buffer):
+    def write(data):
+        write_pages(device, buffer, 0, np.ascontiguousarray(data).tobytes())
+
+    return lambda: np.frombuffer(read_pages(device, buffer, 0, buffer.size), np.uint8), write
+
+
+def _sizes(parameters):
+    """Bytes of the memories that the parameters describe; None when they say nothing of them."""
+    if parameters is None:
+        return None
+    if "nbytes" in parameters:
+        return [parameters["nbytes"]]
+    if "before" in parameters:
+        desc, before = tensor_of(parameters["before"])
+        return [before.nbytes(desc), layout_of(parameters["after"]).resolved(desc).nbytes(desc)]
+    tensors = [tensor_of(one) for side in ("inputs", "outputs") for one in parameters[side]]
+    return [layout.nbytes(desc) for desc, layout in tensors]
 
 
 def _missing(name, known):

@@ -82,7 +82,7 @@ class Queue:
 
     def wait_for(self, event):
         """The queue stalls until `event`; the host goes on."""
-        if not self.ordered(event):
+        if event is not self.system.origin and not self.ordered(event):
             self.system.executor.submit(c.WaitForEvent(self.device.number, self.id, event.id))
             self.clock = merge(self.clock, event.clock)
 

@@ -62,14 +62,17 @@ class Event:
     @property
     def t_start(self):
         """When the command began to use the device; its end for what takes no time there."""
-        if self._item is None or not self.done:
-            return self.t_end
-        return self.t_end if self._item.begun is None else self._item.begun / FS_PER_NS
+        return None if self.span_fs is None else self.span_fs[0] / FS_PER_NS
 
     @property
     def t_end(self):
         """When the event happened."""
-        return None if self._state.time is None else self._state.time / FS_PER_NS
+        return None if self.span_fs is None else self.span_fs[1] / FS_PER_NS
+
+    @property
+    def span_fs(self):
+        """(begin, end) in femtoseconds, None before it happened."""
+        return span_fs(self._item, self._state)
 
     def query(self):
         """Whether it has happened by now on the host's clock; a poll costs host time."""
@@ -84,6 +87,14 @@ class Event:
     def any_of(*events):
         """The event that happens when the first of them does."""
         return _combined(events, "any")
+
+
+def span_fs(item, state):
+    """(begin, end) of a command by its queue item (None: it has none) and the recorded event behind it, or None."""
+    if state.time is None:
+        return None
+    begun = state.time if item is None or item.begun is None else item.begun
+    return begun, state.time
 
 
 def _combined(events, mode):
@@ -172,7 +183,7 @@ def wait(x, *, mode="all", timeout_ns=None):
     """
     if mode not in ("all", "any"):
         raise UsageError(f"mode is {mode!r}", hint="'all' or 'any'")
-    events = events_of(x)
+    events = [event for event in events_of(x) if event is not event.system.origin]
     if not events:
         return
     system = events[0].system

@@ -15,7 +15,7 @@ from host_api.runtime.planner import Costs
 from host_api.runtime.selection import DeviceInfo, select
 from host_api.runtime.specs import parse_devices
 from host_api.runtime.sync import Event, Timeline, merge
-from host_api.runtime.systems import SystemConfig, build_topology, mesh_of
+from host_api.runtime.systems import SystemConfig, build_topology, chip_overrides, mesh_of
 from host_api.runtime.tensors import Residency
 from host_api.runtime.timeline import Span, chrome_trace
 from sim import commands as c
@@ -26,7 +26,6 @@ from sim.executor import RecordedEvent
 from sim.executor import System as SimSystem
 
 FIRST_HOST = 256  # number of the first host device in command records; chips have 0, 1, ...
-UNLIMITED = 1e18  # bytes per ns
 HAZARDS = ("auto", "manual", "check")
 _current = None
 
@@ -85,7 +84,7 @@ class System:
         self.seed, self.hazards = seed, hazards or self.config.hazards
         if self.hazards not in HAZARDS:
             raise UsageError(f"hazards is {self.hazards!r}", hint=f"one of {', '.join(HAZARDS)}")
-        self._archs = [load_arch(chip.arch, self._overrides(chip.arch)) for chip in self.config.chips]
+        self._archs = [load_arch(chip.arch, chip_overrides(self.config, chip.arch)) for chip in self.config.chips]
         self.sim = SimSystem(metal.current_system().executor.programs)
         self.host, self.env, self.executor = self.sim.host, self.sim.env, self.sim.executor
         self.timeline_host = HostTimeline(self)
@@ -93,7 +92,7 @@ class System:
         self.next_tensor_id = itertools.count(1).__next__
         self.plans, self.residency = Plans(self), Residency(self)
         self.stats, self.spans, self.signalled, self.clock = Counter(), [], set(), {}
-        self.in_callback, self.capturing, self.hooks = False, None, []
+        self.in_callback, self.capturing, self.recorder, self.hooks = False, None, None, []
         self._open, self._costs, self._scopes = {}, {}, []
         self.inventory = self._declare()
         self.topology = self.sim.topology = build_topology(self.env, self.config, self._archs)
@@ -130,19 +129,6 @@ class System:
         return event
 
     # --- declared devices
-
-    def _overrides(self, arch):
-        """Parameter overrides of a chip; `ideal` sets every overhead of host, dispatch and PCIe pages to nothing."""
-        changes = {}
-        if self.config.ideal:
-            base = load_arch(arch)
-            for part in ("host", "dispatch"):
-                for key in base.section(part):
-                    if key.endswith("_ns"):
-                        changes[f"{part}.{key}"] = UNLIMITED if key.endswith("_per_ns") else 0
-            changes |= {"pcie.write_page_bytes_per_ns": UNLIMITED, "pcie.read_page_bytes_per_ns": UNLIMITED}
-            changes |= {"pcie.write_page_ns": 0, "pcie.read_page_ns": 0}
-        return {**changes, **self.config.overrides}
 
     def _declare(self):
         """DeviceInfos: the chips, the host, and the chips once more as embedded targets."""
@@ -256,10 +242,8 @@ class System:
 
     def open_record(self, info, params, number):
         """The CreateDevice record of a declared chip."""
-        chip, overrides = (
-            self.config.chips[self.chip_of(info)],
-            self._overrides(self.config.chips[self.chip_of(info)].arch),
-        )
+        chip = self.config.chips[self.chip_of(info)]
+        overrides = chip_overrides(self.config, chip.arch)
         queues = int(params.get("cqs", info.queues))
         if queues > info.queues:
             overrides["dispatch.max_queues"] = queues
@@ -291,6 +275,8 @@ class System:
         """
         from host_api.runtime.spawned import spawn
 
+        if self.recorder is not None:
+            raise UsageError("a recording holds one host, no spawned ones", hint="spawn outside of record(...)")
         return spawn(self, generator, label)
 
     def run_until(self, ns):
@@ -310,6 +296,12 @@ class System:
     def new_timeline(self, label="timeline"):
         """A counter whose values are events."""
         return Timeline(self, label)
+
+    def record(self, path, *, files="all"):
+        """Record the commands of the `with` block in a file; see `host_api.runtime.recording`."""
+        from host_api.runtime.recording import record
+
+        return record(self, path, files)
 
     # --- what commands need
 

@@ -10,6 +10,7 @@ from host_api.runtime.errors import LayoutMismatch, RetainedTensor, UseAfterFree
 from host_api.runtime.layouts import Layout, MemSpace, TensorDesc
 from host_api.runtime.queues import Uses
 from host_api.runtime.sync import wait
+from sim import commands as c
 from sim.errors import UsageError
 
 ROW_HOST = Layout(MemSpace.HOST)
@@ -184,7 +185,12 @@ class Tensor:
 
     def poke(self, data):
         """Replace its bytes at the device's present time: a back door without cost."""
-        self.storage.memory()[1](data)
+        storage = self.storage
+        if isinstance(storage, HostStorage) or self.system.in_callback:
+            storage.memory()[1](data)
+        else:
+            data = np.ascontiguousarray(data).tobytes()
+            self.system.executor.submit(c.WriteDirect(storage.buffer.unique_id, data))
 
     def numpy(self):
         """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""
