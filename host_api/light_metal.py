@@ -577,7 +577,8 @@ class LightMetalReplay:
 
         executor = self.system.executor
         buffers = [(executor.device(b.device), b) for b in map(executor.buffer, record.buffers)]
-        function = bound_to_buffers(record.name if buffers else NOTHING, record.parameters, buffers)
+        called = (record.name, record.parameters) if buffers else (NOTHING, "null")
+        function = bound_to_buffers(*called, buffers)
         return executor.submit(replace(record, function=function))
 
     def _find_kernel(self, file_name):

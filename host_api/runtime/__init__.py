@@ -35,6 +35,6 @@ __all__ = [
     "HostDevice", "Interleaved", "Layout", "LayoutPlan", "MemSpace", "Optimal", "ProgramInfo", "Promise", "Queue",
     "Sharded", "SimAccelerator", "Step", "Submission", "SubmitPlan", "System", "SystemConfig", "Tensor", "TensorDesc",
     "TensorInfo", "Timeline", "Variant", "allocate_input_tensor", "allocate_output_tensor", "executable_with", "hooks",
-    "host_function", "join_and", "join_or", "parse_devices", "plan_layout", "register_alias", "replay", "submit", "to_layout", "to_layout_into",
-    "wait",
+    "host_function", "join_and", "join_or", "parse_devices", "plan_layout", "register_alias", "replay", "submit",
+    "to_layout", "to_layout_into", "wait",
 ]  # fmt: skip

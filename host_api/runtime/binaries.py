@@ -131,11 +131,11 @@ class Binary:
 
         return load(source)
 
-    def save(self, path):
-        """Write it to a file: the commands that build its programs, in the Light Metal format."""
+    def save(self, path, **settings):
+        """Write it to a file in the Light Metal format; see `host_api.runtime.binary_files.save`."""
         from host_api.runtime.binary_files import save
 
-        save(self, path)
+        save(self, path, **settings)
 
     def index(self, program):
         """Position of a program by position or name; UsageError when there is none."""
