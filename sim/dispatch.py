@@ -201,10 +201,10 @@ class CommandQueue(Queue):
             with device.workers[bound.sub_device].request() as turn:
                 yield turn
                 yield self.env.timeout(device.costs["go"])
-                item.begun = self.env.now if item.begun is None else item.begun
+                item.begin(self.env.now)
                 yield self.env.launch(device.lane, bound.launch)
                 yield self.env.timeout(device.costs["done"])
-            item.ended = self.env.now
+            item.end(self.env.now)
             self.check_fault(item)
         except CommandFault as fault:
             item.error = self.failure = fault

@@ -19,7 +19,7 @@ class Item:
 
     `begun`, `ended`: femtoseconds at which it began to use the device and was over; None before.
     `marks`: it runs although something before it in the queue failed.  `handed_over`: it goes on when the queue is done
-    with it.  `error`: why it was skipped or failed.
+    with it.  `error`: why it was skipped or failed.  `before`, `after`: called when it begins and ends, if they are set.
     """
 
     work: object
@@ -32,6 +32,21 @@ class Item:
     begun: int | None = None
     ended: int | None = None
     error: object = None
+    before: object = None
+    after: object = None
+
+    def begin(self, now):
+        """It begins to use the device, if it has not yet."""
+        if self.begun is None:
+            self.begun = now
+            if self.before is not None:
+                self.before()
+
+    def end(self, now):
+        """It is over."""
+        self.ended = now
+        if self.after is not None:
+            self.after()
 
 
 class Queue:
@@ -75,8 +90,7 @@ class Queue:
 
     def begin(self):
         """The command that is carried out now begins to use the device."""
-        if self.serving.begun is None:
-            self.serving.begun = self.env.now
+        self.serving.begin(self.env.now)
 
     @staticmethod
     def _stoppable(work):
@@ -105,7 +119,7 @@ class Queue:
             item.result = yield from item.work(self)
             if not item.handed_over:
                 item.begun = entered if item.begun is None else item.begun
-                item.ended = self.env.now
+                item.end(self.env.now)
                 self.check_fault(item)
         except CommandFault as fault:
             item.error = self.failure = fault

@@ -340,18 +340,19 @@ class BoundBinary:
         return list(outputs)
 
     def _run(self, index, info, device, inputs, outputs, mask, wait, label, hooks):
-        device.system.run_hooks(hooks, "pre_program", info, inputs, outputs)
         variant, queue = self.variants[index][device], device.queue_for(mask)
         reads, writes = [t.storage for t in inputs], [t.storage for t in outputs]
         emit = (self._function if variant.function is not None and variant.build is None else self._program)(
             index, info, variant, device, queue, inputs, outputs
         )
-        event = queue.issue("program", label, emit, wait=wait, reads=reads, writes=writes)
+        around = device.system.program_hooks(hooks, info, inputs, outputs)
+        event = queue.issue("program", label, emit, wait=wait, reads=reads, writes=writes, around=around)
         for tensor in outputs:
             tensor.written()
+        if device.system.recorder is not None:
+            device.system.recorder.submitted(info, inputs, outputs, event)
         if device.system.capturing is not None:
             device.system.capturing.use([*inputs, *outputs])
-        device.system.run_hooks(hooks, "post_program", info, inputs, outputs, event)
         return event, queue.id
 
     def _program(self, index, info, variant, device, queue, inputs, outputs):

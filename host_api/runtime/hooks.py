@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Hooks:
-    """Callbacks.  Commands: `(kind, label)` before, `(kind, label, event)` behind; programs: `(info, inputs, outputs)`, and
-    the event behind.
+    """Callbacks.  Commands, when they are issued: `(kind, label)` before, `(kind, label, event)` behind.  Programs, when they
+    begin and end on the device: `(info, inputs, outputs)`.
     """
 
     pre_command: object = None

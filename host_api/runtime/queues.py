@@ -38,10 +38,11 @@ class Queue:
 
     # --- issuing
 
-    def issue(self, kind, label, emit, *, wait=(), reads=(), writes=(), nbytes=0):
+    def issue(self, kind, label, emit, *, wait=(), reads=(), writes=(), nbytes=0, around=None):
         """Issue a command behind `wait` and the tensors' earlier uses; returns its Event.
 
-        `emit()` submits the records and returns the queue item; `reads`, `writes`: storages with `uses`.
+        `emit()` submits the records and returns the queue item; `reads`, `writes`: storages with `uses`; `around`: functions
+        that are called, at no cost, when the command begins and ends.
         """
         system = self.system
         system.check_not_in_callback()
@@ -53,15 +54,17 @@ class Queue:
         for event in explicit:
             self.wait_for(event)
         self._order(label, reads, writes)
-        system.run_hooks(None, "pre_command", kind, label)
+        system.run_hooks("pre_command", kind, label)
         submitted, item = system.host.now, emit()
+        if item is not None and around is not None:
+            item.before, item.after = around
         event = self._record(label, submitted, item)
         for storage in reads:
             storage.uses.read(event)
         for storage in writes:
             storage.uses.written(event)
         system.add_span(kind, self, event, nbytes, explicit)
-        system.run_hooks(None, "post_command", kind, label, event)
+        system.run_hooks("post_command", kind, label, event)
         return event
 
     def _make_room(self):
@@ -118,8 +121,6 @@ class Queue:
 
     def host_call(self, function, *, wait=(), label="host call", reads=(), writes=()):
         """Call `function(HostCall)` on the host in queue order.  It must not use queues; what it raises fails the event."""
-        from host_api.runtime.tensors import buffers_of
-
         reads, writes = [t.storage for t in reads], [t.storage for t in writes]
 
         def call():
@@ -133,7 +134,7 @@ class Queue:
             finally:
                 self.system.in_callback = False
 
-        emit = self.emit_function(label, call, 0, buffers_of(writes), exclusive=False)
+        emit = self.emit_function(label, call, 0, exclusive=False)
         return self.issue("host_func", label, emit, wait=wait, reads=reads, writes=writes)
 
     def emit_function(self, name, function, duration_fs, buffers=(), parameters="null", exclusive=True):

@@ -8,8 +8,8 @@ import contextlib
 import json
 
 from host_api.light_metal import WRITER, Capture, LightMetalBinary
-from host_api.runtime.hooks import Hooks
 from host_api.runtime.replaying import Replayed, replay
+from host_api.runtime.tensors import buffers_of
 from sim import commands as c
 from sim.errors import UsageError
 from traces.flat import Node
@@ -51,9 +51,7 @@ class Recorder(Capture):
         self.pending = {}  # (device, queue) -> command since the last event there
         self.commands = {}  # event id -> command that it stands behind
         self.host_work = []  # commands, one per span of the host
-        self.submitted = {}  # event id -> (program, input buffers, output buffers)
-        self.hooks = Hooks(post_program=self._submitted)
-        system.hooks.append(self.hooks)
+        self.programs = {}  # event id -> (program, input buffers, output buffers)
         hosts = [(host.id, len(host.queues)) for host in system.executor.hosts.values()]
         chips = [chip.arch for chip in system.config.chips]
         costs = system.host.costs
@@ -69,15 +67,10 @@ class Recorder(Capture):
         elif hasattr(record, "queue") and not isinstance(record, c.WaitForEvent):
             self.pending[record.device, record.queue] = command
 
-    def _submitted(self, info, inputs, outputs, event):
-        from host_api.runtime.tensors import buffers_of
-
+    def submitted(self, info, inputs, outputs, event):
+        """The command behind which `event` stands is a program of a binary."""
         sides = [buffers_of([t.storage for t in tensors]) for tensors in (inputs, outputs)]
-        self.submitted[event.id] = info.name, *([self.writer.id("buffer", b) for b in side] for side in sides)
-
-    def stop(self):
-        super().stop()
-        self.runtime.hooks.remove(self.hooks)
+        self.programs[event.id] = info.name, *([self.writer.id("buffer", b) for b in side] for side in sides)
 
     def finish(self):
         """The bytes of the file."""
@@ -97,6 +90,6 @@ class Recorder(Capture):
             return Node("SpanDescription", fields | {"command": next(host_work)})
         fields |= {"queue": span.queue, "command": self.commands[event.id]}
         fields["event_global_id"] = self.writer.id("event", event.id)
-        if event.id in self.submitted:
-            fields |= dict(zip(("program", "inputs", "outputs"), self.submitted[event.id], strict=True))
+        if event.id in self.programs:
+            fields |= dict(zip(("program", "inputs", "outputs"), self.programs[event.id], strict=True))
         return Node("SpanDescription", fields)

@@ -356,10 +356,24 @@ class System:
         hops = self.topology.route(source.state.place, target.state.place).hops
         return 1 / sum(1 / hop.bytes_per_ns for hop in hops)  # one hop after the other
 
-    def run_hooks(self, own, name, *args):
-        """Call the hooks of the system, and those of one submit (`own`)."""
-        for hook in (*self.hooks, *(() if own is None else (own,))):
+    def run_hooks(self, name, *args):
+        """Call the hooks of commands."""
+        for hook in self.hooks:
             hook.call(name, *args)
+
+    def program_hooks(self, own, info, inputs, outputs):
+        """(before, after) that call the program hooks of the system and of one submit; None when there are none."""
+        mine = [
+            hook for hook in (*self.hooks, *(() if own is None else (own,))) if hook.pre_program or hook.post_program
+        ]
+        if not mine:
+            return None
+
+        def call(name):
+            for hook in mine:
+                hook.call(name, info, inputs, outputs)
+
+        return lambda: call("pre_program"), lambda: call("post_program")
 
     # --- scopes
 

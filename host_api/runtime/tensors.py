@@ -185,12 +185,16 @@ class Tensor:
 
     def poke(self, data):
         """Replace its bytes at the device's present time: a back door without cost."""
-        storage = self.storage
-        if isinstance(storage, HostStorage) or self.system.in_callback:
-            storage.memory()[1](data)
-        else:
-            data = np.ascontiguousarray(data).tobytes()
-            self.system.executor.submit(c.WriteDirect(storage.buffer.unique_id, data))
+        storage, system = self.storage, self.system
+        if isinstance(storage, DeviceStorage) and system.env.active_process is None:
+            system.executor.submit(c.WriteDirect(storage.buffer.unique_id, np.ascontiguousarray(data).tobytes()))
+            return
+        if isinstance(storage, DeviceStorage) and system.recorder is not None:
+            raise UsageError(
+                f"{self.name} is overwritten while a command runs, which a recording cannot hold",
+                hint="record without hooks and host calls that poke",
+            )
+        storage.memory()[1](data)
 
     def numpy(self):
         """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""

@@ -21,7 +21,7 @@ from host_api.runtime import (
     to_layout,
     wait,
 )
-from host_api.runtime.errors import ReplayMismatch
+from host_api.runtime.errors import CommandFailed, ReplayMismatch
 from host_api.runtime.meshes import Replicate, distribute
 from host_api.runtime.transfers import transfer
 from sim.errors import BinaryError, UsageError
@@ -301,6 +301,15 @@ def test_a_function_without_a_name_cannot_be_replayed(tmp_path):
     with pytest.raises(UsageError, match="host function 'program nameless' is not registered") as refused:
         replay(tmp_path / "f.bin")
     assert '@host_function("program nameless")' in refused.value.hint
+
+
+def test_memory_changed_within_a_command_is_refused(tmp_path):
+    with ideal() as system:
+        device = system.open("sim://wormhole_b0")
+        with pytest.raises(CommandFailed, match="which a recording cannot hold"), system.record(tmp_path / "f.bin"):
+            x = Tensor.empty(DESC, DRAM, device)
+            wait(device.queues[0].host_call(lambda _: x.poke(np.zeros(x.nbytes, np.uint8)), writes=[x]))
+    assert not (tmp_path / "f.bin").exists()
 
 
 def test_names_are_given_once():

@@ -1,0 +1,120 @@
+"""A small builder of binaries: programs of kernels over named tensors.
+
+    binary = BinaryBuilder()
+    add = binary.program("add")
+    a, b = add.input("a", desc, layout), add.input("b", desc, layout)
+    out = add.output("out", desc, layout)
+    add.circular_buffer(core, 0, total_size=4096, page_size=2048, data_format=DataFormat.Float16_b)
+    add.kernel(reader, core, ReaderDataMovementConfig(), [a, b, 16])
+    binary.build()
+
+A tensor among the arguments stands for the address of its buffer in that submit.
+"""
+
+from dataclasses import dataclass
+
+import host_api as tt
+from host_api.runtime.binaries import Binary, ProgramInfo, TensorInfo, Variant
+from sim.errors import UsageError
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    function: object
+    cores: object
+    config: object
+    args: object  # a list, or {core: list}
+
+
+class ProgramBuilder:
+    """One program: its tensors, circular buffers, semaphores and kernels, in the order of the calls."""
+
+    def __init__(self, name, **settings):
+        self.name, self.settings = name, settings
+        self.inputs, self.outputs, self.host_variants = [], [], []
+        self._kernels, self._circular_buffers, self._semaphores = [], [], []
+
+    # --- tensors
+
+    def input(self, name, desc, layout, **settings):
+        """Describe the next input; `settings` as TensorInfo (placement, const, aliases_output)."""
+        return self._add(self.inputs, TensorInfo(name, desc, layout, **settings))
+
+    def output(self, name, desc, layout, **settings):
+        """Describe the next output."""
+        return self._add(self.outputs, TensorInfo(name, desc, layout, **settings))
+
+    def _add(self, infos, info):
+        if info.name in [one.name for one in (*self.inputs, *self.outputs)]:
+            raise UsageError(f"program {self.name} has a tensor {info.name!r} already")
+        infos.append(info)
+        return info
+
+    # --- what runs on a chip
+
+    def circular_buffer(self, cores, index, *, total_size, page_size, data_format):
+        """A circular buffer on cores."""
+        self._circular_buffers.append((cores, index, total_size, page_size, data_format))
+
+    def semaphore(self, cores, initial_value=0):
+        """A semaphore on cores; returns its id, an argument of kernels."""
+        self._semaphores.append((cores, initial_value))
+        return len(self._semaphores) - 1
+
+    def kernel(self, function, cores, config, args=()):
+        """A kernel on cores.  `args`: words and tensors of this program, one list for all cores or {core: list}."""
+        known = (*self.inputs, *self.outputs)
+        for words in args.values() if isinstance(args, dict) else [args]:
+            for word in words:
+                if isinstance(word, TensorInfo) and word not in known:
+                    raise UsageError(f"{word.name} is no tensor of program {self.name}")
+        self._kernels.append(_Kernel(function, cores, config, args))
+
+    def host(self, function, cost_ns=0.0):
+        """The same in numpy, for the host and for chips with functional timing; see Variant."""
+        self.host_variants.append(Variant("host", function=function, cost_ns=cost_ns))
+
+    # --- what comes of it
+
+    def info(self):
+        """The finished ProgramInfo."""
+        variants = [Variant("sim", self._build, self._rebind)] if self._kernels else []
+        return ProgramInfo(
+            self.name, tuple(self.inputs), tuple(self.outputs), (*variants, *self.host_variants), **self.settings
+        )
+
+    def _build(self, device, inputs, outputs):
+        program = tt.create_program()
+        for cores, index, total_size, page_size, data_format in self._circular_buffers:
+            config = tt.CircularBufferConfig(total_size, {index: data_format}).set_page_size(index, page_size)
+            tt.create_circular_buffer(program, cores, config)
+        for cores, initial in self._semaphores:
+            tt.create_semaphore(program, cores, initial)
+        for kernel in self._kernels:
+            tt.create_kernel(program, kernel.function, kernel.cores, kernel.config)
+        self._rebind(program, inputs, outputs)
+        return program
+
+    def _rebind(self, program, inputs, outputs):
+        buffers = dict(zip([one.name for one in (*self.inputs, *self.outputs)], [*inputs, *outputs], strict=True))
+        for handle, kernel in enumerate(self._kernels):
+            per_cores = kernel.args if isinstance(kernel.args, dict) else {kernel.cores: kernel.args}
+            for cores, words in per_cores.items():
+                words = [buffers[word.name].address if isinstance(word, TensorInfo) else word for word in words]
+                tt.set_runtime_args(program, handle, cores, words)
+
+
+class BinaryBuilder:
+    """Programs that become a Binary."""
+
+    def __init__(self):
+        self._programs = []
+
+    def program(self, name, **settings):
+        """Begin a program; `settings` as ProgramInfo (private, placement, mesh_shape, goldens)."""
+        self._programs.append(ProgramBuilder(name, **settings))
+        return self._programs[-1]
+
+    def build(self):
+        """The Binary of all programs."""
+        return Binary([program.info() for program in self._programs])
