@@ -111,7 +111,7 @@ class System:
     def close(self):
         """Close all devices."""
         global _current
-        for device in list(self._open.values()):
+        for device in self.open_devices():
             device.close(force=True)
         _current = None if _current is self else _current
 
@@ -243,6 +243,10 @@ class System:
                     hint="open it once with all settings",
                 )
 
+    def open_devices(self):
+        """Devices that are open, in the order of their opening."""
+        return list(self._open.values())
+
     def forget(self, device):
         """A device was closed."""
         for place, open_device in list(self._open.items()):
@@ -276,7 +280,8 @@ class System:
         """The host works for `ns` on something that the timeline shows."""
         begun = self.host.now
         self.executor.submit(c.HostWork(round(ns * FS_PER_NS)))
-        self.stats["host.prep_ns"] += ns
+        if op != "idle":
+            self.stats["host.prep_ns"] += ns
         self.spans.append(Span(op, "host", None, label, nbytes, (), begun, self.host.now, None))
 
     def spawn(self, generator, *, label=""):
@@ -295,7 +300,7 @@ class System:
 
     def drain(self):
         """The host waits for everything on every device."""
-        for device in list(self._open.values()):
+        for device in self.open_devices():
             device.synchronize()
 
     def timeline(self):
