@@ -19,6 +19,7 @@ from host_api.runtime.conversion import plan_layout, to_layout, to_layout_into
 from host_api.runtime.counters import Counters, counter_names
 from host_api.runtime.devices import Device, EmbeddedDevice, HostDevice, SimAccelerator
 from host_api.runtime.dtypes import DType
+from host_api.runtime.evaluation import EvalResult, ValidationReport, evaluate
 from host_api.runtime.hooks import Hooks, hooks
 from host_api.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
 from host_api.runtime.placement import ANY, Affinity, Optimal, Promise, executable_with, join_and, join_or
@@ -30,10 +31,11 @@ from host_api.runtime.system import DeviceMap, System, SystemConfig
 from host_api.runtime.tensors import Tensor
 
 __all__ = [
-    "ANY", "Affinity", "Binary", "BoundBinary", "Counters", "DType", "Device", "DeviceMap", "EmbeddedDevice", "Event", "Hooks",
-    "HostDevice", "Interleaved", "Layout", "LayoutPlan", "MemSpace", "Optimal", "ProgramInfo", "Promise", "Queue",
-    "Sharded", "SimAccelerator", "Step", "Submission", "SubmitPlan", "System", "SystemConfig", "Tensor", "TensorDesc",
-    "TensorInfo", "Timeline", "Variant", "allocate_input_tensor", "allocate_output_tensor", "counter_names", "executable_with", "hooks",
+    "ANY", "Affinity", "Binary", "BoundBinary", "Counters", "DType", "Device", "DeviceMap", "EmbeddedDevice",
+    "EvalResult", "Event", "Hooks", "HostDevice", "Interleaved", "Layout", "LayoutPlan", "MemSpace", "Optimal",
+    "ProgramInfo", "Promise", "Queue", "Sharded", "SimAccelerator", "Step", "Submission", "SubmitPlan", "System",
+    "SystemConfig", "Tensor", "TensorDesc", "TensorInfo", "Timeline", "ValidationReport", "Variant",
+    "allocate_input_tensor", "allocate_output_tensor", "counter_names", "evaluate", "executable_with", "hooks",
     "join_and", "join_or", "parse_devices", "plan_layout", "register_alias", "submit", "to_layout", "to_layout_into",
     "wait",
 ]  # fmt: skip
