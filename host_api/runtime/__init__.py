@@ -24,6 +24,7 @@ from host_api.runtime.hooks import Hooks, hooks
 from host_api.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
 from host_api.runtime.placement import ANY, Affinity, Optimal, Promise, executable_with, join_and, join_or
 from host_api.runtime.planner import LayoutPlan, Step
+from host_api.runtime.profiling import Profile
 from host_api.runtime.queues import Queue
 from host_api.runtime.specs import parse_devices, register_alias
 from host_api.runtime.sync import Event, Timeline, wait
@@ -33,7 +34,7 @@ from host_api.runtime.tensors import Tensor
 __all__ = [
     "ANY", "Affinity", "Binary", "BoundBinary", "Counters", "DType", "Device", "DeviceMap", "EmbeddedDevice",
     "EvalResult", "Event", "Hooks", "HostDevice", "Interleaved", "Layout", "LayoutPlan", "MemSpace", "Optimal",
-    "ProgramInfo", "Promise", "Queue", "Sharded", "SimAccelerator", "Step", "Submission", "SubmitPlan", "System",
+    "Profile", "ProgramInfo", "Promise", "Queue", "Sharded", "SimAccelerator", "Step", "Submission", "SubmitPlan", "System",
     "SystemConfig", "Tensor", "TensorDesc", "TensorInfo", "Timeline", "ValidationReport", "Variant",
     "allocate_input_tensor", "allocate_output_tensor", "counter_names", "evaluate", "executable_with", "hooks",
     "join_and", "join_or", "parse_devices", "plan_layout", "register_alias", "submit", "to_layout", "to_layout_into",

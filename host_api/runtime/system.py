@@ -307,6 +307,16 @@ class System:
         """Every command issued so far: `Timeline` of spans with start and end in ns, `.to_chrome_trace(path)`."""
         return chrome_trace(self.spans)
 
+    def profile(self, *, families=("queue_events", "host"), filters=None):
+        """Context manager that gives a `Profile`, filled at the end of the block.
+
+        `families`: of queue_events, host, dispatch, memory, counters; `filters`: {"function": glob over labels, "device": a
+        device or a glob over specs, "queue": number}, which choose spans.  UsageError for others.
+        """
+        from host_api.runtime.profiling import profile
+
+        return profile(self, families, filters)
+
     def new_timeline(self, label="timeline"):
         """A counter whose values are events."""
         return Timeline(self, label)
