@@ -13,7 +13,7 @@ DRAM = Layout(MemSpace.DRAM)
 def work(system, device):
     """Host work, then on queue 0 an upload and a fill, on queue 1 a copy."""
     system.timeline_host.compute(500)
-    x = to_layout(Tensor.from_numpy(X, name="x"), DRAM, device, queue=1)  # a mask: queue 0
+    x = to_layout(Tensor.from_numpy(X, name="x"), DRAM, device, queue=0b01)
     y = Tensor.empty(x.desc, DRAM, device, name="y")
     device.queues[0].fill(x, 7, label="fill x")
     wait(device.queues[1].copy(y, x, label="copy x y"))
@@ -23,7 +23,7 @@ def work(system, device):
 @pytest.fixture
 def device():
     with System() as system:
-        yield system.open("sim://wormhole_b0?queues=2")
+        yield system.open("sim://wormhole_b0?cqs=2")
 
 
 def labels(spans):
