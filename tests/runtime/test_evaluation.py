@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import host_api as tt
+from bench import runtime
 from host_api.kernel_api import *  # noqa: F403
 from host_api.kernel_api import kernel, riscv_wait
 from host_api.runtime import (
@@ -291,3 +292,8 @@ def test_bad_arguments_run_nothing(functional, arguments, error):
     assert seen == [] and functional.memory_view() == before
     if error is UnknownCounter:
         assert "sim.dram.row_hit" in info.value.hint
+
+
+def test_a_submit_costs_the_device_nothing():
+    plain = runtime.matmul_cycles_plain(256)
+    assert runtime.matmul_cycles_submitted(256) == plain > 0
