@@ -23,6 +23,7 @@ from sim.program import Program, ProgramCircularBuffer, ProgramKernel, check_sem
 from sim.topology import MAX_CHIPS, topology_of
 
 SEMAPHORE_BYTES = 4
+WAITING_CALLS = ("sync", "poll")  # host calls that issue nothing: they see what has happened
 _ids = itertools.count(1)
 
 
@@ -32,10 +33,13 @@ def new_id():
 
 
 class Host:
-    """The imperative host timeline; `now` in femtoseconds."""
+    """The imperative host timeline; `now` in femtoseconds.
+
+    `enqueue_fs`, `sync_fs`: time spent so far in calls that issue commands (with their copies), and in waiting.
+    """
 
     def __init__(self):
-        self.now, self.costs = 0, {}
+        self.now, self.enqueue_fs, self.sync_fs, self.costs = 0, 0, 0, {}
 
     def use_costs(self, arch):
         """Charge calls with the `host:` parameters of an architecture from now on."""
@@ -47,12 +51,18 @@ class Host:
 
     def charge(self, name):
         """Charge one host call by the name of its parameter."""
-        self.now += self.cost(name)
+        cost = self.cost(name)
+        self.now += cost
+        if name in WAITING_CALLS:
+            self.sync_fs += cost
+        else:
+            self.enqueue_fs += cost
 
     def copy(self, n_bytes, piece):
         """Charge a copy into device-visible memory; returns when the first `piece` bytes are there."""
         begun, rate = self.now, self.costs["copy_bytes_per_ns"]
         self.compute(n_bytes / rate)
+        self.enqueue_fs += self.now - begun
         return begun + round(min(n_bytes, piece) / rate * FS_PER_NS)
 
     def compute(self, ns):
@@ -67,7 +77,8 @@ class Host:
 
     def wait_until(self, fs):
         """The host wakes up at `fs` (or later, when it is later already) and pays for the wake-up."""
-        self.now = max(self.now, fs)
+        begun, self.now = self.now, max(self.now, fs)
+        self.sync_fs += self.now - begun
         self.charge("sync")
 
 

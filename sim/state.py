@@ -83,6 +83,11 @@ TRANSACTION = np.dtype(
 READ, WRITE, ATOMIC, INLINE = 0, 1, 2, 3
 
 LAUNCH = np.dtype([(name, np.int64) for name in "live started ended".split()], align=True)
+# What a thread did: cycles at work, between start and end, of its longest program; operations; waits by reason.
+WORK = np.dtype(
+    [(name, np.int64) for name in "busy time longest operations".split()] + [("stalls", np.int64, N_REASONS)],
+    align=True,
+)
 LOG = np.dtype([(name, np.int64) for name in "thread kind start end line operation".split()], align=True)
 
 _ADDRESSES = (

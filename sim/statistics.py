@@ -6,7 +6,7 @@ All figures come from counters that the lane keeps; nothing here runs during a s
 import numpy as np
 
 from sim.deadlock import reason_name
-from sim.launch import THREAD_NAMES, TRISC0, TRISC2
+from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
 
 DIRECTIONS = ("inject", "x", "y", "eject")
 
@@ -16,25 +16,33 @@ def program_cycles(chip):
     return sum(launch["ended"] - launch["started"] for launch in chip._launches.values() if "ended" in launch)
 
 
+def thread_totals(chip, slot):
+    """One `state.WORK` record of all threads of a kind (`sim.launch`: BRISC, NCRISC, ...) together."""
+    work = chip.work[slot::THREADS_PER_CORE]
+    totals = {name: work[name].sum(axis=0) for name in ("busy", "time", "operations", "stalls")}
+    return totals | {"longest": work["longest"].max()}
+
+
 def breakdown(chip):
     """{kind of core: {"busy": share, "stalled": {reason: share}, "idle": share, "operations": n}} of thread time."""
     result = {}
-    for name, totals in zip(THREAD_NAMES, chip.totals, strict=True):
+    for slot, name in enumerate(THREAD_NAMES):
+        totals = thread_totals(chip, slot)
         if totals["time"] == 0:
             continue
         stalls = {
-            reason_name(reason): int(cycles) / totals["time"]
+            reason_name(reason): int(cycles) / int(totals["time"])
             for reason, cycles in enumerate(totals["stalls"])
             if cycles > 0
         }
         stalls = dict(sorted(stalls.items(), key=lambda item: -item[1]))
-        busy = totals["busy"] / totals["time"]
+        busy = int(totals["busy"]) / int(totals["time"])
         result[name] = {
             "busy": busy,
-            "longest_cycles": totals["longest"],
+            "longest_cycles": int(totals["longest"]),
             "stalled": stalls,
             "other": max(0.0, 1 - busy - sum(stalls.values())),
-            "operations": totals["operations"],
+            "operations": int(totals["operations"]),
         }
     return result
 
@@ -135,8 +143,8 @@ def unit_utilization(chip, cycles):
     core_cycles = max(cycles * len(chip.compute_cores), 1)
     return {
         "fpu": chip.fpu_busy / core_cycles,
-        "unpack": chip.totals[TRISC0]["busy"] / core_cycles,
-        "pack": chip.totals[TRISC2]["busy"] / core_cycles,
+        "unpack": int(thread_totals(chip, TRISC0)["busy"]) / core_cycles,
+        "pack": int(thread_totals(chip, TRISC2)["busy"]) / core_cycles,
         "dram": dram(chip, cycles)["utilization"],
         "noc": noc(chip, cycles)["peak_link_utilization"],
     }

@@ -53,8 +53,12 @@ def to_layout_into(dst, src, *, allow_host_bounce=True, wait=(), queue=ANY, labe
 
 def download(src, *, wait=(), queue=ANY, label=""):
     """The bytes of a device tensor in host memory, in the form that they have there."""
-    layout = replace(Layout(MemSpace.HOST), **{name: getattr(src.layout, name) for name in HOST_LAYOUT_FIELDS})
-    return _download(src, layout, None, wait, queue, label)
+    return _download(src, host_form(src.layout), None, wait, queue, label)
+
+
+def host_form(layout):
+    """The layout in host memory of the same bytes in the same order as in `layout`."""
+    return replace(Layout(MemSpace.HOST), **{name: getattr(layout, name) for name in HOST_LAYOUT_FIELDS})
 
 
 def _target(src, layout, device):

@@ -41,7 +41,7 @@ class Device:
         self.name, self.spec = info.spec, info.spec
         self.queues = [Queue(self, index) for index in range(num_queues)]
         self.loaded = {}  # binary id -> BoundBinary
-        self.is_open = True
+        self.is_open, self.opened_ns = True, system.host_ns
 
     def __repr__(self):
         return f"{type(self).__name__}({self.name})"

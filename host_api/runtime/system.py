@@ -116,7 +116,7 @@ class System:
         global _current
         with contextlib.suppress(TensimError):
             self.drain()
-        for device in list(self._open.values()):
+        for device in self.open_devices():
             device.close(force=True)
         _current = None if _current is self else _current
 
@@ -234,6 +234,10 @@ class System:
                     hint="open it once with all settings",
                 )
 
+    def open_devices(self):
+        """Devices that are open, in the order of their opening."""
+        return list(self._open.values())
+
     def forget(self, device):
         """A device was closed."""
         for place, open_device in list(self._open.items()):
@@ -265,7 +269,8 @@ class System:
         """The host works for `ns` on something that the timeline shows."""
         begun = self.host.now
         self.executor.submit(c.HostWork(round(ns * FS_PER_NS)))
-        self.stats["host.prep_ns"] += ns
+        if op != "idle":
+            self.stats["host.prep_ns"] += ns
         self.spans.append(Span(op, "host", None, label, nbytes, (), begun, self.host.now, None))
 
     def spawn(self, generator, *, label=""):
@@ -286,12 +291,22 @@ class System:
 
     def drain(self):
         """The host waits for everything on every device."""
-        for device in list(self._open.values()):
+        for device in self.open_devices():
             device.synchronize()
 
     def timeline(self):
         """Every command issued so far: `Timeline` of spans with start and end in ns, `.to_chrome_trace(path)`."""
         return chrome_trace(self.spans)
+
+    def profile(self, *, families=("queue_events", "host"), filters=None):
+        """Context manager that gives a `Profile`, filled at the end of the block.
+
+        `families`: of queue_events, host, dispatch, memory, counters; `filters`: {"function": glob over labels, "device": a
+        device or a glob over specs, "queue": number}, which choose spans.  UsageError for others.
+        """
+        from host_api.runtime.profiling import profile
+
+        return profile(self, families, filters)
 
     def new_timeline(self, label="timeline"):
         """A counter whose values are events."""
