@@ -28,7 +28,7 @@ from sim.statistics import program_cycles
 
 DRAM, TILES = Layout(MemSpace.DRAM), Layout(MemSpace.DRAM, "tile")
 GRID = (8, 8)
-MATMUL = Settings(topology=Topology.ROWS_COLUMNS, dtype=DataFormat.Float16_b, in0_noc=1)
+MATMUL = Settings(topology=Topology.ROWS_COLUMNS, dtype=DataFormat.Float16_b, fp32_dest_acc_en=False, in0_noc=1)
 
 
 def one_to_one(desc, layout, variant):

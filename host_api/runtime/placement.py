@@ -223,6 +223,8 @@ def choose(placement, *, load, cost):
     only by its policy. UsageError if a policy function returns something else than one of the choices; UnresolvedPromise
     if a promise or a device name is left.
     """
+    if isinstance(placement, Affinity) and not isinstance(placement.device, str):
+        return placement
     for member in _members(placement):
         if _name(member) is not None:
             raise UnresolvedPromise(
@@ -230,8 +232,6 @@ def choose(placement, *, load, cost):
                 where={"placement": repr(placement)},
                 hint="call resolve(placement, devices) first",
             )
-    if isinstance(placement, Affinity):
-        return placement
     match placement.policy:
         case "first":
             return placement.choices[0]

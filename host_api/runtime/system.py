@@ -12,7 +12,7 @@ from host_api.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from host_api.runtime.planner import Costs
 from host_api.runtime.selection import DeviceInfo, select
 from host_api.runtime.specs import parse_devices
-from host_api.runtime.sync import Event, Timeline, merge
+from host_api.runtime.sync import Event, Timeline, covers, merge
 from host_api.runtime.systems import SystemConfig, build_topology, mesh_of
 from host_api.runtime.tensors import Residency
 from host_api.runtime.timeline import Span, chrome_trace
@@ -333,7 +333,7 @@ class System:
 
     def host_saw(self, event):
         """Whether the host has waited for an event, so that what it issues now comes later."""
-        return bool(event.clock) and all(self.clock.get(key, 0) >= n for key, n in event.clock.items())
+        return bool(event.clock) and covers(self.clock, event.clock)
 
     def saw(self, event):
         """The host has waited for an event."""
@@ -376,7 +376,7 @@ class System:
 
     def run_hooks(self, own, name, *args):
         """Call the hooks of the system, and those of one submit (`own`)."""
-        for hook in (*self.hooks, *(() if own is None else (own,))):
+        for hook in self.hooks if own is None else (*self.hooks, own):
             hook.call(name, *args)
 
     # --- scopes
