@@ -20,7 +20,7 @@ POLICIES = ("first", "least_loaded", "lowest_cost")
 def queue_mask(queues):
     """The mask of `queues`, which is a mask or queue numbers as `[1]`. BadQueueMask if it is empty or beyond 64 queues."""
     mask = queues
-    if isinstance(queues, Iterable):
+    if not isinstance(queues, int) and isinstance(queues, Iterable):
         numbers = list(queues)
         if not all(isinstance(number, int) and 0 <= number < MAX_QUEUES for number in numbers):
             raise _bad_mask(f"queues {numbers} are not numbers from 0 to {MAX_QUEUES - 1}", queues, MAX_QUEUES)
