@@ -11,7 +11,7 @@ from sim import calendar as cal
 from sim.cores import context as ctx
 from sim.cores.faults import Fault
 from sim.coroutine import FINISHED, resume
-from sim.memory import load_i64
+from sim.memory import load_i64, store_64
 from sim.state import (
     ENDED,
     N_REASONS,
@@ -105,6 +105,7 @@ def advance(m, index, time):
     """
     t = threads_of(m)[index]
     t.phase = t.step = t.count = 0
+    store_64(t.context + 8 * ctx.TIME, time)
     status = resume(t.function, t.frame)
     if status == FINISHED:
         t.operation = OPERATION_END
