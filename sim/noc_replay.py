@@ -13,7 +13,6 @@ interleaved tensors; in L1, which has no timing by address, reads land in one pl
 of its own, so that no two threads write the same bytes.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numba as nb
@@ -54,6 +53,7 @@ BARRIERS = {
     EventKind.FULL_BARRIER: Barrier.FULL,
 }
 NO_END = -1
+ALIGNMENT = 64  # bytes: every architecture's largest
 
 # One event.  sx, sy: the issuing core; x, y: the other end, or the first corner of a multicast in its direction of travel,
 # whose last corner is x1, y1 (NoC-0 coordinates); slot: 0 BRISC, 1 NCRISC; time, end: cycles, end of barriers only.
@@ -87,13 +87,6 @@ def _front_end(context):
         row += 8 * ROW_WORDS
 
 
-@dataclass(frozen=True)
-class Replayed:
-    """Cycles of a recording and of its replay, both less `START_TO_FIRST`."""
-
-    cycles: int
-
-
 def replay(chip, events, origin, mode="closed"):
     """Replay `events` (array of `EVENT`, those of a thread in the order of their times) on an idle chip from cycle 0.
 
@@ -107,10 +100,11 @@ def replay(chip, events, origin, mode="closed"):
         events = events[events["kind"] < FIRST_BARRIER]
     if not len(events):
         return 0
-    order = np.lexsort((_thread_of(chip, events),))
-    events = events[order]
-    table = _table(chip, events, origin, mode)
-    threads, first, counts = np.unique(_thread_of(chip, events), return_index=True, return_counts=True)
+    threads = thread_of(chip.arch, events)
+    order = np.argsort(threads, kind="stable")
+    events, threads = events[order], threads[order]
+    table = _table(chip.arch, events, threads, origin)
+    threads, first, counts = np.unique(threads, return_index=True, return_counts=True)
     rows = table.ctypes.data + first * table.strides[0]
     chip.rewind()
     launch = chip.launch_front_end("NoC events", _front_end, threads, rows, counts, 0)
@@ -126,35 +120,85 @@ def _advance(chip):
     return done
 
 
-def _thread_of(chip, events):
-    """Thread index of each event."""
-    width, height = chip.arch.noc_size
-    core_of = np.full((height, width), -1)
-    for index, (x, y) in enumerate(chip.arch.worker_coords):
-        core_of[y, x] = index
-    return core_of[events["sy"], events["sx"]] * THREADS_PER_CORE + events["slot"]
+def thread_of(arch, events):
+    """Thread index of each event's issuer; UsageError when one is not a worker core."""
+    core = _core_of(arch)[events["sy"], events["sx"]]
+    if (core < 0).any():
+        x, y = events[["sx", "sy"]][np.argmin(core)]
+        raise UsageError(f"the issuing tile {x}-{y} is not a worker core of {arch.name}")
+    return core * THREADS_PER_CORE + events["slot"]
 
 
-def _table(chip, events, origin, mode):
+def _core_of(arch):
+    """Worker index by [y, x]; -1 on other tiles."""
+    width, height = arch.noc_size
+    result = np.full((height, width), -1)
+    for index, (x, y) in enumerate(arch.worker_coords):
+        result[y, x] = index
+    return result
+
+
+def _table(arch, events, threads, origin):
     """The front end's table: one row of int64[ROW_WORDS] per event."""
     table = np.zeros((len(events), ROW_WORDS), np.int64)
     table[:, TIME] = events["time"] - origin
     table[:, END] = np.where(events["end"] == NO_END, NO_END, events["end"] - origin)
     table[:, OPERATION] = Op.SPEND
-    arguments = table[:, ARGS:SIMULATED]
-    place = _Places(chip, events)
+    landing = _align(arch.l1_user_base)
+    own = _own_places(arch, events, threads, landing)
     noc, size = events["noc"], events["bytes"]
     tile = (events["x"] << 36) | (events["y"] << 42)
+    corners = (events["x1"] << 36) | (events["y1"] << 42) | (events["x"] << 48) | (events["y"] << 54)
     for kind, operation, values in (
-        (EventKind.READ, Op.NOC_READ, (tile + place.source, place.landing, size, noc, -1, 0)),
-        (EventKind.WRITE, Op.NOC_WRITE, (place.own, tile + place.own, size, noc, -1, 0, 0, -1)),
-        (EventKind.INLINE_WRITE, Op.NOC_INLINE_WRITE, (tile + place.own, 0, 15, noc, 0)),
-        (EventKind.ATOMIC_INC, Op.NOC_ATOMIC_INC, (tile + place.own, 0, noc, 0)),
-        (EventKind.MULTICAST, Op.NOC_MULTICAST, (place.own, place.rectangle, size, place.receivers, 0, 0, noc)),
-        *((kind, Op.NOC_BARRIER, (barrier, noc, -1)) for kind, barrier in BARRIERS.items()),
+        (EventKind.READ, Op.NOC_READ, (tile + _sources(arch, events, landing), landing, size, noc, -1, 0)),
+        (EventKind.WRITE, Op.NOC_WRITE, (own, tile + own, size, noc, -1, 0, 0, -1)),
+        (EventKind.INLINE_WRITE, Op.NOC_INLINE_WRITE, (tile + own, 0, 15, noc, 0)),
+        (EventKind.ATOMIC_INC, Op.NOC_ATOMIC_INC, (tile + own, 0, noc, 0)),
+        (EventKind.MULTICAST, Op.NOC_MULTICAST, (own, corners + own, size, _receivers(arch, events), 0, 0, noc)),
+        *((kind, Op.NOC_BARRIER, (int(barrier), noc, -1)) for kind, barrier in BARRIERS.items()),
     ):
         mine = events["kind"] == kind
         table[mine, OPERATION] = operation
-        for column, value in enumerate(values):
-            arguments[mine, column] = value[mine] if isinstance(value, np.ndarray) else value
+        for column, value in enumerate(values, ARGS):
+            table[mine, column] = value[mine] if isinstance(value, np.ndarray) else value
     return table
+
+
+def _align(address):
+    return -(-address // ALIGNMENT) * ALIGNMENT
+
+
+def _own_places(arch, events, threads, landing):
+    """For each event the L1 address at which its thread writes, behind the place where reads land."""
+    kind, size = events["kind"], events["bytes"]
+    reads = kind == EventKind.READ
+    largest = np.zeros(threads.max() + 1, np.int64)
+    np.maximum.at(largest, threads, np.where(reads | (kind >= FIRST_BARRIER), 0, np.maximum(size, ALIGNMENT)))
+    places = landing + _align(size[reads].max(initial=0)) + np.concatenate(([0], np.cumsum(_align(largest))))
+    if places[-1] > arch.l1_size:
+        raise UsageError(f"the writes of {np.count_nonzero(largest)} threads do not fit side by side into L1")
+    return places[threads]
+
+
+def _sources(arch, events, landing):
+    """For each event the offset in its tile from which a read comes."""
+    result = np.full(len(events), landing)
+    in_time = np.argsort(events["time"], kind="stable")
+    in_time = in_time[events["kind"][in_time] == EventKind.READ]
+    for x, y, offset in arch.dram_endpoints:
+        mine = in_time[(events["x"][in_time] == x) & (events["y"][in_time] == y)]
+        pages = _align(events["bytes"][mine])
+        result[mine] = offset + (np.cumsum(pages) - pages) % (arch.dram_bank_bytes - pages.max(initial=0))
+    return result
+
+
+def _receivers(arch, events):
+    """For each event the number of worker cores in its multicast rectangle, the sender left out."""
+    result = np.zeros(len(events), np.int64)
+    is_worker = _core_of(arch) >= 0
+    for i in np.flatnonzero(events["kind"] == EventKind.MULTICAST):
+        e = events[i]
+        (left, right), (top, bottom) = sorted((e["x"], e["x1"])), sorted((e["y"], e["y1"]))
+        inside = left <= e["sx"] <= right and top <= e["sy"] <= bottom
+        result[i] = is_worker[top : bottom + 1, left : right + 1].sum() - inside
+    return result

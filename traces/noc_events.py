@@ -1,0 +1,235 @@
+"""NoC event traces: the vendor's JSON, one array of events with their times (reference: noc_event_trace).
+
+The reader takes untrusted files.  A file becomes one recording per device; what a recording holds and the chip model does
+not is counted in words, never dropped silently.
+"""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sim.errors import UsageError
+from sim.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind
+
+LONGEST = 10_000_000_000  # cycles between the first and the last event
+LARGEST = 1 << 31  # bytes of one transfer
+SLOTS = {"BRISC": 0, "NCRISC": 1}
+NOCS = {"NOC_0": 0, "NOC_1": 1}
+
+# type -> what it does; the `_START` and `_END` of a barrier become one event
+TRANSFERS = {
+    "READ": EventKind.READ,
+    "READ_WITH_STATE": EventKind.READ,
+    "READ_DRAM_SHARDED_WITH_STATE": EventKind.READ,
+    "WRITE_": EventKind.WRITE,
+    "WRITE_WITH_TRID": EventKind.WRITE,
+    "WRITE_WITH_STATE": EventKind.WRITE,
+    "WRITE_WITH_TRID_WITH_STATE": EventKind.WRITE,
+    "WRITE_INLINE": EventKind.INLINE_WRITE,
+    "WRITE_MULTICAST": EventKind.MULTICAST,
+    "SEMAPHORE_INC": EventKind.ATOMIC_INC,
+}
+# type -> the transfers whose target and size it sets
+STATES = {
+    "READ_SET_STATE": EventKind.READ,
+    "READ_DRAM_SHARDED_SET_STATE": EventKind.READ,
+    "WRITE_SET_STATE": EventKind.WRITE,
+    "WRITE_WITH_TRID_SET_STATE": EventKind.WRITE,
+}
+BARRIER_STARTS = {
+    "READ_BARRIER_START": EventKind.READ_BARRIER,
+    "WRITE_BARRIER_START": EventKind.WRITE_BARRIER,
+}
+BARRIER_ENDS = {"READ_BARRIER_END": EventKind.READ_BARRIER, "WRITE_BARRIER_END": EventKind.WRITE_BARRIER}
+# Barriers of which only the call is recorded
+CALLS = {
+    "WRITE_FLUSH": EventKind.WRITE_FLUSH,
+    "FULL_BARRIER": EventKind.FULL_BARRIER,
+    "ATOMIC_BARRIER": EventKind.ATOMIC_BARRIER,
+}
+ZONE_PHASES = ("begin", "end", "ZONE_START", "ZONE_END")
+PROCESSORS = (*SLOTS, "TRISC_0", "TRISC_1", "TRISC_2", "ERISC", "SUBORDINATE_ERISC")
+SILENT = ("READ_SET_TRID", "SEMAPHORE_SET")
+NOT_SIMULATED = {
+    "READ_BARRIER_WITH_TRID": "barriers on one transaction id, which the recording does not name",
+    "SEMAPHORE_WAIT": "semaphore waits: their recorded duration is kept",
+    "FABRIC_UNICAST_WRITE": "fabric writes to other devices",
+}
+KINDS = TRANSFERS | BARRIER_STARTS | CALLS
+TYPES = {*TRANSFERS, *STATES, *BARRIER_STARTS, *BARRIER_ENDS, *CALLS, *SILENT, *NOT_SIMULATED}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The events of one device.
+
+    `events`: array of `EVENT`, the events of a thread in the order of their times.  `origin`: earliest time of any event
+    or zone; `cycles`: golden cycles, from there to the latest event, less 20.  `not_simulated`: {what: how many events}.
+    """
+
+    id: str
+    events: np.ndarray
+    origin: int
+    cycles: int
+    not_simulated: dict
+
+
+def read_recordings(path, arch):
+    """The recordings in a file, one per device.  UsageError names file, index of the event (from 0) and reason."""
+    path = Path(path)
+    try:
+        items = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: not JSON: {error}") from None
+    if not isinstance(items, list):
+        raise UsageError(f"{path}: not an array of events")
+    readers = {}
+    for index, item in enumerate(items):
+        try:
+            if not isinstance(item, dict):
+                raise ValueError("not an object")
+            device = _integer(item, "src_device_id", -1, default=None)
+            readers.setdefault(device, _Reader(arch)).add(index, item)
+        except ValueError as error:
+            raise UsageError(f"{path}: event {index}: {error}", where={"file": str(path), "index": index}) from None
+    try:
+        recordings = [reader.recording(path.name, device, len(readers)) for device, reader in readers.items()]
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}", where={"file": str(path)}) from None
+    if not recordings:
+        raise UsageError(f"{path}: no events")
+    return recordings
+
+
+def _integer(item, name, low, high=1 << 62, default=...):
+    """A whole number in [low, high) of an event; ValueError says what it is instead."""
+    value = item.get(name, default)
+    if value is ...:
+        raise ValueError(f"no {name}")
+    if value is default:
+        return value
+    if type(value) is not int or not low <= value < high:
+        raise ValueError(f"{name} is {value!r:.40}, not a whole number from {low} to {high - 1}")
+    return value
+
+
+def _choice(item, name, choices):
+    value = item.get(name)
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r:.40}, not one of {', '.join(sorted(choices))}")
+    return value
+
+
+class _Reader:
+    """Collects the events of one device."""
+
+    def __init__(self, arch):
+        self.arch, self.width, self.height = arch, *arch.noc_size
+        self.workers = set(arch.worker_coords)
+        self.dram = {(x, y) for x, y, _ in arch.dram_endpoints}
+        self.threads, self.not_simulated = {}, Counter()
+        self.first, self.last = None, None
+
+    def add(self, index, item):
+        """Take one object of the file; ValueError when it is malformed."""
+        time = _integer(item, "timestamp", 0)
+        x, y = self._tile(item, "sx", "sy")
+        self.first = time if self.first is None else min(self.first, time)
+        if "zone" in item:
+            _choice(item, "zone_phase", ZONE_PHASES)
+            return
+        name = _choice(item, "type", TYPES)
+        proc = _choice(item, "proc", PROCESSORS)
+        self.last = time if self.last is None else max(self.last, time)
+        if proc not in SLOTS:
+            self.not_simulated[f"events of {proc} processors"] += 1
+            return
+        if (x, y) not in self.workers:
+            raise ValueError(f"{proc} at {x}-{y}, which is no worker core of {self.arch.name} ({self.arch.board})")
+        if name in NOT_SIMULATED:
+            self.not_simulated[NOT_SIMULATED[name]] += 1
+        event = (time, index, name, NOCS[_choice(item, "noc", NOCS)], *self._ends(item, name))
+        self.threads.setdefault((x, y, SLOTS[proc]), []).append(event)
+
+    def _tile(self, item, x, y, low=0):
+        return _integer(item, x, low, self.width), _integer(item, y, low, self.height)
+
+    def _ends(self, item, name):
+        """(first corner, last corner, bytes) of an event; None for a tile it does not name."""
+        if name not in TRANSFERS and name not in STATES:
+            return None, (0, 0), 0
+        size = _integer(item, "num_bytes", 0, LARGEST)
+        if name == "WRITE_MULTICAST":
+            start = self._tile(item, "mcast_start_x", "mcast_start_y")
+            end = self._tile(item, "mcast_end_x", "mcast_end_y")
+            corners = [tuple(sorted(pair)) for pair in zip(start, end, strict=True)]
+            low, high = zip(*corners, strict=True)
+            return (low, high, size) if item["noc"] == "NOC_0" else (high, low, size)
+        tile = self._tile(item, "dx", "dy", low=-1)
+        if -1 in tile and not name.endswith("WITH_STATE"):
+            raise ValueError(f"{name} without the coordinates of its other end")
+        return None if -1 in tile else tile, (0, 0), size
+
+    def recording(self, file, device, devices):
+        """The `Recording` of all events taken; ValueError when they do not fit together."""
+        events = [
+            event for thread in sorted(self.threads) for event in self._thread_events(thread, self.threads[thread])
+        ]
+        last = self.first if self.last is None else self.last
+        if last - self.first > LONGEST:
+            raise ValueError(f"its events are {last - self.first} cycles apart; the limit is {LONGEST}")
+        return Recording(
+            id=file if devices == 1 else f"{file}:device {device}",
+            events=np.array(events, np.int64).reshape(-1, len(EVENT)).view(EVENT)[:, 0],
+            origin=self.first,
+            cycles=last - self.first - START_TO_FIRST,
+            not_simulated=dict(self.not_simulated),
+        )
+
+    def _thread_events(self, thread, taken):
+        """Rows of `EVENT` of one thread, in the order of time."""
+        rows, states, starts = [], {}, {}
+        for time, index, name, noc, tile, corner, size in sorted(taken, key=lambda event: event[:2]):
+            if name in STATES:
+                states[STATES[name], noc] = tile, size
+            if name in BARRIER_ENDS:
+                start = starts.pop((BARRIER_ENDS[name], noc), None)
+                if start is None:
+                    raise ValueError(f"event {index}: {name} of core {thread[0]}-{thread[1]} before its start")
+                rows[start][-1] = time
+                continue
+            kind = KINDS.get(name, EventKind.MARK)
+            if name in BARRIER_STARTS:
+                starts[kind, noc] = len(rows)
+            if name in TRANSFERS:
+                if name.endswith("WITH_STATE"):
+                    tile, size = self._with_state(index, name, states.get((kind, noc)), tile, size)
+                kind = self._simulated(kind, tile, size)
+            rows.append([*thread, kind, noc, *(tile or (0, 0)), *corner, size, time, NO_END])
+        return rows
+
+    @staticmethod
+    def _with_state(index, name, state, tile, size):
+        """(tile, bytes) of a call that takes what it does not name from the state set before."""
+        if state is None and (tile is None or size == 0):
+            raise ValueError(f"event {index}: {name} without a target, and none was set before")
+        return tile or state[0], size or state[1]
+
+    def _simulated(self, kind, tile, size):
+        """The kind of a transfer, or MARK, counted, when the model has nothing for it."""
+        if kind == EventKind.MULTICAST:
+            return kind
+        if tile not in self.workers and tile not in self.dram:
+            self.not_simulated["transfers to tiles that are neither worker cores nor DRAM"] += 1
+            return EventKind.MARK
+        if kind in (EventKind.INLINE_WRITE, EventKind.ATOMIC_INC):
+            if tile in self.dram:
+                self.not_simulated["inline writes and increments in DRAM"] += 1
+                return EventKind.MARK
+        elif size == 0:
+            self.not_simulated["transfers of no bytes"] += 1
+            return EventKind.MARK
+        return kind
