@@ -76,6 +76,17 @@ class Recording:
     cycles: int
     not_simulated: dict
 
+    def transfers(self):
+        """How many transfers there are to simulate."""
+        return int(np.count_nonzero(self.events["kind"] < EventKind.READ_BARRIER))
+
+    def memories(self, arch):
+        """Which memories the transfers reach: "l1", "dram" or "dram+l1"."""
+        moving = self.events[self.events["kind"] < EventKind.READ_BARRIER]
+        tiles = {(x, y) for x, y, _ in arch.dram_endpoints}
+        dram = [tile in tiles for tile in moving[["x", "y"]].tolist()]
+        return "dram" if all(dram) else "dram+l1" if any(dram) else "l1"
+
 
 def read_recordings(path, arch):
     """The recordings in a file, one per device.  UsageError names file, index of the event (from 0) and reason."""
