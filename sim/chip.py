@@ -73,7 +73,8 @@ class Chip:
             {"busy": 0, "time": 0, "longest": 0, "operations": 0, "stalls": np.zeros(st.N_REASONS, np.int64)}
             for _ in range(THREADS_PER_CORE)
         ]
-        self.flops, self.fpu_busy, self.compute_cores, self.log_chunks = 0, 0, set(), []
+        self.flops, self.fpu_busy, self.compute_cores = 0, 0, set()
+        self.log_chunks, self.noc_call_chunks = [], []
         self._arrays = {}
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
         self.machine_array = np.zeros(1, st.MACHINE)
@@ -159,6 +160,7 @@ class Chip:
         self._place("launches", np.zeros(64, st.LAUNCH), "n_launches")
         self._place("done", np.zeros(64, np.int64))
         self._place("log", np.zeros(1, st.LOG), "log_capacity")
+        self._place("noc_calls", np.zeros(1, st.NOC_CALL), "noc_calls_capacity")
         contexts = np.zeros((n_threads, ctx.CONTEXT_WORDS), np.int64)
         self._arrays["contexts"] = contexts
         threads["context"] = contexts.ctypes.data + np.arange(n_threads) * contexts.strides[0]
@@ -281,7 +283,7 @@ class Chip:
             if self.machine["stop"] == st.STOP_MEMORY:
                 self._enlarge()
             elif self.machine["stop"] == st.STOP_LOG:
-                self._drain_log()
+                self._drain_logs()
             else:
                 break
         return self.machine["stop"]
@@ -668,10 +670,21 @@ class Chip:
 
     def log(self):
         """The recorded spans (`state.LOG` records), in order."""
-        self._drain_log()
+        self._drain_logs()
         return np.concatenate(self.log_chunks)
 
-    def _drain_log(self):
+    def record_noc(self):
+        """Record every NoC call of every data-movement thread from now on (for NoC event traces)."""
+        self._place("noc_calls", np.zeros(LOG_ENTRIES, st.NOC_CALL), "noc_calls_capacity")
+        self.machine["record_on"] = 1
+
+    def noc_calls(self):
+        """The recorded calls (`state.NOC_CALL` records), in the order in which they were posted."""
+        self._drain_logs()
+        return np.concatenate(self.noc_call_chunks)
+
+    def _drain_logs(self):
         m = self.machine
         self.log_chunks.append(self._arrays["log"][: int(m["n_log"])].copy())
-        m["n_log"] = 0
+        self.noc_call_chunks.append(self._arrays["noc_calls"][: int(m["n_noc_calls"])].copy())
+        m["n_log"] = m["n_noc_calls"] = 0

@@ -9,8 +9,8 @@ after it moves by the difference between the simulated and the recorded end (ref
 timestamps say").
 
 A recording holds no addresses.  Reads come from consecutive pages of a DRAM bank in the order of their times, as from
-interleaved tensors; in L1, which has no timing by address, reads land in one place and every writing thread has a place
-of its own, so that no two threads write the same bytes.
+interleaved tensors; in L1, which has no timing by address, reads land in one place, and no two threads write the same
+bytes of a target.
 """
 
 from enum import IntEnum
@@ -55,8 +55,8 @@ BARRIERS = {
 NO_END = -1
 ALIGNMENT = 64  # bytes: every architecture's largest
 
-# One event.  sx, sy: the issuing core; x, y: the other end, or the first corner of a multicast in its direction of travel,
-# whose last corner is x1, y1 (NoC-0 coordinates); slot: 0 BRISC, 1 NCRISC; time, end: cycles, end of barriers only.
+# One event.  sx, sy: the issuing core; x, y: the other end, or the first corner of a multicast in its direction of travel;
+# x1, y1: the last corner, equal to x, y where there is one tile (NoC-0 coordinates); slot: 0 BRISC, 1 NCRISC; time, end: cycles, end of barriers only.
 EVENT = np.dtype([(name, np.int64) for name in "sx sy slot kind noc x y x1 y1 bytes time end".split()])
 
 # Columns of the front end's table
@@ -145,16 +145,18 @@ def _table(arch, events, threads, origin):
     table[:, END] = np.where(events["end"] == NO_END, NO_END, events["end"] - origin)
     table[:, OPERATION] = Op.SPEND
     landing = _align(arch.l1_user_base)
-    own = _own_places(arch, events, threads, landing)
+    reads = events["kind"] == EventKind.READ
+    sending = landing + _align(events["bytes"][reads].max(initial=0))
+    place = _writing_places(arch, events, threads, sending)
     noc, size = events["noc"], events["bytes"]
     tile = (events["x"] << 36) | (events["y"] << 42)
     corners = (events["x1"] << 36) | (events["y1"] << 42) | (events["x"] << 48) | (events["y"] << 54)
     for kind, operation, values in (
         (EventKind.READ, Op.NOC_READ, (tile + _sources(arch, events, landing), landing, size, noc, -1, 0)),
-        (EventKind.WRITE, Op.NOC_WRITE, (own, tile + own, size, noc, -1, 0, 0, -1)),
-        (EventKind.INLINE_WRITE, Op.NOC_INLINE_WRITE, (tile + own, 0, 15, noc, 0)),
-        (EventKind.ATOMIC_INC, Op.NOC_ATOMIC_INC, (tile + own, 0, noc, 0)),
-        (EventKind.MULTICAST, Op.NOC_MULTICAST, (own, corners + own, size, _receivers(arch, events), 0, 0, noc)),
+        (EventKind.WRITE, Op.NOC_WRITE, (sending, tile + place, size, noc, -1, 0, 0, -1)),
+        (EventKind.INLINE_WRITE, Op.NOC_INLINE_WRITE, (tile + place, 0, 15, noc, 0)),
+        (EventKind.ATOMIC_INC, Op.NOC_ATOMIC_INC, (tile + place, 0, noc, 0)),
+        (EventKind.MULTICAST, Op.NOC_MULTICAST, (sending, corners + place, size, _receivers(arch, events), 0, 0, noc)),
         *((kind, Op.NOC_BARRIER, (int(barrier), noc, -1)) for kind, barrier in BARRIERS.items()),
     ):
         mine = events["kind"] == kind
@@ -168,16 +170,30 @@ def _align(address):
     return -(-address // ALIGNMENT) * ALIGNMENT
 
 
-def _own_places(arch, events, threads, landing):
-    """For each event the L1 address at which its thread writes, behind the place where reads land."""
-    kind, size = events["kind"], events["bytes"]
-    reads = kind == EventKind.READ
-    largest = np.zeros(threads.max() + 1, np.int64)
-    np.maximum.at(largest, threads, np.where(reads | (kind >= FIRST_BARRIER), 0, np.maximum(size, ALIGNMENT)))
-    places = landing + _align(size[reads].max(initial=0)) + np.concatenate(([0], np.cumsum(_align(largest))))
-    if places[-1] > arch.l1_size:
-        raise UsageError(f"the writes of {np.count_nonzero(largest)} threads do not fit side by side into L1")
-    return places[threads]
+def _writing_places(arch, events, threads, first):
+    """For each event the offset in its target at which its thread writes, `first` or more.
+
+    Threads are laid one after the other; each goes behind all those that write to one of its targets.
+    """
+    height, width = arch.noc_size[1], arch.noc_size[0]
+    free, result = np.full((height, width), first), np.full(len(events), first)
+    writes = (events["kind"] < FIRST_BARRIER) & (events["kind"] != EventKind.READ)
+    for thread in np.unique(threads[writes]):
+        mine = np.flatnonzero(writes & (threads == thread))
+        targets = np.zeros_like(free, bool)
+        for region in np.unique(events[["x", "y", "x1", "y1"]][mine]).tolist():
+            targets[_rectangle(*region)] = True
+        place = free[targets].max()
+        free[targets] = place + _align(max(events["bytes"][mine].max(), ALIGNMENT))
+        result[mine] = place
+    if free.max() > arch.l1_size:
+        raise UsageError("the writes of all threads to one core do not fit side by side into its L1")
+    return result
+
+
+def _rectangle(x, y, x1, y1):
+    """Index of a rectangle of tiles in an array by [y, x]; the corners may come in either order."""
+    return slice(min(y, y1), max(y, y1) + 1), slice(min(x, x1), max(x, x1) + 1)
 
 
 def _sources(arch, events, landing):
@@ -197,8 +213,8 @@ def _receivers(arch, events):
     result = np.zeros(len(events), np.int64)
     is_worker = _core_of(arch) >= 0
     for i in np.flatnonzero(events["kind"] == EventKind.MULTICAST):
-        e = events[i]
-        (left, right), (top, bottom) = sorted((e["x"], e["x1"])), sorted((e["y"], e["y1"]))
-        inside = left <= e["sx"] <= right and top <= e["sy"] <= bottom
-        result[i] = is_worker[top : bottom + 1, left : right + 1].sum() - inside
+        sx, sy, *region = events[["sx", "sy", "x", "y", "x1", "y1"]][i].tolist()
+        listens = is_worker.copy()
+        listens[sy, sx] = False
+        result[i] = np.count_nonzero(listens[_rectangle(*region)])
     return result

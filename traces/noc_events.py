@@ -11,7 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from sim.cores.noc_record import CALLED
+from sim.cores.operations import Barrier, Op
+from sim.cores.threads import OPERATION_END, OPERATION_START
 from sim.errors import UsageError
+from sim.launch import THREAD_NAMES, THREADS_PER_CORE
 from sim.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind
 
 LONGEST = 10_000_000_000  # cycles between the first and the last event
@@ -169,9 +173,9 @@ class _Reader:
         return _integer(item, x, low, self.width), _integer(item, y, low, self.height)
 
     def _ends(self, item, name):
-        """(first corner, last corner, bytes) of an event; None for a tile it does not name."""
+        """(tile or first corner, last corner of a multicast, bytes); None for a tile that the event does not name."""
         if name not in TRANSFERS and name not in STATES:
-            return None, (0, 0), 0
+            return None, None, 0
         size = _integer(item, "num_bytes", 0, LARGEST)
         if name == "WRITE_MULTICAST":
             start = self._tile(item, "mcast_start_x", "mcast_start_y")
@@ -182,7 +186,7 @@ class _Reader:
         tile = self._tile(item, "dx", "dy", low=-1)
         if -1 in tile and not name.endswith("WITH_STATE"):
             raise ValueError(f"{name} without the coordinates of its other end")
-        return None if -1 in tile else tile, (0, 0), size
+        return None if -1 in tile else tile, None, size
 
     def recording(self, file, device, devices):
         """The `Recording` of all events taken; ValueError when they do not fit together."""
@@ -219,7 +223,7 @@ class _Reader:
                 if name.endswith("WITH_STATE"):
                     tile, size = self._with_state(index, name, states.get((kind, noc)), tile, size)
                 kind = self._simulated(kind, tile, size)
-            rows.append([*thread, kind, noc, *(tile or (0, 0)), *corner, size, time, NO_END])
+            rows.append([*thread, kind, noc, *(tile or (0, 0)), *(corner or tile or (0, 0)), size, time, NO_END])
         return rows
 
     @staticmethod
@@ -244,3 +248,104 @@ class _Reader:
             self.not_simulated["transfers of no bytes"] += 1
             return EventKind.MARK
         return kind
+
+
+# --- writing
+
+WRITTEN = {
+    Op.NOC_READ: "READ",
+    Op.NOC_MULTICAST: "WRITE_MULTICAST",
+    Op.NOC_INLINE_WRITE: "WRITE_INLINE",
+    Op.NOC_ATOMIC_INC: "SEMAPHORE_INC",
+    Op.NOC_READ_WITH_STATE: "READ_WITH_STATE",
+    Op.NOC_WRITE_WITH_STATE: "WRITE_WITH_STATE",
+    Op.NOC_MULTICAST_INC: "WRITE_MULTICAST",  # the format has no name for it; the traffic is that of a one-word write
+    Op.SEM_WAIT: "SEMAPHORE_WAIT",
+    Op.SEM_WAIT_MIN: "SEMAPHORE_WAIT",
+}
+# The type of a barrier's call; those with an end of their own are written as a pair
+BARRIERS = {
+    Barrier.READ: "READ_BARRIER",
+    Barrier.WRITE: "WRITE_BARRIER",
+    Barrier.WRITE_TRID: "WRITE_BARRIER",
+    Barrier.WRITES_FLUSHED: "WRITE_FLUSH",
+    Barrier.POSTED_WRITES_FLUSHED: "WRITE_FLUSH",
+    Barrier.WRITE_FLUSHED_TRID: "WRITE_FLUSH",
+    Barrier.ATOMIC: "ATOMIC_BARRIER",
+    Barrier.FULL: "FULL_BARRIER",
+    Barrier.READ_TRID: "READ_BARRIER_WITH_TRID",
+}
+PAIRED = ("READ_BARRIER", "WRITE_BARRIER")
+# operation -> positions of its (NoC address, bytes, noc) among its arguments; None: one word
+OPERANDS = {
+    Op.NOC_READ: (0, 2, 3),
+    Op.NOC_WRITE: (1, 2, 3),
+    Op.NOC_MULTICAST: (1, 2, 6),
+    Op.NOC_INLINE_WRITE: (0, None, 3),
+    Op.NOC_ATOMIC_INC: (0, None, 2),
+    Op.NOC_MULTICAST_INC: (0, None, 3),
+    Op.NOC_SET_STATE: (1, 2, 3),
+    Op.NOC_READ_WITH_STATE: (None, 2, 3),
+    Op.NOC_WRITE_WITH_STATE: (None, 2, 3),
+    Op.NOC_BARRIER: (None, None, 1),
+}
+WORD = 4
+
+
+def write_noc_events(chip, path):
+    """Write the calls that `chip` has recorded (`Chip.record_noc`) to `path`; returns the number of events."""
+    calls = chip.noc_calls()
+    calls = calls[np.lexsort((calls["time"], calls["thread"]))]  # stable: equal times stay as they were posted
+    count, begun = 0, {}
+    with open(path, "w") as file:
+        file.write("[\n")
+        columns = (calls[name].tolist() for name in ("thread", "operation", "moment", "time", "arguments"))
+        for call in zip(*columns, strict=True):
+            event = _written(chip, begun, *call)
+            if event is not None:
+                file.write((",\n" if count else "") + json.dumps(event))
+                count += 1
+        file.write("\n]\n")
+    return count
+
+
+def _written(chip, begun, thread, operation, moment, time, arguments):
+    """One event of the format, or None; `begun`: {thread: start of its kernel}, kept up to date."""
+    core, slot = divmod(thread, THREADS_PER_CORE)
+    proc, (x, y) = THREAD_NAMES[slot], chip.arch.worker_coords[core]
+    if operation in (OPERATION_START, OPERATION_END):
+        phase = "ZONE_START" if operation == OPERATION_START else "ZONE_END"
+        if operation == OPERATION_START:
+            begun[thread] = time
+        return {
+            "proc": proc, "zone": f"{proc}-KERNEL", "zone_phase": phase, "sx": x, "sy": y, "timestamp": time,
+        }  # fmt: skip
+    name = _name(operation, moment, arguments)
+    if name is None:
+        return None
+    address_at, bytes_at, noc_at = OPERANDS.get(operation, (None, None, None))
+    noc = 0 if noc_at is None else arguments[noc_at]
+    event = {"proc": proc, "noc": f"NOC_{noc}", "vc": -1, "sx": x, "sy": y}
+    size = 0 if operation in (Op.NOC_BARRIER, Op.SEM_WAIT, Op.SEM_WAIT_MIN) else WORD
+    address = None if address_at is None else arguments[address_at]
+    if name == "WRITE_MULTICAST":
+        for key, shift in (("mcast_end_x", 36), ("mcast_end_y", 42), ("mcast_start_x", 48), ("mcast_start_y", 54)):
+            event[key] = address >> shift & 63
+    else:
+        event["dx"], event["dy"] = (-1, -1) if address is None else (address >> 36 & 63, address >> 42 & 63)
+    event["num_bytes"] = size if bytes_at is None else arguments[bytes_at]
+    return event | {"type": name, "timestamp": time, "kernel_start_delta": time - begun.get(thread, time)}
+
+
+def _name(operation, moment, arguments):
+    """The type of a call in the format; None when it is not written."""
+    if operation == Op.NOC_BARRIER:
+        name = BARRIERS[arguments[0]]
+        if name in PAIRED:
+            return f"{name}_START" if moment == CALLED else f"{name}_END"
+        return name if moment == CALLED else None
+    if operation == Op.NOC_WRITE:
+        return "WRITE_" if arguments[4] < 0 else "WRITE_WITH_TRID"
+    if operation == Op.NOC_SET_STATE:
+        return "WRITE_SET_STATE" if arguments[0] else "READ_SET_STATE"
+    return WRITTEN.get(operation)
