@@ -127,7 +127,7 @@ def in_words(not_simulated):
 
 def print_replay(result):
     """A line per recording, then the figures of each group and of all."""
-    console = Console(file=click.get_text_stream("stdout"))
+    console = Console()
     table = Table(title=f"{result['mode']} replay on {result['arch']}: cycles")
     table.add_column("recording", overflow="fold")
     for name in ("transfers", "recorded", "simulated", "error %", "busiest link", "DRAM"):

@@ -20,7 +20,7 @@ from sim.cores.transfers import l1_changed
 from sim.coroutine import frame_address, resume_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
-from sim.event_loop import earliest, run, start_thread
+from sim.event_loop import earliest, run, start_threads
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from sim.noc.packet import build_links, build_noc_params
 
@@ -399,8 +399,7 @@ class Chip:
         self._arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id
         self._launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
-        for thread in threads:
-            start_thread(self.machine, thread, cycle)
+        start_threads(self.machine, np.asarray(threads, np.int64), cycle)
         return launch_id
 
     def _reset_threads(self, threads, slot, line_base, first, n_lines):

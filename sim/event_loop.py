@@ -309,12 +309,13 @@ def run(m, limit, fuel):
 
 
 @nb.njit(cache=True)
-def start_thread(m, thread, time):
-    """Schedule the first event of a prepared thread."""
-    t = threads_of(m)[thread]
-    t.operation = OPERATION_START
-    order = cal.make_order(time, cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0))
-    m.calendar_size = cal.push(calendar_of(m), m.calendar_size, order, -1 - thread)
+def start_threads(m, threads, time):
+    """Schedule the first event of prepared threads (an array of their indices)."""
+    for thread in threads:
+        t = threads_of(m)[thread]
+        t.operation = OPERATION_START
+        order = cal.make_order(time, cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0))
+        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, order, -1 - thread)
 
 
 @nb.njit(cache=True)

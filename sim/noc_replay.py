@@ -55,8 +55,9 @@ BARRIERS = {
 NO_END = -1
 ALIGNMENT = 64  # bytes: every architecture's largest
 
-# One event.  sx, sy: the issuing core; x, y: the other end, or the first corner of a multicast in its direction of travel;
-# x1, y1: the last corner, equal to x, y where there is one tile (NoC-0 coordinates); slot: 0 BRISC, 1 NCRISC; time, end: cycles, end of barriers only.
+# One event.  sx, sy: the issuing core; slot: 0 BRISC, 1 NCRISC; x, y: the other end, or the first corner of a multicast in
+# its direction of travel; x1, y1: the last corner, equal to x, y where there is one tile (NoC-0 coordinates); time, end:
+# cycles, end of barriers only.
 EVENT = np.dtype([(name, np.int64) for name in "sx sy slot kind noc x y x1 y1 bytes time end".split()])
 
 # Columns of the front end's table
@@ -173,18 +174,22 @@ def _align(address):
 def _writing_places(arch, events, threads, first):
     """For each event the offset in its target at which its thread writes, `first` or more.
 
-    Threads are laid one after the other; each goes behind all those that write to one of its targets.
+    In DRAM every thread has a place of its own.  In L1 threads are laid one after the other, each behind all those that
+    write to one of its targets.
     """
-    height, width = arch.noc_size[1], arch.noc_size[0]
-    free, result = np.full((height, width), first), np.full(len(events), first)
+    free, result = np.full(arch.noc_size[::-1], first), np.full(len(events), first)
     writes = (events["kind"] < FIRST_BARRIER) & (events["kind"] != EventKind.READ)
-    for thread in np.unique(threads[writes]):
-        mine = np.flatnonzero(writes & (threads == thread))
-        targets = np.zeros_like(free, bool)
+    size = _align(np.where(writes, np.maximum(events["bytes"], ALIGNMENT), 0))
+    to_l1 = writes & (_core_of(arch)[events["y1"], events["x1"]] >= 0)
+    to_dram = writes & ~to_l1
+    result[to_dram] += threads[to_dram] * size[to_dram].max(initial=0)
+    for thread in np.unique(threads[to_l1]):
+        mine = np.flatnonzero(to_l1 & (threads == thread))
+        targets = np.zeros(free.shape, bool)
         for region in np.unique(events[["x", "y", "x1", "y1"]][mine]).tolist():
             targets[_rectangle(*region)] = True
         place = free[targets].max()
-        free[targets] = place + _align(max(events["bytes"][mine].max(), ALIGNMENT))
+        free[targets] = place + size[mine].max()
         result[mine] = place
     if free.max() > arch.l1_size:
         raise UsageError("the writes of all threads to one core do not fit side by side into its L1")

@@ -60,7 +60,7 @@ SILENT = ("READ_SET_TRID", "SEMAPHORE_SET")
 NOT_SIMULATED = {
     "READ_BARRIER_WITH_TRID": "barriers on one transaction id, which the recording does not name",
     "SEMAPHORE_WAIT": "semaphore waits: their recorded duration is kept",
-    "FABRIC_UNICAST_WRITE": "fabric writes to other devices",
+    "FABRIC_UNICAST_WRITE": "transfers to other devices",
 }
 KINDS = TRANSFERS | BARRIER_STARTS | CALLS
 TYPES = {*TRANSFERS, *STATES, *BARRIER_STARTS, *BARRIER_ENDS, *CALLS, *SILENT, *NOT_SIMULATED}
@@ -133,7 +133,7 @@ def _integer(item, name, low, high=1 << 62, default=...):
 
 def _choice(item, name, choices):
     value = item.get(name)
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} is {value!r:.40}, not one of {', '.join(sorted(choices))}")
     return value
 
@@ -157,6 +157,8 @@ class _Reader:
             _choice(item, "zone_phase", ZONE_PHASES)
             return
         name = _choice(item, "type", TYPES)
+        if item.get("dst_device_id", item.get("src_device_id")) != item.get("src_device_id"):
+            name = "FABRIC_UNICAST_WRITE"
         proc = _choice(item, "proc", PROCESSORS)
         self.last = time if self.last is None else max(self.last, time)
         if proc not in SLOTS:
