@@ -53,6 +53,9 @@ BARRIERS = {
     EventKind.FULL_BARRIER: Barrier.FULL,
 }
 NO_END = -1
+MAX_RECORDING_COST = (
+    99  # cycles: of the 124 between reads in silicon's traces, 25 issue the read; more is the program's own
+)
 ALIGNMENT = 64  # bytes: every architecture's largest
 
 # One event.  sx, sy: the issuing core; slot: 0 BRISC, 1 NCRISC; x, y: the other end, or the first corner of a multicast in
@@ -97,14 +100,16 @@ def replay(chip, events, origin, mode="closed"):
     """
     if mode not in MODES:
         raise UsageError(f"mode {mode!r} is not one of {', '.join(MODES)}")
-    if mode == "open":
-        events = events[events["kind"] < FIRST_BARRIER]
-    if not len(events):
-        return 0
     threads = thread_of(chip.arch, events)
     order = np.argsort(threads, kind="stable")
     events, threads = events[order], threads[order]
-    table = _table(chip.arch, events, threads, origin)
+    delay = _recording_cost(chip.arch, events, threads)
+    if mode == "open":
+        moves = events["kind"] < FIRST_BARRIER
+        events, threads = events[moves], threads[moves]
+    if not len(events):
+        return 0
+    table = _table(chip.arch, events, threads, origin, delay)
     threads, first, counts = np.unique(threads, return_index=True, return_counts=True)
     rows = table.ctypes.data + first * table.strides[0]
     chip.rewind()
@@ -139,10 +144,11 @@ def _core_of(arch):
     return result
 
 
-def _table(arch, events, threads, origin):
-    """The front end's table: one row of int64[ROW_WORDS] per event."""
+def _table(arch, events, threads, origin, delay):
+    """The front end's table: one row of int64[ROW_WORDS] per event; transfers are called `delay` behind their times."""
     table = np.zeros((len(events), ROW_WORDS), np.int64)
-    table[:, TIME] = events["time"] - origin
+    moves = events["kind"] < FIRST_BARRIER
+    table[:, TIME] = events["time"] - origin + np.where(moves, delay, 0)
     table[:, END] = np.where(events["end"] == NO_END, NO_END, events["end"] - origin)
     table[:, OPERATION] = Op.SPEND
     landing = _align(arch.l1_user_base)
@@ -165,6 +171,21 @@ def _table(arch, events, threads, origin):
         for column, value in enumerate(values, ARGS):
             table[mine, column] = value[mine] if isinstance(value, np.ndarray) else value
     return table
+
+
+def _recording_cost(arch, events, threads):
+    """Cycles between the recorded time of a transfer and its call: what the recording itself takes.
+
+    The recorder reads the clock, stores the event and then lets the call begin; so the smallest gap behind a transfer is
+    that cost and the issue of the call (reads of silicon are never nearer than 118 cycles to what follows).  The call may
+    have been a page read or write, the dearest ones.
+    """
+    one_packet = (events["kind"] < FIRST_BARRIER) & (events["bytes"] <= arch["noc.max_packet_bytes"])
+    gaps = np.diff(events["time"])[one_packet[:-1] & (threads[1:] == threads[:-1])]
+    if not len(gaps):
+        return 0
+    issue = max(arch["riscv.issue.read_page"], arch["riscv.issue.write_page"])
+    return min(max(int(gaps.min()) - issue, 0), MAX_RECORDING_COST)
 
 
 def _align(address):

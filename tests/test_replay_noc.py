@@ -9,7 +9,7 @@ from host_api.cli import main
 from sim.arch import load_arch
 from sim.chip import Chip
 from sim.errors import UsageError
-from sim.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind, replay
+from sim.noc_replay import EVENT, MAX_RECORDING_COST, NO_END, START_TO_FIRST, EventKind, replay
 
 ARCH = load_arch("wormhole_b0")
 PAGE = 2048
@@ -49,7 +49,7 @@ def lone_read(chip):
 
 def test_open_issues_every_transfer_at_its_recorded_time(chip):
     latency = lone_read(chip)
-    events = table(read(0), barrier(50, 60), read(40_000), barrier(40_050, 40_060))
+    events = table(read(0), barrier(30, 60), read(40_000), barrier(40_030, 40_060))
     assert replay(chip, events, 0, "open") == 40_000 + latency - START_TO_FIRST
 
 
@@ -62,6 +62,16 @@ def test_closed_simulates_the_waits_and_keeps_the_other_gaps(chip):
             read(0), barrier(30, recorded_end), read(recorded_end + 100), barrier(recorded_end + 130, recorded_end + 131)
         )  # fmt: skip
         assert replay(chip, events, 0) == pytest.approx(2 * wait + 100 - START_TO_FIRST, abs=80)  # DRAM row, refresh
+
+
+def test_the_cost_of_recording_lies_between_a_time_and_its_call(chip):
+    """Calls that are never nearer than 121 cycles were recorded at 121 less the dearest issue cost each."""
+    dearest = max(ARCH["riscv.issue.read_page"], ARCH["riscv.issue.write_page"])
+    dense = table(read(0), read(dearest, to=(2, 2)), read(40_000))
+    sparse = table(read(0), read(121, to=(2, 2)), read(40_000))
+    assert replay(chip, sparse, 0, "open") - replay(chip, dense, 0, "open") == 121 - dearest
+    one_a_while = table(read(0), read(9000, to=(2, 2)), read(40_000))
+    assert replay(chip, one_a_while, 0, "open") - replay(chip, dense, 0, "open") == MAX_RECORDING_COST
 
 
 def test_a_barrier_with_no_recorded_end_is_waited_for_at_least(chip):
