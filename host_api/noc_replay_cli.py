@@ -45,7 +45,7 @@ def replay_noc(files, mode, arch, overrides, timeline, json_to):
     if timeline and len(recordings) != 1:
         raise UsageError(f"--timeline shows one recording, not {len(recordings)}")
     with progress_bar() as on_progress:
-        rows, skipped, failed = replay_all(recordings, arch, mode, timeline, on_progress)
+        rows, skipped, failed = replay_all(recordings, mode, timeline, on_progress)
     broken += failed
     result = summary(rows, skipped + broken, time.perf_counter() - begun) | {
         "mode": mode, "arch": arch.name, "failed": len(broken),
@@ -75,27 +75,30 @@ def read_all(files, arch):
     return recordings, broken
 
 
-def replay_all(recordings, arch, mode, timeline, on_progress):
+def replay_all(recordings, mode, timeline, on_progress):
     """(rows, skipped, failed): every recording is in one of the three."""
     from sim.chip import Chip
     from traces.timeline import write_timeline
 
-    chip = Chip(arch, numerics="off")
-    if timeline:
-        chip.enable_log()
+    chips = {}  # one per worker grid
     rows, skipped, failed = [], [], []
     for done, recording in enumerate(recordings):
         on_progress(f"replay-noc: {done} of {len(recordings)}")
         if not recording.transfers() or recording.cycles <= 0:
             skipped.append({"id": recording.id, "why": f"no transfer to simulate{in_words(recording.not_simulated)}"})
             continue
+        chip = chips.get(recording.arch.digest)
+        if chip is None:
+            chip = chips[recording.arch.digest] = Chip(recording.arch, numerics="off")
+        if timeline:
+            chip.enable_log()
         try:
             rows.append(compare(chip, recording, mode))
         except TensimError as error:
             failed.append({"id": recording.id, "why": f"{recording.id}: {error}"})
             chip.abort()
-    if timeline:
-        write_timeline(chip, timeline)
+        if timeline:
+            write_timeline(chip, timeline)
     return rows, skipped, failed
 
 
@@ -108,7 +111,7 @@ def compare(chip, recording, mode):
     cycles = replay(chip, recording.events, recording.origin, mode)
     return {
         "id": recording.id,
-        "group": f"{chip.arch.name}/{recording.memories(chip.arch)}",
+        "group": f"{chip.arch.name}/{recording.memories()}",
         "measured": recording.cycles,
         "simulated": cycles,
         "unit": "cycles",

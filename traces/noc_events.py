@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sim.arch.loader import Arch
 from sim.cores.noc_record import CALLED
 from sim.cores.operations import Barrier, Op
 from sim.cores.threads import OPERATION_END, OPERATION_START
@@ -70,11 +71,13 @@ TYPES = {*TRANSFERS, *STATES, *BARRIER_STARTS, *BARRIER_ENDS, *CALLS, *SILENT, *
 class Recording:
     """The events of one device.
 
-    `events`: array of `EVENT`, the events of a thread in the order of their times.  `origin`: earliest time of any event
-    or zone; `cycles`: golden cycles, from there to the latest event, less 20.  `not_simulated`: {what: how many events}.
+    `arch`: the chip, its worker grid made wide enough.  `events`: array of `EVENT`, the events of a thread in the order of
+    their times.  `origin`: earliest time of any event or zone; `cycles`: golden cycles, from there to the latest event,
+    less 20.  `not_simulated`: {what: how many events}.
     """
 
     id: str
+    arch: Arch
     events: np.ndarray
     origin: int
     cycles: int
@@ -84,10 +87,10 @@ class Recording:
         """How many transfers there are to simulate."""
         return int(np.count_nonzero(self.events["kind"] < EventKind.READ_BARRIER))
 
-    def memories(self, arch):
+    def memories(self):
         """Which memories the transfers reach: "l1", "dram" or "dram+l1"."""
         moving = self.events[self.events["kind"] < EventKind.READ_BARRIER]
-        tiles = {(x, y) for x, y, _ in arch.dram_endpoints}
+        tiles = {(x, y) for x, y, _ in self.arch.dram_endpoints}
         dram = [tile in tiles for tile in moving[["x", "y"]].tolist()]
         return "dram" if all(dram) else "dram+l1" if any(dram) else "l1"
 
@@ -101,6 +104,7 @@ def read_recordings(path, arch):
         raise UsageError(f"{path}: not JSON: {error}") from None
     if not isinstance(items, list):
         raise UsageError(f"{path}: not an array of events")
+    arch = arch.with_workers(_issuers(items))
     readers = {}
     for index, item in enumerate(items):
         try:
@@ -111,12 +115,22 @@ def read_recordings(path, arch):
         except ValueError as error:
             raise UsageError(f"{path}: event {index}: {error}", where={"file": str(path), "index": index}) from None
     try:
+        readers = {device: reader for device, reader in readers.items() if reader.last is not None} or readers
         recordings = [reader.recording(path.name, device, len(readers)) for device, reader in readers.items()]
     except ValueError as error:
         raise UsageError(f"{path}: {error}", where={"file": str(path)}) from None
     if not recordings:
         raise UsageError(f"{path}: no events")
     return recordings
+
+
+def _issuers(items):
+    """Tiles with data-movement kernels: whatever part the file is from, those are worker cores."""
+    kernels = (item for item in items if isinstance(item, dict) and item.get("proc") in tuple(SLOTS))
+    tiles = {
+        (item.get("sx"), item.get("sy")) for item in kernels if type(item.get("sx")) is type(item.get("sy")) is int
+    }
+    return {(x, y) for x, y in tiles if x >= 0 and y >= 0}
 
 
 def _integer(item, name, low, high=1 << 62, default=...):
@@ -199,6 +213,7 @@ class _Reader:
         if last - self.first > LONGEST:
             raise ValueError(f"its events are {last - self.first} cycles apart; the limit is {LONGEST}")
         return Recording(
+            arch=self.arch,
             id=file if devices == 1 else f"{file}:device {device}",
             events=np.array(events, np.int64).reshape(-1, len(EVENT)).view(EVENT)[:, 0],
             origin=self.first,

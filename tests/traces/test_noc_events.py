@@ -55,7 +55,7 @@ READS = [
 def test_golden_cycles_run_from_the_first_zone_or_event_to_the_last_event_less_20(tmp_path):
     recording = one(tmp_path, [*READS, zone(1500, "ZONE_END")])
     assert (recording.id, recording.origin, recording.cycles) == ("trace.json", T0, 900 - 20)
-    assert recording.transfers() == 2 and recording.memories(ARCH) == "dram+l1" and recording.not_simulated == {}
+    assert recording.transfers() == 2 and recording.memories() == "dram+l1" and recording.not_simulated == {}
 
 
 def test_the_end_of_a_barrier_belongs_to_its_start(tmp_path):
@@ -121,6 +121,13 @@ def test_devices_of_a_file_are_recordings_of_their_own(tmp_path):
     assert (first.id, second.id) == ("trace.json:device 0", "trace.json:device 4")
     assert first.not_simulated == {"transfers to other devices": 2} and second.not_simulated == {}
     assert first.cycles == 980 and second.cycles == 880
+
+
+def test_the_cores_that_ran_kernels_are_workers_whatever_part_the_file_is_from(tmp_path):
+    recording = one(tmp_path, [event("READ", 0, core=(3, 11), to=DRAM, size=64), event("READ", 0, to=(4, 11), size=64)])
+    assert (3, 11) in recording.arch.worker_coords and (3, 11) not in ARCH.worker_coords
+    assert recording.transfers() == 2 and recording.arch.dram_endpoints == ARCH.dram_endpoints
+    assert one(tmp_path, READS).arch is ARCH
 
 
 def test_every_type_of_the_format_is_known(tmp_path):
