@@ -20,6 +20,7 @@ from host_api.command_line import (
 from sim.errors import TensimError, UsageError
 
 SHOWN_SKIPS = 10
+REPORT_WIDTH = 120  # columns, also where output is not a terminal: names of recordings are long
 
 
 @main.command(name="replay-noc")
@@ -131,6 +132,7 @@ def in_words(not_simulated):
 def print_replay(result):
     """A line per recording, then the figures of each group and of all."""
     console = Console()
+    console.width = max(console.width, REPORT_WIDTH)
     table = Table(title=f"{result['mode']} replay on {result['arch']}: cycles")
     table.add_column("recording", overflow="fold")
     for name in ("transfers", "recorded", "simulated", "error %", "busiest link", "DRAM"):

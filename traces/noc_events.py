@@ -111,7 +111,9 @@ def read_recordings(path, arch):
             if not isinstance(item, dict):
                 raise ValueError("not an object")
             device = _integer(item, "src_device_id", -1, default=None)
-            readers.setdefault(device, _Reader(arch)).add(index, item)
+            if device not in readers:
+                readers[device] = _Reader(arch)
+            readers[device].add(index, item)
         except ValueError as error:
             raise UsageError(f"{path}: event {index}: {error}", where={"file": str(path), "index": index}) from None
     try:
@@ -252,17 +254,16 @@ class _Reader:
 
     def _simulated(self, kind, tile, size):
         """The kind of a transfer, or MARK, counted, when the model has nothing for it."""
-        if kind == EventKind.MULTICAST:
-            return kind
-        if tile not in self.workers and tile not in self.dram:
-            self.not_simulated["transfers to tiles that are neither worker cores nor DRAM"] += 1
-            return EventKind.MARK
-        if kind in (EventKind.INLINE_WRITE, EventKind.ATOMIC_INC):
-            if tile in self.dram:
-                self.not_simulated["inline writes and increments in DRAM"] += 1
-                return EventKind.MARK
-        elif size == 0:
-            self.not_simulated["transfers of no bytes"] += 1
+        one_word = kind in (EventKind.INLINE_WRITE, EventKind.ATOMIC_INC)
+        why = None
+        if size == 0 and not one_word:
+            why = "transfers of no bytes"
+        elif kind != EventKind.MULTICAST and tile not in self.workers and tile not in self.dram:
+            why = "transfers to tiles that are neither worker cores nor DRAM"
+        elif one_word and tile in self.dram:
+            why = "inline writes and increments in DRAM"
+        if why is not None:
+            self.not_simulated[why] += 1
             return EventKind.MARK
         return kind
 

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sim.arch import load_arch
 from sim.errors import UsageError
@@ -100,14 +102,16 @@ def test_what_the_model_has_nothing_for_is_counted_and_keeps_its_time(tmp_path):
         event("SEMAPHORE_WAIT", 910),
         event("WRITE_", 920, to=(0, 10), size=64),  # the ARC tile
         event("WRITE_INLINE", 930, to=DRAM, size=4),
+        event("READ", 935, to=DRAM, size=0),
         event("READ", 940, proc="ERISC", core=(1, 0), to=DRAM, size=64),
     ]
     recording = one(tmp_path, items)
-    assert kinds(recording)[3:] == [EventKind.MARK] * 3
+    assert kinds(recording)[3:] == [EventKind.MARK] * 4
     assert recording.not_simulated == {
         "semaphore waits: their recorded duration is kept": 1,
         "transfers to tiles that are neither worker cores nor DRAM": 1,
         "inline writes and increments in DRAM": 1,
+        "transfers of no bytes": 1,
         "events of ERISC processors": 1,
     }
 
@@ -171,6 +175,26 @@ def test_a_barrier_that_ends_before_it_starts_is_refused(tmp_path):
     items = [*READS[:3], event("READ_BARRIER_START", 500), event("READ_BARRIER_END", 499)]
     with pytest.raises(UsageError, match="event 4: READ_BARRIER_END of core 1-1 before its start"):
         read(tmp_path, items)
+
+
+ANYTHING = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.lists(st.integers(), max_size=2),
+    st.integers(-2, 12), st.sampled_from(sorted(TYPES)),
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, len(READS) - 1), st.sampled_from([*READS[1], "src_device_id", "zone"]), ANYTHING))
+)
+def test_damaged_events_are_read_or_refused(tmp_path_factory, damage):
+    items = [dict(item) for item in READS]
+    for index, name, value in damage:
+        items[index][name] = value
+    try:
+        recordings = read(tmp_path_factory.getbasetemp(), items)
+    except UsageError:
+        return
+    assert all(len(recording.events) <= len(items) for recording in recordings)
 
 
 @pytest.mark.parametrize(
