@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import gemm, handoff, light_metal, simpy_reference, trace
+from bench import gemm, handoff, light_metal, noc_replay, simpy_reference, trace
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -123,7 +123,13 @@ def tracing():
     yield figure("1000 programs replayed", loop.traced_seconds, "s", "no slower than live", ratio <= 1, "live", ratio)
 
 
-GROUPS = (cold_start, warm_start, lane, matmul, tracing, saving, determinism, silicon)
+def noc_events():
+    """Replay of NoC events inside a process."""
+    value = noc_replay.run()
+    yield figure("replay of NoC events, transfers", value, "1/s", "at least 2e5", value >= 2e5)
+
+
+GROUPS = (cold_start, warm_start, lane, matmul, tracing, saving, noc_events, determinism, silicon)
 
 
 def main():

@@ -2,9 +2,10 @@
 
 import click
 
-from host_api import light_metal_cli  # noqa: F401  adds its commands to `main`
+from host_api import light_metal_cli, noc_replay_cli  # noqa: F401  they add their commands to `main`
 from host_api.command_line import TO_STDOUT, json_option, key_values, main, progress_bar, require_folder, write_json
 from sim.errors import TensimError
+from validation import command  # noqa: F401  likewise
 
 
 @main.command()
@@ -45,19 +46,23 @@ def examples(json_to):
 @click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
+@click.option(
+    "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
+)
 @json_option
 def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
-        image_hash, timeline, json_to):  # fmt: skip
+        image_hash, timeline, noc_trace, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
 
     require_folder(json_to)
     require_folder(timeline)
+    require_folder(noc_trace)
     settings = Settings(
         name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
-        max_cycles=max_cycles, timeline=timeline, image_hash=image_hash,
+        max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)

@@ -27,6 +27,7 @@ class Settings:
     seed: int = 0
     max_cycles: int | None = None
     timeline: str | None = None
+    noc_trace: str | None = None  # file of a NoC event trace to write
     image_hash: bool = False
     capture: str | None = None  # file of a Light Metal binary to write
     compress: bool = False
@@ -86,6 +87,8 @@ def run_program(settings, on_progress=lambda text: None):
         chip = device.chip
         if settings.timeline:
             chip.enable_log()
+        if settings.noc_trace:
+            chip.record_noc()
 
         def report(now, chips):
             rate = int(chip.machine["operations"]) / max(time.perf_counter() - begun, 1e-9)
@@ -123,6 +126,11 @@ def run_program(settings, on_progress=lambda text: None):
 
             on_progress(f"writing {settings.timeline}")
             summary["timeline_events"] = write_timeline(chip, settings.timeline)
+        if settings.noc_trace:
+            from traces.noc_events import write_noc_events
+
+            on_progress(f"writing {settings.noc_trace}")
+            summary["noc_trace_events"] = write_noc_events(chip, settings.noc_trace)
     finally:
         tt.close_device(device)
     summary["host_seconds"] = time.perf_counter() - begun

@@ -17,10 +17,10 @@ from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
 from sim.cores.sfpu_costs import sfpu_cycle_table
 from sim.cores.transfers import l1_changed
-from sim.coroutine import frame_address, self_test
+from sim.coroutine import frame_address, resume_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
-from sim.event_loop import earliest, run, start_thread
+from sim.event_loop import earliest, run, start_threads
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from sim.noc.packet import build_links, build_noc_params
 
@@ -42,6 +42,8 @@ COST_WORDS = {
     ctx.COST_DIV: "riscv.div",
     ctx.COST_LOAD: "riscv.local_load",
 }
+# What a thread starts without
+THREAD_COUNTERS = "phase step count wait sequence busy operations fraction reads_open".split()
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
 
@@ -71,7 +73,8 @@ class Chip:
             {"busy": 0, "time": 0, "longest": 0, "operations": 0, "stalls": np.zeros(st.N_REASONS, np.int64)}
             for _ in range(THREADS_PER_CORE)
         ]
-        self.flops, self.fpu_busy, self.compute_cores, self.log_chunks = 0, 0, set(), []
+        self.flops, self.fpu_busy, self.compute_cores = 0, 0, set()
+        self.log_chunks, self.noc_call_chunks = [], []
         self._arrays = {}
         self._next_time, self._settled = None, False
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
@@ -158,6 +161,7 @@ class Chip:
         self._place("launches", np.zeros(64, st.LAUNCH), "n_launches")
         self._place("done", np.zeros(64, np.int64))
         self._place("log", np.zeros(1, st.LOG), "log_capacity")
+        self._place("noc_calls", np.zeros(1, st.NOC_CALL), "noc_calls_capacity")
         contexts = np.zeros((n_threads, ctx.CONTEXT_WORDS), np.int64)
         self._arrays["contexts"] = contexts
         threads["context"] = contexts.ctypes.data + np.arange(n_threads) * contexts.strides[0]
@@ -281,7 +285,7 @@ class Chip:
             if self.machine["stop"] == st.STOP_MEMORY:
                 self._enlarge()
             elif self.machine["stop"] == st.STOP_LOG:
-                self._drain_log()
+                self._drain_logs()
             else:
                 break
         return self.machine["stop"]
@@ -334,6 +338,14 @@ class Chip:
         self._arrays["staging_free"][:] = np.arange(slots)
         m["staging_left"], m["n_done"] = slots, 0
 
+    def rewind(self):
+        """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""
+        self.machine["now"], self._settled = 0, False
+        self._arrays["links"][:] = build_links(self.arch)
+        self._arrays["channels"][:] = build_channels(self.arch)
+        self._arrays["banks"][:] = build_banks(self.arch)
+        self._launches.clear()
+
     def close(self):
         """Give the memory back; the chip cannot be used afterwards."""
         self.machine["calendar_size"] = 0
@@ -346,14 +358,8 @@ class Chip:
 
     def launch(self, launch: Launch, cycle: int) -> int:
         """Start the threads of a program at `cycle`; returns the launch id that `advance` reports at its end."""
-        self._settled = False
-        launch_id = len(self._launches)
-        slots = self._arrays["launches"]
-        slot = next((i for i in range(len(slots)) if i not in self._running), None)
-        if slot is None:
-            raise SimulatorError(f"more than {len(slots)} programs at once")
+        slot = self._free_slot()
         self._check_launch(launch)
-        record = {"name": launch.name, "started": cycle}
         for semaphore in launch.semaphores:
             for core in semaphore.cores:
                 address = self.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
@@ -363,13 +369,53 @@ class Chip:
         self._kept[slot] = []  # what the threads point to lives until the slot is used again
         for kernel in launch.kernels:
             threads += self._prepare_kernel(launch, kernel, slot)
-        slots[slot] = (len(threads), cycle, 0)
+        return self._begin(launch.name, slot, threads, cycle)
+
+    def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
+        """Start threads that a compiled front end drives from a table, instead of kernels; returns the launch id.
+
+        `front_end`: a numba generator over a context's address, compiled.  `threads`: thread indices; `rows`, `counts`:
+        for each the host address and number of its table rows, which the front end finds in `COMPILE_ARGS` and
+        `N_COMPILE_ARGS`; the caller keeps the table alive until the program has ended.
+        """
+        slot = self._free_slot()
+        table, contexts = self._arrays["threads"], self._arrays["contexts"]
+        contexts[threads] = 0
+        contexts[threads, ctx.COMPILE_ARGS], contexts[threads, ctx.N_COMPILE_ARGS] = rows, counts
+        boxes = [front_end(address) for address in table["context"][threads].tolist()]
+        self._reset_threads(threads, slot, line_base=0, first=0, n_lines=1)
+        table["function"][threads] = resume_address(front_end)
+        table["frame"][threads] = [frame_address(box) for box in boxes]
+        self._kept[slot] = [boxes]
+        return self._begin(name, slot, threads, cycle)
+
+    def _free_slot(self):
+        slots = self._arrays["launches"]
+        slot = next((i for i in range(len(slots)) if i not in self._running), None)
+        if slot is None:
+            raise SimulatorError(f"more than {len(slots)} programs at once")
+        return slot
+
+    def _begin(self, name, slot, threads, cycle):
+        """Schedule the prepared threads of a program; returns its launch id."""
+        self._settled = False
+        launch_id = len(self._launches)
+        self._arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id
-        record["threads"] = threads
-        self._launches[launch_id] = record
-        for thread in threads:
-            start_thread(self.machine, thread, cycle)
+        self._launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
+        start_threads(self.machine, np.asarray(threads, np.int64), cycle)
         return launch_id
+
+    def _reset_threads(self, threads, slot, line_base, first, n_lines):
+        """Make threads (an index or an array of them) ready to start as a part of the program in `slot`."""
+        table = self._arrays["threads"]
+        for name in THREAD_COUNTERS:
+            table[name][threads] = 0
+        table["launch"][threads], table["state"][threads] = slot, st.RUNNING
+        table["line_base"][threads], table["first_line"][threads], table["line"][threads] = line_base, first, first
+        table["n_lines"][threads] = n_lines
+        self._arrays["stalls"][threads] = 0
+        self._arrays["noc_words"][threads] = 0
 
     def _check_launch(self, launch):
         taken = self._arrays["threads"]["state"]
@@ -421,23 +467,7 @@ class Chip:
                 box = kernel.compiled.instantiate(int(t["context"]))
                 boxes.append(box)
                 t["function"], t["frame"] = kernel.compiled.resume_address, frame_address(box)
-                t["launch"], t["state"] = launch_slot, st.RUNNING
-                t["line_base"], t["first_line"], t["line"] = line_base, first, first
-                t["n_lines"] = last - first + 1
-                for name in (
-                    "phase",
-                    "step",
-                    "count",
-                    "wait",
-                    "sequence",
-                    "busy",
-                    "operations",
-                    "fraction",
-                    "reads_open",
-                ):
-                    t[name] = 0
-                self._arrays["stalls"][index] = 0
-                self._arrays["noc_words"][index] = 0
+                self._reset_threads(index, launch_slot, line_base, first, last - first + 1)
                 prepared.append(index)
             if kernel.slot is None:
                 self._configure_compute(core, kernel.compute)
@@ -644,10 +674,21 @@ class Chip:
 
     def log(self):
         """The recorded spans (`state.LOG` records), in order."""
-        self._drain_log()
+        self._drain_logs()
         return np.concatenate(self.log_chunks)
 
-    def _drain_log(self):
+    def record_noc(self):
+        """Record every NoC call of every data-movement thread from now on (for NoC event traces)."""
+        self._place("noc_calls", np.zeros(LOG_ENTRIES, st.NOC_CALL), "noc_calls_capacity")
+        self.machine["record_on"] = 1
+
+    def noc_calls(self):
+        """The recorded calls (`state.NOC_CALL` records), in the order in which they were posted."""
+        self._drain_logs()
+        return np.concatenate(self.noc_call_chunks)
+
+    def _drain_logs(self):
         m = self.machine
         self.log_chunks.append(self._arrays["log"][: int(m["n_log"])].copy())
-        m["n_log"] = 0
+        self.noc_call_chunks.append(self._arrays["noc_calls"][: int(m["n_noc_calls"])].copy())
+        m["n_log"] = m["n_noc_calls"] = 0

@@ -38,6 +38,7 @@ from sim.cores.transfers import (
 )
 from sim.memory import store_64
 from sim.state import (
+    DATA_MOVEMENT_SLOTS,
     ENDED,
     PARKED,
     RUNNING,
@@ -59,7 +60,6 @@ from sim.state import (
 # Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
 MARGIN = 512
 MARGIN_STAGING, MARGIN_CHUNKS, MARGIN_LOG = 8, 8, 64
-DATA_MOVEMENT_SLOTS = 2
 RUNNING_ON = -1  # m.stop while the lane runs
 
 _OP = {op.name: int(op) for op in Op}
@@ -284,7 +284,9 @@ def run(m, limit, fuel):
         ):
             m.stop = STOP_MEMORY
             break
-        if m.log_on != 0 and m.log_capacity - m.n_log < MARGIN_LOG:
+        if (m.log_on != 0 and m.log_capacity - m.n_log < MARGIN_LOG) or (
+            m.record_on != 0 and m.noc_calls_capacity - m.n_noc_calls < MARGIN_LOG
+        ):
             m.stop = STOP_LOG
             break
         fuel -= 1
@@ -307,12 +309,13 @@ def run(m, limit, fuel):
 
 
 @nb.njit(cache=True)
-def start_thread(m, thread, time):
-    """Schedule the first event of a prepared thread."""
-    t = threads_of(m)[thread]
-    t.operation = OPERATION_START
-    order = cal.make_order(time, cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0))
-    m.calendar_size = cal.push(calendar_of(m), m.calendar_size, order, -1 - thread)
+def start_threads(m, threads, time):
+    """Schedule the first event of prepared threads (an array of their indices)."""
+    for thread in threads:
+        t = threads_of(m)[thread]
+        t.operation = OPERATION_START
+        order = cal.make_order(time, cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0))
+        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, order, -1 - thread)
 
 
 @nb.njit(cache=True)

@@ -83,12 +83,17 @@ TRANSACTION = np.dtype(
 READ, WRITE, ATOMIC, INLINE = 0, 1, 2, 3
 
 LAUNCH = np.dtype([(name, np.int64) for name in "live started ended".split()], align=True)
+DATA_MOVEMENT_SLOTS = 2  # thread slots of a core that reach the NoC
 LOG = np.dtype([(name, np.int64) for name in "thread kind start end line operation".split()], align=True)
+# A call of a data-movement thread (`sim.cores.noc_record`)
+NOC_CALL = np.dtype(
+    [(name, np.int64) for name in "thread operation moment time".split()] + [("arguments", np.int64, 7)], align=True
+)
 
 _ADDRESSES = (
     "threads cores circular_buffers tiles links channels banks transactions calendar stalls lines noc_words log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
-    "done sfpu_cycles l1"
+    "done sfpu_cycles l1 noc_calls"
 ).split()
 _COUNTERS = (
     "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_threads n_cores n_tiles n_links "
@@ -96,7 +101,7 @@ _COUNTERS = (
     "n_spare chunk_bytes chunks_per_bank l1_size bank_bytes data_on grid_width flit_bytes max_packet max_cycles "
     "fuel stop error error_thread error_a error_b error_c error_line reserved_end l1_congruence dram_read_congruence "
     "dram_write_congruence allow_small operations unpack_joint semaphore_base n_spare_capacity n_source_words n_dst_words "
-    "trace_start"
+    "trace_start record_on n_noc_calls noc_calls_capacity"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -215,6 +220,11 @@ def launches_of(m):
 @nb.njit(inline="always")
 def log_of(m):
     return carray(_as_pointer(m.log_at), (m.log_capacity,), dtype=LOG)
+
+
+@nb.njit(inline="always")
+def noc_calls_of(m):
+    return carray(_as_pointer(m.noc_calls_at), (m.noc_calls_capacity,), dtype=NOC_CALL)
 
 
 @nb.njit(inline="always")

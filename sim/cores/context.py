@@ -49,6 +49,7 @@ COST_MUL = 47
 COST_DIV = 48
 COST_LOAD = 49
 PENDING = 50  # plain-code cycles that the next posted operation will carry
+TIME = 51  # cycle at which the core goes on after its last operation, for front ends that follow a clock
 CONTEXT_WORDS = 64
 
 # Columns of a circular buffer's row (int64)

@@ -10,8 +10,9 @@ import numba as nb
 from sim import calendar as cal
 from sim.cores import context as ctx
 from sim.cores.faults import Fault
+from sim.cores.noc_record import record_call, record_return
 from sim.coroutine import FINISHED, resume
-from sim.memory import load_i64
+from sim.memory import load_i64, store_64
 from sim.state import (
     ENDED,
     N_REASONS,
@@ -104,10 +105,15 @@ def advance(m, index, time):
     `time` is the cycle at which the core goes on after the current operation.
     """
     t = threads_of(m)[index]
+    if m.record_on != 0:
+        record_return(m, t, index, time)
     t.phase = t.step = t.count = 0
+    store_64(t.context + 8 * ctx.TIME, time)
     status = resume(t.function, t.frame)
     if status == FINISHED:
         t.operation = OPERATION_END
+        if m.record_on != 0:
+            record_call(m, t, index, time)
         return time
     if status < 0:
         t.state, t.line = ENDED, load_i64(t.context + 8 * ctx.LINE)
@@ -127,6 +133,8 @@ def advance(m, index, time):
     lines[position + 2] += 1
     if m.log_on != 0:
         log_span(m, index, WAIT_NONE, time, time + cycles, 0)
+    if m.record_on != 0:
+        record_call(m, t, index, time + cycles)
     return time + cycles
 
 
