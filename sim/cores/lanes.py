@@ -186,7 +186,7 @@ def row_operation(function):
 
 @intrinsic
 def row_on_stack(typingctx):
-    """Address of 16 words of the calling function's own, the same at every use."""
+    """Address of 16 words of the calling function's own; each place of use has other ones."""
 
     def codegen(context, builder, signature, args):
         return builder.ptrtoint(cgutils.alloca_once(builder, WORDS), _ADDRESS)

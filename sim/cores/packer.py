@@ -345,9 +345,7 @@ def pack_tile(source, kind, data_format, address, relu_mode, threshold, l1_accum
         return
     pitch = ROW * datum_bytes(data_format)
     for row in range(TILE_ROWS):
-        pack_row(
-            source + WORD_ROW * row, kind, data_format, address + pitch * row, relu_mode, limit, l1_accumulate
-        )
+        pack_row(source + WORD_ROW * row, kind, data_format, address + pitch * row, relu_mode, limit, l1_accumulate)
 
 
 @nb.njit(cache=True)
