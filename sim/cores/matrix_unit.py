@@ -12,7 +12,7 @@ import numba as nb
 from numba import types
 from numba.extending import intrinsic
 
-from sim.cores.lanes import ROW, Lanes
+from sim.cores.lanes import ROW, Lanes, row_operation
 
 NO_EXPONENT = -4096  # of a zero operand: below every other, so that the product never sets a group's exponent
 GROUP = 8  # products that are aligned and summed before they meet Dst
@@ -168,3 +168,85 @@ def multiply_row(typingctx, a, b, dst, floor, settings):
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64, types.int64, types.UniTuple(types.int64, 5)), codegen
+
+
+@intrinsic
+def multiply_words(typingctx, a, b, dst, low_a, low_b, offset, floor, settings):
+    """A row of ELWMUL: 16 words of Dst += a * b, with the mantissa bits of one phase (`low_a`, `low_b`: 0 or 1)."""
+
+    def codegen(context, builder, signature, args):
+        left, right, out, low_a, low_b, base, least, aggregate = args
+        a_exponent, a_mantissa = _split(Lanes.load(builder, left), Lanes.splat(builder, low_a) > 0, True)
+        b_exponent, b_mantissa = _split(Lanes.load(builder, right), Lanes.splat(builder, low_b) > 0, False)
+        exponent = a_exponent + b_exponent + base
+        dead = exponent <= 0
+        term = dead.choose(least, exponent), dead.choose(0, a_mantissa * b_mantissa)
+        accumulate([term], Lanes.load(builder, out), _scalars(builder, aggregate, 5)).store(out)
+        return context.get_dummy_value()
+
+    words, row = types.int64, types.UniTuple(types.int64, 5)
+    return types.void(words, words, words, words, words, words, words, row), codegen
+
+
+@intrinsic
+def add_words(typingctx, a, b, dst, subtract, keep, rebias, settings):
+    """A row of ELWADD or ELWSUB: 16 words of Dst = a + b, or Dst += a + b (`keep` = -1, else 0).
+
+    `rebias`: added to exponents, 112 for 5-bit exponents on their way to a 32-bit Dst, else 0.
+    """
+
+    def codegen(context, builder, signature, args):
+        left, right, out, subtract, keep, rebias, aggregate = args
+        a, b = (_flushed(Lanes.load(builder, address)) for address in (left, right))
+        b = b ^ (Lanes.splat(builder, subtract) << 31)
+        swap = (b & 0x7FFFFFFF) > (a & 0x7FFFFFFF)
+        large, small = swap.choose(b, a), swap.choose(a, b)
+        exponent = _exponent(large)
+        aligned = _half_up(_significand(small), (exponent - _exponent(small)).min(31))
+        opposite = (large ^ small) >> 31
+        total = (_significand(large) + aligned.negative_if(opposite)).negative_if(large >> 31)
+        bias = Lanes.splat(builder, rebias)
+        exponent = exponent.equals(0).choose((bias - 15).max(0), exponent + bias)
+        old = Lanes.load(builder, out) & keep
+        accumulate([(exponent, total)], old, _scalars(builder, aggregate, 5)).store(out)
+        return context.get_dummy_value()
+
+    words, row = types.int64, types.UniTuple(types.int64, 5)
+    return types.void(words, words, words, words, words, words, row), codegen
+
+
+def _flushed(word):
+    """Numbers with exponent 0 become +0."""
+    return _exponent(word).equals(0).choose(0, word)
+
+
+def _significand(word):
+    """The 11-bit significand of a source word; 0 for zero."""
+    return _exponent(word).equals(0).choose(0, (word.shift_right(13) & 1023) | 1024)
+
+
+flush_words = row_operation(_flushed)
+to_bf16_source = row_operation(lambda word: word & 0xFFFF0000)
+to_tf32_source = row_operation(lambda word: word & 0xFFFFE000)
+rebias_words = row_operation(lambda word: _exponent(word).equals(0).choose(0, word + (112 << 23)))
+
+
+@intrinsic
+def max_words(typingctx, source, target):
+    """A row of GMPOOL: target = the larger of source and target, by sign and magnitude; denormals of source count as +0."""
+
+    def codegen(context, builder, signature, args):
+        new, old = _flushed(Lanes.load(builder, args[0])), Lanes.load(builder, args[1])
+        larger = _ordered(new) > _ordered(old)
+        larger.choose(new, old).store(args[1])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+def _ordered(word):
+    """Integers in the order of sign-and-magnitude numbers."""
+    return word ^ ((word >> 31) & 0x7FFFFFFF)
+
+
+clear_row = row_operation(lambda word: word & 0)

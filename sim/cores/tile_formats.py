@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 
 from sim.cores.lanes import row_operation
 from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW
-from sim.cores.packer import pack_rows, pack_tile
+from sim.cores.packer import pack_tile
 from sim.cores.unpacker import TILE_ROWS, TO_FP32, format_kind, unpack_rows, unpack_tile
 
 WORD = 4  # bytes
@@ -93,9 +93,3 @@ def encode_tile(source, off, address, data_format, relu_mode, threshold, l1_accu
     """source[off:off + 1024] -> a tile in L1 at a host address; see `sim.cores.packer.pack_tile`."""
     words = source.ctypes.data + WORD * off
     pack_tile(words, value_kind(data_format), data_format, address, relu_mode, threshold, l1_accumulate)
-
-
-@nb.njit(cache=True)
-def encode_rows(source, off, address, data_format, pitch):
-    """A tile in face order -> 32 row-major rows of 32 datums, `pitch` bytes apart (untilize)."""
-    pack_rows(source.ctypes.data + WORD * off, value_kind(data_format), data_format, address, pitch)
