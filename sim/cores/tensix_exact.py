@@ -165,7 +165,7 @@ def binary_tiles_exact(m, record, banks, op, bcast, a, b, tile, dst, accumulate,
 @nb.njit(cache=True)
 def clear_words(dst):
     for row in range(TILE_ROWS):
-        clear_row(dst + WORD_ROW * row)
+        clear_row(dst + WORD_ROW * row, dst + WORD_ROW * row)
 
 
 @nb.njit(cache=True)
