@@ -492,7 +492,8 @@ class Chip:
         )
         record["sections"], record["capacity"] = sections, tiles // sections
         record["approx"] = compute.math_approx_mode
-        record["unpack_to_dst"] = sum(1 << index for index, mode in enumerate(compute.unpack_to_dest_mode) if mode)
+        record["unpack_to_dst"] = sum(1 << index for index, mode in enumerate(compute.unpack_to_dest_mode[:32]) if mode)
+        record["pack_precise"] = compute.bfp8_pack_precise
         for name in (
             "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
             "dst_committed dst_released fresh fpu_busy flops"

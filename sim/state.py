@@ -64,7 +64,7 @@ CORE = np.dtype(
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
         "semaphore_waiters linked_noc0 linked_noc1 fpu_busy flops "
-        "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst"
+        "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise"
     ).split()],
     align=True,
 )  # fmt: skip

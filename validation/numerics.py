@@ -172,14 +172,15 @@ def layout(folder, record, device):
 
 
 def move(folder, record, device):
-    """clone, concat along rows of tiles, slice of the first rows."""
+    """clone, concat along rows of tiles, slice of the last rows."""
     data = b""
     for name in ("a", "b"):
         if name in record["arrays"]:
             code, more = code_of(record["a"]), tile_bytes(array_of(folder, record, name), record["a"])
             data += more
     rows, columns = tiles_of(record["out_padded_shape"])
-    return programs.move((code, data), 0, rows * columns).run(device)[0]
+    pages = len(data) // tile_size(code)
+    return programs.move((code, data), pages - rows * columns, rows * columns).run(device)[0]
 
 
 def reduction(folder, record, device):

@@ -163,7 +163,7 @@ def change_layout():
     columns = get_compile_time_arg_val(1)
     tilize = get_compile_time_arg_val(2)
     unary_op_init_common(CB_A, CB_OUT)
-    for row in range(rows):
+    for _row in range(rows):
         cb_wait_front(CB_A, columns)
         cb_reserve_back(CB_OUT, columns)
         if tilize == 1:
@@ -192,17 +192,33 @@ def reduce_columns():
 
 
 @kernel
-def reduce_rows():
-    """Reduction along the rows; compile-time: pool, tiles per column and row."""
-    pool = get_compile_time_arg_val(0)
-    rows = get_compile_time_arg_val(1)
-    columns = get_compile_time_arg_val(2)
+def sum_rows():
+    """Sums along the rows, as products with a column of scalers; compile-time: tiles per column and row."""
+    rows = get_compile_time_arg_val(0)
+    columns = get_compile_time_arg_val(1)
+    mm_init(CB_A, CB_SCALER, CB_OUT)
+    cb_wait_front(CB_SCALER, 1)
+    cb_wait_front(CB_A, rows * columns)
+    for row in range(rows):
+        tile_regs_acquire()
+        for column in range(columns):
+            matmul_tiles(CB_A, CB_SCALER, row * columns + column, 0, 0)
+        tile_regs_commit()
+        pack_results(0)
+
+
+@kernel
+def largest_of_rows():
+    """Maxima along the rows; compile-time: tiles per column and row."""
+    rows = get_compile_time_arg_val(0)
+    columns = get_compile_time_arg_val(1)
     reduce_init(CB_A, CB_SCALER, CB_OUT)
     cb_wait_front(CB_SCALER, 1)
     cb_wait_front(CB_A, rows * columns)
     for row in range(rows):
         tile_regs_acquire()
         for column in range(columns):
-            reduce_tile(CB_A, CB_SCALER, row * columns + column, 0, 0, pool=pool, dim=ReduceDim.REDUCE_ROW)
+            tile = row * columns + column
+            reduce_tile(CB_A, CB_SCALER, tile, 0, 0, pool=PoolType.MAX, dim=ReduceDim.REDUCE_ROW)
         tile_regs_commit()
         pack_results(0)

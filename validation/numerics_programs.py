@@ -6,6 +6,8 @@ not record are the vendor's defaults; docs/numerics.md lists them.
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 import host_api as tt
 from sim.cores.data_format import DataFormat, tile_size
 from sim.cores.host_formats import encode
@@ -34,6 +36,7 @@ class Work:
     scratch: dict = field(default_factory=dict)
     fidelity: tt.MathFidelity = tt.MathFidelity.HiFi4
     fp32_dest: bool = False
+    pack_precise: bool = False
     to_dst: tuple = ()  # circular buffers whose float32 data goes to Dst unchanged
 
     def run(self, device):
@@ -63,7 +66,7 @@ class Work:
             modes = [int(cb in self.to_dst) for cb in range(CIRCULAR_BUFFERS)]
             config = tt.ComputeConfig(
                 math_fidelity=self.fidelity, fp32_dest_acc_en=self.fp32_dest, unpack_to_dest_mode=modes,
-                compile_args=self.compile_args,
+                bfp8_pack_precise=self.pack_precise, compile_args=self.compile_args,
             )  # fmt: skip
             tt.create_kernel(program, self.kernel, core, config)
         tt.enqueue_program(queue, program, blocking=True)
@@ -101,6 +104,7 @@ def matmul(a, b, out, tiles, block_w, fidelity, fp32_dest, l1_accumulate, dst=No
         scratch={kernels.CB_PARTIALS: partials},
         fidelity=fidelity,
         fp32_dest=fp32_dest,
+        to_dst=(kernels.CB_PARTIALS,),
     )
 
 
@@ -117,17 +121,20 @@ def eltwise(op, a, b, out, tiles, broadcast=None, fidelity=tt.MathFidelity.HiFi4
 
 
 def copy(a, out, tiles, transpose=False):
-    """Tiles through Dst: typecast, transpose.  float32 data goes to a 32-bit Dst unchanged."""
-    wide = DataFormat.Float32 in (a[0], out)
+    """Tiles through Dst: typecast, transpose.  float32 data goes to a 32-bit Dst unchanged; others need 16 bits.
+
+    A change to bfp8 packs all bits of Dst (bfp8_pack_precise).
+    """
+    wide = a[0] == DataFormat.Float32
     return Work(
         kernels.copy_tiles, [*tiles, int(transpose)], {kernels.CB_A: a}, {OUT: (out, 0, tiles[0] * tiles[1])},
-        fp32_dest=wide, to_dst=(kernels.CB_A,),
+        fp32_dest=wide, to_dst=(kernels.CB_A,), pack_precise=out == DataFormat.Bfp8_b != a[0],
     )  # fmt: skip
 
 
 def layout(a, out, tiles, tilize):
     """Tilize or untilize; float32 data goes to a 32-bit Dst unchanged."""
-    wide = DataFormat.Float32 in (a[0], out)
+    wide = a[0] == DataFormat.Float32
     return Work(
         kernels.change_layout, [*tiles, int(tilize)], {kernels.CB_A: a}, {OUT: (out, 0, tiles[0] * tiles[1])},
         fp32_dest=wide, to_dst=(kernels.CB_A,),
@@ -142,19 +149,24 @@ def move(a, first, pages):
 POOLS = {"sum": Pool.SUM, "mean": Pool.AVG, "max": Pool.MAX}
 
 
-def scaler_tile(value, code=DataFormat.Float16_b):
-    """A tile for reductions: the factor in row 0 of each face."""
-    import numpy as np
-
+def scaler_tile(value, rows, columns):
+    """A bf16 tile that holds a factor in some rows and columns, 0 elsewhere."""
     tile = np.zeros((32, 32), np.float32)
-    tile[[0, 16]] = value
-    return code, encode(tile, code)
+    tile[rows, columns] = value
+    return DataFormat.Float16_b, encode(tile, DataFormat.Float16_b)
 
 
 def reduction(op, dim, a, out, tiles, factor, fidelity, fp32_dest):
-    """`dim`: -1 along rows, -2 down columns."""
-    kernel, count = (kernels.reduce_rows, tiles[0]) if dim == -1 else (kernels.reduce_columns, tiles[1])
+    """`dim`: -1 along rows, -2 down columns.  Sums along rows are matrix products with a column of factors."""
+    if dim == -2:
+        kernel, args = kernels.reduce_columns, [int(POOLS[op]), *tiles]
+    else:
+        kernel, args = (kernels.largest_of_rows if op == "max" else kernels.sum_rows), [*tiles]
+    if kernel is kernels.sum_rows:
+        scaler = scaler_tile(factor, slice(None), 0)
+    else:
+        scaler = scaler_tile(factor, [0, 16], slice(None))
     return Work(
-        kernel, [int(POOLS[op]), *tiles], {kernels.CB_A: a, kernels.CB_SCALER: scaler_tile(factor)},
-        {OUT: (out, 0, count)}, fidelity=fidelity, fp32_dest=fp32_dest,
+        kernel, args, {kernels.CB_A: a, kernels.CB_SCALER: scaler}, {OUT: (out, 0, tiles[0 if dim == -1 else 1])},
+        fidelity=fidelity, fp32_dest=fp32_dest,
     )  # fmt: skip

@@ -23,6 +23,7 @@ from sim.cores.unpacker import (
     UINT8,
     block_bits,
     copy_words,
+    cut_to_bf16,
     datum_bytes,
     face_row,
     format_kind,
@@ -30,6 +31,7 @@ from sim.cores.unpacker import (
     unpack_fp16,
 )
 
+DST32, DST16, PRECISE = 0, 1, 2
 RELU_ZERO, RELU_MIN, RELU_MAX = 1, 2, 3
 SIGN, EXPONENT = 1 << 31, 0x7F800000
 QUIET_NAN = 0x7FC00000
@@ -88,8 +90,11 @@ half_to_bf16 = row_operation(lambda word: _flushed(_widened(word) & 0xFFFF0000))
 
 
 @nb.njit(cache=True)
-def early(source, kind, data_format, target):
-    """Round a row of Dst words to the intermediate of an output format."""
+def early(source, kind, data_format, dst, target):
+    """Round a row of Dst words to the intermediate of an output format.
+
+    `dst`: DST32, DST16 (what it holds has at most 16 bits), or either plus PRECISE: block floats are made of all the bits.
+    """
     bits = block_bits(data_format)
     narrow_out = format_kind(data_format) == NARROW
     if kind >= INTEGER:
@@ -100,8 +105,11 @@ def early(source, kind, data_format, target):
             if bits > 0:
                 round_to_e5m6(target, target)
         elif bits > 0:
-            round_to_bfp8(source, target)
-        elif data_format == FLOAT16_B:
+            if dst & PRECISE:
+                cut_to_bf16(source, target)
+            else:
+                round_to_bfp8(source, target)
+        elif data_format == FLOAT16_B or dst & DST16:
             round_to_bf16(source, target)
         elif data_format == TF32:
             round_to_tf32(source, target)
@@ -316,10 +324,10 @@ def relu_limit(threshold, data_format):
 
 
 @nb.njit(cache=True)
-def pack_row(source, kind, data_format, address, relu_mode, limit, l1_accumulate):
+def pack_row(source, kind, data_format, dst, address, relu_mode, limit, l1_accumulate):
     """16 words of Dst -> 16 datums of a format that is no block float."""
     words = row_on_stack()
-    early(source, kind, data_format, words)
+    early(source, kind, data_format, dst, words)
     if kind < INTEGER:
         if relu_mode != 0:
             relu_row(words, relu_mode, limit)
@@ -329,30 +337,32 @@ def pack_row(source, kind, data_format, address, relu_mode, limit, l1_accumulate
 
 
 @nb.njit(cache=True)
-def pack_tile(source, kind, data_format, address, relu_mode, threshold, l1_accumulate):
+def pack_tile(source, kind, data_format, dst, address, relu_mode, threshold, l1_accumulate):
     """1024 words of Dst in face order -> a tile in L1, both at host addresses; the words stay.
 
-    `threshold`: 16 bits, as pack_relu_config takes it; `l1_accumulate`: added to the tile that is there.
+    `dst`: see `early`; `threshold`: 16 bits, as pack_relu_config takes it; `l1_accumulate`: added to the tile that is there.
     """
     bits, limit = block_bits(data_format), relu_limit(threshold, data_format)
     if bits > 0:
         words = row_on_stack()
         for row in range(TILE_ROWS):
-            early(source + WORD_ROW * row, kind, data_format, words)
+            early(source + WORD_ROW * row, kind, data_format, dst, words)
             if relu_mode != 0:
                 relu_row(words, relu_mode, limit)
             store_block(words, bits, address + row, address + TILE_ROWS + 2 * bits * row)
         return
     pitch = ROW * datum_bytes(data_format)
     for row in range(TILE_ROWS):
-        pack_row(source + WORD_ROW * row, kind, data_format, address + pitch * row, relu_mode, limit, l1_accumulate)
+        pack_row(
+            source + WORD_ROW * row, kind, data_format, dst, address + pitch * row, relu_mode, limit, l1_accumulate
+        )
 
 
 @nb.njit(cache=True)
-def pack_rows(source, kind, data_format, address, pitch):
+def pack_rows(source, kind, data_format, dst, address, pitch):
     """1024 words of Dst in face order -> 32 row-major rows of 32 datums, `pitch` bytes apart (untilize)."""
     half_row = ROW * datum_bytes(data_format)
     for row in range(32):
         for half in range(2):
             target = address + pitch * row + half_row * half
-            pack_row(source + WORD_ROW * face_row(row, half), kind, data_format, target, 0, 0, 0)
+            pack_row(source + WORD_ROW * face_row(row, half), kind, data_format, dst, target, 0, 0, 0)

@@ -9,13 +9,14 @@ import numba as nb
 from sim.cores import context as ctx
 from sim.cores.exact_math import SPARE_TILE, transpose_exact
 from sim.cores.matrix_unit import WIDE
-from sim.cores.packer import pack_rows, pack_tile
+from sim.cores.packer import DST32, pack_rows, pack_tile
 from sim.cores.sfpu import sfpu_binary, sfpu_ternary, sfpu_unary
 from sim.cores.sfpu_exact import sfpu_binary_exact, sfpu_ternary_exact, sfpu_unary_exact
 from sim.cores.tensix_exact import (
     binary_tiles_exact,
     copy_tile_exact,
     copy_words_of_tile,
+    dst_bits,
     dst_kind,
     load_exact,
     matmul_tiles_exact,
@@ -266,14 +267,16 @@ def do_pack(m, core, tile, row, page, untilize):
     base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_WRITE_PTR]
     data_format = cb[row + ctx.CB_FORMAT]
     words = dst_words(m, core, tile)
-    kind = dst_kind(record, tile) if m.data_on == EXACT else value_kind(data_format)
+    kind, bits = value_kind(data_format), DST32
+    if m.data_on == EXACT:
+        kind, bits = dst_kind(record, tile), dst_bits(record)
     if untilize > 0:
         row_bytes = cb[row + ctx.CB_TILE_SIZE] // 32
         band, column = page // untilize, page % untilize
         address = base + band * 32 * row_bytes * untilize + column * row_bytes
-        pack_rows(words, kind, data_format, address, row_bytes * untilize)
+        pack_rows(words, kind, data_format, bits, address, row_bytes * untilize)
     else:
         pack_tile(
-            words, kind, data_format, base + page * cb[row + ctx.CB_PAGE_SIZE], record.pack_relu,
+            words, kind, data_format, bits, base + page * cb[row + ctx.CB_PAGE_SIZE], record.pack_relu,
             record.pack_threshold, record.l1_accumulate,
         )  # fmt: skip

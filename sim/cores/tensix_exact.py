@@ -19,6 +19,7 @@ from sim.cores.exact_math import (
 )
 from sim.cores.matrix_unit import INTEGER, NARROW, WIDE, WORD_ROW, clear_row, to_bf16_source, to_tf32_source
 from sim.cores.operations import Reuse
+from sim.cores.packer import DST16, DST32, PRECISE
 from sim.cores.tile_math import MUL
 from sim.cores.unpacker import (
     FLOAT32,
@@ -34,6 +35,7 @@ from sim.cores.unpacker import (
 )
 from sim.state import circular_buffers_of, cores_of
 
+UNCHANGED = TF32  # "format" of float32 that was unpacked to Dst directly: no circular buffer holds tf32
 TO_SRCA, TO_SRCB = int(Reuse.DEST_TO_SRCA), int(Reuse.DEST_TO_SRCB)
 
 
@@ -64,29 +66,35 @@ def set_dst_kind(record, tile, kind):
 
 
 @nb.njit(cache=True)
+def dst_bits(record):
+    """How the packer reads Dst on this core; see `sim.cores.packer.early`."""
+    return (DST32 if record.fp32_dest != 0 else DST16) | (PRECISE if record.pack_precise != 0 else 0)
+
+
+@nb.njit(cache=True)
 def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
     """Unpack a tile of a circular buffer; `alone`: not beside a second operand, so that it may go to Dst directly."""
     cb, record = circular_buffers_of(m), cores_of(m)[core]
     base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_READ_PTR]
-    data_format = cb[row + ctx.CB_FORMAT]
+    data_format, datum_format = cb[row + ctx.CB_FORMAT], cb[row + ctx.CB_FORMAT]
     index = row // ctx.CB_WORDS % 32
-    cut = TO_TF32 if record.fp32_dest != 0 else TO_BF16
-    if alone and (record.unpack_to_dst >> index) & 1:
-        cut = TO_FP32
+    cut, wide = TO_TF32 if record.fp32_dest != 0 else TO_BF16, data_format == FLOAT32 and record.fp32_dest != 0
+    if alone and wide and (record.unpack_to_dst >> index) & 1:
+        cut, data_format = TO_FP32, UNCHANGED
     set_source_format(record, operand, record.bank_a if operand == 0 else record.bank_b, data_format)
     if width > 0:
         row_bytes = cb[row + ctx.CB_TILE_SIZE] // 32
         band, column = tile // width, tile % width
         address = base + band * 32 * row_bytes * width + column * row_bytes
-        unpack_rows(address, data_format, row_bytes * width, cut, target)
+        unpack_rows(address, datum_format, row_bytes * width, cut, target)
         return
     address = base + tile * cb[row + ctx.CB_PAGE_SIZE]
     if transpose != 0:
         spare = m.scratch_at + SPARE_TILE
-        unpack_tile(address, data_format, cut, spare)
+        unpack_tile(address, datum_format, cut, spare)
         transpose_exact(spare, target)
     else:
-        unpack_tile(address, data_format, cut, target)
+        unpack_tile(address, datum_format, cut, target)
 
 
 @nb.njit(cache=True)
@@ -117,7 +125,7 @@ def matmul_tiles_exact(m, record, banks, a, b, tile, dst):
 @nb.njit(cache=True)
 def copy_tile_exact(m, record, banks, a, tile, dst, bcast):
     data_format = source_format(record, 0, banks[0])
-    is_float = format_kind(data_format) < INTEGER
+    is_float = data_format != UNCHANGED and format_kind(data_format) < INTEGER
     if bcast != 0:
         broadcast_exact(a, bcast, m.scratch_at)
         a = m.scratch_at

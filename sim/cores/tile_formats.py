@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 
 from sim.cores.lanes import row_operation
 from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW
-from sim.cores.packer import pack_tile
+from sim.cores.packer import DST32, pack_tile
 from sim.cores.unpacker import TILE_ROWS, TO_FP32, format_kind, unpack_rows, unpack_tile
 
 WORD = 4  # bytes
@@ -92,4 +92,4 @@ def decode_rows(address, data_format, pitch, out, off):
 def encode_tile(source, off, address, data_format, relu_mode, threshold, l1_accumulate):
     """source[off:off + 1024] -> a tile in L1 at a host address; see `sim.cores.packer.pack_tile`."""
     words = source.ctypes.data + WORD * off
-    pack_tile(words, value_kind(data_format), data_format, address, relu_mode, threshold, l1_accumulate)
+    pack_tile(words, value_kind(data_format), data_format, DST32, address, relu_mode, threshold, l1_accumulate)
