@@ -20,7 +20,6 @@ from validation.rows import Skip
 
 DTYPES = {"bf16": np.uint16, "fp16": np.uint16, "fp32": np.uint32}
 BLOCK_BITS = {"bfp8": 8, "bfp4": 4, "bfp2": 2}
-SIGNS = {"matmul", "mm"}
 
 
 def read_index(folder):
@@ -241,6 +240,8 @@ def validate_folder(folder, on_progress, wanted=None):
                     rows.append({"name": name, "op": record["op"], "group": group, "mismatching": bad, "total": total})
                 except Skip as why:
                     skipped.append({"id": name, "why": str(why)})
+                except (UsageError, KeyError, ValueError, OSError) as error:
+                    skipped.append({"id": name, "why": f"the case cannot be read: {error!r}"})
                 on_progress((len(rows) + len(skipped)) / len(records))
         finally:
             tt.close_device(device)
