@@ -23,7 +23,7 @@ from tests.cores.numerics_reference import Unit, largest, packed, unpacked
 TILES = int(os.environ.get("TENSIM_NUMERICS_TILES", "200"))
 CHECKED = 6  # datums of a tile that are compared with fractions
 SCRATCH = np.zeros(SCRATCH_BYTES, np.uint8)
-CLASSES = ("ordinary", "wide", "tiny", "huge", "bits", "cancelling", "sparse")
+CLASSES = ("ordinary", "wide", "tiny", "huge", "bits", "cancelling", "sparse", "zero")
 FORMATS = {
     "fp32": (0, 32), "fp16": (1, 16), "bfp8a": (2, 8), "bfp4a": (3, 4), "bf16": (5, 16), "bfp8": (6, 8), "bfp4": (7, 4),
     "fp8": (10, 8), "bfp2a": (11, 2), "int8": (14, 8), "bfp2": (15, 2),
@@ -43,6 +43,8 @@ def fp32_words(rng, kind, count=1024):
         words[1::2] = words[::2] ^ 0x80000000
     if kind == "sparse":
         words[rng.random(count) < 0.7] &= 0x80000000
+    if kind == "zero":
+        words &= 0x80000000
     return words.astype(np.uint32)
 
 
@@ -134,6 +136,16 @@ def test_element_wise(seed, a, b, old, unit, op, keep):
         else:
             word = reference.plus(x, y, word if keep else 0, op == SUB)
         assert found[row, column] == word
+
+
+@pytest.mark.parametrize(("quirk", "wanted"), [(False, 0xB4000000), (True, 0xC1800000)])
+def test_wormhole_normalises_a_lone_negative_bit_wrongly(quirk, wanted):
+    """-1 plus the number below 1 leaves -1 in the last place: -2**-23, on Wormhole -16 (section 8.6, step 5)."""
+    one, nothing = np.full((32, 32), 0xBF800000, np.uint32), np.zeros((32, 32), np.uint32)
+    dst = np.full((32, 32), 0x3F7FFFFE, np.uint32)
+    unit = unit_tuple(1, False, True, quirk)
+    found = simulate(lambda a, b, d: binary_exact(ADD, a, b, d, 1, unit), (one, nothing, dst))
+    assert (found == wanted).all() and Unit(False, True, quirk).plus(0xBF800000, 0, 0x3F7FFFFE) == wanted
 
 
 @given(seed=seeds, kind=classes, unit=units, dim=st.sampled_from([REDUCE_ROW, REDUCE_COL]), fresh=st.booleans())
