@@ -87,6 +87,23 @@ def test_timing_does_not_depend_on_numerics(name):
     assert cycles[0] == cycles[1] == cycles[2] > 0
 
 
+@pytest.mark.parametrize("fidelity", ["LoFi", "HiFi2", "HiFi3", "HiFi4"])
+@pytest.mark.parametrize("dtype", ["bf16", "bfp8", "bfp4", "fp32"])
+def test_fast_numbers_lie_near_exact_ones(dtype, fidelity):
+    """`fast` within the stated bound of `exact` (docs/numerics.md): that of an example against numpy."""
+    results = []
+    for numerics in ("fast", "exact"):
+        device = tt.create_device(1, numerics=numerics)
+        try:
+            options = Options("128x256x192", dtype, fidelity, "3x2")
+            results.append(run_example(get_example("matmul_multicast"), device, options))
+        finally:
+            tt.close_device(device)
+    fast, exact = (result.actual.astype(np.float64) for result in results)
+    assert np.linalg.norm(fast - exact) <= results[0].tolerance * np.linalg.norm(exact)
+    assert not np.array_equal(fast, exact)
+
+
 @pytest.mark.parametrize("dtype", ["bfp8", "bfp4", "fp32"])
 @pytest.mark.parametrize("name", ["eltwise_add", "matmul_multicast"])
 def test_runs_in_other_formats(device, name, dtype):

@@ -8,6 +8,7 @@ import numba as nb
 
 from sim.cores import context as ctx
 from sim.cores.exact_math import SPARE_TILE, transpose_exact
+from sim.cores.faults import Fault
 from sim.cores.matrix_unit import WIDE
 from sim.cores.packer import DST32, pack_rows, pack_tile
 from sim.cores.sfpu import sfpu_binary, sfpu_ternary, sfpu_unary
@@ -23,12 +24,15 @@ from sim.cores.tensix_exact import (
     reduce_tile_exact,
     set_dst_kind,
 )
+from sim.cores.threads import fail
 from sim.cores.tile_formats import decode_rows, decode_tile, value_kind
 from sim.cores.tile_math import MUL, binary_tile, copy_tile, matmul_tile, reduce_tile, transpose_tile
+from sim.cores.unpacker import format_kind
 from sim.state import circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of
 
 TILE, WORD = 1024, 4
 DEST_TO_SRCA, DEST_TO_SRCB = 1, 2
+UNPACK_SLOT = 2
 EXACT = 2  # data_on with numerics=exact; 1 with fast, 0 with off
 
 
@@ -59,8 +63,19 @@ def load_tile(m, core, row, tile, transpose, width, registers, offset):
 
 
 @nb.njit(cache=True)
+def check_formats(m, core, row0, row1):
+    """Refuse a pair of operands that no mode of the matrix unit takes."""
+    cb = circular_buffers_of(m)
+    first, second = cb[row0 + ctx.CB_FORMAT], cb[row1 + ctx.CB_FORMAT]
+    if format_kind(first) != format_kind(second):
+        fail(m, core * 5 + UNPACK_SLOT, Fault.FORMAT_PAIR, first, second, 0)
+
+
+@nb.njit(cache=True)
 def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, load0, load1):
     """Fill the next source bank; load0/load1 False: the operand stays from the token before."""
+    if load0 and load1:
+        check_formats(m, core, row0, row1)
     if m.data_on == 0:
         return
     record = cores_of(m)[core]
