@@ -12,7 +12,7 @@ import numpy as np
 
 import host_api as tt
 from sim.cores.data_format import tile_size
-from sim.cores.host_formats import tilize, untilize
+from sim.cores.host_formats import encode, tilize, untilize
 from sim.errors import UsageError
 from validation import numerics_programs as programs
 from validation.numerics_programs import ARCHS, FORMATS
@@ -107,13 +107,13 @@ def array_of(folder, record, name):
 
 def operand(folder, record, name):
     """(format, bytes of tiles) of an operand; a broadcast one arrives as float32 values that bf16 holds exactly."""
+    kind = record[name]
     if name in record["arrays"]:
-        kind = record[name]
         return code_of(kind), tile_bytes(array_of(folder, record, name), kind)
     values = array_of(folder, record, f"{name}_f32")
     padded = np.zeros([-(-size // 32) * 32 for size in values.shape], np.float32)
     padded[: values.shape[0], : values.shape[1]] = values
-    return FORMATS["bf16"], tile_bytes((padded.view(np.uint32) >> 16).astype(np.uint16), "bf16")
+    return code_of(kind), encode(padded, code_of(kind))
 
 
 def whole_case(folder, record, device):

@@ -185,8 +185,10 @@ def relu(word, mode, limit):
     return min(positive, limit) if mode == 3 else word
 
 
-def intermediate(word, name, wide_dst=True):
-    """Early conversion of a Dst word with an 8-bit exponent."""
+def intermediate(word, name, wide_dst=True, precise=False):
+    """Early conversion of a Dst word with an 8-bit exponent; `precise`: block floats see 7 bits of it, cut."""
+    if precise and name.startswith("bfp") and not name.endswith("a"):
+        return word >> 16 << 16 if fields(word)[1] else 0
     if name == "bf16" or (name == "fp32" and not wide_dst):
         return flushed(rounded(finite(word), 16))
     if name in ("fp16", "bfp8a"):
@@ -201,9 +203,9 @@ def intermediate(word, name, wide_dst=True):
     return word
 
 
-def packed(words, name, wide_dst=True, mode=0, limit=0):
+def packed(words, name, wide_dst=True, mode=0, limit=0, precise=False):
     """(exponent of the block, datums) of 16 Dst words with 8-bit exponents."""
-    values = [relu(intermediate(word, name, wide_dst), mode, limit) for word in words]
+    values = [relu(intermediate(word, name, wide_dst, precise), mode, limit) for word in words]
     if not name.startswith("bfp"):
         shift = {"fp32": 0, "bf16": 16, "fp16": 13}[name]
         return 0, [(v >> shift) & 0x7FFF | v >> 31 << 15 if name == "fp16" else v >> shift for v in values]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sim.cores.exact_math import SCRATCH_BYTES, binary_exact, matmul_exact, matmul_integers, reduce_exact
 from sim.cores.host_formats import tilize, untilize
 from sim.cores.matrix_unit import WIDE
-from sim.cores.packer import DST16, DST32, pack_tile
+from sim.cores.packer import DST16, DST32, PRECISE, pack_tile
 from sim.cores.tile_math import ADD, MUL, POOL_MAX, REDUCE_COL, REDUCE_ROW, SUB
 from sim.cores.unpacker import TO_BF16, TO_FP32, TO_TF32, unpack_tile
 from tests.cores import numerics_tiles
@@ -210,19 +210,20 @@ PACKED = ("fp32", "bf16", "fp16", "bfp8", "bfp4", "bfp2", "bfp8a")
 
 @given(
     seed=seeds, name=st.sampled_from(PACKED), kind=classes, wide=st.booleans(), mode=st.integers(0, 3),
-    threshold=st.integers(0, 0x7FFF),
+    threshold=st.integers(0, 0x7FFF), precise=st.booleans(),
 )  # fmt: skip
 @settings(max_examples=200, deadline=None)
-def test_packing(seed, name, kind, wide, mode, threshold):
-    """Every datum of a tile, with each ReLU mode."""
+def test_packing(seed, name, kind, wide, mode, threshold, precise):
+    """Every datum of a tile, with each ReLU mode, block floats from 6 or all bits."""
     rng, (code, size) = np.random.default_rng(seed), FORMATS[name]
     words = fp32_words(rng, kind)
     if not wide:
         words &= 0xFFFF0000
     out = np.zeros(64 + 4096, np.uint8)
-    pack_tile(words.ctypes.data, WIDE, code, DST32 if wide else DST16, out.ctypes.data, mode, threshold, 0)
+    dst = (DST32 if wide else DST16) | (PRECISE if precise else 0)
+    pack_tile(words.ctypes.data, WIDE, code, dst, out.ctypes.data, mode, threshold, 0)
     limit = threshold << (13 if name in ("fp16", "bfp8a") else 16)
-    blocks = [packed([*map(int, row)], name, wide, mode, limit) for row in words.reshape(64, 16)]
+    blocks = [packed([*map(int, row)], name, wide, mode, limit, precise) for row in words.reshape(64, 16)]
     start = 64 if name.startswith("bfp") else 0
     assert not start or out[:64].tolist() == [exponent for exponent, _ in blocks]
     raw = out[start : start + 1024 * size // 8]
