@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import gemm, handoff, light_metal, noc_replay, simpy_reference, trace
+from bench import gemm, handoff, light_metal, noc_replay, numerics, simpy_reference, trace
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -75,6 +75,12 @@ def matmul():
     yield at_most("largest process so far", peak_memory() / 1e9, "GB", 3)
 
 
+def exact():
+    """Bit-exact arithmetic and conversions on one core."""
+    for name, value, least in numerics.figures():
+        yield figure(name, value, "1/s", f"at least {least:.3g}", value >= least)
+
+
 def determinism():
     """Cycles and memory images of runs that differ in their hash seed only."""
     runs = [tensim(*MATMUL, "256x256x256", "--image-hash", PYTHONHASHSEED=seed)[0] for seed in ("0", "1", "2")]
@@ -129,7 +135,7 @@ def noc_events():
     yield figure("replay of NoC events, transfers", value, "1/s", "at least 2e5", value >= 2e5)
 
 
-GROUPS = (cold_start, warm_start, lane, matmul, tracing, saving, noc_events, determinism, silicon)
+GROUPS = (cold_start, warm_start, lane, matmul, exact, tracing, saving, noc_events, determinism, silicon)
 
 
 def main():

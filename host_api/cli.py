@@ -40,7 +40,12 @@ def examples(json_to):
 @click.option("--dtype", help="bf16, bfp8, bfp4 or fp32.")
 @click.option("--fidelity", help="LoFi, HiFi2, HiFi3 or HiFi4.")
 @click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own.")
-@click.option("--numerics", default="fast", show_default=True, help="fast (float32 arithmetic) or off (timing only).")
+@click.option(
+    "--numerics",
+    default="fast",
+    show_default=True,
+    help="exact (the chip's bits), fast (float32) or off (timing only).",
+)
 @click.option("--noc", "noc_model", default="packet", show_default=True, help="NoC model.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")

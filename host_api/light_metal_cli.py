@@ -59,7 +59,7 @@ def over_files(files, one, json_to):
 @click.option("--dtype", help="bf16, bfp8, bfp4 or fp32.")
 @click.option("--fidelity", help="LoFi, HiFi2, HiFi3 or HiFi4.")
 @click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own.")
-@click.option("--numerics", default="fast", show_default=True, help="fast or off.")
+@click.option("--numerics", default="fast", show_default=True, help="exact, fast or off.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--compress", is_flag=True, help="Pack the data with zlib.")
 @json_option
@@ -109,7 +109,7 @@ def _saving(text):
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--arch", help="Replay on another architecture (name or YAML file).")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter.")
-@click.option("--numerics", help="fast or off, instead of what was captured.")
+@click.option("--numerics", help="exact, fast or off, instead of what was captured.")
 @click.option("--bind", "bindings", multiple=True, metavar="BUFFER=FILE.npy", help="Other data for what was written.")
 @click.option("--save", "savings", multiple=True, metavar="BUFFER=FILE.npy", help="Keep the buffer's final bytes.")
 @click.option(

@@ -12,10 +12,12 @@ from sim import state as st
 from sim.calendar import MAX_CORES, NEVER, new_heap
 from sim.cores import context as ctx
 from sim.cores.data_format import tile_size
+from sim.cores.exact_math import SCRATCH_BYTES
 from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
 from sim.cores.sfpu_costs import sfpu_cycle_table
+from sim.cores.tensix_data import EXACT
 from sim.cores.transfers import l1_changed
 from sim.coroutine import frame_address, resume_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
@@ -24,7 +26,7 @@ from sim.event_loop import earliest, run, start_threads
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from sim.noc.packet import build_links, build_noc_params
 
-NUMERICS = ("exact", "fast", "off")
+NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
 CHUNK_BYTES = 1 << 18
 CHUNKS_PER_SLAB = 64
 LOG_ENTRIES = 1 << 18
@@ -57,8 +59,6 @@ class Chip:
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
         if numerics not in NUMERICS:
             raise UsageError(f"numerics {numerics!r} is not one of {', '.join(NUMERICS)}")
-        if numerics == "exact":
-            raise UsageError("numerics 'exact' is not available yet", hint="use 'fast' or 'off'")
         if noc != "packet":
             raise UsageError(f"NoC model {noc!r} is not available", hint="use 'packet'")
         if max_cycles is not None and max_cycles <= 0:
@@ -111,7 +111,7 @@ class Chip:
             arch["alignment.dram_read"],
             arch["alignment.dram_write"],
         )
-        m["data_on"] = self.numerics != "off"
+        m["data_on"] = NUMERICS[self.numerics]
         self.semaphore_base = -(-int(arch["l1.reserved_end"]) // 16) * 16
         self.args_base = self.semaphore_base + N_SEMAPHORES * SEMAPHORE_STRIDE
         if self.args_base + THREADS_PER_CORE * ARGS_STRIDE > arch.l1_user_base:
@@ -173,6 +173,7 @@ class Chip:
             np.zeros(self.n_workers * 16 * 1024 if self.numerics != "off" else 1, np.float32),
             "n_dst_words",
         )
+        self._place("scratch", np.zeros(SCRATCH_BYTES if self.numerics == "exact" else 1, np.uint8))
 
     def _build_pools(self):
         m = self.machine
@@ -525,6 +526,8 @@ class Chip:
         )
         record["sections"], record["capacity"] = sections, tiles // sections
         record["approx"] = compute.math_approx_mode
+        record["unpack_to_dst"] = sum(1 << index for index, mode in enumerate(compute.unpack_to_dest_mode[:32]) if mode)
+        record["pack_precise"] = compute.bfp8_pack_precise
         for name in (
             "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
             "dst_committed dst_released fresh fpu_busy flops"

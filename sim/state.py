@@ -64,7 +64,7 @@ CORE = np.dtype(
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
         "semaphore_waiters linked_noc0 linked_noc1 fpu_busy flops "
-        "bank_a bank_b token0_a token0_b token1_a token1_b"
+        "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -93,6 +93,7 @@ NOC_CALL = np.dtype(
 _ADDRESSES = (
     "threads cores circular_buffers tiles links channels banks transactions calendar stalls lines noc_words log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
+    "scratch "
     "done sfpu_cycles l1 noc_calls"
 ).split()
 _COUNTERS = (
@@ -135,6 +136,7 @@ PARAMETERS = {
     "copy_instructions": ("tensix.math.copy_instructions", 1),
     "reduce_instructions": ("tensix.math.reduce_instructions", 1),
     "reduce_row_extra": ("tensix.math.reduce_row_extra", 1),
+    "lone_bit_quirk": ("tensix.math.lone_bit_quirk", 1),
     "transpose_extra": ("tensix.math.transpose_extra", 1),
     "pack_bytes": ("tensix.pack.bytes_per_cycle", 1),
     "pack_minimum": ("tensix.pack.minimum_cycles", 1),

@@ -10,7 +10,7 @@ from rich.table import Table
 from host_api.command_line import TO_STDOUT, err, json_option, main, progress_bar, require_folder, write_json
 from sim.errors import TensimError, UsageError
 
-KINDS = {"noc": "NoC latencies"}
+KINDS = {"noc": "NoC latencies", "numerics": "golden cases"}
 SHOWN_SKIPS = 10
 
 
@@ -23,13 +23,20 @@ SHOWN_SKIPS = 10
 @click.option("--fresh", is_flag=True, help="Do not use results of an earlier run of the same code.")
 @json_option
 def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
-    """Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help."""
+    """Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.
+
+    For numerics, FILES are folders of golden cases (index.json and arrays), and datums are compared bit by bit.
+    """
     from validation.figures import summary
     from validation.rows import read_rows
     from validation.runner import validate
 
     require_folder(json_to)
     require_folder(plot)
+    if kind == "numerics":
+        from validation.numerics_report import report
+
+        return report(files, group_by, plot, json_to)
     module = importlib.import_module(f"validation.{kind}")
     tables, broken = [], []
     for path in files:
