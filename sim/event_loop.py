@@ -75,7 +75,7 @@ NOC_READ, NOC_WRITE, NOC_MULTICAST = _OP["NOC_READ"], _OP["NOC_WRITE"], _OP["NOC
 NOC_INLINE, NOC_ATOMIC, NOC_BARRIER = _OP["NOC_INLINE_WRITE"], _OP["NOC_ATOMIC_INC"], _OP["NOC_BARRIER"]
 NOC_SET_STATE, READ_WITH_STATE = _OP["NOC_SET_STATE"], _OP["NOC_READ_WITH_STATE"]
 WRITE_WITH_STATE, MULTICAST_INC = _OP["NOC_WRITE_WITH_STATE"], _OP["NOC_MULTICAST_INC"]
-INC_ISSUED, RISCV_WAIT = _OP["NOC_INC_ISSUED"], _OP["RISCV_WAIT"]
+INC_ISSUED, RISCV_WAIT, TIMESTAMP = _OP["NOC_INC_ISSUED"], _OP["RISCV_WAIT"], _OP["TIMESTAMP"]
 SEM_WAIT, SEM_WAIT_MIN = _OP["SEM_WAIT"], _OP["SEM_WAIT_MIN"]
 ACQUIRE, COMMIT, DST_WAIT, RELEASE = (
     _OP["DST_ACQUIRE"],
@@ -167,6 +167,8 @@ def data_operation(m, thread, now):
         )
     if op == RISCV_WAIT:
         return spin(m, thread, now)
+    if op == TIMESTAMP:
+        return with_result(m, thread, now, m.timestamp, now)
     if op == NOC_SET_STATE:
         return set_state(m, thread, now)
     if op == READ_WITH_STATE:

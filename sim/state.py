@@ -119,6 +119,7 @@ PARAMETERS = {
     "issue_atomic": ("riscv.issue.atomic", 1),
     "issue_set_state": ("riscv.issue.set_state", 1),
     "barrier_poll": ("riscv.issue.barrier_poll", 1),
+    "timestamp": ("riscv.issue.timestamp", 1),
     "semaphore_poll": ("riscv.issue.semaphore_poll", 1),
     "cb_call": ("riscv.issue.cb_call", 1),
     "l1_load": ("riscv.l1_load", 1),

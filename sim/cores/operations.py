@@ -34,6 +34,7 @@ class Op(IntEnum):
     NOC_MULTICAST_INC = 19  # multicast address, increment, destinations, noc
     NOC_INC_ISSUED = 20  # reads, noc          counts reads that were issued with counted = 0
     RISCV_WAIT = 21  # cycles
+    TIMESTAMP = 24  # -> the wall-clock register: cycles since the chip's reset
     # --- semaphores
     SEM_WAIT = 22  # L1 address, value
     SEM_WAIT_MIN = 23  # L1 address, value
