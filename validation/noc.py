@@ -94,7 +94,7 @@ def issuers(spec):
 def sender(spec):
     """The one core of a pattern without loopback: beside the rectangle where there is room, else at its corner."""
     arch, pattern = spec[:2]
-    (width, height), full = spec[6], load_arch(arch, {"board": BOARDS[arch]}).grid
+    (width, _height), full = spec[6], load_arch(arch, {"board": BOARDS[arch]}).grid
     if spec[4] == "UNICAST" and pattern in ("ONE_TO_ROW", "ONE_TO_COLUMN"):
         return 0, 0
     if pattern == "ONE_TO_ROW":
