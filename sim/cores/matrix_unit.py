@@ -247,6 +247,3 @@ def max_words(typingctx, source, target):
 def _ordered(word):
     """Integers in the order of sign-and-magnitude numbers."""
     return word ^ ((word >> 31) & 0x7FFFFFFF)
-
-
-clear_row = row_operation(lambda word: word & 0)

@@ -19,7 +19,6 @@ from sim.cores.unpacker import (
     INT8,
     LF8,
     TF32,
-    TILE_ROWS,
     UINT8,
     block_bits,
     copy_words,
@@ -337,22 +336,23 @@ def pack_row(source, kind, data_format, dst, address, relu_mode, limit, l1_accum
 
 
 @nb.njit(cache=True)
-def pack_tile(source, kind, data_format, dst, address, relu_mode, threshold, l1_accumulate):
+def pack_tile(source, kind, data_format, dst, rows, address, relu_mode, threshold, l1_accumulate):
     """1024 words of Dst in face order -> a tile in L1, both at host addresses; the words stay.
 
-    `dst`: see `early`; `threshold`: 16 bits, as pack_relu_config takes it; `l1_accumulate`: added to the tile that is there.
+    `dst`: see `early`; `rows`: of 16 datums, 64 in a whole tile; `threshold`: 16 bits, as pack_relu_config takes it;
+    `l1_accumulate`: added to the tile that is there.
     """
     bits, limit = block_bits(data_format), relu_limit(threshold, data_format)
     if bits > 0:
         words = row_on_stack()
-        for row in range(TILE_ROWS):
+        for row in range(rows):
             early(source + WORD_ROW * row, kind, data_format, dst, words)
             if relu_mode != 0:
                 relu_row(words, relu_mode, limit)
-            store_block(words, bits, address + row, address + TILE_ROWS + 2 * bits * row)
+            store_block(words, bits, address + row, address + rows + 2 * bits * row)
         return
     pitch = ROW * datum_bytes(data_format)
-    for row in range(TILE_ROWS):
+    for row in range(rows):
         pack_row(
             source + WORD_ROW * row, kind, data_format, dst, address + pitch * row, relu_mode, limit, l1_accumulate
         )

@@ -16,7 +16,7 @@ from sim.cores.host_formats import tilize, untilize
 from sim.cores.matrix_unit import WIDE
 from sim.cores.packer import DST16, DST32, PRECISE, pack_tile
 from sim.cores.tile_math import ADD, MUL, POOL_MAX, REDUCE_COL, REDUCE_ROW, SUB
-from sim.cores.unpacker import TO_BF16, TO_FP32, TO_TF32, unpack_tile
+from sim.cores.unpacker import TILE_ROWS, TO_BF16, TO_FP32, TO_TF32, unpack_tile
 from tests.cores import numerics_tiles
 from tests.cores.numerics_reference import Unit, largest, packed, unpacked
 
@@ -200,7 +200,7 @@ def test_unpacking(seed, name, cut, kind):
     if block:
         raw = np.concatenate([exponents.astype(np.uint8), raw])
     words = np.zeros(1024, np.uint32)
-    unpack_tile(raw.ctypes.data, code, CUTS[cut], words.ctypes.data)
+    unpack_tile(raw.ctypes.data, code, CUTS[cut], TILE_ROWS, words.ctypes.data)
     wanted = [unpacked(name, int(value), int(exponents[i // 16]), cut) for i, value in enumerate(values)]
     assert words.tolist() == wanted
 
@@ -221,7 +221,7 @@ def test_packing(seed, name, kind, wide, mode, threshold, precise):
         words &= 0xFFFF0000
     out = np.zeros(64 + 4096, np.uint8)
     dst = (DST32 if wide else DST16) | (PRECISE if precise else 0)
-    pack_tile(words.ctypes.data, WIDE, code, dst, out.ctypes.data, mode, threshold, 0)
+    pack_tile(words.ctypes.data, WIDE, code, dst, TILE_ROWS, out.ctypes.data, mode, threshold, 0)
     limit = threshold << (13 if name in ("fp16", "bfp8a") else 16)
     blocks = [packed([*map(int, row)], name, wide, mode, limit, precise) for row in words.reshape(64, 16)]
     start = 64 if name.startswith("bfp") else 0
@@ -234,6 +234,23 @@ def test_packing(seed, name, kind, wide, mode, threshold, precise):
     assert found.tolist() == [datum for _, datums in blocks for datum in datums]
 
 
+@pytest.mark.parametrize("rows", [1, 16, 32])
+@pytest.mark.parametrize("name", ["bf16", "bfp8", "bfp4"])
+def test_smaller_tiles_touch_nothing_behind_them(name, rows):
+    """A tile of fewer rows of 16 datums fills the first rows of the register and comes out as it went in."""
+    code, size = FORMATS[name]
+    rng, length = np.random.default_rng(rows), 2 * rows * size + (rows if name != "bf16" else 0)
+    words = np.zeros(1024, np.uint32)
+    words[: 16 * rows] = fp32_words(rng, "ordinary", 16 * rows)
+    out, back = np.full(4096, 0xAA, np.uint8), np.full(1024, 7, np.uint32)
+    pack_tile(words.ctypes.data, WIDE, code, DST32, rows, out.ctypes.data, 0, 0, 0)
+    assert (out[length:] == 0xAA).all()
+    unpack_tile(out.ctypes.data, code, TO_FP32, rows, back.ctypes.data)
+    again = out.copy()
+    pack_tile(back.ctypes.data, WIDE, code, DST32, rows, again.ctypes.data, 0, 0, 0)
+    assert not back[16 * rows :].any() and np.array_equal(out, again)
+
+
 def test_accumulation_in_l1_rounds_the_exact_sum_to_nearest_even():
     """bf16 sums against fractions; float32 is only wide enough because it has more than twice bf16's bits."""
     from fractions import Fraction
@@ -241,7 +258,7 @@ def test_accumulation_in_l1_rounds_the_exact_sum_to_nearest_even():
     rng = np.random.default_rng(5)
     new, old = (fp32_words(rng, "wide") & 0xFFFF0000 for _ in range(2))
     target = (old >> 16).astype(np.uint16)
-    pack_tile(new.ctypes.data, WIDE, FORMATS["bf16"][0], DST16, target.ctypes.data, 0, 0, 1)
+    pack_tile(new.ctypes.data, WIDE, FORMATS["bf16"][0], DST16, TILE_ROWS, target.ctypes.data, 0, 0, 1)
     for a, b, found in zip(new.view(np.float32), old.view(np.float32), target, strict=True):
         total = Fraction(float(a)) + Fraction(float(b))
         near = np.uint32(int(found) << 16).view(np.float32)
