@@ -232,16 +232,20 @@ rebias_words = row_operation(lambda word: _exponent(word).equals(0).choose(0, wo
 
 
 @intrinsic
-def max_words(typingctx, source, target):
-    """A row of GMPOOL: target = the larger of source and target, by sign and magnitude; denormals of source count as +0."""
+def max_words(typingctx, source, target, steps):
+    """A row of GMPOOL: target = the larger of source and target, by sign and magnitude.
+
+    Denormals of source count as +0; `steps` is added to the exponents of the others.
+    """
 
     def codegen(context, builder, signature, args):
-        new, old = _flushed(Lanes.load(builder, args[0])), Lanes.load(builder, args[1])
+        word, old = Lanes.load(builder, args[0]), Lanes.load(builder, args[1])
+        new = _exponent(word).equals(0).choose(0, word + (Lanes.splat(builder, args[2]) << 23))
         larger = _ordered(new) > _ordered(old)
         larger.choose(new, old).store(args[1])
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64), codegen
+    return types.void(types.int64, types.int64, types.int64), codegen
 
 
 def _ordered(word):
