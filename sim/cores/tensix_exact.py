@@ -18,7 +18,7 @@ from sim.cores.exact_math import (
     transpose_exact,
 )
 from sim.cores.lanes import ROW
-from sim.cores.matrix_unit import INTEGER, NARROW, WIDE, WORD_ROW, to_bf16_source, to_tf32_source
+from sim.cores.matrix_unit import INTEGER, NARROW, WIDE, WORD_ROW, to_bf16_source
 from sim.cores.operations import Reuse
 from sim.cores.packer import DST16, DST32, PRECISE
 from sim.cores.tile_math import MUL
@@ -31,6 +31,7 @@ from sim.cores.unpacker import (
     TO_TF32,
     clear_words,
     copy_words,
+    cut_to_tf32,
     format_kind,
     unpack_rows,
     unpack_tile,
@@ -146,7 +147,7 @@ def dst_to_source(dst, data_format, target):
     """MOVD2A, MOVD2B: a 32-bit Dst is cut to what the source register holds beside the other operand."""
     for row in range(TILE_ROWS):
         if data_format == FLOAT32 or data_format == TF32:
-            to_tf32_source(dst + WORD_ROW * row, target + WORD_ROW * row)
+            cut_to_tf32(dst + WORD_ROW * row, target + WORD_ROW * row)
         else:
             to_bf16_source(dst + WORD_ROW * row, target + WORD_ROW * row)
 

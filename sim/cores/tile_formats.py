@@ -9,7 +9,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from sim.cores.lanes import row_operation
-from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW
+from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of
 from sim.cores.unpacker import TILE_ROWS, TO_FP32, format_kind, unpack_rows, unpack_tile
 
 WORD = 4  # bytes
@@ -44,7 +44,7 @@ def is_integer(data_format):
 
 def _half_values(word):
     """fp16 words -> float32; denormals get the smallest normal's exponent, then lose the hidden bit by subtraction."""
-    exponent = word.shift_right(23) & 255
+    exponent = exponent_of(word)
     magnitude = (word & 0x7FFFFF) | ((exponent.max(1) + 112) << 23)
     denormal = magnitude.float_add(magnitude.splat(word.builder, 0xB8800000))  # - 2**-14
     return exponent.equals(0).choose(denormal, magnitude) | (word & (1 << 31))
