@@ -159,10 +159,17 @@ def copy_exact(source, target, is_float, unit):
 
 @nb.njit(cache=True)
 def pool_face(pool, face, scaler, row, unit):
-    """Combine the rows of a 16x16 face, times the scaler, into a row of 16 words."""
+    """Combine the rows of a 16x16 face, times the scaler, into a row of 16 words.
+
+    A maximum takes only the exponent of the scaler (section 8.7); 5-bit exponents are rebased for a 32-bit Dst.
+    """
     if pool == POOL_MAX:
+        bias = 127
+        if unit[1]:
+            bias = 15 - 112 if unit[2] != 0 else 15
+        steps = (load_u32(scaler) >> 23 & 255) - bias
         for k in range(FACE_ROWS):
-            max_words(face + WORD_ROW * k, row)
+            max_words(face + WORD_ROW * k, row, steps)
         return
     settings = dst_settings(unit[1], unit[2], unit[3])
     for phase in range(unit[0]):

@@ -42,13 +42,19 @@ def exponent_offset(narrow, fp32_dest):
     return -127
 
 
-def _exponent(word):
+def exponent_of(word):
+    """The exponent's field of words."""
     return word.shift_right(23) & 255
+
+
+def flushed(word):
+    """Numbers with exponent 0 become +0."""
+    return exponent_of(word).equals(0).choose(0, word)
 
 
 def _split(word, low_bits, is_a):
     """(exponent, signed mantissa) of operands: the mantissa bits that a fidelity phase multiplies (section 8.4)."""
-    exponent = _exponent(word)
+    exponent = exponent_of(word)
     significand = (word.shift_right(13) & 1023) | 1024
     if is_a:
         mantissa = low_bits.choose(significand.shift_right(1) & 31, significand.shift_right(6))
@@ -97,7 +103,7 @@ def _half_up(value, distance):
 
 
 def accumulate(terms, old, settings):
-    """Words of Dst after adding `terms`, [(exponent, signed mantissa with hidden bit 13)], to `old` (None: to nothing).
+    """Words of Dst after adding `terms`, [(exponent, signed mantissa with hidden bit 13)], to `old`.
 
     Reference section 8.6.  `settings`: scalars of the lane, from `dst_settings`.
     """
@@ -105,22 +111,15 @@ def accumulate(terms, old, settings):
     builder = terms[0][0].builder
     term_drop, sum_drop = Lanes.splat(builder, term_drop), Lanes.splat(builder, sum_drop)
     half = (Lanes.splat(builder, 1) << term_drop).shift_right(1)
-    top, old_exponent = None, None
-    if old is not None:
-        old_exponent = _exponent(old)
-        top = old_exponent
+    old_exponent = top = exponent_of(old)
     for exponent, _ in terms:
-        top = exponent if top is None else top.max(exponent)
-    total = None
+        top = top.max(exponent)
+    significand = old_exponent.equals(0).choose(0, (old & 0x7FFFFF) | 0x800000)
+    value = _half_up(significand, (top - old_exponent).min(31))
+    total = (((value + half) >> term_drop) << term_drop).negative_if(old >> 31)
     for exponent, mantissa in terms:
         value = _half_up(mantissa << 13, (top - exponent).min(31))
-        value = ((value + half) >> term_drop) << term_drop
-        total = value if total is None else total + value
-    if old is not None:
-        significand = old_exponent.equals(0).choose(0, (old & 0x7FFFFF) | 0x800000)
-        value = _half_up(significand, (top - old_exponent).min(31))
-        value = ((value + half) >> term_drop) << term_drop
-        total = total + value.negative_if(old >> 31)
+        total = total + (((value + half) >> term_drop) << term_drop)
     return _normalised(total, top, sum_drop, limit, saturated, quirk)
 
 
@@ -197,12 +196,12 @@ def add_words(typingctx, a, b, dst, subtract, keep, rebias, settings):
 
     def codegen(context, builder, signature, args):
         left, right, out, subtract, keep, rebias, aggregate = args
-        a, b = (_flushed(Lanes.load(builder, address)) for address in (left, right))
+        a, b = (flushed(Lanes.load(builder, address)) for address in (left, right))
         b = b ^ (Lanes.splat(builder, subtract) << 31)
         swap = (b & 0x7FFFFFFF) > (a & 0x7FFFFFFF)
         large, small = swap.choose(b, a), swap.choose(a, b)
-        exponent = _exponent(large)
-        aligned = _half_up(_significand(small), (exponent - _exponent(small)).min(31))
+        exponent = exponent_of(large)
+        aligned = _half_up(_significand(small), (exponent - exponent_of(small)).min(31))
         opposite = (large ^ small) >> 31
         total = (_significand(large) + aligned.negative_if(opposite)).negative_if(large >> 31)
         bias = Lanes.splat(builder, rebias)
@@ -215,38 +214,33 @@ def add_words(typingctx, a, b, dst, subtract, keep, rebias, settings):
     return types.void(words, words, words, words, words, words, row), codegen
 
 
-def _flushed(word):
-    """Numbers with exponent 0 become +0."""
-    return _exponent(word).equals(0).choose(0, word)
-
-
 def _significand(word):
     """The 11-bit significand of a source word; 0 for zero."""
-    return _exponent(word).equals(0).choose(0, (word.shift_right(13) & 1023) | 1024)
+    return exponent_of(word).equals(0).choose(0, (word.shift_right(13) & 1023) | 1024)
 
 
-flush_words = row_operation(_flushed)
+flush_words = row_operation(flushed)
 to_bf16_source = row_operation(lambda word: word & 0xFFFF0000)
-to_tf32_source = row_operation(lambda word: word & 0xFFFFE000)
-rebias_words = row_operation(lambda word: _exponent(word).equals(0).choose(0, word + (112 << 23)))
+rebias_words = row_operation(lambda word: exponent_of(word).equals(0).choose(0, word + (112 << 23)))
 
 
 @intrinsic
-def max_words(typingctx, source, target):
-    """A row of GMPOOL: target = the larger of source and target, by sign and magnitude; denormals of source count as +0."""
+def max_words(typingctx, source, target, steps):
+    """A row of GMPOOL: target = the larger of source and target, by sign and magnitude.
+
+    Denormals of source count as +0; `steps` is added to the exponents of the others.
+    """
 
     def codegen(context, builder, signature, args):
-        new, old = _flushed(Lanes.load(builder, args[0])), Lanes.load(builder, args[1])
+        word, old = Lanes.load(builder, args[0]), Lanes.load(builder, args[1])
+        new = exponent_of(word).equals(0).choose(0, word + (Lanes.splat(builder, args[2]) << 23))
         larger = _ordered(new) > _ordered(old)
         larger.choose(new, old).store(args[1])
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64), codegen
+    return types.void(types.int64, types.int64, types.int64), codegen
 
 
 def _ordered(word):
     """Integers in the order of sign-and-magnitude numbers."""
     return word ^ ((word >> 31) & 0x7FFFFFFF)
-
-
-clear_row = row_operation(lambda word: word & 0)

@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from sim.cores.lanes import ROW, Lanes, row_on_stack, row_operation
-from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW
+from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of, flushed
 from sim.cores.unpacker import (
     FLOAT16,
     FLOAT16_B,
@@ -19,7 +19,6 @@ from sim.cores.unpacker import (
     INT8,
     LF8,
     TF32,
-    TILE_ROWS,
     UINT8,
     block_bits,
     copy_words,
@@ -38,24 +37,15 @@ QUIET_NAN = 0x7FC00000
 LARGEST_HALF = (31 << 23) | (1023 << 13)  # of the fp16 without Inf and NaN
 
 
-def _exponent(word):
-    return word.shift_right(23) & 255
-
-
 def _finite(word):
     """NaN becomes infinity of the same sign."""
     return ((word & 0x7FFFFFFF) > EXPONENT).choose((word & SIGN) | EXPONENT, word)
 
 
-def _flushed(word):
-    """Numbers below the smallest normal one become +0."""
-    return _exponent(word).equals(0).choose(0, word)
-
-
 def _to_half(word):
     """Rounded to tf32, then a 5-bit exponent: saturating, signed zero below it (exponent 0 is kept)."""
-    word = _flushed(_finite(word) + 0x1000)
-    exponent = _exponent(word) - 112
+    word = flushed(_finite(word) + 0x1000)
+    exponent = exponent_of(word) - 112
     result = (word & SIGN) | (exponent << 23) | (word & 0x7FE000)
     result = (exponent > 31).choose((word & SIGN) | LARGEST_HALF, result)
     return (exponent < 0).choose(word & SIGN, result)
@@ -65,7 +55,7 @@ def _to_e5m6(word):
     """fp16 -> 6 mantissa bits, the block floats' intermediate of the 5-bit exponent family."""
     rounded = (word + (8 << 13)) & ~((16 << 13) - 1)
     largest = (word & SIGN) | (31 << 23) | (0x3F0 << 13)
-    return _flushed((_exponent(rounded) > 31).choose(largest, rounded))
+    return flushed((exponent_of(rounded) > 31).choose(largest, rounded))
 
 
 def _to_tf32(word):
@@ -74,19 +64,19 @@ def _to_tf32(word):
 
 def _widened(word):
     """fp16 -> float32; exponent 0 keeps its mantissa bits without a bias."""
-    exponent = _exponent(word)
+    exponent = exponent_of(word)
     return (word & 0x807FFFFF) | (exponent.equals(0).choose(0, exponent + 112) << 23)
 
 
 # early conversions: words -> intermediate words
-round_to_bf16 = row_operation(lambda word: _flushed((_finite(word) + 0x8000) & 0xFFFF0000))
-round_to_bfp8 = row_operation(lambda word: _flushed(((_finite(word).shift_right(16) + 1) & ~1) << 16))
+round_to_bf16 = row_operation(lambda word: flushed((_finite(word) + 0x8000) & 0xFFFF0000))
+round_to_bfp8 = row_operation(lambda word: flushed(((_finite(word).shift_right(16) + 1) & ~1) << 16))
 round_to_half = row_operation(_to_half)
 round_to_tf32 = row_operation(_to_tf32)
 round_to_e5m6 = row_operation(_to_e5m6)
-flush_denormals = row_operation(_flushed)
+flush_denormals = row_operation(flushed)
 widen_half = row_operation(_widened)
-half_to_bf16 = row_operation(lambda word: _flushed(_widened(word) & 0xFFFF0000))
+half_to_bf16 = row_operation(lambda word: flushed(_widened(word) & 0xFFFF0000))
 
 
 @nb.njit(cache=True)
@@ -150,7 +140,7 @@ def _nearest_even(word, bits):
 
 
 def _signed_flush(word):
-    return _exponent(word).equals(0).choose(word & SIGN, word)
+    return exponent_of(word).equals(0).choose(word & SIGN, word)
 
 
 def _float_sum(old, new):
@@ -168,11 +158,11 @@ def _bf16_sum(old, new):
 def _half_sum(old, new):
     """fp16: saturates; an exponent below 0, and cancellation of the largest numbers, saturate as well (a quirk)."""
     total = _nearest_even(_widened(old).float_add(_widened(new)), 13)
-    exponent = _exponent(total) - 112
+    exponent = exponent_of(total) - 112
     sign = total & SIGN
     result = sign | (exponent << 23) | (total & 0x7FE000)
     result = ((exponent > 31) | (exponent < 0)).choose(sign | LARGEST_HALF, result)
-    huge = _exponent(old).max(_exponent(new)) >= 30
+    huge = exponent_of(old).max(exponent_of(new)) >= 30
     return (total & 0x7FFFFFFF).equals(0).choose(huge.choose(LARGEST_HALF, 0), result)
 
 
@@ -227,7 +217,7 @@ def _to_fp8_e5m2(word):
 
 def _to_fp8_e4m3(word):
     """fp16 cut to 1-4-3 (Blackhole): signed zero below, the largest pattern above."""
-    exponent = _exponent(word)
+    exponent = exponent_of(word)
     magnitude = ((exponent - 8) << 3) | (word.shift_right(20) & 7)
     magnitude = (exponent >= 24).choose(0x7F, (exponent <= 8).choose(0, magnitude))
     return (word.shift_right(24) & 0x80) | magnitude
@@ -278,7 +268,7 @@ def _stored_block(bits):
     def store(typingctx, source, exponent, target):
         def codegen(context, builder, signature, args):
             word = Lanes.load(builder, args[0])
-            power = _exponent(word)
+            power = exponent_of(word)
             largest = power.largest()
             builder.store(
                 builder.trunc(largest, ir.IntType(8)), builder.inttoptr(args[1], ir.IntType(8).as_pointer()), align=1
@@ -337,22 +327,23 @@ def pack_row(source, kind, data_format, dst, address, relu_mode, limit, l1_accum
 
 
 @nb.njit(cache=True)
-def pack_tile(source, kind, data_format, dst, address, relu_mode, threshold, l1_accumulate):
+def pack_tile(source, kind, data_format, dst, rows, address, relu_mode, threshold, l1_accumulate):
     """1024 words of Dst in face order -> a tile in L1, both at host addresses; the words stay.
 
-    `dst`: see `early`; `threshold`: 16 bits, as pack_relu_config takes it; `l1_accumulate`: added to the tile that is there.
+    `dst`: see `early`; `rows`: of 16 datums, 64 in a whole tile; `threshold`: 16 bits, as pack_relu_config takes it;
+    `l1_accumulate`: added to the tile that is there.
     """
     bits, limit = block_bits(data_format), relu_limit(threshold, data_format)
     if bits > 0:
         words = row_on_stack()
-        for row in range(TILE_ROWS):
+        for row in range(rows):
             early(source + WORD_ROW * row, kind, data_format, dst, words)
             if relu_mode != 0:
                 relu_row(words, relu_mode, limit)
-            store_block(words, bits, address + row, address + TILE_ROWS + 2 * bits * row)
+            store_block(words, bits, address + row, address + rows + 2 * bits * row)
         return
     pitch = ROW * datum_bytes(data_format)
-    for row in range(TILE_ROWS):
+    for row in range(rows):
         pack_row(
             source + WORD_ROW * row, kind, data_format, dst, address + pitch * row, relu_mode, limit, l1_accumulate
         )

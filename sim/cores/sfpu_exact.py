@@ -7,7 +7,7 @@ two stands the function of `sim.cores.sfpu`, from its mathematical definition; d
 import numba as nb
 
 from sim.cores.lanes import row_operation
-from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, flush_words, rebias_words
+from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of, flush_words, rebias_words
 from sim.cores.sfpu import FIRST_BINARY_INT, FIRST_UNARY_INT, U_TYPECAST, sfpu_binary, sfpu_ternary, sfpu_unary
 from sim.cores.tensix_exact import dst_kind, set_dst_kind
 from sim.cores.tile_formats import twos_complement
@@ -18,7 +18,7 @@ TILE = 1024
 
 def _cut_to_half(word):
     """float32 -> fp16 by truncation: saturating, zero below the smallest normal number."""
-    exponent, sign = (word.shift_right(23) & 255) - 112, word & (1 << 31)
+    exponent, sign = exponent_of(word) - 112, word & (1 << 31)
     result = sign | (exponent << 23) | (word & 0x7FE000)
     result = (exponent > 31).choose(sign | (31 << 23) | 0x7FE000, result)
     return (exponent <= 0).choose(sign, result)

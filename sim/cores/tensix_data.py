@@ -9,6 +9,7 @@ import numba as nb
 from sim.cores import context as ctx
 from sim.cores.exact_math import SPARE_TILE, transpose_exact
 from sim.cores.faults import Fault
+from sim.cores.lanes import ROW
 from sim.cores.matrix_unit import WIDE
 from sim.cores.packer import DST32, pack_rows, pack_tile
 from sim.cores.sfpu import sfpu_binary, sfpu_ternary, sfpu_unary
@@ -53,13 +54,13 @@ def load_tile(m, core, row, tile, transpose, width, registers, offset):
         address = base + band * 32 * row_bytes * width + column * row_bytes
         decode_rows(address, data_format, row_bytes * width, registers, offset)
     else:
-        address = base + tile * cb[row + ctx.CB_PAGE_SIZE]
+        address, rows = base + tile * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
         if transpose != 0:
             scratch = m.n_source_words - TILE  # one spare tile behind the banks
-            decode_tile(address, data_format, registers, scratch)
+            decode_tile(address, data_format, rows, registers, scratch)
             transpose_tile(registers, scratch, registers, offset)
         else:
-            decode_tile(address, data_format, registers, offset)
+            decode_tile(address, data_format, rows, registers, offset)
 
 
 @nb.njit(cache=True)
@@ -291,7 +292,6 @@ def do_pack(m, core, tile, row, page, untilize):
         address = base + band * 32 * row_bytes * untilize + column * row_bytes
         pack_rows(words, kind, data_format, bits, address, row_bytes * untilize)
     else:
-        pack_tile(
-            words, kind, data_format, bits, base + page * cb[row + ctx.CB_PAGE_SIZE], record.pack_relu,
-            record.pack_threshold, record.l1_accumulate,
-        )  # fmt: skip
+        address, rows = base + page * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
+        relu, threshold = record.pack_relu, record.pack_threshold
+        pack_tile(words, kind, data_format, bits, rows, address, relu, threshold, record.l1_accumulate)

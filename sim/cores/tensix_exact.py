@@ -17,7 +17,8 @@ from sim.cores.exact_math import (
     reduce_exact,
     transpose_exact,
 )
-from sim.cores.matrix_unit import INTEGER, NARROW, WIDE, WORD_ROW, clear_row, to_bf16_source, to_tf32_source
+from sim.cores.lanes import ROW
+from sim.cores.matrix_unit import INTEGER, NARROW, WIDE, WORD_ROW, to_bf16_source
 from sim.cores.operations import Reuse
 from sim.cores.packer import DST16, DST32, PRECISE
 from sim.cores.tile_math import MUL
@@ -28,7 +29,9 @@ from sim.cores.unpacker import (
     TO_BF16,
     TO_FP32,
     TO_TF32,
+    clear_words,
     copy_words,
+    cut_to_tf32,
     format_kind,
     unpack_rows,
     unpack_tile,
@@ -88,13 +91,13 @@ def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
         address = base + band * 32 * row_bytes * width + column * row_bytes
         unpack_rows(address, datum_format, row_bytes * width, cut, target)
         return
-    address = base + tile * cb[row + ctx.CB_PAGE_SIZE]
+    address, rows = base + tile * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
     if transpose != 0:
         spare = m.scratch_at + SPARE_TILE
-        unpack_tile(address, datum_format, cut, spare)
+        unpack_tile(address, datum_format, cut, rows, spare)
         transpose_exact(spare, target)
     else:
-        unpack_tile(address, datum_format, cut, target)
+        unpack_tile(address, datum_format, cut, rows, target)
 
 
 @nb.njit(cache=True)
@@ -144,7 +147,7 @@ def dst_to_source(dst, data_format, target):
     """MOVD2A, MOVD2B: a 32-bit Dst is cut to what the source register holds beside the other operand."""
     for row in range(TILE_ROWS):
         if data_format == FLOAT32 or data_format == TF32:
-            to_tf32_source(dst + WORD_ROW * row, target + WORD_ROW * row)
+            cut_to_tf32(dst + WORD_ROW * row, target + WORD_ROW * row)
         else:
             to_bf16_source(dst + WORD_ROW * row, target + WORD_ROW * row)
 
@@ -164,16 +167,11 @@ def binary_tiles_exact(m, record, banks, op, bcast, a, b, tile, dst, accumulate,
         b = a if reuse == TO_SRCA else spare
         a = spare if reuse == TO_SRCA else a
         if op == MUL:
-            clear_words(dst)
+            for row in range(TILE_ROWS):
+                clear_words(dst + WORD_ROW * row, dst + WORD_ROW * row)
         accumulate = 0
     binary_exact(op, a, b, dst, accumulate, unit_of(m, record, data_format))
     set_dst_kind(record, tile, result_kind(record, data_format))
-
-
-@nb.njit(cache=True)
-def clear_words(dst):
-    for row in range(TILE_ROWS):
-        clear_row(dst + WORD_ROW * row, dst + WORD_ROW * row)
 
 
 @nb.njit(cache=True)

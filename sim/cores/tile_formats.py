@@ -9,8 +9,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from sim.cores.lanes import row_operation
-from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW
-from sim.cores.packer import DST32, pack_tile
+from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of
 from sim.cores.unpacker import TILE_ROWS, TO_FP32, format_kind, unpack_rows, unpack_tile
 
 WORD = 4  # bytes
@@ -45,7 +44,7 @@ def is_integer(data_format):
 
 def _half_values(word):
     """fp16 words -> float32; denormals get the smallest normal's exponent, then lose the hidden bit by subtraction."""
-    exponent = word.shift_right(23) & 255
+    exponent = exponent_of(word)
     magnitude = (word & 0x7FFFFF) | ((exponent.max(1) + 112) << 23)
     denormal = magnitude.float_add(magnitude.splat(word.builder, 0xB8800000))  # - 2**-14
     return exponent.equals(0).choose(denormal, magnitude) | (word & (1 << 31))
@@ -73,10 +72,10 @@ def value_kind(data_format):
 
 
 @nb.njit(cache=True)
-def decode_tile(address, data_format, out, off):
-    """A tile in L1 at a host address -> out[off:off + 1024]."""
+def decode_tile(address, data_format, rows, out, off):
+    """A tile in L1 at a host address -> out[off:off + 1024]; `rows`: see `sim.cores.unpacker.unpack_tile`."""
     words = out.ctypes.data + WORD * off
-    unpack_tile(address, data_format, TO_FP32, words)
+    unpack_tile(address, data_format, TO_FP32, rows, words)
     words_to_values(words, format_kind(data_format))
 
 
@@ -86,10 +85,3 @@ def decode_rows(address, data_format, pitch, out, off):
     words = out.ctypes.data + WORD * off
     unpack_rows(address, data_format, pitch, TO_FP32, words)
     words_to_values(words, format_kind(data_format))
-
-
-@nb.njit(cache=True)
-def encode_tile(source, off, address, data_format, relu_mode, threshold, l1_accumulate):
-    """source[off:off + 1024] -> a tile in L1 at a host address; see `sim.cores.packer.pack_tile`."""
-    words = source.ctypes.data + WORD * off
-    pack_tile(words, value_kind(data_format), data_format, DST32, address, relu_mode, threshold, l1_accumulate)

@@ -72,6 +72,7 @@ def _cut_to_bf16(word):
 cut_to_bf16 = row_operation(_cut_to_bf16)
 cut_to_tf32 = row_operation(lambda word: word & 0xFFFFE000)
 copy_words = row_operation(lambda word: word)
+clear_words = row_operation(lambda word: word & 0)
 
 
 def _unpacked(bits, convert):
@@ -180,17 +181,22 @@ def unpack_row(source, data_format, cut, target):
 
 
 @nb.njit(cache=True)
-def unpack_tile(address, data_format, cut, target):
-    """A tile in L1 -> 1024 words in face order at `target`; both are host addresses."""
+def unpack_tile(address, data_format, cut, rows, target):
+    """A tile in L1 -> 1024 words in face order at `target`; both are host addresses.
+
+    `rows`: of 16 datums, 64 in a whole tile; a smaller tile fills the first rows, the others become 0.
+    """
+    for row in range(rows, TILE_ROWS):
+        clear_words(target + WORD_ROW * row, target + WORD_ROW * row)
     bits = block_bits(data_format)
     if bits > 0:
         largest = 31 if format_kind(data_format) == NARROW else 255
-        for row in range(TILE_ROWS):
-            datums = address + TILE_ROWS + 2 * bits * row
+        for row in range(rows):
+            datums = address + rows + 2 * bits * row
             unpack_block(datums, load_u8(address + row), bits, largest, target + WORD_ROW * row)
         return
     pitch = ROW * datum_bytes(data_format)
-    for row in range(TILE_ROWS):
+    for row in range(rows):
         unpack_row(address + pitch * row, data_format, cut, target + WORD_ROW * row)
 
 

@@ -117,10 +117,10 @@ class Unit:
         return word_of(sign, 255) if not self.half_dst and exponent >= 255 else word_of(sign, exponent, scaled % 2**23)
 
 
-def largest(words):
+def largest(words, old=0xFFFFFFFF):
     """GMPOOL over words: sign-and-magnitude order, denormals as +0, -infinity of all ones to begin with."""
     key = lambda w: -(w & 0x7FFFFFFF) - 1 if w >> 31 else w  # noqa: E731
-    return max([0xFFFFFFFF, *(word if fields(word)[1] else 0 for word in words)], key=key)
+    return max([old, *(word if fields(word)[1] else 0 for word in words)], key=key)
 
 
 # --- unpacker

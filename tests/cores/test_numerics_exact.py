@@ -16,7 +16,7 @@ from sim.cores.host_formats import tilize, untilize
 from sim.cores.matrix_unit import WIDE
 from sim.cores.packer import DST16, DST32, PRECISE, pack_tile
 from sim.cores.tile_math import ADD, MUL, POOL_MAX, REDUCE_COL, REDUCE_ROW, SUB
-from sim.cores.unpacker import TO_BF16, TO_FP32, TO_TF32, unpack_tile
+from sim.cores.unpacker import TILE_ROWS, TO_BF16, TO_FP32, TO_TF32, unpack_tile
 from tests.cores import numerics_tiles
 from tests.cores.numerics_reference import Unit, largest, packed, unpacked
 
@@ -148,22 +148,26 @@ def test_wormhole_normalises_a_lone_negative_bit_wrongly(quirk, wanted):
     assert (found == wanted).all() and Unit(False, True, quirk).plus(0xBF800000, 0, 0x3F7FFFFE) == wanted
 
 
-@given(seed=seeds, kind=classes, unit=units, dim=st.sampled_from([REDUCE_ROW, REDUCE_COL]), fresh=st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_maximum(seed, kind, unit, dim, fresh):
-    rng = np.random.default_rng(seed)
-    array = source_words(rng, kind, unit[1], False)
+@given(
+    seed=seeds, kind=st.sampled_from(["ordinary", "sparse", "zero", "cancelling"]), unit=units,
+    dim=st.sampled_from([REDUCE_ROW, REDUCE_COL]), fresh=st.booleans(), doubled=st.booleans(),
+)  # fmt: skip
+@settings(max_examples=80, deadline=None)
+def test_maximum(seed, kind, unit, dim, fresh, doubled):
+    """By sign and magnitude; the scaler's exponent moves the values', and so does a 32-bit Dst 5-bit exponents."""
+    rng, (_, narrow, wide, _) = np.random.default_rng(seed), unit
+    array = source_words(rng, kind, narrow, False)
     dst = np.zeros((32, 32), np.uint32)
-    dst[:, 0] = dst[0] = array[5, 7]
-    scaler = np.full((32, 32), 0x3F800000, np.uint32)
+    dst[:, 0] = dst[0] = old = array[5, 7]
+    scaler = np.full((32, 32), (15 if narrow else 127) + doubled << 23, np.uint32)
     found = simulate(
         lambda a, s, d: reduce_exact(POOL_MAX, dim, a, s, d, fresh, unit_tuple(*unit)), (array, scaler, dst)
     )
+    moved = np.where(array >> 23 & 255, array + np.uint32((112 if narrow and wide else 0) + doubled << 23), 0)
     for i in range(32):
-        words = [*map(int, array[i] if dim == REDUCE_ROW else array[:, i])]
-        if not fresh:
-            words.append(int(array[5, 7]))
-        assert (found[i, 0] if dim == REDUCE_ROW else found[0, i]) == largest(words)
+        words = [*map(int, moved[i] if dim == REDUCE_ROW else moved[:, i])]
+        wanted = largest(words) if fresh else largest(words, int(old))
+        assert (found[i, 0] if dim == REDUCE_ROW else found[0, i]) == wanted
 
 
 @given(seed=seeds, phases=st.integers(1, 4), big=st.booleans())
@@ -200,7 +204,7 @@ def test_unpacking(seed, name, cut, kind):
     if block:
         raw = np.concatenate([exponents.astype(np.uint8), raw])
     words = np.zeros(1024, np.uint32)
-    unpack_tile(raw.ctypes.data, code, CUTS[cut], words.ctypes.data)
+    unpack_tile(raw.ctypes.data, code, CUTS[cut], TILE_ROWS, words.ctypes.data)
     wanted = [unpacked(name, int(value), int(exponents[i // 16]), cut) for i, value in enumerate(values)]
     assert words.tolist() == wanted
 
@@ -221,7 +225,7 @@ def test_packing(seed, name, kind, wide, mode, threshold, precise):
         words &= 0xFFFF0000
     out = np.zeros(64 + 4096, np.uint8)
     dst = (DST32 if wide else DST16) | (PRECISE if precise else 0)
-    pack_tile(words.ctypes.data, WIDE, code, dst, out.ctypes.data, mode, threshold, 0)
+    pack_tile(words.ctypes.data, WIDE, code, dst, TILE_ROWS, out.ctypes.data, mode, threshold, 0)
     limit = threshold << (13 if name in ("fp16", "bfp8a") else 16)
     blocks = [packed([*map(int, row)], name, wide, mode, limit, precise) for row in words.reshape(64, 16)]
     start = 64 if name.startswith("bfp") else 0
@@ -234,6 +238,23 @@ def test_packing(seed, name, kind, wide, mode, threshold, precise):
     assert found.tolist() == [datum for _, datums in blocks for datum in datums]
 
 
+@pytest.mark.parametrize("rows", [1, 16, 32])
+@pytest.mark.parametrize("name", ["bf16", "bfp8", "bfp4"])
+def test_smaller_tiles_touch_nothing_behind_them(name, rows):
+    """A tile of fewer rows of 16 datums fills the first rows of the register and comes out as it went in."""
+    code, size = FORMATS[name]
+    rng, length = np.random.default_rng(rows), 2 * rows * size + (rows if name != "bf16" else 0)
+    words = np.zeros(1024, np.uint32)
+    words[: 16 * rows] = fp32_words(rng, "ordinary", 16 * rows)
+    out, back = np.full(4096, 0xAA, np.uint8), np.full(1024, 7, np.uint32)
+    pack_tile(words.ctypes.data, WIDE, code, DST32, rows, out.ctypes.data, 0, 0, 0)
+    assert (out[length:] == 0xAA).all()
+    unpack_tile(out.ctypes.data, code, TO_FP32, rows, back.ctypes.data)
+    again = out.copy()
+    pack_tile(back.ctypes.data, WIDE, code, DST32, rows, again.ctypes.data, 0, 0, 0)
+    assert not back[16 * rows :].any() and np.array_equal(out, again)
+
+
 def test_accumulation_in_l1_rounds_the_exact_sum_to_nearest_even():
     """bf16 sums against fractions; float32 is only wide enough because it has more than twice bf16's bits."""
     from fractions import Fraction
@@ -241,7 +262,7 @@ def test_accumulation_in_l1_rounds_the_exact_sum_to_nearest_even():
     rng = np.random.default_rng(5)
     new, old = (fp32_words(rng, "wide") & 0xFFFF0000 for _ in range(2))
     target = (old >> 16).astype(np.uint16)
-    pack_tile(new.ctypes.data, WIDE, FORMATS["bf16"][0], DST16, target.ctypes.data, 0, 0, 1)
+    pack_tile(new.ctypes.data, WIDE, FORMATS["bf16"][0], DST16, TILE_ROWS, target.ctypes.data, 0, 0, 1)
     for a, b, found in zip(new.view(np.float32), old.view(np.float32), target, strict=True):
         total = Fraction(float(a)) + Fraction(float(b))
         near = np.uint32(int(found) << 16).view(np.float32)
