@@ -13,6 +13,7 @@ from sim.calendar import MAX_CORES, NEVER, new_heap
 from sim.cores import context as ctx
 from sim.cores.data_format import tile_size
 from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
+from sim.cores.instructions import instruction_table
 from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
 from sim.cores.sfpu_costs import sfpu_cycle_table
@@ -124,6 +125,8 @@ class Chip:
         m["chunk_bytes"], m["chunks_per_bank"] = CHUNK_BYTES, chunks_per_bank
         self._place("dram_chunks", np.zeros(arch.dram_banks * chunks_per_bank, np.int64))
         self._place("sfpu_cycles", sfpu_cycle_table(arch))
+        self._place("instruction_cycles", instruction_table(arch))
+        self._place("unit_free", np.zeros(self.n_workers * st.UNIT_SLOTS, np.int64))
         self.l1 = self._place("l1", np.zeros((self.n_workers, arch.l1_size), np.uint8))
 
     def _build_tiles(self, width, height):

@@ -11,6 +11,7 @@ from sim import calendar as cal
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
 from sim.cores.faults import Fault
+from sim.cores.instructions import instruction
 from sim.cores.operations import Op
 from sim.cores.tensix import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
 from sim.cores.threads import OPERATION_END, OPERATION_START, advance, argument, charge, fail, park
@@ -85,7 +86,7 @@ ACQUIRE, COMMIT, DST_WAIT, RELEASE = (
 )
 UNPACK_FIRST, UNPACK_LAST = _OP["UNPACK_A"], _OP["UNPACK_REUSE"]
 MATH_FIRST, MATH_LAST = _OP["MATH_COPY"], _OP["SFPU_TERNARY"]
-PACK, CONFIG = _OP["PACK"], _OP["CONFIG"]
+PACK, TT_INSTRUCTION = _OP["PACK"], _OP["TT_INSTRUCTION"]
 ZONE_BEGIN, ZONE_END = _OP["ZONE_BEGIN"], _OP["ZONE_END"]
 
 
@@ -206,6 +207,8 @@ def compute_operation(m, thread, now):
         return dst_wait(m, thread, now), True
     if op == RELEASE:
         return dst_release(m, thread, now), True
+    if op == TT_INSTRUCTION:
+        return instruction(m, thread, now)
     return configure(m, thread, now), True
 
 

@@ -29,6 +29,8 @@ WAIT_SOURCE_READY = 72  # math: no source bank is full
 WAIT_NOC_ISSUE = 73  # the command buffer or the NIU is busy with an earlier packet
 WAIT_NONE = 79
 N_REASONS = 80
+N_INSTRUCTION_WORDS = 128  # (unit, cycles) of up to 64 coprocessor instructions
+UNIT_SLOTS = 8  # execution units of a core's coprocessor
 
 # --- kinds of log entries beyond the stall reasons; `line` holds the bytes
 LOG_DRAM = 1000  # + bank
@@ -88,7 +90,7 @@ LOG = np.dtype([(name, np.int64) for name in "thread kind start end line operati
 _ADDRESSES = (
     "threads cores circular_buffers tiles links channels banks transactions calendar stalls lines noc_words log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
-    "done sfpu_cycles l1"
+    "done sfpu_cycles l1 instruction_cycles unit_free"
 ).split()
 _COUNTERS = (
     "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_threads n_cores n_tiles n_links "
@@ -280,6 +282,16 @@ def workers_mask_of(m):
 @nb.njit(inline="always")
 def sfpu_cycles_of(m):
     return carray(_as_pointer(m.sfpu_cycles_at), (512,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def instruction_cycles_of(m):
+    return carray(_as_pointer(m.instruction_cycles_at), (N_INSTRUCTION_WORDS,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def unit_free_of(m):
+    return carray(_as_pointer(m.unit_free_at), (m.n_cores * UNIT_SLOTS,), dtype=WORD)
 
 
 @nb.njit(inline="always")

@@ -61,6 +61,7 @@ class Op(IntEnum):
     PACK = 60  # idst, cb, out tile (-1: next in order), tiles, untilize (full_ct in tiles, 0: tile layout), block_ct
     # --- configuration on any compute thread; charges the init or reconfigure cost
     CONFIG = 70  # register (Config), value
+    TT_INSTRUCTION = 71  # instruction (Instruction), count      on any compute thread
     # --- debugging
     ZONE_BEGIN = 80  # name id
     ZONE_END = 81  # name id
