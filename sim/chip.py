@@ -125,6 +125,7 @@ class Chip:
         m["chunk_bytes"], m["chunks_per_bank"] = CHUNK_BYTES, chunks_per_bank
         self._place("dram_chunks", np.zeros(arch.dram_banks * chunks_per_bank, np.int64))
         self._place("sfpu_cycles", sfpu_cycle_table(arch))
+        self._place("fifo", np.zeros(self.n_workers * THREADS_PER_CORE * st.FIFO_ENTRIES * 2, np.int64))
         self._place("instruction_cycles", instruction_table(arch))
         self._place("unit_free", np.zeros(self.n_workers * st.UNIT_SLOTS, np.int64))
         self.l1 = self._place("l1", np.zeros((self.n_workers, arch.l1_size), np.uint8))
@@ -433,6 +434,11 @@ class Chip:
                     "operations",
                     "fraction",
                     "reads_open",
+                    "issued",
+                    "issue_busy",
+                    "pushed",
+                    "drained",
+                    "fifo_head",
                 ):
                     t[name] = 0
                 self._arrays["stalls"][index] = 0

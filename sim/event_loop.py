@@ -249,6 +249,7 @@ def thread_event(m, thread, now):
     op = t.operation
     if op == OPERATION_START:
         t.state, t.started = RUNNING, now
+        t.issued = now
         return advance(m, thread, now)
     if op == OPERATION_END:
         return end_thread(m, thread, now)

@@ -1,13 +1,13 @@
 """Kernels that re-create the compute benchmarks (silicon README 2.3, 2.4, 2.6, 2.7), one function per kernel structure.
 
 Compile-time arguments carry the shape, so that all rows of a structure share one compiled kernel.  Circular buffers: 0 and
-1 operands, 2 a running sum, 16 the result.
+1 operands, 2 a running sum, 3 a scalar, 16 the result.
 """
 # ruff: noqa: F403, F405
 
 from host_api.kernel_api import *
 
-A, B, SUM, OUT = 0, 1, 2, 16
+A, B, SUM, SCALE, OUT = 0, 1, 2, 3, 16
 NO_EPILOGUE, GELU = 0, 1
 
 
@@ -21,6 +21,26 @@ def feed():
     for _ in range(rounds):
         cb_reserve_back(cb, tiles)
         cb_push_back(cb, tiles)
+
+
+@kernel
+def feed_pair():
+    """`tiles` pages of two buffers, without data."""
+    first, second, tiles = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
+    cb_reserve_back(first, tiles)
+    cb_push_back(first, tiles)
+    cb_reserve_back(second, tiles)
+    cb_push_back(second, tiles)
+
+
+@kernel
+def feed_scaled_sum():
+    """`tiles` pages of the sum and the scalar of MB5D, without data."""
+    tiles = get_compile_time_arg_val(0)
+    cb_reserve_back(SUM, tiles)
+    cb_push_back(SUM, tiles)
+    cb_reserve_back(SCALE, 1)
+    cb_push_back(SCALE, 1)
 
 
 @kernel
@@ -116,7 +136,7 @@ def sum_in_dst():
         copy_tile(SUM, i, i)
     cb_pop_front(SUM, tiles)
     if op == 2:
-        mul_reuse_dest_init(A)
+        mul_tiles_init(A, A, True)
     else:
         add_reuse_dest_init(A)
     for block in range(blocks):
@@ -124,7 +144,7 @@ def sum_in_dst():
             cb_wait_front(A, tiles)
         for i in range(tiles):
             if op == 2:
-                mul_reuse_dest_tiles(A, i, i)
+                mul_tiles(A, A, i, i, i)
             else:
                 add_reuse_dest_tiles(A, i, i)
         if op == 1:
@@ -166,13 +186,13 @@ def sum_by_packer():
             cb_wait_front(A, tiles)
         tile_regs_acquire()
         for i in range(tiles):
-            copy_tile(A, i, i)
+            if op == 2:
+                mul_tiles(A, A, i, i, i)
+            else:
+                copy_tile(A, i, i)
         if op == 1:
             for i in range(tiles):
                 gelu_tile(i)
-        if op == 2:
-            for i in range(tiles):
-                mul_reuse_dest_tiles(A, i, i)
         tile_regs_commit()
         tile_regs_wait()
         for i in range(tiles):
@@ -267,36 +287,36 @@ def matmul_k_by_packer():
 
 @kernel
 def matmul_scaled_accumulate():
-    """MB5D: for every step of K and every subblock, scale the sum so far and add the product."""
+    """MB5D: scale * acc + A B.  Each subblock begins with its scaled tiles of `acc`; K blocks wait in L1."""
     mt, nt, kt, rt = (
         get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     )  # fmt: skip
     ct = get_compile_time_arg_val(4)
     mm_block_init(A, B, OUT, 0, ct, rt, 1)
-    for _ in range(kt):
-        cb_wait_front(A, mt)
-        cb_wait_front(B, nt)
-        cb_wait_front(SUM, mt * nt)
-        cb_reserve_back(SUM, mt * nt)
-        for row in range(0, mt, rt):
-            for column in range(0, nt, ct):
-                tile_regs_acquire()
-                copy_tile_to_dst_init_short(SUM)
-                for i in range(rt * ct):
-                    copy_tile(SUM, row * nt + column + i, i)
-                for i in range(rt * ct):
-                    mul_unary_tile(i, 0x3F000000)
-                mm_block_init_short(A, B, 0, ct, rt, 1)
-                matmul_block(A, B, row, column, 0, 0, ct, rt, 1)
-                tile_regs_commit()
-                tile_regs_wait()
-                for i in range(rt * ct):
-                    pack_tile(i, SUM)
-                tile_regs_release()
-        cb_pop_front(SUM, mt * nt)
-        cb_push_back(SUM, mt * nt)
-        cb_pop_front(A, mt)
-        cb_pop_front(B, nt)
+    cb_wait_front(SUM, mt * nt)
+    cb_wait_front(SCALE, 1)
+    cb_wait_front(A, mt * kt)
+    cb_wait_front(B, nt * kt)
+    cb_reserve_back(OUT, mt * nt)
+    done = 0
+    for row in range(0, mt, rt):
+        for column in range(0, nt, ct):
+            tile_regs_acquire()
+            mul_tiles_bcast_scalar_init_short(SUM, SCALE)
+            for i in range(rt * ct):
+                mul_tiles_bcast_scalar(SUM, SCALE, done + i, 0, i)
+            mm_block_init_short(A, B, 0, ct, rt, 1)
+            for k in range(kt):
+                matmul_block(A, B, k * mt + row, k * nt + column, 0, 0, ct, rt, 1)
+            tile_regs_commit()
+            tile_regs_wait()
+            for i in range(rt * ct):
+                pack_tile(i, OUT)
+            tile_regs_release()
+            done += rt * ct
+    cb_pop_front(A, mt * kt)
+    cb_pop_front(B, nt * kt)
+    cb_push_back(OUT, mt * nt)
 
 
 @kernel

@@ -8,6 +8,9 @@ when the math thread only frees them (CLEARDVALID).  Which operation: the compil
 from host_api.kernel_api import *
 from validation.compute_kernels import OUT, A, B
 
+# The harness's math thread frees the two banks of a face in a loop of pushed instructions, about 9 cycles a face: no tile
+# of the data takes less, whatever its format (llk_blackhole_op_costs.csv)
+CLEAR_CYCLES = 35
 # Operations by name, as in kernel names of the data; the number selects the branch in the kernels below
 OPS = {
     name: i
@@ -71,6 +74,7 @@ def unpack_alone():
     for _ in range(rounds):
         UNPACK(operation(op, 0, 0))
         MATH(tt_instruction("CLEARDVALID", 1))
+        MATH(tt_instruction("NOP", CLEAR_CYCLES))
 
 
 @kernel
@@ -118,24 +122,24 @@ def matmul_call_loop():
 
 @kernel
 def operation_stream():
-    """`rounds` times: `tiles` calls of an operation, `chunk` per acquire, packed; handshake per round if `hop`."""
+    """`rounds` times: `tiles` calls of an operation, `chunk` per acquire, packed as a block; operands rest in L1."""
     op, rounds, tiles, chunk = (
         get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     )  # fmt: skip
     binary_op_init_common(A, B, OUT)
     cb_wait_front(A, tiles)
     cb_wait_front(B, tiles)
-    cb_reserve_back(OUT, tiles)
     for _ in range(rounds):
+        cb_reserve_back(OUT, tiles)
         for first in range(0, tiles, chunk):
             tile_regs_acquire()
             for i in range(chunk):
                 operation(op, first + i, i)
             tile_regs_commit()
             tile_regs_wait()
-            for i in range(chunk):
-                pack_tile(i, OUT, first + i, True)
+            pack_tile_block(0, OUT, chunk)
             tile_regs_release()
+        cb_push_back(OUT, tiles)
 
 
 @kernel

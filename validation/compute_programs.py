@@ -14,7 +14,7 @@ from validation import compute_kernels as kernels
 from validation import compute_op_kernels as ops
 from validation.compute_sources import instruction_loop, vector_loop, vector_stream
 
-A, B, SUM, OUT = kernels.A, kernels.B, kernels.SUM, kernels.OUT
+A, B, SUM, SCALE, OUT = kernels.A, kernels.B, kernels.SUM, kernels.SCALE, kernels.OUT
 FEW, MANY = 4, 12  # rounds between which a slope is taken
 TRISCS = ("TRISC0", "TRISC1", "TRISC2")
 THREAD_OF = {"unpack": "TRISC0", "math": "TRISC1", "pack": "TRISC2"}
@@ -132,9 +132,9 @@ def operation_per_round(arch, settings, op, tiles, chunk):
     """Resident operands: no handshake inside the rounds."""
 
     def build(core, rounds):
-        core.buffers(A=tiles, B=tiles, OUT=tiles)
-        core.mover(kernels.feed, (A, tiles, 1))
-        core.mover(kernels.feed, (B, tiles, 1), writer=True)
+        core.buffers(A=tiles, B=tiles, OUT=2 * tiles)
+        core.mover(kernels.feed_pair, (A, B, tiles))
+        core.mover(kernels.drain, (OUT, tiles, rounds), writer=True)
         core.compute(ops.operation_stream, ops.OPS[op], rounds, tiles, chunk)
 
     return per_round(build, arch, settings, 2, 6)
@@ -182,9 +182,9 @@ def _matmul(kernel, resident_steps):
     def measure(arch, settings, mt, nt, kt, rt, ct, epilogue):
         def build(core):
             steps = resident_steps(kt)
-            core.buffers(A=steps * mt, B=steps * nt, SUM=2 * mt * nt, OUT=mt * nt)
+            core.buffers(A=steps * mt, B=steps * nt, SUM=mt * nt, SCALE=1, OUT=mt * nt)
             if kernel is kernels.matmul_scaled_accumulate:
-                core.mover(kernels.feed, (SUM, mt * nt, 1), writer=True)
+                core.mover(kernels.feed_scaled_sum, (mt * nt,), writer=True)
             core.mover(kernels.read_matmul_operands, (mt, nt, kt), (core.tensor(mt * kt), core.tensor(kt * nt)))
             core.compute(kernel, mt, nt, kt, rt, ct, epilogue)
 
@@ -285,7 +285,7 @@ STRUCTURES = {
     "sum_in_dst": _sum(kernels.sum_in_dst), "sum_by_packer": _sum(kernels.sum_by_packer),
     "matmul_k_in_dst": _matmul(kernels.matmul_k_in_dst, lambda kt: kt),
     "matmul_k_by_packer": _matmul(kernels.matmul_k_by_packer, lambda kt: 2),
-    "matmul_scaled_accumulate": _matmul(kernels.matmul_scaled_accumulate, lambda kt: 2),
+    "matmul_scaled_accumulate": _matmul(kernels.matmul_scaled_accumulate, lambda kt: kt),
     "matmul_tile_loop": matmul_tile_loop, "matmul_blocks": matmul_blocks, "matmul_packed": matmul_packed,
     "math_call": _alone(ops.math_alone, "math"), "unpack_call": _alone(ops.unpack_alone, "unpack"),
     "pack_call": _alone(ops.pack_alone, "pack"), "init_call": init_call, "vector_face": vector_face,

@@ -7,8 +7,8 @@ import functools
 
 from sim.cores.kernel_compiler import kernel_from_source
 from sim.cores.sfpu import SFPU_API, SfpuBinary, SfpuTernary
-from sim.errors import UsageError
 from validation.compute_kernels import OUT, A
+from validation.rows import Skip
 
 CALL = """
 @kernel
@@ -48,7 +48,7 @@ def vector_function(name):
     for form in (base, base.replace("_tile", "")):
         if form in SFPU_API:
             return form
-    raise UsageError(f"the kernel API has no vector function {name}")
+    raise Skip(f"the kernel API has no vector function {name}")
 
 
 def vector_call(name, dst="0"):

@@ -173,5 +173,5 @@ def _vector_names(name):
 for _name, (_function, _count) in SFPU_API.items():
     for _spelling in _vector_names(_name):
         OPERATIONS[_spelling] = _vector(_function, _count)
-    OPERATIONS[f"{_name}_tile_init"] = config(Config.SHORT_INIT, MATH)
-OPERATIONS["max_tile_init"] = config(Config.SHORT_INIT, MATH)
+    OPERATIONS[f"{_name}_tile_init"] = config(Config.SFPU_INIT, MATH)
+OPERATIONS["max_tile_init"] = config(Config.SFPU_INIT, MATH)

@@ -126,6 +126,7 @@ class Config(IntEnum):
     PACK_RELU = 3  # value: 0 off, 1 relu, 2 relu with minimum threshold, 3 with maximum
     PACK_L1_ACC = 4  # value: 0 or 1
     HW_STARTUP = 5
+    SFPU_INIT = 6  # *_tile_init of a vector function
 
 
 class Role(IntEnum):
