@@ -46,15 +46,17 @@ def examples(json_to):
 @click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
+@click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
 @json_option
 def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
-        image_hash, timeline, json_to):  # fmt: skip
+        image_hash, timeline, roofline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
 
     require_folder(json_to)
     require_folder(timeline)
+    require_folder(roofline)
     settings = Settings(
         name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
@@ -62,6 +64,10 @@ def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numeric
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)
+    if roofline:
+        from host_api.roofline import write_roofline
+
+        write_roofline(summary, roofline)
     if json_to:
         write_json(summary, json_to)
     if json_to != TO_STDOUT:

@@ -69,10 +69,17 @@ class Chip:
         if self.n_workers > MAX_CORES:
             raise UsageError(f"{self.n_workers} worker cores; a chip has at most {MAX_CORES}")
         self.totals = [
-            {"busy": 0, "time": 0, "longest": 0, "operations": 0, "stalls": np.zeros(st.N_REASONS, np.int64)}
+            {
+                "busy": 0,
+                "issue": 0,
+                "time": 0,
+                "longest": 0,
+                "operations": 0,
+                "stalls": np.zeros(st.N_REASONS, np.int64),
+            }
             for _ in range(THREADS_PER_CORE)
         ]
-        self.flops, self.fpu_busy, self.compute_cores, self.log_chunks = 0, 0, set(), []
+        self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores, self.log_chunks = 0, 0, 0, set(), []
         self._arrays = {}
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
         self.machine_array = np.zeros(1, st.MACHINE)
@@ -307,6 +314,7 @@ class Chip:
             t = threads[index]
             totals = self.totals[int(t["slot"])]
             totals["busy"] += int(t["busy"])
+            totals["issue"] += int(t["issue_busy"])
             totals["time"] += int(t["ended"] - t["started"])
             totals["longest"] = max(totals["longest"], int(t["ended"] - t["started"]))
             totals["operations"] += int(t["operations"])
@@ -316,6 +324,7 @@ class Chip:
         for core in cores:
             self.flops += int(self._arrays["cores"][core]["flops"])
             self.fpu_busy += int(self._arrays["cores"][core]["fpu_busy"])
+            self.sfpu_busy += int(self._arrays["cores"][core]["sfpu_busy"])
         self.compute_cores |= cores
 
     def abort(self):
@@ -502,7 +511,7 @@ class Chip:
         record["approx"] = compute.math_approx_mode
         for name in (
             "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
-            "dst_committed dst_released fresh fpu_busy flops"
+            "dst_committed dst_released fresh fpu_busy sfpu_busy flops"
         ).split():
             record[name] = 0
 

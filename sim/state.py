@@ -66,7 +66,7 @@ CORE = np.dtype(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
-        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy flops "
+        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy flops "
         "bank_a bank_b token0_a token0_b token1_a token1_b"
     ).split()],
     align=True,
@@ -125,6 +125,7 @@ PARAMETERS = {
     "unpack_bytes": ("tensix.unpack.bytes_per_cycle", 1),
     "unpack_datums": ("tensix.unpack.datums_per_cycle", 1),
     "unpack_overhead": ("tensix.unpack.tile_overhead", 1024),
+    "unpack_matmul_overhead": ("tensix.unpack.matmul_overhead", 1024),
     "unpack_joint_bytes": ("tensix.unpack.joint_bytes_per_cycle", 1),
     "unpack_transpose": ("tensix.unpack.transpose_extra", 1024),
     "mvmul_cycles": ("tensix.math.mvmul_cycles", 1024),
@@ -135,6 +136,7 @@ PARAMETERS = {
     "eltwise_instructions": ("tensix.math.eltwise_instructions", 1),
     "eltwise_overhead": ("tensix.math.eltwise_overhead", 1024),
     "copy_instructions": ("tensix.math.copy_instructions", 1),
+    "copy_overhead": ("tensix.math.copy_overhead", 1024),
     "dest_reuse_cycles": ("tensix.math.dest_reuse", 1024),
     "reduce_overhead": ("tensix.math.reduce_overhead", 1024),
     "reduce_max_row": ("tensix.math.reduce_max_row", 1024),

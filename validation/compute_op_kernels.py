@@ -122,24 +122,27 @@ def matmul_call_loop():
 
 @kernel
 def operation_stream():
-    """`rounds` times: `tiles` calls of an operation, `chunk` per acquire, packed as a block; operands rest in L1."""
+    """`rounds` times: `tiles` calls of an operation, `chunk` per acquire, packed as a block; operands rest in L1, results leave it
+    `batch` tiles at a time."""
     op, rounds, tiles, chunk = (
         get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     )  # fmt: skip
+    batch = get_compile_time_arg_val(4)
     binary_op_init_common(A, B, OUT)
     cb_wait_front(A, tiles)
     cb_wait_front(B, tiles)
     for _ in range(rounds):
-        cb_reserve_back(OUT, tiles)
-        for first in range(0, tiles, chunk):
-            tile_regs_acquire()
-            for i in range(chunk):
-                operation(op, first + i, i)
-            tile_regs_commit()
-            tile_regs_wait()
-            pack_tile_block(0, OUT, chunk)
-            tile_regs_release()
-        cb_push_back(OUT, tiles)
+        for begin in range(0, tiles, batch):
+            cb_reserve_back(OUT, batch)
+            for first in range(begin, begin + batch, chunk):
+                tile_regs_acquire()
+                for i in range(chunk):
+                    operation(op, first + i, i)
+                tile_regs_commit()
+                tile_regs_wait()
+                pack_tile_block(0, OUT, chunk)
+                tile_regs_release()
+            cb_push_back(OUT, batch)
 
 
 @kernel

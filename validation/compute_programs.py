@@ -16,6 +16,7 @@ from validation.compute_sources import instruction_loop, vector_loop, vector_str
 
 A, B, SUM, SCALE, OUT = kernels.A, kernels.B, kernels.SUM, kernels.SCALE, kernels.OUT
 FEW, MANY = 4, 12  # rounds between which a slope is taken
+RESIDENT_RESULTS = 64  # tiles: more do not fit into L1 beside two resident operands
 TRISCS = ("TRISC0", "TRISC1", "TRISC2")
 THREAD_OF = {"unpack": "TRISC0", "math": "TRISC1", "pack": "TRISC2"}
 
@@ -131,11 +132,13 @@ def vector_stream_rounds(arch, settings, name, tiles, chunk):
 def operation_per_round(arch, settings, op, tiles, chunk):
     """Resident operands: no handshake inside the rounds."""
 
+    batch = min(tiles, RESIDENT_RESULTS)
+
     def build(core, rounds):
-        core.buffers(A=tiles, B=tiles, OUT=2 * tiles)
+        core.buffers(A=tiles, B=tiles, OUT=2 * batch)
         core.mover(kernels.feed_pair, (A, B, tiles))
-        core.mover(kernels.drain, (OUT, tiles, rounds), writer=True)
-        core.compute(ops.operation_stream, ops.OPS[op], rounds, tiles, chunk)
+        core.mover(kernels.drain, (OUT, batch, rounds * tiles // batch), writer=True)
+        core.compute(ops.operation_stream, ops.OPS[op], rounds, tiles, chunk, batch)
 
     return per_round(build, arch, settings, 2, 6)
 
@@ -207,7 +210,7 @@ def matmul_blocks(arch, settings, mt, nt, bk, blocks, rt, ct, l1_acc):
     """tt-metal's blocked product on operands that are in L1 already."""
 
     def build(core):
-        for index, tiles in ((CB_IN0, 2 * mt * bk), (CB_IN1, 2 * nt * bk), (CB_PARTIALS, mt * nt), (CB_OUT, mt * nt)):
+        for index, tiles in ((CB_IN0, mt * bk), (CB_IN1, nt * bk), (CB_PARTIALS, mt * nt), (CB_OUT, mt * nt)):
             create_circular_buffer(core.program, core.cores, index, tiles, core.dtype)
         core.mover(kernels.feed, (CB_IN0, mt * bk, blocks))
         core.mover(kernels.feed, (CB_IN1, nt * bk, blocks), writer=True)

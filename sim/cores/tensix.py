@@ -114,17 +114,11 @@ def tile_data(m, row):
 
 
 @nb.njit(cache=True)
-def unpack_cost(m, row):
-    """Cycles (1/1024) of one tile through one unpacker."""
-    return tile_data(m, row) + m.unpack_overhead
-
-
-@nb.njit(cache=True)
 def unpack_both(m, row0, row1):
     """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3)."""
     cb = circular_buffers_of(m)
     joint = (cb[row0 + ctx.CB_TILE_SIZE] + cb[row1 + ctx.CB_TILE_SIZE]) * 1024 // m.unpack_joint_bytes
-    return max(tile_data(m, row0), tile_data(m, row1), joint) + m.unpack_overhead
+    return max(tile_data(m, row0), tile_data(m, row1), joint)
 
 
 @nb.njit(cache=True)
@@ -161,7 +155,8 @@ def start_unpack(m, thread, now):
         if row0 < 0 or row1 < 0:
             return -1
         streamed = row1 if ct >= rt else row0
-        cost = unpack_both(m, row0, row1) if both else unpack_cost(m, streamed)
+        cost = tile_data(m, streamed) if not both else unpack_both(m, row0, row1)
+        cost += m.unpack_matmul_overhead
         keeps0 = not both and ct >= rt
         keeps1 = not both and ct < rt
         do_unpack(m, t.core, row0, tile0, row1, tile1, 0, argument(t, 7), 0, not keeps0, not keeps1)
@@ -170,7 +165,7 @@ def start_unpack(m, thread, now):
         row1 = tile_row(m, thread, argument(t, 1), argument(t, 3))
         if row0 < 0 or row1 < 0:
             return -1
-        cost = unpack_both(m, row0, row1)
+        cost = unpack_both(m, row0, row1) + m.unpack_overhead
         do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
     else:
         width = argument(t, 3) if t.operation == UNPACK_A else 0
@@ -178,7 +173,7 @@ def start_unpack(m, thread, now):
         row0 = tile_row(m, thread, argument(t, 0), tile)
         if row0 < 0:
             return -1
-        cost = unpack_cost(m, row0)
+        cost = tile_data(m, row0) + m.unpack_overhead
         transpose = argument(t, 2) if t.operation == UNPACK_A else 0
         if transpose != 0:
             cost += m.unpack_transpose
@@ -267,7 +262,7 @@ def start_math_token(m, thread, now):
         if target < 0:
             return -1
         do_copy(m, t.core, target, argument(t, 1))
-        return spend(m, thread, now, m.copy_instructions * 1024 + m.eltwise_overhead)
+        return spend(m, thread, now, m.copy_instructions * 1024 + m.copy_overhead)
     if t.operation == MATH_BINARY:
         target = dst_tile(m, thread, argument(t, 1))
         if target < 0:
@@ -312,6 +307,14 @@ def reduce_cost(m, phases, pool, dim):
 
 
 @nb.njit(cache=True)
+def vector(m, thread, now, function):
+    """Charge a vector-unit function (index of the table of `sfpu_costs`); returns the end cycle."""
+    cycles = sfpu_cycles_of(m)[function]
+    cores_of(m)[threads_of(m)[thread].core].sfpu_busy += cycles
+    return spend(m, thread, now, cycles * 1024)
+
+
+@nb.njit(cache=True)
 def start_math_in_dst(m, thread, now):
     """A math operation on Dst alone (SFPU, copies inside Dst); returns the end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
@@ -321,7 +324,7 @@ def start_math_in_dst(m, thread, now):
         if target < 0:
             return -1
         do_sfpu_unary(m, t.core, target, argument(t, 0), argument(t, 2), argument(t, 3), argument(t, 4))
-        return spend(m, thread, now, sfpu_cycles_of(m)[APPROXIMATE_OFFSET * core.approx + argument(t, 0)] * 1024)
+        return vector(m, thread, now, APPROXIMATE_OFFSET * core.approx + argument(t, 0))
     if t.operation == SFPU_BINARY:
         a, b, out = (
             dst_tile(m, thread, argument(t, 1)),
@@ -331,25 +334,25 @@ def start_math_in_dst(m, thread, now):
         if a < 0 or b < 0 or out < 0:
             return -1
         do_sfpu_binary(m, t.core, argument(t, 0), a, b, out, argument(t, 4))
-        return spend(m, thread, now, sfpu_cycles_of(m)[BINARY_OFFSET + argument(t, 0)] * 1024)
+        return vector(m, thread, now, BINARY_OFFSET + argument(t, 0))
     if t.operation == SFPU_TERNARY:
         a, b = dst_tile(m, thread, argument(t, 1)), dst_tile(m, thread, argument(t, 2))
         c, out = dst_tile(m, thread, argument(t, 3)), dst_tile(m, thread, argument(t, 4))
         if a < 0 or b < 0 or c < 0 or out < 0:
             return -1
         do_sfpu_ternary(m, t.core, argument(t, 0), a, b, c, out, argument(t, 5))
-        return spend(m, thread, now, sfpu_cycles_of(m)[TERNARY_OFFSET + argument(t, 0)] * 1024)
+        return vector(m, thread, now, TERNARY_OFFSET + argument(t, 0))
     target = dst_tile(m, thread, argument(t, 0))
     if target < 0:
         return -1
     if t.operation == MATH_TRANSPOSE_DST:
         do_transpose_dst(m, t.core, target)
-        return spend(m, thread, now, (m.copy_instructions + m.transpose_extra) * 1024 + m.eltwise_overhead)
+        return spend(m, thread, now, (m.copy_instructions + m.transpose_extra) * 1024 + m.copy_overhead)
     other = dst_tile(m, thread, argument(t, 1))
     if other < 0:
         return -1
     do_copy_dst(m, t.core, target, other)
-    return spend(m, thread, now, 2 * m.copy_instructions * 1024 + m.eltwise_overhead)
+    return spend(m, thread, now, 2 * m.copy_instructions * 1024 + m.copy_overhead)
 
 
 @nb.njit(cache=True)
@@ -483,7 +486,8 @@ def pack(m, thread, now):
     cost = max(m.pack_minimum * 1024, size * 1024 // m.pack_bytes)
     if core.l1_accumulate != 0:
         cost = cost * m.pack_l1_acc_percent // 100
-    return spend(m, thread, now, tiles * (cost + m.pack_overhead))
+    cost += m.pack_overhead
+    return spend(m, thread, now, cost + (tiles - 1) * max(cost, m.issue_pack_more * 1024))
 
 
 # --- configuration

@@ -108,10 +108,10 @@ def park(m, index, now, reason, a, b, c):
 
 @nb.njit(cache=True)
 def issue_of(m, t):
-    """(RISC-V cycles, instructions pushed) of the posted operation of a compute thread."""
+    """(RISC-V cycles before its first tile begins, instructions pushed) of the posted operation of a compute thread."""
     op = t.operation
     if op == PACK:
-        return m.issue_pack + (argument(t, 3) - 1) * m.issue_pack_more, m.call_instructions * argument(t, 3)
+        return m.issue_pack, m.call_instructions * argument(t, 3)
     if UNPACK_FIRST <= op <= UNPACK_LAST:
         return m.issue_unpack, m.call_instructions
     if MATH_FIRST <= op <= MATH_LAST:
@@ -134,11 +134,10 @@ def issue(m, index, time, cycles):
     fifo, base = fifo_of(m), index * FIFO_ENTRIES * 2
     entry = base + 2 * (t.operations % FIFO_ENTRIES)
     fifo[entry], fifo[entry + 1] = time, t.pushed  # end of the call before, and what had been pushed up to it
+    first = t.pushed + min(instructions, m.call_instructions)  # the others follow while the first tile is packed
     t.pushed += instructions
     depth = m.fifo_unpack if t.slot == UNPACK_SLOT else m.fifo_math if t.slot == MATH_SLOT else m.fifo_pack
-    while t.fifo_head < t.operations and (
-        t.pushed - t.drained > depth or t.operations - t.fifo_head >= FIFO_ENTRIES - 1
-    ):
+    while t.fifo_head < t.operations and (first - t.drained > depth or t.operations - t.fifo_head >= FIFO_ENTRIES - 1):
         t.fifo_head += 1
         oldest = base + 2 * (t.fifo_head % FIFO_ENTRIES)
         t.issued = max(t.issued, fifo[oldest])
