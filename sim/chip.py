@@ -34,6 +34,7 @@ SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (reference section 1.
 MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 DEFAULT_MAX_CYCLES = 20_000_000_000
+TILE_ROWS = 32
 FIDELITY_PHASES = {0: 1, 2: 2, 3: 3, 4: 4}
 # Context words with the cost of plain code -> architecture keys
 COST_WORDS = {
@@ -509,6 +510,7 @@ class Chip:
         )
         record["sections"], record["capacity"] = sections, tiles // sections
         record["approx"] = compute.math_approx_mode
+        record["source_rows"] = TILE_ROWS
         for name in (
             "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
             "dst_committed dst_released fresh fpu_busy sfpu_busy flops"

@@ -66,7 +66,7 @@ CORE = np.dtype(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
-        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy flops "
+        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops "
         "bank_a bank_b token0_a token0_b token1_a token1_b"
     ).split()],
     align=True,
@@ -123,6 +123,7 @@ PARAMETERS = {
     "l1_noc_latency": ("l1.noc_access_latency", 1),
     "l1_noc_write_latency": ("l1.noc_write_latency", 1),
     "unpack_bytes": ("tensix.unpack.bytes_per_cycle", 1),
+    "unpack_b_bytes": ("tensix.unpack.src_b_bytes_per_cycle", 1),
     "unpack_datums": ("tensix.unpack.datums_per_cycle", 1),
     "unpack_overhead": ("tensix.unpack.tile_overhead", 1024),
     "unpack_matmul_overhead": ("tensix.unpack.matmul_overhead", 1024),

@@ -163,7 +163,8 @@ def sum_in_dst():
 
 @kernel
 def sum_by_packer():
-    """Initial tiles and `blocks` blocks are copied and packed one after another; the packer adds them up in L1."""
+    """`blocks` blocks are copied and packed one after another; the packer adds them to the initial tiles in L1, where the
+    reader has put them (the buffer SUM tells when)."""
     tiles, blocks, resident, op = (
         get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     )  # fmt: skip
@@ -171,14 +172,6 @@ def sum_by_packer():
     copy_tile_init(SUM)
     cb_reserve_back(OUT, tiles)
     cb_wait_front(SUM, tiles)
-    tile_regs_acquire()
-    for i in range(tiles):
-        copy_tile(SUM, i, i)
-    tile_regs_commit()
-    tile_regs_wait()
-    for i in range(tiles):
-        pack_tile(i, OUT, i, True)
-    tile_regs_release()
     cb_pop_front(SUM, tiles)
     pack_reconfig_l1_acc(1)
     for block in range(blocks):

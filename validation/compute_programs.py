@@ -9,7 +9,7 @@ from examples.common import create_circular_buffer, grid_range, interleaved_conf
 from examples.matmul_kernels import CB_IN0, CB_IN1, CB_OUT, CB_PARTIALS, multiply_blocks
 from sim import statistics
 from sim.arch import load_arch
-from sim.cores.data_format import DataFormat
+from sim.cores.data_format import DataFormat, tile_size
 from validation import compute_kernels as kernels
 from validation import compute_op_kernels as ops
 from validation.compute_sources import instruction_loop, vector_loop, vector_stream
@@ -17,6 +17,7 @@ from validation.compute_sources import instruction_loop, vector_loop, vector_str
 A, B, SUM, SCALE, OUT = kernels.A, kernels.B, kernels.SUM, kernels.SCALE, kernels.OUT
 FEW, MANY = 4, 12  # rounds between which a slope is taken
 RESIDENT_RESULTS = 64  # tiles: more do not fit into L1 beside two resident operands
+TILE_ROWS = 32
 TRISCS = ("TRISC0", "TRISC1", "TRISC2")
 THREAD_OF = {"unpack": "TRISC0", "math": "TRISC1", "pack": "TRISC2"}
 
@@ -36,11 +37,15 @@ class Core:
     def __exit__(self, *exception):
         tt.close_device(self.device)
 
-    def buffers(self, **pages):
-        """Circular buffers by name (A, B, SUM, OUT) with a number of tiles each."""
+    def buffers(self, rows=None, **pages):
+        """Circular buffers by name (A, B, SUM, SCALE, OUT) with a number of tiles each; `rows`: {name: rows of its tiles}."""
         for name, tiles in pages.items():
-            dtype = self.out_dtype if name == "OUT" else self.dtype
-            create_circular_buffer(self.program, self.cores, globals()[name], tiles, dtype)
+            dtype, index = self.out_dtype if name == "OUT" else self.dtype, globals()[name]
+            page, height = tile_size(dtype), (rows or {}).get(name, TILE_ROWS)
+            config = tt.CircularBufferConfig(tiles * page, {index: dtype}).set_page_size(index, page)
+            if height < TILE_ROWS:
+                config = config.set_tile_dims(index, (height, TILE_ROWS))
+            tt.create_circular_buffer(self.program, self.cores, config)
 
     def tensor(self, tiles):
         """Address of `tiles` tiles in DRAM."""
@@ -220,8 +225,10 @@ def matmul_blocks(arch, settings, mt, nt, bk, blocks, rt, ct, l1_acc):
 
 
 def matmul_packed(arch, settings, tiles, loops, rows):
+    """`rows`: rows of the left operand's tiles and so of the results."""
+
     def build(core):
-        core.buffers(A=1, B=tiles, OUT=tiles)
+        core.buffers(A=1, B=tiles, OUT=tiles, rows={"A": rows, "OUT": rows})
         core.mover(kernels.feed, (A, 1, 1))
         core.mover(kernels.feed, (B, tiles, 1), writer=True)
         core.compute(ops.matmul_packed, 0, loops, tiles, 1)

@@ -54,6 +54,7 @@ BINARY_MUL = 2
 REDUCE_ROWS, REDUCE_COLUMNS, REDUCE_SCALAR = int(ReduceDim.ROW), int(ReduceDim.COL), int(ReduceDim.SCALAR)
 POOL_MAX = int(Pool.MAX)
 FACES = 4
+TILE_COLUMNS, MVMUL_ROWS = 32, 8  # a matrix instruction works on 8 rows of the left operand (reference section 7)
 CONFIG_INIT, CONFIG_SHORT = int(Config.INIT), int(Config.SHORT_INIT)
 CONFIG_RELU, CONFIG_L1_ACC, CONFIG_STARTUP, CONFIG_SFPU = (
     int(Config.PACK_RELU),
@@ -106,19 +107,18 @@ def tile_row(m, thread, index, tile):
 
 
 @nb.njit(cache=True)
-def tile_data(m, row):
-    """Cycles (1/1024) for which one unpacker moves a tile of a circular buffer from L1 to its source register."""
+def tile_data(m, row, rate):
+    """Cycles (1/1024) for which an unpacker of `rate` bytes per cycle moves a tile of a circular buffer from L1."""
     cb = circular_buffers_of(m)
-    size = cb[row + ctx.CB_TILE_SIZE]
-    return max(size * 1024 // m.unpack_bytes, cb[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums)
+    return max(cb[row + ctx.CB_TILE_SIZE] * 1024 // rate, cb[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums)
 
 
 @nb.njit(cache=True)
-def unpack_both(m, row0, row1):
+def unpack_both(m, row_a, row_b):
     """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3)."""
     cb = circular_buffers_of(m)
-    joint = (cb[row0 + ctx.CB_TILE_SIZE] + cb[row1 + ctx.CB_TILE_SIZE]) * 1024 // m.unpack_joint_bytes
-    return max(tile_data(m, row0), tile_data(m, row1), joint)
+    joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // m.unpack_joint_bytes
+    return max(tile_data(m, row_a, m.unpack_bytes), tile_data(m, row_b, m.unpack_b_bytes), joint)
 
 
 @nb.njit(cache=True)
@@ -154,8 +154,13 @@ def start_unpack(m, thread, now):
         row0, row1 = tile_row(m, thread, argument(t, 0), tile0), tile_row(m, thread, argument(t, 1), tile1)
         if row0 < 0 or row1 < 0:
             return -1
-        streamed = row1 if ct >= rt else row0
-        cost = tile_data(m, streamed) if not both else unpack_both(m, row0, row1)
+        cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_COLUMNS
+        if both:
+            cost = unpack_both(m, row1, row0)  # in1 goes to SrcA, in0 to SrcB
+        elif ct >= rt:
+            cost = tile_data(m, row1, m.unpack_bytes)
+        else:
+            cost = tile_data(m, row0, m.unpack_b_bytes)
         cost += m.unpack_matmul_overhead
         keeps0 = not both and ct >= rt
         keeps1 = not both and ct < rt
@@ -173,7 +178,7 @@ def start_unpack(m, thread, now):
         row0 = tile_row(m, thread, argument(t, 0), tile)
         if row0 < 0:
             return -1
-        cost = tile_data(m, row0) + m.unpack_overhead
+        cost = tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         transpose = argument(t, 2) if t.operation == UNPACK_A else 0
         if transpose != 0:
             cost += m.unpack_transpose
@@ -251,11 +256,12 @@ def start_math_token(m, thread, now):
         if target < 0:
             return -1
         core.flops += 2 * 32 * 32 * 32
-        cost = m.mvmuls_per_tile * phases * m.mvmul_cycles
+        mvmuls = m.mvmuls_per_tile * ((core.source_rows + MVMUL_ROWS - 1) // MVMUL_ROWS) * MVMUL_ROWS // TILE_COLUMNS
+        cost = mvmuls * phases * m.mvmul_cycles
         if t.step == 0:
             cost += m.math_overhead if t.count == 1 else m.math_block_overhead
         do_matmul(m, t.core, target)
-        core.fpu_busy += m.mvmuls_per_tile * phases
+        core.fpu_busy += mvmuls * phases
         return spend(m, thread, now, cost)
     if t.operation == MATH_COPY:
         target = dst_tile(m, thread, argument(t, 0))
