@@ -101,8 +101,12 @@ def with_result(m, thread, now, cost, value):
 
 @nb.njit(cache=True)
 def spin(m, thread, now):
-    """riscv_wait: the core counts cycles."""
-    cycles = argument(threads_of(m)[thread], 0) & 0xFFFFFFFF
+    """riscv_wait: the core counts cycles; a compute thread's coprocessor works on."""
+    t = threads_of(m)[thread]
+    cycles = argument(t, 0) & 0xFFFFFFFF
+    if t.slot >= DATA_MOVEMENT_SLOTS:
+        t.issued += cycles
+        return now
     charge(m, thread, now, cycles)
     return now + max(cycles, 1)
 

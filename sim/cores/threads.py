@@ -160,7 +160,7 @@ def advance(m, index, time):
     status = resume(t.function, t.frame)
     if status == FINISHED:
         t.operation = OPERATION_END
-        return time
+        return max(time, t.issued) if t.slot >= FIRST_COMPUTE_SLOT else time
     if status < 0:
         t.state, t.line = ENDED, load_i64(t.context + 8 * ctx.LINE)
         fail(m, index, Fault.KERNEL_RAISED, load_i64(t.context + 8 * ctx.ARG0), 0, 0)
