@@ -122,12 +122,14 @@ def matmul_call_loop():
 
 @kernel
 def operation_stream():
-    """`rounds` times: `tiles` calls of an operation, `chunk` per acquire, packed as a block; operands rest in L1, results leave it
-    `batch` tiles at a time."""
+    """`rounds` times: `tiles` calls of an operation, `chunk` per acquire, packed tile by tile or as a block.
+
+    Operands rest in L1, results leave it `batch` tiles at a time.
+    """
     op, rounds, tiles, chunk = (
         get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     )  # fmt: skip
-    batch = get_compile_time_arg_val(4)
+    batch, blockwise = get_compile_time_arg_val(4), get_compile_time_arg_val(5)
     binary_op_init_common(A, B, OUT)
     cb_wait_front(A, tiles)
     cb_wait_front(B, tiles)
@@ -140,7 +142,11 @@ def operation_stream():
                     operation(op, first + i, i)
                 tile_regs_commit()
                 tile_regs_wait()
-                pack_tile_block(0, OUT, chunk)
+                if blockwise:
+                    pack_tile_block(0, OUT, chunk)
+                else:
+                    for i in range(chunk):
+                        pack_tile(i, OUT)
                 tile_regs_release()
             cb_push_back(OUT, batch)
 

@@ -134,7 +134,7 @@ def vector_stream_rounds(arch, settings, name, tiles, chunk):
     return per_round(build, arch, settings, 2, 4)
 
 
-def operation_per_round(arch, settings, op, tiles, chunk):
+def operation_per_round(arch, settings, op, tiles, chunk, blockwise=1):
     """Resident operands: no handshake inside the rounds."""
 
     batch = min(tiles, RESIDENT_RESULTS)
@@ -143,13 +143,13 @@ def operation_per_round(arch, settings, op, tiles, chunk):
         core.buffers(A=tiles, B=tiles, OUT=2 * batch)
         core.mover(kernels.feed_pair, (A, B, tiles))
         core.mover(kernels.drain, (OUT, batch, rounds * tiles // batch), writer=True)
-        core.compute(ops.operation_stream, ops.OPS[op], rounds, tiles, chunk, batch)
+        core.compute(ops.operation_stream, ops.OPS[op], rounds, tiles, chunk, batch, blockwise)
 
     return per_round(build, arch, settings, 2, 6)
 
 
 def operation_per_tile(arch, settings, op, tiles):
-    return operation_per_round(arch, settings, op, tiles, tiles) / tiles
+    return operation_per_round(arch, settings, op, tiles, tiles, blockwise=0) / tiles
 
 
 def vector_marginal(arch, settings, name, tiles, approximate):

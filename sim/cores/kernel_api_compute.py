@@ -26,7 +26,7 @@ def binary(op, bcast):
         params += f" dim={NONE}"
     return call(
         params,
-        post(UNPACK, Op.UNPACK_AB, f"icb0 icb1 itile0 itile1 {dim} 0"),
+        post(UNPACK, Op.UNPACK_AB, f"icb0 icb1 itile0 itile1 {dim} 0 0"),
         post(MATH, Op.MATH_BINARY, f"{op} idst {dim} accumulate 0"),
     )
 
@@ -81,7 +81,7 @@ OPERATIONS = {
     # --- reductions
     "reduce_tile": call(
         f"icb icb_scaler itile itile_scaler idst pool={int(Pool.SUM)} dim={int(ReduceDim.ROW)}",
-        post(UNPACK, Op.UNPACK_AB, f"icb icb_scaler itile itile_scaler {NONE} 0"),
+        post(UNPACK, Op.UNPACK_AB, f"icb icb_scaler itile itile_scaler {NONE} 0 dim"),
         post(MATH, Op.MATH_REDUCE, "pool dim idst"),
     ),
     "reduce_tile_math": one(

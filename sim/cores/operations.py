@@ -44,7 +44,7 @@ class Op(IntEnum):
     DST_RELEASE = 33
     # --- unpack thread.  Every unpack delivers one token (a full SrcA/SrcB bank) per tile pair to the math thread
     UNPACK_A = 40  # cb, tile, transpose, tilize width in tiles (0: tile layout), tiles (tokens) to deliver
-    UNPACK_AB = 41  # cb0, cb1, tile0, tile1, bcast (Bcast), transpose
+    UNPACK_AB = 41  # cb0, cb1, tile0, tile1, bcast (Bcast), transpose, dim of a reduction (ReduceDim; 0: none or ROW)
     UNPACK_MATMUL = 42  # cb0, cb1, tile0, tile1, ct, rt, kt, transpose    ct*rt tokens, in0 tile0 + r*kt, in1 tile1 + c
     UNPACK_REUSE = 43  # cb, tile, reuse (Reuse)        one operand from L1, the other comes from Dst
     # --- math thread

@@ -171,6 +171,8 @@ def start_unpack(m, thread, now):
         if row0 < 0 or row1 < 0:
             return -1
         cost = unpack_both(m, row0, row1) + m.unpack_overhead
+        if argument(t, 6) == REDUCE_SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
+            cost += tile_data(m, row0, m.unpack_bytes)
         do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
     else:
         width = argument(t, 3) if t.operation == UNPACK_A else 0
