@@ -54,9 +54,10 @@ def examples(json_to):
 @click.option(
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
 )
+@click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
 @json_option
 def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
-        image_hash, timeline, noc_trace, json_to):  # fmt: skip
+        image_hash, timeline, noc_trace, roofline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
@@ -64,6 +65,7 @@ def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numeric
     require_folder(json_to)
     require_folder(timeline)
     require_folder(noc_trace)
+    require_folder(roofline)
     settings = Settings(
         name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
@@ -71,6 +73,10 @@ def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numeric
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)
+    if roofline:
+        from host_api.roofline import write_roofline
+
+        write_roofline(summary, roofline)
     if json_to:
         write_json(summary, json_to)
     if json_to != TO_STDOUT:

@@ -14,6 +14,7 @@ from sim.cores import context as ctx
 from sim.cores.data_format import tile_size
 from sim.cores.exact_math import SCRATCH_BYTES
 from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
+from sim.cores.instructions import instruction_table
 from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
 from sim.cores.sfpu_costs import sfpu_cycle_table
@@ -35,6 +36,7 @@ SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (reference section 1.
 MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 DEFAULT_MAX_CYCLES = 20_000_000_000
+TILE_ROWS = 32
 FIDELITY_PHASES = {0: 1, 2: 2, 3: 3, 4: 4}
 # Context words with the cost of plain code -> architecture keys
 COST_WORDS = {
@@ -45,7 +47,9 @@ COST_WORDS = {
     ctx.COST_LOAD: "riscv.local_load",
 }
 # What a thread starts without
-THREAD_COUNTERS = "phase step count wait sequence busy operations fraction reads_open".split()
+THREAD_COUNTERS = (
+    "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head"
+).split()
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
 
@@ -70,10 +74,17 @@ class Chip:
         if self.n_workers > MAX_CORES:
             raise UsageError(f"{self.n_workers} worker cores; a chip has at most {MAX_CORES}")
         self.totals = [
-            {"busy": 0, "time": 0, "longest": 0, "operations": 0, "stalls": np.zeros(st.N_REASONS, np.int64)}
+            {
+                "busy": 0,
+                "issue": 0,
+                "time": 0,
+                "longest": 0,
+                "operations": 0,
+                "stalls": np.zeros(st.N_REASONS, np.int64),
+            }
             for _ in range(THREADS_PER_CORE)
         ]
-        self.flops, self.fpu_busy, self.compute_cores = 0, 0, set()
+        self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores = 0, 0, 0, set()
         self.log_chunks, self.noc_call_chunks = [], []
         self._arrays = {}
         self._next_time, self._settled = None, False
@@ -128,6 +139,9 @@ class Chip:
         m["chunk_bytes"], m["chunks_per_bank"] = CHUNK_BYTES, chunks_per_bank
         self._place("dram_chunks", np.zeros(arch.dram_banks * chunks_per_bank, np.int64))
         self._place("sfpu_cycles", sfpu_cycle_table(arch))
+        self._place("fifo", np.zeros(self.n_workers * THREADS_PER_CORE * st.FIFO_ENTRIES * 2, np.int64))
+        self._place("instruction_cycles", instruction_table(arch))
+        self._place("unit_free", np.zeros(self.n_workers * st.UNIT_SLOTS, np.int64))
         self.l1 = self._place("l1", np.zeros((self.n_workers, arch.l1_size), np.uint8))
 
     def _build_tiles(self, width, height):
@@ -310,6 +324,7 @@ class Chip:
             t = threads[index]
             totals = self.totals[int(t["slot"])]
             totals["busy"] += int(t["busy"])
+            totals["issue"] += int(t["issue_busy"])
             totals["time"] += int(t["ended"] - t["started"])
             totals["longest"] = max(totals["longest"], int(t["ended"] - t["started"]))
             totals["operations"] += int(t["operations"])
@@ -319,6 +334,7 @@ class Chip:
         for core in cores:
             self.flops += int(self._arrays["cores"][core]["flops"])
             self.fpu_busy += int(self._arrays["cores"][core]["fpu_busy"])
+            self.sfpu_busy += int(self._arrays["cores"][core]["sfpu_busy"])
         self.compute_cores |= cores
 
     def abort(self):
@@ -528,9 +544,10 @@ class Chip:
         record["approx"] = compute.math_approx_mode
         record["unpack_to_dst"] = sum(1 << index for index, mode in enumerate(compute.unpack_to_dest_mode[:32]) if mode)
         record["pack_precise"] = compute.bfp8_pack_precise
+        record["source_rows"] = TILE_ROWS
         for name in (
             "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
-            "dst_committed dst_released fresh fpu_busy flops"
+            "dst_committed dst_released fresh fpu_busy sfpu_busy flops"
         ).split():
             record[name] = 0
 

@@ -11,6 +11,7 @@ from sim import calendar as cal
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
 from sim.cores.faults import Fault
+from sim.cores.instructions import instruction
 from sim.cores.operations import Op
 from sim.cores.tensix import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
 from sim.cores.threads import OPERATION_END, OPERATION_START, advance, argument, charge, fail, park
@@ -85,7 +86,7 @@ ACQUIRE, COMMIT, DST_WAIT, RELEASE = (
 )
 UNPACK_FIRST, UNPACK_LAST = _OP["UNPACK_A"], _OP["UNPACK_REUSE"]
 MATH_FIRST, MATH_LAST = _OP["MATH_COPY"], _OP["SFPU_TERNARY"]
-PACK, CONFIG = _OP["PACK"], _OP["CONFIG"]
+PACK, TT_INSTRUCTION = _OP["PACK"], _OP["TT_INSTRUCTION"]
 ZONE_BEGIN, ZONE_END = _OP["ZONE_BEGIN"], _OP["ZONE_END"]
 
 
@@ -100,8 +101,12 @@ def with_result(m, thread, now, cost, value):
 
 @nb.njit(cache=True)
 def spin(m, thread, now):
-    """riscv_wait: the core counts cycles."""
-    cycles = argument(threads_of(m)[thread], 0) & 0xFFFFFFFF
+    """riscv_wait: the core counts cycles; a compute thread's coprocessor works on."""
+    t = threads_of(m)[thread]
+    cycles = argument(t, 0) & 0xFFFFFFFF
+    if t.slot >= DATA_MOVEMENT_SLOTS:
+        t.issued += cycles
+        return now
     charge(m, thread, now, cycles)
     return now + max(cycles, 1)
 
@@ -208,6 +213,8 @@ def compute_operation(m, thread, now):
         return dst_wait(m, thread, now), True
     if op == RELEASE:
         return dst_release(m, thread, now), True
+    if op == TT_INSTRUCTION:
+        return instruction(m, thread, now)
     return configure(m, thread, now), True
 
 
@@ -248,6 +255,7 @@ def thread_event(m, thread, now):
     op = t.operation
     if op == OPERATION_START:
         t.state, t.started = RUNNING, now
+        t.issued = now
         return advance(m, thread, now)
     if op == OPERATION_END:
         return end_thread(m, thread, now)

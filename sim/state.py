@@ -29,6 +29,9 @@ WAIT_SOURCE_READY = 72  # math: no source bank is full
 WAIT_NOC_ISSUE = 73  # the command buffer or the NIU is busy with an earlier packet
 WAIT_NONE = 79
 N_REASONS = 80
+N_INSTRUCTION_WORDS = 128  # (unit, cycles) of up to 64 coprocessor instructions
+FIFO_ENTRIES = 64  # calls of a compute thread whose end is remembered: (end cycle, instructions pushed so far)
+UNIT_SLOTS = 8  # execution units of a core's coprocessor
 
 # --- kinds of log entries beyond the stall reasons; `line` holds the bytes
 LOG_DRAM = 1000  # + bank
@@ -54,7 +57,7 @@ THREAD = np.dtype(
     [(name, np.int64) for name in (
         "function frame context core slot launch state operation phase step count ready_at "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
-        "operations fraction role reads_open"
+        "operations fraction role reads_open issued issue_busy pushed drained fifo_head"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -63,7 +66,7 @@ CORE = np.dtype(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
-        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy flops "
+        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops "
         "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise"
     ).split()],
     align=True,
@@ -94,7 +97,7 @@ _ADDRESSES = (
     "threads cores circular_buffers tiles links channels banks transactions calendar stalls lines noc_words log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "scratch "
-    "done sfpu_cycles l1 noc_calls"
+    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo"
 ).split()
 _COUNTERS = (
     "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_threads n_cores n_tiles n_links "
@@ -127,26 +130,49 @@ PARAMETERS = {
     "l1_noc_latency": ("l1.noc_access_latency", 1),
     "l1_noc_write_latency": ("l1.noc_write_latency", 1),
     "unpack_bytes": ("tensix.unpack.bytes_per_cycle", 1),
-    "unpack_overhead": ("tensix.unpack.tile_overhead", 1024),
+    "unpack_b_bytes": ("tensix.unpack.src_b_bytes_per_cycle", 1),
     "unpack_datums": ("tensix.unpack.datums_per_cycle", 1),
+    "unpack_overhead": ("tensix.unpack.tile_overhead", 1024),
+    "unpack_matmul_overhead": ("tensix.unpack.matmul_overhead", 1024),
+    "unpack_joint_bytes": ("tensix.unpack.joint_bytes_per_cycle", 1),
+    "unpack_transpose": ("tensix.unpack.transpose_extra", 1024),
     "mvmul_cycles": ("tensix.math.mvmul_cycles", 1024),
     "mvmuls_per_tile": ("tensix.math.mvmuls_per_tile", 1),
     "math_overhead": ("tensix.math.call_overhead", 1024),
     "math_block_overhead": ("tensix.math.block_overhead", 1024),
+    "dst_hazard": ("tensix.math.dst_hazard", 1),
     "eltwise_instructions": ("tensix.math.eltwise_instructions", 1),
+    "eltwise_overhead": ("tensix.math.eltwise_overhead", 1024),
     "copy_instructions": ("tensix.math.copy_instructions", 1),
-    "reduce_instructions": ("tensix.math.reduce_instructions", 1),
-    "reduce_row_extra": ("tensix.math.reduce_row_extra", 1),
     "lone_bit_quirk": ("tensix.math.lone_bit_quirk", 1),
+    "copy_overhead": ("tensix.math.copy_overhead", 1024),
+    "dest_reuse_cycles": ("tensix.math.dest_reuse", 1024),
+    "reduce_overhead": ("tensix.math.reduce_overhead", 1024),
+    "reduce_max_row": ("tensix.math.reduce_max_row", 1024),
+    "reduce_scalar": ("tensix.math.reduce_scalar", 1024),
     "transpose_extra": ("tensix.math.transpose_extra", 1),
     "pack_bytes": ("tensix.pack.bytes_per_cycle", 1),
     "pack_minimum": ("tensix.pack.minimum_cycles", 1),
-    "pack_overhead": ("tensix.pack.call_overhead", 1024),
+    "pack_overhead": ("tensix.pack.tile_overhead", 1024),
     "pack_l1_acc_percent": ("tensix.pack.l1_accumulate_factor", 100),
-    "init_cycles": ("tensix.init", 1),
-    "short_init_cycles": ("tensix.short_init", 1),
+    "init_unpack": ("tensix.init.unpack", 1),
+    "init_math": ("tensix.init.math", 1),
+    "init_pack": ("tensix.init.pack", 1),
+    "short_init_unpack": ("tensix.short_init.unpack", 1),
+    "short_init_math": ("tensix.short_init.math", 1),
+    "short_init_pack": ("tensix.short_init.pack", 1),
+    "sfpu_init_cycles": ("tensix.sfpu_init", 1),
     "reconfig_cycles": ("tensix.reconfig", 1),
-    "push_cycles": ("tensix.push", 1),
+    "issue_unpack": ("tensix.issue.unpack", 1),
+    "issue_math": ("tensix.issue.math", 1),
+    "issue_pack": ("tensix.issue.pack", 1),
+    "issue_pack_more": ("tensix.issue.pack_more", 1),
+    "issue_sync": ("tensix.issue.sync", 1),
+    "fifo_unpack": ("tensix.fifo.unpack", 1),
+    "fifo_math": ("tensix.fifo.math", 1),
+    "fifo_pack": ("tensix.fifo.pack", 1),
+    "call_instructions": ("tensix.fifo.call_instructions", 1),
+    "cb_visible": ("tensix.cb_visible", 1),
     "sync_cycles": ("tensix.sync", 1),
 }
 
@@ -292,7 +318,22 @@ def workers_mask_of(m):
 
 @nb.njit(inline="always")
 def sfpu_cycles_of(m):
-    return carray(_as_pointer(m.sfpu_cycles_at), (512,), dtype=WORD)
+    return carray(_as_pointer(m.sfpu_cycles_at), (1024,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def instruction_cycles_of(m):
+    return carray(_as_pointer(m.instruction_cycles_at), (N_INSTRUCTION_WORDS,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def unit_free_of(m):
+    return carray(_as_pointer(m.unit_free_at), (m.n_cores * UNIT_SLOTS,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def fifo_of(m):
+    return carray(_as_pointer(m.fifo_at), (m.n_threads * FIFO_ENTRIES * 2,), dtype=WORD)
 
 
 @nb.njit(inline="always")

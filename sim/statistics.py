@@ -8,6 +8,7 @@ import numpy as np
 from sim.deadlock import reason_name
 from sim.launch import THREAD_NAMES, TRISC0, TRISC2
 
+FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 DIRECTIONS = ("inject", "x", "y", "eject")
 
 
@@ -131,12 +132,19 @@ def slowest_lines(chip, count=10):
 
 
 def unit_utilization(chip, cycles):
-    """Share of the run for which each unit was busy: compute units averaged over their cores, the busiest link."""
+    """Share of the run for which each unit was busy: compute units averaged over their cores, the busiest link.
+
+    `fpu`: the math thread's coprocessor time without that of the vector unit, hazards and bank hand-over included.
+    `issue`: the compute thread whose RISC-V core keeps its coprocessor waiting the longest.
+    """
     core_cycles = max(cycles * len(chip.compute_cores), 1)
+    unpack, math, pack = (chip.totals[slot] for slot in range(TRISC0, TRISC2 + 1))
     return {
-        "fpu": chip.fpu_busy / core_cycles,
-        "unpack": chip.totals[TRISC0]["busy"] / core_cycles,
-        "pack": chip.totals[TRISC2]["busy"] / core_cycles,
+        "fpu": (math["busy"] - math["issue"] - chip.sfpu_busy) / core_cycles,
+        "sfpu": chip.sfpu_busy / core_cycles,
+        "unpack": (unpack["busy"] - unpack["issue"]) / core_cycles,
+        "pack": (pack["busy"] - pack["issue"]) / core_cycles,
+        "issue": max(part["issue"] for part in (unpack, math, pack)) / core_cycles,
         "dram": dram(chip, cycles)["utilization"],
         "noc": noc(chip, cycles)["peak_link_utilization"],
     }
@@ -160,6 +168,23 @@ def peak_flops_per_cycle(chip):
     return 2 * 32 * 32 * 32 / chip.arch["tensix.math.mvmuls_per_tile"]
 
 
+def roofline(chip, cycles):
+    """Where a run stands: {"flops_per_second", "flops_per_byte" (None without DRAM traffic), "roofs": {name: flops per second},
+    "dram_bytes_per_second"}.  Roofs are those of the cores used at each fidelity, and of all DRAM banks.
+    """
+    seconds = max(cycles, 1) / (chip.arch.clock_mhz * 1e6)
+    traffic = dram(chip, cycles)
+    moved = traffic["read_bytes"] + traffic["write_bytes"]
+    clock = chip.arch.clock_mhz * 1e6
+    peak = peak_flops_per_cycle(chip) * max(len(chip.compute_cores), 1) * clock
+    return {
+        "flops_per_second": chip.flops / seconds,
+        "flops_per_byte": chip.flops / moved if moved else None,
+        "roofs": {name: peak / phases for name, phases in FIDELITY_PHASES.items()},
+        "dram_bytes_per_second": chip.arch["dram.bank_bytes_per_cycle"] * chip.arch.dram_banks * clock,
+    }
+
+
 def collect(chip):
     """The machine-readable summary of a chip's work (keys: section 9 of the design page)."""
     cycles = program_cycles(chip)
@@ -173,6 +198,7 @@ def collect(chip):
         "seed": chip.seed,
         "bounded_by": bounded_by(chip, cycles),
         "units": unit_utilization(chip, cycles),
+        "roofline": roofline(chip, cycles),
         "breakdown": breakdown(chip),
         "noc": noc(chip, cycles),
         "dram": dram(chip, cycles),
