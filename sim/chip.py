@@ -25,7 +25,7 @@ from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
 from sim.event_loop import earliest, run, start_threads
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
-from sim.noc.packet import build_links, build_noc_params
+from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports
 
 NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
 CHUNK_BYTES = 1 << 18
@@ -131,6 +131,7 @@ class Chip:
         self._build_cores(width)
         self._build_pools()
         self._place("links", build_links(arch), "n_links")
+        self._place("ports", build_ports(arch))
         self._place("noc_params", build_noc_params(arch))
         self._place("channels", build_channels(arch), "n_channels")
         self._place("banks", build_banks(arch), "n_banks")
@@ -191,9 +192,10 @@ class Chip:
 
     def _build_pools(self):
         m = self.machine
-        m["calendar_capacity"] = 1 << 14
-        self._place("calendar", new_heap(1 << 14))
+        m["calendar_capacity"] = 0
+        self._place("calendar", new_heap(0))
         self._place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
+        self._place("packets", np.zeros(0, PACKET_DTYPE))
         m["free_transaction"] = -1
         self._grow_transactions(1 << 13)
         m["staging_bytes"] = m["max_packet"]
@@ -214,6 +216,10 @@ class Chip:
         new["next_open"][-1] = m["free_transaction"]
         m["free_transaction"] = len(old)
         self._place("transactions", new, "n_transactions")
+        packets = np.zeros(len(new), PACKET_DTYPE)
+        packets[: len(old)] = self._arrays["packets"]
+        self._place("packets", packets)
+        self._grow_calendar(len(new) + len(self._arrays["threads"]))
 
     def _grow_staging(self, count):
         m = self.machine
@@ -229,9 +235,11 @@ class Chip:
         self._place("staging_uses", uses)
         m["staging_left"] = left + count
 
-    def _grow_calendar(self):
-        old, capacity = self._arrays["calendar"], 2 * int(self.machine["calendar_capacity"])
-        new = new_heap(capacity)
+    def _grow_calendar(self, capacity):
+        """Room for an event of every transaction and thread, which have one at a time."""
+        if capacity <= self.machine["calendar_capacity"]:
+            return
+        old, new = self._arrays["calendar"], new_heap(capacity)
         new[: len(old)] = old
         self.machine["calendar_capacity"] = capacity
         self._place("calendar", new)
@@ -250,8 +258,6 @@ class Chip:
         m = self.machine
         if m["n_transactions"] - m["transactions_used"] < 1024:
             self._grow_transactions(len(self._arrays["transactions"]))
-        if m["calendar_capacity"] - m["calendar_size"] < 1024:
-            self._grow_calendar()
         if m["staging_left"] < 64:
             self._grow_staging(len(self._arrays["staging_free"]))
         if m["n_spare"] < 16:
@@ -349,16 +355,26 @@ class Chip:
         self._arrays["tiles"]["open_writes"] = -1
         self._running.clear()
         self._place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
+        self._place("packets", np.zeros(0, PACKET_DTYPE))
+        self._release_network()
         m["transactions_used"], m["free_transaction"] = 0, -1
         self._grow_transactions(1 << 13)
         slots = len(self._arrays["staging_free"])
         self._arrays["staging_free"][:] = np.arange(slots)
         m["staging_left"], m["n_done"] = slots, 0
 
+    def _release_network(self):
+        """Take all packets off the links, which keep their counts."""
+        links, idle = self._arrays["links"], build_links(self.arch)
+        for name in ("flits", "packets", "stall"):
+            idle[name] = links[name]
+        links[:] = idle
+
     def rewind(self):
         """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""
         self.machine["now"], self._settled = 0, False
         self._arrays["links"][:] = build_links(self.arch)
+        self._arrays["ports"][:] = 0
         self._arrays["channels"][:] = build_channels(self.arch)
         self._arrays["banks"][:] = build_banks(self.arch)
         self._launches.clear()

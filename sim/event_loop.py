@@ -288,7 +288,6 @@ def run(m, limit, fuel):
             break
         if (
             m.n_transactions - m.transactions_used < MARGIN
-            or m.calendar_capacity - m.calendar_size < MARGIN
             or m.staging_left < MARGIN_STAGING
             or m.n_spare < MARGIN_CHUNKS
         ):
@@ -302,19 +301,15 @@ def run(m, limit, fuel):
         fuel -= 1
         m.now = now
         event = calendar[1]
-        if event >= 0:
-            m.calendar_size = cal.pop(calendar, m.calendar_size)
-            transaction_event(m, event, now)
-            continue
-        thread = -1 - event
         key = calendar[0] & ((1 << cal.KEY_BITS) - 1)
-        time = thread_event(m, thread, now)
-        # Whatever the event scheduled lies later than `now`, so it is still on top: one sift replaces or removes it.
+        time = transaction_event(m, event, now) if event >= 0 else thread_event(m, -1 - event, now)
+        # Whatever the event scheduled comes behind it, so it is still on top: one sift replaces or removes it.  The head
+        # of a packet that meets nobody thus walks on at the price of two comparisons a hop.
         if time >= 0:
             cal.replace_top(calendar, m.calendar_size, cal.make_order(time, key), event)
         else:
             m.calendar_size = cal.pop(calendar, m.calendar_size)
-        if threads_of(m)[thread].operation == SPEND:
+        if event < 0 and threads_of(m)[-1 - event].operation == SPEND:
             fuel -= 50
 
 

@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 from sim.cores.context import CB_WORDS
 from sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
-from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE
+from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE
 
 # --- why a thread is not running (column of the stall table)
 WAIT_CB_FRONT = 0  # + circular-buffer index
@@ -44,9 +44,12 @@ IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
 STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)
 
 # --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
-NOC_WORDS = 256
+NOC_WORDS = 288
 READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT, READS_UNCOUNTED = 0, 1, 2, 3, 4, 5
+# writes whose tail has not left yet; the cycle from which the command buffer is free
+WRITES_UNSENT, POSTED_UNSENT, COMMAND_FREE = 6, 7, 8
 TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
+TRID_UNSENT = 256  # + 16 * noc
 SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid
 OPEN_READS, MAX_OPEN_READS = (
     160,
@@ -94,7 +97,8 @@ NOC_CALL = np.dtype(
 )
 
 _ADDRESSES = (
-    "threads cores circular_buffers tiles links channels banks transactions calendar stalls lines noc_words log launches "
+    "threads cores circular_buffers tiles links ports channels banks transactions packets calendar stalls lines noc_words "
+    "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "scratch "
     "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo"
@@ -239,6 +243,17 @@ def dram_params_of(m):
 @nb.njit(inline="always")
 def transactions_of(m):
     return carray(_as_pointer(m.transactions_at), (m.n_transactions,), dtype=TRANSACTION)
+
+
+@nb.njit(inline="always")
+def packets_of(m):
+    """The packet of each transaction, by the transaction's index: a transaction has one on its way at a time."""
+    return carray(_as_pointer(m.packets_at), (m.n_transactions,), dtype=PACKET_DTYPE)
+
+
+@nb.njit(inline="always")
+def ports_of(m):
+    return carray(_as_pointer(m.ports_at), (m.n_tiles,), dtype=WORD)
 
 
 @nb.njit(inline="always")
