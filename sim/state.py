@@ -178,6 +178,7 @@ PARAMETERS = {
     "call_instructions": ("tensix.fifo.call_instructions", 1),
     "cb_visible": ("tensix.cb_visible", 1),
     "sync_cycles": ("tensix.sync", 1),
+    "sync_lag": ("tensix.sync_lag", 1),
 }
 
 MACHINE = np.dtype(

@@ -6,6 +6,7 @@
 import re
 
 from sim.arch import load_arch
+from sim.cores.sfpu import SFPU_API
 from validation.compute_programs import run
 from validation.compute_sources import vector_function
 from validation.rows import Case, Skip
@@ -207,7 +208,12 @@ def _fidelity(extra):
 
 
 def _init_name(name):
-    return name if name in ("mul_tiles_init", "copy_tile_init", "compute_kernel_hw_startup") else "sfpu_tile_init"
+    """The initialisation that stands for `name`: its own, that of a vector function, or one of its kind."""
+    if name in ("mul_tiles_init", "copy_tile_init", "compute_kernel_hw_startup"):
+        return name
+    if name.removesuffix("_tile_init") in SFPU_API:
+        return "sfpu_tile_init"
+    return "copy_tile_init" if name.startswith(("copy", "unary", "transpose")) else "mul_tiles_init"
 
 
 def _llk_operation(name, extra):

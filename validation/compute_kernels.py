@@ -52,22 +52,25 @@ def drain():
         cb_pop_front(cb, tiles)
 
 
+@device_function
+def read_tiles(cb, source, first, tiles):
+    """`tiles` tiles from DRAM with one barrier."""
+    cb_reserve_back(cb, tiles)
+    for i in range(tiles):
+        noc_async_read_tile(first + i, source, get_write_ptr(cb) + i * get_tile_size(cb))
+    noc_async_read_barrier()
+    cb_push_back(cb, tiles)
+
+
 @kernel
 def read_sum_operands():
-    """MB2: `tiles` tiles of the initial value, then `blocks` blocks of as many, each block with one barrier."""
+    """MB2: the first block of `tiles` tiles, the initial value, then the other blocks, each with one barrier."""
     tiles, blocks = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
     source = InterleavedAddrGen(get_arg_val(0), page_size=get_tile_size(A), dram=True)
-    cb_reserve_back(SUM, tiles)
-    for i in range(tiles):
-        noc_async_read_tile(i, source, get_write_ptr(SUM) + i * get_tile_size(SUM))
-    noc_async_read_barrier()
-    cb_push_back(SUM, tiles)
     for block in range(blocks):
-        cb_reserve_back(A, tiles)
-        for i in range(tiles):
-            noc_async_read_tile((block + 1) * tiles + i, source, get_write_ptr(A) + i * get_tile_size(A))
-        noc_async_read_barrier()
-        cb_push_back(A, tiles)
+        read_tiles(A, source, (block + 1) * tiles, tiles)
+        if block == 0:
+            read_tiles(SUM, source, 0, tiles)
 
 
 @kernel

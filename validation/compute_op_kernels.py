@@ -11,6 +11,7 @@ from validation.compute_kernels import OUT, A, B
 # The harness's math thread frees the two banks of a face in a loop of pushed instructions, about 9 cycles a face: no tile
 # of the data takes less, whatever its format (llk_blackhole_op_costs.csv)
 CLEAR_CYCLES = 35
+PACKED = 4  # tiles of a pack call of `pack_alone`
 # Operations by name, as in kernel names of the data; the number selects the branch in the kernels below
 OPS = {
     name: i
@@ -79,13 +80,15 @@ def unpack_alone():
 
 @kernel
 def pack_alone():
+    """The harness packs without the kernel API's addresses: a call for PACKED tiles of the destination register."""
     rounds = get_compile_time_arg_val(1)
     tile_regs_acquire()
     tile_regs_commit()
     tile_regs_wait()
-    cb_reserve_back(OUT, 1)
     for _ in range(rounds):
-        pack_tile(0, OUT, 0, True)
+        cb_reserve_back(OUT, PACKED)
+        pack_tile_block(0, OUT, PACKED)
+        cb_push_back(OUT, PACKED)
 
 
 @kernel

@@ -425,7 +425,7 @@ def dst_commit(m, thread, now):
     pack_thread = t.core * 5 + PACK_SLOT
     other = threads_of(m)[pack_thread]
     if other.state == PARKED and other.wait == WAIT_DST_READY:
-        wake(m, pack_thread, now + m.sync_cycles, m.sync_cycles)
+        wake(m, pack_thread, now + m.sync_lag, m.sync_cycles)
     return now + m.sync_cycles
 
 
@@ -454,7 +454,7 @@ def dst_release(m, thread, now):
     other = threads_of(m)[math_thread]
     if other.state == PARKED and other.wait == WAIT_DST_FREE:
         take_section(core)
-        wake(m, math_thread, now + m.sync_cycles, m.sync_cycles)
+        wake(m, math_thread, now + m.sync_lag, m.sync_cycles)
     return now + m.sync_cycles
 
 
