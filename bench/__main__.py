@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import gemm, handoff, light_metal, noc_replay, numerics, simpy_reference, trace
+from bench import gemm, handoff, light_metal, noc_replay, numerics, runtime, simpy_reference, trace
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -135,7 +135,21 @@ def noc_events():
     yield figure("replay of NoC events, transfers", value, "1/s", "at least 2e5", value >= 2e5)
 
 
-GROUPS = (cold_start, warm_start, lane, matmul, exact, tracing, saving, noc_events, determinism, silicon)
+def above_host_api():
+    """The runtime above the host API."""
+    rate = max(runtime.submits(10_000) for _ in range(3))
+    yield figure("submits of a program without kernels", rate, "1/s", "at least 2e4", rate >= 2e4)
+    seconds = min(runtime.tilize_seconds(4096) for _ in range(3))
+    yield figure("4096x4096 bf16 from rows to tiles", seconds, "s", "less than 0.1", seconds < 0.1)
+    submitted, plain = runtime.matmul_cycles_submitted(512), runtime.matmul_cycles_plain(512)
+    yield figure(
+        "multicast matmul through submit", submitted, "cycles", "as plain", submitted == plain, f"{plain} cycles"
+    )
+
+
+GROUPS = (
+    cold_start, warm_start, lane, matmul, exact, tracing, saving, above_host_api, noc_events, determinism, silicon,
+)  # fmt: skip
 
 
 def main():

@@ -7,7 +7,7 @@ second way to run a workload, so a replay with the same device parameters takes 
 import contextlib
 import os
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from sim.executor import System, new_id
 from sim.statistics import program_cycles
 from traces.flat import Node
 from traces.light_metal_read import Binary, Decoder, Names, device_record
+from traces.light_metal_system import restore_system
 from traces.light_metal_trace import descriptor_node
 from traces.light_metal_verify import open_verified
 from traces.light_metal_write import BinaryWriter, device_description
@@ -322,7 +323,7 @@ class LightMetalReplay:
     def execute(self):
         """Execute the binary; raises what a live program would raise.  The devices stay open until `close`."""
         self._open_devices()
-        executor, decoder = self.system.executor, self.decoder
+        decoder = self.decoder
         launch_at = self._launch_point()
         for index, node in enumerate(self.binary.nodes()):
             if index == launch_at:
@@ -337,13 +338,21 @@ class LightMetalReplay:
             elif isinstance(record, c.DeallocateBuffer | c.DeleteBuffer):
                 self._save(record.buffer)
             self.node = node
-            handler = HANDLERS.get(type(record))
-            result = executor.submit(record) if handler is None else handler(self, record)
+            result = self._carry_out(index, record)
             decoder.created_as(node, result)
             if node.table == "BufferCreateCommand":
                 self._check_placement(node, result)
         if launch_at is None:
             self._launch()
+
+    def _carry_out(self, index, record):
+        """What the executor returns for the record of command `index`."""
+        handler = HANDLERS.get(type(record))
+        try:
+            return self.system.executor.submit(record) if handler is None else handler(self, record)
+        except OverflowError as error:
+            where = {"offset": self.node.position, "field": f"commands[{index}]"}
+            raise BinaryError("the simulated time is beyond what the clock can hold", where=where) from error
 
     def _record(self, index, node):
         """The record of a command; BinaryError for values that no command of tensim has."""
@@ -447,13 +456,20 @@ class LightMetalReplay:
     def _open_devices(self):
         if self.device is not None:
             return
-        described = self.binary.root.devices or ()
+        root = self.binary.root
+        described = root.devices or ()
+        self._restore_system()
+        for node in root.host_devices or ():
+            self.system.executor.submit(c.CreateHostDevice(node.device_id, node.num_queues))
         for node in described:
             self._open(device_record(node))
-        if not described:
+        if not described and not root.chips:
             self._open(c.CreateDevice(0, 1, 0, 0, UNNAMED_CHIP, "fast", "packet", None, 0))
         host = self.system.host
         host.now = max(host.now, self.binary.root.host_start_fs)
+
+    def _restore_system(self):
+        restore_system(self.binary.root, self.system)
 
     def _open(self, record):
         options = self.options
@@ -555,6 +571,16 @@ class LightMetalReplay:
     def _create_device(self, record):
         return self._open(record)
 
+    def _function(self, record):
+        """Functions are in this process, by their names; without buffers of devices only their time counts."""
+        from host_api.runtime.functions import NOTHING, bound_to_buffers
+
+        executor = self.system.executor
+        buffers = [(executor.device(b.device), b) for b in map(executor.buffer, record.buffers)]
+        called = (record.name, record.parameters) if buffers else (NOTHING, "null")
+        function = bound_to_buffers(*called, buffers)
+        return executor.submit(replace(record, function=function))
+
     def _find_kernel(self, file_name):
         """A kernel that the binary names by file only: its Python counterpart in the folders of the search path."""
         from sim.cores.kernel_compiler import kernel_from_file
@@ -585,6 +611,7 @@ HANDLERS = {
     c.ReadBuffer: LightMetalReplay._read,
     c.CompareBuffer: LightMetalReplay._compare,
     c.LoadTrace: LightMetalReplay._load_trace,
+    c.EnqueueFunction: LightMetalReplay._function,
 }
 
 

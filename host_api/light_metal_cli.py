@@ -236,6 +236,17 @@ def _print_summary(result, binary):
     counts = ", ".join(f"{count} {name}" for name, count in result["counts"].items()) or "no commands"
     console.print(f"[bold]{escape(result['file'])}[/]: {result['bytes']:,} bytes, numbering {result['numbering']}")
     console.print(f"{len(result['commands'])} commands: {counts}", highlight=False)
+    if result["chips"]:
+        console.print(
+            f"recorded on {', '.join(result['chips'])}, {len(result['links'])} links; {len(result['timeline'])} spans",
+            highlight=False, markup=False,
+        )  # fmt: skip
+    for one in (result["binary"] or {}).get("programs", ()):
+        faces = [", ".join(tensor["name"] for tensor in one.get(side, ())) for side in ("inputs", "outputs")]
+        targets = ", ".join(variant["target"] for variant in one.get("variants", ()))
+        console.print(
+            f"saved program {one['name']}({faces[0]}) -> {faces[1]}, for {targets}", highlight=False, markup=False
+        )
     for program in result["programs"]:
         console.print(
             f"program {program['id']}: {len(program['kernels'])} kernels, {len(program['circular_buffers'])} circular "

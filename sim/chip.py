@@ -73,17 +73,8 @@ class Chip:
         self.n_workers = len(arch.worker_coords)
         if self.n_workers > MAX_CORES:
             raise UsageError(f"{self.n_workers} worker cores; a chip has at most {MAX_CORES}")
-        self.totals = [
-            {
-                "busy": 0,
-                "issue": 0,
-                "time": 0,
-                "longest": 0,
-                "operations": 0,
-                "stalls": np.zeros(st.N_REASONS, np.int64),
-            }
-            for _ in range(THREADS_PER_CORE)
-        ]
+        self.work = np.zeros(self.n_workers * THREADS_PER_CORE, st.WORK)  # of each thread, over the programs that ended
+        self.core_cycles = np.zeros(self.n_workers, np.int64)  # from the start of each program to its end on the core
         self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores = 0, 0, 0, set()
         self.log_chunks, self.noc_call_chunks = [], []
         self._arrays = {}
@@ -323,25 +314,34 @@ class Chip:
         return done
 
     def _account(self, slot):
-        """Add the threads of a finished program to the totals by thread slot."""
+        """Add what the threads of a finished program did to `work`, `core_cycles` and the totals of the compute cores."""
         threads = self._arrays["threads"]
         mine = np.flatnonzero((threads["launch"] == slot) & (threads["state"] == st.ENDED) & (threads["ended"] > 0))
-        for index in mine:
-            t = threads[index]
-            totals = self.totals[int(t["slot"])]
-            totals["busy"] += int(t["busy"])
-            totals["issue"] += int(t["issue_busy"])
-            totals["time"] += int(t["ended"] - t["started"])
-            totals["longest"] = max(totals["longest"], int(t["ended"] - t["started"]))
-            totals["operations"] += int(t["operations"])
-            totals["stalls"] += self._arrays["stalls"][index]
-            t["state"], t["launch"] = st.IDLE, -1
+        ended, time = threads["ended"][mine], threads["ended"][mine] - threads["started"][mine]
+        for name, amount in (
+            ("busy", threads["busy"][mine]),
+            ("issue", threads["issue_busy"][mine]),
+            ("operations", threads["operations"][mine]),
+            ("time", time),
+        ):
+            self.work[name][mine] += amount
+        self.work["longest"][mine] = np.maximum(self.work["longest"][mine], time)
+        self.work["stalls"][mine] += self._arrays["stalls"][mine]
+        last = np.zeros(self.n_workers, np.int64)
+        np.maximum.at(last, threads["core"][mine], ended)
+        self.core_cycles += np.maximum(last - self._arrays["launches"][slot]["started"], 0)
+        threads["state"][mine], threads["launch"][mine] = st.IDLE, -1
         cores = {int(threads[index]["core"]) for index in mine if threads[index]["slot"] == TRISC0}
         for core in cores:
             self.flops += int(self._arrays["cores"][core]["flops"])
             self.fpu_busy += int(self._arrays["cores"][core]["fpu_busy"])
             self.sfpu_busy += int(self._arrays["cores"][core]["sfpu_busy"])
         self.compute_cores |= cores
+
+    def close_rows(self):
+        """Precharge every DRAM bank, so that no row is open: the state of a chip that nothing has run on."""
+        self._arrays["banks"][:] = build_banks(self.arch)
+        self._arrays["channels"]["writing"] = 0
 
     def abort(self):
         """Drop every thread and event; memory keeps its contents."""

@@ -313,8 +313,8 @@ class EnqueueProgram(Command):
 class EnqueueFunction(Command):
     """A program known by its time: `function()` is called when `duration_fs` femtoseconds are over.
 
-    `name`: under which the function is known to whoever replays; `buffers`: those it reads or writes; `exclusive`: the
-    workers of the device are busy with it.
+    `name`: under which whoever replays finds the function; `buffers`: those it reads, then those it writes; `parameters`:
+    JSON, what else it needs; `exclusive`: the workers of the device are busy with it.
     """
 
     device: int
@@ -324,6 +324,7 @@ class EnqueueFunction(Command):
     duration_fs: int
     buffers: tuple[int, ...] = ()
     exclusive: bool = True
+    parameters: str = "null"
 
 
 @dataclass(frozen=True)
@@ -364,9 +365,13 @@ class QueryEvent(Command):
 
 @dataclass(frozen=True)
 class CreateEvent(Command):
-    """An event that the host will signal; queues may wait for it before."""
+    """An event that the host will signal, or that happens when all events `of` have (`any`: the first); queues may wait
+    for it before.
+    """
 
     event: int
+    of: tuple[int, ...] = ()
+    any: bool = False
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,12 @@ class Costs:
 
     def __init__(self, arch):
         self._ns, self._pcie = arch.section("dispatch"), arch.section("pcie")
+        self._fs = {
+            key.removesuffix("_ns"): round(ns * FS_PER_NS) for key, ns in self._ns.items() if key.endswith("_ns")
+        }
 
     def __getitem__(self, name):
-        return round(self._ns[f"{name}_ns"] * FS_PER_NS)
+        return self._fs[name]
 
     def configuration(self, cost, host_fed=True):
         """Time the dispatcher is busy with one program.

@@ -57,6 +57,7 @@ class Environment(simpy.Environment):
     def __init__(self, initial_time=0):
         super().__init__(initial_time)
         self._lanes, self._hooks, self._last_report = {}, [], 0.0
+        self._next_event = super().peek  # time of the next Python event
         self.failed_chip = None  # the chip whose lane raised last
 
     # --- lanes
@@ -92,15 +93,15 @@ class Environment(simpy.Environment):
 
     def peek(self):
         """Time of the next Python or lane event, Infinity if there is none."""
-        return min([super().peek(), *(lane.next_time() for lane in self._lanes.values())])
+        return min([self._next_event(), *(lane.next_time() for lane in self._lanes.values())])
 
     def step(self):
         """Run the lanes up to the next Python event, then that event.  Raises what a lane or a process
         raises.
         """
-        while self._run_lane(super().peek()):
+        while self._run_lane(self._next_event()):
             pass
-        if super().peek() == Infinity:
+        if self._next_event() == Infinity:
             self._raise_deadlocks()
         try:
             super().step()
@@ -109,13 +110,12 @@ class Environment(simpy.Environment):
 
     def run_to(self, fs):
         """Process everything up to and including `fs`; the clock then shows `fs`."""
-        if fs > self.now:
-            self.run(until=fs)
-        while self.peek() <= fs:
-            if super().peek() <= fs:
+        while True:
+            if self._next_event() <= fs:
                 self.step()
-            else:
-                self._run_lane(fs)
+            elif not self._run_lane(fs):
+                break
+        self._now = max(self._now, fs)
 
     def run_until(self, event):
         """Step until `event` has been processed; DeadlockError from a lane when nothing is left to do."""

@@ -23,6 +23,7 @@ from sim.program import Program, ProgramCircularBuffer, ProgramKernel, check_sem
 from sim.topology import MAX_CHIPS, topology_of
 
 SEMAPHORE_BYTES = 4
+WAITING_CALLS = ("sync", "poll")  # host calls that issue nothing: they see what has happened
 _ids = itertools.count(1)
 
 
@@ -32,27 +33,36 @@ def new_id():
 
 
 class Host:
-    """The imperative host timeline; `now` in femtoseconds."""
+    """The imperative host timeline; `now` in femtoseconds.
+
+    `enqueue_fs`, `sync_fs`: time spent so far in calls that issue commands (with their copies), and in waiting.
+    """
 
     def __init__(self):
-        self.now, self._costs = 0, {}
+        self.now, self.enqueue_fs, self.sync_fs, self.costs = 0, 0, 0, {}
 
     def use_costs(self, arch):
         """Charge calls with the `host:` parameters of an architecture from now on."""
-        self._costs = arch.section("host")
+        self.costs = arch.section("host")
 
     def cost(self, name):
         """Time of one host call by the name of its parameter (`<name>_ns`), in femtoseconds; 0 before the first device."""
-        return round(self._costs.get(f"{name}_ns", 0) * FS_PER_NS)
+        return round(self.costs.get(f"{name}_ns", 0) * FS_PER_NS)
 
     def charge(self, name):
         """Charge one host call by the name of its parameter."""
-        self.now += self.cost(name)
+        cost = self.cost(name)
+        self.now += cost
+        if name in WAITING_CALLS:
+            self.sync_fs += cost
+        else:
+            self.enqueue_fs += cost
 
     def copy(self, n_bytes, piece):
         """Charge a copy into device-visible memory; returns when the first `piece` bytes are there."""
-        begun, rate = self.now, self._costs["copy_bytes_per_ns"]
+        begun, rate = self.now, self.costs["copy_bytes_per_ns"]
         self.compute(n_bytes / rate)
+        self.enqueue_fs += self.now - begun
         return begun + round(min(n_bytes, piece) / rate * FS_PER_NS)
 
     def compute(self, ns):
@@ -67,7 +77,8 @@ class Host:
 
     def wait_until(self, fs):
         """The host wakes up at `fs` (or later, when it is later already) and pays for the wake-up."""
-        self.now = max(self.now, fs)
+        begun, self.now = self.now, max(self.now, fs)
+        self.sync_fs += self.now - begun
         self.charge("sync")
 
 
@@ -578,9 +589,19 @@ class Executor:
         return event.done.processed
 
     def create_event(self, r):
+        parts = [self.event(number) for number in r.of]
         event = self.events[r.event] = RecordedEvent()
         event.done = self.env.event()
+        if parts:
+            self.env.process(self._follow(event, parts, r.any))
         return event
+
+    def _follow(self, event, parts, first):
+        """The event happens with its parts, and fails as the first of them that failed."""
+        ends = [part.done for part in parts]
+        yield self.env.any_of(ends) if first else self.env.all_of(ends)
+        errors = [part.error for part in parts if part.done.processed and part.error is not None]
+        event.happen(self.env.now, errors[0] if errors else None)
 
     def signal_event(self, r):
         event = self.event(r.event)

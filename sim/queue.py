@@ -12,7 +12,7 @@ import simpy
 from sim.errors import CommandFault, TensimError
 
 
-@dataclass
+@dataclass(slots=True)
 class Item:
     """A command in a queue: what to run (a generator function), when it was issued, how much queue memory it
     takes.

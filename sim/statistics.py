@@ -6,7 +6,7 @@ All figures come from counters that the lane keeps; nothing here runs during a s
 import numpy as np
 
 from sim.deadlock import reason_name
-from sim.launch import THREAD_NAMES, TRISC0, TRISC2
+from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
 
 FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 DIRECTIONS = ("inject", "x", "y", "eject")
@@ -17,25 +17,33 @@ def program_cycles(chip):
     return sum(launch["ended"] - launch["started"] for launch in chip._launches.values() if "ended" in launch)
 
 
+def thread_totals(chip, slot):
+    """One `state.WORK` record of all threads of a kind (`sim.launch`: BRISC, NCRISC, ...) together."""
+    work = chip.work[slot::THREADS_PER_CORE]
+    totals = {name: work[name].sum(axis=0) for name in ("busy", "time", "operations", "stalls")}
+    return totals | {"longest": work["longest"].max()}
+
+
 def breakdown(chip):
     """{kind of core: {"busy": share, "stalled": {reason: share}, "idle": share, "operations": n}} of thread time."""
     result = {}
-    for name, totals in zip(THREAD_NAMES, chip.totals, strict=True):
+    for slot, name in enumerate(THREAD_NAMES):
+        totals = thread_totals(chip, slot)
         if totals["time"] == 0:
             continue
         stalls = {
-            reason_name(reason): int(cycles) / totals["time"]
+            reason_name(reason): int(cycles) / int(totals["time"])
             for reason, cycles in enumerate(totals["stalls"])
             if cycles > 0
         }
         stalls = dict(sorted(stalls.items(), key=lambda item: -item[1]))
-        busy = totals["busy"] / totals["time"]
+        busy = int(totals["busy"]) / int(totals["time"])
         result[name] = {
             "busy": busy,
-            "longest_cycles": totals["longest"],
+            "longest_cycles": int(totals["longest"]),
             "stalled": stalls,
             "other": max(0.0, 1 - busy - sum(stalls.values())),
-            "operations": totals["operations"],
+            "operations": int(totals["operations"]),
         }
     return result
 
@@ -138,7 +146,7 @@ def unit_utilization(chip, cycles):
     `issue`: the compute thread whose RISC-V core keeps its coprocessor waiting the longest.
     """
     core_cycles = max(cycles * len(chip.compute_cores), 1)
-    unpack, math, pack = (chip.totals[slot] for slot in range(TRISC0, TRISC2 + 1))
+    unpack, math, pack = (thread_totals(chip, slot) for slot in range(TRISC0, TRISC2 + 1))
     return {
         "fpu": (math["busy"] - math["issue"] - chip.sfpu_busy) / core_cycles,
         "sfpu": chip.sfpu_busy / core_cycles,

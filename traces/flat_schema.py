@@ -166,4 +166,9 @@ def parse_schema(data):
 @functools.cache
 def light_metal_schema():
     """The schema of Light Metal binaries."""
-    return parse_schema((Path(__file__).parent / "schema" / "light_metal.bfbs").read_bytes())
+    return parse_schema(light_metal_schema_bytes())
+
+
+def light_metal_schema_bytes():
+    """The reflection file of the schema."""
+    return (Path(__file__).parent / "schema" / "light_metal.bfbs").read_bytes()

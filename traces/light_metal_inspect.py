@@ -7,6 +7,7 @@ import numpy as np
 from sim.cores.data_format import DataFormat
 from traces.flat import Node
 from traces.light_metal_read import cores_of, ranges, value
+from traces.light_metal_system import chip_names
 
 MAX_WORDS = 16  # of a vector shown in a list of commands
 FIDELITY = {0: "LoFi", 2: "HiFi2", 3: "HiFi3", 4: "HiFi4", 255: "Invalid"}
@@ -53,7 +54,19 @@ def describe(binary, file):
         "bytes": len(binary.data), "schema_version": root.schema_version, "writer": root.writer,
         "devices": [plain(device) for device in root.devices or ()],
         "counts": dict(Counter(one["command"] for one in commands)), "commands": commands,
-        "programs": list(programs.values()), "buffers": list(buffers.values()),
+        "programs": list(programs.values()), "buffers": list(buffers.values()), **_recorded(binary),
+    }  # fmt: skip
+
+
+def _recorded(binary):
+    """What recordings and saved binaries have besides commands."""
+    root = binary.reader.root("spans", "binary")
+    names = ("kind", "device", "queue", "label", "nbytes", "start_fs", "end_fs", "command", "program")
+    return {
+        "chips": chip_names(binary.root), "links": [plain(link) for link in binary.root.links or ()],
+        "host_devices": [plain(host) for host in binary.root.host_devices or ()],
+        "timeline": [{name: getattr(span, name) for name in names} for span in root.spans or ()],
+        "binary": None if root.binary is None else plain(root.binary),
     }  # fmt: skip
 
 

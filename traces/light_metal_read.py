@@ -31,7 +31,10 @@ class Binary:
         self.data, self.numbering = data, numbering
         self.reader = Reader(light_metal_schema(), data, {"CommandType": NUMBERINGS[numbering]})
         self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
-        self.root = self.reader.root("devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names")
+        self.root = self.reader.root(
+            "devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names", "chips", "links",
+            "host_devices", "host_costs",
+        )  # fmt: skip
         self._payloads = self._traces = None
 
     @property
@@ -177,12 +180,16 @@ class Decoder:
     def __init__(self, binary, names, find_kernel, device=None):
         self.binary, self.names, self.find_kernel = binary, names, find_kernel
         self.kernels, self.created = {}, {}
-        self.device = device if binary.root.devices or device is not None else 0  # other writers mean one chip
+        described = binary.root.devices or binary.root.chips
+        self.device = device if described or device is not None else 0  # other writers mean one chip
+        self.renumbered = {}  # device id of the file -> device id here, where they differ
 
     def record(self, node):
         """The record of a command node."""
         if self.device is not None and "device_id" in node.fields:
             node.fields["device_id"] = self.device
+        elif self.renumbered and "device_id" in node.fields:
+            node.fields["device_id"] = self.renumbered.get(node.device_id, node.device_id)
         return RECORDS[node.table](self, node)
 
     def created_as(self, node, result):
@@ -376,6 +383,29 @@ def _finish(d, n):
     return c.Finish(n.device_id, None if n.all_queues else n.cq_global_id, integers(n.sub_device_ids))
 
 
+def _create_event(d, n):
+    of = tuple(d.names[number] for number in integers(n.of))
+    return c.CreateEvent(d.names.create(n.global_id), of, n.any)
+
+
+def _wait_events(d, n):
+    events = tuple(d.names[number] for number in integers(n.event_global_ids))
+    return c.WaitEvents(events, n.any, n.timeout_fs if n.has_timeout else None)
+
+
+def _enqueue_function(d, n):
+    """Who replays puts the function in."""
+    buffers = tuple(d.names[number] for number in integers(n.buffer_global_ids))
+    return c.EnqueueFunction(
+        n.device_id, n.cq_id, n.name or "", None, n.duration_fs, buffers, n.exclusive, n.parameters or "null"
+    )
+
+
+def _transfer_buffer(d, n):
+    source, target = d.names[n.source_global_id], d.names[n.target_global_id]
+    return c.TransferBuffer(n.device_id, n.cq_id, source, target, n.via or "auto")
+
+
 RECORDS = {
     "CreateDeviceCommand": lambda d, n: device_record(n.device),
     "CloseDeviceCommand": lambda d, n: c.CloseDevice(n.device_id),
@@ -421,4 +451,11 @@ RECORDS = {
     "ReplayTraceCommand": _replay_trace,
     "EnqueueTraceCommand": _replay_trace,
     "ReleaseTraceCommand": lambda d, n: c.ReleaseTrace(n.device_id, d.names["trace", n.tid]),
+    "CreateHostDeviceCommand": lambda d, n: c.CreateHostDevice(n.device_id, n.num_queues),
+    "CreateEventCommand": _create_event,
+    "SignalEventCommand": lambda d, n: c.SignalEvent(d.names[n.event_global_id], n.error or ""),
+    "WaitEventsCommand": _wait_events,
+    "HostWorkCommand": lambda d, n: c.HostWork(n.duration_fs),
+    "EnqueueFunctionCommand": _enqueue_function,
+    "TransferBufferCommand": _transfer_buffer,
 }

@@ -73,6 +73,7 @@ class BinaryWriter:
         self.commands, self.devices, self.descriptors, self.payloads = [], [], {}, []
         self.ids, self.next_id, self.names = {}, 0, {}
         self.command_bytes = self.payload_bytes = 0
+        self.further = {}  # fields of the root table that recordings and saved binaries have
 
     # --- ids
 
@@ -136,6 +137,7 @@ class BinaryWriter:
             "schema_version": SCHEMA_VERSION, "writer": writer_name, "host_start_fs": host_start,
             "cycles": cycles,
             "buffer_names": [Node("BufferName", {"global_id": i, "name": n}) for n, i in self.names.items()],
+            **self.further,
         }  # fmt: skip
         return sealed(writer.finish(writer.node(Node("LightMetalBinary", root))))
 
@@ -460,6 +462,44 @@ def _compare(b, r, data):
     })  # fmt: skip
 
 
+def _create_host_device(b, r, _):
+    return Node("CreateHostDeviceCommand", {"device_id": r.device, "num_queues": r.num_queues})
+
+
+def _create_event(b, r, _):
+    of = [b.id("event", number) for number in r.of]
+    return Node("CreateEventCommand", {"global_id": b.create("event", r.event), "of": of, "any": r.any})
+
+
+def _signal_event(b, r, _):
+    return Node("SignalEventCommand", {"event_global_id": b.id("event", r.event), "error": r.error})
+
+
+def _wait_events(b, r, _):
+    return Node("WaitEventsCommand", {
+        "event_global_ids": [b.id("event", number) for number in r.events], "any": r.any, "timeout_fs": r.timeout_fs or 0,
+        "has_timeout": r.timeout_fs is not None,
+    })  # fmt: skip
+
+
+def _host_work(b, r, _):
+    return Node("HostWorkCommand", {"duration_fs": r.duration_fs})
+
+
+def _enqueue_function(b, r, _):
+    return Node("EnqueueFunctionCommand", {
+        "cq_id": r.queue, "device_id": r.device, "name": r.name, "parameters": r.parameters, "duration_fs": r.duration_fs,
+        "buffer_global_ids": [b.id("buffer", number) for number in r.buffers], "exclusive": r.exclusive,
+    })  # fmt: skip
+
+
+def _transfer_buffer(b, r, _):
+    return Node("TransferBufferCommand", {
+        "cq_id": r.queue, "device_id": r.device, "source_global_id": b.id("buffer", r.source),
+        "target_global_id": b.id("buffer", r.target), "via": r.via,
+    })  # fmt: skip
+
+
 COMMANDS = {
     c.CreateDevice: _create_device,
     c.CloseDevice: _close_device,
@@ -498,4 +538,11 @@ COMMANDS = {
     c.LoadTrace: _load_trace,
     c.ReplayTrace: _replay_trace,
     c.ReleaseTrace: _release_trace,
+    c.CreateHostDevice: _create_host_device,
+    c.CreateEvent: _create_event,
+    c.SignalEvent: _signal_event,
+    c.WaitEvents: _wait_events,
+    c.HostWork: _host_work,
+    c.EnqueueFunction: _enqueue_function,
+    c.TransferBuffer: _transfer_buffer,
 }

@@ -33,6 +33,7 @@ ENQUEUE_PROGRAM, LAST_E2 = 12, 18
 MAX_COORDINATE = 63  # a NoC coordinate has 6 bits (reference section 2.5)
 MAX_CIRCULAR_BUFFER = 31  # 32 circular buffers a core (reference section 1.5)
 MAX_DEVICE = 65535
+MAX_HOST_QUEUES = 64  # a queue mask has as many bits (runtime reference section 5.8)
 
 # (table, field): smallest and largest value of the field, or of each element of a vector
 RANGES = {
@@ -45,6 +46,8 @@ RANGES = {
     ("CircularBufferConfig", "local_buffer_indices"): (0, MAX_CIRCULAR_BUFFER),
     ("CircularBufferConfig", "remote_buffer_indices"): (0, MAX_CIRCULAR_BUFFER),
     ("DeviceDescription", "device_id"): (0, MAX_DEVICE),
+    ("CreateHostDeviceCommand", "device_id"): (0, MAX_DEVICE),
+    ("CreateHostDeviceCommand", "num_queues"): (1, MAX_HOST_QUEUES),
 }
 
 # References without which a table means nothing; every known writer stores them.
@@ -72,6 +75,7 @@ class Limits:
     payload_bytes: int = 4 << 30  # of all payloads, unpacked
     payload_ratio: int = 1032  # the most that zlib's format can pack (zlib's technical details)
     queues: int = 2
+    simulated_fs: int = 1 << 62  # that commands ask for: half of what the clock can hold
     elements: int = 1 << 26  # of the vectors of references and arguments, counted for every command that names them
     problems: int = 100  # listed at most
 
@@ -328,15 +332,16 @@ _CONTENT_WHY = {
     content.RATIO: "{bound} B cannot unpack to {value} B",
     content.TOO_MUCH_PAYLOAD: "with this payload of {value} B all take more than {bound} B",
     content.TRACE_ORDER: "trace {value} after trace {bound}; the ids ascend",
+    content.TOO_LONG: "{value} fs; all commands together may ask for {bound}",
     content.TOO_MANY_ELEMENTS: "vectors are shared so often that they count {value} elements; at most {bound}",
 }
 
 
 def _limit_words(limits):
-    words = np.zeros(5, np.int64)
+    words = np.zeros(6, np.int64)
     words[content.LIMIT_BUFFER_BYTES], words[content.LIMIT_PAYLOAD_BYTES] = limits.buffer_bytes, limits.payload_bytes
     words[content.LIMIT_RATIO], words[content.LIMIT_QUEUES] = limits.payload_ratio, limits.queues
-    words[content.LIMIT_ELEMENTS] = limits.elements
+    words[content.LIMIT_ELEMENTS], words[content.LIMIT_FS] = limits.elements, limits.simulated_fs
     return words
 
 
@@ -357,7 +362,7 @@ def _content(raw, numbering, limits):
         data=raw, members=_command_members(numbering), first_rule=first_rule, rules=rules,
         ids=empty, things=np.zeros((0, content.THING_COLUMNS), np.int64),
         devices=np.zeros((content.MAX_DEVICES, 3), np.int64), payloads=np.zeros(payloads, np.int64),
-        traces=np.zeros(traces, np.int64), totals=np.zeros(5, np.int64), limits=_limit_words(limits),
+        traces=np.zeros(traces, np.int64), totals=np.zeros(6, np.int64), limits=_limit_words(limits),
         problems=np.zeros((limits.problems, content.PROBLEM_COLUMNS), np.int64),
     )  # fmt: skip
 
@@ -373,6 +378,8 @@ def verify_content(data, numbering="e2", limits=None):
     content.read_traces(c, content.root_vector(raw, content.ROOT_TRACES)[1])
     devices, first_device = content.root_vector(raw, content.ROOT_DEVICES)
     content.open_devices(c, first_device, devices)
+    hosts, first_host = content.root_vector(raw, content.ROOT_HOSTS)
+    content.open_hosts(c, first_host, hosts)
     keys = np.zeros(count, np.int64)
     ids = np.unique(keys[: content.collect_ids(c, first, count, keys)])
     c = c._replace(ids=ids, things=np.zeros((len(ids), content.THING_COLUMNS), np.int64))

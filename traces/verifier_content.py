@@ -17,8 +17,8 @@ RULE_COLUMNS = 7
 (
     CREATE, USE, USE_LIVE, USE_OWNED, USE_OPTIONAL, DEALLOCATE, DELETE, RECORD, QUEUE, DEVICE, OPEN_DEVICE, CLOSE_DEVICE,
     BUFFER_SIZES, WRITE, READ, REFERENCES, PER_CORE, RUNTIME_ARGS, SHADOW_BUFFER, INDEX, LOAD_TRACE,
-    USE_TRACE, RELEASE_TRACE,
-) = range(23)  # fmt: skip
+    USE_TRACE, RELEASE_TRACE, OPEN_HOST, USE_ALL, TIME,
+) = range(26)  # fmt: skip
 
 # SPACE: kinds of things that ids name; all but traces share one counter (reference section 3.8)
 BUFFER, PROGRAM, KERNEL, CIRCULAR_BUFFER, SEMAPHORE, GLOBAL_SEMAPHORE, EVENT, MANAGER, TRACE = range(9)
@@ -33,10 +33,10 @@ DEVICE_ID, QUEUES, OPEN = range(3)
 MAX_DEVICES = 256
 
 # totals
-DEVICE_COUNT, PROBLEM_COUNT, LIVE_BYTES, PAYLOAD_BYTES, ELEMENTS = range(5)
+DEVICE_COUNT, PROBLEM_COUNT, LIVE_BYTES, PAYLOAD_BYTES, ELEMENTS, SIMULATED = range(6)
 
 # limits
-LIMIT_BUFFER_BYTES, LIMIT_PAYLOAD_BYTES, LIMIT_RATIO, LIMIT_QUEUES, LIMIT_ELEMENTS = range(5)
+LIMIT_BUFFER_BYTES, LIMIT_PAYLOAD_BYTES, LIMIT_RATIO, LIMIT_QUEUES, LIMIT_ELEMENTS, LIMIT_FS = range(6)
 
 # problems[index]; COMMAND -1: a vector of the root.  SUB: field number inside the element or table of FIELD
 CODE, COMMAND, FIELD, ELEMENT, SUB, OFFSET, VALUE, BOUND, PROBLEM_SPACE = range(9)
@@ -45,12 +45,13 @@ PROBLEM_COLUMNS = 9
     NO_COMMAND, UNKNOWN_ID, CREATED_TWICE, WRONG_KIND, USED_AFTER_DELETE, USED_AFTER_DEALLOCATION, WRONG_OWNER, NO_QUEUE,
     UNKNOWN_DEVICE, CLOSED_DEVICE, TOO_MANY_DEVICES, BAD_SIZE, BAD_PAGE_SIZE, TOO_MUCH_MEMORY, NO_PAYLOAD, TWO_SOURCES,
     NO_DATA, BEYOND_BUFFER, BAD_INDEX, BAD_CORE, LENGTHS_DIFFER, NO_TRACE_DATA, TRACE_NOT_READY,
-    UNKNOWN_CODEC, BAD_PAYLOAD_SIZE, RATIO, TOO_MUCH_PAYLOAD, TRACE_ORDER, TOO_MANY_ELEMENTS,
-) = range(29)  # fmt: skip
+    UNKNOWN_CODEC, BAD_PAYLOAD_SIZE, RATIO, TOO_MUCH_PAYLOAD, TRACE_ORDER, TOO_MANY_ELEMENTS, TOO_LONG,
+) = range(30)  # fmt: skip
 
 # Field numbers inside shared tables, and bytes inside ArgumentReference; the schema never changes them.
-ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS, ROOT_NAMES = 0, 1, 3, 4, 8
+ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS, ROOT_NAMES, ROOT_HOSTS = 0, 1, 3, 4, 8, 12
 DEVICE_FIELD_ID, DEVICE_FIELD_QUEUES, DEVICE_FIELD_MINIMAL = 0, 3, 14
+HOST_FIELD_ID, HOST_FIELD_QUEUES = 0, 1
 PAYLOAD_DATA, PAYLOAD_CODEC, PAYLOAD_SIZE = 0, 1, 2
 SHADOW_FIELD = 5
 REFERENCE_BYTES, REFERENCE_INDEX, REFERENCE_ID, REFERENCE_KIND = 16, 4, 8, 12
@@ -249,7 +250,20 @@ def _device(c, device):
 @compiled
 def open_device(c, command, table, description, field, element):
     """Enter a device by its description."""
-    device = scalar(c.data, description, DEVICE_FIELD_ID, 4)
+    minimal = scalar(c.data, description, DEVICE_FIELD_MINIMAL, 1)
+    queues = 0 if minimal else scalar(c.data, description, DEVICE_FIELD_QUEUES, 4)
+    _enter(c, command, table, description, field, element, scalar(c.data, description, DEVICE_FIELD_ID, 4), queues)
+
+
+@compiled
+def open_host(c, command, table, description, field, element):
+    """Enter a host device by its command's table."""
+    device, queues = scalar(c.data, description, HOST_FIELD_ID, 4), scalar(c.data, description, HOST_FIELD_QUEUES, 4)
+    _enter(c, command, table, description, field, element, device, queues)
+
+
+@compiled
+def _enter(c, command, table, description, field, element, device, queues):
     index = _device(c, device)
     if index < 0:
         index = c.totals[DEVICE_COUNT]
@@ -257,8 +271,6 @@ def open_device(c, command, table, description, field, element):
             _add(c, TOO_MANY_DEVICES, command, table, field, index, len(c.devices), element, -1, description)
             return
         c.totals[DEVICE_COUNT] = index + 1
-    minimal = scalar(c.data, description, DEVICE_FIELD_MINIMAL, 1)
-    queues = 0 if minimal else scalar(c.data, description, DEVICE_FIELD_QUEUES, 4)
     c.devices[index, DEVICE_ID], c.devices[index, QUEUES], c.devices[index, OPEN] = device, queues, 1
 
 
@@ -365,6 +377,27 @@ def _spend(c, amount, command, table, field):
     if not within and before <= c.limits[LIMIT_ELEMENTS]:
         _add(c, TOO_MANY_ELEMENTS, command, table, field, c.totals[ELEMENTS], c.limits[LIMIT_ELEMENTS])
     return within
+
+
+@compiled
+def _use_all(c, rule, command, table):
+    """Every element of a vector names a thing; buffers are still allocated."""
+    count, first = vector(c.data, table, rule[A])
+    if not _spend(c, count, command, table, rule[A]):
+        return
+    for i in range(count):
+        place = first + 4 * i
+        _known(c, u32(c.data, place), rule[SPACE], rule[SPACE] == BUFFER, command, table, rule[A], i, -1, place)
+
+
+@compiled
+def _check_time(c, rule, command, table):
+    """Simulated time that the command asks for, alone and in sum."""
+    fs, bound = scalar(c.data, table, rule[A], 8), c.limits[LIMIT_FS]
+    if fs < 0 or fs > bound - c.totals[SIMULATED]:
+        _add(c, TOO_LONG, command, table, rule[A], fs, bound)
+        return
+    c.totals[SIMULATED] += fs
 
 
 # --- arguments
@@ -495,6 +528,12 @@ def _apply(c, rule, command, table):
         _check_runtime_args(c, rule, command, table)
     elif action == INDEX:
         _check_index(c, rule, command, table)
+    elif action == OPEN_HOST:
+        open_host(c, command, table, table, HOST_FIELD_ID, -1)
+    elif action == USE_ALL:
+        _use_all(c, rule, command, table)
+    elif action == TIME:
+        _check_time(c, rule, command, table)
     else:
         _trace(c, rule, command, table)
 
@@ -581,6 +620,14 @@ def open_devices(c, first, count):
     for i in range(count):
         description = follow(c.data, first + 4 * i)
         open_device(c, -1, description, description, ROOT_DEVICES, i)
+
+
+@compiled
+def open_hosts(c, first, count):
+    """Enter the host devices that were open when the recording began."""
+    for i in range(count):
+        description = follow(c.data, first + 4 * i)
+        open_host(c, -1, description, description, ROOT_HOSTS, i)
 
 
 @compiled

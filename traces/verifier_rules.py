@@ -45,6 +45,10 @@ _USES_EVENT = _uses(EVENT, "event_global_id")
 _SIZES = _rule(walk.BUFFER_SIZES, "global_id", "size", "large_size", "page_size", "large_page_size")
 
 
+def _takes_time(field):
+    return _rule(walk.TIME, field)
+
+
 def _references(lists=None):
     """`lists`: the field with the cores when there is a list of arguments for each."""
     return _rule(walk.REFERENCES, "references", "args", lists)
@@ -98,6 +102,17 @@ RULES = {
     "SetStallGroupCommand": [_ON_DEVICE],
     "CreateDeviceCommand": [_rule(walk.OPEN_DEVICE, "device")],
     "CloseDeviceCommand": [_rule(walk.CLOSE_DEVICE, "device_id")],
+    "CreateHostDeviceCommand": [_rule(walk.OPEN_HOST)],
+    "CreateEventCommand": [_rule(walk.USE_ALL, "of", space=EVENT), _creates(EVENT)],
+    "SignalEventCommand": [_USES_EVENT],
+    "WaitEventsCommand": [_rule(walk.USE_ALL, "event_global_ids", space=EVENT), _takes_time("timeout_fs")],
+    "HostWorkCommand": [_takes_time("duration_fs")],
+    "EnqueueFunctionCommand": [
+        _ON_TRACE_QUEUE, _rule(walk.USE_ALL, "buffer_global_ids", space=BUFFER), _takes_time("duration_fs"),
+    ],
+    "TransferBufferCommand": [
+        _ON_TRACE_QUEUE, _uses(BUFFER, "source_global_id", walk.USE_LIVE), _uses(BUFFER, "target_global_id", walk.USE_LIVE),
+    ],
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ opened with `timing=functional`.  Binding chooses one per device.
 
 import functools
 import itertools
+import json
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ import numpy as np
 
 from host_api.runtime.conversion import to_layout
 from host_api.runtime.dtypes import cast
-from host_api.runtime.encoding import decode, encode
+from host_api.runtime.encoding import encode
 from host_api.runtime.errors import (
     LayoutMismatch,
     NoVariant,
@@ -22,11 +23,12 @@ from host_api.runtime.errors import (
     UnresolvedPromise,
     UseAfterDonate,
 )
+from host_api.runtime.functions import call_on_arrays, describe_tensor, name_of
 from host_api.runtime.layouts import Layout, MemSpace, TensorDesc
 from host_api.runtime.placement import ANY, Affinity, Optimal, Promise, choose, executable_with, resolve
 from host_api.runtime.sync import Event
 from host_api.runtime.sync import wait as host_wait
-from host_api.runtime.tensors import DeviceStorage, Tensor
+from host_api.runtime.tensors import Tensor, buffers_of
 from sim import commands as c
 from sim.environment import FS_PER_NS
 from sim.errors import UsageError
@@ -129,11 +131,11 @@ class Binary:
 
         return load(source)
 
-    def save(self, path):
-        """Write it to a file: the commands that build its programs, in the Light Metal format."""
+    def save(self, path, **settings):
+        """Write it to a file in the Light Metal format; see `host_api.runtime.binary_files.save`."""
         from host_api.runtime.binary_files import save
 
-        save(self, path)
+        save(self, path, **settings)
 
     def index(self, program):
         """Position of a program by position or name; UsageError when there is none."""
@@ -347,6 +349,8 @@ class BoundBinary:
         event = queue.issue("program", label, emit, wait=wait, reads=reads, writes=writes, around=around)
         for tensor in outputs:
             tensor.written()
+        if device.system.recorder is not None:
+            device.system.recorder.submitted(info, inputs, outputs, event)
         if device.system.capturing is not None:
             device.system.capturing.use([*inputs, *outputs])
         return event, queue.id
@@ -374,18 +378,15 @@ class BoundBinary:
 
     def _function(self, index, info, variant, device, queue, inputs, outputs):
         cost = variant.cost_ns(*[t.desc for t in inputs]) if callable(variant.cost_ns) else variant.cost_ns
-
-        given = [(t.storage.memory()[0], t.desc, t.layout) for t in inputs]
-        wanted = [(t.storage.memory()[1], t.desc, t.layout) for t in outputs]
-
-        def run():
-            results = variant.function(*[decode(read(), desc, layout) for read, desc, layout in given])
-            results = results if isinstance(results, tuple | list) else (results,)
-            for (write, desc, layout), values in zip(wanted, results, strict=True):
-                write(encode(cast(np.asarray(values), desc.dtype).reshape(desc.shape), desc, layout))
-
-        buffers = tuple(t.storage.buffer.unique_id for t in (*inputs, *outputs) if isinstance(t.storage, DeviceStorage))
-        return queue._emit_function(info.name, run, round(cost * FS_PER_NS), True, buffers)
+        storages = [t.storage for t in (*inputs, *outputs)]
+        memories = [storage.memory() for storage in storages]
+        faces = {"inputs": inputs, "outputs": outputs}
+        parameters = {side: [describe_tensor(t.desc, t.layout) for t in tensors] for side, tensors in faces.items()}
+        name = name_of(variant.function) or f"program {info.name}"  # only a registered one can be replayed
+        return queue.emit_function(
+            name, lambda: call_on_arrays(variant.function, parameters, memories), round(cost * FS_PER_NS),
+            buffers_of(storages), json.dumps(parameters),
+        )  # fmt: skip
 
     def _give_away(self, info, tensor, results, position):
         output = info.inputs[position].aliases_output

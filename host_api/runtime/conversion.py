@@ -10,6 +10,7 @@ import numpy as np
 
 from host_api.runtime.encoding import convert
 from host_api.runtime.errors import EmbeddedTransfer
+from host_api.runtime.functions import CONVERT, describe_layout, describe_tensor
 from host_api.runtime.layouts import Layout, MemSpace
 from host_api.runtime.placement import ANY
 from host_api.runtime.planner import HOST, apply_host_step, plan_conversion
@@ -52,8 +53,12 @@ def to_layout_into(dst, src, *, allow_host_bounce=True, wait=(), queue=ANY, labe
 
 def download(src, *, wait=(), queue=ANY, label=""):
     """The bytes of a device tensor in host memory, in the form that they have there."""
-    layout = replace(Layout(MemSpace.HOST), **{name: getattr(src.layout, name) for name in HOST_LAYOUT_FIELDS})
-    return _download(src, layout, None, wait, queue, label)
+    return _download(src, host_form(src.layout), None, wait, queue, label)
+
+
+def host_form(layout):
+    """The layout in host memory of the same bytes in the same order as in `layout`."""
+    return replace(Layout(MemSpace.HOST), **{name: getattr(layout, name) for name in HOST_LAYOUT_FIELDS})
 
 
 def _target(src, layout, device):
@@ -161,16 +166,10 @@ def _device_step(here, step, device, into, wait, queue, label):
         transfer_into(target, here, wait=wait, queue=queue, label=label)
         return target
     target = into or Tensor.empty(here.desc, step.layout, owner, name=here.name)
-    before, after = here.layout, target.layout
-
-    desc, (read, _), (_, write) = here.desc, here.storage.memory(), target.storage.memory()
-
-    def change():
-        write(convert(read(), desc, before, after))
-
+    parameters = {"before": describe_tensor(here.desc, here.layout), "after": describe_layout(target.layout)}
     owner.run_function(
-        step.op, label, change, step.est_ns, reads=[here], writes=[target], wait=wait, queue=queue,
-        nbytes=step.nbytes,
+        step.op, label, CONVERT, step.est_ns, parameters=parameters, reads=[here], writes=[target], wait=wait,
+        queue=queue, nbytes=step.nbytes,
     )  # fmt: skip
     return target
 

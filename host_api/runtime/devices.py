@@ -1,6 +1,7 @@
 """Devices: the host, simulated accelerators, embedded targets, and meshes of accelerators (runtime reference section 5.4)."""
 
 import contextlib
+import json
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from host_api.runtime.errors import (
     TraceStale,
     UseAfterFree,
 )
+from host_api.runtime.functions import COPY, FILL, NOTHING, bound
 from host_api.runtime.placement import ANY, check_mask, pick_queue
 from host_api.runtime.planner import Capabilities
 from host_api.runtime.queues import Queue
 from host_api.runtime.sync import wait as host_wait
-from host_api.runtime.tensors import DeviceStorage, HostStorage
+from host_api.runtime.tensors import DeviceStorage, HostStorage, buffers_of
 from host_api.types import BufferType
 from sim import commands as c
 from sim.buffers import read_pages, write_pages
@@ -39,7 +41,7 @@ class Device:
         self.name, self.spec = info.spec, info.spec
         self.queues = [Queue(self, index) for index in range(num_queues)]
         self.loaded = {}  # binary id -> BoundBinary
-        self.is_open = True
+        self.is_open, self.opened_ns = True, system.host_ns
 
     def __repr__(self):
         return f"{type(self).__name__}({self.name})"
@@ -63,14 +65,15 @@ class Device:
         if not self.is_open:
             raise UseAfterFree(f"{self.name} is closed", hint="open it again")
 
-    def run_function(self, kind, name, function, duration_ns, *, reads=(), writes=(), wait=(), queue=ANY, nbytes=0,
-                     exclusive=True):  # fmt: skip
-        """Let a queue be busy for a time, then call `function`; returns the Event.  `reads`, `writes`: tensors."""
+    def run_function(self, kind, label, name, duration_ns, *, parameters=None, reads=(), writes=(), wait=(), queue=ANY,
+                     nbytes=0):  # fmt: skip
+        """Let a queue be busy for a time, then call a registered function on tensors; returns the Event."""
         queue = self.queue_for(queue)
         storages = [t.storage for t in reads], [t.storage for t in writes]
-        buffers = tuple(s.buffer.unique_id for side in storages for s in side if isinstance(s, DeviceStorage))
-        emit = queue._emit_function(name, function, round(duration_ns * FS_PER_NS), exclusive, buffers)
-        event = queue.issue(kind, name, emit, wait=wait, reads=storages[0], writes=storages[1], nbytes=nbytes)
+        call = bound(name, parameters, [storage.memory() for side in storages for storage in side])
+        buffers = buffers_of(storages[0] + storages[1])
+        emit = queue.emit_function(name, call, round(duration_ns * FS_PER_NS), buffers, json.dumps(parameters))
+        event = queue.issue(kind, label, emit, wait=wait, reads=storages[0], writes=storages[1], nbytes=nbytes)
         for tensor in writes:
             tensor.written()
         return event
@@ -264,20 +267,17 @@ class SimAccelerator(Device):
         if target.layout != source.layout or target.desc.shape != source.desc.shape:
             raise UsageError("copy needs two tensors of one shape and layout", hint="to_layout_into converts")
         ns = self.system.costs(self, self).step_ns("copy", self.name, source.nbytes)
-        (read, _), (_, write) = source.storage.memory(), target.storage.memory()
         return self.run_function(
-            "copy", label, lambda: write(read()), ns, reads=[source], writes=[target], wait=wait,
-            queue=1 << queue.id, nbytes=source.nbytes,
+            "copy", label, COPY, ns, reads=[source], writes=[target], wait=wait, queue=1 << queue.id,
+            nbytes=source.nbytes,
         )  # fmt: skip
 
     def fill(self, queue, tensor, value, *, wait, label):
         """Fill a tensor's bytes, at the rate of the memory."""
         ns = self.system.costs(self, self).step_ns("copy", self.name, tensor.nbytes)
-        data = np.full(tensor.nbytes, value, np.uint8)
-        _, write = tensor.storage.memory()
         return self.run_function(
-            "fill", label, lambda: write(data), ns, writes=[tensor], wait=wait, queue=1 << queue.id,
-            nbytes=tensor.nbytes,
+            "fill", label, FILL, ns, parameters={"nbytes": tensor.nbytes, "value": value}, writes=[tensor], wait=wait,
+            queue=1 << queue.id, nbytes=tensor.nbytes,
         )  # fmt: skip
 
     # --- traces, faults
@@ -366,7 +366,7 @@ class EmbeddedDevice(SimAccelerator):
         self.image = (image if isinstance(image, Binary) else Binary.load(image)).bind(self)
         self._results = None
         boot = float(self.params.get("boot_ns", 0))
-        return self.run_function("boot", f"boot {self.name}", lambda: None, boot)
+        return self.run_function("boot", f"boot {self.name}", NOTHING, boot)
 
     def reset(self):
         """Back to before boot."""

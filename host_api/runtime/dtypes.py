@@ -6,7 +6,7 @@ There is one rounding per pair, the same on every route (invariant I7 of the run
 - to bf16: f32 rounds to nearest even, integers go through f32;
 - to an integer: floats are cut towards zero and saturate, NaN gives 0; integers wrap modulo 2^bits;
 - to a block float: through f32; infinities become the largest finite f32 and NaN becomes 0, for the format has neither;
-  then each block of 16 rounds as the packer does (`sim.cores.tile_formats.encode_block`).
+  then each block of 16 rounds as the packer does (`sim.cores.packer.store_block`).
 """
 
 from enum import Enum

@@ -85,7 +85,7 @@ class Queue:
 
     def wait_for(self, event):
         """The queue stalls until `event`; the host goes on."""
-        if not self.ordered(event):
+        if event is not self.system.origin and not self.ordered(event):
             self.system.executor.submit(c.WaitForEvent(self.device.number, self.id, event.id))
             self.clock = merge(self.clock, event.clock)
 
@@ -134,11 +134,14 @@ class Queue:
             finally:
                 self.system.in_callback = False
 
-        emit = self._emit_function(label, call, 0, exclusive=False)
+        emit = self.emit_function(label, call, 0, exclusive=False)
         return self.issue("host_func", label, emit, wait=wait, reads=reads, writes=writes)
 
-    def _emit_function(self, name, function, duration_fs, exclusive=True, buffers=()):
-        record = c.EnqueueFunction(self.device.number, self.id, name, function, duration_fs, buffers, exclusive)
+    def emit_function(self, name, function, duration_fs, buffers=(), parameters="null", exclusive=True):
+        """What submits an EnqueueFunction of this queue."""
+        record = c.EnqueueFunction(
+            self.device.number, self.id, name, function, duration_fs, buffers, exclusive, parameters
+        )
         return lambda: self.system.executor.submit(record)
 
     def fill(self, tensor, value, *, wait=(), label=None):

@@ -62,14 +62,17 @@ class Event:
     @property
     def t_start(self):
         """When the command began to use the device; its end for what takes no time there."""
-        if self._item is None or not self.done:
-            return self.t_end
-        return self.t_end if self._item.begun is None else self._item.begun / FS_PER_NS
+        return None if self.span_fs is None else self.span_fs[0] / FS_PER_NS
 
     @property
     def t_end(self):
         """When the event happened."""
-        return None if self._state.time is None else self._state.time / FS_PER_NS
+        return None if self.span_fs is None else self.span_fs[1] / FS_PER_NS
+
+    @property
+    def span_fs(self):
+        """(begin, end) in femtoseconds, None before it happened."""
+        return span_fs(self._item, self._state)
 
     def query(self):
         """Whether it has happened by now on the host's clock; a poll costs host time."""
@@ -86,31 +89,29 @@ class Event:
         return _combined(events, "any")
 
 
+def span_fs(item, state):
+    """(begin, end) of a command by its queue item (None: it has none) and the recorded event behind it, or None."""
+    if state.time is None:
+        return None
+    begun = state.time if item is None or item.begun is None else item.begun
+    return begun, state.time
+
+
 def _combined(events, mode):
     if not events:
         raise UsageError("an event of no events would never happen")
     if len(events) == 1:
         return events[0]
     system = events[0].system
-    env = system.env
-    state, number = host_event(system)
-
-    def follow():
-        ends = [event._state.done for event in events]
-        yield env.all_of(ends) if mode == "all" else env.any_of(ends)
-        happened = [event for event in events if event._state.done.processed]
-        errors = [event._state.error for event in happened if event._state.error is not None]
-        state.happen(env.now, errors[0] if errors else None)
-
-    env.process(follow())
+    state, number = host_event(system, tuple(event.id for event in events), mode == "any")
     clock = merge(*(event.clock for event in events)) if mode == "all" else {}
     return Event(system, state, number, f"{mode} of {', '.join(event.label for event in events)}", clock)
 
 
-def host_event(system):
-    """(state, id) of a fresh event that no queue records."""
+def host_event(system, of=(), any=False):
+    """(state, id) of a fresh event that no queue records; `of`, `any`: the events that it follows."""
     number = new_id()
-    return system.executor.submit(c.CreateEvent(number)), number
+    return system.executor.submit(c.CreateEvent(number, of, any)), number
 
 
 def merge(*clocks):
@@ -182,7 +183,7 @@ def wait(x, *, mode="all", timeout_ns=None):
     """
     if mode not in ("all", "any"):
         raise UsageError(f"mode is {mode!r}", hint="'all' or 'any'")
-    events = events_of(x)
+    events = [event for event in events_of(x) if event is not event.system.origin]
     if not events:
         return
     system = events[0].system

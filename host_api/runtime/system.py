@@ -15,7 +15,7 @@ from host_api.runtime.planner import Costs
 from host_api.runtime.selection import DeviceInfo, select
 from host_api.runtime.specs import parse_devices
 from host_api.runtime.sync import Event, Timeline, merge
-from host_api.runtime.systems import SystemConfig, build_topology, mesh_of
+from host_api.runtime.systems import SystemConfig, build_topology, chip_overrides, mesh_of
 from host_api.runtime.tensors import Residency
 from host_api.runtime.timeline import Span, chrome_trace
 from sim import commands as c
@@ -26,7 +26,6 @@ from sim.executor import RecordedEvent
 from sim.executor import System as SimSystem
 
 FIRST_HOST = 256  # number of the first host device in command records; chips have 0, 1, ...
-UNLIMITED = 1e18  # bytes per ns
 HAZARDS = ("auto", "manual", "check")
 _current = None
 
@@ -85,7 +84,7 @@ class System:
         self.seed, self.hazards = seed, hazards or self.config.hazards
         if self.hazards not in HAZARDS:
             raise UsageError(f"hazards is {self.hazards!r}", hint=f"one of {', '.join(HAZARDS)}")
-        self._archs = [load_arch(chip.arch, self._overrides(chip.arch)) for chip in self.config.chips]
+        self._archs = [load_arch(chip.arch, chip_overrides(self.config, chip.arch)) for chip in self.config.chips]
         self.sim = SimSystem(metal.current_system().executor.programs)
         self.host, self.env, self.executor = self.sim.host, self.sim.env, self.sim.executor
         self.timeline_host = HostTimeline(self)
@@ -93,7 +92,7 @@ class System:
         self.next_tensor_id = itertools.count(1).__next__
         self.plans, self.residency = Plans(self), Residency(self)
         self.stats, self.spans, self.signalled, self.clock = Counter(), [], set(), {}
-        self.in_callback, self.capturing, self.hooks = False, None, []
+        self.in_callback, self.capturing, self.recorder, self.hooks = False, None, None, []
         self._open, self._costs, self._scopes = {}, {}, []
         self.inventory = self._declare()
         self.topology = self.sim.topology = build_topology(self.env, self.config, self._archs)
@@ -117,7 +116,7 @@ class System:
         global _current
         with contextlib.suppress(TensimError):
             self.drain()
-        for device in list(self._open.values()):
+        for device in self.open_devices():
             device.close(force=True)
         _current = None if _current is self else _current
 
@@ -130,19 +129,6 @@ class System:
         return event
 
     # --- declared devices
-
-    def _overrides(self, arch):
-        """Parameter overrides of a chip; `ideal` sets every overhead of host, dispatch and PCIe pages to nothing."""
-        changes = {}
-        if self.config.ideal:
-            base = load_arch(arch)
-            for part in ("host", "dispatch"):
-                for key in base.section(part):
-                    if key.endswith("_ns"):
-                        changes[f"{part}.{key}"] = UNLIMITED if key.endswith("_per_ns") else 0
-            changes |= {"pcie.write_page_bytes_per_ns": UNLIMITED, "pcie.read_page_bytes_per_ns": UNLIMITED}
-            changes |= {"pcie.write_page_ns": 0, "pcie.read_page_ns": 0}
-        return {**changes, **self.config.overrides}
 
     def _declare(self):
         """DeviceInfos: the chips, the host, and the chips once more as embedded targets."""
@@ -248,6 +234,10 @@ class System:
                     hint="open it once with all settings",
                 )
 
+    def open_devices(self):
+        """Devices that are open, in the order of their opening."""
+        return list(self._open.values())
+
     def forget(self, device):
         """A device was closed."""
         for place, open_device in list(self._open.items()):
@@ -256,10 +246,8 @@ class System:
 
     def open_record(self, info, params, number):
         """The CreateDevice record of a declared chip."""
-        chip, overrides = (
-            self.config.chips[self.chip_of(info)],
-            self._overrides(self.config.chips[self.chip_of(info)].arch),
-        )
+        chip = self.config.chips[self.chip_of(info)]
+        overrides = chip_overrides(self.config, chip.arch)
         queues = int(params.get("cqs", info.queues))
         if queues > info.queues:
             overrides["dispatch.max_queues"] = queues
@@ -281,7 +269,8 @@ class System:
         """The host works for `ns` on something that the timeline shows."""
         begun = self.host.now
         self.executor.submit(c.HostWork(round(ns * FS_PER_NS)))
-        self.stats["host.prep_ns"] += ns
+        if op != "idle":
+            self.stats["host.prep_ns"] += ns
         self.spans.append(Span(op, "host", None, label, nbytes, (), begun, self.host.now, None))
 
     def spawn(self, generator, *, label=""):
@@ -291,6 +280,8 @@ class System:
         """
         from host_api.runtime.spawned import spawn
 
+        if self.recorder is not None:
+            raise UsageError("a recording holds one host, no spawned ones", hint="spawn outside of record(...)")
         return spawn(self, generator, label)
 
     def run_until(self, ns):
@@ -300,16 +291,32 @@ class System:
 
     def drain(self):
         """The host waits for everything on every device."""
-        for device in list(self._open.values()):
+        for device in self.open_devices():
             device.synchronize()
 
     def timeline(self):
         """Every command issued so far: `Timeline` of spans with start and end in ns, `.to_chrome_trace(path)`."""
         return chrome_trace(self.spans)
 
+    def profile(self, *, families=("queue_events", "host"), filters=None):
+        """Context manager that gives a `Profile`, filled at the end of the block.
+
+        `families`: of queue_events, host, dispatch, memory, counters; `filters`: {"function": glob over labels, "device": a
+        device or a glob over specs, "queue": number}, which choose spans.  UsageError for others.
+        """
+        from host_api.runtime.profiling import profile
+
+        return profile(self, families, filters)
+
     def new_timeline(self, label="timeline"):
         """A counter whose values are events."""
         return Timeline(self, label)
+
+    def record(self, path, *, files="all"):
+        """Record the commands of the `with` block in a file; see `host_api.runtime.recording`."""
+        from host_api.runtime.recording import record
+
+        return record(self, path, files)
 
     # --- what commands need
 

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sim.arch.loader import architectures
+from sim.arch.loader import architectures, load_arch
 from sim.errors import UsageError
 from sim.topology import HOST, T3000_MESH, Link, Topology, topology_of
+
+UNLIMITED = 1e18  # bytes per ns
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,20 @@ def _board(name, first, group):
         known = ", ".join(["n150", "n300", "t3000", *architectures()])
         raise UsageError(f"a system cannot hold {name!r}", hint=f"boards and architectures: {known}")
     return [ChipConfig(arch, None, group)]
+
+
+def chip_overrides(config, arch):
+    """{parameter: value} for the chips of an architecture; `ideal` sets the overheads of host, dispatch and PCIe to nothing."""
+    changes = {}
+    if config.ideal:
+        base = load_arch(arch)
+        for part in ("host", "dispatch"):
+            for key in base.section(part):
+                if key.endswith("_ns"):
+                    changes[f"{part}.{key}"] = UNLIMITED if key.endswith("_per_ns") else 0
+        changes |= {"pcie.write_page_bytes_per_ns": UNLIMITED, "pcie.read_page_bytes_per_ns": UNLIMITED}
+        changes |= {"pcie.write_page_ns": 0, "pcie.read_page_ns": 0}
+    return {**changes, **config.overrides}
 
 
 def build_topology(env, config, archs):

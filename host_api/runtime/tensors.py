@@ -10,6 +10,7 @@ from host_api.runtime.errors import LayoutMismatch, RetainedTensor, UseAfterFree
 from host_api.runtime.layouts import Layout, MemSpace, TensorDesc
 from host_api.runtime.queues import Uses
 from host_api.runtime.sync import wait
+from sim import commands as c
 from sim.errors import UsageError
 
 ROW_HOST = Layout(MemSpace.HOST)
@@ -51,6 +52,11 @@ class DeviceStorage:
         """Give the memory back."""
         self.device.free_buffer(self.buffer, self.uses)
         self.buffer = None
+
+
+def buffers_of(storages):
+    """Ids of the buffers of storages; host memory has none."""
+    return tuple(storage.buffer.unique_id for storage in storages if isinstance(storage, DeviceStorage))
 
 
 class Tensor:
@@ -179,7 +185,16 @@ class Tensor:
 
     def poke(self, data):
         """Replace its bytes at the device's present time: a back door without cost."""
-        self.storage.memory()[1](data)
+        storage, system = self.storage, self.system
+        if isinstance(storage, DeviceStorage) and system.env.active_process is None:
+            system.executor.submit(c.WriteDirect(storage.buffer.unique_id, np.ascontiguousarray(data).tobytes()))
+            return
+        if isinstance(storage, DeviceStorage) and system.recorder is not None:
+            raise UsageError(
+                f"{self.name} is overwritten while a command runs, which a recording cannot hold",
+                hint="record without hooks and host calls that poke",
+            )
+        storage.memory()[1](data)
 
     def numpy(self):
         """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from sim.environment import FS_PER_NS
 
 
-@dataclass
+@dataclass(slots=True)
 class Span:
     """A command: where it ran, from when to when.  Times come from the event, for work of the host from `begun`, `ended`."""
 

@@ -74,6 +74,17 @@ RECORDS = [
     c.CompareBuffer(0, 1, 1, bytes(64), "name", 0.5, 1e-3, 5),
     c.ReplayTrace(0, 1, 6, True),
     c.ReleaseTrace(0, 6),
+    c.CreateHostDevice(256, 4),
+    c.CreateEvent(7),
+    c.CreateEvent(7, (3,), True),
+    c.SignalEvent(3),
+    c.SignalEvent(3, "why"),
+    c.WaitEvents((3,)),
+    c.WaitEvents((3, 3), True, 0),
+    c.HostWork(2**60),
+    c.EnqueueFunction(0, 1, "convert", None, 12345, (1, 1), False, '{"a": 1}'),
+    c.EnqueueFunction(0, 1, "nothing", None, 0),
+    c.TransferBuffer(0, 1, 1, 1, "host"),
 ]
 
 

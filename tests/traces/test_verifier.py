@@ -311,6 +311,15 @@ def test_no_member_above_17_in_the_later_numbering():
 
 # --- content
 
+
+def event(number, **fields):
+    return command("CreateEvent", global_id=number, **fields)
+
+
+def function(**fields):
+    return command("EnqueueFunction", **fields)
+
+
 DEVICE = Node("DeviceDescription", {"device_id": 3, "num_hw_cqs": 1})
 REFER = {"args": [1]}
 CONTENT = [
@@ -352,6 +361,23 @@ CONTENT = [
      "commands[1].cmd.config.shadow_buf_global_id", "id 0 names a program, not a buffer"),
     ("trace", (command("LoadTrace", tid=4),), "commands[0].cmd.tid", "the file holds no trace 4"),
     ("replay", (command("ReplayTrace", tid=4),), "commands[0].cmd.tid", "trace 4 is not loaded"),
+    ("signal", (command("SignalEvent", event_global_id=1),), "commands[0].cmd.event_global_id",
+     "no earlier command created event 1"),
+    ("event", (event(0), event(0)), "commands[1].cmd.global_id", "id 0 was given to a event before"),
+    ("own part", (event(0, of=[0]),), "commands[0].cmd.of[0]", "no earlier command created event 0"),
+    ("parts", (event(0), buffer(1), event(2, of=[0, 1])), "commands[2].cmd.of[1]", "id 1 names a buffer, not a event"),
+    ("waits", (event(0), command("WaitEvents", event_global_ids=[0, 7])), "commands[1].cmd.event_global_ids[1]",
+     "no earlier command created event 7"),
+    ("function", (buffer(0), command("BufferDeallocate", global_id=0), function(buffer_global_ids=[0])),
+     "commands[2].cmd.buffer_global_ids[0]", "buffer 0 was deallocated before"),
+    ("transfer", (buffer(0), command("TransferBuffer", source_global_id=0, target_global_id=1)),
+     "commands[1].cmd.target_global_id", "no earlier command created buffer 1"),
+    ("time", (command("HostWork", duration_fs=1 << 62), function(duration_fs=1)), "commands[1].cmd.duration_fs",
+     f"1 fs; all commands together may ask for {1 << 62}"),
+    ("no time", (command("HostWork", duration_fs=(1 << 64) - 1),), "commands[0].cmd.duration_fs",
+     f"-1 fs; all commands together may ask for {1 << 62}"),
+    ("host queue", (command("CreateHostDevice", device_id=256, num_queues=2), function(device_id=256, cq_id=2)),
+     "commands[1].cmd.cq_id", "there is no command queue 2; the device has 2"),
 ]  # fmt: skip
 
 
@@ -376,6 +402,14 @@ def test_devices_are_described_and_open():
         ("commands[2].cmd.device_id", "device 3 was closed before"),
         ("commands[3].cmd.device_id", "the file describes no device 4"),
     ]
+
+
+def test_host_devices_that_were_open():
+    host = Node("CreateHostDeviceCommand", {"device_id": 256, "num_queues": 2})
+    data = written(function(device_id=256, cq_id=1), function(device_id=256, cq_id=2), host_devices=[host])
+    assert [one.why for one in verify_content(data)] == ["there is no command queue 2; the device has 2"]
+    data = written(command("CreateHostDevice", device_id=256, num_queues=65))
+    assert "the largest is 64" in verify_structure(data).why
 
 
 def test_queues_of_a_described_device():

@@ -1,0 +1,387 @@
+"""Binaries in files: the Light Metal format with the programs' faces beside the commands that build them.
+
+Each variant with kernels is built once over placeholder buffers on a scratch device of every architecture asked for; its
+command records stand in the file.  A loaded variant hands them to the executor again, with the real buffers in the places
+of the placeholders.  Variants in numpy are stored by the name that `host_function` gave them.
+"""
+
+import functools
+import hashlib
+import json
+
+import numpy as np
+
+import host_api.device as metal
+from host_api.buffer import create_buffer
+from host_api.light_metal import WRITER, LightMetalBinary, verified
+from host_api.program import Program
+from host_api.runtime.binaries import Binary, ProgramInfo, TensorInfo, Variant
+from host_api.runtime.dtypes import DType
+from host_api.runtime.functions import array_function, describe_layout, layout_of, name_of
+from host_api.runtime.layouts import TensorDesc
+from host_api.runtime.placement import Optimal, Promise
+from sim import commands as c
+from sim.arch.loader import load_arch
+from sim.errors import BinaryError, TensimError, UsageError
+from sim.executor import System, new_id
+from traces.flat import Node
+from traces.flat_schema import light_metal_schema_bytes
+from traces.light_metal_read import Decoder, Names
+from traces.light_metal_write import BinaryWriter, device_description
+
+ARCHITECTURES = ("wormhole_b0",)  # that variants for any chip are built for, unless others are asked for
+BUILDING = (
+    c.CreateProgram, c.CreateKernel, c.SetRuntimeArgs, c.SetCommonRuntimeArgs, c.UpdateRuntimeArg, c.CreateCircularBuffer,
+    c.UpdateCircularBuffer, c.CreateSemaphore, c.AssignBufferToProgram,
+)  # fmt: skip
+BUILDING_TABLES = {
+    "ProgramConstructorCommand", "CreateKernelCommand", "SetRuntimeArgsUint32Command",
+    "SetRuntimeArgsUint32VecPerCoreCommand", "SetRuntimeArgsCommand", "SetCommonRuntimeArgsCommand",
+    "UpdateRuntimeArgCommand", "CreateCircularBufferCommand", "UpdateCircularBufferCommand", "CreateSemaphoreCommand",
+    "AssignBufferToProgramCommand",
+}  # fmt: skip
+
+
+@functools.cache
+def schema_hash():
+    """SHA-256 (hex) of the schema of the files that `save` writes and `load` reads."""
+    return hashlib.sha256(light_metal_schema_bytes()).hexdigest()
+
+
+# --- saving
+
+
+def save(binary, path, architectures=ARCHITECTURES):
+    """Write a binary to a file.
+
+    `architectures`: for which variants without one are built.  UsageError for a numpy variant without a registered name, a
+    cost that is no number, an Affinity (devices have no meaning in a file), and a build that does more than make a program
+    or that hides a buffer's address in a plain number.
+    """
+    saver = _Saver(architectures)
+    programs = [saver.program(info) for info in binary.programs]
+    description = {"version": binary.version, "build_id": binary.build_id, "programs": programs}
+    if binary.system_desc is not None:
+        description["system_json"] = json.dumps(binary.system_desc)
+    saver.writer.further = {"binary": Node("BinaryDescription", description)}
+    LightMetalBinary(saver.writer.finish(0, 0, WRITER)).save_to_file(path)
+
+
+class _Saver:
+    """Builds the variants of a binary and collects their commands."""
+
+    def __init__(self, architectures):
+        self.architectures, self.writer = architectures, BinaryWriter()
+        self.devices = {}  # architecture -> number of its scratch device in the file
+
+    def program(self, info):
+        variants = [node for variant in info.variants for node in self._variants(info, variant)]
+        goldens = [self._golden(name, np.asarray(values)) for name, values in info.goldens.items()]
+        return Node("ProgramDescription", {
+            "name": info.name, "inputs": [_tensor(one) for one in info.inputs], "goldens": goldens,
+            "outputs": [_tensor(one) for one in info.outputs], "variants": variants, "is_private": info.private,
+            "mesh_rows": info.mesh_shape[0], "mesh_columns": info.mesh_shape[1],
+            "placement_json": _placement(info.placement, info.name),
+        })  # fmt: skip
+
+    def _golden(self, name, values):
+        bits = values.view(np.uint16) if values.dtype == DType.BF16.numpy else values
+        dtype = "bf16" if values.dtype == DType.BF16.numpy else values.dtype.str
+        return Node("GoldenDescription", {
+            "name": name, "dtype": dtype, "shape": values.shape,
+            "payload": self.writer.payload(np.ascontiguousarray(bits).tobytes()),
+        })  # fmt: skip
+
+    def _variants(self, info, variant):
+        if callable(variant.cost_ns):
+            raise UsageError(
+                f"a variant of program {info.name} computes its cost, which a file cannot hold", hint="cost_ns=NUMBER"
+            )
+        fields = {"target": variant.target, "cost_ns": float(variant.cost_ns)}
+        if variant.function is not None:
+            fields["function"] = name_of(variant.function)
+            if fields["function"] is None:
+                raise UsageError(
+                    f"the numpy function of program {info.name} has no name, so a file cannot refer to it",
+                    hint='decorate it with @host_function("NAME")',
+                )
+        if variant.build is None:
+            return [Node("VariantDescription", fields)]
+        scheme, _, arch = variant.target.partition("://")
+        return [
+            Node("VariantDescription", fields | {"target": f"{scheme}://{one}"} | self._built(info, variant, one))
+            for one in ([arch] if arch else self.architectures)
+        ]
+
+    def _built(self, info, variant, arch):
+        """Fields `build` and `rebind` of a variant for an architecture."""
+        first, second = (_Scratch(arch, info, variant, padding) for padding in (0, 1))
+        _check_addresses(info, first, second)
+        device = self._device(arch, first)
+        fields = {"build": self._recipe(first.build, first.program, device)}
+        self._name_placeholders(info, arch, first)
+        if variant.rebind is not None:
+            fields["rebind"] = self._recipe(first.rebind, first.program, device)
+        return fields
+
+    def _name_placeholders(self, info, arch, scratch):
+        inputs, outputs, _ = scratch.build
+        for one, (record, _) in zip((*info.inputs, *info.outputs), inputs + outputs, strict=True):
+            self.writer.names[f"{info.name}/{one.name}@{arch}"] = self.writer.id("buffer", record.buffer)
+
+    def _device(self, arch, scratch):
+        if arch not in self.devices:
+            number = self.devices[arch] = len(self.devices)
+            record = c.CreateDevice(number, 1, 0, 0, scratch.arch, "off", "packet", None, 0)
+            self.writer.devices.append(device_description(record, scratch.arch, scratch.arch.clock_mhz))
+        return self.devices[arch]
+
+    def _recipe(self, built, program, device):
+        """The BuildDescription of (input buffers, output buffers, [(record, result)])."""
+        inputs, outputs, records = built
+        for record, result in inputs + outputs:
+            self.writer.add(c.CreateBuffer(**{**vars(record), "device": device}), result)
+        first = len(self.writer.commands)
+        for record, result in records:
+            self.writer.add(record, result)
+        ids = [[self.writer.id("buffer", record.buffer) for record, _ in side] for side in (inputs, outputs)]
+        return Node("BuildDescription", {
+            "first": first, "count": len(records), "program": self.writer.id("program", program), "inputs": ids[0],
+            "outputs": ids[1],
+        })  # fmt: skip
+
+
+class _Scratch:
+    """A variant built on a device of its own.  `build`, `rebind`: (inputs, outputs, records), each with its result.
+
+    `padding`: pages that lie in front of the placeholders, so that they have other addresses.
+    """
+
+    def __init__(self, arch, info, variant, padding):
+        self.arch, self.records = load_arch(arch), []
+        system, before = System(), metal.current_system()
+        system.executor.observers.append(lambda record, result: self.records.append((record, result)))
+        metal.use_system(system)
+        try:
+            record = c.CreateDevice(0, 1, 0, 0, self.arch, "off", "packet", None, 0)
+            device = metal.Device(0, system.executor.submit(record), system)
+            kept = [self._buffers(info.inputs, device) for _ in range(padding)]
+            sides, self.build, program = self._recorded(info, device, lambda *sides: variant.build(device, *sides))
+            self.program, kept = program.id, [kept, sides, program]
+            if variant.rebind is not None:
+                rebound = self._recorded(info, device, lambda *sides: variant.rebind(program, *sides))
+                self.rebind = rebound[1]
+                kept.append(rebound[0])
+            system.executor.observers.clear()
+            kept.clear()
+        finally:
+            metal.use_system(before)
+
+    @staticmethod
+    def _buffers(infos, device):
+        return [create_buffer(info.wanted.buffer_config(info.desc, device)) for info in infos]
+
+    def _recorded(self, info, device, make):
+        """(buffers, (inputs, outputs, records), what `make` returned)."""
+        self.records.clear()
+        sides = [self._buffers(infos, device) for infos in (info.inputs, info.outputs)]
+        created, count = list(self.records), len(info.inputs)
+        self.records.clear()
+        made = make(*sides)
+        for record, _ in self.records:
+            if not isinstance(record, BUILDING):
+                raise UsageError(
+                    f"building program {info.name} does {type(record).__name__}, which a saved binary cannot do",
+                    hint="a build makes a program: kernels, circular buffers, semaphores and arguments",
+                )
+        return sides, (created[:count], created[count:], list(self.records)), made
+
+
+def _check_addresses(info, first, second):
+    """Two builds over buffers at other addresses differ in references only."""
+    for (a, _), (b, _) in zip(first.build[2], second.build[2], strict=True):
+        if isinstance(a, c.SetRuntimeArgs | c.SetCommonRuntimeArgs) and _plain(a) != _plain(b):
+            raise UsageError(
+                f"program {info.name} passes a buffer's address as a plain number, which a file cannot correct",
+                hint="pass the buffer or its .address unchanged as a runtime argument; kernels can compute with it",
+            )
+
+
+def _plain(record):
+    """Arguments that stand for nothing, by place."""
+    lists = [record.args] if isinstance(record, c.SetCommonRuntimeArgs) else record.args
+    known = {(core, index) for core, index, _, _ in record.references}
+    return [w for core, words in enumerate(lists) for index, w in enumerate(words) if (core, index) not in known]
+
+
+def _tensor(info):
+    return Node("TensorDescription", {
+        "name": info.name, "shape": info.desc.shape, "dtype": info.desc.dtype.value, "strides": info.desc.strides,
+        "layout_json": json.dumps(describe_layout(info.layout)), "const": info.const,
+        "placement_json": _placement(info.placement, info.name),
+        "aliases_output": -1 if info.aliases_output is None else info.aliases_output,
+    })  # fmt: skip
+
+
+def _placement(place, what):
+    """A placement as JSON, None for none."""
+    return None if place is None else json.dumps(_plain_placement(place, what))
+
+
+def _plain_placement(place, what):
+    if isinstance(place, Promise):
+        return {"promise": place.name, "queues": place.queues}
+    if isinstance(place, Optimal) and not callable(place.policy):
+        return {"optimal": [_plain_placement(one, what) for one in place.choices], "policy": place.policy}
+    raise UsageError(
+        f"{what} is placed by a device or a function, which a file cannot hold", hint="place it on a Promise"
+    )
+
+
+# --- loading
+
+
+def load(source):
+    """The Binary of a file name or of bytes, verified.  BinaryError when it may not be used; UsageError for one that needs a
+    host function which is not registered here.
+    """
+    file = verified(source)
+    node = file.reader.root("binary").binary
+    if node is None:
+        raise BinaryError(
+            "the file holds commands, but no binary", hint="Binary.save writes one; replay(path) replays others"
+        )
+    try:
+        programs = [_program(file, one) for one in node.programs or ()]
+        system_desc = None if node.system_json is None else json.loads(node.system_json)
+        binary = Binary(programs, build_id=node.build_id or "", system_desc=system_desc)
+    except TensimError:
+        raise
+    except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        where = {"offset": node.position, "field": "binary"}
+        raise BinaryError(f"the description of the binary holds what cannot be: {error}", where=where) from error
+    binary.version = node.version or ""
+    return binary
+
+
+def _program(file, node):
+    inputs, outputs = (tuple(_tensor_info(one) for one in side or ()) for side in (node.inputs, node.outputs))
+    variants = tuple(_variant(file, one, len(inputs), len(outputs)) for one in node.variants or ())
+    goldens = {one.name: _golden_values(file, one) for one in node.goldens or ()}
+    mesh, place = (node.mesh_rows, node.mesh_columns), _placement_of(node.placement_json)
+    return ProgramInfo(node.name or "", inputs, outputs, variants, node.is_private, mesh, place, goldens)
+
+
+def _tensor_info(node):
+    strides = None if node.strides is None else tuple(node.strides.tolist())
+    desc = TensorDesc(tuple(node.shape.tolist()), DType(node.dtype), strides)
+    layout, alias = layout_of(json.loads(node.layout_json)), node.aliases_output
+    place = _placement_of(node.placement_json)
+    return TensorInfo(node.name or "", desc, layout, place, node.const, None if alias < 0 else alias)
+
+
+def _placement_of(text):
+    return None if text is None else _plain_to_placement(json.loads(text))
+
+
+def _plain_to_placement(plain):
+    if "promise" in plain:
+        return Promise(plain["promise"], plain["queues"])
+    return Optimal(tuple(map(_plain_to_placement, plain["optimal"])), plain["policy"])
+
+
+def _golden_values(file, node):
+    dtype = np.dtype(np.uint16) if node.dtype == "bf16" else np.dtype(node.dtype)
+    if dtype.hasobject or not 1 <= node.payload <= len(file.reader.root("payloads").payloads or ()):
+        raise ValueError(f"golden {node.name!r} has no data of numbers")
+    values = np.frombuffer(file.payload(node.payload), dtype).reshape(tuple(node.shape.tolist()))
+    return values.view(DType.BF16.numpy) if node.dtype == "bf16" else values
+
+
+def _variant(file, node, inputs, outputs):
+    function = None if node.function is None else array_function(node.function)
+    if node.build is None:
+        return Variant(node.target, function=function, cost_ns=node.cost_ns)
+    recipe = _Recipe(file, node.build, inputs, outputs)
+    rebind = None if node.rebind is None else recipe.rebinder(node.rebind)
+    return Variant(node.target, recipe.build, rebind, function, node.cost_ns)
+
+
+class _Recipe:
+    """The commands that build a program, over other buffers each time."""
+
+    def __init__(self, file, node, inputs, outputs):
+        self.file, self.node, self.counts = file, node, (inputs, outputs)
+        self._check(node)
+
+    def _check(self, node):
+        """BinaryError for commands that do more than make this program."""
+        if node.first + node.count > len(self.file):
+            raise ValueError(f"commands {node.first} to {node.first + node.count} of {len(self.file)}")
+        if tuple(len(_ids(side)) for side in (node.inputs, node.outputs)) != self.counts:
+            raise ValueError("a build names another number of buffers than its program has")
+        for index in range(node.first, node.first + node.count):
+            table = self.file.command(index).table
+            if table not in BUILDING_TABLES:
+                raise ValueError(f"command {index}, {table}, does not build a program")
+
+    def build(self, device, inputs, outputs):
+        """See Variant.build."""
+        names = Names(new_id)
+        decoder = Decoder(self.file, names, _no_kernel)
+        program = None
+        for node in self._nodes(self.node, names, inputs, outputs):
+            if node.table == "ProgramConstructorCommand":
+                program = Program()
+                names.set(node.global_id, program.id)
+            else:
+                _submit(decoder, node)
+        program.decoder = decoder  # knows the names of its kernels, for rebinding
+        return program
+
+    def rebinder(self, node):
+        """See Variant.rebind."""
+        self._check(node)
+
+        def rebind(program, inputs, outputs):
+            for one in self._nodes(node, program.decoder.names, inputs, outputs):
+                _submit(program.decoder, one)
+
+        return rebind
+
+    def _nodes(self, node, names, inputs, outputs):
+        """The commands, with placeholders standing for these buffers."""
+        for ids, buffers in ((node.inputs, inputs), (node.outputs, outputs)):
+            for number, buffer in zip(_ids(ids), buffers, strict=True):
+                names.set(number, buffer.unique_id)
+        return (self.file.command(index) for index in range(node.first, node.first + node.count))
+
+
+def _ids(vector):
+    return () if vector is None else vector.tolist()
+
+
+def _no_kernel(file_name):
+    raise BinaryError(f"the binary holds no text of kernel {file_name}")
+
+
+def _submit(decoder, node):
+    """Carry out a command with the addresses that its references have now."""
+    try:
+        record = decoder.record(node)
+    except LookupError as error:
+        where = {"offset": node.position, "field": "binary"}
+        raise BinaryError(f"a build uses object {error}, which is none of its own", where=where) from error
+    if isinstance(record, c.SetRuntimeArgs | c.SetCommonRuntimeArgs):
+        record = _with_addresses(record)
+    decoder.created_as(node, metal.submit(record))
+
+
+def _with_addresses(record):
+    common = isinstance(record, c.SetCommonRuntimeArgs)
+    args = [list(words) for words in ([record.args] if common else record.args)]
+    buffers = metal.current_system().executor.buffers
+    for core, index, kind, key in record.references:
+        if kind == c.Reference.BUFFER_ADDRESS:
+            args[core][index] = buffers[key].address
+    return type(record)(**{**vars(record), "args": tuple(args[0]) if common else tuple(map(tuple, args))})

@@ -1,0 +1,205 @@
+"""Functions that queues carry out besides programs, by name, so that a recording can name them.
+
+A function that changes memory is called with its parameters (plain JSON values) and the memories that it reads, then those
+that it writes, each a pair (read() -> uint8 array, write(uint8 array)).  `host_function` registers one over numpy arrays.
+"""
+
+import json
+
+import numpy as np
+
+from host_api.runtime.dtypes import DType, cast
+from host_api.runtime.encoding import convert, decode, encode
+from host_api.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
+from host_api.types import CoreCoord, CoreRange, CoreRangeSet, ShardOrientation
+from sim.buffers import read_pages, write_pages
+from sim.errors import UsageError
+
+CONVERT, COPY, FILL = "tensim.convert", "tensim.copy", "tensim.fill"
+NOTHING = "tensim.nothing"  # takes its time and changes no memory
+_registered = {}  # name -> function(parameters, memories)
+_arrays = {}  # name -> numpy function
+
+
+def memory_function(name):
+    """Register `function(parameters, memories)` under a name.  UsageError for a name in use."""
+
+    def register(function):
+        if name in _registered:
+            raise UsageError(f"there is a host function {name!r} already", hint="names are used once in a process")
+        _registered[name] = function
+        return function
+
+    return register
+
+
+def host_function(name):
+    """Decorator: register a numpy function `f(*arrays) -> arrays` of a Variant, so that recordings and saved binaries with
+    it can be used in any process that imports it.  UsageError for a name in use.
+    """
+
+    def register(function):
+        memory_function(name)(lambda parameters, memories: call_on_arrays(function, parameters, memories))
+        _arrays[name] = function
+        return function
+
+    return register
+
+
+def array_function(name):
+    """The numpy function that `host_function` registered; UsageError when there is none."""
+    if name not in _arrays:
+        raise _missing(name, _arrays)
+    return _arrays[name]
+
+
+def name_of(function):
+    """The name that a numpy function was registered under, or None."""
+    return next((name for name, one in _arrays.items() if one is function), None)
+
+
+def bound(name, parameters, memories):
+    """What the queue calls: the registered function with its arguments.  UsageError for an unknown name."""
+    if name not in _registered:
+        raise _missing(name, _registered)
+    function = _registered[name]
+    return lambda: function(parameters, memories)
+
+
+def bound_to_buffers(name, parameters, buffers):
+    """As `bound`, for a command of a file: `parameters` as JSON, `buffers` as (device, buffer) of the simulator.
+
+    UsageError when the buffers do not fit what the parameters say of them, or for an unknown name.
+    """
+    try:
+        plain = json.loads(parameters)
+        sizes = _sizes(plain)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise UsageError(f"the parameters of host function {name!r} cannot be read: {error}") from error
+    found = [buffer.size for _, buffer in buffers]
+    if sizes is not None and sizes != found:
+        raise UsageError(
+            f"host function {name!r} takes memories of {sizes} B, the file gives buffers of {found} B",
+            where={"expected": sizes, "found": found},
+            hint="a tensor in host memory is not in the file: record with all its tensors on devices",
+        )
+    return bound(name, plain, [_memory(device, buffer) for device, buffer in buffers])
+
+
+def _memory(device, buffer):
+    def write(data):
+        write_pages(device, buffer, 0, np.ascontiguousarray(data).tobytes())
+
+    return lambda: np.frombuffer(read_pages(device, buffer, 0, buffer.size), np.uint8), write
+
+
+def _sizes(parameters):
+    """Bytes of the memories that the parameters describe; None when they say nothing of them."""
+    if parameters is None:
+        return None
+    if "nbytes" in parameters:
+        return [parameters["nbytes"]]
+    if "before" in parameters:
+        desc, before = tensor_of(parameters["before"])
+        return [before.nbytes(desc), layout_of(parameters["after"]).resolved(desc).nbytes(desc)]
+    tensors = [tensor_of(one) for side in ("inputs", "outputs") for one in parameters[side]]
+    return [layout.nbytes(desc) for desc, layout in tensors]
+
+
+def _missing(name, known):
+    return UsageError(
+        f"the host function {name!r} is not registered in this process",
+        where={"expected": name, "found": sorted(known)},
+        hint=f'import the module that defines it with @host_function("{name}")',
+    )
+
+
+# --- tensors as JSON
+
+
+def describe_layout(layout):
+    """Plain values of a Layout."""
+    plain = {
+        "space": layout.space.value, "tiling": layout.tiling, "tile": list(layout.tile), "oob": layout.oob,
+        "dtype": None if layout.dtype is None else str(layout.dtype.value),
+    }  # fmt: skip
+    if isinstance(layout.distribution, Sharded):
+        one = layout.distribution
+        plain["sharded"] = {
+            "kind": one.kind, "ranges": [list(r) for r in one.ranges], "shape": list(one.shard_shape),
+            "orientation": int(one.orientation), "axes": None if one.axes is None else list(one.axes),
+        }  # fmt: skip
+    return plain
+
+
+def layout_of(plain):
+    """The Layout of `describe_layout`'s values; LookupError, ValueError, TypeError or UsageError for others."""
+    distribution = Interleaved()
+    if "sharded" in plain:
+        one = plain["sharded"]
+        axes = None if one["axes"] is None else tuple(one["axes"])
+        grid = _core_ranges(one["ranges"])
+        distribution = Sharded(one["kind"], grid, tuple(one["shape"]), ShardOrientation(one["orientation"]), axes)
+    dtype = None if plain["dtype"] is None else DType(plain["dtype"])
+    return Layout(MemSpace(plain["space"]), plain["tiling"], tuple(plain["tile"]), dtype, distribution, plain["oob"])
+
+
+def _core_ranges(ranges):
+    return CoreRangeSet([CoreRange(CoreCoord(x0, y0), CoreCoord(x1, y1)) for x0, y0, x1, y1 in ranges])
+
+
+def describe_tensor(desc, layout):
+    """Plain values of a description with its layout."""
+    strides = None if desc.strides is None else list(desc.strides)
+    return {
+        "shape": list(desc.shape),
+        "dtype": str(desc.dtype.value),
+        "strides": strides,
+        "layout": describe_layout(layout),
+    }
+
+
+def tensor_of(plain):
+    """(TensorDesc, Layout) of `describe_tensor`'s values."""
+    strides = None if plain["strides"] is None else tuple(plain["strides"])
+    return TensorDesc(tuple(plain["shape"]), DType(plain["dtype"]), strides), layout_of(plain["layout"])
+
+
+# --- the functions of the runtime itself
+
+
+def call_on_arrays(function, parameters, memories):
+    """Decode the inputs, call a numpy function, encode what it returns."""
+    inputs, outputs = ([tensor_of(one) for one in parameters[side]] for side in ("inputs", "outputs"))
+    arrays = [decode(read(), *one) for (read, _), one in zip(memories, inputs, strict=False)]
+    results = function(*arrays)
+    results = results if isinstance(results, tuple | list) else (results,)
+    for (_, write), (desc, layout), values in zip(memories[len(inputs) :], outputs, results, strict=True):
+        write(encode(cast(np.asarray(values), desc.dtype).reshape(desc.shape), desc, layout))
+
+
+@memory_function(NOTHING)
+def _nothing(parameters, memories):
+    """Only time passes."""
+
+
+@memory_function(CONVERT)
+def _convert(parameters, memories):
+    """Another layout of the same tensor."""
+    (read, _), (_, write) = memories
+    desc, before = tensor_of(parameters["before"])
+    write(convert(read(), desc, before, layout_of(parameters["after"])))
+
+
+@memory_function(COPY)
+def _copy(parameters, memories):
+    """The same bytes."""
+    (read, _), (_, write) = memories
+    write(read())
+
+
+@memory_function(FILL)
+def _fill(parameters, memories):
+    """One byte value everywhere."""
+    ((_, write),) = memories
+    write(np.full(parameters["nbytes"], parameters["value"], np.uint8))

@@ -1,0 +1,95 @@
+"""Recording: what a system does, in a Light Metal file (runtime reference section 5.12); `replay` carries it out again.
+
+A recording is the Light Metal capture of all devices of a system in one stream, with its chips and links, and with the
+timeline: which command each of its spans stands for.
+"""
+
+import contextlib
+import json
+
+from host_api.light_metal import WRITER, Capture, LightMetalBinary
+from host_api.runtime.replaying import Replayed, replay
+from host_api.runtime.tensors import buffers_of
+from sim import commands as c
+from sim.errors import UsageError
+from traces.flat import Node
+from traces.light_metal_system import system_fields
+
+__all__ = ["Replayed", "record", "replay"]
+FILES = ("all", "reference", "ranges", "fail")
+
+
+@contextlib.contextmanager
+def record(system, path, files):
+    """Record what `system` does in the block; at its end the host waits for everything, then the file is written.
+
+    `files`: how files that programs read are kept; there are none, as all data stands in the commands, so "all" is the one
+    way.  Begin before tensors and programs are made: older ones are refused.  UsageError while another recording goes on.
+    """
+    if files not in FILES:
+        raise UsageError(f"files is {files!r}", hint=f"one of {', '.join(FILES)}")
+    if files != "all":
+        raise UsageError(f"files={files!r}: no command of a recording refers to a file", hint="files='all'")
+    if system.recorder is not None:
+        raise UsageError("a recording of this system goes on already", hint="end its with block first")
+    recorder = system.recorder = Recorder(system)
+    try:
+        yield
+        system.drain()
+    finally:
+        recorder.stop()
+        system.recorder = None
+    LightMetalBinary(recorder.finish()).save_to_file(path)
+
+
+class Recorder(Capture):
+    """A capture that knows which command each span of the timeline stands for."""
+
+    def __init__(self, system):
+        super().__init__(system.sim, compress=False)
+        self.runtime, self.first_span = system, len(system.spans)
+        self.pending = {}  # (device, queue) -> command since the last event there
+        self.commands = {}  # event id -> command that it stands behind
+        self.host_work = []  # commands, one per span of the host
+        self.programs = {}  # event id -> (program, input buffers, output buffers)
+        hosts = [(host.id, len(host.queues)) for host in system.executor.hosts.values()]
+        chips = [chip.arch for chip in system.config.chips]
+        costs = system.host.costs
+        self.writer.further = system_fields(chips, system.topology.links, hosts, costs)
+
+    def _observe(self, record, result):
+        super()._observe(record, result)
+        command = len(self.writer.commands) - 1
+        if isinstance(record, c.HostWork):
+            self.host_work.append(command)
+        elif isinstance(record, c.RecordEvent):
+            self.commands[record.event] = self.pending.pop((record.device, record.queue), command)
+        elif hasattr(record, "queue") and not isinstance(record, c.WaitForEvent):
+            self.pending[record.device, record.queue] = command
+
+    def submitted(self, info, inputs, outputs, event):
+        """The command behind which `event` stands is a program of a binary."""
+        sides = [buffers_of([t.storage for t in tensors]) for tensors in (inputs, outputs)]
+        self.programs[event.id] = info.name, *([self.writer.id("buffer", b) for b in side] for side in sides)
+
+    def finish(self):
+        """The bytes of the file."""
+        host_work = iter(self.host_work)
+        spans = [self._span(span, host_work) for span in self.runtime.spans[self.first_span :]]
+        self.writer.further["spans"] = self.writer.writer.tables([self.writer.writer.node(span) for span in spans])
+        return self.writer.finish(self.host_start, self.cycles, WRITER)
+
+    def _span(self, span, host_work):
+        event = span.event
+        begun, ended = (span.begun, span.ended) if event is None else event.span_fs
+        fields = {
+            "kind": span.kind, "device": span.device, "label": span.label, "nbytes": span.nbytes, "scope": span.scope,
+            "deps": json.dumps(span.deps), "start_fs": begun, "end_fs": ended,
+        }  # fmt: skip
+        if event is None:
+            return Node("SpanDescription", fields | {"command": next(host_work)})
+        fields |= {"queue": span.queue, "command": self.commands[event.id]}
+        fields["event_global_id"] = self.writer.id("event", event.id)
+        if event.id in self.programs:
+            fields |= dict(zip(("program", "inputs", "outputs"), self.programs[event.id], strict=True))
+        return Node("SpanDescription", fields)
