@@ -90,7 +90,8 @@ READ, WRITE, ATOMIC, INLINE = 0, 1, 2, 3
 
 LAUNCH = np.dtype([(name, np.int64) for name in "live started ended".split()], align=True)
 DATA_MOVEMENT_SLOTS = 2  # thread slots of a core that reach the NoC
-# What a thread did: cycles at work (`issue`: of them, the RISC-V core of a compute thread), between start and end, of its longest program; operations; waits by reason.
+# What a thread did: cycles at work (`issue`: of them, the RISC-V core of a compute thread), between start and end, of its
+# longest program; operations; waits by reason.
 WORK = np.dtype(
     [(name, np.int64) for name in "busy issue time longest operations".split()] + [("stalls", np.int64, N_REASONS)],
     align=True,

@@ -104,13 +104,15 @@ def dtype_of(numpy_dtype, *, allow_cast=False):
     )
 
 
+LARGEST_BLOCK = np.float32(127 / 64 * 2.0**127)  # the largest finite value of a block float with 8-bit exponents
+
+
 def cast(values, target):
     """A host array as elements of the DType `target`, rounded as this module says (block floats: before their blocks)."""
     if target.is_integer and values.dtype.kind not in "iub":
         return _saturated(values, target.numpy)
     if target.block_bits:
-        finite = values.astype(np.float32)
-        return np.nan_to_num(finite, copy=False)
+        return np.clip(np.nan_to_num(values.astype(np.float32), nan=0.0), -LARGEST_BLOCK, LARGEST_BLOCK)
     if values.dtype == np.float64 or values.dtype == np.float32:
         with np.errstate(over="ignore"):  # beyond the largest value: infinity, as IEEE 754 rounds
             return values.astype(target.numpy, copy=False)

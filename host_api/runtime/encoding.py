@@ -105,7 +105,7 @@ def _pack(datums, layout):
     dtype, tile = layout.dtype, layout.tile
     size, tiles = dtype.tile_bytes(tile), datums.size // math.prod(tile)
     out = np.zeros(tiles * size, np.uint8)
-    _pack_blocks(datums, out, int(dtype.data_format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
+    _pack_blocks(datums, out, int(dtype.format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
     return out
 
 
@@ -113,7 +113,7 @@ def _unpack(data, layout):
     dtype, tile = layout.dtype, layout.tile
     size = dtype.tile_bytes(tile)
     out = np.empty(data.size // size * math.prod(tile), np.float32)
-    _unpack_blocks(data, out, int(dtype.data_format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
+    _unpack_blocks(data, out, int(dtype.format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
     return out
 
 
