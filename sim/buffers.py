@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sim.allocator import round_up
-from sim.errors import UsageError
+from sim.errors import CommandFault, UsageError
 
 DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
 BUFFER_TYPE_NAMES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")
@@ -165,8 +165,15 @@ def _runs(buffer, first, count):
         yield int(banks[run[0]]), int(offsets[run[0]]), run
 
 
+def _check_open(device, buffer):
+    """CommandFault for memory that went with its device, as a transfer from another device may find it."""
+    if device.closed:
+        raise CommandFault(f"buffer {buffer.id} is gone: device {device.id} was closed")
+
+
 def write_pages(device, buffer, offset, data):
     """Put `data` into the buffer from byte `offset` (a page boundary) on, at once: takes no simulated time."""
+    _check_open(device, buffer)
     if not len(data):
         return
     page, stride = buffer.page_size, buffer.aligned_page_size
@@ -181,6 +188,7 @@ def write_pages(device, buffer, offset, data):
 def read_pages(device, buffer, offset, size):
     """`size` bytes from byte `offset` (page boundaries) of the buffer, at once."""
     page, stride = buffer.page_size, buffer.aligned_page_size
+    _check_open(device, buffer)
     if not size:
         return b""
     rows = np.empty((size // page, page), np.uint8)

@@ -50,7 +50,7 @@ class Device:
         env = system.env
         self.id, self.arch, self.chip, self.env, self.opened_with = command.device, arch, chip, env, command
         self.session = next(_sessions)  # tells apart two openings of the same device
-        self.costs, self.failed, self.faults = Costs(arch), None, []
+        self.costs, self.failed, self.faults, self.closed = Costs(arch), None, [], False
         self.l1_small_size = command.l1_small_size
         self.lane = env.add_lane(chip, lookahead=self.costs["done"] + self.costs["go"])
         self.topology, self.place = system.topology, f"chip{self.id}"
@@ -149,6 +149,7 @@ class Device:
         for buffer in list(self.buffers.values()):
             buffer.allocated = False
         self.chip.close()
+        self.closed = True
 
     def stop(self):
         """Drop everything under way after a failure; memory keeps its contents."""

@@ -99,9 +99,10 @@ class Environment(simpy.Environment):
         """Run the lanes up to the next Python event, then that event.  Raises what a lane or a process
         raises.
         """
-        while self._run_lane(self._next_event()):
-            pass
-        if self._next_event() == Infinity:
+        next_event = self._next_event()
+        while self._run_lane(next_event):
+            next_event = self._next_event()
+        if next_event == Infinity:
             self._raise_deadlocks()
         try:
             super().step()

@@ -99,6 +99,8 @@ class RecordedEvent:
     `time`: femtosecond at which it happened; `error`: what it reports as failed.
     """
 
+    __slots__ = ("device", "queue", "number", "done", "time", "error")
+
     def __init__(self):
         self.device, self.queue, self.number, self.done = None, None, 0, None
         self.time, self.error = None, None

@@ -14,7 +14,7 @@ from sim.errors import CommandFault, TensimError
 
 @dataclass(slots=True)
 class Item:
-    """A command in a queue: what to run (a generator function), when it was issued, how much queue memory it
+    """A command in a queue: what to run (a generator function, until it runs), when it was issued, how much queue memory it
     takes.
 
     `begun`, `ended`: femtoseconds at which it began to use the device and was over; None before.
@@ -116,7 +116,8 @@ class Queue:
     def _run(self, item):
         self.serving, entered = item, self.env.now
         try:
-            item.result = yield from item.work(self)
+            work, item.work = item.work, None  # what it holds on to is not needed any more, the item may be for long
+            item.result = yield from work(self)
             if not item.handed_over:
                 item.begun = entered if item.begun is None else item.begun
                 item.end(self.env.now)

@@ -363,13 +363,15 @@ class BoundBinary:
 
     def _built_program(self, index, variant, device, inputs, outputs):
         """The program over these buffers: built before, given other buffers, or built now."""
+        if variant.build is None:
+            return None
         buffers = [t.storage.buffer for t in inputs], [t.storage.buffer for t in outputs]
         key = (index, device.number)
         if variant.rebind is None:
             key += tuple(b.unique_id for side in buffers for b in side)
         program = self._built.get(key)
         if program is None:
-            program = self._built[key] = variant.build(device.metal, *buffers) if variant.build else None
+            program = self._built[key] = variant.build(device.metal, *buffers)
             if len(self._built) > PROGRAMS_KEPT:
                 self._built.popitem(last=False)
         elif variant.rebind is not None:

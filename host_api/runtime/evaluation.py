@@ -259,6 +259,7 @@ class _BoundProgram:
     def close(self):
         """Free what was made for the evaluation."""
         for tensor in self._made:
+            self.system.residency.forget(tensor)
             if tensor.is_allocated:
                 tensor.release()
 

@@ -20,7 +20,7 @@ POLICIES = ("first", "least_loaded", "lowest_cost")
 def queue_mask(queues):
     """The mask of `queues`, which is a mask or queue numbers as `[1]`. BadQueueMask if it is empty or beyond 64 queues."""
     mask = queues
-    if isinstance(queues, Iterable):
+    if not isinstance(queues, int) and isinstance(queues, Iterable):
         numbers = list(queues)
         if not all(isinstance(number, int) and 0 <= number < MAX_QUEUES for number in numbers):
             raise _bad_mask(f"queues {numbers} are not numbers from 0 to {MAX_QUEUES - 1}", queues, MAX_QUEUES)
@@ -223,6 +223,8 @@ def choose(placement, *, load, cost):
     only by its policy. UsageError if a policy function returns something else than one of the choices; UnresolvedPromise
     if a promise or a device name is left.
     """
+    if isinstance(placement, Affinity) and not isinstance(placement.device, str):
+        return placement
     for member in _members(placement):
         if _name(member) is not None:
             raise UnresolvedPromise(
@@ -230,8 +232,6 @@ def choose(placement, *, load, cost):
                 where={"placement": repr(placement)},
                 hint="call resolve(placement, devices) first",
             )
-    if isinstance(placement, Affinity):
-        return placement
     match placement.policy:
         case "first":
             return placement.choices[0]

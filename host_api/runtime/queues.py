@@ -3,7 +3,7 @@
 from collections import deque
 
 from host_api.runtime.errors import RaceDetected
-from host_api.runtime.sync import Event, events_of, merge, wait
+from host_api.runtime.sync import Event, covers, events_of, merge, wait
 from sim import commands as c
 from sim.errors import CommandFault, UsageError
 from sim.executor import new_id
@@ -81,7 +81,7 @@ class Queue:
 
     def ordered(self, event):
         """Whether an event comes before the next command here by queue order and earlier waits."""
-        return bool(event.clock) and all(self.clock.get(key, 0) >= count for key, count in event.clock.items())
+        return bool(event.clock) and covers(self.clock, event.clock)
 
     def wait_for(self, event):
         """The queue stalls until `event`; the host goes on."""
@@ -163,7 +163,7 @@ class Uses:
 
     def read(self, event):
         """A command reads it.  An earlier read that comes before this one by order is covered by it."""
-        kept = [e for e in self.reads if not all(event.clock.get(k, 0) >= n for k, n in e.clock.items())]
+        kept = [e for e in self.reads if not covers(event.clock, e.clock)]
         self.reads = [*kept, event]
 
     def written(self, event):

@@ -70,6 +70,16 @@ def _mismatch(message, expected, found):
     return ReplayMismatch(message, where={"expected": expected, "found": found}, hint=f"there are: {shown or 'none'}")
 
 
+def _deps(span):
+    """Labels of the events that a span waited for."""
+    try:
+        return tuple(map(str, json.loads(span.deps or "[]")))
+    except (ValueError, TypeError) as error:
+        raise BinaryError(
+            f"the dependencies of span '{span.label}' cannot be read", where={"offset": span.position, "field": "spans"}
+        ) from error
+
+
 def _check_same(recorded, spans):
     for number, (before, now) in enumerate(zip(recorded, spans, strict=True)):
         expected, found = (before.start_fs / FS_PER_NS, before.end_fs / FS_PER_NS), (now.start, now.end)
@@ -200,5 +210,5 @@ class _Replay(LightMetalReplay):
             raise BinaryError(f"span '{span.label}' stands for a command that has no time", where=where)
         return Span(
             span.kind or "", self.remap.get(span.device, span.device), None if span.queue < 0 else span.queue,
-            span.label or "", span.nbytes, tuple(json.loads(span.deps or "[]")), *times, None, span.scope or "",
+            span.label or "", span.nbytes, _deps(span), *times, None, span.scope or "",
         )  # fmt: skip

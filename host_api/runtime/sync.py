@@ -114,6 +114,14 @@ def host_event(system, of=(), any=False):
     return system.executor.submit(c.CreateEvent(number, of, any)), number
 
 
+def covers(clock, other):
+    """Whether everything that a clock `other` counts comes before `clock`."""
+    for key, count in other.items():
+        if clock.get(key, 0) < count:
+            return False
+    return True
+
+
 def merge(*clocks):
     """The clock behind all of these."""
     result = {}

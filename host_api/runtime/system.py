@@ -14,8 +14,13 @@ from host_api.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from host_api.runtime.planner import Costs
 from host_api.runtime.selection import DeviceInfo, select
 from host_api.runtime.specs import parse_devices
+<<<<<<< HEAD
 from host_api.runtime.sync import Event, Timeline, merge
 from host_api.runtime.systems import SystemConfig, build_topology, chip_overrides, mesh_of
+=======
+from host_api.runtime.sync import Event, Timeline, covers, merge
+from host_api.runtime.systems import SystemConfig, build_topology, mesh_of
+>>>>>>> weval
 from host_api.runtime.tensors import Residency
 from host_api.runtime.timeline import Span, chrome_trace
 from sim import commands as c
@@ -330,7 +335,7 @@ class System:
 
     def host_saw(self, event):
         """Whether the host has waited for an event, so that what it issues now comes later."""
-        return bool(event.clock) and all(self.clock.get(key, 0) >= n for key, n in event.clock.items())
+        return bool(event.clock) and covers(self.clock, event.clock)
 
     def saw(self, event):
         """The host has waited for an event."""
@@ -371,9 +376,15 @@ class System:
         hops = self.topology.route(source.state.place, target.state.place).hops
         return 1 / sum(1 / hop.bytes_per_ns for hop in hops)  # one hop after the other
 
+<<<<<<< HEAD
     def run_hooks(self, name, *args):
         """Call the hooks of commands."""
         for hook in self.hooks:
+=======
+    def run_hooks(self, own, name, *args):
+        """Call the hooks of the system, and those of one submit (`own`)."""
+        for hook in self.hooks if own is None else (*self.hooks, own):
+>>>>>>> weval
             hook.call(name, *args)
 
     def program_hooks(self, own, info, inputs, outputs):

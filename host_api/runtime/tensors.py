@@ -284,6 +284,12 @@ class Residency:
         """Never evict what is cached of a tensor."""
         self.pinned.add(tensor.id)
 
+    def forget(self, tensor):
+        """Free all copies of a tensor that is no longer needed, pinned or not."""
+        for key in [key for key in self.order if key[0] == tensor.id]:
+            self._drop(key)
+        self.pinned.discard(tensor.id)
+
     def _drop_outdated(self, tensor):
         for key in [key for key in self.order if key[0] == tensor.id and key[1] != tensor.version]:
             self._drop(key)

@@ -255,8 +255,9 @@ def test_a_function_is_evaluated(functional):
     assert result.seconds == pytest.approx([0.7 * US]) and result.validation.ok
 
 
-def test_nothing_is_left_allocated(functional):
-    before, bound = functional.memory_view(), binary(doubling()).bind(functional)
+@pytest.mark.parametrize("const", [False, True])
+def test_nothing_is_left_allocated(functional, const):
+    before, bound = functional.memory_view(), binary(doubling(), const=const).bind(functional)
     living = set(functional.system.tensors)
     evaluate((bound, 0), [X], include=("prep", "upload", "run", "download"), number=3, concurrency=2)
     assert functional.memory_view() == before and set(functional.system.tensors) == living

@@ -312,6 +312,16 @@ def test_memory_changed_within_a_command_is_refused(tmp_path):
     assert not (tmp_path / "f.bin").exists()
 
 
+def test_a_transfer_whose_source_was_closed():
+    """A file may say so; whoever waits for the transfer learns why it failed."""
+    with two_chips() as system:
+        chips = [system.open(f"sim://wormhole_b0[{n}]") for n in range(2)]
+        moved = transfer(Tensor.empty(DESC, DRAM, chips[0]), chips[1])
+        chips[0].close(force=True)
+        with pytest.raises(CommandFailed, match="device 0 was closed"):
+            wait(moved)
+
+
 def test_names_are_given_once():
     with pytest.raises(UsageError, match="there is a host function 'test_recording.pass_on' already"):
         host_function("test_recording.pass_on")(np.add)
