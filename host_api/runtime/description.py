@@ -8,7 +8,8 @@ from host_api.runtime.dtypes import DType
 from host_api.runtime.errors import BinaryIncompatible
 
 CHIP_FIELDS = {  # field of a chip's description -> parameter of its architecture
-    "l1_bytes": "l1.size", "l1_unreserved_base": "l1.user_base", "dram_channels": "dram.banks", "dram_channel_bytes": "dram.bank_bytes",
+    "l1_bytes": "l1.size", "l1_unreserved_base": "l1.user_base", "dram_channels": "dram.banks",
+    "dram_channel_bytes": "dram.bank_bytes",
     "l1_alignment": "alignment.l1_page", "dram_alignment": "alignment.dram_page", "dram_read_alignment": "alignment.dram_read",
     "max_packet_bytes": "noc.max_packet_bytes", "dst_tiles_16": "tensix.dst.tiles16", "dst_tiles_32": "tensix.dst.tiles32",
     "queues": "dispatch.max_queues",
@@ -22,7 +23,7 @@ def describe(system):
     """{"devices", "chips", "links", "default"}: declared devices, what each chip can do, and who is linked to whom."""
     return {
         "devices": [_device(info) for info in system.inventory],
-        "chips": [_chip(number, arch, chip) for number, (arch, chip) in enumerate(zip(system._archs, system.config.chips, strict=True))],
+        "chips": [_chip(*one) for one in zip(range(len(system._archs)), system._archs, system.config.chips, strict=True)],
         "links": [
             {
                 "from": link.src, "to": link.dst, "kind": link.kind, "bytes_per_ns": link.bytes_per_ns,

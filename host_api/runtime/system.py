@@ -371,9 +371,9 @@ class System:
         hops = self.topology.route(source.state.place, target.state.place).hops
         return 1 / sum(1 / hop.bytes_per_ns for hop in hops)  # one hop after the other
 
-    def run_hooks(self, own, name, *args):
-        """Call the hooks of the system, and those of one submit (`own`)."""
-        for hook in self.hooks if own is None else (*self.hooks, own):
+    def run_hooks(self, name, *args):
+        """Call the hooks of commands."""
+        for hook in self.hooks:
             hook.call(name, *args)
 
     def program_hooks(self, own, info, inputs, outputs):
