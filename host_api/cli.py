@@ -8,8 +8,11 @@ from host_api import (  # noqa: F401  they add their commands to `main`
     runtime_cli,  # noqa: F401  likewise
 )
 from host_api.command_line import TO_STDOUT, json_option, key_values, main, progress_bar, require_folder, write_json
-from sim.errors import TensimError
+from host_api.device_option import chosen_device, device_option
+from sim.errors import TensimError, UsageError
 from validation import command  # noqa: F401  likewise
+
+LOOP_FIGURES = ("cycles", "device_seconds", "host_seconds")
 
 
 @main.command()
@@ -59,9 +62,14 @@ def examples(json_to):
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
 )
 @click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
+@device_option
+@click.option("--program", help="Which program, by number or name, of a file that has several.")
+@click.option(
+    "--loops", default=1, show_default=True, type=click.IntRange(1), help="Run this often; JSON has each loop."
+)
 @json_option
 def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
-        image_hash, timeline, noc_trace, roofline, json_to):  # fmt: skip
+        image_hash, timeline, noc_trace, roofline, spec, program, loops, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
@@ -70,13 +78,21 @@ def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numeric
     require_folder(timeline)
     require_folder(noc_trace)
     require_folder(roofline)
+    if program not in (None, "0", name):
+        raise UsageError(f"{name} has one program, 0; there is no program {program!r}", hint="leave --program out")
+    overrides, chosen = key_values(overrides, "--set"), None
+    if spec:
+        chosen = chosen_device(spec)
+        arch, overrides = chosen.arch, {**chosen.overrides, **overrides}
     settings = Settings(
-        name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
+        name=name, arch=arch, overrides=overrides, chosen=chosen, grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
         max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
     )  # fmt: skip
     with progress_bar() as on_progress:
-        summary = run_program(settings, on_progress)
+        rounds = [run_program(settings, on_progress) for _ in range(loops)]
+    summary = rounds[-1]
+    summary["loops"] = [{key: one[key] for key in LOOP_FIGURES} for one in rounds]
     if roofline:
         from host_api.roofline import write_roofline
 

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from host_api.command_line import json_option, key_values, main, progress_bar, require_folder, write_json
+from host_api.device_option import chosen_device, device_option
 from sim.errors import TensimError, UsageError
 
 numbering_option = click.option(
@@ -119,27 +120,34 @@ def _saving(text):
     "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
 )
 @click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
-@click.option("--repeat", default=1, show_default=True, type=click.IntRange(1), help="Replay this often.")
+@click.option("--repeat", "--loops", default=1, show_default=True, type=click.IntRange(1), help="Replay this often.")
+@device_option
+@click.option("--program", help="Run only this program (number or name) of a saved binary of the runtime.")
 @click.option("--ignore-compare", is_flag=True, help="Comparisons in the binary do not count.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @numbering_option
 @json_option
-def replay(files, arch, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, repeat, ignore_compare, timeline,
-           numbering, json_to):  # fmt: skip
+def replay(files, arch, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, repeat, spec, program,
+           ignore_compare, timeline, numbering, json_to):  # fmt: skip
     """Replay Light Metal binaries."""
     from host_api.light_metal import ReplayOptions
 
     require_folder(json_to)
     require_folder(timeline)
+    overrides = key_values(overrides, "--set")
+    if spec:
+        chosen = chosen_device(spec)
+        arch, overrides = chosen.arch, {**chosen.overrides, **overrides}
     options = ReplayOptions(
-        arch=arch, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
+        arch=arch, overrides=overrides, numerics=numerics, bind=dict(map(_binding, bindings)),
         save=tuple(map(_saving, savings)), kernel_path=kernel_path, launch=launch, check=not ignore_compare,
         log=timeline is not None, max_cycles=max_cycles,
     )  # fmt: skip
     with progress_bar() as on_progress:
-        results, code = over_files(
-            files, lambda file: _replay_file(file, options, numbering, repeat, timeline, on_progress), json_to
-        )
+        one = lambda file: _replay_file(file, options, numbering, repeat, timeline, on_progress)  # noqa: E731
+        if program is not None:
+            one = lambda file: _run_saved(file, program, options, repeat, on_progress)  # noqa: E731
+        results, code = over_files(files, one, json_to)
     if json_to != "-":
         for result in results:
             _print_replay(result)
@@ -151,6 +159,7 @@ def _replay_file(file, options, numbering, repeat, timeline, on_progress):
     from host_api.runner import summarise
 
     binary = open_binary(file, numbering)
+    loops = []
     for round_number in range(repeat):
         begun = time.perf_counter()
         on_progress(f"{file}: replay {round_number + 1} of {repeat}")
@@ -170,12 +179,51 @@ def _replay_file(file, options, numbering, repeat, timeline, on_progress):
         finally:
             replay.close()
         seconds = time.perf_counter() - begun
+        loops.append(
+            {"cycles": summary["cycles"], "device_seconds": summary["device_seconds"], "host_seconds": seconds}
+        )
     passed = all(one["passed"] for one in replay.compares) if options.check else None
     return summary | {
         "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
         "captured_cycles": binary.root.cycles, "differs": replay.differs,
         "image_sha256": images, "verified": passed if replay.compares else None, "warnings": replay.warnings,
-        "host_seconds": seconds,
+        "host_seconds": seconds, "loops": loops,
+    }  # fmt: skip
+
+
+def _run_saved(file, program, options, repeat, on_progress):
+    """Run one program of a saved runtime binary on its golden inputs, zeros where it has none."""
+    from host_api.runner import summarise
+    from host_api.runtime import Binary, System, SystemConfig, Tensor, to_layout, wait
+
+    binary = Binary.load(file)
+    info = binary.programs[binary.index(int(program) if program.isdigit() else program)]
+    config = SystemConfig.named(
+        options.arch or "wormhole_b0", overrides=options.overrides, numerics=options.numerics or "fast"
+    )
+    loops = []
+    for number in range(repeat):
+        begun = time.perf_counter()
+        on_progress(f"{file}: {info.name}, run {number + 1} of {repeat}")
+        with System(config) as system:
+            device = system.open(system.inventory[0].spec)
+            values = [info.goldens.get(one.name, np.zeros(one.desc.shape, one.desc.dtype.numpy)) for one in info.inputs]
+            inputs = [
+                to_layout(Tensor.from_numpy(np.asarray(value), allow_cast=True), one.layout, device)
+                for one, value in zip(info.inputs, values, strict=True)
+            ]
+            done = device.load(binary).submit(info.name, inputs)
+            wait(done)
+            summary = summarise(device.chip)
+            outputs = {one.name: tensor.numpy() for one, tensor in zip(info.outputs, done.outputs, strict=True)}
+        loops.append({"cycles": summary["cycles"], "device_seconds": summary["device_seconds"],
+                      "host_seconds": time.perf_counter() - begun})  # fmt: skip
+    wanted = {name: values for name, values in info.goldens.items() if name in outputs}
+    passed = all(np.array_equal(outputs[name], values) for name, values in wanted.items()) if wanted else None
+    return summary | {
+        "file": str(file), "name": Path(file).name, "program": info.name, "commands": 1, "compares": [], "differs": [],
+        "captured_cycles": None, "image_sha256": None, "verified": passed, "warnings": [], "loops": loops,
+        "host_seconds": loops[-1]["host_seconds"],
     }  # fmt: skip
 
 

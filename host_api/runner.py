@@ -17,6 +17,7 @@ class Settings:
     name: str
     arch: str = "wormhole_b0"
     overrides: dict = field(default_factory=dict)
+    chosen: object = None  # host_api.device_option.Chosen: queues and memory sizes of --device
     grid: str | None = None
     shape: str | None = None
     dtype: str | None = None
@@ -60,6 +61,13 @@ def load_program(path):
     return Example((module.__doc__ or file.stem).strip().split("\n")[0], file.stem, axes, defaults, module)
 
 
+def sizes_of(chosen):
+    """Queues and memory sizes that a device is opened with, of a `host_api.device_option.Chosen` or None."""
+    if chosen is None:
+        return {}
+    return {name: getattr(chosen, name) for name in ("num_hw_cqs", "l1_small_size", "trace_region_size")}
+
+
 def summarise(chip):
     """What a chip did, as the commands report it."""
     return statistics.collect(chip)
@@ -82,6 +90,7 @@ def run_program(settings, on_progress=lambda text: None):
         noc=settings.noc,
         max_cycles=settings.max_cycles,
         seed=settings.seed,
+        **sizes_of(settings.chosen),
     )
     try:
         chip = device.chip
