@@ -38,6 +38,6 @@ def chosen_device(spec):
     if choice.info is None or choice.info.scheme != "sim":
         raise UsageError(f"--device {spec}: a simulated chip is needed", hint="sim://wormhole_b0, sim://blackhole, ...")
     params = choice.params
-    overrides = {"clock_mhz": params["clock_mhz"]} if "clock_mhz" in params else {}
+    overrides = {"clock.aiclk_mhz": params["clock_mhz"]} if "clock_mhz" in params else {}
     sizes = (int(params.get(name, default)) for name, default in (("cqs", 1), ("l1_small", 0), ("trace_region", 0)))
     return Chosen(choice.info.arch, overrides, *sizes)

@@ -20,7 +20,7 @@ def program_cycles(chip):
 def thread_totals(chip, slot):
     """One `state.WORK` record of all threads of a kind (`sim.launch`: BRISC, NCRISC, ...) together."""
     work = chip.work[slot::THREADS_PER_CORE]
-    totals = {name: work[name].sum(axis=0) for name in ("busy", "time", "operations", "stalls")}
+    totals = {name: work[name].sum(axis=0) for name in ("busy", "issue", "time", "operations", "stalls")}
     return totals | {"longest": work["longest"].max()}
 
 

@@ -252,7 +252,7 @@ class System:
         if queues > info.queues:
             overrides["dispatch.max_queues"] = queues
         if "clock_mhz" in params:
-            overrides["clock_mhz"] = params["clock_mhz"]
+            overrides["clock.aiclk_mhz"] = params["clock_mhz"]
         arch = load_arch(chip.arch, overrides)
         seed = int(params.get("seed", self.seed))
         sizes = int(params.get("l1_small", 0)), int(params.get("trace_region", 0))
