@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import gemm, handoff, light_metal, noc_replay, numerics, runtime, simpy_reference, trace
+from bench import flit, gemm, handoff, light_metal, noc_replay, numerics, packet, runtime, simpy_reference, trace
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -73,6 +73,14 @@ def matmul():
     ratio = large / fast
     yield figure("matmul of 4096 against 2048", large, "s", "at most 9 times", ratio <= 9, "2048, numerics fast", ratio)
     yield at_most("largest process so far", peak_memory() / 1e9, "GB", 3)
+
+
+def packets():
+    """Packets of uniform random traffic below saturation, without cores and memories."""
+    for load in packet.LOADS:
+        value = packet.rate(load)
+        name = f"packet-hops, {load} flits per tile and cycle"
+        yield figure(name, value, "1/s of processor time", "at least 8e6", value >= 8e6)
 
 
 def exact():
@@ -147,8 +155,14 @@ def above_host_api():
     )
 
 
+def flits():
+    """The flit model."""
+    rate = max(flit.speed() for _ in range(3))
+    yield figure("flit-hops on an 8x8 mesh", rate, "1/s", "at least 2e6", rate >= 2e6)
+
+
 GROUPS = (
-    cold_start, warm_start, lane, matmul, exact, tracing, saving, above_host_api, noc_events, determinism, silicon,
+    cold_start, warm_start, lane, packets, flits, matmul, exact, tracing, saving, above_host_api, noc_events, determinism, silicon,
 )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ class Core:
         self.visible, self.issued = arch["tensix.cb_visible"], [0] * len(THREADS)
         self.poll, self.write_latency = arch["riscv.issue.barrier_poll"], arch["l1.noc_write_latency"]
         self.local, self.flits = arch["noc.local_cycles"], 1 + PAGE // arch["noc.flit_bytes"]
-        self.link_free = self.writes_out = self.sequence = self.operations = 0
+        self.link_clear = self.writes_out = self.sequence = self.operations = 0
         self.barrier = None
         self.produced, self.packed = CircularBuffer(), CircularBuffer()
 
@@ -130,19 +130,21 @@ class Core:
         self.operations += 1
         self.sequence += 1
         self.writes_out += 1
-        start = max(self.env.now + self.issue, self.link_free)
-        self.link_free = start + self.flits
         key = self.index << 11 | thread << 8 | self.sequence & 255
-        self.env.process(self.packet(start + self.local + self.flits - 1, key))
-        yield At(self.env, start - self.env.now, self.key(thread))
+        self.env.process(self.packet(key))
+        yield At(self.env, self.issue, self.key(thread))
 
-    def packet(self, arrival, key):
-        """A write to the core itself and its acknowledgement."""
-        yield At(self.env, arrival - self.env.now, key)
+    def packet(self, key):
+        """A write to the core itself and its acknowledgement, which interleave on the link into the network.
+
+        Writes are issued at longer intervals than they need to leave, so none waits for its virtual channel.
+        """
+        yield At(self.env, self.issue, key)
+        self.link_clear = max(self.env.now, self.link_clear) + self.flits
+        yield At(self.env, self.link_clear + self.local - 1 - self.env.now, key)
         yield At(self.env, self.write_latency, key)
-        start = max(self.env.now, self.link_free)
-        self.link_free = start + 1
-        yield At(self.env, start + self.local - self.env.now, key)
+        self.link_clear = max(self.env.now, self.link_clear) + 1
+        yield At(self.env, self.local, key)
         self.writes_out -= 1
         if self.writes_out == 0 and self.barrier:
             waiting, cycles, thread = self.barrier

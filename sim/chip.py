@@ -121,7 +121,8 @@ class Chip:
         self._build_tiles(width, height)
         self._build_cores(width)
         self._build_pools()
-        self._place("links", build_links(arch), "n_links")
+        self._idle_links = build_links(arch)
+        self._place("links", self._idle_links.copy(), "n_links")
         self._place("ports", build_ports(arch))
         self._place("noc_params", build_noc_params(arch))
         self._place("channels", build_channels(arch), "n_channels")
@@ -365,7 +366,7 @@ class Chip:
 
     def _release_network(self):
         """Take all packets off the links, which keep their counts."""
-        links, idle = self._arrays["links"], build_links(self.arch)
+        links, idle = self._arrays["links"], self._idle_links.copy()
         for name in ("flits", "packets", "stall"):
             idle[name] = links[name]
         links[:] = idle
@@ -373,7 +374,7 @@ class Chip:
     def rewind(self):
         """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""
         self.machine["now"], self._settled = 0, False
-        self._arrays["links"][:] = build_links(self.arch)
+        self._arrays["links"][:] = self._idle_links
         self._arrays["ports"][:] = 0
         self._arrays["channels"][:] = build_channels(self.arch)
         self._arrays["banks"][:] = build_banks(self.arch)

@@ -19,7 +19,7 @@ Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 import numba as nb
 import numpy as np
 
-from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, link_index, next_hop
+from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
@@ -32,13 +32,15 @@ REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
 
 LINK_DTYPE = np.dtype(
-    [(name, np.int64) for name in "clear flits packets stall stamp offset latency port".split()]
+    [(name, np.int64) for name in "clear flits packets stall stamp offset latency port next_tile wraps".split()]
     + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting".split()],
     align=True,
-)  # clear: the cycle from which the link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT
+)
+# clear: the cycle from which the link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT;
+# wraps: 1 on the link that closes the ring
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "noc target tile link vc response dateline flits held emission hop arrive time begun left delivered "
+        "noc tile x_hops y_hops link vc response dateline flits held emission hop arrive time begun left local delivered "
         "next next_granted next_gone"
     ).split()]
     + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
@@ -64,6 +66,11 @@ def build_links(arch):
     links["latency"][kinds == EJECT] = arch["noc.router_to_niu_cycles"]
     links["first_waiting"] = links["last_waiting"] = -1
     links["port"] = NO_PORT
+    tiles = np.arange(len(links)) // LINKS_PER_TILE % (width * height)
+    step = np.where(np.arange(len(links)) < len(links) // 2, 1, -1)
+    x, y = tiles % width + step * (kinds == X_OUT), tiles // width + step * (kinds == Y_OUT)
+    links["next_tile"] = y % height * width + x % width
+    links["wraps"] = (x % width != x) | (y % height != y)
     for x, y in arch.worker_coords:
         tile = y * width + x
         for noc in range(2):
@@ -104,10 +111,12 @@ def occupancy(cost, flits):
 @nb.njit(cache=True)
 def prepare(p, pk, noc, source, target, flits, response, cost):
     """Make packet record `pk` ready for its first `head_event` at the source; `cost`: see `occupancy`."""
-    pk.noc, pk.tile, pk.target, pk.flits, pk.response = noc, source, target, flits, response
+    pk.noc, pk.tile, pk.flits, pk.response = noc, source, flits, response
+    pk.x_hops, pk.y_hops = offsets(p.width, p.height, noc, source, target)
     pk.link = link_index(p.tiles, noc, source, INJECT)
     pk.held = (flits - 1) // p.buffer
     pk.emission = occupancy(cost, flits)
+    pk.local = 1 if source == target else 0
     pk.hop = pk.dateline = pk.delivered = 0
 
 
@@ -172,31 +181,34 @@ def claim(links, ports, p, packets, index, now, others):
     pk.done[hop] = done
     pk.hop = hop + 1
     last_released = hop - pk.held
-    if pk.link % LINKS_PER_TILE == EJECT or pk.tile == pk.target and hop == 0:
+    if pk.link % LINKS_PER_TILE == EJECT or pk.local != 0:
         pk.delivered = 1
         pk.time = done - 1 + (p.local if hop == 0 else link.latency)
         first_released, last_released = hop, max(last_released, 0)
     else:
         pk.time = start + link.latency
-        follow_route(p, pk)
+        follow_route(links, p, pk)
         first_released = last_released
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
 
 
 @nb.njit(cache=True)
-def follow_route(p, pk):
-    """Set the link that the head of a packet reaches behind the present one."""
-    if pk.tile == pk.target:
+def follow_route(links, p, pk):
+    """Set the link that the head of a packet reaches behind the present one: x first on NoC 0, y first on NoC 1."""
+    if pk.x_hops + pk.y_hops == 0:
         pk.link = link_index(p.tiles, pk.noc, pk.tile, EJECT)
         return
-    direction, tile = next_hop(p.width, p.height, pk.noc, pk.tile, pk.target)
+    along_x = pk.x_hops > 0 and (pk.noc == 0 or pk.y_hops == 0)
+    direction = X_OUT if along_x else Y_OUT
+    if along_x:
+        pk.x_hops -= 1
+    else:
+        pk.y_hops -= 1
     if pk.link % LINKS_PER_TILE != direction:
         pk.dateline = 0
-    # a ring wraps where the tile index moves against the NoC's direction
-    if (tile < pk.tile) == (pk.noc == 0):
-        pk.dateline = 1
     pk.link = link_index(p.tiles, pk.noc, pk.tile, direction)
-    pk.tile = tile
+    pk.dateline |= links[pk.link].wraps
+    pk.tile = links[pk.link].next_tile
 
 
 @nb.njit(cache=True)
