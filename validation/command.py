@@ -10,7 +10,7 @@ from rich.table import Table
 from host_api.command_line import TO_STDOUT, err, json_option, main, progress_bar, require_folder, write_json
 from sim.errors import TensimError, UsageError
 
-KINDS = {"noc": "NoC latencies"}
+KINDS = {"dram": "DRAM channels and congestion", "issue": "RISC-V and instruction issue", "noc": "NoC latencies"}
 SHOWN_SKIPS = 10
 
 
