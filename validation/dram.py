@@ -12,7 +12,17 @@ from validation.rows import Case, Skip
 
 COLUMNS = {
     "isa": ("arch", "category", "case", "direction_or_condition", "vc_allocation", "noc", "unit", "value"),
-    "baselines": ("arch", "benchmark", "shape_or_case", "cores", "data_format", "configuration", "metric", "value"),
+    "baselines": (
+        "arch",
+        "benchmark",
+        "shape_or_case",
+        "cores",
+        "data_format",
+        "configuration",
+        "metric",
+        "value",
+        "tolerance",
+    ),
     "issues": ("source", "arch", "workload", "condition", "metric", "value", "unit"),
     "channel_probe": ("arm", "num_readers", "num_tx", "tx_bytes", "distinct_banks", "agg_bytes_per_cycle"),
     "flow_probe": ("run", "exp", "point", "flow", "n_flows", "mst_lx", "sub_lx", "direction", "num_tx", "cycles"),
@@ -22,9 +32,8 @@ COLUMNS = {
 PROBE_CARD = ("blackhole", (("board", "p150_12x10"),))
 PROBE_COLUMNS = (1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14)  # translated columns of its workers, nocbench-grid
 FORMATS = {"bfloat8_b": "Bfp8_b", "bfloat16": "Float16_b", "format 2": "Bfp4_b"}
-BLOCK_BYTES = 4 * 32 * 1024  # of readers whose blocks are not stated
 CLONE_BYTES, OPERATION_BYTES = 64 << 20, 64 << 20
-SMALL_WRITE = 64  # bytes of a write whose size is not stated
+SMALL_WRITE = 2048  # bytes of a write whose size is not stated
 
 
 def simulate(spec):
@@ -97,7 +106,9 @@ def _adjacent(row):
 def _forward(row):
     cores, shard, blocks, tile = _shard(row)
     spec = ("read_and_forward", row["arch"], cores, shard, blocks, tile)
-    return Case(spec, f"{row['arch']}/read and forward", measured_of(row["value"]), "GB/s", shard / 1e5)
+    floor = float(row["value"].removeprefix(">="))
+    slack = float(row["tolerance"].removeprefix("floor +"))
+    return Case(spec, f"{row['arch']}/read and forward", (floor, floor + slack), "GB/s", shard / 1e5)
 
 
 def _levers(row):
@@ -126,10 +137,10 @@ def _issue(row):
     workload, condition, value = row["workload"], row["condition"], measured_of(row["value"])
     group = f"{arch}/{workload.split(',')[0].split(' DRAM')[0]}"
     if workload == "DRAM endpoint read requests":
-        return Case(("request_period", arch, 8, 64, 512), group, value, "cycles")
+        return Case(("request_period", arch, 64, 512), group, value, "cycles")
     if workload == "DRAM page reads one NoC":
         size = int(condition.split()[1])
-        return Case(("page_reads", arch, (), None, size, 128 << 10, 1 << 30, "%"), group, value, "%", 10)
+        return Case(("channel_share", arch, size, 1024), group, value, "%", 10)
     if workload.startswith("InterleavedToSharded"):
         rows, columns, dtype = re.match(r"(\d+) x (\d+) (\w+)", condition).groups()
         name = {"FLOAT32": "Float32", "BFLOAT16": "Float16_b", "BFLOAT8_B": "Bfp8_b", "BFLOAT4_B": "Bfp4_b"}[dtype]

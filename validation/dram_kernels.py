@@ -37,16 +37,26 @@ def read_channel_blocks(bank, offset, blocks, count, size, scratch):
 
 @kernel
 def read_channel_to_buffer(bank, offset, blocks, count, size):
-    """Read blocks of `count` pieces into a circular buffer of pages of one block."""
-    for _ in range(blocks):
-        cb_reserve_back(0, 1)
-        target = get_write_ptr(0)
+    """Read blocks of `count` pieces into a circular buffer of three pages of one block, two blocks in flight."""
+    base = get_write_ptr(0)
+    slot = 0
+    for block in range(blocks):
+        cb_reserve_back(0, 1 if block == 0 else 2)
+        noc_async_read_set_trid(1 + block % 2)
+        target = base + slot * count * size
         for _ in range(count):
             noc_async_read(get_noc_addr_from_bank_id(bank, offset), target, size)
             offset += size
             target += size
-        noc_async_read_barrier()
-        cb_push_back(0, 1)
+        slot += 1
+        if slot == 3:
+            slot = 0
+        if block > 0:
+            noc_async_read_barrier_with_trid(2 - block % 2)
+            cb_push_back(0, 1)
+    noc_async_read_set_trid(0)
+    noc_async_read_barrier()
+    cb_push_back(0, 1)
 
 
 @kernel
@@ -112,12 +122,17 @@ def read_core(x, y, count, size, scratch):
 
 @kernel
 def read_cores(sources, count, size, source_stride, target_stride, scratch):
-    """Read `count` times `size` bytes from cores in turn, whose NoC (x, y) follow the arguments; one barrier."""
+    """Read `count` times `size` bytes from cores in turn, whose NoC (x, y) follow the arguments; one barrier.
+
+    The probe records a status register of the NIU with each read; a load from L1 stands for it.
+    """
     source = 0
     address = get_noc_addr(get_arg_val(6), get_arg_val(7), scratch)
     target = scratch
+    pointer = l1_ptr(scratch + 65536, uint32)
     for _ in range(count):
         noc_async_read(address, target, size)
+        status = pointer[0]
         if sources > 1:
             source += 1
             if source == sources:

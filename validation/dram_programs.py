@@ -10,12 +10,13 @@ import host_api as tt
 from sim import statistics
 from sim.arch import load_arch
 from sim.errors import UsageError
-from sim.noc.topology import hops
+from sim.noc.topology import next_hop
 from validation import dram_kernels as kernels
 
 SEEDS = 5  # random placements whose mean stands for "randomly chosen"
 MIB = 1 << 20
-BLOCKS_BUFFERED = 2  # of a core that reads and forwards
+READERS = 8  # cores that read one channel together, when their number is not stated
+BLOCKS_BUFFERED = 3  # of a core that reads and forwards
 
 
 class Bench:
@@ -81,25 +82,41 @@ class Bench:
         tt.finish(queue)
         return statistics.program_cycles(self.device.chip)
 
-    def distance(self, bank, core, noc, is_write):
-        """Hops of the payload between a channel's endpoint and a core."""
+    def path(self, bank, core, noc, is_write):
+        """Links (tile, direction) that the payload passes between a channel's endpoint and a core."""
         (ex, ey, _), (x, y) = self.arch.dram_endpoints[bank], self.arch.worker_coords[self.worker(core)]
-        ends = (ey * self.width + ex, y * self.width + x)
-        return hops(self.width, self.height, noc, *(reversed(ends) if is_write else ends))
+        tile, end = ey * self.width + ex, y * self.width + x
+        if is_write:
+            tile, end = end, tile
+        links = []
+        while tile != end:
+            direction, following = next_hop(self.width, self.height, noc, tile, end)
+            links.append((tile, direction))
+            tile = following
+        return links
 
     def place(self, count, banks, noc, is_write, near, seed=0):
-        """[(core, bank)]: `count` cores shared out evenly over `banks` channels, near them or at random."""
-        cores, share = self.cores(), -(-count // banks)
+        """[(core, bank)]: `count` cores shared out evenly over `banks` channels.
+
+        Near: one after the other, each where its payload shares the fewest links with that of other channels and has the
+        shortest way.  Otherwise at random.
+        """
+        cores = self.cores()
         if not near:
-            chosen = random.Random(seed).sample(cores, count)
-            return [(core, i % banks) for i, core in enumerate(chosen)]
-        pairs = sorted((self.distance(b, c, noc, is_write), i, b, c) for b in range(banks) for i, c in enumerate(cores))
-        left, taken, result = [share] * banks, set(), []
-        for _, _, bank, core in pairs:
-            if left[bank] and core not in taken and len(result) < count:
-                left[bank] -= 1
-                taken.add(core)
-                result.append((core, bank))
+            return [(core, i % banks) for i, core in enumerate(random.Random(seed).sample(cores, count))]
+        users, result = {}, []  # link -> banks whose payload passes it
+        for i in range(count):
+            bank = i % banks
+
+            def cost(core, bank=bank):
+                links = self.path(bank, core, noc, is_write)
+                return sum(len(users.get(link, set()) - {bank}) for link in links), len(links)
+
+            core = min(cores, key=cost)
+            cores.remove(core)
+            for link in self.path(bank, core, noc, is_write):
+                users.setdefault(link, set()).add(bank)
+            result.append((core, bank))
         return result
 
 
@@ -173,8 +190,16 @@ def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
         return gb_per_s(bench, cores * blocks * count * size, bench.run())
 
 
+def channel_share(arch, size, count):
+    """Share of a channel's peak (%) that a group of cores gets which read `count` pages of `size` bytes each from it."""
+    with Bench(arch) as bench:
+        for i, core in enumerate(bench.cores(READERS)):
+            bench.add(core, kernels.read_channel, (0, i * count * size, count, size, bench.scratch))
+        return 100 * READERS * count * size / bench.run() / bench.arch["dram.bank_bytes_per_cycle"]
+
+
 def page_reads(arch, overrides, cores, size, pages, per_barrier, unit):
-    """Interleaved pages read by `cores` cores (None: all) on NoC 0, each a run of them: GB/s, share of peak (%), or ns."""
+    """Interleaved pages read by `cores` cores on NoC 0, each a run of them: GB/s or ns."""
     with Bench(arch, overrides) as bench:
         chosen = bench.cores(cores)
         address, share = bench.pages(size, pages), pages // len(chosen)
@@ -183,17 +208,15 @@ def page_reads(arch, overrides, cores, size, pages, per_barrier, unit):
             bench.add(core, kernels.read_pages, args, 0, 1)
         cycles = bench.run()
         moved = share * len(chosen) * size
-        if unit == "%":
-            return 100 * moved / cycles / (bench.arch["dram.bank_bytes_per_cycle"] * bench.arch.dram_banks)
         return cycles * 1000 / bench.arch.clock_mhz if unit == "ns" else gb_per_s(bench, moved, cycles)
 
 
-def request_period(arch, cores, size, count):
+def request_period(arch, size, count):
     """Cycles per read request of `size` bytes at one endpoint on NoC 0."""
     with Bench(arch) as bench:
-        for core in bench.cores(cores):
+        for core in bench.cores(READERS):
             bench.add(core, kernels.read_channel, (0, 0, count, size, bench.scratch))
-        return bench.run() / (cores * count)
+        return bench.run() / (READERS * count)
 
 
 def page_copy(arch, size, pages):
