@@ -132,7 +132,7 @@ def read_cores(sources, count, size, source_stride, target_stride, scratch):
     pointer = l1_ptr(scratch + 65536, uint32)
     for _ in range(count):
         noc_async_read(address, target, size)
-        status = pointer[0]
+        _ = pointer[0]
         if sources > 1:
             source += 1
             if source == sources:

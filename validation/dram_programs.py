@@ -82,42 +82,60 @@ class Bench:
         tt.finish(queue)
         return statistics.program_cycles(self.device.chip)
 
-    def path(self, bank, core, noc, is_write):
-        """Links (tile, direction) that the payload passes between a channel's endpoint and a core."""
-        (ex, ey, _), (x, y) = self.arch.dram_endpoints[bank], self.arch.worker_coords[self.worker(core)]
-        tile, end = ey * self.width + ex, y * self.width + x
-        if is_write:
-            tile, end = end, tile
+    def tile(self, core):
+        """Tile of a logical core."""
+        x, y = self.arch.worker_coords[self.worker(core)]
+        return y * self.width + x
+
+    def endpoint(self, bank):
+        """Tile of a channel's endpoint."""
+        x, y, _ = self.arch.dram_endpoints[bank]
+        return y * self.width + x
+
+    def path(self, source, target, noc):
+        """Links (tile, direction) of the way between two tiles."""
         links = []
-        while tile != end:
-            direction, following = next_hop(self.width, self.height, noc, tile, end)
-            links.append((tile, direction))
-            tile = following
+        while source != target:
+            direction, following = next_hop(self.width, self.height, noc, source, target)
+            links.append((source, direction))
+            source = following
         return links
 
     def place(self, count, banks, noc, is_write, near, seed=0):
-        """[(core, bank)]: `count` cores shared out evenly over `banks` channels.
-
-        Near: one after the other, each where its payload shares the fewest links with that of other channels and has the
-        shortest way.  Otherwise at random.
-        """
+        """[(core, bank)]: `count` cores shared out evenly over `banks` channels, near them or at random."""
         cores = self.cores()
         if not near:
             return [(core, i % banks) for i, core in enumerate(random.Random(seed).sample(cores, count))]
-        users, result = {}, []  # link -> banks whose payload passes it
+        paths, result = Paths(), []
         for i in range(count):
             bank = i % banks
-
-            def cost(core, bank=bank):
-                links = self.path(bank, core, noc, is_write)
-                return sum(len(users.get(link, set()) - {bank}) for link in links), len(links)
-
-            core = min(cores, key=cost)
+            end = self.endpoint(bank)
+            ways = {
+                core: self.path(self.tile(core), end, noc) if is_write else self.path(end, self.tile(core), noc)
+                for core in cores
+            }
+            core = paths.take(bank, ways)
             cores.remove(core)
-            for link in self.path(bank, core, noc, is_write):
-                users.setdefault(link, set()).add(bank)
             result.append((core, bank))
         return result
+
+
+class Paths:
+    """Ways that have been given out: the next one shares the fewest links with them and is the shortest of those."""
+
+    def __init__(self):
+        self.users = {}  # link -> flows that pass it
+
+    def take(self, flow, ways):
+        """The best key of `ways` {key: links} for a flow, which uses its links from now on; its own do not disturb it."""
+
+        def cost(key):
+            return sum(len(self.users.get(link, set()) - {flow}) for link in ways[key]), len(ways[key])
+
+        best = min(ways, key=cost)
+        for link in ways[best]:
+            self.users.setdefault(link, set()).add(flow)
+        return best
 
 
 def gb_per_s(bench, moved, cycles):
@@ -178,11 +196,9 @@ def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
         placed = bench.place(cores, cores, 0, False, True)
         readers = {core for core, _ in placed}
         others = [core for core in bench.cores() if core not in readers]
+        paths = Paths()
         for core, bank in placed:
-            x, y = core
-            target = min(
-                others, key=lambda other: ((x - other[0]) % bench.arch.grid[0] + 100 * abs(other[1] - y), other)
-            )
+            target = paths.take(bank, {one: bench.path(bench.tile(core), bench.tile(one), 1) for one in others})
             others.remove(target)
             bench.buffer(core, BLOCKS_BUFFERED, size * count)
             bench.add(core, kernels.read_channel_to_buffer, (bank, 0, blocks, count, size), 0, 1)
