@@ -16,6 +16,7 @@ from sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD
 
 NEVER = 1 << 60
 STARVED = 10_000
+COLUMN, ACTIVATE, PRECHARGE = 0, 1, 2  # what a burst needs next, in the order of preference
 POSTPONED = 8  # refreshes of one bank that may be owed (JEDEC)
 CONTROLLER_DTYPE = np.dtype(
     [(name, np.int64) for name in (
@@ -23,8 +24,8 @@ CONTROLLER_DTYPE = np.dtype(
     ).split()]
     + [(name, np.int64, MAX_BANKS) for name in "row act_at column_at precharge_at".split()]
     + [(name, np.int64, MAX_GROUPS) for name in "group_act group_read group_write".split()]
-    + [("window", np.int64, 4), ("waiting", np.int64, 2), ("free", np.int64, 2)]
-    + [(name, np.int64, (2, MAX_BANKS)) for name in "first last chosen hit".split()]
+    + [("window", np.int64, 4), ("waiting", np.int64, 2), ("free", np.int64, 2), ("occupied", np.int64, 2)]
+    + [(name, np.int64, (2, MAX_BANKS)) for name in "first last chosen hit oldest".split()]
     + [(name, np.int64, (2, MAX_QUEUE)) for name in "q_request q_bank q_row q_since q_next".split()],
     align=True,
 )  # fmt: skip
@@ -47,11 +48,10 @@ def build_controller(timing):
 
 @nb.njit(cache=True)
 def locate(p, burst):
-    """(bank, row) of a burst number of the channel; banks g * (banks / groups) ... belong to group g."""
-    group, rest = burst % p.groups, burst // p.groups // p.row_bursts
-    per_group = p.banks // p.groups
-    row = rest // per_group
-    return group * per_group + (rest ^ row) % per_group, row
+    """(bank, row) of a burst number of the channel; the banks of group g follow each other from g << group_shift."""
+    group, rest = burst & (p.groups - 1), burst >> p.bits_group >> p.bits_column
+    row = rest >> p.group_shift
+    return (group << p.group_shift) + ((rest ^ row) & ((1 << p.group_shift) - 1)), row
 
 
 @nb.njit(cache=True)
@@ -83,8 +83,10 @@ def admit(c, p, request, burst, kind):
         c.q_next[kind, c.last[kind, bank]] = slot
     c.last[kind, bank] = slot
     c.waiting[kind] += 1
+    c.occupied[kind] |= 1 << bank
     if c.hit[kind, bank] == 0:
         choose(c, kind, bank)
+    c.oldest[kind, bank] = c.q_request[kind, c.first[kind, bank]]
 
 
 @nb.njit(cache=True)
@@ -103,6 +105,10 @@ def remove(c, kind, slot):
     c.q_next[kind, slot] = c.free[kind]
     c.free[kind] = slot
     c.waiting[kind] -= 1
+    if c.first[kind, bank] < 0:
+        c.occupied[kind] &= ~(1 << bank)
+    else:
+        c.oldest[kind, bank] = c.q_request[kind, c.first[kind, bank]]
     choose(c, kind, bank)
 
 
@@ -119,56 +125,59 @@ def choose_direction(c, p):
         c.writing = 1
 
 
-@nb.njit(cache=True)
-def next_command(c, p, bank, row, kind):
-    """(time, command) of what a burst for a row of a bank needs next."""
-    group = bank // (p.banks // p.groups)
-    if c.row[bank] == row:
-        if kind:
-            return max(c.now, c.column_at[bank], c.group_write[group], c.write), WR
-        return max(c.now, c.column_at[bank], c.group_read[group], c.read), RD
-    if c.row[bank] < 0:
-        return max(c.now, c.act_at[bank], c.group_act[group], c.act, c.window[c.activates % 4] + p.t_faw), ACT
-    return max(c.now, c.precharge_at[bank]), PRE
-
-
 @nb.njit(cache=True, inline="always")
-def rank(command):
-    """Column commands before activates before precharges."""
-    return 0 if command >= RD else (1 if command == ACT else 2)
+def next_command(c, p, bank, row, kind, column_at, act_at):
+    """What a burst for a row of a bank needs next, as 4 * time + COLUMN, ACTIVATE or PRECHARGE."""
+    is_open = c.row[bank]
+    if is_open == row:
+        group = bank >> p.group_shift
+        group_at = c.group_write[group] if kind else c.group_read[group]
+        return max(column_at, c.column_at[bank], group_at) * 4 + COLUMN
+    if is_open < 0:
+        return max(act_at, c.act_at[bank], c.group_act[bank >> p.group_shift]) * 4 + ACTIVATE
+    return max(c.now, c.precharge_at[bank]) * 4 + PRECHARGE
+
+
+@nb.njit(cache=True)
+def refresh_command(c):
+    """What the bank that is to be refreshed needs next, in the same form; a refresh counts as an activate."""
+    bank = c.refresh_bank
+    if c.row[bank] >= 0:
+        return max(c.now, c.precharge_at[bank]) * 4 + PRECHARGE
+    return max(c.now, c.act_at[bank]) * 4 + ACTIVATE
 
 
 @nb.njit(cache=True)
 def select(c, p):
-    """(time, command, bank, slot) of the command to issue; slot -1: for the refresh of a bank."""
-    kind, best_time, best_command, best_bank, best = c.writing, NEVER, PRE, -1, -1
+    """(4 * time + kind of command, bank, slot) of the command to issue; slot -1: for the refresh of a bank."""
+    kind, best_key, best_bank, best_slot, best_request = c.writing, 4 * NEVER, -1, -1, NEVER
+    column_at = max(c.now, c.write if kind else c.read)
+    act_at = max(c.now, c.act, c.window[c.activates & 3] + p.t_faw)
     oldest, oldest_bank = NEVER, -1
-    for bank in range(p.banks):
-        slot = c.chosen[kind, bank]
-        if bank == c.refresh_bank:
-            time, command = max(c.now, c.act_at[bank]), REFB
-            if c.row[bank] >= 0:
-                time, command = max(c.now, c.precharge_at[bank]), PRE
-            slot = -1
-        elif slot < 0:
-            continue
-        else:
-            time, command = next_command(c, p, bank, c.q_row[kind, slot], kind)
-            first = c.q_request[kind, c.first[kind, bank]]
+    banks = c.occupied[kind]
+    if c.refresh_bank >= 0:
+        best_key, best_bank = refresh_command(c), c.refresh_bank
+        banks &= ~(1 << c.refresh_bank)
+    bank = 0
+    while banks:
+        if banks & 1:
+            slot = c.chosen[kind, bank]
+            key = next_command(c, p, bank, c.q_row[kind, slot], kind, column_at, act_at)
+            if key <= best_key:
+                request = c.q_request[kind, slot]
+                if key < best_key or request < best_request:
+                    best_key, best_bank, best_slot, best_request = key, bank, slot, request
+            first = c.oldest[kind, bank]
             if first < oldest:
                 oldest, oldest_bank = first, bank
-        if time > best_time or (time == best_time and rank(command) > rank(best_command)):
-            continue
-        if time == best_time and rank(command) == rank(best_command) and slot >= 0 and best >= 0:
-            if c.q_request[kind, slot] > c.q_request[kind, best]:
-                continue
-        best_time, best_command, best_bank, best = time, command, bank, slot
+        banks >>= 1
+        bank += 1
     if oldest_bank >= 0:
         slot = c.first[kind, oldest_bank]
         if c.now - c.q_since[kind, slot] > STARVED:
-            time, command = next_command(c, p, oldest_bank, c.q_row[kind, slot], kind)
-            return time, command, oldest_bank, slot
-    return best_time, best_command, best_bank, best
+            key = next_command(c, p, oldest_bank, c.q_row[kind, slot], kind, column_at, act_at)
+            return key, oldest_bank, slot
+    return best_key, best_bank, best_slot
 
 
 # --- issuing commands
@@ -186,7 +195,7 @@ def log(c, commands, time, command, bank, row):
 
 @nb.njit(cache=True)
 def activate(c, p, commands, time, bank, row):
-    group = bank // (p.banks // p.groups)
+    group = bank >> p.group_shift
     c.row[bank] = row
     c.column_at[bank], c.precharge_at[bank], c.act_at[bank] = time + p.t_rcd, time + p.t_ras, time + p.t_ras + p.t_rp
     c.group_act[group], c.act = time + p.t_rrd_l, time + p.t_rrd_s
@@ -215,7 +224,7 @@ def close(c, p, time, bank):
 @nb.njit(cache=True)
 def column(c, p, commands, time, bank, is_write):
     """Issue a column command; returns the clock at which its data has passed."""
-    group = bank // (p.banks // p.groups)
+    group = bank >> p.group_shift
     log(c, commands, time, WR if is_write else RD, bank, c.row[bank])
     if is_write:
         end = time + p.t_cwl + p.burst
@@ -278,15 +287,15 @@ def refresh_one(c, p, commands, time, bank):
 
 
 @nb.njit(cache=True)
-def issue(c, p, commands, time, command, bank, slot, done):
-    """Issue a command; returns the number of bursts it finishes."""
-    kind = c.writing
-    if command == ACT:
-        activate(c, p, commands, time, bank, c.q_row[kind, slot])
-    elif command == PRE:
+def issue(c, p, commands, key, bank, slot, done):
+    """Issue a selected command; returns the number of bursts it finishes."""
+    kind, time, rank = c.writing, key >> 2, key & 3
+    if rank == PRECHARGE:
         precharge(c, p, commands, time, bank)
-    elif command == REFB:
+    elif slot < 0:
         refresh_one(c, p, commands, time, bank)
+    elif rank == ACTIVATE:
+        activate(c, p, commands, time, bank, c.q_row[kind, slot])
     else:
         done[c.q_request[kind, slot]] = column(c, p, commands, time, bank, kind)
         remove(c, kind, slot)
@@ -313,11 +322,11 @@ def serve(c, p, arrivals, bursts, is_write, done, commands):
                 continue
             plan_refresh(c, p)
         choose_direction(c, p)
-        time, command, bank, slot = select(c, p)
+        key, bank, slot = select(c, p)
         wake = c.refresh_due if c.now < c.refresh_due else NEVER
         if following < n and c.now < arrivals[following] and has_room(c, p, is_write[following]):
             wake = min(wake, arrivals[following])
-        if wake <= time:
+        if wake <= key >> 2:
             c.now = wake
         else:
-            left -= issue(c, p, commands, time, command, bank, slot, done)
+            left -= issue(c, p, commands, key, bank, slot, done)

@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from sim.errors import UsageError
+
 ACT, PRE, PREA, RD, WR, REF, REFB = range(7)
 COMMANDS = ("ACT", "PRE", "PREA", "RD", "WR", "REF", "REFB")
 MAX_BANKS, MAX_GROUPS, MAX_QUEUE = 32, 8, 64
@@ -18,8 +20,8 @@ ROUNDED_UP = (
 )  # fmt: skip
 TIMING_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "banks groups row_bursts burst_bytes burst t_ccd_s t_ccd_l t_refi refresh_per_bank read_queue write_queue "
-        "write_high write_low"
+        "banks groups group_shift bits_group bits_column burst_bytes burst t_ccd_s t_ccd_l t_refi refresh_per_bank "
+        "read_queue write_queue write_high write_low"
     ).split()]
     + [(name, np.int64) for name in ROUNDED_UP],
     align=True,
@@ -31,6 +33,14 @@ def clock_ns(arch):
     return arch["dram.transfers_per_clock"] / arch["dram.data_rate_gts"]
 
 
+def bits(arch, key, unit=1):
+    """log2 of a parameter in units of `unit`; UsageError when that is no power of two."""
+    count = arch[key] // int(unit)
+    if count < 1 or count & (count - 1) or count * unit != arch[key]:
+        raise UsageError(f"{arch.path}: {key} is {arch[key]}; it must be a power of two times {int(unit)}")
+    return count.bit_length() - 1
+
+
 def build_timing(arch):
     """The timing record of an architecture's memory; nanoseconds become whole clocks, never fewer."""
     timing = np.zeros(1, TIMING_DTYPE)
@@ -38,7 +48,8 @@ def build_timing(arch):
     p["banks"], p["groups"] = arch["dram.internal_banks"], arch["dram.bank_groups"]
     p["burst"] = arch["dram.burst_length"] // arch["dram.transfers_per_clock"]
     p["burst_bytes"] = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
-    p["row_bursts"] = arch["dram.row_bytes"] // p["burst_bytes"]
+    p["bits_group"], p["bits_column"] = bits(arch, "dram.bank_groups"), bits(arch, "dram.row_bytes", p["burst_bytes"])
+    p["group_shift"] = bits(arch, "dram.internal_banks", p["groups"])
     p["t_ccd_s"], p["t_ccd_l"] = arch["dram.t_ccd_s_ck"], arch["dram.t_ccd_l_ck"]
     for name in ROUNDED_UP:
         p[name] = math.ceil(round(arch[f"dram.{name}_ns"] / period, 6))
