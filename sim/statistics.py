@@ -24,6 +24,12 @@ def thread_totals(chip, slot):
     return totals | {"longest": work["longest"].max()}
 
 
+def core_cycles(chip, core):
+    """Cycles from start to end of the slowest thread of worker `core` in the last program that ran there."""
+    threads = chip._arrays["threads"][core * len(THREAD_NAMES) : (core + 1) * len(THREAD_NAMES)]
+    return int((threads["ended"] - threads["started"]).max())
+
+
 def breakdown(chip):
     """{kind of core: {"busy": share, "stalled": {reason: share}, "idle": share, "operations": n}} of thread time."""
     result = {}

@@ -10,7 +10,13 @@ from rich.table import Table
 from host_api.command_line import TO_STDOUT, err, json_option, main, progress_bar, require_folder, write_json
 from sim.errors import TensimError, UsageError
 
-KINDS = {"noc": "NoC latencies", "numerics": "golden cases", "compute": "compute time"}
+KINDS = {
+    "noc": "NoC latencies",
+    "dram": "DRAM channels and congestion",
+    "issue": "RISC-V and instruction issue",
+    "numerics": "golden cases",
+    "compute": "compute time",
+}
 SHOWN_SKIPS = 10
 
 

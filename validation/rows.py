@@ -7,7 +7,7 @@ A kind of validation (`validation.noc`, ...) is a module with
 """
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim.errors import UsageError
@@ -19,11 +19,14 @@ class Skip(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a file.  `id`: FILE:n, n from 1 behind the header; `line`: in the file; `columns`: its texts by column."""
+    """One line of a file.  `id`: FILE:n, n from 1 behind the header; `line`: in the file; `columns`: its texts by column;
+    `file`: all rows of the file, for a measurement that takes several.
+    """
 
     id: str
     line: int
     columns: dict
+    file: list = field(repr=False, compare=False, default_factory=list)
 
     def __getitem__(self, name):
         return self.columns[name]
@@ -73,7 +76,8 @@ def read_rows(path, layouts):
             if layout is None:
                 known = "; ".join(f"{name}: {', '.join(columns)}" for name, columns in layouts.items())
                 raise UsageError(f"{path}: its columns are of no known file", hint=f"needed are {known}")
-            rows = [Row(f"{path.name}:{n}", reader.line_num, columns) for n, columns in enumerate(reader, 1)]
+            rows = []
+            rows += (Row(f"{path.name}:{n}", reader.line_num, columns, rows) for n, columns in enumerate(reader, 1))
     except (UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"{path}: not a CSV text: {error}") from None
     return rows, layout

@@ -949,7 +949,7 @@ def access_memory(m, index, now):
     if target.kind == TILE_DRAM:
         bank, inside = bank_of(m, x.target, x.address), x.address % m.bank_bytes
         done = dram_access(
-            channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now
+            channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now, x.noc
         )
         log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
         if x.kind == READ and moves(m, x.size):
