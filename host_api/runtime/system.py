@@ -14,13 +14,8 @@ from host_api.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from host_api.runtime.planner import Costs
 from host_api.runtime.selection import DeviceInfo, select
 from host_api.runtime.specs import parse_devices
-<<<<<<< HEAD
-from host_api.runtime.sync import Event, Timeline, merge
-from host_api.runtime.systems import SystemConfig, build_topology, chip_overrides, mesh_of
-=======
 from host_api.runtime.sync import Event, Timeline, covers, merge
-from host_api.runtime.systems import SystemConfig, build_topology, mesh_of
->>>>>>> weval
+from host_api.runtime.systems import SystemConfig, build_topology, chip_overrides, mesh_of
 from host_api.runtime.tensors import Residency
 from host_api.runtime.timeline import Span, chrome_trace
 from sim import commands as c
@@ -257,7 +252,7 @@ class System:
         if queues > info.queues:
             overrides["dispatch.max_queues"] = queues
         if "clock_mhz" in params:
-            overrides["clock_mhz"] = params["clock_mhz"]
+            overrides["clock.aiclk_mhz"] = params["clock_mhz"]
         arch = load_arch(chip.arch, overrides)
         seed = int(params.get("seed", self.seed))
         sizes = int(params.get("l1_small", 0)), int(params.get("trace_region", 0))
@@ -376,15 +371,9 @@ class System:
         hops = self.topology.route(source.state.place, target.state.place).hops
         return 1 / sum(1 / hop.bytes_per_ns for hop in hops)  # one hop after the other
 
-<<<<<<< HEAD
     def run_hooks(self, name, *args):
         """Call the hooks of commands."""
         for hook in self.hooks:
-=======
-    def run_hooks(self, own, name, *args):
-        """Call the hooks of the system, and those of one submit (`own`)."""
-        for hook in self.hooks if own is None else (*self.hooks, own):
->>>>>>> weval
             hook.call(name, *args)
 
     def program_hooks(self, own, info, inputs, outputs):
