@@ -2,9 +2,20 @@
 
 import click
 
-from host_api import light_metal_cli  # noqa: F401  adds its commands to `main`
-from host_api.command_line import TO_STDOUT, json_option, key_values, main, progress_bar, require_folder, write_json
-from sim.errors import TensimError
+from host_api import light_metal_cli, runtime_cli  # noqa: F401  add their commands to `main`
+from host_api.command_line import (
+    TO_STDOUT,
+    device_option,
+    json_option,
+    key_values,
+    loops_option,
+    main,
+    one_chip,
+    progress_bar,
+    require_folder,
+    write_json,
+)
+from sim.errors import TensimError, UsageError
 
 
 @main.command()
@@ -26,7 +37,10 @@ def examples(json_to):
 
 @main.command()
 @click.argument("name")
-@click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
+@click.option("--arch", help="Architecture name or a YAML file of your own.  [default: wormhole_b0]")
+@device_option
+@click.option("--program", help="A program of a file that holds several (an example is one program).")
+@loops_option
 @click.option(
     "--set",
     "overrides",
@@ -46,16 +60,19 @@ def examples(json_to):
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @json_option
-def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
-        image_hash, timeline, json_to):  # fmt: skip
+def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed,
+        max_cycles, image_hash, timeline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
 
     require_folder(json_to)
     require_folder(timeline)
+    if program is not None:
+        raise UsageError(f"{name} is one program, there is no --program to choose", hint="replay FILE --program NAME")
     settings = Settings(
-        name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
+        name=name, arch=one_chip(arch, device) or Settings.arch, device=device, loops=loops,
+        overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
         max_cycles=max_cycles, timeline=timeline, image_hash=image_hash,
     )  # fmt: skip
