@@ -168,9 +168,16 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
     from host_api.runner import summarise
 
     binary = open_binary(file, numbering)
-    for round_number in range(repeat):
+    if binary.reader.root("binary").binary is not None:
+        from host_api.saved_programs import run_saved
+
+        return run_saved(file, binary, options, program, loops, timeline, on_progress)
+    if program is not None:
+        raise UsageError(f"{file} is a captured run, there is no --program to choose", hint="leave --program out")
+    durations = []
+    for round_number in range(loops):
         begun = time.perf_counter()
-        on_progress(f"{file}: replay {round_number + 1} of {repeat}")
+        on_progress(f"{file}: replay {round_number + 1} of {loops}")
         replay = LightMetalReplay(binary, options=options)
         try:
             replay.execute()

@@ -21,6 +21,8 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
     `options`: ReplayOptions; inputs are zeros, their goldens, or what `bind` holds under PROGRAM/INPUT; `save` keeps
     PROGRAM/OUTPUT.  Outputs with goldens are compared when nothing was bound.
     """
+    if options.launch or options.kernel_path:
+        raise UsageError(f"{file} holds programs with their kernels", hint="--program chooses one to run")
     begun, binary = time.perf_counter(), load(opened)
     infos = _chosen(binary, program)
     spec = options.device or f"sim://{options.arch or _architecture(infos)}"
@@ -29,6 +31,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
         on_progress(f"{file}: opening {spec}")
         device = system.open(spec)
         binary.check(device).require()
+        device.chip.max_cycles = options.max_cycles or device.chip.max_cycles
         if options.log:
             device.chip.enable_log()
         bound = binary.bind(device)
