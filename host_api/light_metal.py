@@ -248,10 +248,12 @@ def _float_figures(got, want):
 
 @dataclass
 class ReplayOptions:
-    """How to replay.  `arch`, `device` (a spec), `overrides`: another chip or other parameters; `bind`: {buffer
-    name or id: bytes} in place of what was captured; `save`: (buffer, numpy file) pairs for final contents; `launch`: programs to launch at the end;
-    `kernel_path`: folders with kernels by file name;
-    `check`: whether comparisons count; `log`: record the timeline; `max_cycles`: a run past this cycle is an error.
+    """How to replay.
+
+    `arch`, `device` (a spec), `overrides`: another chip or other parameters; `bind`: {buffer name or id: bytes} in place of
+    what was captured; `save`: (buffer, numpy file) pairs for final contents; `launch`: programs to launch at the end;
+    `kernel_path`: folders with kernels by file name; `check`: whether comparisons count; `log`: record the timeline;
+    `max_cycles`: a run past this cycle is an error.
     """
 
     arch: str | None = None
