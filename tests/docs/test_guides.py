@@ -28,7 +28,9 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     exec(compile(script.read_text(), str(script), "exec"), namespace)
 
 
-@pytest.mark.parametrize("page", [DOCS / f"{page}.md" for page in PAGES] + [DOCS.parent / "README.md"], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "page", [DOCS / f"{page}.md" for page in PAGES] + [DOCS.parent / "README.md"], ids=lambda p: p.stem
+)
 def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text())
     assert targets and all((page.parent / target).exists() for target in targets)
