@@ -5,12 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from host_api.device_choice import boards_for
+from host_api.device_choice import boards_for, declared
 from host_api.runner import summarise, timed
 from host_api.runtime.binary_files import load
 from host_api.runtime.dtypes import DType, cast
-from host_api.runtime.system import System
-from host_api.runtime.systems import SystemConfig
 from host_api.runtime.tensors import Tensor
 from sim.errors import UsageError
 
@@ -26,8 +24,8 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
     begun, binary = time.perf_counter(), load(opened)
     infos = _chosen(binary, program)
     spec = options.device or f"sim://{options.arch or _architecture(infos)}"
-    config = SystemConfig.named(boards_for(spec), numerics=options.numerics or "fast", overrides=options.overrides)
-    with System(config) as system:
+    _check_names(infos, options)
+    with declared(boards_for(spec), numerics=options.numerics or "fast", overrides=options.overrides) as system:
         on_progress(f"{file}: opening {spec}")
         device = system.open(spec)
         binary.check(device).require()
@@ -42,7 +40,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
             outputs, duration = timed(device.chip, lambda: _run(system, bound, infos, inputs))
             durations.append(duration)
         compares = _compares(infos, outputs) if options.check and not options.bind else []
-        _save(options.save, infos, outputs)
+        _save(options.save, outputs)
         summary = summarise(device.chip)
         if timeline:
             from traces.timeline import write_timeline
@@ -62,6 +60,15 @@ def _chosen(binary, program):
     if program is None:
         return [info for info in binary.programs if not info.private]
     return [binary.programs[binary.index(int(program) if program.isdecimal() else program)]]
+
+
+def _check_names(infos, options):
+    """UsageError, before anything runs, for what --bind and --save name and the chosen programs have not."""
+    for side, names in (("input", options.bind), ("output", [name for name, _ in options.save])):
+        known = [f"{info.name}/{one.name}" for info in infos for one in getattr(info, f"{side}s")]
+        for name in names:
+            if name not in known:
+                raise UsageError(f"there is no such {side}: {name}", hint=f"{side}s: {', '.join(known) or 'none'}")
 
 
 def _architecture(infos):
@@ -124,11 +131,7 @@ def _compare(name, tensor, golden):
     }  # fmt: skip
 
 
-def _save(savings, infos, outputs):
+def _save(savings, outputs):
     for name, file in savings:
-        program, _, output = name.partition("/")
-        if (program, output) not in outputs:
-            known = ", ".join("/".join(key) for key in outputs) or "none"
-            raise UsageError(f"--save {name}: there is no such output", hint=f"outputs: {known}")
-        values = outputs[program, output].numpy()
+        values = outputs[tuple(name.split("/", 1))].numpy()
         np.save(file, values.view(np.uint16) if values.dtype == DType.BF16.numpy else values)

@@ -118,7 +118,7 @@ def test_bad_checks_are_refused(capsys, saved, tmp_path):
         ([saved, "--device", "local", "--system", "n300"], "needs a target"),
         ([tmp_path / "none", "--system", "n300"], "does not exist"),
         ([tmp_path / "text", "--system", "n300"], "error"),
-        ([saved, "--device", "local;n300"], "not one device"),
+        ([saved, "--device", "local;n150"], "not one device"),
     ]:
         code, out, err = tensim(capsys, "check", *arguments)
         assert code == 2 and words in err and "Traceback" not in err and out == ""
@@ -199,15 +199,16 @@ def test_loops_and_the_device_of_a_captured_run(capsys, tmp_path):
 def test_bad_choices_of_a_replay(capsys, saved, tmp_path):
     path = tmp_path / "run.bin"
     assert tensim(capsys, "capture", "add_integers", "-o", path)[0] == 0
+    np.save(tmp_path / "short.npy", np.zeros(1, np.uint32))
     for arguments, words in [
         ([path, "--program", "0"], "captured run"),
-        ([saved, "--program", "2"], "no program '2'"),
+        ([saved, "--program", "2"], "no program 2"),
         ([saved, "--program", "mul"], "no program 'mul'"),
         ([saved, "--device", "sim://blackhole"], "expected ['wormhole_b0'], found ['blackhole']"),
         ([saved, "--launch", "0"], "holds programs with their kernels"),
         ([saved, "--bind", f"add/a={tmp_path / 'short.npy'}"], "holds 4 B"),
-        ([saved, "--save", f"add/x={tmp_path / 'x.npy'}"], "no such output"),
+        ([saved, "--program", "sub", "--bind", f"add/a={tmp_path / 'short.npy'}"], "there is no such input: add/a"),
+        ([saved, "--save", f"add/x={tmp_path / 'x.npy'}"], "there is no such output: add/x"),
     ]:
-        np.save(tmp_path / "short.npy", np.zeros(1, np.uint32))
         code, _, err = tensim(capsys, "replay", *arguments)
         assert code == 2 and words in " ".join(err.split()), err
