@@ -173,3 +173,8 @@ def test_bad_questions_are_refused(wormhole):
         check(adder(), wormhole, "roughly")
     with pytest.raises(UsageError, match="cannot be checked against str"):
         check(adder(), "n300")
+
+
+def test_the_clock_of_a_spec_is_the_clock_of_the_chip():
+    with System() as system:
+        assert system.open("sim://wormhole_b0?clock_mhz=500").chip.arch.clock_mhz == 500
