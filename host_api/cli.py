@@ -2,17 +2,20 @@
 
 import click
 
-from host_api import (  # noqa: F401  they add their commands to `main`
-    light_metal_cli,
-    noc_replay_cli,
-    runtime_cli,  # noqa: F401  likewise
+from host_api import light_metal_cli, runtime_cli  # noqa: F401  add their commands to `main`
+from host_api.command_line import (
+    TO_STDOUT,
+    device_option,
+    json_option,
+    key_values,
+    loops_option,
+    main,
+    one_chip,
+    progress_bar,
+    require_folder,
+    write_json,
 )
-from host_api.command_line import TO_STDOUT, json_option, key_values, main, progress_bar, require_folder, write_json
-from host_api.device_option import chosen_device, device_option
 from sim.errors import TensimError, UsageError
-from validation import command  # noqa: F401  likewise
-
-LOOP_FIGURES = ("cycles", "device_seconds", "host_seconds")
 
 
 @main.command()
@@ -34,7 +37,10 @@ def examples(json_to):
 
 @main.command()
 @click.argument("name")
-@click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
+@click.option("--arch", help="Architecture name or a YAML file of your own.  [default: wormhole_b0]")
+@device_option
+@click.option("--program", help="A program of a file that holds several (an example is one program).")
+@loops_option
 @click.option(
     "--set",
     "overrides",
@@ -68,24 +74,19 @@ def examples(json_to):
     "--loops", default=1, show_default=True, type=click.IntRange(1), help="Run this often; JSON has each loop."
 )
 @json_option
-def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
-        image_hash, timeline, noc_trace, roofline, spec, program, loops, json_to):  # fmt: skip
+def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed,
+        max_cycles, image_hash, timeline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
 
     require_folder(json_to)
     require_folder(timeline)
-    require_folder(noc_trace)
-    require_folder(roofline)
-    if program not in (None, "0", name):
-        raise UsageError(f"{name} has one program, 0; there is no program {program!r}", hint="leave --program out")
-    overrides, chosen = key_values(overrides, "--set"), None
-    if spec:
-        chosen = chosen_device(spec)
-        arch, overrides = chosen.arch, {**chosen.overrides, **overrides}
+    if program is not None:
+        raise UsageError(f"{name} is one program, there is no --program to choose", hint="replay FILE --program NAME")
     settings = Settings(
-        name=name, arch=arch, overrides=overrides, chosen=chosen, grid=grid, shape=shape, dtype=dtype,
+        name=name, arch=one_chip(arch, device) or Settings.arch, device=device, loops=loops,
+        overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
         max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
     )  # fmt: skip

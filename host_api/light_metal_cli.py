@@ -10,8 +10,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from host_api.command_line import json_option, key_values, main, progress_bar, require_folder, write_json
-from host_api.device_option import chosen_device, device_option
+from host_api.command_line import (
+    device_option,
+    json_option,
+    key_values,
+    loops_option,
+    main,
+    one_chip,
+    progress_bar,
+    require_folder,
+    write_json,
+)
 from sim.errors import TensimError, UsageError
 
 numbering_option = click.option(
@@ -109,6 +118,8 @@ def _saving(text):
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--arch", help="Replay on another architecture (name or YAML file).")
+@device_option
+@click.option("--program", help="Only this program, by index or name, of a binary of programs.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter.")
 @click.option("--numerics", help="exact, fast or off, instead of what was captured.")
 @click.option("--bind", "bindings", multiple=True, metavar="BUFFER=FILE.npy", help="Other data for what was written.")
@@ -120,49 +131,53 @@ def _saving(text):
     "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
 )
 @click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
-@click.option("--repeat", "--loops", default=1, show_default=True, type=click.IntRange(1), help="Replay this often.")
-@device_option
-@click.option("--program", help="Run only this program (number or name) of a saved binary of the runtime.")
+@loops_option
 @click.option("--ignore-compare", is_flag=True, help="Comparisons in the binary do not count.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @numbering_option
 @json_option
-def replay(files, arch, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, repeat, spec, program,
+def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, loops,
            ignore_compare, timeline, numbering, json_to):  # fmt: skip
-    """Replay Light Metal binaries."""
+    """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
+
+    Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
+    what --bind PROGRAM/INPUT=FILE.npy holds).
+    """
     from host_api.light_metal import ReplayOptions
 
     require_folder(json_to)
     require_folder(timeline)
-    overrides = key_values(overrides, "--set")
-    if spec:
-        chosen = chosen_device(spec)
-        arch, overrides = chosen.arch, {**chosen.overrides, **overrides}
+    one_chip(arch, device)
     options = ReplayOptions(
-        arch=arch, overrides=overrides, numerics=numerics, bind=dict(map(_binding, bindings)),
+        arch=arch, device=device, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
         save=tuple(map(_saving, savings)), kernel_path=kernel_path, launch=launch, check=not ignore_compare,
         log=timeline is not None, max_cycles=max_cycles,
     )  # fmt: skip
     with progress_bar() as on_progress:
-        one = lambda file: _replay_file(file, options, numbering, repeat, timeline, on_progress)  # noqa: E731
-        if program is not None:
-            one = lambda file: _run_saved(file, program, options, repeat, on_progress)  # noqa: E731
-        results, code = over_files(files, one, json_to)
+        results, code = over_files(
+            files, lambda file: _replay_file(file, options, program, numbering, loops, timeline, on_progress), json_to
+        )
     if json_to != "-":
         for result in results:
             _print_replay(result)
     raise SystemExit(code)
 
 
-def _replay_file(file, options, numbering, repeat, timeline, on_progress):
+def _replay_file(file, options, program, numbering, loops, timeline, on_progress):
     from host_api.light_metal import LightMetalReplay
     from host_api.runner import summarise
 
     binary = open_binary(file, numbering)
-    loops = []
-    for round_number in range(repeat):
+    if binary.reader.root("binary").binary is not None:
+        from host_api.saved_programs import run_saved
+
+        return run_saved(file, binary, options, program, loops, timeline, on_progress)
+    if program is not None:
+        raise UsageError(f"{file} is a captured run, there is no --program to choose", hint="leave --program out")
+    durations = []
+    for round_number in range(loops):
         begun = time.perf_counter()
-        on_progress(f"{file}: replay {round_number + 1} of {repeat}")
+        on_progress(f"{file}: replay {round_number + 1} of {loops}")
         replay = LightMetalReplay(binary, options=options)
         try:
             replay.execute()
@@ -170,6 +185,7 @@ def _replay_file(file, options, numbering, repeat, timeline, on_progress):
             if chip is None:
                 raise UsageError(f"{file} opens no device", hint="give --arch")
             summary = summarise(chip)
+            durations.append({name: summary[name] for name in ("cycles", "device_seconds")})
             if timeline:
                 from traces.timeline import write_timeline
 
@@ -187,43 +203,7 @@ def _replay_file(file, options, numbering, repeat, timeline, on_progress):
         "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
         "captured_cycles": binary.root.cycles, "differs": replay.differs,
         "image_sha256": images, "verified": passed if replay.compares else None, "warnings": replay.warnings,
-        "host_seconds": seconds, "loops": loops,
-    }  # fmt: skip
-
-
-def _run_saved(file, program, options, repeat, on_progress):
-    """Run one program of a saved runtime binary on its golden inputs, zeros where it has none."""
-    from host_api.runner import summarise
-    from host_api.runtime import Binary, System, SystemConfig, Tensor, to_layout, wait
-
-    binary = Binary.load(file)
-    info = binary.programs[binary.index(int(program) if program.isdigit() else program)]
-    config = SystemConfig.named(
-        options.arch or "wormhole_b0", overrides=options.overrides, numerics=options.numerics or "fast"
-    )
-    loops = []
-    for number in range(repeat):
-        begun = time.perf_counter()
-        on_progress(f"{file}: {info.name}, run {number + 1} of {repeat}")
-        with System(config) as system:
-            device = system.open(system.inventory[0].spec)
-            values = [info.goldens.get(one.name, np.zeros(one.desc.shape, one.desc.dtype.numpy)) for one in info.inputs]
-            inputs = [
-                to_layout(Tensor.from_numpy(np.asarray(value), allow_cast=True), one.layout, device)
-                for one, value in zip(info.inputs, values, strict=True)
-            ]
-            done = device.load(binary).submit(info.name, inputs)
-            wait(done)
-            summary = summarise(device.chip)
-            outputs = {one.name: tensor.numpy() for one, tensor in zip(info.outputs, done.outputs, strict=True)}
-        loops.append({"cycles": summary["cycles"], "device_seconds": summary["device_seconds"],
-                      "host_seconds": time.perf_counter() - begun})  # fmt: skip
-    wanted = {name: values for name, values in info.goldens.items() if name in outputs}
-    passed = all(np.array_equal(outputs[name], values) for name, values in wanted.items()) if wanted else None
-    return summary | {
-        "file": str(file), "name": Path(file).name, "program": info.name, "commands": 1, "compares": [], "differs": [],
-        "captured_cycles": None, "image_sha256": None, "verified": passed, "warnings": [], "loops": loops,
-        "host_seconds": loops[-1]["host_seconds"],
+        "host_seconds": seconds, "loops": durations,
     }  # fmt: skip
 
 
