@@ -2,7 +2,7 @@
 
 import click
 
-from host_api import light_metal_cli, runtime_cli  # noqa: F401  add their commands to `main`
+from host_api import light_metal_cli, noc_replay_cli, runtime_cli  # noqa: F401  add their commands to `main`
 from host_api.command_line import (
     TO_STDOUT,
     device_option,
@@ -16,6 +16,7 @@ from host_api.command_line import (
     write_json,
 )
 from sim.errors import TensimError, UsageError
+from validation import command  # noqa: F401  likewise
 
 
 @main.command()
@@ -68,20 +69,15 @@ def examples(json_to):
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
 )
 @click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
-@device_option
-@click.option("--program", help="Which program, by number or name, of a file that has several.")
-@click.option(
-    "--loops", default=1, show_default=True, type=click.IntRange(1), help="Run this often; JSON has each loop."
-)
 @json_option
 def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed,
-        max_cycles, image_hash, timeline, json_to):  # fmt: skip
+        max_cycles, image_hash, timeline, noc_trace, roofline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
 
-    require_folder(json_to)
-    require_folder(timeline)
+    for path in (json_to, timeline, noc_trace, roofline):
+        require_folder(path)
     if program is not None:
         raise UsageError(f"{name} is one program, there is no --program to choose", hint="replay FILE --program NAME")
     settings = Settings(
@@ -91,9 +87,7 @@ def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidel
         max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
     )  # fmt: skip
     with progress_bar() as on_progress:
-        rounds = [run_program(settings, on_progress) for _ in range(loops)]
-    summary = rounds[-1]
-    summary["loops"] = [{key: one[key] for key in LOOP_FIGURES} for one in rounds]
+        summary = run_program(settings, on_progress)
     if roofline:
         from host_api.roofline import write_roofline
 

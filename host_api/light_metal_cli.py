@@ -195,9 +195,6 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
         finally:
             replay.close()
         seconds = time.perf_counter() - begun
-        loops.append(
-            {"cycles": summary["cycles"], "device_seconds": summary["device_seconds"], "host_seconds": seconds}
-        )
     passed = all(one["passed"] for one in replay.compares) if options.check else None
     return summary | {
         "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,

@@ -18,7 +18,6 @@ class Settings:
     arch: str = "wormhole_b0"
     device: str | None = None  # a device spec, in place of `arch`
     overrides: dict = field(default_factory=dict)
-    chosen: object = None  # host_api.device_option.Chosen: queues and memory sizes of --device
     grid: str | None = None
     shape: str | None = None
     dtype: str | None = None
@@ -61,13 +60,6 @@ def load_program(path):
     axes = tuple(getattr(module, "AXES", "MKN"))
     defaults = Options(shape=getattr(module, "SHAPE", None), dtype="bf16", fidelity="HiFi4", grid="full")
     return Example((module.__doc__ or file.stem).strip().split("\n")[0], file.stem, axes, defaults, module)
-
-
-def sizes_of(chosen):
-    """Queues and memory sizes that a device is opened with, of a `host_api.device_option.Chosen` or None."""
-    if chosen is None:
-        return {}
-    return {name: getattr(chosen, name) for name in ("num_hw_cqs", "l1_small_size", "trace_region_size")}
 
 
 def summarise(chip):
