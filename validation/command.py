@@ -71,8 +71,9 @@ def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
         err.print(f"[red]error:[/] {error}", highlight=False, soft_wrap=True)
     for row in bad:
         err.print(f"[red]error:[/] {row['id']}: {row['why']}", highlight=False, soft_wrap=True)
-    if broken or bad:
-        raise UsageError(f"{len(broken)} files and {len(bad)} rows could not be read; the others were compared")
+    if broken or bad:  # the results stand; an error object would take their place
+        err.print(f"[red]error:[/] {len(broken)} files and {len(bad)} rows could not be read; the others were compared")
+        raise click.exceptions.Exit(UsageError.exit_code)
 
 
 def check_columns(group_by, tables):
