@@ -2,7 +2,7 @@
 
 import click
 
-from host_api import light_metal_cli  # noqa: F401  adds its commands to `main`
+from host_api import dram_cli, light_metal_cli  # noqa: F401  they add their commands to `main`
 from host_api.command_line import TO_STDOUT, json_option, key_values, main, progress_bar, require_folder, write_json
 from sim.errors import TensimError
 from validation import command  # noqa: F401  likewise
