@@ -39,7 +39,7 @@ def simulate(spec):
         few, many = 8 * FEW, 8 * MANY
         return (_products(arch, what, many) - _products(arch, what, few)) / (many - few)
     if kind == "code":
-        return _slope(arch, "x = 1", "x = x + 1", what) / what
+        return _slope(arch, "x = 1", "x = x" + " + 1" * UNROLL, what // UNROLL) / what
     setup, statement = STATEMENTS[what]
     return (_slope(arch, setup, statement, UNROLL) - _slope(arch, setup, statement, 0)) / UNROLL
 
