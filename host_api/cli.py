@@ -2,7 +2,7 @@
 
 import click
 
-from host_api import light_metal_cli, noc_replay_cli, runtime_cli  # noqa: F401  add their commands to `main`
+from host_api import dram_cli, light_metal_cli, noc_replay_cli, runtime_cli  # noqa: F401  add their commands to `main`
 from host_api.command_line import (
     TO_STDOUT,
     device_option,

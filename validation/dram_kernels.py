@@ -5,18 +5,18 @@ from host_api.kernel_api import *
 
 
 @kernel
-def read_channel(bank, offset, count, size, scratch):
-    """Read `count` pieces of `size` bytes that follow each other in one channel; one barrier."""
+def read_channel(bank, offset, count, size, stride, scratch):
+    """Read `count` pieces of `size` bytes, `stride` bytes apart, in one channel; one barrier."""
     for i in range(count):
-        noc_async_read(get_noc_addr_from_bank_id(bank, offset + i * size), scratch, size)
+        noc_async_read(get_noc_addr_from_bank_id(bank, offset + i * stride), scratch, size)
     noc_async_read_barrier()
 
 
 @kernel
-def write_channel(bank, offset, count, size, scratch):
-    """Write `count` pieces of `size` bytes one behind the other into one channel; one barrier."""
+def write_channel(bank, offset, count, size, stride, scratch):
+    """Write `count` pieces of `size` bytes, `stride` bytes apart, into one channel; one barrier."""
     for i in range(count):
-        noc_async_write(scratch, get_noc_addr_from_bank_id(bank, offset + i * size), size)
+        noc_async_write(scratch, get_noc_addr_from_bank_id(bank, offset + i * stride), size)
     noc_async_write_barrier()
 
 

@@ -153,7 +153,9 @@ def channel_streams(arch, cores, banks, near, is_write, noc):
         with Bench(arch) as bench:
             kernel = kernels.write_channel if is_write else kernels.read_channel
             for i, (core, bank) in enumerate(bench.place(cores, banks, noc, is_write, near, seed)):
-                bench.add(core, kernel, (bank, i * MIB, MIB // bench.packet, bench.packet, bench.scratch), noc)
+                bench.add(
+                    core, kernel, (bank, i * MIB, MIB // bench.packet, bench.packet, bench.packet, bench.scratch), noc
+                )
             rates.append(gb_per_s(bench, cores * MIB, bench.run()))
     return sum(rates) / len(rates)
 
@@ -162,7 +164,9 @@ def channel_readers(arch, overrides, readers, banks, count, size):
     """B/cycle of `readers` cores with `count` reads of `size` bytes each, spread over `banks` channels; first cores first."""
     with Bench(arch, overrides) as bench:
         for i, core in enumerate(bench.cores(readers)):
-            bench.add(core, kernels.read_channel, (i % banks, i // banks * count * size, count, size, bench.scratch))
+            bench.add(
+                core, kernels.read_channel, (i % banks, i // banks * count * size, count, size, size, bench.scratch)
+            )
         return readers * count * size / bench.run()
 
 
@@ -207,10 +211,10 @@ def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
 
 
 def channel_share(arch, size, count):
-    """Share of a channel's peak (%) that a group of cores gets which read `count` pages of `size` bytes each from it."""
+    """Share of a channel's peak (%) that cores get which read its pages of `size` bytes in turn, `count` pages each."""
     with Bench(arch) as bench:
         for i, core in enumerate(bench.cores(READERS)):
-            bench.add(core, kernels.read_channel, (0, i * count * size, count, size, bench.scratch))
+            bench.add(core, kernels.read_channel, (0, i * size, count, size, READERS * size, bench.scratch))
         return 100 * READERS * count * size / bench.run() / bench.arch["dram.bank_bytes_per_cycle"]
 
 
@@ -231,7 +235,7 @@ def request_period(arch, size, count):
     """Cycles per read request of `size` bytes at one endpoint on NoC 0."""
     with Bench(arch) as bench:
         for core in bench.cores(READERS):
-            bench.add(core, kernels.read_channel, (0, 0, count, size, bench.scratch))
+            bench.add(core, kernels.read_channel, (0, 0, count, size, size, bench.scratch))
         return bench.run() / (READERS * count)
 
 

@@ -1,10 +1,10 @@
 """One DRAM channel of the compiled lane, at the granularity of requests: endpoint, rows, data bus, refresh.
 
 It follows from the command-level model (`sim.dram.controller`), whose parameters it takes, by four simplifications:
-- requests use the data bus in the order of their arrival; rows are opened as early as the request is known, so that
-  activates overlap the data of earlier requests as they do under FR-FCFS;
-- the banks of a group index are opened together, since a stream spreads over all bank groups: a row here is `row_bytes`
-  times `bank_groups`;
+- rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests use
+  the data bus in the order of their arrival, but one that waits for its row lets later ones of its direction go first
+  (the newest such gap of the bus is kept), as under FR-FCFS;
+- the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
 - the limits on activates (tRRD, tFAW) are one spacing between them; a change of direction is one turnaround;
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
@@ -15,10 +15,12 @@ In front of it the endpoint accepts one read request per NoC every `request_cycl
 import numba as nb
 import numpy as np
 
+from sim.dram.timing import hashed_set
+
 TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "bus_free writing activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
+        "bus_free gap_begin gap_end writing activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
@@ -41,7 +43,7 @@ def build_channels(arch):
 
 def build_banks(arch):
     """Internal banks of all channels, every row closed."""
-    banks = np.zeros(arch.dram_banks * arch["dram.internal_banks"] // arch["dram.bank_groups"], BANK_DTYPE)
+    banks = np.zeros(arch.dram_banks * arch["dram.internal_banks"] // arch["dram.interleaved_groups"], BANK_DTYPE)
     banks["row"] = -1
     return banks
 
@@ -49,7 +51,7 @@ def build_banks(arch):
 def build_dram_params(arch):
     """The model's parameters as one record, times in ticks."""
     params = np.zeros(1, DRAM_PARAMS_DTYPE)
-    p, per_ns, groups = params[0], arch.clock_mhz / 1000 * TICKS, arch["dram.bank_groups"]
+    p, per_ns, groups = params[0], arch.clock_mhz / 1000 * TICKS, arch["dram.interleaved_groups"]
     p["internal_banks"], p["row_bytes"] = arch["dram.internal_banks"] // groups, arch["dram.row_bytes"] * groups
     p["groups"] = groups
     p["burst_bytes"] = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
@@ -74,10 +76,10 @@ def build_dram_params(arch):
 
 @nb.njit(cache=True)
 def locate(p, address):
-    """(bank, row) of an address of the channel: powers of two do not stay in one bank, as in the controller."""
+    """(set of banks, row) of an address of the channel, as in the controller."""
     number = address // p.row_bytes
     row = number // p.internal_banks
-    return (number ^ row) % p.internal_banks, row
+    return hashed_set(number, row, p.internal_banks - 1), row
 
 
 @nb.njit(cache=True)
@@ -101,16 +103,28 @@ def open_row(channel, bank, p, row, bursts, ticks):
 @nb.njit(cache=True)
 def use_bus(channel, p, ready, ticks, is_write):
     """Occupy the data bus for `ticks` from `ready` on; returns (first, last) tick of the data."""
-    start = max(ready, channel.bus_free + (p.turnaround if channel.writing != is_write else 0))
-    if p.refresh_time > 0:
-        inside = start % p.refresh_interval
-        closed = p.refresh_time + (p.write_recovery if is_write else 0)
-        if inside < closed:
-            start += closed - inside
-            channel.refreshes += 1
+    begin = max(ready, channel.gap_begin)
+    if begin + ticks <= channel.gap_end and channel.writing == is_write:
+        channel.gap_begin = begin + ticks
+        channel.busy += ticks
+        return begin, begin + ticks
+    free = channel.bus_free + (p.turnaround if channel.writing != is_write else 0)
+    wanted = start = max(ready, free)
+    closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
+    if start % p.refresh_interval < closed:
+        start += closed - start % p.refresh_interval
+        channel.refreshes += 1
+    if (
+        wanted > free
+        and free % p.refresh_interval >= closed
+        and free // p.refresh_interval == start // p.refresh_interval
+    ):
+        channel.gap_begin, channel.gap_end = free, wanted
+    elif channel.writing != is_write or start > wanted:
+        channel.gap_end = 0
     end = start + ticks
-    if p.refresh_time > 0 and start // p.refresh_interval != end // p.refresh_interval:
-        end += p.refresh_time + (p.write_recovery if is_write else 0)
+    if closed > 0 and start // p.refresh_interval != end // p.refresh_interval:
+        end += closed
         channel.refreshes += 1
     channel.bus_free, channel.writing = end, is_write
     channel.busy += ticks

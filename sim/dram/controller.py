@@ -5,14 +5,14 @@ commands that the waiting bursts need next, the one that can be issued first goe
 an activate before a precharge, then the oldest burst.  A row is kept open while a waiting burst wants it.  A burst that
 has waited for STARVED clocks goes first.  Times are clocks of the command bus, which takes one command a clock.
 
-Address mapping, low to high: byte of the burst, bank group, column, bank in the group (XOR low bits of the row), row:
-a stream changes the bank group with every burst, and powers of two do not stay in one bank.
+Address mapping, low to high: byte of the burst, one of the interleaved bank groups, column, set of banks (hashed with the
+row), row: a stream changes the bank group with every burst.
 """
 
 import numba as nb
 import numpy as np
 
-from sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD, REF, REFB, WR
+from sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD, REF, REFB, WR, hashed_set
 
 NEVER = 1 << 60
 STARVED = 10_000
@@ -49,9 +49,12 @@ def build_controller(timing):
 @nb.njit(cache=True)
 def locate(p, burst):
     """(bank, row) of a burst number of the channel; the banks of group g follow each other from g << group_shift."""
-    group, rest = burst & (p.groups - 1), burst >> p.bits_group >> p.bits_column
-    row = rest >> p.group_shift
-    return (group << p.group_shift) + ((rest ^ row) & ((1 << p.group_shift) - 1)), row
+    number = burst >> p.bits_interleave >> p.bits_column
+    row = number >> p.bits_set
+    bank_set = hashed_set(number, row, (1 << p.bits_set) - 1)
+    groups = p.groups >> p.bits_interleave  # that a set number tells apart
+    group = (burst & ((1 << p.bits_interleave) - 1)) | (bank_set & (groups - 1)) << p.bits_interleave
+    return (group << p.group_shift) + bank_set // groups, row
 
 
 @nb.njit(cache=True)

@@ -7,6 +7,7 @@ classes, `dram.t_*` of sim/arch/*.yaml.
 
 import math
 
+import numba as nb
 import numpy as np
 
 from sim.errors import UsageError
@@ -20,7 +21,7 @@ ROUNDED_UP = (
 )  # fmt: skip
 TIMING_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "banks groups group_shift bits_group bits_column burst_bytes burst t_ccd_s t_ccd_l t_refi refresh_per_bank "
+        "banks groups group_shift bits_interleave bits_column bits_set burst_bytes burst t_ccd_s t_ccd_l t_refi refresh_per_bank "
         "read_queue write_queue write_high write_low"
     ).split()]
     + [(name, np.int64) for name in ROUNDED_UP],
@@ -48,8 +49,10 @@ def build_timing(arch):
     p["banks"], p["groups"] = arch["dram.internal_banks"], arch["dram.bank_groups"]
     p["burst"] = arch["dram.burst_length"] // arch["dram.transfers_per_clock"]
     p["burst_bytes"] = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
-    p["bits_group"], p["bits_column"] = bits(arch, "dram.bank_groups"), bits(arch, "dram.row_bytes", p["burst_bytes"])
     p["group_shift"] = bits(arch, "dram.internal_banks", p["groups"])
+    p["bits_interleave"] = bits(arch, "dram.interleaved_groups")
+    p["bits_column"] = bits(arch, "dram.row_bytes", p["burst_bytes"])
+    p["bits_set"] = bits(arch, "dram.internal_banks", arch["dram.interleaved_groups"])
     p["t_ccd_s"], p["t_ccd_l"] = arch["dram.t_ccd_s_ck"], arch["dram.t_ccd_l_ck"]
     for name in ROUNDED_UP:
         p[name] = math.ceil(round(arch[f"dram.{name}_ns"] / period, 6))
@@ -57,3 +60,15 @@ def build_timing(arch):
     for name in ("refresh_per_bank", "read_queue", "write_queue", "write_high", "write_low"):
         p[name] = arch[f"dram.{name}"]
     return p
+
+
+@nb.njit(cache=True, inline="always")
+def hashed_set(number, row, mask):
+    """The set of banks of row-sized piece `number` of a channel: its low bits XOR all bits of the row, folded by three.
+
+    Streams that lie a power of two apart spread over the sets.
+    """
+    row ^= row >> 12
+    row ^= row >> 6
+    row ^= row >> 3
+    return (number ^ row) & mask

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.arch import architectures, load_arch
-from sim.dram.controller import COMMAND_DTYPE, build_controller, serve
+from sim.dram.controller import COMMAND_DTYPE, build_controller, locate, serve
 from sim.dram.timing import ACT, COMMANDS, PRE, RD, REF, REFB, WR, build_timing, clock_ns
 from sim.errors import UsageError
 
@@ -87,8 +87,9 @@ def test_sustained_rate_of_a_channel(name, is_write, measured):
 
 def test_first_ready_goes_before_first_come():
     """A burst for the open row overtakes an older one that needs another row of the bank."""
-    arch_bursts = 1 << 12  # far enough for another row
-    run = Run("wormhole_b0", [(0, 0, 0), (100, arch_bursts * 4, 0), (100, 4, 0)])
+    timing = build_timing(load_arch("wormhole_b0"))
+    other = next(b for b in range(4096, 1 << 20) if locate(timing, b)[0] == locate(timing, 0)[0])
+    run = Run("wormhole_b0", [(0, 0, 0), (100, other, 0), (100, 4, 0)])
     same_bank = {int(c["bank"]) for c in run.commands if c["command"] == ACT}
     assert len(same_bank) == 1
     assert run.done[2] < run.done[1]
