@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import gemm, handoff, light_metal, simpy_reference, trace
+from bench import dram, gemm, handoff, light_metal, simpy_reference, trace
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -123,7 +123,14 @@ def tracing():
     yield figure("1000 programs replayed", loop.traced_seconds, "s", "no slower than live", ratio <= 1, "live", ratio)
 
 
-GROUPS = (cold_start, warm_start, lane, matmul, tracing, saving, determinism, silicon)
+def memory():
+    """Bursts per second that the command-level DRAM controller serves on one core."""
+    for pattern in dram.PATTERNS:
+        rate = dram.rate("wormhole_b0", pattern)
+        yield figure(f"DRAM bursts, {pattern}", rate, "1/s", "at least 1e6", rate >= 1e6)
+
+
+GROUPS = (cold_start, warm_start, lane, memory, matmul, tracing, saving, determinism, silicon)
 
 
 def main():
