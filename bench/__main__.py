@@ -13,7 +13,19 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import flit, gemm, handoff, light_metal, noc_replay, numerics, packet, runtime, simpy_reference, trace
+from bench import (
+    dram,
+    flit,
+    gemm,
+    handoff,
+    light_metal,
+    noc_replay,
+    numerics,
+    packet,
+    runtime,
+    simpy_reference,
+    trace,
+)  # fmt: skip
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -161,8 +173,16 @@ def flits():
     yield figure("flit-hops on an 8x8 mesh", rate, "1/s", "at least 2e6", rate >= 2e6)
 
 
+def memory():
+    """Bursts per second that the command-level DRAM controller serves on one core."""
+    for pattern in dram.PATTERNS:
+        rate = dram.rate("wormhole_b0", pattern)
+        yield figure(f"DRAM bursts, {pattern}", rate, "1/s", "at least 1e6", rate >= 1e6)
+
+
 GROUPS = (
-    cold_start, warm_start, lane, packets, flits, matmul, exact, tracing, saving, above_host_api, noc_events, determinism, silicon,
+    cold_start, warm_start, lane, packets, flits, memory, matmul, exact, tracing, saving, above_host_api, noc_events,
+    determinism, silicon,
 )  # fmt: skip
 
 

@@ -77,8 +77,9 @@ def rectangle(spec):
 
 
 def cells(box):
+    """The cores of a rectangle in tt-metal's order: column by column."""
     x0, y0, x1, y1 = box
-    return [(x, y) for y in range(y0, y1 + 1) for x in range(x0, x1 + 1)]
+    return [(x, y) for x in range(x0, x1 + 1) for y in range(y0, y1 + 1)]
 
 
 def issuers(spec):
@@ -94,7 +95,7 @@ def issuers(spec):
 def sender(spec):
     """The one core of a pattern without loopback: beside the rectangle where there is room, else at its corner."""
     arch, pattern = spec[:2]
-    (width, _height), full = spec[6], load_arch(arch, {"board": BOARDS[arch]}).grid
+    width, full = spec[6][0], load_arch(arch, {"board": BOARDS[arch]}).grid
     if spec[4] == "UNICAST" and pattern in ("ONE_TO_ROW", "ONE_TO_COLUMN"):
         return 0, 0
     if pattern == "ONE_TO_ROW":
@@ -154,7 +155,7 @@ def run(device, spec):
     processor = tt.DataMovementProcessor.RISCV_0 if direction == "write" else tt.DataMovementProcessor.RISCV_1
     config = tt.DataMovementConfig(processor=processor, noc=tt.NOC.NOC_0 if noc == 0 else tt.NOC.NOC_1)
     kernel = tt.create_kernel(program, getattr(kernels, name), box, config)
-    tt.set_common_runtime_args(program, kernel, meeting(device, cores, noc))
+    tt.set_common_runtime_args(program, kernel, meeting(device, cores))
     for core in cores:
         common = [stamps.address, own.address, remote.address, nbytes, transactions]
         tt.set_runtime_args(program, kernel, tt.CoreCoord(*core), common + details(device, spec, core, grid))
@@ -187,22 +188,26 @@ def corners(device, box, noc):
     return [first.x, first.y, last.x, last.y] if noc == 0 else [last.x, last.y, first.x, first.y]
 
 
-def meeting(device, cores, noc):
-    """Common arguments: how many cores meet, the rectangle they fill, and the first of them."""
-    first = device.worker_core_from_logical_core(tt.CoreCoord(*min(cores)))
-    return [len(cores), *corners(device, min(cores) + max(cores), noc), first.x, first.y]
+def meeting(device, cores):
+    """Common arguments: columns and rows of the cores, and their physical x and y."""
+    first, last = min(cores), max(cores)
+    places = [device.worker_core_from_logical_core(tt.CoreCoord(x, first[1])) for x in range(first[0], last[0] + 1)]
+    heights = [device.worker_core_from_logical_core(tt.CoreCoord(first[0], y)) for y in range(first[1], last[1] + 1)]
+    return [len(places), len(heights), *(place.x for place in places), *(place.y for place in heights)]
 
 
 def details(device, spec, core, grid):
     """The last arguments of the row's kernel on one core."""
     _, pattern, _, memory, mechanism, noc, _, _, _, loopback, _, _ = spec
+    banks = device.num_banks(tt.BufferType.DRAM)
+    own_bank = (core[1] * grid.x + core[0]) % banks
     if memory == "DRAM_SHARDED":
-        return [(core[1] * grid.x + core[0]) % device.num_banks(tt.BufferType.DRAM)]
+        return [own_bank]
     if memory == "DRAM_INTERLEAVED":
-        return [device.num_banks(tt.BufferType.DRAM)]
+        return [banks, own_bank]
     if mechanism == "UNICAST":
         places = [device.worker_core_from_logical_core(tt.CoreCoord(*t)) for t in targets(spec, core)]
-        return [len(places)] + [v for place in places for v in (place.x, place.y)]
+        return [len(places)] + [place.x + 256 * place.y for place in places]
     box = rectangle(spec)
     inside = core in cells(box) and not loopback
     receivers = len(cells(box)) - inside

@@ -11,33 +11,31 @@ ARRIVED, GO = 0, 1  # semaphores of the meeting
 
 
 @device_function
-def meet(cores, x0, y0, x1, y1):
-    """Let all cores of the program go on together: the first of them counts the others and tells them to start."""
+def meet_all():
+    """Let all cores of the program go on together: the first core counts the others, then the go runs down a tree.
+
+    Common arguments: columns and rows of the program's cores, then the x of its columns and the y of its rows.  The first
+    core wakes the first core of each column, and these their column, one increment each.
+    """
+    columns = get_common_arg_val(0)
+    rows = get_common_arg_val(1)
     arrived = get_semaphore(ARRIVED)
     go = get_semaphore(GO)
-    if cores > 1:
-        if get_relative_logical_x() == 0 and get_relative_logical_y() == 0:
-            noc_semaphore_wait(arrived, cores - 1)
-            noc_semaphore_set(go, 1)
-            noc_semaphore_set_multicast(go, get_noc_multicast_addr(x0, y0, x1, y1, go), cores - 1)
-            noc_async_write_barrier()
+    x = get_relative_logical_x()
+    y = get_relative_logical_y()
+    if columns * rows > 1:
+        if x == 0 and y == 0:
+            noc_semaphore_wait(arrived, columns * rows - 1)
+            for column in range(1, columns):
+                noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + column), get_common_arg_val(2 + columns), go), 1)
         else:
-            first_x = get_common_arg_val(5)
-            first_y = get_common_arg_val(6)
-            noc_semaphore_inc(get_noc_addr(first_x, first_y, arrived), 1)
+            noc_semaphore_inc(get_noc_addr(get_common_arg_val(2), get_common_arg_val(2 + columns), arrived), 1)
             noc_async_atomic_barrier()
             noc_semaphore_wait(go, 1)
-
-
-@device_function
-def meet_all():
-    meet(
-        get_common_arg_val(0),
-        get_common_arg_val(1),
-        get_common_arg_val(2),
-        get_common_arg_val(3),
-        get_common_arg_val(4),
-    )
+        if y == 0:
+            for row in range(1, rows):
+                noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + x), get_common_arg_val(2 + columns + row), go), 1)
+        noc_async_atomic_barrier()
 
 
 @device_function
@@ -50,11 +48,12 @@ def note(stamps, begin, end):
 
 @kernel
 def read_cores(stamps, own, remote, nbytes, transactions, targets):
-    """Read `nbytes` of each target core, `transactions` times.  Arguments 6...: x, y of the targets."""
+    """Read `nbytes` of each target core, `transactions` times.  Arguments 6...: x + 256 y of the targets."""
     meet_all()
     begin = get_timestamp()
     for target in range(targets):
-        source = get_noc_addr(get_arg_val(6 + 2 * target), get_arg_val(7 + 2 * target), remote)
+        place = get_arg_val(6 + target)
+        source = get_noc_addr(place & 255, place >> 8, remote)
         for _ in range(transactions):
             noc_async_read(source, own, nbytes)
     noc_async_read_barrier()
@@ -67,7 +66,8 @@ def read_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
     meet_all()
     begin = get_timestamp()
     for target in range(targets):
-        source = get_noc_addr(get_arg_val(6 + 2 * target), get_arg_val(7 + 2 * target), remote)
+        place = get_arg_val(6 + target)
+        source = get_noc_addr(place & 255, place >> 8, remote)
         noc_async_read_set_state(source)
         for _ in range(transactions):
             noc_async_read_with_state(remote, own, nbytes)
@@ -77,11 +77,12 @@ def read_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
 
 @kernel
 def write_cores(stamps, own, remote, nbytes, transactions, targets):
-    """Write `nbytes` to each target core, `transactions` times.  Arguments 6...: x, y of the targets."""
+    """Write `nbytes` to each target core, `transactions` times.  Arguments 6...: x + 256 y of the targets."""
     meet_all()
     begin = get_timestamp()
     for target in range(targets):
-        destination = get_noc_addr(get_arg_val(6 + 2 * target), get_arg_val(7 + 2 * target), remote)
+        place = get_arg_val(6 + target)
+        destination = get_noc_addr(place & 255, place >> 8, remote)
         for _ in range(transactions):
             noc_async_write(own, destination, nbytes)
     noc_async_write_barrier()
@@ -94,7 +95,8 @@ def write_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
     meet_all()
     begin = get_timestamp()
     for target in range(targets):
-        destination = get_noc_addr(get_arg_val(6 + 2 * target), get_arg_val(7 + 2 * target), remote)
+        place = get_arg_val(6 + target)
+        destination = get_noc_addr(place & 255, place >> 8, remote)
         noc_async_write_one_packet_set_state(destination, nbytes)
         for _ in range(transactions):
             noc_async_write_one_packet_with_state(own, remote)
@@ -135,7 +137,7 @@ def read_bank(stamps, own, remote, nbytes, transactions, bank):
     source = get_noc_addr_from_bank_id(bank, remote)
     begin = get_timestamp()
     for _ in range(transactions):
-        noc_async_read(source, own, nbytes)
+        noc_async_read_one_packet(source, own, nbytes)
     noc_async_read_barrier()
     note(stamps, begin, get_timestamp())
 
@@ -147,18 +149,18 @@ def write_bank(stamps, own, remote, nbytes, transactions, bank):
     destination = get_noc_addr_from_bank_id(bank, remote)
     begin = get_timestamp()
     for _ in range(transactions):
-        noc_async_write(own, destination, nbytes)
+        noc_async_write_one_packet(own, destination, nbytes)
     noc_async_write_barrier()
     note(stamps, begin, get_timestamp())
 
 
 @kernel
-def read_banks(stamps, own, remote, nbytes, transactions, banks):
-    """Read one page of each DRAM bank in turn."""
+def read_banks(stamps, own, remote, nbytes, transactions, banks, first):
+    """Read one page of each DRAM bank in turn, from bank `first` on."""
     meet_all()
     source = InterleavedAddrGen(remote, page_size=nbytes, dram=True)
     begin = get_timestamp()
-    page = 0
+    page = first
     for _ in range(transactions):
         noc_async_read_page(page, source, own)
         page += 1
@@ -169,12 +171,12 @@ def read_banks(stamps, own, remote, nbytes, transactions, banks):
 
 
 @kernel
-def write_banks(stamps, own, remote, nbytes, transactions, banks):
-    """Write one page of each DRAM bank in turn."""
+def write_banks(stamps, own, remote, nbytes, transactions, banks, first):
+    """Write one page of each DRAM bank in turn, from bank `first` on."""
     meet_all()
     destination = InterleavedAddrGen(remote, page_size=nbytes, dram=True)
     begin = get_timestamp()
-    page = 0
+    page = first
     for _ in range(transactions):
         noc_async_write_page(page, destination, own)
         page += 1

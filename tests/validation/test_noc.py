@@ -54,11 +54,7 @@ def test_other_chips_are_skipped():
 def test_who_sends_to_whom():
     """2x2 in an ALL pattern is four targets, the issuer among them; a lone sender stands beside its rectangle."""
     spec = noc.read(row(pattern="ALL_TO_ALL", targets="2x2"), "latencies").spec
-    assert (
-        noc.issuers(spec)
-        == [(0, 0), (1, 0), (0, 1), (1, 1)]
-        == sorted(noc.targets(spec, (1, 0)), key=lambda c: c[::-1])
-    )
+    assert noc.issuers(spec) == [(0, 0), (0, 1), (1, 0), (1, 1)] == noc.targets(spec, (1, 0))
     spec = noc.read(row(pattern="ONE_TO_ALL", targets="2x2", mechanism="MULTICAST"), "latencies").spec
     assert noc.issuers(spec) == [(2, 0)]
     spec = noc.read(row(pattern="ONE_FROM_ALL", direction="read", targets="8x7-1"), "latencies").spec
