@@ -50,7 +50,11 @@ def lone_read(chip):
 def test_open_issues_every_transfer_at_its_recorded_time(chip):
     latency = lone_read(chip)
     events = table(read(0), barrier(30, 60), read(40_000), barrier(40_030, 40_060))
-    assert replay(chip, events, 0, "open") == 40_000 + latency - START_TO_FIRST
+    row_hit = (
+        ARCH["dram.t_rcd_ns"] * ARCH.clock_mhz / 1000
+    )  # the second read finds its DRAM row open, unless it was refreshed
+    done = replay(chip, events, 0, "open") - 40_000 + START_TO_FIRST
+    assert done in (latency, latency - row_hit)
 
 
 def test_closed_simulates_the_waits_and_keeps_the_other_gaps(chip):
