@@ -13,7 +13,19 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench import gemm, handoff, light_metal, runtime, simpy_reference, trace
+from bench import (
+    dram,
+    flit,
+    gemm,
+    handoff,
+    light_metal,
+    noc_replay,
+    numerics,
+    packet,
+    runtime,
+    simpy_reference,
+    trace,
+)  # fmt: skip
 from bench.commands import fastest, peak_memory, tensim
 
 OUT = Path(__file__).with_name("out.json")
@@ -75,6 +87,20 @@ def matmul():
     yield at_most("largest process so far", peak_memory() / 1e9, "GB", 3)
 
 
+def packets():
+    """Packets of uniform random traffic below saturation, without cores and memories."""
+    for load in packet.LOADS:
+        value = packet.rate(load)
+        name = f"packet-hops, {load} flits per tile and cycle"
+        yield figure(name, value, "1/s of processor time", "at least 8e6", value >= 8e6)
+
+
+def exact():
+    """Bit-exact arithmetic and conversions on one core."""
+    for name, value, least in numerics.figures():
+        yield figure(name, value, "1/s", f"at least {least:.3g}", value >= least)
+
+
 def determinism():
     """Cycles and memory images of runs that differ in their hash seed only."""
     runs = [tensim(*MATMUL, "256x256x256", "--image-hash", PYTHONHASHSEED=seed)[0] for seed in ("0", "1", "2")]
@@ -123,6 +149,12 @@ def tracing():
     yield figure("1000 programs replayed", loop.traced_seconds, "s", "no slower than live", ratio <= 1, "live", ratio)
 
 
+def noc_events():
+    """Replay of NoC events inside a process."""
+    value = noc_replay.run()
+    yield figure("replay of NoC events, transfers", value, "1/s", "at least 2e5", value >= 2e5)
+
+
 def above_host_api():
     """The runtime above the host API."""
     rate = max(runtime.submits(10_000) for _ in range(3))
@@ -135,7 +167,23 @@ def above_host_api():
     )
 
 
-GROUPS = (cold_start, warm_start, lane, matmul, tracing, saving, above_host_api, determinism, silicon)
+def flits():
+    """The flit model."""
+    rate = max(flit.speed() for _ in range(3))
+    yield figure("flit-hops on an 8x8 mesh", rate, "1/s", "at least 2e6", rate >= 2e6)
+
+
+def memory():
+    """Bursts per second that the command-level DRAM controller serves on one core."""
+    for pattern in dram.PATTERNS:
+        rate = dram.rate("wormhole_b0", pattern)
+        yield figure(f"DRAM bursts, {pattern}", rate, "1/s", "at least 1e6", rate >= 1e6)
+
+
+GROUPS = (
+    cold_start, warm_start, lane, packets, flits, memory, matmul, exact, tracing, saving, above_host_api, noc_events,
+    determinism, silicon,
+)  # fmt: skip
 
 
 def main():

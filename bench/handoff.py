@@ -11,6 +11,8 @@ import time
 import host_api as tt
 from host_api.kernel_api import *
 from sim.arch import load_arch
+from sim.launch import THREADS_PER_CORE
+from sim.statistics import thread_totals
 
 PAGE = 32  # bytes: one flit
 PAGES = 4
@@ -101,6 +103,10 @@ def run(rounds):
         tt.finish(queue)
         seconds = time.perf_counter() - begun
         operations = int(device.chip.machine["operations"]) - before
-        return operations, seconds, [totals["longest"] for totals in device.chip.totals]
+        return (
+            operations,
+            seconds,
+            [int(thread_totals(device.chip, slot)["longest"]) for slot in range(THREADS_PER_CORE)],
+        )
     finally:
         tt.close_device(device)

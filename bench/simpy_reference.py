@@ -13,6 +13,7 @@ from sim.arch import load_arch
 
 THREADS = range(5)
 BRISC, NCRISC, UNPACK, MATH, PACK = THREADS
+COMPUTE = (UNPACK, MATH, PACK)
 THREAD_CLASS = 1 << 19  # behind every packet of the same cycle
 
 
@@ -36,10 +37,11 @@ class Waiting(At):
 
 
 class CircularBuffer:
-    """Page counters and the two threads that may wait: (event, key) or None."""
+    """Page counters, when they changed last, and the two threads that may wait: (event, thread) or None."""
 
     def __init__(self):
         self.used, self.consumer, self.producer = 0, None, None
+        self.pushed_at = self.popped_at = 0
 
 
 class Core:
@@ -48,9 +50,10 @@ class Core:
     def __init__(self, env, index, arch):
         self.env, self.index = env, index
         self.call, self.issue = arch["riscv.issue.cb_call"], arch["riscv.issue.write"]
+        self.visible, self.issued = arch["tensix.cb_visible"], [0] * len(THREADS)
         self.poll, self.write_latency = arch["riscv.issue.barrier_poll"], arch["l1.noc_write_latency"]
         self.local, self.flits = arch["noc.local_cycles"], 1 + PAGE // arch["noc.flit_bytes"]
-        self.link_free = self.writes_out = self.sequence = self.operations = 0
+        self.link_clear = self.writes_out = self.sequence = self.operations = 0
         self.barrier = None
         self.produced, self.packed = CircularBuffer(), CircularBuffer()
 
@@ -59,63 +62,89 @@ class Core:
 
     # --- what a thread does; each takes effect now and ends with the cycle at which the thread goes on
 
+    def go_on(self, thread, cycles):
+        """The operation takes `cycles`; a compute thread's next one also waits for its RISC-V core's own clock."""
+        late = self.issued[thread] - self.env.now if thread in COMPUTE else 0
+        return At(self.env, max(cycles, late), self.key(thread))
+
     def wait(self, thread, cycles):
         self.operations += 1
-        yield At(self.env, cycles, self.key(thread))
+        if thread in COMPUTE:
+            self.issued[thread] += cycles
+            cycles = 0
+        yield self.go_on(thread, cycles)
+
+    def passed(self, thread, since):
+        """A wait whose condition has held since a cycle (None: for long)."""
+        if thread not in COMPUTE:
+            return self.go_on(thread, self.call)
+        if since is not None:
+            self.issued[thread] = max(self.issued[thread], min(since + self.visible, self.env.now))
+        self.issued[thread] += self.call
+        return self.go_on(thread, 0)
+
+    def wake(self, waiter):
+        """The other side has changed the counter that a thread polls."""
+        waiting, thread = waiter
+        end = self.visible + self.call
+        self.issued[thread] = max(self.issued[thread], self.env.now + end)
+        waiting.happen(end, self.key(thread))
 
     def reserve(self, thread, cb):
         self.operations += 1
         if cb.used == PAGES:
             waiting = Waiting(self.env)
-            cb.producer = waiting, self.key(thread)
+            cb.producer = waiting, thread
             yield waiting
         else:
-            yield At(self.env, self.call, self.key(thread))
+            yield self.passed(thread, cb.popped_at if cb.used == PAGES - 1 else None)
 
     def push(self, thread, cb):
         self.operations += 1
         cb.used += 1
+        cb.pushed_at = self.env.now
         if cb.consumer:
-            waiting, key = cb.consumer
-            cb.consumer = None
-            waiting.happen(2 * self.call, key)
-        yield At(self.env, self.call, self.key(thread))
+            waiter, cb.consumer = cb.consumer, None
+            self.wake(waiter)
+        yield self.go_on(thread, self.call)
 
     def front(self, thread, cb):
         self.operations += 1
         if cb.used == 0:
             waiting = Waiting(self.env)
-            cb.consumer = waiting, self.key(thread)
+            cb.consumer = waiting, thread
             yield waiting
         else:
-            yield At(self.env, self.call, self.key(thread))
+            yield self.passed(thread, cb.pushed_at if cb.used == 1 else None)
 
     def pop(self, thread, cb):
         self.operations += 1
         cb.used -= 1
+        cb.popped_at = self.env.now
         if cb.producer:
-            waiting, key = cb.producer
-            cb.producer = None
-            waiting.happen(2 * self.call, key)
-        yield At(self.env, self.call, self.key(thread))
+            waiter, cb.producer = cb.producer, None
+            self.wake(waiter)
+        yield self.go_on(thread, self.call)
 
     def write(self, thread):
         self.operations += 1
         self.sequence += 1
         self.writes_out += 1
-        start = max(self.env.now + self.issue, self.link_free)
-        self.link_free = start + self.flits
         key = self.index << 11 | thread << 8 | self.sequence & 255
-        self.env.process(self.packet(start + self.local + self.flits - 1, key))
-        yield At(self.env, start - self.env.now, self.key(thread))
+        self.env.process(self.packet(key))
+        yield At(self.env, self.issue, self.key(thread))
 
-    def packet(self, arrival, key):
-        """A write to the core itself and its acknowledgement."""
-        yield At(self.env, arrival - self.env.now, key)
+    def packet(self, key):
+        """A write to the core itself and its acknowledgement, which interleave on the link into the network.
+
+        Writes are issued at longer intervals than they need to leave, so none waits for its virtual channel.
+        """
+        yield At(self.env, self.issue, key)
+        self.link_clear = max(self.env.now, self.link_clear) + self.flits
+        yield At(self.env, self.link_clear + self.local - 1 - self.env.now, key)
         yield At(self.env, self.write_latency, key)
-        start = max(self.env.now, self.link_free)
-        self.link_free = start + 1
-        yield At(self.env, start + self.local - self.env.now, key)
+        self.link_clear = max(self.env.now, self.link_clear) + 1
+        yield At(self.env, self.local, key)
         self.writes_out -= 1
         if self.writes_out == 0 and self.barrier:
             waiting, cycles, thread = self.barrier

@@ -2,9 +2,21 @@
 
 import click
 
-from host_api import light_metal_cli  # noqa: F401  adds its commands to `main`
-from host_api.command_line import TO_STDOUT, json_option, key_values, main, progress_bar, require_folder, write_json
-from sim.errors import TensimError
+from host_api import dram_cli, light_metal_cli, noc_replay_cli, runtime_cli  # noqa: F401  add their commands to `main`
+from host_api.command_line import (
+    TO_STDOUT,
+    device_option,
+    json_option,
+    key_values,
+    loops_option,
+    main,
+    one_chip,
+    progress_bar,
+    require_folder,
+    write_json,
+)
+from sim.errors import TensimError, UsageError
+from validation import command  # noqa: F401  likewise
 
 
 @main.command()
@@ -26,7 +38,10 @@ def examples(json_to):
 
 @main.command()
 @click.argument("name")
-@click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
+@click.option("--arch", help="Architecture name or a YAML file of your own.  [default: wormhole_b0]")
+@device_option
+@click.option("--program", help="A program of a file that holds several (an example is one program).")
+@loops_option
 @click.option(
     "--set",
     "overrides",
@@ -39,28 +54,44 @@ def examples(json_to):
 @click.option("--dtype", help="bf16, bfp8, bfp4 or fp32.")
 @click.option("--fidelity", help="LoFi, HiFi2, HiFi3 or HiFi4.")
 @click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own.")
-@click.option("--numerics", default="fast", show_default=True, help="fast (float32 arithmetic) or off (timing only).")
+@click.option(
+    "--numerics",
+    default="fast",
+    show_default=True,
+    help="exact (the chip's bits), fast (float32) or off (timing only).",
+)
 @click.option("--noc", "noc_model", default="packet", show_default=True, help="NoC model.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
+@click.option(
+    "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
+)
+@click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
 @json_option
-def run(name, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed, max_cycles,
-        image_hash, timeline, json_to):  # fmt: skip
+def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed,
+        max_cycles, image_hash, timeline, noc_trace, roofline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from host_api.report import print_report
     from host_api.runner import Settings, run_program
 
-    require_folder(json_to)
-    require_folder(timeline)
+    for path in (json_to, timeline, noc_trace, roofline):
+        require_folder(path)
+    if program is not None:
+        raise UsageError(f"{name} is one program, there is no --program to choose", hint="replay FILE --program NAME")
     settings = Settings(
-        name=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
+        name=name, arch=one_chip(arch, device) or Settings.arch, device=device, loops=loops,
+        overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
-        max_cycles=max_cycles, timeline=timeline, image_hash=image_hash,
+        max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)
+    if roofline:
+        from host_api.roofline import write_roofline
+
+        write_roofline(summary, roofline)
     if json_to:
         write_json(summary, json_to)
     if json_to != TO_STDOUT:

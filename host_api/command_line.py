@@ -99,6 +99,26 @@ json_option = click.option(
     help="Results as JSON to standard output, or to FILE (a name ending in .json).",
 )
 
+device_option = click.option(
+    "--device",
+    metavar="SPEC",
+    help="The chip as a device spec in place of --arch, e.g. 'sim://blackhole?cqs=2'; several with ',' are tried in order.",
+)
+loops_option = click.option(
+    "--loops",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Run this often; the time of each is reported.",
+)
+
+
+def one_chip(arch, device):
+    """The architecture asked for; UsageError when there is a device spec, too."""
+    if arch is not None and device is not None:
+        raise UsageError("--arch and --device both choose the chip", hint="give one of them")
+    return arch
+
 
 @click.group(cls=Commands)
 @click.version_option(package_name="tensim")

@@ -248,13 +248,16 @@ def _float_figures(got, want):
 
 @dataclass
 class ReplayOptions:
-    """How to replay.  `arch`, `overrides`: another chip or other parameters; `bind`: {buffer name or id: bytes} in place
-    of what was captured; `save`: (buffer, numpy file) pairs for final contents; `launch`: programs to launch at the end;
-    `kernel_path`: folders with kernels by file name;
-    `check`: whether comparisons count; `log`: record the timeline; `max_cycles`: a run past this cycle is an error.
+    """How to replay.
+
+    `arch`, `device` (a spec), `overrides`: another chip or other parameters; `bind`: {buffer name or id: bytes} in place of
+    what was captured; `save`: (buffer, numpy file) pairs for final contents; `launch`: programs to launch at the end;
+    `kernel_path`: folders with kernels by file name; `check`: whether comparisons count; `log`: record the timeline;
+    `max_cycles`: a run past this cycle is an error.
     """
 
     arch: str | None = None
+    device: str | None = None
     overrides: dict = field(default_factory=dict)
     numerics: str | None = None
     bind: dict = field(default_factory=dict)
@@ -477,6 +480,11 @@ class LightMetalReplay:
         if options.arch is not None:
             name, overrides = options.arch, {}
         arch = load_arch(name, {**overrides, **options.overrides})
+        if options.device is not None:
+            from host_api.device_choice import choose_chip
+
+            chosen = choose_chip(options.device)
+            arch, record = chosen.load(options.overrides), replace(record, **chosen.device_options())
         if record.arch != UNNAMED_CHIP:
             self._note_differences(load_arch(*record.arch), arch)
         numerics = options.numerics or record.numerics

@@ -10,7 +10,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from host_api.command_line import json_option, key_values, main, progress_bar, require_folder, write_json
+from host_api.command_line import (
+    device_option,
+    json_option,
+    key_values,
+    loops_option,
+    main,
+    one_chip,
+    progress_bar,
+    require_folder,
+    write_json,
+)
 from sim.errors import TensimError, UsageError
 
 numbering_option = click.option(
@@ -59,7 +69,7 @@ def over_files(files, one, json_to):
 @click.option("--dtype", help="bf16, bfp8, bfp4 or fp32.")
 @click.option("--fidelity", help="LoFi, HiFi2, HiFi3 or HiFi4.")
 @click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own.")
-@click.option("--numerics", default="fast", show_default=True, help="fast or off.")
+@click.option("--numerics", default="fast", show_default=True, help="exact, fast or off.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--compress", is_flag=True, help="Pack the data with zlib.")
 @json_option
@@ -108,8 +118,10 @@ def _saving(text):
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--arch", help="Replay on another architecture (name or YAML file).")
+@device_option
+@click.option("--program", help="Only this program, by index or name, of a binary of programs.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter.")
-@click.option("--numerics", help="fast or off, instead of what was captured.")
+@click.option("--numerics", help="exact, fast or off, instead of what was captured.")
 @click.option("--bind", "bindings", multiple=True, metavar="BUFFER=FILE.npy", help="Other data for what was written.")
 @click.option("--save", "savings", multiple=True, metavar="BUFFER=FILE.npy", help="Keep the buffer's final bytes.")
 @click.option(
@@ -119,26 +131,31 @@ def _saving(text):
     "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
 )
 @click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
-@click.option("--repeat", default=1, show_default=True, type=click.IntRange(1), help="Replay this often.")
+@loops_option
 @click.option("--ignore-compare", is_flag=True, help="Comparisons in the binary do not count.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @numbering_option
 @json_option
-def replay(files, arch, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, repeat, ignore_compare, timeline,
-           numbering, json_to):  # fmt: skip
-    """Replay Light Metal binaries."""
+def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, loops,
+           ignore_compare, timeline, numbering, json_to):  # fmt: skip
+    """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
+
+    Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
+    what --bind PROGRAM/INPUT=FILE.npy holds).
+    """
     from host_api.light_metal import ReplayOptions
 
     require_folder(json_to)
     require_folder(timeline)
+    one_chip(arch, device)
     options = ReplayOptions(
-        arch=arch, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
+        arch=arch, device=device, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
         save=tuple(map(_saving, savings)), kernel_path=kernel_path, launch=launch, check=not ignore_compare,
         log=timeline is not None, max_cycles=max_cycles,
     )  # fmt: skip
     with progress_bar() as on_progress:
         results, code = over_files(
-            files, lambda file: _replay_file(file, options, numbering, repeat, timeline, on_progress), json_to
+            files, lambda file: _replay_file(file, options, program, numbering, loops, timeline, on_progress), json_to
         )
     if json_to != "-":
         for result in results:
@@ -146,14 +163,21 @@ def replay(files, arch, overrides, numerics, bindings, savings, kernel_path, lau
     raise SystemExit(code)
 
 
-def _replay_file(file, options, numbering, repeat, timeline, on_progress):
+def _replay_file(file, options, program, numbering, loops, timeline, on_progress):
     from host_api.light_metal import LightMetalReplay
     from host_api.runner import summarise
 
     binary = open_binary(file, numbering)
-    for round_number in range(repeat):
+    if binary.reader.root("binary").binary is not None:
+        from host_api.saved_programs import run_saved
+
+        return run_saved(file, binary, options, program, loops, timeline, on_progress)
+    if program is not None:
+        raise UsageError(f"{file} is a captured run, there is no --program to choose", hint="leave --program out")
+    durations = []
+    for round_number in range(loops):
         begun = time.perf_counter()
-        on_progress(f"{file}: replay {round_number + 1} of {repeat}")
+        on_progress(f"{file}: replay {round_number + 1} of {loops}")
         replay = LightMetalReplay(binary, options=options)
         try:
             replay.execute()
@@ -161,6 +185,7 @@ def _replay_file(file, options, numbering, repeat, timeline, on_progress):
             if chip is None:
                 raise UsageError(f"{file} opens no device", hint="give --arch")
             summary = summarise(chip)
+            durations.append({name: summary[name] for name in ("cycles", "device_seconds")})
             if timeline:
                 from traces.timeline import write_timeline
 
@@ -175,7 +200,7 @@ def _replay_file(file, options, numbering, repeat, timeline, on_progress):
         "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
         "captured_cycles": binary.root.cycles, "differs": replay.differs,
         "image_sha256": images, "verified": passed if replay.compares else None, "warnings": replay.warnings,
-        "host_seconds": seconds,
+        "host_seconds": seconds, "loops": durations,
     }  # fmt: skip
 
 

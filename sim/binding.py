@@ -50,6 +50,7 @@ def _kernel_launch(kernel, worker_of):
             parameters.dst_full_sync_en,
             parameters.math_approx_mode,
             parameters.unpack_to_dest_mode,
+            parameters.bfp8_pack_precise,
         )
     return KernelLaunch(
         kernel.compile(),

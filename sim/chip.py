@@ -12,19 +12,22 @@ from sim import state as st
 from sim.calendar import MAX_CORES, NEVER, new_heap
 from sim.cores import context as ctx
 from sim.cores.data_format import tile_size
+from sim.cores.exact_math import SCRATCH_BYTES
 from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
+from sim.cores.instructions import instruction_table
 from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
 from sim.cores.sfpu_costs import sfpu_cycle_table
+from sim.cores.tensix_data import EXACT
 from sim.cores.transfers import l1_changed
-from sim.coroutine import frame_address, self_test
+from sim.coroutine import frame_address, resume_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
-from sim.event_loop import earliest, run, start_thread
+from sim.event_loop import earliest, run, start_threads
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
-from sim.noc.packet import build_links, build_noc_params
+from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports
 
-NUMERICS = ("exact", "fast", "off")
+NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
 CHUNK_BYTES = 1 << 18
 CHUNKS_PER_SLAB = 64
 LOG_ENTRIES = 1 << 18
@@ -33,6 +36,7 @@ SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (reference section 1.
 MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 DEFAULT_MAX_CYCLES = 20_000_000_000
+TILE_ROWS = 32
 FIDELITY_PHASES = {0: 1, 2: 2, 3: 3, 4: 4}
 # Context words with the cost of plain code -> architecture keys
 COST_WORDS = {
@@ -42,6 +46,10 @@ COST_WORDS = {
     ctx.COST_DIV: "riscv.div",
     ctx.COST_LOAD: "riscv.local_load",
 }
+# What a thread starts without
+THREAD_COUNTERS = (
+    "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head"
+).split()
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
 
@@ -55,8 +63,6 @@ class Chip:
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
         if numerics not in NUMERICS:
             raise UsageError(f"numerics {numerics!r} is not one of {', '.join(NUMERICS)}")
-        if numerics == "exact":
-            raise UsageError("numerics 'exact' is not available yet", hint="use 'fast' or 'off'")
         if noc != "packet":
             raise UsageError(f"NoC model {noc!r} is not available", hint="use 'packet'")
         if max_cycles is not None and max_cycles <= 0:
@@ -69,7 +75,8 @@ class Chip:
             raise UsageError(f"{self.n_workers} worker cores; a chip has at most {MAX_CORES}")
         self.work = np.zeros(self.n_workers * THREADS_PER_CORE, st.WORK)  # of each thread, over the programs that ended
         self.core_cycles = np.zeros(self.n_workers, np.int64)  # from the start of each program to its end on the core
-        self.flops, self.fpu_busy, self.compute_cores, self.log_chunks = 0, 0, set(), []
+        self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores = 0, 0, 0, set()
+        self.log_chunks, self.noc_call_chunks = [], []
         self._arrays = {}
         self._next_time, self._settled = None, False
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
@@ -106,7 +113,7 @@ class Chip:
             arch["alignment.dram_read"],
             arch["alignment.dram_write"],
         )
-        m["data_on"] = self.numerics != "off"
+        m["data_on"] = NUMERICS[self.numerics]
         self.semaphore_base = -(-int(arch["l1.reserved_end"]) // 16) * 16
         self.args_base = self.semaphore_base + N_SEMAPHORES * SEMAPHORE_STRIDE
         if self.args_base + THREADS_PER_CORE * ARGS_STRIDE > arch.l1_user_base:
@@ -114,7 +121,9 @@ class Chip:
         self._build_tiles(width, height)
         self._build_cores(width)
         self._build_pools()
-        self._place("links", build_links(arch), "n_links")
+        self._idle_links = build_links(arch)
+        self._place("links", self._idle_links.copy(), "n_links")
+        self._place("ports", build_ports(arch))
         self._place("noc_params", build_noc_params(arch))
         self._place("channels", build_channels(arch), "n_channels")
         self._place("banks", build_banks(arch), "n_banks")
@@ -123,6 +132,9 @@ class Chip:
         m["chunk_bytes"], m["chunks_per_bank"] = CHUNK_BYTES, chunks_per_bank
         self._place("dram_chunks", np.zeros(arch.dram_banks * chunks_per_bank, np.int64))
         self._place("sfpu_cycles", sfpu_cycle_table(arch))
+        self._place("fifo", np.zeros(self.n_workers * THREADS_PER_CORE * st.FIFO_ENTRIES * 2, np.int64))
+        self._place("instruction_cycles", instruction_table(arch))
+        self._place("unit_free", np.zeros(self.n_workers * st.UNIT_SLOTS, np.int64))
         self.l1 = self._place("l1", np.zeros((self.n_workers, arch.l1_size), np.uint8))
 
     def _build_tiles(self, width, height):
@@ -156,6 +168,7 @@ class Chip:
         self._place("launches", np.zeros(64, st.LAUNCH), "n_launches")
         self._place("done", np.zeros(64, np.int64))
         self._place("log", np.zeros(1, st.LOG), "log_capacity")
+        self._place("noc_calls", np.zeros(1, st.NOC_CALL), "noc_calls_capacity")
         contexts = np.zeros((n_threads, ctx.CONTEXT_WORDS), np.int64)
         self._arrays["contexts"] = contexts
         threads["context"] = contexts.ctypes.data + np.arange(n_threads) * contexts.strides[0]
@@ -167,12 +180,14 @@ class Chip:
             np.zeros(self.n_workers * 16 * 1024 if self.numerics != "off" else 1, np.float32),
             "n_dst_words",
         )
+        self._place("scratch", np.zeros(SCRATCH_BYTES if self.numerics == "exact" else 1, np.uint8))
 
     def _build_pools(self):
         m = self.machine
-        m["calendar_capacity"] = 1 << 14
-        self._place("calendar", new_heap(1 << 14))
+        m["calendar_capacity"] = 0
+        self._place("calendar", new_heap(0))
         self._place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
+        self._place("packets", np.zeros(0, PACKET_DTYPE))
         m["free_transaction"] = -1
         self._grow_transactions(1 << 13)
         m["staging_bytes"] = m["max_packet"]
@@ -193,6 +208,10 @@ class Chip:
         new["next_open"][-1] = m["free_transaction"]
         m["free_transaction"] = len(old)
         self._place("transactions", new, "n_transactions")
+        packets = np.zeros(len(new), PACKET_DTYPE)
+        packets[: len(old)] = self._arrays["packets"]
+        self._place("packets", packets)
+        self._grow_calendar(len(new) + len(self._arrays["threads"]))
 
     def _grow_staging(self, count):
         m = self.machine
@@ -208,9 +227,11 @@ class Chip:
         self._place("staging_uses", uses)
         m["staging_left"] = left + count
 
-    def _grow_calendar(self):
-        old, capacity = self._arrays["calendar"], 2 * int(self.machine["calendar_capacity"])
-        new = new_heap(capacity)
+    def _grow_calendar(self, capacity):
+        """Room for an event of every transaction and thread, which have one at a time."""
+        if capacity <= self.machine["calendar_capacity"]:
+            return
+        old, new = self._arrays["calendar"], new_heap(capacity)
         new[: len(old)] = old
         self.machine["calendar_capacity"] = capacity
         self._place("calendar", new)
@@ -229,8 +250,6 @@ class Chip:
         m = self.machine
         if m["n_transactions"] - m["transactions_used"] < 1024:
             self._grow_transactions(len(self._arrays["transactions"]))
-        if m["calendar_capacity"] - m["calendar_size"] < 1024:
-            self._grow_calendar()
         if m["staging_left"] < 64:
             self._grow_staging(len(self._arrays["staging_free"]))
         if m["n_spare"] < 16:
@@ -279,7 +298,7 @@ class Chip:
             if self.machine["stop"] == st.STOP_MEMORY:
                 self._enlarge()
             elif self.machine["stop"] == st.STOP_LOG:
-                self._drain_log()
+                self._drain_logs()
             else:
                 break
         return self.machine["stop"]
@@ -302,6 +321,7 @@ class Chip:
         ended, time = threads["ended"][mine], threads["ended"][mine] - threads["started"][mine]
         for name, amount in (
             ("busy", threads["busy"][mine]),
+            ("issue", threads["issue_busy"][mine]),
             ("operations", threads["operations"][mine]),
             ("time", time),
         ):
@@ -316,6 +336,7 @@ class Chip:
         for core in cores:
             self.flops += int(self._arrays["cores"][core]["flops"])
             self.fpu_busy += int(self._arrays["cores"][core]["fpu_busy"])
+            self.sfpu_busy += int(self._arrays["cores"][core]["sfpu_busy"])
         self.compute_cores |= cores
 
     def close_rows(self):
@@ -335,11 +356,29 @@ class Chip:
         self._arrays["tiles"]["open_writes"] = -1
         self._running.clear()
         self._place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
+        self._place("packets", np.zeros(0, PACKET_DTYPE))
+        self._release_network()
         m["transactions_used"], m["free_transaction"] = 0, -1
         self._grow_transactions(1 << 13)
         slots = len(self._arrays["staging_free"])
         self._arrays["staging_free"][:] = np.arange(slots)
         m["staging_left"], m["n_done"] = slots, 0
+
+    def _release_network(self):
+        """Take all packets off the links, which keep their counts."""
+        links, idle = self._arrays["links"], self._idle_links.copy()
+        for name in ("flits", "packets", "stall"):
+            idle[name] = links[name]
+        links[:] = idle
+
+    def rewind(self):
+        """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""
+        self.machine["now"], self._settled = 0, False
+        self._arrays["links"][:] = self._idle_links
+        self._arrays["ports"][:] = 0
+        self._arrays["channels"][:] = build_channels(self.arch)
+        self._arrays["banks"][:] = build_banks(self.arch)
+        self._launches.clear()
 
     def close(self):
         """Give the memory back; the chip cannot be used afterwards."""
@@ -353,14 +392,8 @@ class Chip:
 
     def launch(self, launch: Launch, cycle: int) -> int:
         """Start the threads of a program at `cycle`; returns the launch id that `advance` reports at its end."""
-        self._settled = False
-        launch_id = len(self._launches)
-        slots = self._arrays["launches"]
-        slot = next((i for i in range(len(slots)) if i not in self._running), None)
-        if slot is None:
-            raise SimulatorError(f"more than {len(slots)} programs at once")
+        slot = self._free_slot()
         self._check_launch(launch)
-        record = {"name": launch.name, "started": cycle}
         for semaphore in launch.semaphores:
             for core in semaphore.cores:
                 address = self.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
@@ -370,13 +403,53 @@ class Chip:
         self._kept[slot] = []  # what the threads point to lives until the slot is used again
         for kernel in launch.kernels:
             threads += self._prepare_kernel(launch, kernel, slot)
-        slots[slot] = (len(threads), cycle, 0)
+        return self._begin(launch.name, slot, threads, cycle)
+
+    def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
+        """Start threads that a compiled front end drives from a table, instead of kernels; returns the launch id.
+
+        `front_end`: a numba generator over a context's address, compiled.  `threads`: thread indices; `rows`, `counts`:
+        for each the host address and number of its table rows, which the front end finds in `COMPILE_ARGS` and
+        `N_COMPILE_ARGS`; the caller keeps the table alive until the program has ended.
+        """
+        slot = self._free_slot()
+        table, contexts = self._arrays["threads"], self._arrays["contexts"]
+        contexts[threads] = 0
+        contexts[threads, ctx.COMPILE_ARGS], contexts[threads, ctx.N_COMPILE_ARGS] = rows, counts
+        boxes = [front_end(address) for address in table["context"][threads].tolist()]
+        self._reset_threads(threads, slot, line_base=0, first=0, n_lines=1)
+        table["function"][threads] = resume_address(front_end)
+        table["frame"][threads] = [frame_address(box) for box in boxes]
+        self._kept[slot] = [boxes]
+        return self._begin(name, slot, threads, cycle)
+
+    def _free_slot(self):
+        slots = self._arrays["launches"]
+        slot = next((i for i in range(len(slots)) if i not in self._running), None)
+        if slot is None:
+            raise SimulatorError(f"more than {len(slots)} programs at once")
+        return slot
+
+    def _begin(self, name, slot, threads, cycle):
+        """Schedule the prepared threads of a program; returns its launch id."""
+        self._settled = False
+        launch_id = len(self._launches)
+        self._arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id
-        record["threads"] = threads
-        self._launches[launch_id] = record
-        for thread in threads:
-            start_thread(self.machine, thread, cycle)
+        self._launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
+        start_threads(self.machine, np.asarray(threads, np.int64), cycle)
         return launch_id
+
+    def _reset_threads(self, threads, slot, line_base, first, n_lines):
+        """Make threads (an index or an array of them) ready to start as a part of the program in `slot`."""
+        table = self._arrays["threads"]
+        for name in THREAD_COUNTERS:
+            table[name][threads] = 0
+        table["launch"][threads], table["state"][threads] = slot, st.RUNNING
+        table["line_base"][threads], table["first_line"][threads], table["line"][threads] = line_base, first, first
+        table["n_lines"][threads] = n_lines
+        self._arrays["stalls"][threads] = 0
+        self._arrays["noc_words"][threads] = 0
 
     def _check_launch(self, launch):
         taken = self._arrays["threads"]["state"]
@@ -428,23 +501,7 @@ class Chip:
                 box = kernel.compiled.instantiate(int(t["context"]))
                 boxes.append(box)
                 t["function"], t["frame"] = kernel.compiled.resume_address, frame_address(box)
-                t["launch"], t["state"] = launch_slot, st.RUNNING
-                t["line_base"], t["first_line"], t["line"] = line_base, first, first
-                t["n_lines"] = last - first + 1
-                for name in (
-                    "phase",
-                    "step",
-                    "count",
-                    "wait",
-                    "sequence",
-                    "busy",
-                    "operations",
-                    "fraction",
-                    "reads_open",
-                ):
-                    t[name] = 0
-                self._arrays["stalls"][index] = 0
-                self._arrays["noc_words"][index] = 0
+                self._reset_threads(index, launch_slot, line_base, first, last - first + 1)
                 prepared.append(index)
             if kernel.slot is None:
                 self._configure_compute(core, kernel.compute)
@@ -502,9 +559,12 @@ class Chip:
         )
         record["sections"], record["capacity"] = sections, tiles // sections
         record["approx"] = compute.math_approx_mode
+        record["unpack_to_dst"] = sum(1 << index for index, mode in enumerate(compute.unpack_to_dest_mode[:32]) if mode)
+        record["pack_precise"] = compute.bfp8_pack_precise
+        record["source_rows"] = TILE_ROWS
         for name in (
             "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
-            "dst_committed dst_released fresh fpu_busy flops"
+            "dst_committed dst_released fresh fpu_busy sfpu_busy flops"
         ).split():
             record[name] = 0
 
@@ -651,10 +711,21 @@ class Chip:
 
     def log(self):
         """The recorded spans (`state.LOG` records), in order."""
-        self._drain_log()
+        self._drain_logs()
         return np.concatenate(self.log_chunks)
 
-    def _drain_log(self):
+    def record_noc(self):
+        """Record every NoC call of every data-movement thread from now on (for NoC event traces)."""
+        self._place("noc_calls", np.zeros(LOG_ENTRIES, st.NOC_CALL), "noc_calls_capacity")
+        self.machine["record_on"] = 1
+
+    def noc_calls(self):
+        """The recorded calls (`state.NOC_CALL` records), in the order in which they were posted."""
+        self._drain_logs()
+        return np.concatenate(self.noc_call_chunks)
+
+    def _drain_logs(self):
         m = self.machine
         self.log_chunks.append(self._arrays["log"][: int(m["n_log"])].copy())
-        m["n_log"] = 0
+        self.noc_call_chunks.append(self._arrays["noc_calls"][: int(m["n_noc_calls"])].copy())
+        m["n_log"] = m["n_noc_calls"] = 0

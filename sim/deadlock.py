@@ -10,6 +10,7 @@ BARRIERS = {
     st.WAIT_READ_BARRIER: "the read barrier",
     st.WAIT_WRITE_BARRIER: "the write barrier",
     st.WAIT_ATOMIC_BARRIER: "the atomic barrier",
+    st.WAIT_NOC_ISSUE: "the command buffer, whose packet cannot leave,",
     st.WAIT_FLUSH: "the write flush",
 }
 COUPLING = {  # reason -> (words, slot of the thread that could end the wait)

@@ -11,6 +11,7 @@ from sim import calendar as cal
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
 from sim.cores.faults import Fault
+from sim.cores.instructions import instruction
 from sim.cores.operations import Op
 from sim.cores.tensix import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
 from sim.cores.threads import OPERATION_END, OPERATION_START, advance, argument, charge, fail, park
@@ -38,6 +39,7 @@ from sim.cores.transfers import (
 )
 from sim.memory import store_64
 from sim.state import (
+    DATA_MOVEMENT_SLOTS,
     ENDED,
     PARKED,
     RUNNING,
@@ -59,7 +61,6 @@ from sim.state import (
 # Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
 MARGIN = 512
 MARGIN_STAGING, MARGIN_CHUNKS, MARGIN_LOG = 8, 8, 64
-DATA_MOVEMENT_SLOTS = 2
 RUNNING_ON = -1  # m.stop while the lane runs
 
 _OP = {op.name: int(op) for op in Op}
@@ -75,7 +76,7 @@ NOC_READ, NOC_WRITE, NOC_MULTICAST = _OP["NOC_READ"], _OP["NOC_WRITE"], _OP["NOC
 NOC_INLINE, NOC_ATOMIC, NOC_BARRIER = _OP["NOC_INLINE_WRITE"], _OP["NOC_ATOMIC_INC"], _OP["NOC_BARRIER"]
 NOC_SET_STATE, READ_WITH_STATE = _OP["NOC_SET_STATE"], _OP["NOC_READ_WITH_STATE"]
 WRITE_WITH_STATE, MULTICAST_INC = _OP["NOC_WRITE_WITH_STATE"], _OP["NOC_MULTICAST_INC"]
-INC_ISSUED, RISCV_WAIT = _OP["NOC_INC_ISSUED"], _OP["RISCV_WAIT"]
+INC_ISSUED, RISCV_WAIT, TIMESTAMP = _OP["NOC_INC_ISSUED"], _OP["RISCV_WAIT"], _OP["TIMESTAMP"]
 SEM_WAIT, SEM_WAIT_MIN = _OP["SEM_WAIT"], _OP["SEM_WAIT_MIN"]
 ACQUIRE, COMMIT, DST_WAIT, RELEASE = (
     _OP["DST_ACQUIRE"],
@@ -85,7 +86,7 @@ ACQUIRE, COMMIT, DST_WAIT, RELEASE = (
 )
 UNPACK_FIRST, UNPACK_LAST = _OP["UNPACK_A"], _OP["UNPACK_REUSE"]
 MATH_FIRST, MATH_LAST = _OP["MATH_COPY"], _OP["SFPU_TERNARY"]
-PACK, CONFIG = _OP["PACK"], _OP["CONFIG"]
+PACK, TT_INSTRUCTION = _OP["PACK"], _OP["TT_INSTRUCTION"]
 ZONE_BEGIN, ZONE_END = _OP["ZONE_BEGIN"], _OP["ZONE_END"]
 
 
@@ -100,8 +101,12 @@ def with_result(m, thread, now, cost, value):
 
 @nb.njit(cache=True)
 def spin(m, thread, now):
-    """riscv_wait: the core counts cycles."""
-    cycles = argument(threads_of(m)[thread], 0) & 0xFFFFFFFF
+    """riscv_wait: the core counts cycles; a compute thread's coprocessor works on."""
+    t = threads_of(m)[thread]
+    cycles = argument(t, 0) & 0xFFFFFFFF
+    if t.slot >= DATA_MOVEMENT_SLOTS:
+        t.issued += cycles
+        return now
     charge(m, thread, now, cycles)
     return now + max(cycles, 1)
 
@@ -167,6 +172,8 @@ def data_operation(m, thread, now):
         )
     if op == RISCV_WAIT:
         return spin(m, thread, now)
+    if op == TIMESTAMP:
+        return with_result(m, thread, now, m.timestamp, now)
     if op == NOC_SET_STATE:
         return set_state(m, thread, now)
     if op == READ_WITH_STATE:
@@ -206,6 +213,8 @@ def compute_operation(m, thread, now):
         return dst_wait(m, thread, now), True
     if op == RELEASE:
         return dst_release(m, thread, now), True
+    if op == TT_INSTRUCTION:
+        return instruction(m, thread, now)
     return configure(m, thread, now), True
 
 
@@ -246,6 +255,7 @@ def thread_event(m, thread, now):
     op = t.operation
     if op == OPERATION_START:
         t.state, t.started = RUNNING, now
+        t.issued = now
         return advance(m, thread, now)
     if op == OPERATION_END:
         return end_thread(m, thread, now)
@@ -278,41 +288,39 @@ def run(m, limit, fuel):
             break
         if (
             m.n_transactions - m.transactions_used < MARGIN
-            or m.calendar_capacity - m.calendar_size < MARGIN
             or m.staging_left < MARGIN_STAGING
             or m.n_spare < MARGIN_CHUNKS
         ):
             m.stop = STOP_MEMORY
             break
-        if m.log_on != 0 and m.log_capacity - m.n_log < MARGIN_LOG:
+        if (m.log_on != 0 and m.log_capacity - m.n_log < MARGIN_LOG) or (
+            m.record_on != 0 and m.noc_calls_capacity - m.n_noc_calls < MARGIN_LOG
+        ):
             m.stop = STOP_LOG
             break
         fuel -= 1
         m.now = now
         event = calendar[1]
-        if event >= 0:
-            m.calendar_size = cal.pop(calendar, m.calendar_size)
-            transaction_event(m, event, now)
-            continue
-        thread = -1 - event
         key = calendar[0] & ((1 << cal.KEY_BITS) - 1)
-        time = thread_event(m, thread, now)
-        # Whatever the event scheduled lies later than `now`, so it is still on top: one sift replaces or removes it.
+        time = transaction_event(m, event, now) if event >= 0 else thread_event(m, -1 - event, now)
+        # Whatever the event scheduled comes behind it, so it is still on top: one sift replaces or removes it.  The head
+        # of a packet that meets nobody thus walks on at the price of two comparisons a hop.
         if time >= 0:
             cal.replace_top(calendar, m.calendar_size, cal.make_order(time, key), event)
         else:
             m.calendar_size = cal.pop(calendar, m.calendar_size)
-        if threads_of(m)[thread].operation == SPEND:
+        if event < 0 and threads_of(m)[-1 - event].operation == SPEND:
             fuel -= 50
 
 
 @nb.njit(cache=True)
-def start_thread(m, thread, time):
-    """Schedule the first event of a prepared thread."""
-    t = threads_of(m)[thread]
-    t.operation = OPERATION_START
-    order = cal.make_order(time, cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0))
-    m.calendar_size = cal.push(calendar_of(m), m.calendar_size, order, -1 - thread)
+def start_threads(m, threads, time):
+    """Schedule the first event of prepared threads (an array of their indices)."""
+    for thread in threads:
+        t = threads_of(m)[thread]
+        t.operation = OPERATION_START
+        order = cal.make_order(time, cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0))
+        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, order, -1 - thread)
 
 
 @nb.njit(cache=True)

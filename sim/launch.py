@@ -16,6 +16,7 @@ class ComputeSettings:
     dst_full_sync_en: bool = False
     math_approx_mode: bool = False
     unpack_to_dest_mode: tuple[int, ...] = ()
+    bfp8_pack_precise: bool = False
 
 
 @dataclass

@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 from sim.cores.context import CB_WORDS
 from sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
-from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE
+from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE
 
 # --- why a thread is not running (column of the stall table)
 WAIT_CB_FRONT = 0  # + circular-buffer index
@@ -29,6 +29,9 @@ WAIT_SOURCE_READY = 72  # math: no source bank is full
 WAIT_NOC_ISSUE = 73  # the command buffer or the NIU is busy with an earlier packet
 WAIT_NONE = 79
 N_REASONS = 80
+N_INSTRUCTION_WORDS = 128  # (unit, cycles) of up to 64 coprocessor instructions
+FIFO_ENTRIES = 64  # calls of a compute thread whose end is remembered: (end cycle, instructions pushed so far)
+UNIT_SLOTS = 8  # execution units of a core's coprocessor
 
 # --- kinds of log entries beyond the stall reasons; `line` holds the bytes
 LOG_DRAM = 1000  # + bank
@@ -41,9 +44,12 @@ IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
 STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)
 
 # --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
-NOC_WORDS = 256
+NOC_WORDS = 288
 READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT, READS_UNCOUNTED = 0, 1, 2, 3, 4, 5
+# writes whose tail has not left yet; the cycle from which the command buffer is free
+WRITES_UNSENT, POSTED_UNSENT, COMMAND_FREE = 6, 7, 8
 TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
+TRID_UNSENT = 256  # + 16 * noc
 SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid
 OPEN_READS, MAX_OPEN_READS = (
     160,
@@ -54,7 +60,7 @@ THREAD = np.dtype(
     [(name, np.int64) for name in (
         "function frame context core slot launch state operation phase step count ready_at "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
-        "operations fraction role reads_open"
+        "operations fraction role reads_open issued issue_busy pushed drained fifo_head"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -63,8 +69,8 @@ CORE = np.dtype(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
-        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy flops "
-        "bank_a bank_b token0_a token0_b token1_a token1_b"
+        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops "
+        "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -83,17 +89,25 @@ TRANSACTION = np.dtype(
 READ, WRITE, ATOMIC, INLINE = 0, 1, 2, 3
 
 LAUNCH = np.dtype([(name, np.int64) for name in "live started ended".split()], align=True)
-# What a thread did: cycles at work, between start and end, of its longest program; operations; waits by reason.
+DATA_MOVEMENT_SLOTS = 2  # thread slots of a core that reach the NoC
+# What a thread did: cycles at work (`issue`: of them, the RISC-V core of a compute thread), between start and end, of its
+# longest program; operations; waits by reason.
 WORK = np.dtype(
-    [(name, np.int64) for name in "busy time longest operations".split()] + [("stalls", np.int64, N_REASONS)],
+    [(name, np.int64) for name in "busy issue time longest operations".split()] + [("stalls", np.int64, N_REASONS)],
     align=True,
 )
 LOG = np.dtype([(name, np.int64) for name in "thread kind start end line operation".split()], align=True)
+# A call of a data-movement thread (`sim.cores.noc_record`)
+NOC_CALL = np.dtype(
+    [(name, np.int64) for name in "thread operation moment time".split()] + [("arguments", np.int64, 7)], align=True
+)
 
 _ADDRESSES = (
-    "threads cores circular_buffers tiles links channels banks transactions calendar stalls lines noc_words log launches "
+    "threads cores circular_buffers tiles links ports channels banks transactions packets calendar stalls lines noc_words "
+    "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
-    "done sfpu_cycles l1"
+    "scratch "
+    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo"
 ).split()
 _COUNTERS = (
     "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_threads n_cores n_tiles n_links "
@@ -101,7 +115,7 @@ _COUNTERS = (
     "n_spare chunk_bytes chunks_per_bank l1_size bank_bytes data_on grid_width flit_bytes max_packet max_cycles "
     "fuel stop error error_thread error_a error_b error_c error_line reserved_end l1_congruence dram_read_congruence "
     "dram_write_congruence allow_small operations unpack_joint semaphore_base n_spare_capacity n_source_words n_dst_words "
-    "trace_start"
+    "trace_start record_on n_noc_calls noc_calls_capacity"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -118,6 +132,7 @@ PARAMETERS = {
     "issue_atomic": ("riscv.issue.atomic", 1),
     "issue_set_state": ("riscv.issue.set_state", 1),
     "barrier_poll": ("riscv.issue.barrier_poll", 1),
+    "timestamp": ("riscv.issue.timestamp", 1),
     "semaphore_poll": ("riscv.issue.semaphore_poll", 1),
     "cb_call": ("riscv.issue.cb_call", 1),
     "l1_load": ("riscv.l1_load", 1),
@@ -125,26 +140,51 @@ PARAMETERS = {
     "l1_noc_latency": ("l1.noc_access_latency", 1),
     "l1_noc_write_latency": ("l1.noc_write_latency", 1),
     "unpack_bytes": ("tensix.unpack.bytes_per_cycle", 1),
-    "unpack_overhead": ("tensix.unpack.tile_overhead", 1024),
+    "unpack_b_bytes": ("tensix.unpack.src_b_bytes_per_cycle", 1),
     "unpack_datums": ("tensix.unpack.datums_per_cycle", 1),
+    "unpack_overhead": ("tensix.unpack.tile_overhead", 1024),
+    "unpack_matmul_overhead": ("tensix.unpack.matmul_overhead", 1024),
+    "unpack_joint_bytes": ("tensix.unpack.joint_bytes_per_cycle", 1),
+    "unpack_transpose": ("tensix.unpack.transpose_extra", 1024),
     "mvmul_cycles": ("tensix.math.mvmul_cycles", 1024),
     "mvmuls_per_tile": ("tensix.math.mvmuls_per_tile", 1),
     "math_overhead": ("tensix.math.call_overhead", 1024),
     "math_block_overhead": ("tensix.math.block_overhead", 1024),
+    "dst_hazard": ("tensix.math.dst_hazard", 1),
     "eltwise_instructions": ("tensix.math.eltwise_instructions", 1),
+    "eltwise_overhead": ("tensix.math.eltwise_overhead", 1024),
     "copy_instructions": ("tensix.math.copy_instructions", 1),
-    "reduce_instructions": ("tensix.math.reduce_instructions", 1),
-    "reduce_row_extra": ("tensix.math.reduce_row_extra", 1),
+    "lone_bit_quirk": ("tensix.math.lone_bit_quirk", 1),
+    "copy_overhead": ("tensix.math.copy_overhead", 1024),
+    "dest_reuse_cycles": ("tensix.math.dest_reuse", 1024),
+    "reduce_overhead": ("tensix.math.reduce_overhead", 1024),
+    "reduce_max_row": ("tensix.math.reduce_max_row", 1024),
+    "reduce_scalar": ("tensix.math.reduce_scalar", 1024),
     "transpose_extra": ("tensix.math.transpose_extra", 1),
     "pack_bytes": ("tensix.pack.bytes_per_cycle", 1),
     "pack_minimum": ("tensix.pack.minimum_cycles", 1),
-    "pack_overhead": ("tensix.pack.call_overhead", 1024),
+    "pack_overhead": ("tensix.pack.tile_overhead", 1024),
     "pack_l1_acc_percent": ("tensix.pack.l1_accumulate_factor", 100),
-    "init_cycles": ("tensix.init", 1),
-    "short_init_cycles": ("tensix.short_init", 1),
+    "init_unpack": ("tensix.init.unpack", 1),
+    "init_math": ("tensix.init.math", 1),
+    "init_pack": ("tensix.init.pack", 1),
+    "short_init_unpack": ("tensix.short_init.unpack", 1),
+    "short_init_math": ("tensix.short_init.math", 1),
+    "short_init_pack": ("tensix.short_init.pack", 1),
+    "sfpu_init_cycles": ("tensix.sfpu_init", 1),
     "reconfig_cycles": ("tensix.reconfig", 1),
-    "push_cycles": ("tensix.push", 1),
+    "issue_unpack": ("tensix.issue.unpack", 1),
+    "issue_math": ("tensix.issue.math", 1),
+    "issue_pack": ("tensix.issue.pack", 1),
+    "issue_pack_more": ("tensix.issue.pack_more", 1),
+    "issue_sync": ("tensix.issue.sync", 1),
+    "fifo_unpack": ("tensix.fifo.unpack", 1),
+    "fifo_math": ("tensix.fifo.math", 1),
+    "fifo_pack": ("tensix.fifo.pack", 1),
+    "call_instructions": ("tensix.fifo.call_instructions", 1),
+    "cb_visible": ("tensix.cb_visible", 1),
     "sync_cycles": ("tensix.sync", 1),
+    "sync_lag": ("tensix.sync_lag", 1),
 }
 
 MACHINE = np.dtype(
@@ -213,6 +253,17 @@ def transactions_of(m):
 
 
 @nb.njit(inline="always")
+def packets_of(m):
+    """The packet of each transaction, by the transaction's index: a transaction has one on its way at a time."""
+    return carray(_as_pointer(m.packets_at), (m.n_transactions,), dtype=PACKET_DTYPE)
+
+
+@nb.njit(inline="always")
+def ports_of(m):
+    return carray(_as_pointer(m.ports_at), (m.n_tiles,), dtype=WORD)
+
+
+@nb.njit(inline="always")
 def launches_of(m):
     return carray(_as_pointer(m.launches_at), (m.n_launches,), dtype=LAUNCH)
 
@@ -220,6 +271,11 @@ def launches_of(m):
 @nb.njit(inline="always")
 def log_of(m):
     return carray(_as_pointer(m.log_at), (m.log_capacity,), dtype=LOG)
+
+
+@nb.njit(inline="always")
+def noc_calls_of(m):
+    return carray(_as_pointer(m.noc_calls_at), (m.noc_calls_capacity,), dtype=NOC_CALL)
 
 
 @nb.njit(inline="always")
@@ -284,7 +340,22 @@ def workers_mask_of(m):
 
 @nb.njit(inline="always")
 def sfpu_cycles_of(m):
-    return carray(_as_pointer(m.sfpu_cycles_at), (512,), dtype=WORD)
+    return carray(_as_pointer(m.sfpu_cycles_at), (1024,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def instruction_cycles_of(m):
+    return carray(_as_pointer(m.instruction_cycles_at), (N_INSTRUCTION_WORDS,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def unit_free_of(m):
+    return carray(_as_pointer(m.unit_free_at), (m.n_cores * UNIT_SLOTS,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def fifo_of(m):
+    return carray(_as_pointer(m.fifo_at), (m.n_threads * FIFO_ENTRIES * 2,), dtype=WORD)
 
 
 @nb.njit(inline="always")

@@ -8,6 +8,7 @@ import numpy as np
 from sim.deadlock import reason_name
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
 
+FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 DIRECTIONS = ("inject", "x", "y", "eject")
 
 
@@ -19,8 +20,14 @@ def program_cycles(chip):
 def thread_totals(chip, slot):
     """One `state.WORK` record of all threads of a kind (`sim.launch`: BRISC, NCRISC, ...) together."""
     work = chip.work[slot::THREADS_PER_CORE]
-    totals = {name: work[name].sum(axis=0) for name in ("busy", "time", "operations", "stalls")}
+    totals = {name: work[name].sum(axis=0) for name in ("busy", "issue", "time", "operations", "stalls")}
     return totals | {"longest": work["longest"].max()}
+
+
+def core_cycles(chip, core):
+    """Cycles from start to end of the slowest thread of worker `core` in the last program that ran there."""
+    threads = chip._arrays["threads"][core * len(THREAD_NAMES) : (core + 1) * len(THREAD_NAMES)]
+    return int((threads["ended"] - threads["started"]).max())
 
 
 def breakdown(chip):
@@ -139,12 +146,19 @@ def slowest_lines(chip, count=10):
 
 
 def unit_utilization(chip, cycles):
-    """Share of the run for which each unit was busy: compute units averaged over their cores, the busiest link."""
+    """Share of the run for which each unit was busy: compute units averaged over their cores, the busiest link.
+
+    `fpu`: the math thread's coprocessor time without that of the vector unit, hazards and bank hand-over included.
+    `issue`: the compute thread whose RISC-V core keeps its coprocessor waiting the longest.
+    """
     core_cycles = max(cycles * len(chip.compute_cores), 1)
+    unpack, math, pack = (thread_totals(chip, slot) for slot in range(TRISC0, TRISC2 + 1))
     return {
-        "fpu": chip.fpu_busy / core_cycles,
-        "unpack": int(thread_totals(chip, TRISC0)["busy"]) / core_cycles,
-        "pack": int(thread_totals(chip, TRISC2)["busy"]) / core_cycles,
+        "fpu": (math["busy"] - math["issue"] - chip.sfpu_busy) / core_cycles,
+        "sfpu": chip.sfpu_busy / core_cycles,
+        "unpack": (unpack["busy"] - unpack["issue"]) / core_cycles,
+        "pack": (pack["busy"] - pack["issue"]) / core_cycles,
+        "issue": max(part["issue"] for part in (unpack, math, pack)) / core_cycles,
         "dram": dram(chip, cycles)["utilization"],
         "noc": noc(chip, cycles)["peak_link_utilization"],
     }
@@ -168,6 +182,23 @@ def peak_flops_per_cycle(chip):
     return 2 * 32 * 32 * 32 / chip.arch["tensix.math.mvmuls_per_tile"]
 
 
+def roofline(chip, cycles):
+    """Where a run stands: {"flops_per_second", "flops_per_byte" (None without DRAM traffic), "roofs": {name: flops per second},
+    "dram_bytes_per_second"}.  Roofs are those of the cores used at each fidelity, and of all DRAM banks.
+    """
+    seconds = max(cycles, 1) / (chip.arch.clock_mhz * 1e6)
+    traffic = dram(chip, cycles)
+    moved = traffic["read_bytes"] + traffic["write_bytes"]
+    clock = chip.arch.clock_mhz * 1e6
+    peak = peak_flops_per_cycle(chip) * max(len(chip.compute_cores), 1) * clock
+    return {
+        "flops_per_second": chip.flops / seconds,
+        "flops_per_byte": chip.flops / moved if moved else None,
+        "roofs": {name: peak / phases for name, phases in FIDELITY_PHASES.items()},
+        "dram_bytes_per_second": chip.arch["dram.bank_bytes_per_cycle"] * chip.arch.dram_banks * clock,
+    }
+
+
 def collect(chip):
     """The machine-readable summary of a chip's work (keys: section 9 of the design page)."""
     cycles = program_cycles(chip)
@@ -181,6 +212,7 @@ def collect(chip):
         "seed": chip.seed,
         "bounded_by": bounded_by(chip, cycles),
         "units": unit_utilization(chip, cycles),
+        "roofline": roofline(chip, cycles),
         "breakdown": breakdown(chip),
         "noc": noc(chip, cycles),
         "dram": dram(chip, cycles),

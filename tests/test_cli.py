@@ -53,6 +53,17 @@ def test_json_to_a_file_and_a_report_on_the_terminal(capsys, tmp_path):
     assert json.loads(target.read_text())["name"] == "eltwise_add"
 
 
+def test_a_roofline_is_drawn_of_a_run_with_arithmetic_on_dram_data(capsys, tmp_path):
+    picture = tmp_path / "roofline.png"
+    product = ("matmul_multicast", "--shape", "128x128x128", "--grid", "2x2", "--numerics", "off")
+    code, out, _ = tensim(capsys, "run", *product, "--roofline", str(picture), "--json")
+    line = json.loads(out)["roofline"]
+    assert code == 0 and picture.read_bytes().startswith(b"\x89PNG")
+    assert line["flops_per_second"] <= line["roofs"]["HiFi4"] == line["roofs"]["LoFi"] / 4
+    code, _, err = tensim(capsys, "run", "dram_loopback", "--roofline", str(picture))
+    assert code == 2 and "does no arithmetic" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected", "target"),
     [

@@ -22,10 +22,14 @@ def device():
 
 
 def run(device, *kernels, args=(), circular_buffers=(), compute=None, cores=None):
-    """Run data-movement kernels (RISCV_0, then RISCV_1) and one compute kernel on core (0, 0)."""
+    """Run data-movement kernels (RISCV_0, then RISCV_1) and one compute kernel on core (0, 0).
+
+    `circular_buffers`: (index, pages, page size), and a format where it is not bf16.
+    """
     program, core = tt.create_program(), cores or tt.CoreCoord(0, 0)
-    for index, pages, page in circular_buffers:
-        config = tt.CircularBufferConfig(pages * page, {index: tt.DataFormat.Float16_b}).set_page_size(index, page)
+    for index, pages, page, *rest in circular_buffers:
+        data_format = rest[0] if rest else tt.DataFormat.Float16_b
+        config = tt.CircularBufferConfig(pages * page, {index: data_format}).set_page_size(index, page)
         tt.create_circular_buffer(program, core, config)
     configs = (tt.WriterDataMovementConfig(), tt.ReaderDataMovementConfig())
     for kernel_function, config in zip(kernels, configs, strict=False):
@@ -258,6 +262,18 @@ def test_write_into_the_trace_region():
         tt.close_device(device)
 
 
+@pytest.mark.parametrize("numerics", ["exact", "fast", "off"])
+def test_operands_of_two_exponent_families(numerics):
+    device = tt.create_device(0, numerics=numerics)
+    try:
+        buffers = [(0, 1, 2048, tt.DataFormat.Float16), (1, 1, 1088, tt.DataFormat.Bfp8_b)]
+        with pytest.raises(ProgramError, match="operands of formats 1 and 6: the matrix unit") as caught:
+            run(device, push_pair, compute=multiply_pair, circular_buffers=buffers)
+        assert "matmul_tiles(0, 1, 0, 0, 0)" in str(caught.value) or "TRISC0" in str(caught.value)
+    finally:
+        tt.close_device(device)
+
+
 def test_loaded_data_that_decides_control_is_refused_without_data():
     device = tt.create_device(0, numerics="off")
     try:
@@ -266,6 +282,22 @@ def test_loaded_data_that_decides_control_is_refused_without_data():
         assert "branch_on_data" in str(caught.value)
     finally:
         tt.close_device(device)
+
+
+@kernel
+def push_pair():
+    for cb in range(2):
+        cb_reserve_back(cb, 1)
+        cb_push_back(cb, 1)
+
+
+@kernel
+def multiply_pair():
+    cb_wait_front(0, 1)
+    cb_wait_front(1, 1)
+    tile_regs_acquire()
+    matmul_tiles(0, 1, 0, 0, 0)
+    tile_regs_commit()
 
 
 @kernel

@@ -135,7 +135,7 @@ def test_diff(capsys, binary, tmp_path):
         (["replay", "FILE", "--save", "77=out.npy"], "no buffer '77'"),
         (["replay", "FILE", "--launch", "99"], "no program 99"),
         (["replay", "FILE", "--arch", "quasar"], "unknown architecture"),
-        (["replay", "FILE", "--repeat", "0"], "repeat"),
+        (["replay", "FILE", "--loops", "0"], "loops"),
         (["capture", "eltwise_add"], "output"),
         (["capture", "nope", "-o", "x.bin"], "unknown example"),
         (["capture", "eltwise_add", "-o", "/nowhere/x.bin"], "folder does not exist"),

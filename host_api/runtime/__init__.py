@@ -18,6 +18,7 @@ from host_api.runtime.binaries import (
 from host_api.runtime.builder import BinaryBuilder, ProgramBuilder
 from host_api.runtime.conversion import plan_layout, to_layout, to_layout_into
 from host_api.runtime.counters import Counters, counter_names
+from host_api.runtime.description import CompatReport, check, describe
 from host_api.runtime.devices import Device, EmbeddedDevice, HostDevice, SimAccelerator
 from host_api.runtime.dtypes import DType
 from host_api.runtime.evaluation import EvalResult, ValidationReport, evaluate
@@ -37,12 +38,12 @@ from host_api.runtime.tensors import Tensor
 from host_api.runtime.transfers import pin, transfer
 
 __all__ = [
-    "ANY", "Affinity", "Binary", "BinaryBuilder", "BoundBinary", "Counters", "DType", "Device", "DeviceMap",
-    "EmbeddedDevice", "EvalResult", "Event", "Hooks", "HostDevice", "Interleaved", "Layout", "LayoutPlan",
-    "MemSpace", "MeshDevice", "Optimal", "Profile", "ProgramBuilder", "ProgramInfo", "Promise", "Queue",
-    "Replicate", "Shard", "Sharded", "ShardedTensor", "SimAccelerator", "Step", "Submission", "SubmitPlan",
+    "ANY", "Affinity", "Binary", "BinaryBuilder", "BoundBinary", "CompatReport", "Counters", "DType", "Device",
+    "DeviceMap", "EmbeddedDevice", "EvalResult", "Event", "Hooks", "HostDevice", "Interleaved", "Layout",
+    "LayoutPlan", "MemSpace", "MeshDevice", "Optimal", "Profile", "ProgramBuilder", "ProgramInfo", "Promise",
+    "Queue", "Replicate", "Shard", "Sharded", "ShardedTensor", "SimAccelerator", "Step", "Submission", "SubmitPlan",
     "System", "SystemConfig", "Tensor", "TensorDesc", "TensorInfo", "Timeline", "ValidationReport", "Variant",
-    "allocate_input_tensor", "allocate_output_tensor", "counter_names", "distribute", "evaluate", "executable_with",
-    "gather", "hooks", "host_function", "join_and", "join_or", "parse_devices", "pin", "plan_layout",
-    "register_alias", "replay", "submit", "to_layout", "to_layout_into", "transfer", "wait",
+    "allocate_input_tensor", "allocate_output_tensor", "check", "counter_names", "describe", "distribute",
+    "evaluate", "executable_with", "gather", "hooks", "host_function", "join_and", "join_or", "parse_devices",
+    "pin", "plan_layout", "register_alias", "replay", "submit", "to_layout", "to_layout_into", "transfer", "wait",
 ]  # fmt: skip

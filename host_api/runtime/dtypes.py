@@ -6,7 +6,7 @@ There is one rounding per pair, the same on every route (invariant I7 of the run
 - to bf16: f32 rounds to nearest even, integers go through f32;
 - to an integer: floats are cut towards zero and saturate, NaN gives 0; integers wrap modulo 2^bits;
 - to a block float: through f32; infinities become the largest finite f32 and NaN becomes 0, for the format has neither;
-  then each block of 16 rounds as the packer does (`sim.cores.tile_formats.encode_block`).
+  then each block of 16 rounds as the packer does (`sim.cores.packer.store_block`).
 """
 
 from enum import Enum
@@ -104,13 +104,15 @@ def dtype_of(numpy_dtype, *, allow_cast=False):
     )
 
 
+LARGEST_BLOCK = np.float32(127 / 64 * 2.0**127)  # the largest finite value of a block float with 8-bit exponents
+
+
 def cast(values, target):
     """A host array as elements of the DType `target`, rounded as this module says (block floats: before their blocks)."""
     if target.is_integer and values.dtype.kind not in "iub":
         return _saturated(values, target.numpy)
     if target.block_bits:
-        finite = values.astype(np.float32)
-        return np.nan_to_num(finite, copy=False)
+        return np.clip(np.nan_to_num(values.astype(np.float32), nan=0.0), -LARGEST_BLOCK, LARGEST_BLOCK)
     if values.dtype == np.float64 or values.dtype == np.float32:
         with np.errstate(over="ignore"):  # beyond the largest value: infinity, as IEEE 754 rounds
             return values.astype(target.numpy, copy=False)

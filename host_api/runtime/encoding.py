@@ -16,7 +16,14 @@ from host_api.layout import tilize, untilize
 from host_api.runtime.dtypes import BLOCK, cast, dtype_of
 from host_api.runtime.errors import LayoutMismatch
 from host_api.runtime.layouts import OOB_VALUES
-from sim.cores.tile_formats import decode_block, encode_block
+from sim.cores.lanes import row_on_stack
+from sim.cores.matrix_unit import WORD_ROW
+from sim.cores.packer import DST32, block_bits, early, store_block
+from sim.cores.tile_formats import value_kind
+from sim.cores.unpacker import unpack_block
+from sim.memory import load_u8
+
+LARGEST_EXPONENT = 255  # of a block that becomes float32: none is cut off
 
 
 def encode(array, desc, layout):
@@ -98,7 +105,7 @@ def _pack(datums, layout):
     dtype, tile = layout.dtype, layout.tile
     size, tiles = dtype.tile_bytes(tile), datums.size // math.prod(tile)
     out = np.zeros(tiles * size, np.uint8)
-    _pack_blocks(datums, out, dtype.block_bits, math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
+    _pack_blocks(datums, out, int(dtype.format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
     return out
 
 
@@ -106,25 +113,29 @@ def _unpack(data, layout):
     dtype, tile = layout.dtype, layout.tile
     size = dtype.tile_bytes(tile)
     out = np.empty(data.size // size * math.prod(tile), np.float32)
-    _unpack_blocks(data, out, dtype.block_bits, math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
+    _unpack_blocks(data, out, int(dtype.format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
     return out
 
 
 @nb.njit(cache=True)
-def _pack_blocks(datums, out, bits, blocks, exponent_bytes, tile_bytes):
-    """Float32 datums of whole tiles -> block floats; `out` holds zeros, a tile is exponents first, then datums."""
+def _pack_blocks(datums, out, data_format, blocks, exponent_bytes, tile_bytes):
+    """Float32 datums of whole tiles -> block floats, as the packer makes them; a tile is exponents first, then datums."""
+    words, bits = row_on_stack(), block_bits(data_format)
     for tile in range(len(out) // tile_bytes):
         base = out.ctypes.data + tile * tile_bytes
         for block in range(blocks):
-            first = (tile * blocks + block) * BLOCK
-            encode_block(datums, first, base + exponent_bytes, base + block, bits, block * BLOCK, 0, np.float32(0.0))
+            source = datums.ctypes.data + WORD_ROW * (tile * blocks + block)
+            early(source, value_kind(data_format), data_format, DST32, words)
+            store_block(words, bits, base + block, base + exponent_bytes + 2 * bits * block)
 
 
 @nb.njit(cache=True)
-def _unpack_blocks(data, out, bits, blocks, exponent_bytes, tile_bytes):
+def _unpack_blocks(data, out, data_format, blocks, exponent_bytes, tile_bytes):
     """The inverse of `_pack_blocks`."""
+    bits = block_bits(data_format)
     for tile in range(len(data) // tile_bytes):
         base = data.ctypes.data + tile * tile_bytes
         for block in range(blocks):
-            first = (tile * blocks + block) * BLOCK
-            decode_block(base + exponent_bytes, base + block, bits, block * BLOCK, out, first)
+            target = out.ctypes.data + WORD_ROW * (tile * blocks + block)
+            datums = base + exponent_bytes + 2 * bits * block
+            unpack_block(datums, load_u8(base + block), bits, LARGEST_EXPONENT, target)

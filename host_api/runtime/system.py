@@ -74,7 +74,7 @@ class System:
     """Declared devices and their common time.
 
     `config`: a SystemConfig, a list of boards as text, or None for one Wormhole chip.  Nothing is opened before `open`.
-    `stats`: counters of the runtime; `spans`: every command issued.
+    `archs`: the chips' parameters; `stats`: counters of the runtime; `spans`: every command issued.
     """
 
     def __init__(self, config=None, *, seed=0, hazards=None):
@@ -84,7 +84,7 @@ class System:
         self.seed, self.hazards = seed, hazards or self.config.hazards
         if self.hazards not in HAZARDS:
             raise UsageError(f"hazards is {self.hazards!r}", hint=f"one of {', '.join(HAZARDS)}")
-        self._archs = [load_arch(chip.arch, chip_overrides(self.config, chip.arch)) for chip in self.config.chips]
+        self.archs = [load_arch(chip.arch, chip_overrides(self.config, chip.arch)) for chip in self.config.chips]
         self.sim = SimSystem(metal.current_system().executor.programs)
         self.host, self.env, self.executor = self.sim.host, self.sim.env, self.sim.executor
         self.timeline_host = HostTimeline(self)
@@ -95,8 +95,8 @@ class System:
         self.in_callback, self.capturing, self.recorder, self.hooks = False, None, None, []
         self._open, self._costs, self._scopes = {}, {}, []
         self.inventory = self._declare()
-        self.topology = self.sim.topology = build_topology(self.env, self.config, self._archs)
-        self.host.use_costs(self._archs[0])
+        self.topology = self.sim.topology = build_topology(self.env, self.config, self.archs)
+        self.host.use_costs(self.archs[0])
         self.origin = self._origin()
         _current = self
         self.activate()
@@ -139,10 +139,10 @@ class System:
             infos.append(DeviceInfo(len(infos), spec, scheme, arch, matches[scheme, arch], **details))
             matches[scheme, arch] += 1
 
-        for chip, arch in zip(self.config.chips, self._archs, strict=True):
+        for chip, arch in zip(self.config.chips, self.archs, strict=True):
             self._declare_chip(add, "sim", chip, arch)
         add("host", "local", mmio=True, remote_of=None, mesh_shape=(1, 1), queues=64, clock_mhz=0, grid=(0, 0))
-        for chip, arch in zip(self.config.chips, self._archs, strict=True):
+        for chip, arch in zip(self.config.chips, self.archs, strict=True):
             self._declare_chip(add, "embedded", chip, arch)
         return infos
 
@@ -252,7 +252,7 @@ class System:
         if queues > info.queues:
             overrides["dispatch.max_queues"] = queues
         if "clock_mhz" in params:
-            overrides["clock_mhz"] = params["clock_mhz"]
+            overrides["clock.aiclk_mhz"] = params["clock_mhz"]
         arch = load_arch(chip.arch, overrides)
         seed = int(params.get("seed", self.seed))
         sizes = int(params.get("l1_small", 0)), int(params.get("trace_region", 0))
@@ -350,7 +350,7 @@ class System:
 
     def _rates(self, source, target):
         chip = next((one for one in (target, source) if one is not None and one.scheme != "host"), None)
-        arch = self._archs[0] if chip is None else chip.arch
+        arch = self.archs[0] if chip is None else chip.arch
         memory = (
             arch.dram_banks * arch["dram.bank_bytes_per_cycle"] * arch.clock_mhz / 2000
         )  # read and written once: B/ns
@@ -371,9 +371,9 @@ class System:
         hops = self.topology.route(source.state.place, target.state.place).hops
         return 1 / sum(1 / hop.bytes_per_ns for hop in hops)  # one hop after the other
 
-    def run_hooks(self, own, name, *args):
-        """Call the hooks of the system, and those of one submit (`own`)."""
-        for hook in self.hooks if own is None else (*self.hooks, own):
+    def run_hooks(self, name, *args):
+        """Call the hooks of commands."""
+        for hook in self.hooks:
             hook.call(name, *args)
 
     def program_hooks(self, own, info, inputs, outputs):

@@ -59,6 +59,26 @@ class Arch:
             result.append((x, y, bank % per_tile * size))
         return result
 
+    def with_workers(self, tiles):
+        """The same chip with the rows and columns of `tiles` in its worker grid, less those that would cover DRAM.
+
+        Parts differ in the rows or columns that are switched off; what ran on one part needs its grid.
+        """
+        columns, rows = ({*self[f"boards.{self.board}.{name}"]} for name in ("columns", "rows"))
+        (width, height), found = self.noc_size, len(columns) + len(rows)
+        for x, y in sorted(tiles):
+            wider = columns | {x}, rows | {y}
+            covers_dram = any(dx in wider[0] and dy in wider[1] for dx, dy, _ in self.dram_endpoints)
+            if x < width and y < height and not covers_dram:
+                columns, rows = wider
+        if found == len(columns) + len(rows):
+            return self
+        leaves = dict(self._leaves)
+        for name, values in (("columns", columns), ("rows", rows)):
+            key = f"boards.{self.board}.{name}"
+            leaves[key] = leaves[key] | {"value": sorted(values), "src": "override"}
+        return Arch(self.name, self.path, self.board, leaves)
+
     def __getitem__(self, key):
         leaf = self._leaves.get(key)
         if leaf is None:

@@ -4,7 +4,7 @@ import numba as nb
 
 from sim.cores import context as ctx
 from sim.cores.faults import Fault
-from sim.cores.threads import argument, charge, fail, park, wake
+from sim.cores.threads import FIRST_COMPUTE_SLOT, argument, charge, fail, park, wake
 from sim.state import (
     NOC_WORDS,
     OPEN_READS,
@@ -17,6 +17,8 @@ from sim.state import (
 
 # Private columns of a circular buffer's row: the parked consumer and producer, as thread index + 1
 FRONT_WAITER, BACK_WAITER = 14, 15
+# The newest push and pop: cycle and pages, so that a core that looks late knows since when it could go on
+PUSHED_AT, PUSHED, POPPED_AT, POPPED = 16, 17, 18, 19
 
 
 @nb.njit(cache=True, inline="always")
@@ -55,6 +57,24 @@ def checked_row(m, thread, index, pages):
 
 
 @nb.njit(cache=True)
+def passed(m, thread, now, spare, newest, newest_at):
+    """A wait whose condition holds: the cycle at which the thread's next operation may follow.
+
+    A data-movement core looks at the counter now.  The RISC-V core of a compute thread ran ahead of its coprocessor and
+    has looked earlier: at its own clock, or when the newest pages came, if it needed them (`spare` pages are there beyond
+    the wanted ones).
+    """
+    t = threads_of(m)[thread]
+    if t.slot < FIRST_COMPUTE_SLOT:
+        charge(m, thread, now, m.cb_call)
+        return now + m.cb_call
+    if spare < newest:
+        t.issued = max(t.issued, min(newest_at + m.cb_visible, now))
+    t.issued += m.cb_call
+    return now
+
+
+@nb.njit(cache=True)
 def reserve_back(m, thread, now):
     """cb_reserve_back: wait until `pages` are free."""
     t = threads_of(m)[thread]
@@ -63,12 +83,12 @@ def reserve_back(m, thread, now):
     if row < 0:
         return -1
     cb = circular_buffers_of(m)
-    if cb[row + ctx.CB_PAGES] - (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]) < pages:
+    free = cb[row + ctx.CB_PAGES] - (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED])
+    if free < pages:
         cb[row + BACK_WAITER] = thread + 1
         return park(m, thread, now, WAIT_CB_BACK + index, index, pages, 0)
     cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], pages)
-    charge(m, thread, now, m.cb_call)
-    return now + m.cb_call
+    return passed(m, thread, now, free - pages, cb[row + POPPED], cb[row + POPPED_AT])
 
 
 @nb.njit(cache=True)
@@ -97,11 +117,12 @@ def push_back(m, thread, now):
     cb[row + ctx.CB_RECEIVED] += pages
     cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED] - pages, 0)
     cb[row + ctx.CB_PACKED] = 0
+    cb[row + PUSHED], cb[row + PUSHED_AT] = pages, now
     charge(m, thread, now, m.cb_call)
     waiter = cb[row + FRONT_WAITER] - 1
     if waiter >= 0 and cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED] >= threads_of(m)[waiter].wait_b:
         cb[row + FRONT_WAITER] = 0
-        wake(m, waiter, now + m.cb_call, m.cb_call)
+        wake(m, waiter, now + m.cb_visible, m.cb_call)
     return now + m.cb_call
 
 
@@ -114,11 +135,11 @@ def wait_front(m, thread, now):
     if row < 0:
         return -1
     cb = circular_buffers_of(m)
-    if cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED] < pages:
+    available = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
+    if available < pages:
         cb[row + FRONT_WAITER] = thread + 1
         return park(m, thread, now, WAIT_CB_FRONT + index, index, pages, 0)
-    charge(m, thread, now, m.cb_call)
-    return now + m.cb_call
+    return passed(m, thread, now, available - pages, cb[row + PUSHED], cb[row + PUSHED_AT])
 
 
 @nb.njit(cache=True)
@@ -142,6 +163,7 @@ def pop_front(m, thread, now):
     if cb[row + ctx.CB_READ_PTR] == end:
         cb[row + ctx.CB_READ_PTR] = cb[row + ctx.CB_BASE]
     cb[row + ctx.CB_ACKED] += pages
+    cb[row + POPPED], cb[row + POPPED_AT] = pages, now
     charge(m, thread, now, m.cb_call)
     waiter = cb[row + BACK_WAITER] - 1
     if waiter >= 0:
@@ -149,7 +171,7 @@ def pop_front(m, thread, now):
         if cb[row + ctx.CB_PAGES] - (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]) >= wanted:
             cb[row + BACK_WAITER] = 0
             cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], wanted)
-            wake(m, waiter, now + m.cb_call, m.cb_call)
+            wake(m, waiter, now + m.cb_visible, m.cb_call)
     return now + m.cb_call
 
 

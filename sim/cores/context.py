@@ -49,6 +49,7 @@ COST_MUL = 47
 COST_DIV = 48
 COST_LOAD = 49
 PENDING = 50  # plain-code cycles that the next posted operation will carry
+TIME = 51  # cycle at which the core goes on after its last operation, for front ends that follow a clock
 CONTEXT_WORDS = 64
 
 # Columns of a circular buffer's row (int64)
@@ -66,7 +67,7 @@ CB_TILE_HW = 10  # datums of a tile (1024 for 32x32)
 CB_PACKED = 11  # tiles packed in order since the last push
 CB_RESERVED = 12  # pages reserved and not yet pushed (checks only)
 CB_FACES = 13
-CB_WORDS = 16
+CB_WORDS = 20
 
 # NoC address: bits 0-35 offset in the tile, 36-41 x, 42-47 y; multicast: 36-41 x end, 42-47 y end, 48-53 x start,
 # 54-59 y start.  Coordinates are NoC-0 physical ones for both NoCs.  Same field order as Wormhole's.

@@ -37,6 +37,7 @@ class Fault(IntEnum):
     TRACE_REGION = 33
     MULTICAST_INVERTED = 34
     LINKED_LEFT_OPEN = 35
+    FORMAT_PAIR = 36
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -75,6 +76,8 @@ MESSAGES = {
     Fault.MULTICAST_INVERTED: "inverted multicast rectangle (address {a:#x}): NoC 0 runs from small to large coordinates, "
     "NoC 1 from large to small; this is NoC {b}",
     Fault.PAGE_SIZE: "circular buffer {a}: a page of {b} bytes does not hold a tile of {c} bytes",
+    Fault.FORMAT_PAIR: "operands of formats {a} and {b}: the matrix unit takes two with 8-bit exponents, two with 5-bit "
+    "exponents or two integers (reference section 8.5)",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
 SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION}

@@ -7,7 +7,9 @@ import numba as nb
 import numpy as np
 
 from sim.cores.data_format import DataFormat, tile_size
-from sim.cores.tile_formats import decode_tile, encode_tile, is_integer
+from sim.cores.packer import DST32, pack_tile
+from sim.cores.tile_formats import decode_tile, is_integer, value_kind
+from sim.cores.unpacker import TILE_ROWS
 from sim.errors import UsageError
 
 TILE = 32
@@ -31,14 +33,15 @@ def untilize(tiles, shape):
 
 @nb.njit(cache=True)
 def _encode_all(values, address, size, data_format):
+    kind, words = value_kind(data_format), values.ctypes.data
     for i in range(len(values) // 1024):
-        encode_tile(values, 1024 * i, address + size * i, data_format, 0, 0, 0)
+        pack_tile(words + 4096 * i, kind, data_format, DST32, TILE_ROWS, address + size * i, 0, 0, 0)
 
 
 @nb.njit(cache=True)
 def _decode_all(values, address, size, data_format):
     for i in range(len(values) // 1024):
-        decode_tile(address + size * i, data_format, values, 1024 * i)
+        decode_tile(address + size * i, data_format, TILE_ROWS, values, 1024 * i)
 
 
 def encode(array, data_format):

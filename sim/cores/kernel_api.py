@@ -186,6 +186,7 @@ OPERATIONS = {
     "cb_pop_front": one(DM | UNPACK, Op.CB_POP_FRONT, "cb n", "cb n"),
     "cb_pages_reservable_at_back": one(DM | PACK, Op.CB_PAGES_RESERVABLE, "cb n", "cb n", result=True),
     "cb_pages_available_at_front": one(DM | UNPACK, Op.CB_PAGES_AVAILABLE, "cb n", "cb n", result=True),
+    "get_timestamp": one(ANY_ROLE, Op.TIMESTAMP, "", "", result=True),
     "riscv_wait": one(ANY_ROLE, Op.RISCV_WAIT, "cycles", "cycles"),
     # --- no effect here: L1 is coherent in the model, waypoints only speak to a debugger
     "invalidate_l1_cache": call(""),

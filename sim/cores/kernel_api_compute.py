@@ -26,7 +26,7 @@ def binary(op, bcast):
         params += f" dim={NONE}"
     return call(
         params,
-        post(UNPACK, Op.UNPACK_AB, f"icb0 icb1 itile0 itile1 {dim} 0"),
+        post(UNPACK, Op.UNPACK_AB, f"icb0 icb1 itile0 itile1 {dim} 0 0"),
         post(MATH, Op.MATH_BINARY, f"{op} idst {dim} accumulate 0"),
     )
 
@@ -81,7 +81,7 @@ OPERATIONS = {
     # --- reductions
     "reduce_tile": call(
         f"icb icb_scaler itile itile_scaler idst pool={int(Pool.SUM)} dim={int(ReduceDim.ROW)}",
-        post(UNPACK, Op.UNPACK_AB, f"icb icb_scaler itile itile_scaler {NONE} 0"),
+        post(UNPACK, Op.UNPACK_AB, f"icb icb_scaler itile itile_scaler {NONE} 0 dim"),
         post(MATH, Op.MATH_REDUCE, "pool dim idst"),
     ),
     "reduce_tile_math": one(
@@ -173,5 +173,5 @@ def _vector_names(name):
 for _name, (_function, _count) in SFPU_API.items():
     for _spelling in _vector_names(_name):
         OPERATIONS[_spelling] = _vector(_function, _count)
-    OPERATIONS[f"{_name}_tile_init"] = config(Config.SHORT_INIT, MATH)
-OPERATIONS["max_tile_init"] = config(Config.SHORT_INIT, MATH)
+    OPERATIONS[f"{_name}_tile_init"] = config(Config.SFPU_INIT, MATH)
+OPERATIONS["max_tile_init"] = config(Config.SFPU_INIT, MATH)

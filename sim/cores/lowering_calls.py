@@ -7,13 +7,17 @@ from collections import Counter
 from pathlib import Path
 
 from sim.cores import kernel_api, kernel_api_compute
+from sim.cores.instructions import Instruction
 from sim.cores.kernel_api import (
     ANY_ROLE,
     COMPUTE,
     DM,
+    MATH,
+    PACK,
     POINTER_TYPES,
     REFUSED_PREFIXES,
     REQUIRED,
+    UNPACK,
     VALUES,
     parameters,
 )
@@ -633,6 +637,34 @@ class Calls(Expressions):
         zone = self.zones.index(name)
         self.post([(ANY_ROLE, Op.ZONE_BEGIN, [str(zone)])])
         self.open_zones.append(zone)
+
+    def _only(self, node, name, role, positional, keywords):
+        if len(positional) != 1 or keywords or not isinstance(positional[0], ast.Call):
+            self.refuse(node, f"{name} takes one call, the one that the {name.lower()} thread alone makes")
+        self._belongs(node, name, COMPUTE)
+        outer, self.only = self.only, self.only & role
+        value = self.call(positional[0])
+        self.only = outer
+        return value
+
+    def _call_UNPACK(self, node, positional, keywords):
+        return self._only(node, "UNPACK", UNPACK, positional, keywords)
+
+    def _call_MATH(self, node, positional, keywords):
+        return self._only(node, "MATH", MATH, positional, keywords)
+
+    def _call_PACK(self, node, positional, keywords):
+        return self._only(node, "PACK", PACK, positional, keywords)
+
+    def _call_tt_instruction(self, node, positional, keywords):
+        """tt_instruction(NAME, count=1): one instruction of the coprocessor (`Instruction`), `count` times."""
+        name = self._literal_text(node, "tt_instruction", positional[:1], {})
+        if name not in Instruction.__members__:
+            self.refuse(node, f"tt_instruction knows no {name}", f"known: {', '.join(Instruction.__members__)}")
+        values = self.integers(node, "tt_instruction", parameters("count=1"), positional[1:], keywords)
+        self._belongs(node, "tt_instruction", COMPUTE)
+        self.decide(values["count"], "an argument of tt_instruction")
+        self.post([(COMPUTE, Op.TT_INSTRUCTION, [str(int(Instruction[name])), values["count"].number])])
 
     def _call_ASSERT(self, node, positional, keywords):
         if len(positional) != 1 or keywords:

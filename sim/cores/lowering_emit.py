@@ -70,6 +70,7 @@ class Emitter:
         self.scope = None
         self.messages, self.zones, self.source_lines = [], [], {}
         self.api_calls, self.roles, self.control_reason = set(), 0, None
+        self.only = ANY_ROLE  # roles whose operations are wanted here: UNPACK(...), MATH(...), PACK(...)
 
     # --- errors and lines
 
@@ -234,7 +235,8 @@ class Emitter:
         `result`: variable that takes the operation's result (0 on threads that do not post).
         """
         possible = self.facts.possible
-        posts = [(roles & possible, op, arguments) for roles, op, arguments in posts if roles & possible]
+        wanted = possible & self.only
+        posts = [(roles & wanted, op, arguments) for roles, op, arguments in posts if roles & wanted]
         union = 0
         for roles, _, _ in posts:
             if union & roles:

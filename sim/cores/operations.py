@@ -34,6 +34,7 @@ class Op(IntEnum):
     NOC_MULTICAST_INC = 19  # multicast address, increment, destinations, noc
     NOC_INC_ISSUED = 20  # reads, noc          counts reads that were issued with counted = 0
     RISCV_WAIT = 21  # cycles
+    TIMESTAMP = 24  # -> the wall-clock register: cycles since the chip's reset
     # --- semaphores
     SEM_WAIT = 22  # L1 address, value
     SEM_WAIT_MIN = 23  # L1 address, value
@@ -44,7 +45,7 @@ class Op(IntEnum):
     DST_RELEASE = 33
     # --- unpack thread.  Every unpack delivers one token (a full SrcA/SrcB bank) per tile pair to the math thread
     UNPACK_A = 40  # cb, tile, transpose, tilize width in tiles (0: tile layout), tiles (tokens) to deliver
-    UNPACK_AB = 41  # cb0, cb1, tile0, tile1, bcast (Bcast), transpose
+    UNPACK_AB = 41  # cb0, cb1, tile0, tile1, bcast (Bcast), transpose, dim of a reduction (ReduceDim; 0: none or ROW)
     UNPACK_MATMUL = 42  # cb0, cb1, tile0, tile1, ct, rt, kt, transpose    ct*rt tokens, in0 tile0 + r*kt, in1 tile1 + c
     UNPACK_REUSE = 43  # cb, tile, reuse (Reuse)        one operand from L1, the other comes from Dst
     # --- math thread
@@ -61,6 +62,7 @@ class Op(IntEnum):
     PACK = 60  # idst, cb, out tile (-1: next in order), tiles, untilize (full_ct in tiles, 0: tile layout), block_ct
     # --- configuration on any compute thread; charges the init or reconfigure cost
     CONFIG = 70  # register (Config), value
+    TT_INSTRUCTION = 71  # instruction (Instruction), count      on any compute thread
     # --- debugging
     ZONE_BEGIN = 80  # name id
     ZONE_END = 81  # name id
@@ -125,6 +127,7 @@ class Config(IntEnum):
     PACK_RELU = 3  # value: 0 off, 1 relu, 2 relu with minimum threshold, 3 with maximum
     PACK_L1_ACC = 4  # value: 0 or 1
     HW_STARTUP = 5
+    SFPU_INIT = 6  # *_tile_init of a vector function
 
 
 class Role(IntEnum):

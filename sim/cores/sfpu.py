@@ -10,7 +10,8 @@ from enum import IntEnum
 import numba as nb
 import numpy as np
 
-from sim.cores.tile_formats import UINT8, UINT16, UINT32, bits_of_float, float_of_bits, is_integer
+from sim.cores.tile_formats import bits_of_float, float_of_bits, is_integer
+from sim.cores.unpacker import UINT8, UINT16, UINT32
 
 TILE = 1024
 

@@ -10,8 +10,8 @@ import numba as nb
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import row_of
 from sim.cores.faults import Fault
-from sim.cores.operations import Config, Op, ReduceDim
-from sim.cores.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET
+from sim.cores.operations import Config, Op, Pool, ReduceDim
+from sim.cores.sfpu_costs import APPROXIMATE_OFFSET, BINARY_OFFSET, TERNARY_OFFSET
 from sim.cores.tensix_data import (
     do_binary,
     do_copy,
@@ -51,12 +51,16 @@ MATH_REDUCE, MATH_TRANSPOSE_DST, MATH_COPY_DST = (
 )
 SFPU_UNARY, SFPU_BINARY, SFPU_TERNARY = int(Op.SFPU_UNARY), int(Op.SFPU_BINARY), int(Op.SFPU_TERNARY)
 BINARY_MUL = 2
-REDUCE_COLUMNS = int(ReduceDim.COL)
+REDUCE_ROWS, REDUCE_COLUMNS, REDUCE_SCALAR = int(ReduceDim.ROW), int(ReduceDim.COL), int(ReduceDim.SCALAR)
+POOL_MAX = int(Pool.MAX)
+FACES = 4
+TILE_COLUMNS, MVMUL_ROWS = 32, 8  # a matrix instruction works on 8 rows of the left operand (reference section 7)
 CONFIG_INIT, CONFIG_SHORT = int(Config.INIT), int(Config.SHORT_INIT)
-CONFIG_RELU, CONFIG_L1_ACC, CONFIG_STARTUP = (
+CONFIG_RELU, CONFIG_L1_ACC, CONFIG_STARTUP, CONFIG_SFPU = (
     int(Config.PACK_RELU),
     int(Config.PACK_L1_ACC),
     int(Config.HW_STARTUP),
+    int(Config.SFPU_INIT),
 )
 
 
@@ -103,12 +107,18 @@ def tile_row(m, thread, index, tile):
 
 
 @nb.njit(cache=True)
-def unpack_cost(m, row):
-    """Cost in 1/1024 cycles of moving one tile of a circular buffer from L1 to a source register."""
+def tile_data(m, row, rate):
+    """Cycles (1/1024) for which an unpacker of `rate` bytes per cycle moves a tile of a circular buffer from L1."""
     cb = circular_buffers_of(m)
-    size = cb[row + ctx.CB_TILE_SIZE]
-    data = max(size * 1024 // m.unpack_bytes, cb[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums)
-    return data + m.unpack_overhead
+    return max(cb[row + ctx.CB_TILE_SIZE] * 1024 // rate, cb[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums)
+
+
+@nb.njit(cache=True)
+def unpack_both(m, row_a, row_b):
+    """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3)."""
+    cb = circular_buffers_of(m)
+    joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // m.unpack_joint_bytes
+    return max(tile_data(m, row_a, m.unpack_bytes), tile_data(m, row_b, m.unpack_b_bytes), joint)
 
 
 @nb.njit(cache=True)
@@ -144,10 +154,14 @@ def start_unpack(m, thread, now):
         row0, row1 = tile_row(m, thread, argument(t, 0), tile0), tile_row(m, thread, argument(t, 1), tile1)
         if row0 < 0 or row1 < 0:
             return -1
-        streamed = row1 if ct >= rt else row0
-        cost = unpack_cost(m, streamed)
+        cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_COLUMNS
         if both:
-            cost += unpack_cost(m, row0 if ct >= rt else row1)
+            cost = unpack_both(m, row1, row0)  # in1 goes to SrcA, in0 to SrcB
+        elif ct >= rt:
+            cost = tile_data(m, row1, m.unpack_bytes)
+        else:
+            cost = tile_data(m, row0, m.unpack_b_bytes)
+        cost += m.unpack_matmul_overhead
         keeps0 = not both and ct >= rt
         keeps1 = not both and ct < rt
         do_unpack(m, t.core, row0, tile0, row1, tile1, 0, argument(t, 7), 0, not keeps0, not keeps1)
@@ -156,7 +170,9 @@ def start_unpack(m, thread, now):
         row1 = tile_row(m, thread, argument(t, 1), argument(t, 3))
         if row0 < 0 or row1 < 0:
             return -1
-        cost = unpack_cost(m, row0) + unpack_cost(m, row1)
+        cost = unpack_both(m, row0, row1) + m.unpack_overhead
+        if argument(t, 6) == REDUCE_SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
+            cost += tile_data(m, row0, m.unpack_bytes)
         do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
     else:
         width = argument(t, 3) if t.operation == UNPACK_A else 0
@@ -164,8 +180,10 @@ def start_unpack(m, thread, now):
         row0 = tile_row(m, thread, argument(t, 0), tile)
         if row0 < 0:
             return -1
-        cost = unpack_cost(m, row0)
+        cost = tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         transpose = argument(t, 2) if t.operation == UNPACK_A else 0
+        if transpose != 0:
+            cost += m.unpack_transpose
         do_unpack(m, t.core, row0, argument(t, 1) + t.step, 0, 0, transpose, 0, width, True, False)
     return spend(m, thread, now, cost)
 
@@ -191,7 +209,7 @@ def unpack(m, thread, now):
         if threads_of(m)[math].state == PARKED and threads_of(m)[math].wait == WAIT_SOURCE_READY:
             wake_to_retry(m, math, now)
         if t.step == t.count:
-            return now + m.push_cycles, True
+            return now, True
     if core.src_started - core.src_released >= SOURCE_BANKS:
         return park(m, thread, now, WAIT_SOURCE_FREE, 0, 0, 0), False
     end = start_unpack(m, thread, now)
@@ -240,51 +258,81 @@ def start_math_token(m, thread, now):
         if target < 0:
             return -1
         core.flops += 2 * 32 * 32 * 32
-        cost = m.mvmuls_per_tile * phases * m.mvmul_cycles
+        mvmuls = m.mvmuls_per_tile * ((core.source_rows + MVMUL_ROWS - 1) // MVMUL_ROWS) * MVMUL_ROWS // TILE_COLUMNS
+        cost = mvmuls * phases * m.mvmul_cycles
         if t.step == 0:
             cost += m.math_overhead if t.count == 1 else m.math_block_overhead
         do_matmul(m, t.core, target)
-        core.fpu_busy += m.mvmuls_per_tile * phases
+        core.fpu_busy += mvmuls * phases
         return spend(m, thread, now, cost)
     if t.operation == MATH_COPY:
         target = dst_tile(m, thread, argument(t, 0))
         if target < 0:
             return -1
         do_copy(m, t.core, target, argument(t, 1))
-        return spend(m, thread, now, m.copy_instructions * 1024 + m.math_overhead)
+        return spend(m, thread, now, m.copy_instructions * 1024 + m.copy_overhead)
     if t.operation == MATH_BINARY:
         target = dst_tile(m, thread, argument(t, 1))
         if target < 0:
             return -1
         do_binary(m, t.core, target, argument(t, 0), argument(t, 2), argument(t, 3), argument(t, 4))
         core.flops += 1024
-        instructions = m.eltwise_instructions * (phases if argument(t, 0) == BINARY_MUL else 1)
+        core.fpu_busy += m.eltwise_instructions * (phases if argument(t, 0) == BINARY_MUL else 1)
+        cost = m.eltwise_instructions * 1024 + m.eltwise_overhead
+        if argument(t, 0) == BINARY_MUL:
+            cost += hazard(m, phases, FACES)
         if argument(t, 4) != 0:
-            instructions += m.copy_instructions
-        core.fpu_busy += instructions
-        return spend(m, thread, now, instructions * 1024 + m.math_overhead)
+            cost += m.dest_reuse_cycles
+        return spend(m, thread, now, cost)
     target = dst_tile(m, thread, argument(t, 2))
     if target < 0:
         return -1
     do_reduce(m, t.core, target, argument(t, 0), argument(t, 1))
     core.flops += 1024
-    instructions = m.reduce_instructions * phases
-    core.fpu_busy += instructions
-    if argument(t, 1) != REDUCE_COLUMNS:
-        instructions += m.reduce_row_extra
-    return spend(m, thread, now, instructions * 1024 + m.math_overhead)
+    core.fpu_busy += FACES * phases
+    return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1)))
+
+
+@nb.njit(cache=True)
+def hazard(m, phases, chains):
+    """Cycles (1/1024) that fidelity phases add: each works on the Dst rows of the one before and must wait for them, in
+    every one of `chains` groups of rows (reference section 6.2, Dst hazard)."""
+    return (phases - 1) * chains * m.dst_hazard * 1024
+
+
+@nb.njit(cache=True)
+def reduce_cost(m, phases, pool, dim):
+    """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on pairs of faces, a scalar does both."""
+    if pool == POOL_MAX:
+        if dim == REDUCE_ROWS:
+            return m.reduce_max_row
+        return m.reduce_scalar if dim == REDUCE_SCALAR else m.reduce_overhead
+    if dim == REDUCE_COLUMNS:
+        return m.reduce_overhead + hazard(m, phases, FACES)
+    if dim == REDUCE_ROWS:
+        return m.reduce_overhead + hazard(m, phases, FACES // 2)
+    return m.reduce_scalar + hazard(m, phases, FACES + 1)
+
+
+@nb.njit(cache=True)
+def vector(m, thread, now, function):
+    """Charge a vector-unit function (index of the table of `sfpu_costs`); returns the end cycle."""
+    cycles = sfpu_cycles_of(m)[function]
+    cores_of(m)[threads_of(m)[thread].core].sfpu_busy += cycles
+    return spend(m, thread, now, cycles * 1024)
 
 
 @nb.njit(cache=True)
 def start_math_in_dst(m, thread, now):
     """A math operation on Dst alone (SFPU, copies inside Dst); returns the end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
     if t.operation == SFPU_UNARY:
         target = dst_tile(m, thread, argument(t, 1))
         if target < 0:
             return -1
         do_sfpu_unary(m, t.core, target, argument(t, 0), argument(t, 2), argument(t, 3), argument(t, 4))
-        return spend(m, thread, now, sfpu_cycles_of(m)[argument(t, 0)] * 1024)
+        return vector(m, thread, now, APPROXIMATE_OFFSET * core.approx + argument(t, 0))
     if t.operation == SFPU_BINARY:
         a, b, out = (
             dst_tile(m, thread, argument(t, 1)),
@@ -294,25 +342,25 @@ def start_math_in_dst(m, thread, now):
         if a < 0 or b < 0 or out < 0:
             return -1
         do_sfpu_binary(m, t.core, argument(t, 0), a, b, out, argument(t, 4))
-        return spend(m, thread, now, sfpu_cycles_of(m)[BINARY_OFFSET + argument(t, 0)] * 1024)
+        return vector(m, thread, now, BINARY_OFFSET + argument(t, 0))
     if t.operation == SFPU_TERNARY:
         a, b = dst_tile(m, thread, argument(t, 1)), dst_tile(m, thread, argument(t, 2))
         c, out = dst_tile(m, thread, argument(t, 3)), dst_tile(m, thread, argument(t, 4))
         if a < 0 or b < 0 or c < 0 or out < 0:
             return -1
         do_sfpu_ternary(m, t.core, argument(t, 0), a, b, c, out, argument(t, 5))
-        return spend(m, thread, now, sfpu_cycles_of(m)[TERNARY_OFFSET + argument(t, 0)] * 1024)
+        return vector(m, thread, now, TERNARY_OFFSET + argument(t, 0))
     target = dst_tile(m, thread, argument(t, 0))
     if target < 0:
         return -1
     if t.operation == MATH_TRANSPOSE_DST:
         do_transpose_dst(m, t.core, target)
-        return spend(m, thread, now, (m.copy_instructions + m.transpose_extra) * 1024 + m.math_overhead)
+        return spend(m, thread, now, (m.copy_instructions + m.transpose_extra) * 1024 + m.copy_overhead)
     other = dst_tile(m, thread, argument(t, 1))
     if other < 0:
         return -1
     do_copy_dst(m, t.core, target, other)
-    return spend(m, thread, now, 2 * m.copy_instructions * 1024 + m.math_overhead)
+    return spend(m, thread, now, 2 * m.copy_instructions * 1024 + m.copy_overhead)
 
 
 @nb.njit(cache=True)
@@ -332,7 +380,7 @@ def math(m, thread, now):
         if threads_of(m)[unpack_thread].state == PARKED and threads_of(m)[unpack_thread].wait == WAIT_SOURCE_FREE:
             wake_to_retry(m, unpack_thread, now)
         if t.step == t.count:
-            return now + m.push_cycles, True
+            return now, True
     if core.src_filled <= core.src_taken:
         return park(m, thread, now, WAIT_SOURCE_READY, 0, 0, 0), False
     end = start_math_token(m, thread, now)
@@ -377,7 +425,7 @@ def dst_commit(m, thread, now):
     pack_thread = t.core * 5 + PACK_SLOT
     other = threads_of(m)[pack_thread]
     if other.state == PARKED and other.wait == WAIT_DST_READY:
-        wake(m, pack_thread, now + m.sync_cycles, m.sync_cycles)
+        wake(m, pack_thread, now + m.sync_lag, m.sync_cycles)
     return now + m.sync_cycles
 
 
@@ -406,7 +454,7 @@ def dst_release(m, thread, now):
     other = threads_of(m)[math_thread]
     if other.state == PARKED and other.wait == WAIT_DST_FREE:
         take_section(core)
-        wake(m, math_thread, now + m.sync_cycles, m.sync_cycles)
+        wake(m, math_thread, now + m.sync_lag, m.sync_cycles)
     return now + m.sync_cycles
 
 
@@ -446,10 +494,18 @@ def pack(m, thread, now):
     cost = max(m.pack_minimum * 1024, size * 1024 // m.pack_bytes)
     if core.l1_accumulate != 0:
         cost = cost * m.pack_l1_acc_percent // 100
-    return spend(m, thread, now, tiles * cost + m.pack_overhead)
+    cost += m.pack_overhead
+    return spend(m, thread, now, cost + (tiles - 1) * max(cost, m.issue_pack_more * 1024))
 
 
 # --- configuration
+
+
+@nb.njit(cache=True)
+def short_init_cycles(m, slot):
+    if slot == UNPACK_SLOT:
+        return m.short_init_unpack
+    return m.short_init_math if slot == MATH_SLOT else m.short_init_pack
 
 
 @nb.njit(cache=True)
@@ -460,12 +516,14 @@ def configure(m, thread, now):
     core = cores_of(m)[t.core]
     cost = m.reconfig_cycles
     if register == CONFIG_INIT or register == CONFIG_STARTUP:
-        cost = m.init_cycles
+        cost = m.init_unpack if t.slot == UNPACK_SLOT else m.init_math if t.slot == MATH_SLOT else m.init_pack
     elif register == CONFIG_SHORT:
-        cost = m.short_init_cycles
+        cost = short_init_cycles(m, t.slot)
+    elif register == CONFIG_SFPU:
+        cost = m.sfpu_init_cycles
     elif register == CONFIG_RELU:
         core.pack_relu, core.pack_threshold = value & 3, value >> 2
     elif register == CONFIG_L1_ACC:
         core.l1_accumulate = value
-    charge(m, thread, now, cost)
-    return now + cost
+    t.issued += cost  # configuration is a series of register writes: the RISC-V core makes them while units still work
+    return now

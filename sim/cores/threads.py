@@ -10,16 +10,21 @@ import numba as nb
 from sim import calendar as cal
 from sim.cores import context as ctx
 from sim.cores.faults import Fault
+from sim.cores.noc_record import record_call, record_return
+from sim.cores.operations import Op
 from sim.coroutine import FINISHED, resume
-from sim.memory import load_i64
+from sim.memory import load_i64, store_64
 from sim.state import (
     ENDED,
+    FIFO_ENTRIES,
     N_REASONS,
     PARKED,
     RUNNING,
     STOP_ERROR,
     WAIT_NONE,
+    WAIT_READ_BARRIER,
     calendar_of,
+    fifo_of,
     lines_of,
     log_of,
     stalls_of,
@@ -27,6 +32,11 @@ from sim.state import (
 )
 
 OPERATION_START = -1  # the coroutine has not been resumed yet
+FIRST_COMPUTE_SLOT = UNPACK_SLOT = 2
+MATH_SLOT = 3
+UNPACK_FIRST, UNPACK_LAST = int(Op.UNPACK_A), int(Op.UNPACK_REUSE)
+MATH_FIRST, MATH_LAST = int(Op.MATH_COPY), int(Op.SFPU_TERNARY)
+ACQUIRE, RELEASE, PACK = int(Op.DST_ACQUIRE), int(Op.DST_RELEASE), int(Op.PACK)
 OPERATION_END = -2  # the kernel has returned; the thread ends at its event
 
 
@@ -98,17 +108,66 @@ def park(m, index, now, reason, a, b, c):
 
 
 @nb.njit(cache=True)
+def issue_of(m, t):
+    """(RISC-V cycles before its first tile begins, instructions pushed) of the posted operation of a compute thread."""
+    op = t.operation
+    if op == PACK:
+        return m.issue_pack, m.call_instructions * argument(t, 3)
+    if UNPACK_FIRST <= op <= UNPACK_LAST:
+        return m.issue_unpack, m.call_instructions
+    if MATH_FIRST <= op <= MATH_LAST:
+        return m.issue_math, m.call_instructions
+    if ACQUIRE <= op <= RELEASE:
+        return m.issue_sync, 1
+    return 0, 0
+
+
+@nb.njit(cache=True)
+def issue(m, index, time, cycles):
+    """Cycle at which the coprocessor can begin the posted operation of a compute thread, the one before it ending at `time`.
+
+    The RISC-V core runs ahead of the coprocessor as far as its instruction FIFO holds the calls (reference section 6.1):
+    its own clock is `issued`; it waits only for room in the FIFO.  What it takes longer than the coprocessor is the
+    issue time of the thread.
+    """
+    t = threads_of(m)[index]
+    cost, instructions = issue_of(m, t)
+    fifo, base = fifo_of(m), index * FIFO_ENTRIES * 2
+    entry = base + 2 * (t.operations % FIFO_ENTRIES)
+    fifo[entry], fifo[entry + 1] = time, t.pushed  # end of the call before, and what had been pushed up to it
+    first = t.pushed + min(instructions, m.call_instructions)  # the others follow while the first tile is packed
+    t.pushed += instructions
+    depth = m.fifo_unpack if t.slot == UNPACK_SLOT else m.fifo_math if t.slot == MATH_SLOT else m.fifo_pack
+    while t.fifo_head < t.operations and (first - t.drained > depth or t.operations - t.fifo_head >= FIFO_ENTRIES - 1):
+        t.fifo_head += 1
+        oldest = base + 2 * (t.fifo_head % FIFO_ENTRIES)
+        t.issued = max(t.issued, fifo[oldest])
+        t.drained = fifo[oldest + 1]
+    t.issued += cycles + cost
+    late = max(t.issued - time, 0)
+    t.issue_busy += late
+    t.busy += late
+    return time + late
+
+
+@nb.njit(cache=True)
 def advance(m, index, time):
     """Run the coroutine to its next operation; returns the cycle at which that operation takes effect.
 
     `time` is the cycle at which the core goes on after the current operation.
     """
     t = threads_of(m)[index]
+    if m.record_on != 0:
+        record_return(m, t, index, time)
     t.phase = t.step = t.count = 0
+    store_64(t.context + 8 * ctx.TIME, time)
     status = resume(t.function, t.frame)
     if status == FINISHED:
         t.operation = OPERATION_END
-        return time
+        end = max(time, t.issued) if t.slot >= FIRST_COMPUTE_SLOT else time
+        if m.record_on != 0:
+            record_call(m, t, index, end)
+        return end
     if status < 0:
         t.state, t.line = ENDED, load_i64(t.context + 8 * ctx.LINE)
         fail(m, index, Fault.KERNEL_RAISED, load_i64(t.context + 8 * ctx.ARG0), 0, 0)
@@ -120,14 +179,20 @@ def advance(m, index, time):
     cycles = load_i64(t.context + 8 * ctx.CYCLES)
     t.operations += 1
     m.operations += 1
-    position = 3 * (t.line_base + t.line - t.first_line)
-    t.busy += cycles
+    if t.slot >= FIRST_COMPUTE_SLOT:
+        end = issue(m, index, time, cycles)
+    else:
+        end = time + cycles
+        t.busy += cycles
     lines = lines_of(m)
-    lines[position] += cycles
+    position = 3 * (t.line_base + t.line - t.first_line)
+    lines[position] += end - time
     lines[position + 2] += 1
     if m.log_on != 0:
-        log_span(m, index, WAIT_NONE, time, time + cycles, 0)
-    return time + cycles
+        log_span(m, index, WAIT_NONE, time, end, 0)
+    if m.record_on != 0:
+        record_call(m, t, index, end)
+    return end
 
 
 @nb.njit(cache=True)
@@ -141,6 +206,9 @@ def unpark(m, index, now):
 @nb.njit(cache=True)
 def wake(m, index, now, cost):
     """The condition of a parked thread holds: its operation completes `cost` (at least 1) cycles from now."""
+    t = threads_of(m)[index]
+    if t.wait < WAIT_READ_BARRIER and t.slot >= FIRST_COMPUTE_SLOT:
+        t.issued = max(t.issued, now + cost)  # the RISC-V core itself polls circular buffers
     unpark(m, index, now)
     charge(m, index, now, cost)
     time = advance(m, index, now + cost)

@@ -12,14 +12,27 @@ from sim.cores import context as ctx
 from sim.cores.circular_buffer import check_open_reads
 from sim.cores.faults import Fault
 from sim.cores.operations import Barrier, Issue
-from sim.cores.threads import OPERATION_END, argument, charge, charge_stall, fail, park, wake, wake_to_retry
+from sim.cores.threads import (
+    OPERATION_END,
+    argument,
+    charge,
+    charge_stall,
+    fail,
+    park,
+    schedule_thread,
+    unpark,
+    wake,
+    wake_to_retry,
+)
 from sim.dram.channel import dram_access
 from sim.dram.storage import read_bank, write_bank
 from sim.memory import copy_bytes, load_u8, load_u32, store_8, store_32
-from sim.noc.packet import send_multicast, send_unicast
+from sim.noc.multicast import send_multicast
+from sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
 from sim.state import (
     ATOMIC,
     ATOMICS_OUT,
+    COMMAND_FREE,
     INLINE,
     LOG_DRAM,
     LOG_NOC,
@@ -28,6 +41,7 @@ from sim.state import (
     OPEN_READS,
     PARKED,
     POSTED_FLUSH_AT,
+    POSTED_UNSENT,
     READ,
     READS_OUT,
     SAVED_STATE,
@@ -35,6 +49,7 @@ from sim.state import (
     TILE_WORKER,
     TRID_FLUSH_AT,
     TRID_READS,
+    TRID_UNSENT,
     TRID_WRITES,
     WAIT_ATOMIC_BARRIER,
     WAIT_FLUSH,
@@ -45,6 +60,7 @@ from sim.state import (
     WRITE,
     WRITE_FLUSH_AT,
     WRITES_OUT,
+    WRITES_UNSENT,
     banks_of,
     calendar_of,
     channels_of,
@@ -54,6 +70,8 @@ from sim.state import (
     log_of,
     noc_params_of,
     noc_words_of,
+    packets_of,
+    ports_of,
     receivers_of,
     staging_free_of,
     staging_uses_of,
@@ -65,8 +83,9 @@ from sim.state import (
 
 ALWAYS_MOVED = 64  # bytes: smaller payloads move even with numerics off (semaphores, flags, arguments)
 CORNERS_SHIFT = 36  # of a multicast address: the four coordinates lie above
-AT_TARGET, AT_SOURCE = 1, 2  # stages of a transaction; 3: the target's answer is ready to leave
-ANSWER = 3
+# Stages of a transaction: the request is on its way or there; the target's answer is ready to leave; it is on its way
+AT_TARGET, ANSWER, AT_SOURCE = 1, 2, 3
+FLIT_COST = 1024  # of one cycle
 WAIT_EQUAL, WAIT_MIN = 0, 1
 
 # Enum members as plain integers, for compiled code
@@ -216,7 +235,12 @@ def check_unlinked(m, thread, noc, address):
 
 @nb.njit(cache=True)
 def check_writers(m, index):
-    """Enter a write into its target tile's list of writes in flight; False when another thread writes the same bytes."""
+    """Enter a write into its target tile's list of writes in flight; False when another thread writes the same bytes.
+
+    Without data (numerics off) there is nothing to race for, so nothing is listed.
+    """
+    if m.data_on == 0:
+        return True
     transactions = transactions_of(m)
     x = transactions[index]
     tile = tiles_of(m)[x.target]
@@ -237,6 +261,8 @@ def check_writers(m, index):
 @nb.njit(cache=True)
 def close_write(m, index):
     """Take a write that has arrived off its target tile's list."""
+    if m.data_on == 0:
+        return
     transactions = transactions_of(m)
     x = transactions[index]
     if x.next_open >= 0:
@@ -356,14 +382,111 @@ def load_local(m, thread, now):
 
 
 @nb.njit(cache=True)
-def next_issue(m, thread, now, cost, left_at, last):
-    """Charge one packet's issue and give the cycle at which the core goes on (it waits for its command buffer)."""
-    ready = max(now + cost, left_at)
+def command_buffer_ready(m, thread, noc, now):
+    """Wait until the thread's last packet on a NoC has begun to leave.
+
+    Returns `now` when the call can go on; else the cycle at which to try again, or -1 (parked).
+    """
+    if noc < 0 or noc > 1:
+        return now
+    free = noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE]
+    if free == HELD:
+        return park(m, thread, now, WAIT_NOC_ISSUE, 0, noc, -1)
+    if free > now:
+        charge_stall(m, thread, WAIT_NOC_ISSUE, now, free)
+        threads_of(m)[thread].phase = 1
+        return free
+    return now
+
+
+@nb.njit(cache=True)
+def next_issue(m, thread, now, cost, last):
+    """Charge one packet's issue and give the cycle at which the core goes on."""
     charge(m, thread, now, cost)
-    charge_stall(m, thread, WAIT_NOC_ISSUE, now + cost, ready)
     if not last:
         threads_of(m)[thread].phase = 1
-    return ready
+    return now + cost
+
+
+@nb.njit(cache=True)
+def send_request(m, index, flits, time):
+    """Give a transaction's request to the network; it is in the command buffer at cycle `time`."""
+    x = transactions_of(m)[index]
+    p = noc_params_of(m)[0]
+    prepare(p, packets_of(m)[index], x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
+    noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = HELD
+    schedule_transaction(m, index, time)
+
+
+@nb.njit(cache=True)
+def send_answer(m, index, now):
+    """Data or acknowledgement starts on its way back; returns the cycle of the packet's next event, or -1."""
+    x = transactions_of(m)[index]
+    p = noc_params_of(m)[0]
+    flits, cost = 1, FLIT_COST
+    if x.kind == READ:
+        flits += (x.size + m.flit_bytes - 1) // m.flit_bytes
+        if tiles_of(m)[x.target].kind == TILE_WORKER:
+            cost = p.read_cost
+    log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size)
+    x.stage = AT_SOURCE
+    prepare(p, packets_of(m)[index], x.noc, x.target, x.source, flits, RESPONSE, cost)
+    return move_packet(m, index, now)
+
+
+@nb.njit(cache=True)
+def move_packet(m, index, now):
+    """The head of a transaction's packet reaches its next link; returns the cycle of the packet's next event, or -1."""
+    packets, p = packets_of(m), noc_params_of(m)[0]
+    time = head_event(links_of(m), ports_of(m), p, packets, index, now)
+    if packets[index].hop == 1 and time >= 0:
+        left_command_buffer(m, index, now)
+    other = p.granted
+    while other >= 0:
+        schedule_transaction(m, other, packets[other].time)
+        if packets[other].hop == 1:
+            left_command_buffer(m, other, now)
+        other = packets[other].next_granted
+    other = p.gone
+    while other >= 0:
+        tail_left(m, other, now)
+        other = packets[other].next_gone
+    return time
+
+
+@nb.njit(cache=True)
+def left_command_buffer(m, index, now):
+    """A packet has got the link out of its NIU: its thread may use the command buffer again."""
+    x = transactions_of(m)[index]
+    if x.stage != AT_TARGET:
+        return
+    begun = packets_of(m)[index].begun
+    noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = begun
+    t = threads_of(m)[x.thread]
+    if t.state == PARKED and t.wait == WAIT_NOC_ISSUE and t.wait_b == x.noc:
+        unpark(m, x.thread, begun)
+        schedule_thread(m, x.thread, begun)
+
+
+@nb.njit(cache=True)
+def tail_left(m, index, now):
+    """The tail of a packet leaves its NIU at the packet's cycle `left`: its source may be reused from then on."""
+    x = transactions_of(m)[index]
+    if x.stage != AT_TARGET or (x.kind != WRITE and x.kind != INLINE):
+        return
+    words = noc_words_of(m)
+    base = x.thread * NOC_WORDS + 64 * x.noc
+    left = packets_of(m)[index].left
+    if x.posted != 0:
+        words[base + POSTED_UNSENT] -= 1
+        words[base + POSTED_FLUSH_AT] = max(words[base + POSTED_FLUSH_AT], left)
+    else:
+        words[base + WRITES_UNSENT] -= 1
+        words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], left)
+        if x.trid >= 0:
+            words[x.thread * NOC_WORDS + TRID_UNSENT + 16 * x.noc + x.trid] -= 1
+            words[base + TRID_FLUSH_AT + x.trid] = max(words[base + TRID_FLUSH_AT + x.trid], left)
+    transaction_returned(m, x.thread, now)
 
 
 @nb.njit(cache=True)
@@ -380,6 +503,9 @@ def valid_noc(m, thread, noc, trid):
 @nb.njit(cache=True)
 def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet):
     """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
     if t.step == 0:
@@ -409,20 +535,22 @@ def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet)
     index = new_transaction(m, READ, thread, noc, core.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid = offset + t.step, local + t.step, count, trid
-    left, arrival = send_unicast(links_of(m), noc_params_of(m)[0], noc, core.tile, tile, 1, now + cost)
-    schedule_transaction(m, index, arrival)
+    send_request(m, index, 1, now + cost)
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
     words[base + READS_OUT] += 1
     if trid >= 0:
         words[base + TRID_READS + trid] += 1
     t.step += count
-    return next_issue(m, thread, now, cost, left, t.step >= size)
+    return next_issue(m, thread, now, cost, t.step >= size)
 
 
 @nb.njit(cache=True)
 def issue_write(m, thread, now, local, destination, size, noc, trid, posted, cost, one_packet):
     """One packet of a write; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
     if t.step == 0:
@@ -460,26 +588,25 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, cos
     if not check_writers(m, index):
         return -1
     flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
-    left, arrival = send_unicast(links_of(m), noc_params_of(m)[0], noc, core.tile, tile, flits, now + cost)
-    schedule_transaction(m, index, arrival)
-    count_write(m, thread, noc, trid, posted, left + flits, 1)
+    send_request(m, index, flits, now + cost)
+    count_write(m, thread, noc, trid, posted)
     t.step += count
-    return next_issue(m, thread, now, cost, left, t.step >= size)
+    return next_issue(m, thread, now, cost, t.step >= size)
 
 
 @nb.njit(cache=True)
-def count_write(m, thread, noc, trid, posted, flushed, acknowledgements):
-    """Bookkeeping of a write packet that leaves the core completely at cycle `flushed`."""
+def count_write(m, thread, noc, trid, posted):
+    """Count a write to one target: one more to leave the core and, unless posted, to be acknowledged."""
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
     if posted != 0:
-        words[base + POSTED_FLUSH_AT] = max(words[base + POSTED_FLUSH_AT], flushed)
+        words[base + POSTED_UNSENT] += 1
         return
-    words[base + WRITES_OUT] += acknowledgements
-    words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], flushed)
+    words[base + WRITES_OUT] += 1
+    words[base + WRITES_UNSENT] += 1
     if trid >= 0:
-        words[base + TRID_WRITES + trid] += acknowledgements
-        words[base + TRID_FLUSH_AT + trid] = max(words[base + TRID_FLUSH_AT + trid], flushed)
+        words[base + TRID_WRITES + trid] += 1
+        words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid] += 1
 
 
 @nb.njit(cache=True)
@@ -488,6 +615,9 @@ def issue_multicast(m, thread, now):
     t = threads_of(m)[thread]
     local, address, size = argument(t, 0), argument(t, 1), argument(t, 2)
     expected, linked, loopback, noc = argument(t, 3), argument(t, 4), argument(t, 5), argument(t, 6)
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
     core = cores_of(m)[t.core]
     offset = address & ctx.NOC_OFFSET_MASK
     if t.step == 0:
@@ -533,10 +663,15 @@ def issue_multicast(m, thread, now):
         x.address, x.local, x.size, x.staging = offset + t.step, local + t.step, count, slot
         if not check_writers(m, index):
             return -1
+        packets_of(m)[index].delivered = 1
         schedule_transaction(m, index, receivers[2 * i + 1])
-    count_write(m, thread, noc, -1, 0, free, n)
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    words[base + WRITES_OUT] += n
+    words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
+    words[base + COMMAND_FREE] = left
     t.step += count
-    return next_issue(m, thread, now, m.issue_multicast, left, last)
+    return next_issue(m, thread, now, m.issue_multicast, last)
 
 
 @nb.njit(cache=True)
@@ -565,6 +700,9 @@ def multicast_packet(m, thread, time, address, noc, loopback, is_open, flits):
 @nb.njit(cache=True)
 def issue_word(m, thread, now, kind, address, value, noc, posted, cost):
     """A one-flit request that carries its operand: inline write or atomic increment."""
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
     t = threads_of(m)[thread]
     if not (valid_noc(m, thread, noc, -1) and check_unlinked(m, thread, noc, address)):
         return -1
@@ -586,13 +724,12 @@ def issue_word(m, thread, now, kind, address, value, noc, posted, cost):
     x.address, x.size, x.value, x.posted = offset, 4, value, posted
     if kind == INLINE and not check_writers(m, index):
         return -1
-    left, arrival = send_unicast(links_of(m), noc_params_of(m)[0], noc, source, tile, 1, now + cost)
-    schedule_transaction(m, index, arrival)
+    send_request(m, index, 1, now + cost)
     if kind == INLINE:
-        count_write(m, thread, noc, -1, posted, left + 1, 1)
+        count_write(m, thread, noc, -1, posted)
     elif posted == 0:
         noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += 1
-    return next_issue(m, thread, now, cost, left, True)
+    return next_issue(m, thread, now, cost, True)
 
 
 @nb.njit(cache=True)
@@ -600,10 +737,13 @@ def issue_multicast_increment(m, thread, now):
     """Atomic increment of one word on every core of a rectangle."""
     t = threads_of(m)[thread]
     address, value, expected, noc = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3)
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
     offset = address & ctx.NOC_OFFSET_MASK
     if not (valid_noc(m, thread, noc, -1) and check_l1(m, thread, t.core, offset, 4, True)):
         return -1
-    n, left, free = multicast_packet(m, thread, now + m.issue_atomic, address, noc, 0, 0, 1)
+    n, left, _ = multicast_packet(m, thread, now + m.issue_atomic, address, noc, 0, 0, 1)
     if n < 0:
         return -1
     if n != expected:
@@ -614,9 +754,11 @@ def issue_multicast_increment(m, thread, now):
         index = new_transaction(m, ATOMIC, thread, noc, cores_of(m)[t.core].tile, receivers[2 * i])
         x = transactions_of(m)[index]
         x.address, x.size, x.value = offset, 4, value
+        packets_of(m)[index].delivered = 1
         schedule_transaction(m, index, receivers[2 * i + 1])
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
-    return next_issue(m, thread, now, m.issue_atomic, left, True)
+    noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE] = left
+    return next_issue(m, thread, now, m.issue_atomic, True)
 
 
 # --- operations
@@ -711,7 +853,7 @@ def noc_write_with_state(m, thread, now):
 
 @nb.njit(cache=True)
 def barrier_open(m, thread, kind, noc, trid):
-    """Transactions the barrier still waits for (0: it is over), flush barriers aside."""
+    """What the barrier still waits for (0: all of it is known): transactions, or writes that have not left yet."""
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
     if kind == BARRIER_READ:
@@ -721,12 +863,18 @@ def barrier_open(m, thread, kind, noc, trid):
     if kind == BARRIER_ATOMIC:
         return words[base + ATOMICS_OUT]
     if kind == BARRIER_FULL:
-        return words[base + READS_OUT] + words[base + WRITES_OUT] + words[base + ATOMICS_OUT]
+        return (
+            words[base + READS_OUT] + words[base + WRITES_OUT] + words[base + ATOMICS_OUT] + words[base + POSTED_UNSENT]
+        )
     if kind == BARRIER_READ_TRID:
         return words[base + TRID_READS + trid]
     if kind == BARRIER_WRITE_TRID:
         return words[base + TRID_WRITES + trid]
-    return 0
+    if kind == BARRIER_FLUSHED:
+        return words[base + WRITES_UNSENT]
+    if kind == BARRIER_POSTED:
+        return words[base + POSTED_UNSENT]
+    return words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid]
 
 
 @nb.njit(cache=True)
@@ -759,6 +907,8 @@ def barrier(m, thread, now):
             reason = WAIT_READ_BARRIER
         elif kind == BARRIER_ATOMIC:
             reason = WAIT_ATOMIC_BARRIER
+        elif kind == BARRIER_FLUSHED or kind == BARRIER_POSTED or kind == BARRIER_FLUSHED_TRID:
+            reason = WAIT_FLUSH
         return park(m, thread, now, reason, kind, noc, trid)
     finish_barrier(m, thread, kind, noc, trid)
     charge_stall(m, thread, WAIT_FLUSH, now, until)
@@ -772,7 +922,7 @@ def transaction_returned(m, thread, now):
     t = threads_of(m)[thread]
     if t.state == PARKED and WAIT_READ_BARRIER <= t.wait <= WAIT_ATOMIC_BARRIER:
         if barrier_open(m, thread, t.wait_a, t.wait_b, t.wait_c) == 0:
-            if t.operation == OPERATION_END:
+            if t.operation == OPERATION_END or t.wait == WAIT_FLUSH:  # the tail that has been waited for leaves later
                 wake_to_retry(m, thread, now)
                 return
             finish_barrier(m, thread, t.wait_a, t.wait_b, t.wait_c)
@@ -799,7 +949,7 @@ def access_memory(m, index, now):
     if target.kind == TILE_DRAM:
         bank, inside = bank_of(m, x.target, x.address), x.address % m.bank_bytes
         done = dram_access(
-            channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now
+            channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now, x.noc
         )
         log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
         if x.kind == READ and moves(m, x.size):
@@ -830,8 +980,10 @@ def access_memory(m, index, now):
 
 @nb.njit(cache=True)
 def transaction_event(m, index, now):
-    """One stage of a transaction."""
+    """A packet of a transaction moves, or one of its stages ends; returns the cycle of its next event, or -1."""
     x = transactions_of(m)[index]
+    if packets_of(m)[index].delivered == 0:
+        return move_packet(m, index, now)
     if x.stage == AT_TARGET:
         answer = access_memory(m, index, now)
         if x.kind != READ:
@@ -841,17 +993,13 @@ def transaction_event(m, index, now):
             x.staging = -1
             if x.posted != 0:
                 free_transaction(m, index)
-                return
+                return -1
         x.stage = ANSWER
-        schedule_transaction(m, index, max(answer, now + 1))
-    elif x.stage == ANSWER:
-        flits = 1 + (x.size + m.flit_bytes - 1) // m.flit_bytes if x.kind == READ else 1
-        log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size)
-        left, arrival = send_unicast(links_of(m), noc_params_of(m)[0], x.noc, x.target, x.source, flits, now)
-        x.stage = AT_SOURCE
-        schedule_transaction(m, index, max(arrival, now + 1))
-    else:
-        transaction_home(m, index, now)
+        return max(answer, now + 1)
+    if x.stage == ANSWER:
+        return send_answer(m, index, now)
+    transaction_home(m, index, now)
+    return -1
 
 
 @nb.njit(cache=True)

@@ -1,26 +1,36 @@
-"""One DRAM channel: a data bus shared by both directions, internal banks with open rows, refresh.
+"""One DRAM channel of the compiled lane, at the granularity of requests: endpoint, rows, data bus, refresh.
 
-Requests are served in the order of their arrival.  A row that is not open costs precharge and activate, which overlap
-the data of earlier requests; the bus pays a turnaround when its direction changes; refresh closes it for tRFC every
-tREFI.  Device timings are JEDEC-class assumptions, the fixed latency makes a lone access cost what is measured
-(section 3.2 of the timing reference).  Times inside are 1/256 cycles.
+It follows from the command-level model (`sim.dram.controller`), whose parameters it takes, by four simplifications:
+- rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests use
+  the data bus in the order of their arrival, but one that waits for its row lets later ones of its direction go first
+  (the newest such gap of the bus is kept), as under FR-FCFS;
+- the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
+- the limits on activates (tRRD, tFAW) are one spacing between them; a change of direction is one turnaround;
+- refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
+  of other banks and costs nothing.
+In front of it the endpoint accepts one read request per NoC every `request_cycles`.  A lone access costs what is measured
+(reference section 3.2).  Times inside are 1/256 cycles.
 """
 
 import numba as nb
 import numpy as np
 
+from sim.dram.timing import hashed_set
+
 TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "bus_free writing read_bytes write_bytes row_hits row_misses refreshes busy"
-    ).split()],
+        "bus_free gap_begin gap_end writing activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
+    ).split()]
+    + [("accept_at", np.int64, 2)],
     align=True,
 )  # fmt: skip
-BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready".split()], align=True)
+BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".split()], align=True)
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "internal_banks row_bytes ticks_per_kib activate precharge row_active refresh_interval refresh_time turnaround "
-        "read_latency write_latency partial_bytes partial_ticks link_ticks_per_kib"
+        "internal_banks groups row_bytes burst_bytes ticks_per_kib activate precharge row_active activate_spacing "
+        "write_recovery refresh_interval refresh_time turnaround read_latency write_latency partial_bytes partial_ticks "
+        "link_ticks_per_kib request_ticks"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -33,7 +43,7 @@ def build_channels(arch):
 
 def build_banks(arch):
     """Internal banks of all channels, every row closed."""
-    banks = np.zeros(arch.dram_banks * arch["dram.internal_banks"], BANK_DTYPE)
+    banks = np.zeros(arch.dram_banks * arch["dram.internal_banks"] // arch["dram.interleaved_groups"], BANK_DTYPE)
     banks["row"] = -1
     return banks
 
@@ -41,51 +51,80 @@ def build_banks(arch):
 def build_dram_params(arch):
     """The model's parameters as one record, times in ticks."""
     params = np.zeros(1, DRAM_PARAMS_DTYPE)
-    p, per_ns = params[0], arch.clock_mhz / 1000 * TICKS
-    p["internal_banks"], p["row_bytes"] = arch["dram.internal_banks"], arch["dram.row_bytes"]
+    p, per_ns, groups = params[0], arch.clock_mhz / 1000 * TICKS, arch["dram.interleaved_groups"]
+    p["internal_banks"], p["row_bytes"] = arch["dram.internal_banks"] // groups, arch["dram.row_bytes"] * groups
+    p["groups"] = groups
+    p["burst_bytes"] = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
     p["ticks_per_kib"] = round(1024 * TICKS / arch["dram.bank_bytes_per_cycle"])
     p["link_ticks_per_kib"] = round(1024 * TICKS / arch["noc.flit_bytes"])
     for field, key in (
-        ("activate", "t_rcd_ns"), ("precharge", "t_rp_ns"), ("row_active", "t_ras_ns"),
-        ("refresh_interval", "t_refi_ns"), ("refresh_time", "t_rfc_ns"), ("turnaround", "turnaround_ns"),
+        ("activate", "t_rcd_ns"), ("precharge", "t_rp_ns"), ("row_active", "t_ras_ns"), ("write_recovery", "t_wr_ns"),
+        ("refresh_interval", "t_refi_ns"),
     ):  # fmt: skip
         p[field] = round(arch[f"dram.{key}"] * per_ns)
+    p["activate_spacing"] = round(max(arch["dram.t_rrd_s_ns"], arch["dram.t_faw_ns"] / 4) * per_ns)
+    p["turnaround"] = round((arch["dram.turnaround_ns"] + arch["dram.t_wtr_l_ns"]) / 2 * per_ns)
+    if not arch["dram.refresh_per_bank"]:
+        p["refresh_time"] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
     p["write_latency"] = arch["dram.write_latency"] * TICKS
     p["partial_bytes"] = arch["dram.partial_write_bytes"]
     p["partial_ticks"] = arch["dram.partial_write_cycles"] * TICKS
+    p["request_ticks"] = round(arch["dram.request_cycles"] * TICKS)
     return params
 
 
 @nb.njit(cache=True)
-def open_row(channel, banks, p, first_bank, address, ticks):
-    """Open the row of `address` for a request that arrived at `ticks`; returns when its data can move."""
-    row_number = address // p.row_bytes
-    bank = banks[first_bank + row_number % p.internal_banks]
-    row = row_number // p.internal_banks
+def locate(p, address):
+    """(set of banks, row) of an address of the channel, as in the controller."""
+    number = address // p.row_bytes
+    row = number // p.internal_banks
+    return hashed_set(number, row, p.internal_banks - 1), row
+
+
+@nb.njit(cache=True)
+def open_row(channel, bank, p, row, bursts, ticks):
+    """Open a row for a request of some bursts that arrived at `ticks`; returns the first tick of its data."""
     if bank.row == row:
         channel.row_hits += 1
         return max(ticks, bank.ready)
     channel.row_misses += 1
-    begin = max(ticks, bank.ready)
+    begin = ticks
     if bank.row >= 0:
-        begin += p.precharge
+        begin = max(begin, bank.precharge_at) + p.precharge
+    begin = max(begin, channel.activate_at)
+    channel.activate_at = begin + p.activate_spacing * bursts
     bank.row = row
     bank.ready = begin + p.activate
+    bank.precharge_at = begin + p.row_active
     return bank.ready
 
 
 @nb.njit(cache=True)
 def use_bus(channel, p, ready, ticks, is_write):
     """Occupy the data bus for `ticks` from `ready` on; returns (first, last) tick of the data."""
-    start = max(ready, channel.bus_free + (p.turnaround if channel.writing != is_write else 0))
-    inside = start % p.refresh_interval
-    if inside < p.refresh_time:
-        start += p.refresh_time - inside
+    begin = max(ready, channel.gap_begin)
+    if begin + ticks <= channel.gap_end and channel.writing == is_write:
+        channel.gap_begin = begin + ticks
+        channel.busy += ticks
+        return begin, begin + ticks
+    free = channel.bus_free + (p.turnaround if channel.writing != is_write else 0)
+    wanted = start = max(ready, free)
+    closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
+    if start % p.refresh_interval < closed:
+        start += closed - start % p.refresh_interval
         channel.refreshes += 1
+    if (
+        wanted > free
+        and free % p.refresh_interval >= closed
+        and free // p.refresh_interval == start // p.refresh_interval
+    ):
+        channel.gap_begin, channel.gap_end = free, wanted
+    elif channel.writing != is_write or start > wanted:
+        channel.gap_end = 0
     end = start + ticks
-    if start // p.refresh_interval != end // p.refresh_interval:
-        end += p.refresh_time
+    if closed > 0 and start // p.refresh_interval != end // p.refresh_interval:
+        end += closed
         channel.refreshes += 1
     channel.bus_free, channel.writing = end, is_write
     channel.busy += ticks
@@ -93,26 +132,38 @@ def use_bus(channel, p, ready, ticks, is_write):
 
 
 @nb.njit(cache=True)
-def dram_access(channels, banks, p, index, address, size, is_write, time):
-    """Serve `size` bytes at `address` of channel `index`, asked for at cycle `time`.
+def accept(channel, p, noc, arrival):
+    """Pass a read request through the endpoint; returns the tick at which it reaches the controller."""
+    at = max(arrival, channel.accept_at[noc])
+    channel.accept_at[noc] = at + p.request_ticks
+    return at
+
+
+@nb.njit(cache=True)
+def dram_access(channels, banks, p, index, address, size, is_write, time, noc):
+    """Serve `size` bytes at `address` of channel `index`, asked for at cycle `time` by way of a NoC.
 
     Returns the cycle at which read data can start to leave the channel at the NoC's rate without a gap, or at which a
     write is acknowledged.
     """
     channel = channels[index]
-    writing = 1 if is_write else 0
-    arrival = time * TICKS
-    first, end, done = -1, arrival, 0
-    while done < size:
-        count = min(size - done, p.row_bytes - (address + done) % p.row_bytes)
-        ready = open_row(channel, banks, p, index * p.internal_banks, address + done, arrival)
-        ticks = count * p.ticks_per_kib >> 10
+    arrival = time * TICKS if is_write else accept(channel, p, noc, time * TICKS)
+    first, end = -1, arrival
+    at, last = address // p.burst_bytes * p.burst_bytes, address + size
+    while at < last:
+        stop = min((at // p.row_bytes + 1) * p.row_bytes, -(-last // p.burst_bytes) * p.burst_bytes)
+        bursts = (stop - at) // p.burst_bytes
+        number, row = locate(p, at)
+        bank = banks[index * p.internal_banks + number]
+        ready = open_row(channel, bank, p, row, min(bursts, p.groups), arrival)
+        ticks = (stop - at) * p.ticks_per_kib >> 10
         if is_write and size <= p.partial_bytes:
             ticks = max(ticks, p.partial_ticks)
-        start, end = use_bus(channel, p, ready, ticks, writing)
+        start, end = use_bus(channel, p, ready, ticks, 1 if is_write else 0)
+        bank.precharge_at = max(bank.precharge_at, end + (p.write_recovery if is_write else 0))
         if first < 0:
             first = start
-        done += count
+        at = stop
     if is_write:
         channel.write_bytes += size
         return max(arrival + p.write_latency, end) // TICKS

@@ -1,29 +1,57 @@
-"""The packet model of the NoC: cut-through packets that hold the links they pass.
+"""The packet model of the NoC: one event per packet and hop.
 
-A packet takes each link of its route in turn: it starts when its head is there and the link is free, and occupies the
-link for its flits.  A head that waits downstream keeps the links behind it busy, less what the router's input buffer
-takes in (back-pressure).  Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
-Multicasts follow the tree of unicast routes; an unlinked one first reserves its path, 8 cycles per hop each way, and
-holds the sender's NIU until its tail has left (law fitted in section 2.5 of the timing reference).
+The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual
+channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
+first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
+which keeps the tori free of deadlock (reference section 2.4); an ejection link lends both VCs of request or response to
+whoever comes.
+
+A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
+(flits - 1) // buffer links behind its head.  Claimed link by claimed link the cycle in which its tail leaves follows: not
+before the link has carried the flits claimed ahead, not before the tail has come over the link before, and only when the
+buffer behind has room.  Flits of different VCs interleave on a link; a packet of one flit therefore never waits for a
+long one of another class, which it delays by one cycle.
+
+Data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs together.
+Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 
 import numba as nb
 import numpy as np
 
-from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
+from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
 
-MAX_ROUTE = 64
+MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
+N_VCS = 4  # 2 * response + dateline bit
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
+PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
+HELD = 1 << 62  # no end known yet
+WAITING = -1
+REQUEST, RESPONSE = 0, 1
+NO_PORT = -1
 
 LINK_DTYPE = np.dtype(
-    [(name, np.int64) for name in "free flits packets stall stamp offset latency".split()], align=True
+    [(name, np.int64) for name in "clear flits packets stall stamp offset latency port next_tile wraps".split()]
+    + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting".split()],
+    align=True,
 )
+# clear: the cycle from which the link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT;
+# wraps: 1 on the link that closes the ring
+PACKET_DTYPE = np.dtype(
+    [(name, np.int64) for name in (
+        "noc tile x_hops y_hops link vc response dateline flits held emission hop arrive time begun left local delivered "
+        "next next_granted next_gone"
+    ).split()]
+    + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
+    align=True,
+)  # fmt: skip
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "width height tiles hop inject eject local buffer flit_cost reserve even_extra odd_extra stamp"
+        "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
+        "reserve even_extra odd_extra stamp granted gone"
     ).split()]
-    + [("route", np.int64, MAX_ROUTE), ("start", np.int64, MAX_ROUTE), ("tree", np.int64, MAX_TREE)],
+    + [("tree", np.int64, MAX_TREE)],
     align=True,
 )  # fmt: skip
 
@@ -36,7 +64,24 @@ def build_links(arch):
     links["latency"] = arch["noc.hop_cycles"]
     links["latency"][kinds == INJECT] = arch["noc.niu_to_router_cycles"]
     links["latency"][kinds == EJECT] = arch["noc.router_to_niu_cycles"]
+    links["first_waiting"] = links["last_waiting"] = -1
+    links["port"] = NO_PORT
+    tiles = np.arange(len(links)) // LINKS_PER_TILE % (width * height)
+    step = np.where(np.arange(len(links)) < len(links) // 2, 1, -1)
+    x, y = tiles % width + step * (kinds == X_OUT), tiles // width + step * (kinds == Y_OUT)
+    links["next_tile"] = y % height * width + x % width
+    links["wraps"] = (x % width != x) | (y % height != y)
+    for x, y in arch.worker_coords:
+        tile = y * width + x
+        for noc in range(2):
+            for kind in (INJECT, EJECT):
+                links["port"][link_index(width * height, noc, tile, kind)] = tile
     return links
+
+
+def build_ports(arch):
+    """Cycle (in PORT_TICKS) from which the L1 port of each tile is free."""
+    return np.zeros(arch.noc_size[0] * arch.noc_size[1], np.int64)
 
 
 def build_noc_params(arch):
@@ -48,123 +93,151 @@ def build_noc_params(arch):
     p["hop"], p["inject"] = arch["noc.hop_cycles"], arch["noc.niu_to_router_cycles"]
     p["eject"], p["local"] = arch["noc.router_to_niu_cycles"], arch["noc.local_cycles"]
     p["buffer"], p["reserve"] = arch["noc.buffer_flits"], 2 * arch["noc.reserve_cycles_per_hop"]
-    p["flit_cost"] = round(arch["noc.flit_cycles"] * 1024)
+    p["read_cost"] = round(arch["noc.read_flit_cycles"] * 1024)
+    p["write_cost"] = round(arch["noc.write_flit_cycles"] * 1024)
+    p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
+    p["port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["l1.noc_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]
+    p["granted"] = p["gone"] = -1
     return params
 
 
 @nb.njit(cache=True, inline="always")
-def occupancy(p, flits):
-    """Cycles a packet keeps a link busy."""
-    return flits if flits < LONG_PACKET else flits * p.flit_cost >> 10
+def occupancy(cost, flits):
+    """Cycles in which a source emits a packet, at `cost` / 1024 cycles per flit of a long one."""
+    return flits if flits < LONG_PACKET else flits * cost >> 10
 
 
 @nb.njit(cache=True)
-def take_link(links, index, arrive, flits):
-    """Let a packet's head take a link it reaches at cycle `arrive`; returns the cycle at which it starts."""
-    link = links[index]
-    start = max(arrive, link.free)
-    link.flits += flits
+def prepare(p, pk, noc, source, target, flits, response, cost):
+    """Make packet record `pk` ready for its first `head_event` at the source; `cost`: see `occupancy`."""
+    pk.noc, pk.tile, pk.flits, pk.response = noc, source, flits, response
+    pk.x_hops, pk.y_hops = offsets(p.width, p.height, noc, source, target)
+    pk.link = link_index(p.tiles, noc, source, INJECT)
+    pk.held = (flits - 1) // p.buffer
+    pk.emission = occupancy(cost, flits)
+    pk.local = 1 if source == target else 0
+    pk.hop = pk.dateline = pk.delivered = 0
+
+
+@nb.njit(cache=True)
+def head_event(links, ports, p, packets, index, now):
+    """The head of a packet reaches its next link at cycle `now`.
+
+    Returns the cycle of the packet's next event: the head at the link after that or, when `delivered` is set, the tail in
+    the target's NIU; WAITING when the VC is held.  What it sets free may let others go on: `p.granted` starts the list
+    (by `next_granted`) of the packets that have got their link, next event at `time`, `p.gone` the list (by `next_gone`)
+    of those whose tail leaves the source, at `left`.  `begun` is the cycle at which the head left the source.
+    """
+    pk = packets[index]
+    link = links[pk.link]
+    p.granted = p.gone = -1
+    pk.arrive = now
+    queue = pk.vc = 2 * pk.response + pk.dateline
+    if pk.link % LINKS_PER_TILE == EJECT:
+        queue = pk.vc = 2 * pk.response
+        if link.vc_free[queue + 1] < link.vc_free[queue]:
+            pk.vc = queue + 1
+    if link.vc_free[pk.vc] == HELD:
+        pk.next = -1
+        if link.first_waiting[queue] < 0:
+            link.first_waiting[queue] = index
+        else:
+            packets[link.last_waiting[queue]].next = index
+        link.last_waiting[queue] = index
+        return WAITING
+    others = claim(links, ports, p, packets, index, now, -1)
+    while others >= 0:
+        index = others
+        others = claim(links, ports, p, packets, index, now, packets[index].next)
+        packets[index].next_granted = p.granted
+        p.granted = index
+    return pk.time
+
+
+@nb.njit(cache=True)
+def claim(links, ports, p, packets, index, now, others):
+    """Give a packet the VC chosen for it; returns the stack (by `next`) of packets that can claim now, on top of `others`."""
+    pk = packets[index]
+    link = links[pk.link]
+    hop = pk.hop
+    start = max(pk.arrive, link.vc_free[pk.vc])
+    link.vc_free[pk.vc] = HELD
+    link.flits += pk.flits
     link.packets += 1
-    link.stall += start - arrive
-    return start
+    link.stall += start - pk.arrive
+    link.clear = max(link.clear, start) + pk.flits
+    done = link.clear if pk.flits > 1 else start + 1
+    if hop == 0:
+        pk.begun = start
+        done = max(done, start + pk.emission)
+    else:
+        done = max(done, pk.done[hop - 1] + links[pk.route[hop - 1] // N_VCS].latency)
+    if link.port != NO_PORT and pk.flits > 1:
+        port = max(ports[link.port], start * PORT_TICKS) + (pk.flits - 1) * p.port_ticks
+        ports[link.port] = port
+        done = max(done, port // PORT_TICKS)
+    pk.route[hop] = pk.link * N_VCS + pk.vc
+    pk.done[hop] = done
+    pk.hop = hop + 1
+    last_released = hop - pk.held
+    if pk.link % LINKS_PER_TILE == EJECT or pk.local != 0:
+        pk.delivered = 1
+        pk.time = done - 1 + (p.local if hop == 0 else link.latency)
+        first_released, last_released = hop, max(last_released, 0)
+    else:
+        pk.time = start + link.latency
+        follow_route(links, p, pk)
+        first_released = last_released
+    return release(links, p, packets, index, hop, first_released, last_released, now, others)
 
 
 @nb.njit(cache=True)
-def send_unicast(links, p, noc, source, target, flits, time):
-    """Send one packet of `flits` (header included) that is ready at `time`.
+def follow_route(links, p, pk):
+    """Set the link that the head of a packet reaches behind the present one: x first on NoC 0, y first on NoC 1."""
+    if pk.x_hops + pk.y_hops == 0:
+        pk.link = link_index(p.tiles, pk.noc, pk.tile, EJECT)
+        return
+    along_x = pk.x_hops > 0 and (pk.noc == 0 or pk.y_hops == 0)
+    direction = X_OUT if along_x else Y_OUT
+    if along_x:
+        pk.x_hops -= 1
+    else:
+        pk.y_hops -= 1
+    if pk.link % LINKS_PER_TILE != direction:
+        pk.dateline = 0
+    pk.link = link_index(p.tiles, pk.noc, pk.tile, direction)
+    pk.dateline |= links[pk.link].wraps
+    pk.tile = links[pk.link].next_tile
 
-    Returns (cycle at which it starts to leave the source NIU, cycle at which its tail is in the target NIU).
+
+@nb.njit(cache=True)
+def release(links, p, packets, index, hop, first, last, now, others):
+    """Set the VCs of hops `first` down to `last` free when the tail leaves them; the head has claimed `hop`.
+
+    Returns the stack of packets that can claim now (see `claim`).
     """
-    busy = occupancy(p, flits)
-    if source == target:
-        index = link_index(p.tiles, noc, source, INJECT)
-        start = take_link(links, index, time, flits)
-        links[index].free = start + busy
-        return start, start + p.local + busy - 1
-    n, tile, arrive = 0, source, time
-    index = link_index(p.tiles, noc, source, INJECT)
-    while True:
-        p.route[n] = index
-        p.start[n] = take_link(links, index, arrive, flits)
-        arrive = p.start[n] + links[index].latency
-        n += 1
-        if index % LINKS_PER_TILE == EJECT or n == MAX_ROUTE:
-            break
-        if tile == target:
-            index = link_index(p.tiles, noc, tile, EJECT)
-        else:
-            direction, following = next_hop(p.width, p.height, noc, tile, target)
-            index = link_index(p.tiles, noc, tile, direction)
-            tile = following
-    free = 0
-    for i in range(n - 1, -1, -1):
-        link = links[p.route[i]]
-        free = max(p.start[i] + busy, free - link.latency - p.buffer)
-        link.free = free
-    return p.start[0], arrive + busy - 1
-
-
-@nb.njit(cache=True)
-def grow_tree(links, p, noc, source, target, size):
-    """Add the route to one receiver to the multicast tree; returns (tree size, head offset at the receiver's NIU)."""
-    index = link_index(p.tiles, noc, source, INJECT)
-    tile, offset = source, 0
-    for _ in range(MAX_ROUTE):
-        link = links[index]
-        if link.stamp != p.stamp:
-            link.stamp, link.offset = p.stamp, offset
-            p.tree[size] = index
-            size += 1
-        offset = link.offset + link.latency
-        if index % LINKS_PER_TILE == EJECT:
-            break
-        if tile == target:
-            index = link_index(p.tiles, noc, tile, EJECT)
-        else:
-            direction, following = next_hop(p.width, p.height, noc, tile, target)
-            index = link_index(p.tiles, noc, tile, direction)
-            tile = following
-    return size, offset
-
-
-@nb.njit(cache=True)
-def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, path_open, flits, time, receivers):
-    """Send one packet to every worker tile of the rectangle from (x0, y0) to (x1, y1) in the NoC's direction of travel.
-
-    `workers[tile]` is 1 for tiles that listen; the sender is left out unless `loopback`; `path_open`: a linked
-    predecessor holds the path already.  `receivers` gets (tile, arrival of the tail) pairs.
-    Returns (number of receivers, cycle at which the packet starts to leave, cycle at which its tail has left).
-    """
-    columns = ((x1 - x0) if noc == 0 else (x0 - x1)) % p.width + 1
-    rows = ((y1 - y0) if noc == 0 else (y0 - y1)) % p.height + 1
-    step = 1 if noc == 0 else -1
-    p.stamp += 1
-    n = size = depth = 0
-    for j in range(rows):
-        for i in range(columns):
-            tile = ((y0 + step * j) % p.height) * p.width + (x0 + step * i) % p.width
-            if workers[tile] == 0 or (tile == source and loopback == 0):
-                continue
-            size, offset = grow_tree(links, p, noc, source, tile, size)
-            receivers[2 * n], receivers[2 * n + 1] = tile, offset
-            depth = max(depth, hops(p.width, p.height, noc, source, tile))
-            n += 1
-    if n == 0:
-        return 0, time, time
-    busy = occupancy(p, flits)
-    start = time if path_open != 0 else max(time, links[link_index(p.tiles, noc, source, INJECT)].free)
-    if path_open == 0:
-        start += p.reserve * depth + (p.even_extra if depth % 2 == 0 else p.odd_extra)
-    for i in range(size):
-        link = links[p.tree[i]]
-        start = max(start, link.free - link.offset)
-    for i in range(size):
-        link = links[p.tree[i]]
-        link.free = start + link.offset + busy
-        link.flits += flits
-        link.packets += 1
-        link.stall += start - time
-    for i in range(n):
-        receivers[2 * i + 1] += start + busy - 1
-    return n, start, start + busy
+    if last < 0:
+        return others
+    pk = packets[index]
+    leaves = pk.done[hop]
+    for i in range(hop, last - 1, -1):
+        link = links[pk.route[i] // N_VCS]
+        if i < hop:
+            leaves = max(pk.done[i], leaves - p.buffer - link.latency)
+        if i > first:
+            continue
+        vc = pk.route[i] % N_VCS
+        link.vc_free[vc] = max(leaves, now)
+        if i == 0:
+            pk.left = max(leaves, now)
+            pk.next_gone = p.gone
+            p.gone = index
+        queue = vc & ~1 if pk.route[i] // N_VCS % LINKS_PER_TILE == EJECT else vc
+        waiting = link.first_waiting[queue]
+        if waiting >= 0:
+            link.first_waiting[queue] = packets[waiting].next
+            packets[waiting].vc = vc
+            packets[waiting].next = others
+            others = waiting
+    return others

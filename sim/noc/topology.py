@@ -17,13 +17,20 @@ def link_index(tiles, noc, tile, direction):
 
 
 @nb.njit(cache=True)
-def hops(width, height, noc, source, target):
-    """Router-to-router hops of the unicast route."""
+def offsets(width, height, noc, source, target):
+    """(hops along x, hops along y) of the unicast route."""
     dx = target % width - source % width
     dy = target // width - source // width
     if noc == 1:
         dx, dy = -dx, -dy
-    return dx % width + dy % height
+    return dx % width, dy % height
+
+
+@nb.njit(cache=True)
+def hops(width, height, noc, source, target):
+    """Router-to-router hops of the unicast route."""
+    x_hops, y_hops = offsets(width, height, noc, source, target)
+    return x_hops + y_hops
 
 
 @nb.njit(cache=True)

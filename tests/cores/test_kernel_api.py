@@ -345,7 +345,7 @@ def test_vector_functions_carry_their_tiles_and_parameters(part):
         function, extra = SFPU_API[name]
         op, tiles = FORMS[type(function).__name__]
         words = [*range(1, 1 + tiles), *range(50, 50 + extra)]
-        table.append((f"{name}_tile_init()", (Op.CONFIG, int(Config.SHORT_INIT))))
+        table.append((f"{name}_tile_init()", (Op.CONFIG, int(Config.SFPU_INIT))))
         table.append((f"{name}_tile({', '.join(map(str, words))})", (op, int(function), *words)))
     assert_posts(table, M)
     assert [ops for ops in posted([call for call, *_ in table], U) if ops] == []

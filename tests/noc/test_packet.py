@@ -1,144 +1,162 @@
-"""The packet model: latency without load, conservation, contention, multicast trees."""
+"""The packet model of unicasts: latency without load, conservation, contention, and a plain reference cycle for cycle."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.packet import TRAFFIC, send
 from sim.arch import load_arch
-from sim.noc.packet import build_links, build_noc_params, send_multicast, send_unicast
+from sim.noc.packet import HELD
 from sim.noc.topology import INJECT, LINKS_PER_TILE, hops, link_index
+from tests.noc.packet_reference import Reference
 
 ARCHES = ["wormhole_b0", "blackhole", "grayskull"]
+WORMHOLE = load_arch("wormhole_b0")
 
 
-class Network:
-    def __init__(self, name="wormhole_b0"):
-        self.arch = load_arch(name)
-        self.width, self.height = self.arch.noc_size
-        self.links, self.p = build_links(self.arch), build_noc_params(self.arch)[0]
-        self.mask = np.zeros(self.width * self.height, np.int64)
-        for x, y in self.arch.worker_coords:
-            self.mask[y * self.width + x] = 1
-        self.receivers = np.zeros(2 * self.width * self.height, np.int64)
+def tile(x, y):
+    return y * WORMHOLE.noc_size[0] + x
 
-    def tile(self, x, y):
-        return y * self.width + x
 
-    def unicast(self, noc, source, target, flits, time):
-        return send_unicast(self.links, self.p, noc, source, target, flits, time)
+def traffic(*rows):
+    """Packets from (time, noc, source, target, flits) and optionally response."""
+    return np.array([(*row, 0)[:6] for row in rows], TRAFFIC)
 
-    def multicast(self, noc, source, corners, flits, time, loopback=0, path_open=0):
-        return send_multicast(
-            self.links,
-            self.p,
-            self.mask,
-            noc,
-            source,
-            *corners,
-            loopback,
-            path_open,
-            flits,
-            time,
-            self.receivers,
-        )
+
+def delivered(*rows, arch=WORMHOLE):
+    return send(arch, traffic(*rows))[1].tolist()
 
 
 @pytest.mark.parametrize("name", ARCHES)
 @given(data=st.data())
 def test_latency_without_load(name, data):
     """5 cycles into the network, 9 per hop, 5 out of it, then one cycle per further flit (reference section 2.3)."""
-    net = Network(name)
-    tiles = st.integers(0, net.width * net.height - 1)
-    source, target, noc, flits = (
-        data.draw(tiles),
-        data.draw(tiles),
-        data.draw(st.integers(0, 1)),
-        data.draw(st.integers(1, 7)),
-    )
+    arch = load_arch(name)
+    width, height = arch.noc_size
+    tiles = st.integers(0, width * height - 1)
+    source, target = data.draw(tiles), data.draw(tiles)
+    noc, flits, response = data.draw(st.integers(0, 1)), data.draw(st.integers(1, 257)), data.draw(st.integers(0, 1))
     if source == target:
         return
-    left, arrival = net.unicast(noc, source, target, flits, 1000)
-    assert left == 1000
-    assert arrival == 1000 + 5 + 9 * hops(net.width, net.height, noc, source, target) + 5 + flits - 1
+    _, arrival, begun, *_ = send(arch, traffic((1000, noc, source, target, flits, response)))
+    assert begun[0] == 1000
+    assert arrival[0] == 1000 + 5 + 9 * hops(width, height, noc, source, target) + 5 + flits - 1
 
 
 @pytest.mark.parametrize(("dx", "dy", "expected"), [(1, 0, 10), (0, 1, 12), (1, 1, 22)])
 def test_round_trips_go_round_the_torus(dx, dy, expected):
     """Request and answer together pass every router of the axes in which the tiles differ (reference section 2.1)."""
-    net = Network()
     for noc in (0, 1):
-        a, b = net.tile(3, 4), net.tile(3 + dx, 4 + dy)
+        a, b = tile(3, 4), tile(3 + dx, 4 + dy)
         assert hops(10, 12, noc, a, b) + hops(10, 12, noc, b, a) == expected
 
 
-@given(st.lists(st.tuples(st.integers(0, 119), st.integers(0, 119), st.integers(1, 40)), min_size=1, max_size=40))
-def test_every_flit_is_conserved(packets):
-    """What is injected is ejected, and every packet crosses exactly its hops."""
-    net = Network()
-    expected = 0
-    for i, (source, target, flits) in enumerate(packets):
-        net.unicast(0, source, target, flits, 10 * i)
-        expected += flits * (hops(10, 12, 0, source, target) + 2 if source != target else 1)
-    assert net.links["flits"].sum() == expected
+def random_traffic(data, arch, most):
+    """Packets that meet: few targets, few cycles."""
+    width, height = arch.noc_size
+    seed, n = data.draw(st.integers(0, 2**32 - 1)), data.draw(st.integers(1, most))
+    rng = np.random.default_rng(seed)
+    places = rng.integers(0, width * height, data.draw(st.integers(1, 20)))
+    result = np.zeros(n, TRAFFIC)
+    result["time"] = rng.integers(0, data.draw(st.sampled_from([1, 100, 3000])), n)
+    result["noc"], result["response"] = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    result["source"], result["target"] = rng.integers(0, width * height, n), rng.choice(places, n)
+    result["flits"] = rng.choice([1, 2, 9, 33, 129, 257], n)
+    return result
+
+
+@pytest.mark.parametrize("name", ARCHES)
+@given(data=st.data())
+def test_the_compiled_model_and_a_plain_reference_agree(name, data):
+    """Every packet of random traffic arrives in the same cycle."""
+    arch = load_arch(name)
+    packets = random_traffic(data, arch, 120)
+    assert send(arch, packets)[1].tolist() == Reference(arch, packets).run()
+
+
+@given(data=st.data())
+def test_packets_and_flits_are_conserved(data):
+    """Every packet arrives (no deadlock), crosses exactly its links, and leaves every VC and queue empty."""
+    packets = random_traffic(data, WORMHOLE, 2000)
+    links, arrival, _, crossed, _ = send(WORMHOLE, packets)
+    passed = [
+        hops(10, 12, p["noc"], p["source"], p["target"]) + 2 if p["source"] != p["target"] else 1 for p in packets
+    ]
+    assert (arrival > packets["time"]).all()
+    assert links["packets"].sum() == crossed == sum(passed)
+    assert links["flits"].sum() == (packets["flits"] * passed).sum()
+    assert (links["first_waiting"] == -1).all() and (links["vc_free"] < HELD).all()
+
+
+def test_no_deadlock_when_every_ring_is_full():
+    """Long packets round every ring at once block each other in a circle unless the dateline breaks it."""
+    rows = [
+        (0, noc, tile(x, y), tile((x + 5) % 10, (y + 6) % 12), 257)
+        for noc in (0, 1)
+        for x in range(10)
+        for y in range(12)
+    ]
+    assert min(delivered(*rows * 3)) > 0
+
+
+def test_no_link_carries_more_than_a_flit_per_cycle():
+    """Eight senders of one target: its ejection link is the bottleneck, and busy all the time."""
+    rows = [(0, 0, tile(x, 1), tile(9, 9), 129) for x in range(1, 9)]
+    ends = delivered(*rows)
+    assert 8 * 129 <= max(ends) <= 8 * 129 + 150
 
 
 def test_two_flows_share_a_link():
     """The second packet through a link waits for the first one's flits, once (reference section 2.7)."""
-    net = Network()
-    net.unicast(0, net.tile(1, 1), net.tile(6, 1), 257, 0)
-    alone = Network().unicast(0, net.tile(2, 1), net.tile(7, 1), 257, 14)[1]
-    shared = net.unicast(0, net.tile(2, 1), net.tile(7, 1), 257, 14)[1]
-    assert 240 < shared - alone < 280
+    first, second = (0, 0, tile(1, 1), tile(6, 1), 257), (14, 0, tile(2, 1), tile(7, 1), 257)
+    assert 240 < delivered(first, second)[1] - delivered(second)[0] < 280
+
+
+def test_links_are_taken_in_the_order_of_arrival():
+    """A packet that will reach a link late does not hold up one that is there early."""
+    late, early = (0, 0, tile(1, 1), tile(6, 1), 257), (20, 0, tile(5, 1), tile(7, 1), 9)
+    assert delivered(late, early)[1] == delivered(early)[0]
 
 
 def test_a_blocked_packet_holds_the_links_behind_it():
-    net = Network()
-    net.unicast(0, net.tile(5, 2), net.tile(5, 5), 257, 0)  # keeps column 5 busy
-    net.unicast(0, net.tile(1, 2), net.tile(5, 5), 257, 0)  # waits for it, holding row 2
-    behind = net.unicast(0, net.tile(2, 2), net.tile(4, 2), 1, 100)[1]
-    free = Network().unicast(0, net.tile(2, 2), net.tile(4, 2), 1, 100)[1]
-    assert behind > free + 150
+    """Column 5 is busy; a packet that waits for it holds row 2 for those of its class, and for no others."""
+    busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), 257)
+    behind = (100, 0, tile(2, 2), tile(4, 2), 1)
+    free = delivered(behind)[0]
+    assert delivered(busy, waits, behind)[2] > free + 150
+    assert delivered(busy, waits, (*behind, 1))[2] == free
+
+
+def test_a_blocked_packet_that_fits_into_a_buffer_holds_no_link():
+    """A short packet waits in the input buffer of the router, off the link it came over."""
+    busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), WORMHOLE["noc.buffer_flits"])
+    behind = (100, 0, tile(2, 2), tile(4, 2), 1)
+    assert delivered(busy, waits, behind)[2] == delivered(behind)[0]
+
+
+def test_the_l1_port_is_shared_by_both_nocs_and_both_directions():
+    """Four packets into and out of one L1 take what its port needs for all of them: 64 B/cycle, two flits."""
+    here = tile(4, 4)
+    rows = [(0, 0, here, tile(5, 5), 257), (0, 1, here, tile(3, 3), 257)]
+    rows += [(0, 0, tile(3, 3), here, 257), (0, 1, tile(5, 5), here, 257)]
+    assert all(delivered(row)[0] < 300 for row in rows)
+    assert 4 * 256 / 2 <= max(delivered(*rows)) < 4 * 256 / 2 + 50
+
+
+def test_a_torrent_of_acknowledgements_takes_a_cycle_each():
+    """Packets of one flit from everywhere go through one ejection link at a flit per cycle (reference section 2.5)."""
+    rows = [(0, 0, tile(x, y), tile(1, 1), 1, 1) for x in range(2, 10) for y in range(2, 12) for _ in range(4)]
+    assert len(rows) - 30 <= max(delivered(*rows)) <= len(rows) + 250
 
 
 @given(st.integers(1, 300), st.integers(0, 1))
 def test_a_self_transfer_stays_out_of_the_network(flits, noc):
-    net = Network()
-    tile = net.tile(3, 3)
-    net.unicast(noc, tile, tile, flits, 0)
-    used = np.flatnonzero(net.links["flits"])
-    assert list(used) == [link_index(120, noc, tile, INJECT)]
-
-
-def test_multicast_reaches_workers_only_and_uses_each_link_once():
-    net = Network()
-    n, _, _ = net.multicast(0, net.tile(1, 1), (1, 1, 9, 11), 3, 0)
-    reached = {int(net.receivers[2 * i]) for i in range(n)}
-    assert n == 63 and all(net.mask[tile] for tile in reached) and net.tile(1, 1) not in reached
-    assert net.links["packets"].max() == 1
-
-
-@pytest.mark.parametrize(
-    ("corners", "source", "depth"),
-    [((1, 1, 2, 2), (1, 1), 2), ((1, 1, 3, 3), (1, 1), 4), ((1, 1, 9, 1), (1, 1), 8)],
-)
-def test_unlinked_multicast_period(corners, source, depth):
-    """16 H + F + 5 cycles from one unlinked multicast to the next (H even), F flits (reference section 2.5)."""
-    net = Network()
-    free = 0
-    for _ in range(2):
-        begun = free
-        _, _, free = net.multicast(0, net.tile(*source), corners, 3, free, loopback=1)
-    assert free - begun == 16 * depth + 3 + 5
-
-
-def test_a_linked_multicast_skips_the_reservation():
-    net = Network()
-    _, left, free = net.multicast(0, net.tile(1, 1), (1, 1, 3, 3), 3, 100, path_open=1)
-    assert (left, free) == (100, 103)
+    links = send(WORMHOLE, traffic((0, noc, tile(3, 3), tile(3, 3), flits)))[0]
+    assert list(np.flatnonzero(links["flits"])) == [link_index(120, noc, tile(3, 3), INJECT)]
 
 
 @pytest.mark.parametrize("direction", range(LINKS_PER_TILE))
 def test_link_indices_are_unique(direction):
-    indices = {link_index(120, noc, tile, direction) for noc in (0, 1) for tile in range(120)}
+    indices = {link_index(120, noc, place, direction) for noc in (0, 1) for place in range(120)}
     assert len(indices) == 240

@@ -1,0 +1,65 @@
+"""The flit model: flit-hops a second, and latency-load curves of 8x8 networks: `python -m bench.flit [PICTURE]`.
+
+Routers of the curves: 4 VCs of 8 flits, 2 cycles per hop, dimension-order routing, packets of 4 flits, uniform random pairs.
+"""
+
+import sys
+import time
+
+from sim.noc import flit, traffic
+
+ROUTER = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 0, "eject": 1}
+LOADS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
+KINDS = {"mesh 8x8": flit.MESH, "torus 8x8": flit.TORUS}
+
+
+def speed():
+    """Flit-hops per second of host time on an 8x8 mesh at 0.35 flits per node and cycle."""
+    traffic.uniform_random(flit.MESH, 8, 8, 0.1, 100, **ROUTER)  # compiles
+    net, cycles, nodes = flit.build(flit.MESH, 8, 8, capacity=200_000, **ROUTER), 4000, 64
+    packet = 0
+    for time_ in range(0, cycles, 4):
+        for node in range(nodes):
+            if (node * 7 + time_ // 4) % 20 < 7:
+                flit.inject(net, packet, node, (node * 31 + time_ * 17 + 11) % nodes, 4, 0, time_)
+                packet += 1
+    begun = time.perf_counter()
+    flit.run_until_idle(net, 10 * cycles)
+    return int(net.shape["moved"][0]) / (time.perf_counter() - begun)
+
+
+def curves(cycles=4000):
+    """{name: [LoadPoint]}"""
+    return {name: traffic.curve(kind, 8, 8, LOADS, cycles, drain=4, **ROUTER) for name, kind in KINDS.items()}
+
+
+def plot(results, path):
+    """Draw the curves."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.5))
+    for name, points in results.items():
+        axes.plot([p.offered for p in points], [p.latency for p in points], "o-", label=name)
+    axes.set(xlabel="offered load (flits per node and cycle)", ylabel="mean packet latency (cycles)", ylim=(0, 150))
+    axes.set_title("4 VCs of 8 flits, 2 cycles per hop, 4-flit packets, uniform random")
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def main():
+    print(f"{speed():,.0f} flit-hops/s")
+    results = curves()
+    for name, points in results.items():
+        for p in points:
+            print(f"{name:10} offered {p.offered:.2f} accepted {p.accepted:.3f} latency {p.latency:7.1f}")
+    if len(sys.argv) > 1:
+        plot(results, sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

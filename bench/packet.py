@@ -1,0 +1,108 @@
+"""Packets through the packet model alone, without cores and memories: packet-hops per second of processor time.
+
+`python -m bench.packet` prints the rate of uniform random traffic at some loads of the injection links.
+"""
+
+import time
+
+import numba as nb
+import numpy as np
+
+from sim import calendar as cal
+from sim.arch import load_arch
+from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, head_event, prepare
+
+ONE_CYCLE = 1024  # per flit: sources that emit at the links' rate
+LOADS = (0.02, 0.05, 0.1)  # uniform random traffic saturates these tori below 0.18
+PACKETS, FLITS = 200_000, 33
+REPEATS = 3
+
+# A packet to send: `time`: cycle in which it is ready; `response`: 0 or 1
+TRAFFIC = np.dtype([(name, np.int64) for name in "time noc source target flits response".split()])
+
+
+@nb.njit(cache=True)
+def run_events(links, ports, p, packets, free, keys, traffic, sequence, heap, delivered, begun):
+    """Send all packets in the order `sequence` of their times; returns the number of links passed.
+
+    `free`: slots of `packets`, as many as there are packets; the last ones are taken first, and again, as the lane does;
+    `keys`: the index into `traffic` of the packet in each slot.
+    Fills `delivered` and `begun` (cycles at the target and at the source).  Events of one cycle come in the order of the
+    indices into `traffic`.
+    """
+    size = crossed = sent = 0
+    left = len(free)
+    key_mask = (1 << cal.KEY_BITS) - 1
+    while size > 0 or sent < len(sequence):
+        if sent < len(sequence):
+            i = sequence[sent]
+            t = traffic[i]
+            order = cal.make_order(t.time, i)
+            if order < heap[0]:
+                left -= 1
+                prepare(p, packets[free[left]], t.noc, t.source, t.target, t.flits, t.response, ONE_CYCLE)
+                keys[free[left]] = i
+                size = cal.push(heap, size, order, free[left])
+                sent += 1
+        now, slot = heap[0] >> cal.KEY_BITS, heap[1]
+        i = heap[0] & key_mask
+        pk = packets[slot]
+        if pk.delivered != 0:
+            delivered[i], begun[i] = now, pk.begun
+            crossed += pk.hop
+            free[left] = slot
+            left += 1
+            size = cal.pop(heap, size)
+            continue
+        following = head_event(links, ports, p, packets, slot, now)
+        other = p.granted
+        while other >= 0:
+            size = cal.push(heap, size, cal.make_order(packets[other].time, keys[other]), other)
+            other = packets[other].next_granted
+        if following >= 0:
+            cal.replace_top(heap, size, cal.make_order(following, i), slot)
+        else:
+            size = cal.pop(heap, size)
+    return crossed
+
+
+def send(arch, traffic):
+    """Send `traffic` (`TRAFFIC`, at most 2**20) through an idle chip's NoCs.
+
+    Returns (links, cycles of delivery, cycles at which the heads left, links passed by all packets, seconds of processor time).
+    """
+    n = len(traffic)
+    links, delivered, begun = build_links(arch), np.full(n, -1), np.full(n, -1)
+    pool = np.zeros(n, PACKET_DTYPE), np.arange(n)[::-1].copy(), np.zeros(n, np.int64)
+    order = np.argsort(traffic["time"], kind="stable")
+    arguments = links, build_ports(arch), build_noc_params(arch)[0], *pool, traffic, order, cal.new_heap(n)
+    start = time.process_time()
+    crossed = run_events(*arguments, delivered, begun)
+    return links, delivered, begun, crossed, time.process_time() - start
+
+
+def uniform_random(arch, load, seed=0):
+    """Packets of FLITS flits between random tiles, each tile injecting `load` flits per cycle into each NoC."""
+    rng, (width, height) = np.random.default_rng(seed), arch.noc_size
+    tiles = width * height
+    traffic = np.zeros(PACKETS, TRAFFIC)
+    traffic["time"] = np.sort(rng.integers(0, int(PACKETS * FLITS / (2 * tiles * load)), PACKETS))
+    traffic["noc"], traffic["source"] = rng.integers(0, 2, PACKETS), rng.integers(0, tiles, PACKETS)
+    traffic["target"], traffic["flits"] = rng.integers(0, tiles, PACKETS), FLITS
+    return traffic
+
+
+def rate(load):
+    """Packet-hops per second of the fastest of some rounds."""
+    arch = load_arch("wormhole_b0")
+    traffic = uniform_random(arch, load)
+    return max(crossed / seconds for *_, crossed, seconds in (send(arch, traffic) for _ in range(REPEATS)))
+
+
+def main():
+    for load in LOADS:
+        print(f"load {load:.2f}: {rate(load) / 1e6:.1f} M packet-hops/s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,291 @@
+"""What a system is, as plain data, and whether a binary fits it (runtime reference sections 1.5, 5.3 and 5.9).
+
+describe(system)  {"chips": [...], "links": [...], "capabilities": {...}}, ready for JSON
+check(binary, target, mode)  CompatReport
+"""
+
+import difflib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from host_api.runtime.dtypes import DType
+from host_api.runtime.errors import BinaryIncompatible
+from host_api.runtime.layouts import Interleaved, MemSpace
+from host_api.runtime.placement import ANY
+from host_api.runtime.specs import SCHEMES
+from host_api.types import TILE_HEIGHTS, TILE_WIDTHS
+from sim.buffers import expand
+from sim.errors import UsageError
+from sim.program import N_CIRCULAR_BUFFERS
+from sim.topology import HOST
+
+MODES = ("compatible", "exact")
+DATA_MOVEMENT_THREADS, COMPUTE_THREADS = 2, 3  # BRISC, NCRISC; unpack, math, pack
+
+
+# --- description
+
+
+def describe(target):
+    """A system, or the part of one that an open device (or mesh) is, as plain data; nothing is opened.
+
+    `chips`: one entry per chip, in the order declared (see `_chip`); `links`: those among these chips and the host, with
+    bytes_per_ns of one lane and latency_ns; `capabilities`: what the whole can do.
+    """
+    if hasattr(target, "topology"):
+        chips = [_chip(target, number, arch) for number, arch in enumerate(target.archs)]
+        return _whole(target, chips, ["sim", "host", "embedded"])
+    members = getattr(target, "devices", [target])
+    chips = [_open_chip(device) for device in members if device.scheme != "host"]
+    return _whole(target.system, chips, sorted({_runs(device) for device in members}))
+
+
+def describe_declared(system, info):
+    """The part of a system that a declared device is, as `describe` gives it once it is open with its defaults."""
+    number = None if info.scheme == "host" else system.chip_of(info)
+    chips = [] if number is None else [_chip(system, number, system.archs[number])]
+    return _whole(system, chips, [info.scheme])
+
+
+def _open_chip(device):
+    number = device.system.chip_of(device.info)
+    return _chip(device.system, number, device.arch) | {"queues": len(device.queues)}
+
+
+def _runs(device):
+    """The scheme of the variants that a device runs: those in numpy when its timing is functional."""
+    return "host" if getattr(device, "timing", "cycle") == "functional" else device.scheme
+
+
+def _whole(system, chips, schemes):
+    places = {HOST, *(chip["place"] for chip in chips)}
+    links = [link for link in system.topology.links if {link.src, link.dst} <= places]
+    return {
+        "chips": chips,
+        "links": [_link(link) for link in links],
+        "capabilities": {
+            "host_mmio": any(link.kind == "pcie" for link in links),
+            "ethernet": any(link.kind == "eth" for link in links),
+            "schemes": schemes,
+        },
+    }
+
+
+def _chip(system, number, arch):
+    """Sizes in bytes, alignments in bytes, grid as [columns, rows], tiles as [height, width]; `remote_of`: the chip through
+    which the host reaches it, None when it has PCIe itself.
+    """
+    config = system.config.chips[number]
+    return {
+        "place": f"chip{number}", "arch": arch.name, "board": arch.board, "remote_of": config.remote_of,
+        "mesh_shape": list(config.group_shape), "grid": list(arch.grid), "clock_mhz": arch.clock_mhz,
+        "l1_bytes": arch.l1_size, "l1_user_base": arch.l1_user_base,
+        "dram_channels": arch.dram_banks, "dram_channel_bytes": arch.dram_bank_bytes,
+        "alignments": arch.section("alignment"),
+        "dtypes": [dtype.value for dtype in DType],
+        "tile_shapes": [[height, width] for height in TILE_HEIGHTS for width in TILE_WIDTHS],
+        "circular_buffers": N_CIRCULAR_BUFFERS, "queues": arch["dispatch.max_queues"],
+        "dst_tiles": [arch["tensix.dst.tiles16"], arch["tensix.dst.tiles32"]],
+        "threads": {"data_movement": DATA_MOVEMENT_THREADS, "compute": COMPUTE_THREADS},
+    }  # fmt: skip
+
+
+def _link(link):
+    names = ("src", "dst", "kind", "bytes_per_ns", "latency_ns", "lanes")
+    return {name: getattr(link, name) for name in names}
+
+
+# --- compatibility
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """A memory of a chip's description: `banks` (columns, rows), `room` in bytes per bank, and the `fields` they come from."""
+
+    fields: tuple
+    alignment: str
+    banks: Callable
+    room: Callable
+
+
+MEMORIES = {
+    MemSpace.L1: _Memory(
+        ("grid", "l1_bytes", "l1_user_base", "alignments"),
+        "l1_page",
+        lambda chip: chip["grid"],
+        lambda chip: chip["l1_bytes"] - chip["l1_user_base"],
+    ),
+    MemSpace.DRAM: _Memory(
+        ("dram_channels", "dram_channel_bytes", "alignments"),
+        "dram_page",
+        lambda chip: (chip["dram_channels"], 1),
+        lambda chip: chip["dram_channel_bytes"],
+    ),
+}
+
+
+@dataclass(frozen=True)
+class CompatReport:
+    """Whether a binary fits a target.  `problems`: dicts of program (None: the whole binary), field, expected (by the
+    binary) and found; `diff`: unified diff of the two descriptions, of an exact check only.  True when it fits.
+    """
+
+    mode: str
+    problems: tuple = ()
+    diff: str = ""
+
+    @property
+    def ok(self):
+        return not self.problems
+
+    def __bool__(self):
+        return self.ok
+
+    def __str__(self):
+        lines = [_line(problem) for problem in self.problems] or [f"{self.mode}: it fits"]
+        return "\n".join(lines + ([self.diff] if self.diff else []))
+
+    def require(self):
+        """BinaryIncompatible, with every problem, when it does not fit."""
+        if not self.ok:
+            raise BinaryIncompatible(
+                str(self),
+                where={"problems": list(self.problems), "diff": self.diff},
+                hint=HINTS[self.mode],
+            )
+
+
+HINTS = {
+    "compatible": "choose a device that has what the programs use, or save the binary for this one",
+    "exact": "mode='compatible' compares only what the programs use",
+}
+
+
+def _line(problem):
+    owner = "the binary" if problem["program"] is None else f"program {problem['program']}"
+    return f"{owner}: {problem['field']}: expected {problem['expected']}, found {problem['found']}"
+
+
+def check(binary, target, mode="compatible"):
+    """Compare a binary with a device, a mesh, a system or a description.
+
+    `compatible`: what its programs use is there; `exact`: moreover the description it was made for (`system_desc`) equals
+    the target's.  UsageError for another mode or target.
+    """
+    if mode not in MODES:
+        raise UsageError(f"mode is {mode!r}", hint=" or ".join(map(repr, MODES)))
+    found = target if isinstance(target, dict) else _described(target)
+    problems = [*_architecture(binary, found)]
+    for program in binary.programs:
+        problems += _program(program, found)
+    if mode == "compatible":
+        return CompatReport(mode, tuple(problems))
+    diff = unified_diff(binary.system_desc, found)
+    if diff:
+        problems.append(
+            _problem(None, "system_desc", "an equal description", "another one" if binary.system_desc else None)
+        )
+    return CompatReport(mode, tuple(problems), diff)
+
+
+def _described(target):
+    if not hasattr(target, "topology") and not hasattr(target, "system"):
+        raise UsageError(
+            f"a binary cannot be checked against {type(target).__name__}", hint="a device, a system or its description"
+        )
+    return describe(target)
+
+
+def _problem(program, field, expected, found):
+    return {"program": program, "field": field, "expected": expected, "found": found}
+
+
+def _architecture(binary, found):
+    """The architecture that the binary was made for, if it says so, is there: programs are built for one."""
+    wanted = {chip["arch"] for chip in (binary.system_desc or {}).get("chips", ()) if "arch" in chip}
+    have = sorted({chip["arch"] for chip in found["chips"]})
+    if wanted and not wanted & set(have):
+        yield _problem(None, "arch", sorted(wanted), have)
+
+
+def _program(program, found):
+    """What a program uses and none of the chips has; of several chips, what the one that lacks least lacks."""
+    schemes = found.get("capabilities", {}).get("schemes", SCHEMES)
+    variants = [one for one in program.variants if _scheme(one) in schemes or _scheme(one, "embedded") in schemes]
+    if not variants:
+        return [_problem(program.name, "variants", [one.target for one in program.variants], schemes)]
+    if any(_scheme(one) == "host" for one in variants):
+        return []
+    archs = [one.target.partition("://")[2] for one in variants]
+    chips = [chip for chip in found["chips"] if "" in archs or chip["arch"] in archs]
+    if not chips:
+        return [_problem(program.name, "arch", archs, sorted({chip["arch"] for chip in found["chips"]}))]
+    return min(([_problem(program.name, *row) for row in _needs(program, chip)] for chip in chips), key=len)
+
+
+def _scheme(variant, sim="sim"):
+    """The scheme of a variant; `sim`: what to call that of simulated chips, whose programs run on embedded ones too."""
+    scheme = variant.target.partition("://")[0]
+    return sim if scheme == "sim" else scheme
+
+
+def _needs(program, chip):
+    """(field, expected, found) of what a program uses and a chip lacks.  What the description leaves out is not compared."""
+    mesh, queues = list(program.mesh_shape), max(map(_queues, _places(program)), default=0)
+    if any(wanted > have for wanted, have in zip(mesh, chip.get("mesh_shape", mesh), strict=True)):
+        yield "mesh_shape", mesh, chip["mesh_shape"]
+    if queues > chip.get("queues", queues):
+        yield "queues", queues, chip["queues"]
+    for info in (*program.inputs, *program.outputs):
+        for rule in (_form, _place):
+            for field, expected, found in rule(info, chip):
+                yield f"{info.name}.{field}", expected, found
+
+
+def _form(info, chip):
+    """Element type and tile of a tensor."""
+    dtype, tile = info.wanted.dtype.value, list(info.wanted.tile)
+    if dtype not in chip.get("dtypes", [dtype]):
+        yield "dtype", dtype, chip["dtypes"]
+    if info.wanted.tiling == "tile" and tile not in chip.get("tile_shapes", [tile]):
+        yield "tile", tile, chip["tile_shapes"]
+
+
+def _place(info, chip):
+    """Cores or channels of a tensor's shards, and the room in them."""
+    memory = MEMORIES.get(info.wanted.space)
+    if memory is None or not all(key in chip for key in memory.fields):
+        return
+    columns, rows = memory.banks(chip)
+    banks, shards = columns * rows, info.wanted.distribution
+    if not isinstance(shards, Interleaved):
+        corner = [max(r[2] for r in shards.ranges) + 1, max(r[3] for r in shards.ranges) + 1]
+        if corner[0] > columns or corner[1] > rows:
+            yield "grid", corner, [columns, rows]
+        banks = len(expand(shards.ranges, True))
+    need = _bank_bytes(info, banks, chip["alignments"][memory.alignment])
+    if need > memory.room(chip):
+        yield "bytes_per_bank", need, memory.room(chip)
+
+
+def _bank_bytes(info, banks, alignment):
+    """Bytes in the fullest bank: pages dealt evenly, each rounded up to the alignment."""
+    pages = info.wanted.pages(info.desc)
+    return -(-pages.count // banks) * (-(-pages.size // alignment) * alignment)
+
+
+def _places(program):
+    places = [program.placement, *(info.placement for info in (*program.inputs, *program.outputs))]
+    return [member for place in places if place is not None for member in getattr(place, "choices", (place,))]
+
+
+def _queues(place):
+    """How many queues a device must have for a placement."""
+    return 0 if place.queues == ANY else place.queues.bit_length()
+
+
+def unified_diff(wanted, found):
+    """Readable difference of two descriptions; empty when they are equal."""
+    sides = [json.dumps(one, indent=2, sort_keys=True).splitlines() for one in (wanted, found)]
+    return "\n".join(difflib.unified_diff(*sides, "the binary's", "the target's", n=2, lineterm=""))

@@ -1,0 +1,335 @@
+"""The command-level model of one channel: a memory controller that schedules bursts first-ready, first-come (FR-FCFS).
+
+Reads and writes wait in queues of their own.  Writes are drained in batches, between a high and a low mark.  Of the
+commands that the waiting bursts need next, the one that can be issued first goes; at equal times a column command before
+an activate before a precharge, then the oldest burst.  A row is kept open while a waiting burst wants it.  A burst that
+has waited for STARVED clocks goes first.  Times are clocks of the command bus, which takes one command a clock.
+
+Address mapping, low to high: byte of the burst, one of the interleaved bank groups, column, set of banks (hashed with the
+row), row: a stream changes the bank group with every burst.
+"""
+
+import numba as nb
+import numpy as np
+
+from sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD, REF, REFB, WR, hashed_set
+
+NEVER = 1 << 60
+STARVED = 10_000
+COLUMN, ACTIVATE, PRECHARGE = 0, 1, 2  # what a burst needs next, in the order of preference
+POSTPONED = 8  # refreshes of one bank that may be owed (JEDEC)
+CONTROLLER_DTYPE = np.dtype(
+    [(name, np.int64) for name in (
+        "now writing act read write refresh_due refresh_bank refreshed activates refreshes commands"
+    ).split()]
+    + [(name, np.int64, MAX_BANKS) for name in "row act_at column_at precharge_at".split()]
+    + [(name, np.int64, MAX_GROUPS) for name in "group_act group_read group_write".split()]
+    + [("window", np.int64, 4), ("waiting", np.int64, 2), ("free", np.int64, 2), ("occupied", np.int64, 2)]
+    + [(name, np.int64, (2, MAX_BANKS)) for name in "first last chosen hit oldest".split()]
+    + [(name, np.int64, (2, MAX_QUEUE)) for name in "q_request q_bank q_row q_since q_next".split()],
+    align=True,
+)  # fmt: skip
+COMMAND_DTYPE = np.dtype([(name, np.int64) for name in "time command bank row".split()], align=True)
+
+
+def build_controller(timing):
+    """An idle controller, every row closed."""
+    controller = np.zeros(1, CONTROLLER_DTYPE)
+    c = controller[0]
+    c["row"], c["window"], c["refresh_bank"] = -1, -NEVER, -1
+    c["first"], c["last"], c["chosen"] = -1, -1, -1
+    c["q_next"] = np.arange(1, MAX_QUEUE + 1)  # the free slots, in a list
+    c["refresh_due"] = timing["t_refi"] // (timing["banks"] if timing["refresh_per_bank"] else 1)
+    return c
+
+
+# --- queues: the waiting bursts of a kind (0 reads, 1 writes) and bank form a list, oldest first
+
+
+@nb.njit(cache=True)
+def locate(p, burst):
+    """(bank, row) of a burst number of the channel; the banks of group g follow each other from g << group_shift."""
+    number = burst >> p.bits_interleave >> p.bits_column
+    row = number >> p.bits_set
+    bank_set = hashed_set(number, row, (1 << p.bits_set) - 1)
+    groups = p.groups >> p.bits_interleave  # that a set number tells apart
+    group = (burst & ((1 << p.bits_interleave) - 1)) | (bank_set & (groups - 1)) << p.bits_interleave
+    return (group << p.group_shift) + bank_set // groups, row
+
+
+@nb.njit(cache=True)
+def choose(c, kind, bank):
+    """Choose the burst of a bank that goes next: the oldest that wants the open row, else the oldest."""
+    slot = c.first[kind, bank]
+    while slot >= 0 and c.q_row[kind, slot] != c.row[bank]:
+        slot = c.q_next[kind, slot]
+    c.hit[kind, bank] = slot >= 0
+    c.chosen[kind, bank] = slot if slot >= 0 else c.first[kind, bank]
+
+
+@nb.njit(cache=True)
+def has_room(c, p, kind):
+    return c.waiting[kind] < (p.write_queue if kind else p.read_queue)
+
+
+@nb.njit(cache=True)
+def admit(c, p, request, burst, kind):
+    """Put a burst into its queue, which has room."""
+    bank, row = locate(p, burst)
+    slot = c.free[kind]
+    c.free[kind] = c.q_next[kind, slot]
+    c.q_request[kind, slot], c.q_bank[kind, slot], c.q_row[kind, slot] = request, bank, row
+    c.q_since[kind, slot], c.q_next[kind, slot] = c.now, -1
+    if c.first[kind, bank] < 0:
+        c.first[kind, bank] = slot
+    else:
+        c.q_next[kind, c.last[kind, bank]] = slot
+    c.last[kind, bank] = slot
+    c.waiting[kind] += 1
+    c.occupied[kind] |= 1 << bank
+    if c.hit[kind, bank] == 0:
+        choose(c, kind, bank)
+    c.oldest[kind, bank] = c.q_request[kind, c.first[kind, bank]]
+
+
+@nb.njit(cache=True)
+def remove(c, kind, slot):
+    """Take a burst out of its queue."""
+    bank = c.q_bank[kind, slot]
+    before, other = -1, c.first[kind, bank]
+    while other != slot:
+        before, other = other, c.q_next[kind, other]
+    if before < 0:
+        c.first[kind, bank] = c.q_next[kind, slot]
+    else:
+        c.q_next[kind, before] = c.q_next[kind, slot]
+    if c.last[kind, bank] == slot:
+        c.last[kind, bank] = before
+    c.q_next[kind, slot] = c.free[kind]
+    c.free[kind] = slot
+    c.waiting[kind] -= 1
+    if c.first[kind, bank] < 0:
+        c.occupied[kind] &= ~(1 << bank)
+    else:
+        c.oldest[kind, bank] = c.q_request[kind, c.first[kind, bank]]
+    choose(c, kind, bank)
+
+
+# --- choosing a command
+
+
+@nb.njit(cache=True)
+def choose_direction(c, p):
+    """Whether reads or writes are served now."""
+    if c.writing:
+        if c.waiting[1] == 0 or (c.waiting[1] <= p.write_low and c.waiting[0] > 0):
+            c.writing = 0
+    elif c.waiting[1] >= p.write_high or (c.waiting[0] == 0 and c.waiting[1] > 0):
+        c.writing = 1
+
+
+@nb.njit(cache=True, inline="always")
+def next_command(c, p, bank, row, kind, column_at, act_at):
+    """What a burst for a row of a bank needs next, as 4 * time + COLUMN, ACTIVATE or PRECHARGE."""
+    is_open = c.row[bank]
+    if is_open == row:
+        group = bank >> p.group_shift
+        group_at = c.group_write[group] if kind else c.group_read[group]
+        return max(column_at, c.column_at[bank], group_at) * 4 + COLUMN
+    if is_open < 0:
+        return max(act_at, c.act_at[bank], c.group_act[bank >> p.group_shift]) * 4 + ACTIVATE
+    return max(c.now, c.precharge_at[bank]) * 4 + PRECHARGE
+
+
+@nb.njit(cache=True)
+def refresh_command(c):
+    """What the bank that is to be refreshed needs next, in the same form; a refresh counts as an activate."""
+    bank = c.refresh_bank
+    if c.row[bank] >= 0:
+        return max(c.now, c.precharge_at[bank]) * 4 + PRECHARGE
+    return max(c.now, c.act_at[bank]) * 4 + ACTIVATE
+
+
+@nb.njit(cache=True)
+def select(c, p):
+    """(4 * time + kind of command, bank, slot) of the command to issue; slot -1: for the refresh of a bank."""
+    kind, best_key, best_bank, best_slot, best_request = c.writing, 4 * NEVER, -1, -1, NEVER
+    column_at = max(c.now, c.write if kind else c.read)
+    act_at = max(c.now, c.act, c.window[c.activates & 3] + p.t_faw)
+    oldest, oldest_bank = NEVER, -1
+    banks = c.occupied[kind]
+    if c.refresh_bank >= 0:
+        best_key, best_bank = refresh_command(c), c.refresh_bank
+        banks &= ~(1 << c.refresh_bank)
+    bank = 0
+    while banks:
+        if banks & 1:
+            slot = c.chosen[kind, bank]
+            key = next_command(c, p, bank, c.q_row[kind, slot], kind, column_at, act_at)
+            if key <= best_key:
+                request = c.q_request[kind, slot]
+                if key < best_key or request < best_request:
+                    best_key, best_bank, best_slot, best_request = key, bank, slot, request
+            first = c.oldest[kind, bank]
+            if first < oldest:
+                oldest, oldest_bank = first, bank
+        banks >>= 1
+        bank += 1
+    if oldest_bank >= 0:
+        slot = c.first[kind, oldest_bank]
+        if c.now - c.q_since[kind, slot] > STARVED:
+            key = next_command(c, p, oldest_bank, c.q_row[kind, slot], kind, column_at, act_at)
+            return key, oldest_bank, slot
+    return best_key, best_bank, best_slot
+
+
+# --- issuing commands
+
+
+@nb.njit(cache=True)
+def log(c, commands, time, command, bank, row):
+    """Enter a command into the list, when there is one."""
+    if c.commands < len(commands):
+        entry = commands[c.commands]
+        entry.time, entry.command, entry.bank, entry.row = time, command, bank, row
+    c.commands += 1
+    c.now = time + 1
+
+
+@nb.njit(cache=True)
+def activate(c, p, commands, time, bank, row):
+    group = bank >> p.group_shift
+    c.row[bank] = row
+    c.column_at[bank], c.precharge_at[bank], c.act_at[bank] = time + p.t_rcd, time + p.t_ras, time + p.t_ras + p.t_rp
+    c.group_act[group], c.act = time + p.t_rrd_l, time + p.t_rrd_s
+    c.window[c.activates % 4] = time
+    c.activates += 1
+    choose(c, 0, bank)
+    choose(c, 1, bank)
+    log(c, commands, time, ACT, bank, row)
+
+
+@nb.njit(cache=True)
+def precharge(c, p, commands, time, bank):
+    log(c, commands, time, PRE, bank, c.row[bank])
+    close(c, p, time, bank)
+
+
+@nb.njit(cache=True)
+def close(c, p, time, bank):
+    """The row of a bank is precharged from `time` on."""
+    c.row[bank] = -1
+    c.act_at[bank] = max(c.act_at[bank], time + p.t_rp)
+    for kind in range(2):
+        c.hit[kind, bank], c.chosen[kind, bank] = 0, c.first[kind, bank]
+
+
+@nb.njit(cache=True)
+def column(c, p, commands, time, bank, is_write):
+    """Issue a column command; returns the clock at which its data has passed."""
+    group = bank >> p.group_shift
+    log(c, commands, time, WR if is_write else RD, bank, c.row[bank])
+    if is_write:
+        end = time + p.t_cwl + p.burst
+        c.precharge_at[bank] = max(c.precharge_at[bank], end + p.t_wr)
+        c.group_write[group], c.write = time + p.t_ccd_l, time + p.t_ccd_s
+        c.group_read[group] = max(c.group_read[group], end + p.t_wtr_l)
+        c.read = max(c.read, end + p.t_wtr_s)
+        return end
+    end = time + p.t_cl + p.burst
+    c.precharge_at[bank] = max(c.precharge_at[bank], time + p.t_rtp)
+    c.group_read[group], c.read = time + p.t_ccd_l, time + p.t_ccd_s
+    c.write = max(c.write, end + p.turnaround - p.t_cwl)
+    return end
+
+
+@nb.njit(cache=True)
+def refresh_all(c, p, commands):
+    """Close every row and refresh all banks."""
+    time, is_open = c.now, False
+    for bank in range(p.banks):
+        if c.row[bank] >= 0:
+            time, is_open = max(time, c.precharge_at[bank]), True
+    if is_open:
+        log(c, commands, time, PREA, -1, -1)
+        for bank in range(p.banks):
+            if c.row[bank] >= 0:
+                close(c, p, time, bank)
+    start = c.now
+    for bank in range(p.banks):
+        start = max(start, c.act_at[bank])
+    log(c, commands, start, REF, -1, -1)
+    for bank in range(p.banks):
+        c.act_at[bank] = start + p.t_rfc
+    c.refreshes += 1
+    c.refresh_due += p.t_refi
+
+
+@nb.njit(cache=True)
+def plan_refresh(c, p):
+    """Choose the bank to refresh: not yet in this round, and free of waiting bursts unless eight refreshes are owed."""
+    forced = c.now >= c.refresh_due + POSTPONED * (p.t_refi // p.banks)
+    for bank in range(p.banks):
+        if c.refreshed >> bank & 1 == 0:
+            if forced or (c.first[0, bank] < 0 and c.first[1, bank] < 0):
+                c.refresh_bank = bank
+                return
+
+
+@nb.njit(cache=True)
+def refresh_one(c, p, commands, time, bank):
+    """Refresh the chosen bank."""
+    log(c, commands, time, REFB, bank, -1)
+    c.act_at[bank] = time + p.t_rfc
+    c.refresh_bank = -1
+    c.refreshed |= 1 << bank
+    if c.refreshed == (1 << p.banks) - 1:
+        c.refreshed = 0
+    c.refreshes += 1
+    c.refresh_due += p.t_refi // p.banks
+
+
+@nb.njit(cache=True)
+def issue(c, p, commands, key, bank, slot, done):
+    """Issue a selected command; returns the number of bursts it finishes."""
+    kind, time, rank = c.writing, key >> 2, key & 3
+    if rank == PRECHARGE:
+        precharge(c, p, commands, time, bank)
+    elif slot < 0:
+        refresh_one(c, p, commands, time, bank)
+    elif rank == ACTIVATE:
+        activate(c, p, commands, time, bank, c.q_row[kind, slot])
+    else:
+        done[c.q_request[kind, slot]] = column(c, p, commands, time, bank, kind)
+        remove(c, kind, slot)
+        return 1
+    return 0
+
+
+@nb.njit(cache=True)
+def serve(c, p, arrivals, bursts, is_write, done, commands):
+    """Serve all bursts of a channel.
+
+    `arrivals`: clocks, ascending; `bursts`: burst numbers; `is_write`: 0 or 1; `done`: gets the clock at which the data
+    of each has passed; `commands`: array of COMMAND_DTYPE that takes the first commands (may be empty).  A burst waits in
+    front of the controller while its queue is full, and so do those behind it.
+    """
+    n, following, left = len(arrivals), 0, len(arrivals)
+    while left > 0:
+        while following < n and arrivals[following] <= c.now and has_room(c, p, is_write[following]):
+            admit(c, p, following, bursts[following], is_write[following])
+            following += 1
+        if c.now >= c.refresh_due and c.refresh_bank < 0:
+            if p.refresh_per_bank == 0:
+                refresh_all(c, p, commands)
+                continue
+            plan_refresh(c, p)
+        choose_direction(c, p)
+        key, bank, slot = select(c, p)
+        wake = c.refresh_due if c.now < c.refresh_due else NEVER
+        if following < n and c.now < arrivals[following] and has_room(c, p, is_write[following]):
+            wake = min(wake, arrivals[following])
+        if wake <= key >> 2:
+            c.now = wake
+        else:
+            left -= issue(c, p, commands, key, bank, slot, done)

@@ -1,0 +1,76 @@
+"""Multicasts in the packet model: one packet to every worker of a rectangle, along the tree of the unicast routes.
+
+Data leave when every link of the tree is free of what was claimed before, and no unicast packet gets through a link of
+the tree while they pass; VCs of broadcasts are their own (reference section 2.4).  An unlinked multicast first reserves
+its path, 8 cycles per hop each way, and holds the sender's NIU until its tail has left (law of reference section 2.5).
+"""
+
+import numba as nb
+
+from sim.noc.packet import MAX_ROUTE, occupancy
+from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
+
+
+@nb.njit(cache=True)
+def grow_tree(links, p, noc, source, target, size):
+    """Add the route to one receiver to the multicast tree; returns (tree size, head offset at the receiver's NIU)."""
+    index = link_index(p.tiles, noc, source, INJECT)
+    tile, offset = source, 0
+    for _ in range(MAX_ROUTE):
+        link = links[index]
+        if link.stamp != p.stamp:
+            link.stamp, link.offset = p.stamp, offset
+            p.tree[size] = index
+            size += 1
+        offset = link.offset + link.latency
+        if index % LINKS_PER_TILE == EJECT:
+            break
+        if tile == target:
+            index = link_index(p.tiles, noc, tile, EJECT)
+        else:
+            direction, following = next_hop(p.width, p.height, noc, tile, target)
+            index = link_index(p.tiles, noc, tile, direction)
+            tile = following
+    return size, offset
+
+
+@nb.njit(cache=True)
+def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, path_open, flits, time, receivers):
+    """Send one packet to every worker tile of the rectangle from (x0, y0) to (x1, y1) in the NoC's direction of travel.
+
+    `workers[tile]` is 1 for tiles that listen; the sender is left out unless `loopback`; `path_open`: a linked
+    predecessor holds the path already.  `receivers` gets (tile, arrival of the tail) pairs.
+    Returns (number of receivers, cycle at which the packet starts to leave, cycle at which its tail has left).
+    """
+    columns = ((x1 - x0) if noc == 0 else (x0 - x1)) % p.width + 1
+    rows = ((y1 - y0) if noc == 0 else (y0 - y1)) % p.height + 1
+    step = 1 if noc == 0 else -1
+    p.stamp += 1
+    n = size = depth = 0
+    for j in range(rows):
+        for i in range(columns):
+            tile = ((y0 + step * j) % p.height) * p.width + (x0 + step * i) % p.width
+            if workers[tile] == 0 or (tile == source and loopback == 0):
+                continue
+            size, offset = grow_tree(links, p, noc, source, tile, size)
+            receivers[2 * n], receivers[2 * n + 1] = tile, offset
+            depth = max(depth, hops(p.width, p.height, noc, source, tile))
+            n += 1
+    if n == 0:
+        return 0, time, time
+    busy = occupancy(p.multicast_cost, flits)
+    start = time if path_open != 0 else max(time, links[link_index(p.tiles, noc, source, INJECT)].clear)
+    if path_open == 0:
+        start += p.reserve * depth + (p.even_extra if depth % 2 == 0 else p.odd_extra)
+    for i in range(size):
+        link = links[p.tree[i]]
+        start = max(start, link.clear - link.offset)
+    for i in range(size):
+        link = links[p.tree[i]]
+        link.clear = start + link.offset + busy
+        link.flits += flits
+        link.packets += 1
+        link.stall += start - time
+    for i in range(n):
+        receivers[2 * i + 1] += start + busy - 1
+    return n, start, start + busy

@@ -1,0 +1,124 @@
+"""The rules of `sim.noc.packet` in plain Python: a dictionary per link, an object per packet, a heap of events."""
+
+import heapq
+from math import inf
+
+from sim.noc.topology import EJECT, INJECT, X_OUT, Y_OUT
+
+
+def route_of(width, height, noc, source, target):
+    """[(tile, direction, dateline bit)] of every link from NIU to NIU."""
+    step = 1 if noc == 0 else -1
+    place = {"x": source % width, "y": source // width}
+    goal = {"x": target % width, "y": target // width}
+    size, output = {"x": width, "y": height}, {"x": X_OUT, "y": Y_OUT}
+    route = [(source, INJECT, 0)]
+    if source == target:
+        return route
+    dateline = 0
+    for axis in ("x", "y") if noc == 0 else ("y", "x"):
+        if place[axis] != goal[axis]:
+            dateline = 0
+        while place[axis] != goal[axis]:
+            tile = place["y"] * width + place["x"]
+            moved = place[axis] + step
+            dateline |= not 0 <= moved < size[axis]
+            place[axis] = moved % size[axis]
+            route.append((tile, output[axis], dateline))
+    return [*route, (target, EJECT, dateline)]
+
+
+class Packet:
+    def __init__(self, arch, index, traffic):
+        self.index, self.flits, self.response = index, traffic["flits"], traffic["response"]
+        self.route = route_of(*arch.noc_size, traffic["noc"], traffic["source"], traffic["target"])
+        self.links = [(traffic["noc"], tile, direction) for tile, direction, _ in self.route]
+        self.hop, self.vcs, self.done, self.delivered = 0, [], [], None
+
+
+class Reference:
+    """Sends records of `bench.packet.TRAFFIC`; a source emits a flit per cycle."""
+
+    def __init__(self, arch, traffic):
+        self.arch, self.workers = arch, {y * arch.noc_size[0] + x for x, y in arch.worker_coords}
+        self.latency = {
+            INJECT: arch["noc.niu_to_router_cycles"],
+            X_OUT: arch["noc.hop_cycles"],
+            Y_OUT: arch["noc.hop_cycles"],
+            EJECT: arch["noc.router_to_niu_cycles"],
+        }
+        self.clear, self.vc_free, self.queues, self.ports = {}, {}, {}, {}
+        self.packets = [Packet(arch, i, record) for i, record in enumerate(traffic)]
+        self.events = [(int(record["time"]), i) for i, record in enumerate(traffic)]
+
+    def run(self):
+        """Cycle of delivery of each packet."""
+        heapq.heapify(self.events)
+        while self.events:
+            self.now, index = heapq.heappop(self.events)
+            self.arrive(self.packets[index])
+        return [packet.delivered for packet in self.packets]
+
+    def arrive(self, packet):
+        packet.arrived = self.now
+        link = packet.links[packet.hop]
+        vcs = self.channels(packet)
+        vc = min(vcs, key=lambda vc: self.vc_free.get((link, vc), 0))
+        if self.vc_free.get((link, vc), 0) == inf:
+            self.queues.setdefault((link, vcs), []).append(packet)
+        else:
+            self.claim_in_turn([(packet, vc)])
+
+    def channels(self, packet):
+        """The VCs a packet may take on its next link."""
+        _, direction, dateline = packet.route[packet.hop]
+        if direction == EJECT:
+            return (packet.response, 0), (packet.response, 1)
+        return ((packet.response, int(dateline)),)
+
+    def claim_in_turn(self, ready):
+        """Let packets claim, the one set free last first, with those that their claims set free."""
+        while ready:
+            ready += self.claim(*ready.pop())
+
+    def claim(self, packet, vc):
+        """Returns the packets that can claim a VC now, with that VC."""
+        hop, link, flits = packet.hop, packet.links[packet.hop], packet.flits
+        start = max(packet.arrived, self.vc_free.get((link, vc), 0))
+        self.vc_free[link, vc] = inf
+        self.clear[link] = max(self.clear.get(link, 0), start) + flits
+        done = self.clear[link] if flits > 1 else start + 1
+        if hop > 0:
+            done = max(done, packet.done[-1] + self.latency[packet.route[hop - 1][1]])
+        _, tile, direction = link
+        if tile in self.workers and direction in (INJECT, EJECT) and flits > 1:
+            per_flit = self.arch["noc.flit_bytes"] / self.arch["l1.noc_port_bytes_per_cycle"]
+            self.ports[tile] = max(self.ports.get(tile, 0), start) + (flits - 1) * per_flit
+            done = max(done, int(self.ports[tile]))
+        packet.done.append(done)
+        packet.vcs.append(vc)
+        packet.hop += 1
+        held = (flits - 1) // self.arch["noc.buffer_flits"]
+        if packet.hop == len(packet.links):
+            packet.delivered = done - 1 + (self.arch["noc.local_cycles"] if hop == 0 else self.latency[direction])
+            return self.release(packet, range(hop, max(hop - held, 0) - 1, -1))
+        heapq.heappush(self.events, (start + self.latency[direction], packet.index))
+        return self.release(packet, [hop - held] if hop >= held else [])
+
+    def release(self, packet, hops):
+        result = []
+        leaves = packet.done[-1]
+        for hop in range(len(packet.done) - 1, min(hops, default=len(packet.done)) - 1, -1):
+            if hop < len(packet.done) - 1:
+                room = self.arch["noc.buffer_flits"] + self.latency[packet.route[hop][1]]
+                leaves = max(packet.done[hop], leaves - room)
+            if hop in hops:
+                result += self.free(packet.links[hop], packet.vcs[hop], max(leaves, self.now))
+        return result
+
+    def free(self, link, vc, time):
+        self.vc_free[link, vc] = time
+        for (queued_at, vcs), queue in self.queues.items():
+            if queued_at == link and vc in vcs and queue:
+                return [(queue.pop(0), vc)]
+        return []

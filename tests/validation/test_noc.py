@@ -1,0 +1,84 @@
+"""`tensim validate noc`: every kind of row becomes a program; bad rows are refused with the column at fault."""
+
+import csv
+
+import pytest
+
+from validation import noc
+from validation.rows import Row, Skip, read_rows
+
+ONE = {
+    "arch": "wormhole_b0", "pattern": "ONE_TO_ONE", "direction": "write", "memory": "L1", "mechanism": "UNICAST",
+    "noc_index": "0", "issuing_cores": "1 core", "targets": "logical (0,0)<->(1,1)", "same_axis": "0",
+    "stateful_api": "0", "mcast_loopback": "0", "transactions_per_target_or_mcast": "4", "transaction_bytes": "512",
+    "latency_cycles": "377",
+}  # fmt: skip
+
+
+def row(**changes):
+    return Row("rows.csv:1", 2, ONE | {name: str(value) for name, value in changes.items()})
+
+
+def zone(**changes):
+    return noc.simulate(noc.read(row(**changes), "latencies").spec)
+
+
+def test_a_file_is_recognised_by_its_columns(tmp_path):
+    path = tmp_path / "rows.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ONE)
+        writer.writeheader()
+        writer.writerow(ONE)
+    rows, layout = read_rows(path, noc.COLUMNS)
+    case = noc.read(rows[0], layout)
+    assert (case.group, case.measured, case.unit) == ("wormhole_b0/ONE_TO_ONE/UNICAST/L1", 377.0, "cycles")
+
+
+def test_the_measured_value_does_not_reach_the_simulation():
+    assert noc.read(row(latency_cycles=1), "latencies").spec == noc.read(row(), "latencies").spec
+
+
+@pytest.mark.parametrize(
+    "changes", [{"pattern": "ONE_TO_FEW"}, {"noc_index": 2}, {"transaction_bytes": "many"}, {"targets": "99x1"}]
+)
+def test_malformed_rows_are_refused(changes):
+    with pytest.raises(ValueError):
+        noc.read(row(**changes), "latencies")
+
+
+def test_other_chips_are_skipped():
+    with pytest.raises(Skip):
+        noc.read(row(arch="grayskull"), "latencies")
+
+
+def test_who_sends_to_whom():
+    """2x2 in an ALL pattern is four targets, the issuer among them; a lone sender stands beside its rectangle."""
+    spec = noc.read(row(pattern="ALL_TO_ALL", targets="2x2"), "latencies").spec
+    assert noc.issuers(spec) == [(0, 0), (0, 1), (1, 0), (1, 1)] == noc.targets(spec, (1, 0))
+    spec = noc.read(row(pattern="ONE_TO_ALL", targets="2x2", mechanism="MULTICAST"), "latencies").spec
+    assert noc.issuers(spec) == [(2, 0)]
+    spec = noc.read(row(pattern="ONE_FROM_ALL", direction="read", targets="8x7-1"), "latencies").spec
+    assert noc.issuers(spec) == [(0, 0)] and len(noc.targets(spec, (0, 0))) == 55
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"stateful_api": 1},
+        {"pattern": "ONE_FROM_ONE", "direction": "read", "same_axis": 1, "noc_index": 1},
+        {"pattern": "ONE_TO_ALL", "targets": "2x2", "mechanism": "MULTICAST"},
+        {"pattern": "ONE_TO_ROW", "targets": "8x1", "mechanism": "MULTICAST_LINKED", "mcast_loopback": 1},
+        {"pattern": "COLUMN_TO_COLUMN", "targets": "1x7", "mechanism": "MULTICAST"},
+        {"pattern": "ALL_FROM_ALL", "direction": "read", "targets": "2x2"},
+        {"pattern": "ONE_TO_ONE", "memory": "DRAM_SHARDED", "targets": "1 bank", "arch": "blackhole"},
+        {"pattern": "ONE_FROM_ALL", "direction": "read", "memory": "DRAM_INTERLEAVED", "targets": "all banks"},
+    ],
+)
+def test_every_kind_of_row_runs(changes):
+    """Four transfers of 512 bytes take longer than their issue and less than that of a congested grid."""
+    assert 100 < zone(**changes) < 10_000
+
+
+def test_more_bytes_take_longer():
+    assert zone(transaction_bytes=64) < zone(transaction_bytes=8192) < zone(transaction_bytes=65536)

@@ -1,0 +1,1 @@
+"""Published measurements against simulation: `tensim validate KIND FILE...`."""

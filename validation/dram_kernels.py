@@ -1,0 +1,158 @@
+"""Kernels of the DRAM and congestion benchmarks: streams between one core and a DRAM channel, pages or another core."""
+# ruff: noqa: F403, F405
+
+from host_api.kernel_api import *
+
+
+@kernel
+def read_channel(bank, offset, count, size, stride, scratch):
+    """Read `count` pieces of `size` bytes, `stride` bytes apart, in one channel; one barrier."""
+    for i in range(count):
+        noc_async_read(get_noc_addr_from_bank_id(bank, offset + i * stride), scratch, size)
+    noc_async_read_barrier()
+
+
+@kernel
+def write_channel(bank, offset, count, size, stride, scratch):
+    """Write `count` pieces of `size` bytes, `stride` bytes apart, into one channel; one barrier."""
+    for i in range(count):
+        noc_async_write(scratch, get_noc_addr_from_bank_id(bank, offset + i * stride), size)
+    noc_async_write_barrier()
+
+
+@kernel
+def read_channel_blocks(bank, offset, blocks, count, size, scratch):
+    """Read `blocks` blocks of `count` pieces, each block under its own transaction id, two blocks in flight."""
+    for block in range(blocks):
+        trid = 1 + block % 2
+        if block > 1:
+            noc_async_read_barrier_with_trid(trid)
+        noc_async_read_set_trid(trid)
+        for _ in range(count):
+            noc_async_read(get_noc_addr_from_bank_id(bank, offset), scratch, size)
+            offset += size
+    noc_async_read_set_trid(0)
+    noc_async_read_barrier()
+
+
+@kernel
+def read_channel_to_buffer(bank, offset, blocks, count, size):
+    """Read blocks of `count` pieces into a circular buffer of three pages of one block, two blocks in flight."""
+    base = get_write_ptr(0)
+    slot = 0
+    for block in range(blocks):
+        cb_reserve_back(0, 1 if block == 0 else 2)
+        noc_async_read_set_trid(1 + block % 2)
+        target = base + slot * count * size
+        for _ in range(count):
+            noc_async_read(get_noc_addr_from_bank_id(bank, offset), target, size)
+            offset += size
+            target += size
+        slot += 1
+        if slot == 3:
+            slot = 0
+        if block > 0:
+            noc_async_read_barrier_with_trid(2 - block % 2)
+            cb_push_back(0, 1)
+    noc_async_read_set_trid(0)
+    noc_async_read_barrier()
+    cb_push_back(0, 1)
+
+
+@kernel
+def forward_buffer(x, y, target, blocks, size):
+    """Write every block of the circular buffer to `target` in the L1 of the core at NoC (x, y)."""
+    for _ in range(blocks):
+        cb_wait_front(0, 1)
+        noc_async_write(get_read_ptr(0), get_noc_addr(x, y, target), size)
+        noc_async_write_barrier()
+        cb_pop_front(0, 1)
+
+
+@kernel
+def read_pages(address, size, first, step, count, per_barrier, scratch):
+    """Read `count` interleaved pages first, first + step, ...; a barrier behind every `per_barrier` of them."""
+    source = InterleavedAddrGen(address, page_size=size, dram=True)
+    page = first
+    left = per_barrier
+    for _ in range(count):
+        noc_async_read_page(page, source, scratch)
+        page += step
+        left -= 1
+        if left == 0:
+            noc_async_read_barrier()
+            left = per_barrier
+    noc_async_read_barrier()
+
+
+@kernel
+def read_pages_to_buffer(address, size, first, step, count):
+    """Reader of a copy: one page a time into a circular buffer."""
+    source = InterleavedAddrGen(address, page_size=size, dram=True)
+    page = first
+    for _ in range(count):
+        cb_reserve_back(0, 1)
+        noc_async_read_page(page, source, get_write_ptr(0))
+        noc_async_read_barrier()
+        cb_push_back(0, 1)
+        page += step
+
+
+@kernel
+def write_pages_from_buffer(address, size, first, step, count):
+    """Writer of a copy: one page a time out of the circular buffer."""
+    target = InterleavedAddrGen(address, page_size=size, dram=True)
+    page = first
+    for _ in range(count):
+        cb_wait_front(0, 1)
+        noc_async_write_page(page, target, get_read_ptr(0))
+        noc_async_writes_flushed()
+        cb_pop_front(0, 1)
+        page += step
+    noc_async_write_barrier()
+
+
+@kernel
+def read_core(x, y, count, size, scratch):
+    """Read `count` times `size` bytes from the L1 of the core at NoC (x, y); one barrier."""
+    for _ in range(count):
+        noc_async_read(get_noc_addr(x, y, scratch), scratch, size)
+    noc_async_read_barrier()
+
+
+@kernel
+def read_cores(sources, count, size, source_stride, target_stride, scratch):
+    """Read `count` times `size` bytes from cores in turn, whose NoC (x, y) follow the arguments; one barrier.
+
+    The probe records a status register of the NIU with each read; a load from L1 stands for it.
+    """
+    source = 0
+    address = get_noc_addr(get_arg_val(6), get_arg_val(7), scratch)
+    target = scratch
+    pointer = l1_ptr(scratch + 65536, uint32)
+    for _ in range(count):
+        noc_async_read(address, target, size)
+        _ = pointer[0]
+        if sources > 1:
+            source += 1
+            if source == sources:
+                source = 0
+            address = get_noc_addr(get_arg_val(6 + 2 * source), get_arg_val(7 + 2 * source), scratch)
+        address += source_stride
+        target += target_stride
+    noc_async_read_barrier()
+
+
+@kernel
+def write_core(x, y, count, size, scratch, target):
+    """Write `count` times `size` bytes to the L1 of the core at NoC (x, y); one barrier."""
+    for _ in range(count):
+        noc_async_write(scratch, get_noc_addr(x, y, target), size)
+    noc_async_write_barrier()
+
+
+@kernel
+def multicast_once(x0, y0, x1, y1, receivers, size, scratch):
+    """One multicast write to a rectangle of cores; one barrier."""
+    noc_async_write_multicast(scratch, get_noc_multicast_addr(x0, y0, x1, y1, scratch), size, receivers)
+    noc_async_write_barrier()

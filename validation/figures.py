@@ -1,0 +1,46 @@
+"""Errors of a set of rows as distributions: per group, the bad groups first."""
+
+import numpy as np
+
+
+def error_percent(simulated, measured):
+    """100 (simulated - measured) / measured; for a range (low, high) 0 inside it, else against its nearer end."""
+    if isinstance(measured, tuple):
+        low, high = measured
+        measured = min(max(simulated, low), high)
+    return 100.0 * (simulated - measured) / measured
+
+
+def distribution(errors):
+    """n, median, mean, p90 and largest |error| in percent, and the bias: the median of the signed errors."""
+    if not len(errors):
+        return {"n": 0}
+    errors = np.asarray(errors, float)
+    size = np.abs(errors)
+    return {
+        "n": len(errors),
+        "median_abs_err_pct": float(np.median(size)),
+        "mean_abs_err_pct": float(size.mean()),
+        "p90_abs_err_pct": float(np.percentile(size, 90)),
+        "max_abs_err_pct": float(size.max()),
+        "bias_pct": float(np.median(errors)),
+    }
+
+
+def summary(rows, skipped, host_seconds, group_of=None):
+    """The contract of the design page for `rows`: dicts with id, group, measured, simulated, unit, err_pct.
+
+    `group_of`: function of a row that names its group; None: the row's own.
+    """
+    groups = {}
+    for row in rows:
+        groups.setdefault(row["group"] if group_of is None else group_of(row), []).append(row["err_pct"])
+    figures = {name: distribution(errors) for name, errors in groups.items()}
+    worst_first = sorted(figures, key=lambda name: (-figures[name]["median_abs_err_pct"], name))
+    return {
+        **distribution([row["err_pct"] for row in rows]),
+        "skipped": skipped,
+        "groups": {name: figures[name] for name in worst_first},
+        "rows": rows,
+        "host_seconds": host_seconds,
+    }
