@@ -647,7 +647,7 @@ def issue_multicast(m, thread, now):
     if n != expected:
         fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
         return -1
-    keep = path if linked != 0 or not last else 0
+    keep = path if linked != 0 else 0  # unlinked, every packet reserves its path anew (timing reference, section 2.5)
     if noc == 0:
         core.linked_noc0 = keep
     else:
