@@ -248,6 +248,11 @@ class System:
         """The CreateDevice record of a declared chip."""
         chip = self.config.chips[self.chip_of(info)]
         overrides = chip_overrides(self.config, chip.arch)
+        if "harvest" in params:
+            raise UsageError(
+                f"{info.spec}: harvest={params['harvest']} is not modelled by number",
+                hint="describe the card's rows and columns in a YAML file and name that as the arch",
+            )
         queues = int(params.get("cqs", info.queues))
         if queues > info.queues:
             overrides["dispatch.max_queues"] = queues

@@ -205,6 +205,12 @@ def test_t22_an_alias_with_params():
         register_alias("two_queues_of_one", "sim://blackhole")
 
 
+def test_what_cannot_be_configured_is_refused():
+    with ideal() as system:
+        with pytest.raises(UsageError, match="harvest=3 is not modelled"):
+            system.open("sim://wormhole_b0?harvest=3")
+
+
 def test_one_device_with_one_configuration():
     with ideal() as system:
         device = system.open("sim://wormhole_b0?cqs=1")
