@@ -16,6 +16,7 @@ KINDS = {
     "issue": "RISC-V and instruction issue",
     "numerics": "golden cases",
     "compute": "compute time",
+    "kernels": "small kernels",
 }
 SHOWN_SKIPS = 10
 
