@@ -123,9 +123,11 @@ _COUNTERS = (
 PARAMETERS = {
     "issue_read": ("riscv.issue.read", 1),
     "issue_read_stateful": ("riscv.issue.read_stateful", 1),
+    "issue_read_one_packet": ("riscv.issue.read_one_packet", 1),
     "issue_read_page": ("riscv.issue.read_page", 1),
     "issue_write": ("riscv.issue.write", 1),
     "issue_write_stateful": ("riscv.issue.write_stateful", 1),
+    "issue_write_one_packet": ("riscv.issue.write_one_packet", 1),
     "issue_write_page": ("riscv.issue.write_page", 1),
     "issue_multicast": ("riscv.issue.multicast", 1),
     "issue_inline_write": ("riscv.issue.inline_write", 1),

@@ -771,6 +771,8 @@ def noc_read(m, thread, now):
     cost = m.issue_read
     if kind == ISSUE_PAGE and t.step == 0:
         cost = m.issue_read_page
+    elif kind == ISSUE_ONE_PACKET:
+        cost = m.issue_read_one_packet
     elif kind == ISSUE_STATEFUL:
         cost = m.issue_read_stateful
     return issue_read(
@@ -786,6 +788,8 @@ def noc_write(m, thread, now):
     cost = m.issue_write
     if kind == ISSUE_PAGE and t.step == 0:
         cost = m.issue_write_page
+    elif kind == ISSUE_ONE_PACKET:
+        cost = m.issue_write_one_packet
     elif kind == ISSUE_STATEFUL:
         cost = m.issue_write_stateful
     return issue_write(
