@@ -24,7 +24,7 @@ from sim.cores.threads import (
     wake,
     wake_to_retry,
 )
-from sim.dram.channel import dram_access
+from sim.dram.channel import bus_ticks, dram_access
 from sim.dram.storage import read_bank, write_bank
 from sim.memory import copy_bytes, load_u8, load_u32, store_8, store_32
 from sim.noc.multicast import send_multicast
@@ -413,7 +413,13 @@ def send_request(m, index, flits, time):
     """Give a transaction's request to the network; it is in the command buffer at cycle `time`."""
     x = transactions_of(m)[index]
     p = noc_params_of(m)[0]
-    prepare(p, packets_of(m)[index], x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
+    packet = packets_of(m)[index]
+    prepare(p, packet, x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
+    packet.answered = 1 if x.kind == READ else 0
+    if x.kind == WRITE and tiles_of(m)[x.target].kind == TILE_DRAM:
+        dram = dram_params_of(m)[0]
+        packet.gate = m.n_tiles + bank_of(m, x.target, x.address)
+        packet.gate_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
     noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = HELD
     schedule_transaction(m, index, time)
 
@@ -955,6 +961,7 @@ def access_memory(m, index, now):
         done = dram_access(
             channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now, x.noc
         )
+        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].bus_free)
         log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)

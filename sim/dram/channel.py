@@ -30,7 +30,7 @@ DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes ticks_per_kib activate precharge row_active activate_spacing "
         "write_recovery refresh_interval refresh_time turnaround read_latency write_latency partial_bytes partial_ticks "
-        "link_ticks_per_kib request_ticks queue_ticks device_acknowledges"
+        "link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -68,7 +68,6 @@ def build_dram_params(arch):
         p["refresh_time"] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
     p["write_latency"] = arch["dram.write_latency"] * TICKS
-    p["queue_ticks"] = arch["dram.write_queue"] * p["burst_bytes"] * p["ticks_per_kib"] >> 10
     p["device_acknowledges"] = arch["dram.device_acknowledges"]
     p["partial_bytes"] = arch["dram.partial_write_bytes"]
     p["partial_ticks"] = arch["dram.partial_write_cycles"] * TICKS
