@@ -60,7 +60,7 @@ THREAD = np.dtype(
     [(name, np.int64) for name in (
         "function frame context core slot launch state operation phase step count ready_at "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
-        "operations fraction role reads_open issued issue_busy pushed drained fifo_head"
+        "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -133,6 +133,9 @@ PARAMETERS = {
     "issue_inline_write": ("riscv.issue.inline_write", 1),
     "issue_atomic": ("riscv.issue.atomic", 1),
     "issue_set_state": ("riscv.issue.set_state", 1),
+    "backoff_cycles": ("noc.backoff_cycles", 1),
+    "backoff_doublings": ("noc.backoff_doublings", 1),
+    "backoff_seed": ("noc.backoff_seed", 1),
     "barrier_poll": ("riscv.issue.barrier_poll", 1),
     "timestamp": ("riscv.issue.timestamp", 1),
     "semaphore_poll": ("riscv.issue.semaphore_poll", 1),

@@ -6,6 +6,7 @@ arrives).  Payload waits in a staging slot between leaving and arriving, so a so
 """
 
 import numba as nb
+import numpy as np
 
 from sim import calendar as cal
 from sim.cores import context as ctx
@@ -27,7 +28,7 @@ from sim.cores.threads import (
 from sim.dram.channel import bus_ticks, dram_access
 from sim.dram.storage import read_bank, write_bank
 from sim.memory import copy_bytes, load_u8, load_u32, store_8, store_32
-from sim.noc.multicast import send_multicast
+from sim.noc.multicast import PATH_TAKEN, send_multicast
 from sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
 from sim.state import (
     ATOMIC,
@@ -647,7 +648,10 @@ def issue_multicast(m, thread, now):
     if is_open != 0 and is_open != path:
         fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
         return -1
-    n, left, free = multicast_packet(m, thread, now + m.issue_multicast, address, noc, loopback, is_open, flits)
+    cost = m.issue_multicast if t.attempts == 0 else 0
+    n, left, free = multicast_packet(m, thread, now + cost, address, noc, loopback, is_open, linked, flits)
+    if n == PATH_TAKEN:
+        return reserve_again(m, thread, now + cost)
     if n < 0:
         return -1
     if n != expected:
@@ -677,11 +681,29 @@ def issue_multicast(m, thread, now):
     words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
     words[base + COMMAND_FREE] = left
     t.step += count
-    return next_issue(m, thread, now, m.issue_multicast, last)
+    return next_issue(m, thread, now, cost, last)
 
 
 @nb.njit(cache=True)
-def multicast_packet(m, thread, time, address, noc, loopback, is_open, flits):
+def reserve_again(m, thread, now):
+    """The path of a multicast is another's: returns the cycle of the next attempt.
+
+    Random exponential back-off (ISA NoC/README): the window doubles with every failure; the same seed draws the same.
+    """
+    t = threads_of(m)[thread]
+    window = m.backoff_cycles << min(t.attempts, m.backoff_doublings)
+    t.attempts += 1
+    draw = np.uint64(((m.backoff_seed * 1024 + t.core) * 1048576 + t.sequence) * 4096 + t.attempts)
+    draw = (draw ^ (draw >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    draw = (draw ^ (draw >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    again = now + 1 + np.int64((draw >> np.uint64(33)) % np.uint64(window))
+    charge_stall(m, thread, WAIT_NOC_ISSUE, now, again)
+    t.phase = 1
+    return again
+
+
+@nb.njit(cache=True)
+def multicast_packet(m, thread, time, address, noc, loopback, is_open, keep, flits):
     """Route one multicast packet; receivers land in the machine's receiver list.  Returns (n or -1, left, free)."""
     t = threads_of(m)[thread]
     x1, y1 = (address >> 36) & 63, (address >> 42) & 63
@@ -695,8 +717,11 @@ def multicast_packet(m, thread, time, address, noc, loopback, is_open, flits):
         return -1, 0, 0
     n, left, free = send_multicast(
         links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
-        x0, y0, x1, y1, loopback, is_open, flits, time, receivers_of(m),
+        x0, y0, x1, y1, loopback, is_open, keep, flits, time, receivers_of(m),
     )  # fmt: skip
+    if n == PATH_TAKEN:
+        return n, 0, 0
+    t.attempts = 0
     if n == 0:
         fail(m, thread, Fault.MULTICAST_EMPTY, address, 0, 0)
         return -1, 0, 0
@@ -749,7 +774,10 @@ def issue_multicast_increment(m, thread, now):
     offset = address & ctx.NOC_OFFSET_MASK
     if not (valid_noc(m, thread, noc, -1) and check_l1(m, thread, t.core, offset, 4, True)):
         return -1
-    n, left, _ = multicast_packet(m, thread, now + m.issue_atomic, address, noc, 0, 0, 1)
+    cost = m.issue_atomic if t.attempts == 0 else 0
+    n, left, _ = multicast_packet(m, thread, now + cost, address, noc, 0, 0, 0, 1)
+    if n == PATH_TAKEN:
+        return reserve_again(m, thread, now + cost)
     if n < 0:
         return -1
     if n != expected:
@@ -764,7 +792,7 @@ def issue_multicast_increment(m, thread, now):
         schedule_transaction(m, index, receivers[2 * i + 1])
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE] = left
-    return next_issue(m, thread, now, m.issue_atomic, True)
+    return next_issue(m, thread, now, cost, True)
 
 
 # --- operations

@@ -33,17 +33,20 @@ REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
 
 LINK_DTYPE = np.dtype(
-    [(name, np.int64) for name in "clear flits packets stall stamp offset latency port next_tile wraps".split()]
+    [
+        (name, np.int64)
+        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps".split()
+    ]
     + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting standing full".split()],
     align=True,
 )
-# clear: the cycle from which the link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT;
+# reserved: the cycle until which the path of a multicast of tile `owner` holds the link; clear: the cycle from which the link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT;
 # wraps: 1 on the link that closes the ring; standing: flits in the buffer behind the link; full: 0, or the cycle from which
 # the VC would be free if that buffer had room
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission hop arrive time begun left local delivered "
-        "next next_granted next_gone"
+        "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
+        "hop arrive time begun left local delivered next next_granted next_gone"
     ).split()]
     + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
     align=True,
@@ -143,7 +146,7 @@ def head_event(links, ports, p, packets, index, now):
     p.granted = p.gone = -1
     pk.arrive = now
     queue = pk.vc = 2 * pk.response + pk.dateline if pk.local == 0 else LOCAL_VC
-    if pk.link % LINKS_PER_TILE == EJECT and pk.local == 0:
+    if pk.link % LINKS_PER_TILE == EJECT:
         queue = pk.vc = 2 * pk.response
         if link.vc_free[queue + 1] < link.vc_free[queue]:
             pk.vc = queue + 1
@@ -186,7 +189,8 @@ def claim(links, ports, p, packets, index, now, others):
     else:
         done = max(done, pk.done[hop - 1] + links[pk.route[hop - 1] // N_VCS].latency)
     if link.port != NO_PORT and pk.flits > 1:
-        port = max(ports[link.port], start * PORT_TICKS) + (pk.flits - 1) * p.port_ticks
+        through = (pk.flits - 1) * p.port_ticks * (1 + pk.local)  # a tile's own data are read and written there
+        port = max(ports[link.port], start * PORT_TICKS) + through
         ports[link.port] = port
         done = max(done, port // PORT_TICKS)
     if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
@@ -197,12 +201,12 @@ def claim(links, ports, p, packets, index, now, others):
     pk.done[hop] = done
     pk.hop = hop + 1
     last_released = hop - pk.held
-    if pk.link % LINKS_PER_TILE == EJECT:
+    if pk.link % LINKS_PER_TILE == EJECT or pk.local != 0:
         pk.delivered = 1
-        pk.time = done - 1 + link.latency
+        pk.time = done - 1 + (p.local if hop == 0 else link.latency)
         first_released, last_released = hop, max(last_released, 0)
     else:
-        pk.time = start + (link.latency if pk.local == 0 else p.local - p.eject)
+        pk.time = start + link.latency
         follow_route(links, p, pk)
         first_released = last_released
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
@@ -252,7 +256,7 @@ def release(links, p, packets, index, hop, first, last, now, others):
             p.gone = index
         if pk.delivered == 0:
             others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
-        elif i == hop and pk.answered != 0:
+        elif i == hop and pk.answered != 0 and pk.local == 0:
             pk.stands = pk.route[i]
             others = enter_buffer(links, packets, pk.stands, 1, p.niu_requests, free, others)
         else:
