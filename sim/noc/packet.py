@@ -146,9 +146,9 @@ def head_event(links, ports, p, packets, index, now):
     p.granted = p.gone = -1
     pk.arrive = now
     queue = pk.vc = 2 * pk.response + pk.dateline if pk.local == 0 else LOCAL_VC
-    if pk.link % LINKS_PER_TILE == EJECT:
+    if pk.link % LINKS_PER_TILE == EJECT and pk.local == 0:
         queue = pk.vc = 2 * pk.response
-        if link.vc_free[queue + 1] < link.vc_free[queue]:
+        if pk.response != 0 and link.vc_free[queue + 1] < link.vc_free[queue]:
             pk.vc = queue + 1
     if link.vc_free[pk.vc] == HELD:
         pk.next = -1
@@ -189,8 +189,7 @@ def claim(links, ports, p, packets, index, now, others):
     else:
         done = max(done, pk.done[hop - 1] + links[pk.route[hop - 1] // N_VCS].latency)
     if link.port != NO_PORT and pk.flits > 1:
-        through = (pk.flits - 1) * p.port_ticks * (1 + pk.local)  # a tile's own data are read and written there
-        port = max(ports[link.port], start * PORT_TICKS) + through
+        port = max(ports[link.port], start * PORT_TICKS) + (pk.flits - 1) * p.port_ticks
         ports[link.port] = port
         done = max(done, port // PORT_TICKS)
     if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
@@ -201,12 +200,12 @@ def claim(links, ports, p, packets, index, now, others):
     pk.done[hop] = done
     pk.hop = hop + 1
     last_released = hop - pk.held
-    if pk.link % LINKS_PER_TILE == EJECT or pk.local != 0:
+    if pk.link % LINKS_PER_TILE == EJECT:
         pk.delivered = 1
-        pk.time = done - 1 + (p.local if hop == 0 else link.latency)
+        pk.time = done - 1 + link.latency
         first_released, last_released = hop, max(last_released, 0)
     else:
-        pk.time = start + link.latency
+        pk.time = start + (link.latency if pk.local == 0 else p.local - p.eject)
         follow_route(links, p, pk)
         first_released = last_released
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
