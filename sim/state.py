@@ -60,7 +60,7 @@ THREAD = np.dtype(
     [(name, np.int64) for name in (
         "function frame context core slot launch state operation phase step count ready_at "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
-        "operations fraction role reads_open issued issue_busy pushed drained fifo_head"
+        "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -123,14 +123,19 @@ _COUNTERS = (
 PARAMETERS = {
     "issue_read": ("riscv.issue.read", 1),
     "issue_read_stateful": ("riscv.issue.read_stateful", 1),
+    "issue_read_one_packet": ("riscv.issue.read_one_packet", 1),
     "issue_read_page": ("riscv.issue.read_page", 1),
     "issue_write": ("riscv.issue.write", 1),
     "issue_write_stateful": ("riscv.issue.write_stateful", 1),
+    "issue_write_one_packet": ("riscv.issue.write_one_packet", 1),
     "issue_write_page": ("riscv.issue.write_page", 1),
     "issue_multicast": ("riscv.issue.multicast", 1),
     "issue_inline_write": ("riscv.issue.inline_write", 1),
     "issue_atomic": ("riscv.issue.atomic", 1),
     "issue_set_state": ("riscv.issue.set_state", 1),
+    "backoff_cycles": ("noc.backoff_cycles", 1),
+    "backoff_doublings": ("noc.backoff_doublings", 1),
+    "backoff_seed": ("noc.backoff_seed", 1),
     "barrier_poll": ("riscv.issue.barrier_poll", 1),
     "timestamp": ("riscv.issue.timestamp", 1),
     "semaphore_poll": ("riscv.issue.semaphore_poll", 1),

@@ -86,7 +86,9 @@ def issuers(spec):
     """Logical cores that issue."""
     arch, pattern, _, memory, mechanism = spec[:5]
     if pattern.startswith("ALL_") or pattern in ("ROW_TO_ROW", "COLUMN_TO_COLUMN"):
-        return cells(rectangle(spec))
+        beside = mechanism != "UNICAST" and not spec[9]  # as in ONE_TO_ROW and ONE_TO_COLUMN: row 1, column 1
+        dx, dy = (beside and pattern == "COLUMN_TO_COLUMN"), (beside and pattern == "ROW_TO_ROW")
+        return [(x + dx, y + dy) for x, y in cells(rectangle(spec))]
     if memory != "L1" or spec[9] or pattern in ("ONE_FROM_ONE", "ONE_TO_ONE"):
         return [(0, 0)]
     return [sender(spec)]

@@ -49,7 +49,6 @@ def note(stamps, begin, end):
 @kernel
 def read_cores(stamps, own, remote, nbytes, transactions, targets):
     """Read `nbytes` of each target core, `transactions` times.  Arguments 6...: x + 256 y of the targets."""
-    meet_all()
     begin = get_timestamp()
     for target in range(targets):
         place = get_arg_val(6 + target)
@@ -63,7 +62,6 @@ def read_cores(stamps, own, remote, nbytes, transactions, targets):
 @kernel
 def read_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
     """`read_cores` with the command buffer programmed once per target."""
-    meet_all()
     begin = get_timestamp()
     for target in range(targets):
         place = get_arg_val(6 + target)
@@ -78,7 +76,6 @@ def read_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
 @kernel
 def write_cores(stamps, own, remote, nbytes, transactions, targets):
     """Write `nbytes` to each target core, `transactions` times.  Arguments 6...: x + 256 y of the targets."""
-    meet_all()
     begin = get_timestamp()
     for target in range(targets):
         place = get_arg_val(6 + target)
@@ -92,7 +89,6 @@ def write_cores(stamps, own, remote, nbytes, transactions, targets):
 @kernel
 def write_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
     """`write_cores` with the command buffer programmed once per target; one packet per write."""
-    meet_all()
     begin = get_timestamp()
     for target in range(targets):
         place = get_arg_val(6 + target)
@@ -107,7 +103,6 @@ def write_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
 @kernel
 def multicast(stamps, own, remote, nbytes, transactions, x0, y0, x1, y1, receivers, linked):
     """Multicast `nbytes` to the rectangle `transactions` times; `linked`: all but the last packet are."""
-    meet_all()
     destination = get_noc_multicast_addr(x0, y0, x1, y1, remote)
     begin = get_timestamp()
     for _ in range(transactions - 1):
@@ -120,7 +115,6 @@ def multicast(stamps, own, remote, nbytes, transactions, x0, y0, x1, y1, receive
 @kernel
 def multicast_loopback(stamps, own, remote, nbytes, transactions, x0, y0, x1, y1, receivers, linked):
     """`multicast` to a rectangle that holds the sender, which is a receiver too."""
-    meet_all()
     destination = get_noc_multicast_addr(x0, y0, x1, y1, remote)
     begin = get_timestamp()
     for _ in range(transactions - 1):

@@ -6,6 +6,7 @@ arrives).  Payload waits in a staging slot between leaving and arriving, so a so
 """
 
 import numba as nb
+import numpy as np
 
 from sim import calendar as cal
 from sim.cores import context as ctx
@@ -24,10 +25,10 @@ from sim.cores.threads import (
     wake,
     wake_to_retry,
 )
-from sim.dram.channel import dram_access
+from sim.dram.channel import bus_ticks, dram_access
 from sim.dram.storage import read_bank, write_bank
 from sim.memory import copy_bytes, load_u8, load_u32, store_8, store_32
-from sim.noc.multicast import send_multicast
+from sim.noc.multicast import PATH_TAKEN, send_multicast
 from sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
 from sim.state import (
     ATOMIC,
@@ -413,7 +414,13 @@ def send_request(m, index, flits, time):
     """Give a transaction's request to the network; it is in the command buffer at cycle `time`."""
     x = transactions_of(m)[index]
     p = noc_params_of(m)[0]
-    prepare(p, packets_of(m)[index], x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
+    packet = packets_of(m)[index]
+    prepare(p, packet, x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
+    packet.answered = 1 if x.kind == READ else 0
+    if x.kind == WRITE and tiles_of(m)[x.target].kind == TILE_DRAM:
+        dram = dram_params_of(m)[0]
+        packet.gate = m.n_tiles + bank_of(m, x.target, x.address)
+        packet.gate_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
     noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = HELD
     schedule_transaction(m, index, time)
 
@@ -641,7 +648,10 @@ def issue_multicast(m, thread, now):
     if is_open != 0 and is_open != path:
         fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
         return -1
-    n, left, free = multicast_packet(m, thread, now + m.issue_multicast, address, noc, loopback, is_open, flits)
+    cost = m.issue_multicast if t.attempts == 0 else 0
+    n, left, free = multicast_packet(m, thread, now + cost, address, noc, loopback, is_open, linked, flits)
+    if n == PATH_TAKEN:
+        return reserve_again(m, thread, now + cost)
     if n < 0:
         return -1
     if n != expected:
@@ -671,11 +681,29 @@ def issue_multicast(m, thread, now):
     words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
     words[base + COMMAND_FREE] = left
     t.step += count
-    return next_issue(m, thread, now, m.issue_multicast, last)
+    return next_issue(m, thread, now, cost, last)
 
 
 @nb.njit(cache=True)
-def multicast_packet(m, thread, time, address, noc, loopback, is_open, flits):
+def reserve_again(m, thread, now):
+    """The path of a multicast is another's: returns the cycle of the next attempt.
+
+    Random exponential back-off (ISA NoC/README): the window doubles with every failure; the same seed draws the same.
+    """
+    t = threads_of(m)[thread]
+    window = m.backoff_cycles << min(t.attempts, m.backoff_doublings)
+    t.attempts += 1
+    draw = np.uint64(((m.backoff_seed * 1024 + t.core) * 1048576 + t.sequence) * 4096 + t.attempts)
+    draw = (draw ^ (draw >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    draw = (draw ^ (draw >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    again = now + 1 + np.int64((draw >> np.uint64(33)) % np.uint64(window))
+    charge_stall(m, thread, WAIT_NOC_ISSUE, now, again)
+    t.phase = 1
+    return again
+
+
+@nb.njit(cache=True)
+def multicast_packet(m, thread, time, address, noc, loopback, is_open, keep, flits):
     """Route one multicast packet; receivers land in the machine's receiver list.  Returns (n or -1, left, free)."""
     t = threads_of(m)[thread]
     x1, y1 = (address >> 36) & 63, (address >> 42) & 63
@@ -689,8 +717,11 @@ def multicast_packet(m, thread, time, address, noc, loopback, is_open, flits):
         return -1, 0, 0
     n, left, free = send_multicast(
         links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
-        x0, y0, x1, y1, loopback, is_open, flits, time, receivers_of(m),
+        x0, y0, x1, y1, loopback, is_open, keep, flits, time, receivers_of(m),
     )  # fmt: skip
+    if n == PATH_TAKEN:
+        return n, 0, 0
+    t.attempts = 0
     if n == 0:
         fail(m, thread, Fault.MULTICAST_EMPTY, address, 0, 0)
         return -1, 0, 0
@@ -743,7 +774,10 @@ def issue_multicast_increment(m, thread, now):
     offset = address & ctx.NOC_OFFSET_MASK
     if not (valid_noc(m, thread, noc, -1) and check_l1(m, thread, t.core, offset, 4, True)):
         return -1
-    n, left, _ = multicast_packet(m, thread, now + m.issue_atomic, address, noc, 0, 0, 1)
+    cost = m.issue_atomic if t.attempts == 0 else 0
+    n, left, _ = multicast_packet(m, thread, now + cost, address, noc, 0, 0, 0, 1)
+    if n == PATH_TAKEN:
+        return reserve_again(m, thread, now + cost)
     if n < 0:
         return -1
     if n != expected:
@@ -758,7 +792,7 @@ def issue_multicast_increment(m, thread, now):
         schedule_transaction(m, index, receivers[2 * i + 1])
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE] = left
-    return next_issue(m, thread, now, m.issue_atomic, True)
+    return next_issue(m, thread, now, cost, True)
 
 
 # --- operations
@@ -771,6 +805,8 @@ def noc_read(m, thread, now):
     cost = m.issue_read
     if kind == ISSUE_PAGE and t.step == 0:
         cost = m.issue_read_page
+    elif kind == ISSUE_ONE_PACKET:
+        cost = m.issue_read_one_packet
     elif kind == ISSUE_STATEFUL:
         cost = m.issue_read_stateful
     return issue_read(
@@ -786,6 +822,8 @@ def noc_write(m, thread, now):
     cost = m.issue_write
     if kind == ISSUE_PAGE and t.step == 0:
         cost = m.issue_write_page
+    elif kind == ISSUE_ONE_PACKET:
+        cost = m.issue_write_one_packet
     elif kind == ISSUE_STATEFUL:
         cost = m.issue_write_stateful
     return issue_write(
@@ -951,6 +989,7 @@ def access_memory(m, index, now):
         done = dram_access(
             channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now, x.noc
         )
+        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].bus_free)
         log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)

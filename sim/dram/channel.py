@@ -30,7 +30,7 @@ DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes ticks_per_kib activate precharge row_active activate_spacing "
         "write_recovery refresh_interval refresh_time turnaround read_latency write_latency partial_bytes partial_ticks "
-        "link_ticks_per_kib request_ticks"
+        "link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -68,6 +68,7 @@ def build_dram_params(arch):
         p["refresh_time"] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
     p["write_latency"] = arch["dram.write_latency"] * TICKS
+    p["device_acknowledges"] = arch["dram.device_acknowledges"]
     p["partial_bytes"] = arch["dram.partial_write_bytes"]
     p["partial_ticks"] = arch["dram.partial_write_cycles"] * TICKS
     p["request_ticks"] = round(arch["dram.request_cycles"] * TICKS)
@@ -139,15 +140,23 @@ def accept(channel, p, noc, arrival):
     return at
 
 
+@nb.njit(cache=True, inline="always")
+def bus_ticks(p, size, partial):
+    """Ticks that `size` bytes take of the data bus; `partial`: as a read-modify-write."""
+    ticks = size * p.ticks_per_kib >> 10
+    return max(ticks, p.partial_ticks) if partial else ticks
+
+
 @nb.njit(cache=True)
 def dram_access(channels, banks, p, index, address, size, is_write, time, noc):
-    """Serve `size` bytes at `address` of channel `index`, asked for at cycle `time` by way of a NoC.
+    """Serve `size` bytes at `address` of channel `index`; at cycle `time` the request is there, with all data of a write.
 
     Returns the cycle at which read data can start to leave the channel at the NoC's rate without a gap, or at which a
-    write is acknowledged.
+    write is acknowledged.  A write starts on the channel as soon as its first data are there.
     """
     channel = channels[index]
-    arrival = time * TICKS if is_write else accept(channel, p, noc, time * TICKS)
+    on_link = size * p.link_ticks_per_kib >> 10
+    arrival = time * TICKS - on_link if is_write else accept(channel, p, noc, time * TICKS)
     first, end = -1, arrival
     at, last = address // p.burst_bytes * p.burst_bytes, address + size
     while at < last:
@@ -156,9 +165,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc):
         number, row = locate(p, at)
         bank = banks[index * p.internal_banks + number]
         ready = open_row(channel, bank, p, row, min(bursts, p.groups), arrival)
-        ticks = (stop - at) * p.ticks_per_kib >> 10
-        if is_write and size <= p.partial_bytes:
-            ticks = max(ticks, p.partial_ticks)
+        ticks = bus_ticks(p, stop - at, is_write and size <= p.partial_bytes)
         start, end = use_bus(channel, p, ready, ticks, 1 if is_write else 0)
         bank.precharge_at = max(bank.precharge_at, end + (p.write_recovery if is_write else 0))
         if first < 0:
@@ -166,7 +173,8 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc):
         at = stop
     if is_write:
         channel.write_bytes += size
-        return max(arrival + p.write_latency, end) // TICKS
+        done = max(end, time * TICKS) if p.device_acknowledges != 0 else time * TICKS
+        return (done + p.write_latency) // TICKS
     channel.read_bytes += size
-    leave = max(first, end - (size * p.link_ticks_per_kib >> 10))
+    leave = max(first, end - on_link)
     return (leave + p.read_latency) // TICKS

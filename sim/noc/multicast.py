@@ -7,8 +7,10 @@ its path, 8 cycles per hop each way, and holds the sender's NIU until its tail h
 
 import numba as nb
 
-from sim.noc.packet import MAX_ROUTE, occupancy
+from sim.noc.packet import HELD, MAX_ROUTE, occupancy
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
+
+PATH_TAKEN = -2
 
 
 @nb.njit(cache=True)
@@ -35,12 +37,12 @@ def grow_tree(links, p, noc, source, target, size):
 
 
 @nb.njit(cache=True)
-def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, path_open, flits, time, receivers):
+def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, path_open, keep, flits, time, receivers):
     """Send one packet to every worker tile of the rectangle from (x0, y0) to (x1, y1) in the NoC's direction of travel.
 
     `workers[tile]` is 1 for tiles that listen; the sender is left out unless `loopback`; `path_open`: a linked
-    predecessor holds the path already.  `receivers` gets (tile, arrival of the tail) pairs.
-    Returns (number of receivers, cycle at which the packet starts to leave, cycle at which its tail has left).
+    predecessor holds the path already; `keep`: it stays held.  `receivers` gets (tile, arrival of the tail) pairs.
+    Returns (number of receivers or PATH_TAKEN, cycle at which the packet starts to leave, cycle at which its tail has left).
     """
     columns = ((x1 - x0) if noc == 0 else (x0 - x1)) % p.width + 1
     rows = ((y1 - y0) if noc == 0 else (y0 - y1)) % p.height + 1
@@ -61,6 +63,10 @@ def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, pat
     busy = occupancy(p.multicast_cost, flits)
     start = time if path_open != 0 else max(time, links[link_index(p.tiles, noc, source, INJECT)].clear)
     if path_open == 0:
+        for i in range(size):
+            link = links[p.tree[i]]
+            if link.reserved > start and link.owner != source:
+                return PATH_TAKEN, start, start
         start += p.reserve * depth + (p.even_extra if depth % 2 == 0 else p.odd_extra)
     for i in range(size):
         link = links[p.tree[i]]
@@ -68,6 +74,7 @@ def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, pat
     for i in range(size):
         link = links[p.tree[i]]
         link.clear = start + link.offset + busy
+        link.reserved, link.owner = HELD if keep != 0 else link.clear, source
         link.flits += flits
         link.packets += 1
         link.stall += start - time

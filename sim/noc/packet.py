@@ -23,7 +23,8 @@ from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_i
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
-N_VCS = 4  # 2 * response + dateline bit
+N_VCS = 5  # 2 * response + dateline bit; the last for transfers of a tile to itself
+LOCAL_VC = 4
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
@@ -32,16 +33,20 @@ REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
 
 LINK_DTYPE = np.dtype(
-    [(name, np.int64) for name in "clear flits packets stall stamp offset latency port next_tile wraps".split()]
-    + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting".split()],
+    [
+        (name, np.int64)
+        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps".split()
+    ]
+    + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting standing full".split()],
     align=True,
 )
-# clear: the cycle from which the link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT;
-# wraps: 1 on the link that closes the ring
+# reserved: the cycle until which the path of a multicast of tile `owner` holds the link; clear: the cycle from which the link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT;
+# wraps: 1 on the link that closes the ring; standing: flits in the buffer behind the link; full: 0, or the cycle from which
+# the VC would be free if that buffer had room
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "noc tile x_hops y_hops link vc response dateline flits held emission hop arrive time begun left local delivered "
-        "next next_granted next_gone"
+        "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
+        "hop arrive time begun left local delivered next next_granted next_gone"
     ).split()]
     + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
     align=True,
@@ -49,7 +54,7 @@ PACKET_DTYPE = np.dtype(
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra stamp granted gone"
+        "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
     align=True,
@@ -80,8 +85,8 @@ def build_links(arch):
 
 
 def build_ports(arch):
-    """Cycle (in PORT_TICKS) from which the L1 port of each tile is free."""
-    return np.zeros(arch.noc_size[0] * arch.noc_size[1], np.int64)
+    """Cycle (in PORT_TICKS) from which the L1 port of each tile is free, then the data bus of each DRAM channel."""
+    return np.zeros(arch.noc_size[0] * arch.noc_size[1] + arch.dram_banks, np.int64)
 
 
 def build_noc_params(arch):
@@ -98,6 +103,9 @@ def build_noc_params(arch):
     p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
     p["port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["l1.noc_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]
+    p["niu_requests"] = arch["noc.niu_requests"]
+    burst_bytes = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
+    p["gate_queue"] = round(arch["dram.write_queue"] * burst_bytes * PORT_TICKS / arch["dram.bank_bytes_per_cycle"])
     p["granted"] = p["gone"] = -1
     return params
 
@@ -115,6 +123,10 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
     pk.x_hops, pk.y_hops = offsets(p.width, p.height, noc, source, target)
     pk.link = link_index(p.tiles, noc, source, INJECT)
     pk.held = (flits - 1) // p.buffer
+    pk.rest = flits - pk.held * p.buffer
+    pk.answered, pk.gate = 0, -1
+    if response == 0:
+        pk.stands = -1
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
     pk.hop = pk.dateline = pk.delivered = 0
@@ -133,10 +145,10 @@ def head_event(links, ports, p, packets, index, now):
     link = links[pk.link]
     p.granted = p.gone = -1
     pk.arrive = now
-    queue = pk.vc = 2 * pk.response + pk.dateline
-    if pk.link % LINKS_PER_TILE == EJECT:
+    queue = pk.vc = 2 * pk.response + pk.dateline if pk.local == 0 else LOCAL_VC
+    if pk.link % LINKS_PER_TILE == EJECT and pk.local == 0:
         queue = pk.vc = 2 * pk.response
-        if link.vc_free[queue + 1] < link.vc_free[queue]:
+        if pk.response != 0 and link.vc_free[queue + 1] < link.vc_free[queue]:
             pk.vc = queue + 1
     if link.vc_free[pk.vc] == HELD:
         pk.next = -1
@@ -170,6 +182,9 @@ def claim(links, ports, p, packets, index, now, others):
     done = link.clear if pk.flits > 1 else start + 1
     if hop == 0:
         pk.begun = start
+        if pk.stands >= 0:
+            stands, pk.stands = pk.stands, -1
+            others = leave_buffer(links, packets, stands, 1, p.niu_requests, now, others)
         done = max(done, start + pk.emission)
     else:
         done = max(done, pk.done[hop - 1] + links[pk.route[hop - 1] // N_VCS].latency)
@@ -177,16 +192,20 @@ def claim(links, ports, p, packets, index, now, others):
         port = max(ports[link.port], start * PORT_TICKS) + (pk.flits - 1) * p.port_ticks
         ports[link.port] = port
         done = max(done, port // PORT_TICKS)
+    if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
+        drained = max(ports[pk.gate], start * PORT_TICKS) + pk.gate_ticks
+        ports[pk.gate] = drained
+        done = max(done, (drained - p.gate_queue) // PORT_TICKS)
     pk.route[hop] = pk.link * N_VCS + pk.vc
     pk.done[hop] = done
     pk.hop = hop + 1
     last_released = hop - pk.held
-    if pk.link % LINKS_PER_TILE == EJECT or pk.local != 0:
+    if pk.link % LINKS_PER_TILE == EJECT:
         pk.delivered = 1
-        pk.time = done - 1 + (p.local if hop == 0 else link.latency)
+        pk.time = done - 1 + link.latency
         first_released, last_released = hop, max(last_released, 0)
     else:
-        pk.time = start + link.latency
+        pk.time = start + (link.latency if pk.local == 0 else p.local - p.eject)
         follow_route(links, p, pk)
         first_released = last_released
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
@@ -217,9 +236,11 @@ def release(links, p, packets, index, hop, first, last, now, others):
 
     Returns the stack of packets that can claim now (see `claim`).
     """
+    pk = packets[index]
+    if hop > pk.held:
+        others = leave_buffer(links, packets, pk.route[hop - pk.held - 1], pk.rest, p.buffer, now, others)
     if last < 0:
         return others
-    pk = packets[index]
     leaves = pk.done[hop]
     for i in range(hop, last - 1, -1):
         link = links[pk.route[i] // N_VCS]
@@ -227,17 +248,53 @@ def release(links, p, packets, index, hop, first, last, now, others):
             leaves = max(pk.done[i], leaves - p.buffer - link.latency)
         if i > first:
             continue
-        vc = pk.route[i] % N_VCS
-        link.vc_free[vc] = max(leaves, now)
+        free = max(leaves, now)
         if i == 0:
-            pk.left = max(leaves, now)
+            pk.left = free
             pk.next_gone = p.gone
             p.gone = index
-        queue = vc & ~1 if pk.route[i] // N_VCS % LINKS_PER_TILE == EJECT else vc
-        waiting = link.first_waiting[queue]
-        if waiting >= 0:
-            link.first_waiting[queue] = packets[waiting].next
-            packets[waiting].vc = vc
-            packets[waiting].next = others
-            others = waiting
+        if pk.delivered == 0:
+            others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
+        elif i == hop and pk.answered != 0 and pk.local == 0:
+            pk.stands = pk.route[i]
+            others = enter_buffer(links, packets, pk.stands, 1, p.niu_requests, free, others)
+        else:
+            others = set_free(links, packets, pk.route[i], free, others)
     return others
+
+
+@nb.njit(cache=True)
+def set_free(links, packets, channel, free, others):
+    """Set a VC (link * N_VCS + VC) free from cycle `free` on; the first that waits for it comes on top of `others`."""
+    link, vc = links[channel // N_VCS], channel % N_VCS
+    link.vc_free[vc] = free
+    queue = vc & ~1 if channel // N_VCS % LINKS_PER_TILE == EJECT else vc
+    waiting = link.first_waiting[queue]
+    if waiting < 0:
+        return others
+    link.first_waiting[queue] = packets[waiting].next
+    packets[waiting].vc = vc
+    packets[waiting].next = others
+    return waiting
+
+
+@nb.njit(cache=True)
+def enter_buffer(links, packets, channel, flits, room, free, others):
+    """Flits stand in the buffer behind a VC, which is free from `free` on if another packet like this finds room there."""
+    link, vc = links[channel // N_VCS], channel % N_VCS
+    link.standing[vc] += flits
+    if link.standing[vc] + flits > room:
+        link.full[vc] = free
+        return others
+    return set_free(links, packets, channel, free, others)
+
+
+@nb.njit(cache=True)
+def leave_buffer(links, packets, channel, flits, room, now, others):
+    """Flits go on from the buffer behind a VC; it is set free if it was held for want of room."""
+    link, vc = links[channel // N_VCS], channel % N_VCS
+    link.standing[vc] -= flits
+    if link.full[vc] == 0 or link.standing[vc] + flits > room:
+        return others
+    free, link.full[vc] = max(link.full[vc], now), 0
+    return set_free(links, packets, channel, free, others)
