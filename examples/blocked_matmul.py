@@ -21,6 +21,7 @@ sender's `ready` semaphore; the sender waits for all of them, multicasts the blo
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import host_api as tt
 from examples import ExampleResult
@@ -259,8 +260,8 @@ def _block_sharded(device, tiles, dtype, plan, shard_tiles):
     )
 
 
-def _create_operands(device, shape, plan, settings, rng):
-    """Random A and B, uninitialised C."""
+def create_operands(device, shape, plan, settings, rng=None):
+    """A and B, random or, without `rng`, uninitialised as C is."""
     m, k, n = shape
     dtype, in0_config, out_config = settings.dtype, None, None
     if settings.in0_sharded:
@@ -269,9 +270,10 @@ def _create_operands(device, shape, plan, settings, rng):
     if settings.out_sharded:
         shard = (plan.per_core_m, plan.per_core_n)
         out_config = _block_sharded(device, (plan.m, plan.n), dtype, plan, shard)
+    create = create_tensor if rng is None else partial(random_tensor, rng=rng)
     return Operands(
-        random_tensor(device, rng, (m, k), dtype, in0_config),
-        random_tensor(device, rng, (k, n), dtype),
+        create(device, shape=(m, k), dtype=dtype, config=in0_config),
+        create(device, shape=(k, n), dtype=dtype),
         create_tensor(device, (m, n), dtype, out_config),
     )
 
@@ -286,7 +288,7 @@ def run_blocked(device, shape, fidelity, grid, rng, settings):
     """Plan, build, run and read back one product; `shape` (M, K, N) in elements."""
     m, k, n = shape
     plan = make_plan(shape, grid, settings, free_l1_bytes(device))
-    operands = _create_operands(device, shape, plan, settings, rng)
+    operands = create_operands(device, shape, plan, settings, rng)
     execute(device, build_program(device, plan, settings, operands, fidelity))
     tensors = (operands.in0, operands.in1, operands.out)
     return ExampleResult(
