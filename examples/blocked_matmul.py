@@ -17,7 +17,8 @@ the topology:
 
 Handshake of a multicast: each receiver reserves space, marks its `received` semaphore 0 and increments the
 sender's `ready` semaphore; the sender waits for all of them, multicasts the block and then the value 1 into
-`received`.  Both multicasts take the same route in order, so a receiver that sees 1 has the block.
+`received`.  Both multicasts take the same route in order, so a receiver that sees 1 has the block.  Blackhole issues
+them through separate queues, so tt-metal's kernels wait there until the block has left the core.
 """
 
 from dataclasses import dataclass
@@ -92,6 +93,7 @@ class _Builder:
         self.grid = (plan.columns, plan.rows)
         self.cores = grid_range(self.grid)
         self.in0_noc = settings.in0_noc
+        self.flush = int(device.arch.name == "blackhole")
         self.in1_noc = tt.NOC.NOC_1 if self.in0_noc == tt.NOC.NOC_0 else tt.NOC.NOC_0
 
     def build(self, fidelity):
@@ -155,7 +157,7 @@ class _Builder:
     def _in0_compile_args(self):
         plan = self.plan
         blocks = [plan.out_blocks_h, plan.out_blocks_w, plan.k_blocks, plan.out_block_h, plan.in0_block_w]
-        return blocks + self.in0_semaphores
+        return [*blocks, *self.in0_semaphores, self.flush]
 
     def _in0_interleaved(self):
         """Senders and receivers of in0 by topology."""
@@ -210,7 +212,7 @@ class _Builder:
         compile_args = [
             plan.out_blocks_h, plan.out_blocks_w, plan.k_blocks, plan.out_block_h, plan.out_block_w,
             plan.in0_block_w, plan.subblock_h, plan.subblock_w, plan.n, int(not self.settings.out_sharded),
-            *self.in1_semaphores,
+            *self.in1_semaphores, self.flush,
         ]  # fmt: skip
         shares = self.settings.topology is Topology.ROWS_COLUMNS and rows > 1
         senders = tt.CoreRangeSet([rectangle(0, 0, columns - 1, 0)]) if shares else self.cores
