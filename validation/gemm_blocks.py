@@ -76,7 +76,7 @@ def automatic(shape, grid, dtype, arch):
     ttnn first asks how many blocks of 16 x 16 tiles the output has.  One row of several blocks, no more than the grid has
     columns: in0 goes to all cores, each with its own columns of the output and K blocks of two tiles.  Else the output
     is spread over rows and columns, with the K share of a column of cores as K block where K divides evenly, else one
-    tile; when that does not fit in L1, the largest out block that fits, then the deepest K block.
+    tile; when that does not fit in L1, the largest out block that fits beside this K block, of two alike the lower one.
     """
     m, k, n = (*tile_counts(shape[:2]), tile_counts(shape[1:])[1])
     free = arch.l1_size - arch.l1_user_base
@@ -86,8 +86,8 @@ def automatic(shape, grid, dtype, arch):
     per_core = ceil_div(m, grid[1]), ceil_div(n, grid[0])
     share = k // grid[0] if k % grid[0] == 0 else 1
     blocks = [(h, w) for h in _divisors(per_core[0]) for w in _divisors(per_core[1])]
-    for out_block in sorted(blocks, key=lambda b: (-b[0] * b[1], b[0] + b[1])):
-        for depth in _divisors(share):
+    for depth in _divisors(share):
+        for out_block in sorted(blocks, key=lambda b: (-b[0] * b[1], b[0] + b[1], b[0])):
             if _buffers(depth, *out_block, dtype) <= free:
                 return "rows_columns", _sizes(depth, per_core, out_block)
     raise AssertionError("one tile fits")
