@@ -11,6 +11,7 @@ from sim.cores.data_format import DataFormat
 from sim.dispatch import Costs
 from sim.environment import FS_PER_NS
 
+WARM_UP_RUNS, MEASURED_RUNS = 5, 100  # of the report's loop
 TOPOLOGIES = {"rows_columns": Topology.ROWS_COLUMNS, "all": Topology.ALL}
 
 
@@ -42,12 +43,19 @@ def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded
 
 
 def runs_ns(arch, program, program_ns):
-    """(traced, untraced) ns per run when a program of `program_ns` runs again and again.
+    """(traced, untraced) ns per run when a program of `program_ns` runs again and again, as in the report's loop.
 
     Its configuration is written while the run before goes on (`sim.dispatch`), so a run takes the longer of the two;
     untraced it also takes as long as the host needs to enqueue it.
     """
     costs, cost = Costs(arch), program_cost(program._state.snapshot(0), arch)
-    busy_ns = program_ns + (costs["go"] + costs["done"]) / FS_PER_NS
+    busy_ns = throttled(arch, program_ns) + (costs.start(cost) + costs["done"]) / FS_PER_NS
     traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
     return max(busy_ns, traced), max(busy_ns, untraced, arch["host.enqueue_program_ns"])
+
+
+def throttled(arch, program_ns):
+    """Mean ns of a program in the report's loop: under lasting load the clock falls to what the board's power allows."""
+    full_ns = arch["clock.full_clock_ms"] * 1e6 / (WARM_UP_RUNS + MEASURED_RUNS)
+    lasting_ns = max(0.0, program_ns - full_ns)
+    return program_ns + lasting_ns * (arch.clock_mhz / arch["clock.sustained_mhz"] - 1)
