@@ -17,6 +17,7 @@ from bench import (
     dram,
     flit,
     gemm,
+    gemm_speed,
     handoff,
     light_metal,
     noc_replay,
@@ -110,6 +111,13 @@ def determinism():
     yield at_most("runs with other hash seeds that differ", different, "runs", 0)
 
 
+def large_products():
+    """A matrix product of 4096^3 on a full grid, timing only."""
+    gemm_speed.cube(512)
+    seconds = min(gemm_speed.cube(4096) for _ in range(2))
+    yield at_most("matmul 4096x4096x4096, operands in DRAM, timing only", seconds, "s", gemm_speed.CUBE_SECONDS)
+
+
 def silicon():
     for row in gemm.rows():
         measured, simulated = int(row["trisc1_cycles"]), gemm.simulate(row)
@@ -181,8 +189,8 @@ def memory():
 
 
 GROUPS = (
-    cold_start, warm_start, lane, packets, flits, memory, matmul, exact, tracing, saving, above_host_api, noc_events,
-    determinism, silicon,
+    cold_start, warm_start, lane, packets, flits, memory, matmul, large_products, exact, tracing, saving, above_host_api,
+    noc_events, determinism, silicon,
 )  # fmt: skip
 
 

@@ -17,10 +17,12 @@ the topology:
 
 Handshake of a multicast: each receiver reserves space, marks its `received` semaphore 0 and increments the
 sender's `ready` semaphore; the sender waits for all of them, multicasts the block and then the value 1 into
-`received`.  Both multicasts take the same route in order, so a receiver that sees 1 has the block.
+`received`.  Both multicasts take the same route in order, so a receiver that sees 1 has the block.  Blackhole issues
+them through separate queues, so tt-metal's kernels wait there until the block has left the core.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import host_api as tt
 from examples import ExampleResult
@@ -91,6 +93,7 @@ class _Builder:
         self.grid = (plan.columns, plan.rows)
         self.cores = grid_range(self.grid)
         self.in0_noc = settings.in0_noc
+        self.flush = int(device.arch.name == "blackhole")
         self.in1_noc = tt.NOC.NOC_1 if self.in0_noc == tt.NOC.NOC_0 else tt.NOC.NOC_0
 
     def build(self, fidelity):
@@ -154,7 +157,7 @@ class _Builder:
     def _in0_compile_args(self):
         plan = self.plan
         blocks = [plan.out_blocks_h, plan.out_blocks_w, plan.k_blocks, plan.out_block_h, plan.in0_block_w]
-        return blocks + self.in0_semaphores
+        return [*blocks, *self.in0_semaphores, self.flush]
 
     def _in0_interleaved(self):
         """Senders and receivers of in0 by topology."""
@@ -209,7 +212,7 @@ class _Builder:
         compile_args = [
             plan.out_blocks_h, plan.out_blocks_w, plan.k_blocks, plan.out_block_h, plan.out_block_w,
             plan.in0_block_w, plan.subblock_h, plan.subblock_w, plan.n, int(not self.settings.out_sharded),
-            *self.in1_semaphores,
+            *self.in1_semaphores, self.flush,
         ]  # fmt: skip
         shares = self.settings.topology is Topology.ROWS_COLUMNS and rows > 1
         senders = tt.CoreRangeSet([rectangle(0, 0, columns - 1, 0)]) if shares else self.cores
@@ -259,8 +262,8 @@ def _block_sharded(device, tiles, dtype, plan, shard_tiles):
     )
 
 
-def _create_operands(device, shape, plan, settings, rng):
-    """Random A and B, uninitialised C."""
+def create_operands(device, shape, plan, settings, rng=None):
+    """A and B, random or, without `rng`, uninitialised as C is."""
     m, k, n = shape
     dtype, in0_config, out_config = settings.dtype, None, None
     if settings.in0_sharded:
@@ -269,9 +272,10 @@ def _create_operands(device, shape, plan, settings, rng):
     if settings.out_sharded:
         shard = (plan.per_core_m, plan.per_core_n)
         out_config = _block_sharded(device, (plan.m, plan.n), dtype, plan, shard)
+    create = create_tensor if rng is None else partial(random_tensor, rng=rng)
     return Operands(
-        random_tensor(device, rng, (m, k), dtype, in0_config),
-        random_tensor(device, rng, (k, n), dtype),
+        create(device, shape=(m, k), dtype=dtype, config=in0_config),
+        create(device, shape=(k, n), dtype=dtype),
         create_tensor(device, (m, n), dtype, out_config),
     )
 
@@ -286,7 +290,7 @@ def run_blocked(device, shape, fidelity, grid, rng, settings):
     """Plan, build, run and read back one product; `shape` (M, K, N) in elements."""
     m, k, n = shape
     plan = make_plan(shape, grid, settings, free_l1_bytes(device))
-    operands = _create_operands(device, shape, plan, settings, rng)
+    operands = create_operands(device, shape, plan, settings, rng)
     execute(device, build_program(device, plan, settings, operands, fidelity))
     tensors = (operands.in0, operands.in1, operands.out)
     return ExampleResult(

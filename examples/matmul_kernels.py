@@ -13,11 +13,16 @@ CB_PARTIALS = 24
 
 
 @device_function
-def send_block(start, nbytes, ready, received, receivers, x0, y0, x1, y1):
-    """Multicast `nbytes` of L1 from `start` to the same address of the receivers, once all are ready."""
+def send_block(start, nbytes, ready, received, receivers, x0, y0, x1, y1, flush):
+    """Multicast `nbytes` of L1 from `start` to the same address of the receivers, once all are ready.
+
+    `flush`: block and value leave by separate queues, so the block must have left before the value is issued.
+    """
     noc_semaphore_wait(ready, receivers)
     noc_semaphore_set(ready, 0)
     noc_async_write_multicast(start, get_noc_multicast_addr(x0, y0, x1, y1, start), nbytes, receivers, linked=True)
+    if flush:
+        noc_async_writes_flushed()
     noc_semaphore_set_multicast(received, get_noc_multicast_addr(x0, y0, x1, y1, received), receivers)
 
 
@@ -43,6 +48,7 @@ def in0_sender(in0_address, first_row, valid_rows, receivers, x0, y0, x1, y1):
     block_w = get_compile_time_arg_val(4)
     ready = get_semaphore(get_compile_time_arg_val(5))
     received = get_semaphore(get_compile_time_arg_val(6))
+    flush = get_compile_time_arg_val(8)
     k_tiles = k_blocks * block_w
     block_tiles = out_block_h * block_w
     tile_bytes = get_tile_size(CB_IN0)
@@ -62,7 +68,7 @@ def in0_sender(in0_address, first_row, valid_rows, receivers, x0, y0, x1, y1):
                     address += block_w * tile_bytes
                 noc_async_read_barrier()
                 if receivers > 0:
-                    send_block(start, block_tiles * tile_bytes, ready, received, receivers, x0, y0, x1, y1)
+                    send_block(start, block_tiles * tile_bytes, ready, received, receivers, x0, y0, x1, y1, flush)
                 cb_push_back(CB_IN0, block_tiles)
     noc_async_write_barrier()
 
@@ -97,8 +103,9 @@ def in0_sharded(shard_address, my_column, x0, y0, x1, y1):
     ready = get_semaphore(get_compile_time_arg_val(5))
     received = get_semaphore(get_compile_time_arg_val(6))
     valid = get_semaphore(get_compile_time_arg_val(7))
-    shard_w = get_compile_time_arg_val(8)
-    columns = get_compile_time_arg_val(9)
+    flush = get_compile_time_arg_val(8)
+    shard_w = get_compile_time_arg_val(9)
+    columns = get_compile_time_arg_val(10)
     tile_bytes = get_tile_size(CB_IN0)
     block_tiles = out_block_h * block_w
     nbytes = block_tiles * tile_bytes
@@ -130,10 +137,14 @@ def in0_sharded(shard_address, my_column, x0, y0, x1, y1):
                         received_at = get_noc_multicast_addr(x0, y0, x1, y1, received)
                         if straight:
                             noc_async_write_multicast_loopback_src(source, block_at, nbytes, columns, linked=True)
+                            if flush:
+                                noc_async_writes_flushed()
                             noc_semaphore_set_multicast_loopback_src(valid, received_at, columns)
                             noc_semaphore_wait(received, 1)
                         else:
                             noc_async_write_multicast(start, block_at, nbytes, columns - 1, linked=True)
+                            if flush:
+                                noc_async_writes_flushed()
                             noc_semaphore_set_multicast(valid, received_at, columns - 1)
                 else:
                     owner_x = get_arg_val(6 + 2 * owner)
@@ -186,6 +197,7 @@ def in1_sender_writer(
     writes = get_compile_time_arg_val(9)
     ready = get_semaphore(get_compile_time_arg_val(10))
     received = get_semaphore(get_compile_time_arg_val(11))
+    flush = get_compile_time_arg_val(12)
     block_tiles = block_k * out_block_w
     tile_bytes = get_tile_size(CB_IN1)
     source = InterleavedAddrGen(in1_address, page_size=tile_bytes, dram=True)
@@ -206,7 +218,7 @@ def in1_sender_writer(
                     address += out_block_w * tile_bytes
                 noc_async_read_barrier()
                 if receivers > 0:
-                    send_block(start, block_tiles * tile_bytes, ready, received, receivers, x0, y0, x1, y1)
+                    send_block(start, block_tiles * tile_bytes, ready, received, receivers, x0, y0, x1, y1, flush)
                 cb_push_back(CB_IN1, block_tiles)
             if writes:
                 row0 = block_row * out_block_h

@@ -17,6 +17,7 @@ KINDS = {
     "numerics": "golden cases",
     "compute": "compute time",
     "kernels": "small kernels",
+    "gemm": "matrix products",
 }
 SHOWN_SKIPS = 10
 
@@ -25,11 +26,12 @@ SHOWN_SKIPS = 10
 @click.argument("kind", type=click.Choice(sorted(KINDS)))
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--group-by", metavar="COLUMN[,COLUMN]", help="Group by these columns instead of the kind's own groups.")
+@click.option("--metric", help="What to compare, for rows with several measurements (gemm: device, host).")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Write a picture: measured against simulated, errors.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
 @click.option("--fresh", is_flag=True, help="Do not use results of an earlier run of the same code.")
 @json_option
-def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
+def validate_command(kind, files, group_by, metric, plot, jobs, fresh, json_to):
     """Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.
 
     For numerics, FILES are folders of golden cases (index.json and arrays), and datums are compared bit by bit.
@@ -40,11 +42,12 @@ def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
 
     require_folder(json_to)
     require_folder(plot)
+    module = None if kind == "numerics" else importlib.import_module(f"validation.{kind}")
+    read = reader_of(kind, module, metric)
     if kind == "numerics":
         from validation.numerics_report import report
 
         return report(files, group_by, plot, json_to)
-    module = importlib.import_module(f"validation.{kind}")
     tables, broken = [], []
     for path in files:
         try:
@@ -54,7 +57,7 @@ def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
     columns = check_columns(group_by, tables)
     with progress_bar() as on_progress:
         rows, skipped, bad, seconds = validate(
-            kind, module, tables, jobs, lambda share: on_progress(f"validate {kind}: {share:.0%}"), keep=not fresh
+            kind, module, tables, jobs, lambda share: on_progress(f"validate {kind}: {share:.0%}"), not fresh, read
         )
     group_of = None if columns is None else lambda row: "/".join(row["columns"][name] for name in columns)
     result = summary(rows, skipped + bad, seconds, group_of)
@@ -77,6 +80,18 @@ def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
         raise click.exceptions.Exit(UsageError.exit_code)
     if not result["n"]:
         raise TensimError("no row could be compared", kind="nothing_compared")
+
+
+def reader_of(kind, module, metric):
+    """How the rows are read for --metric; None: the kind's own way.  UsageError for a metric that the kind has not."""
+    if metric is None:
+        return None
+    metrics = getattr(module, "METRICS", None)
+    if metrics is None:
+        raise UsageError(f"--metric {metric}: rows of {kind} have one measurement", hint="leave --metric out")
+    if metric not in metrics:
+        raise UsageError(f"--metric {metric}: no such measurement in {kind}", hint=", ".join(metrics))
+    return metrics[metric]
 
 
 def check_columns(group_by, tables):

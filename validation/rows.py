@@ -3,10 +3,13 @@
 A kind of validation (`validation.noc`, ...) is a module with
 - `COLUMNS`: for each layout of file it understands, the columns that tell it;
 - `read(row) -> Case`: what to simulate for one row, from its columns, never from its measured value; raises `Skip`;
-- `simulate(case.spec) -> float`: runs it, in a process of its own, and returns what was measured, in the row's unit.
+- `simulate(case.spec)`: runs it, in a process of its own, and returns what was measured, in the row's unit; or several
+  numbers, of which `case.value` takes what the row measured;
+- optionally `METRICS`: {name: a `read` of its own}, for rows with several measurements; the first is the default.
 """
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,7 +58,7 @@ class Case:
 
     `spec`: hashable, picklable description, all that decides the result: equal specs are simulated once.
     `group`: "ARCH/...".  `measured`: a number or a range (low, high).  `work`: relative cost of the simulation, the
-    longest go first.
+    longest go first.  `value`: the compared number of a simulation's result, which is JSON (a number, a list).
     """
 
     spec: tuple
@@ -63,6 +66,7 @@ class Case:
     measured: float | tuple
     unit: str
     work: float = 1.0
+    value: Callable = float
 
 
 def read_rows(path, layouts):

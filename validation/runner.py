@@ -55,7 +55,7 @@ def _work(task):
     """In a worker process: (spec, {"value"} or {"error"})."""
     module, spec = task
     try:
-        return spec, {"value": float(importlib.import_module(module).simulate(spec))}
+        return spec, {"value": importlib.import_module(module).simulate(spec)}
     except TensimError as error:
         return spec, {"error": str(error)}
 
@@ -84,15 +84,18 @@ def _mapped(tasks, jobs):
         yield from pool.imap_unordered(_work, tasks)
 
 
-def validate(kind, module, rows_by_file, jobs, on_done, keep=True):
-    """(rows, skipped, bad, seconds): see `validation.figures.summary`; `rows_by_file`: [(rows, layout)]."""
+def validate(kind, module, rows_by_file, jobs, on_done, keep=True, read=None):
+    """(rows, skipped, bad, seconds): see `validation.figures.summary`; `rows_by_file`: [(rows, layout)].
+
+    `read`: one of the module's `METRICS`; None: its `read`.
+    """
     from validation.figures import error_percent
     from validation.rows import cases_of
 
     begun = time.perf_counter()
     cases, skipped, bad = [], [], []
     for rows, layout in rows_by_file:
-        for mine, more in zip((cases, skipped, bad), cases_of(rows, layout, module.read), strict=True):
+        for mine, more in zip((cases, skipped, bad), cases_of(rows, layout, read or module.read), strict=True):
             mine.extend(more)
     values = simulate(module, [case for _, case in cases], jobs, Results(kind, keep), on_done)
     compared = []
@@ -101,14 +104,15 @@ def validate(kind, module, rows_by_file, jobs, on_done, keep=True):
         if "error" in result:
             skipped.append({"id": row.id, "why": f"its simulation failed: {result['error']}"})
             continue
+        simulated = case.value(result["value"])
         compared.append(
             {
                 "id": row.id,
                 "group": case.group,
                 "measured": case.measured,
-                "simulated": result["value"],
+                "simulated": simulated,
                 "unit": case.unit,
-                "err_pct": error_percent(result["value"], case.measured),
+                "err_pct": error_percent(simulated, case.measured),
                 "columns": row.columns,
             }
         )

@@ -1,0 +1,61 @@
+"""Running one matrix product of the GEMM FLOPS report, timing only."""
+
+import host_api as tt
+from examples.blocked_matmul import build_program, create_operands, free_l1_bytes
+from examples.common import execute
+from examples.matmul_plan import Settings, Topology, make_plan
+from sim import statistics
+from sim.arch import load_arch
+from sim.binding import program_cost
+from sim.cores.data_format import DataFormat
+from sim.dispatch import Costs
+from sim.environment import FS_PER_NS
+
+WARM_UP_RUNS, MEASURED_RUNS = 5, 100  # of the report's loop
+TOPOLOGIES = {"rows_columns": Topology.ROWS_COLUMNS, "all": Topology.ALL}
+
+
+def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded, topology, blocks):
+    """[cycles of the longest TRISC1 kernel, ns per traced run, ns per untraced run] of back-to-back runs.
+
+    `shape`: (M, K, N) in elements; `blocks`: (name, tiles) of `examples.matmul_plan.Settings`.
+    """
+    settings = Settings(
+        topology=TOPOLOGIES[topology],
+        dtype=DataFormat(dtype),
+        fp32_dest_acc_en=False,
+        in0_sharded=in0_sharded,
+        out_sharded=out_sharded,
+        **dict(blocks),
+    )
+    device = tt.create_device(arch=load_arch(arch, {"board": board}), numerics="off")
+    try:
+        plan = make_plan(shape, grid, settings, free_l1_bytes(device))
+        operands = create_operands(device, shape, plan, settings)
+        program = build_program(device, plan, settings, operands, tt.MathFidelity[fidelity])
+        execute(device, program)
+        chip = device.chip
+        longest = int(statistics.thread_totals(chip, statistics.TRISC0 + 1)["longest"])
+        program_ns = statistics.program_cycles(chip) * 1000 / chip.arch.clock_mhz
+        return [longest, *runs_ns(device.arch, program, program_ns)]
+    finally:
+        tt.close_device(device)
+
+
+def runs_ns(arch, program, program_ns):
+    """(traced, untraced) ns per run when a program of `program_ns` runs again and again, as in the report's loop.
+
+    Its configuration is written while the run before goes on (`sim.dispatch`), so a run takes the longer of the two;
+    untraced it also takes as long as the host needs to enqueue it.
+    """
+    costs, cost = Costs(arch), program_cost(program._state.snapshot(0), arch)
+    busy_ns = throttled(arch, program_ns) + (costs.start(cost) + costs["done"]) / FS_PER_NS
+    traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
+    return max(busy_ns, traced), max(busy_ns, untraced, arch["host.enqueue_program_ns"])
+
+
+def throttled(arch, program_ns):
+    """Mean ns of a program in the report's loop: under lasting load the clock falls to what the board's power allows."""
+    full_ns = arch["clock.full_clock_ms"] * 1e6 / (WARM_UP_RUNS + MEASURED_RUNS)
+    lasting_ns = max(0.0, program_ns - full_ns)
+    return program_ns + lasting_ns * (arch.clock_mhz / arch["clock.sustained_mhz"] - 1)
