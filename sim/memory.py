@@ -86,3 +86,23 @@ def zero_bytes(typingctx, destination, count):
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic
+def as_pointer(typingctx, address):
+    """A host address as the pointer that `numba.carray` takes."""
+
+    def codegen(context, builder, signature, args):
+        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx, word):
+    """Number of the lowest bit that is set in `word`, which is not 0."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), codegen
