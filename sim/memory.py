@@ -1,4 +1,4 @@
-"""Raw memory for the compiled lane: loads, stores and copies by host address.
+"""Raw memory for the compiled lane: loads, stores, copies and calls by host address.
 
 Addresses are int64; nothing here checks bounds, the callers do.
 """
@@ -106,3 +106,15 @@ def lowest_bit(typingctx, word):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.int64), codegen
+
+
+@intrinsic
+def call_model(typingctx, function, machine, event, now):
+    """Call the compiled function int64(int64, int64, int64) at a host address."""
+
+    def codegen(context, builder, signature, args):
+        word = ir.IntType(64)
+        prototype = ir.FunctionType(word, [word] * 3)
+        return builder.call(builder.inttoptr(args[0], prototype.as_pointer()), args[1:])
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64), codegen

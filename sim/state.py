@@ -107,7 +107,7 @@ _ADDRESSES = (
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "scratch "
-    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo"
+    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self"
 ).split()
 _COUNTERS = (
     "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_threads n_cores n_tiles n_links "
@@ -187,6 +187,7 @@ PARAMETERS = {
     "sync_lag": ("tensix.sync_lag", 1),
 }
 
+# `flit_model`: the compiled function that moves flits (`sim.cores.flits`), 0 with the packet model
 MACHINE = np.dtype(
     [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],
     align=True,

@@ -15,7 +15,7 @@ has a queue per class, of which class 0 (requests) also carries multicasts (`sim
 import numba as nb
 
 from sim.memory import lowest_bit
-from sim.noc.flit_multicast import cross_multicasts, grant_paths, may_leave
+from sim.noc.flit_multicast import NEW, add_output, cross_multicasts, grant_paths, last_tree, may_leave, new_tree
 from sim.noc.flit_network import (
     ARRIVED,
     BEGUN,
@@ -61,6 +61,34 @@ def enqueue(net, packet):
     n.tail[p.group] = packet
     net.in_flight += p.receivers
     wake_node(net, p.source)
+
+
+@nb.njit(cache=True)
+def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
+    """Hand a multicast without receivers yet to the NIU of `source`; see `add_receiver` and `enqueue`.
+
+    `linked`: its path is open, so that it takes the tree and the receivers of the multicast before; `keep`: it stays open.
+    """
+    p = packets_of(net)[packet]
+    p.source, p.target, p.flits, p.group, p.ready, p.emission = source, NONE, flits, 0, ready, emission
+    p.linked, p.keep, p.stage, p.receivers, p.delay = linked, keep, NEW, 0, 0
+    p.tree = last_tree(net, source) if linked else new_tree(net, source)
+
+
+@nb.njit(cache=True)
+def add_receiver(net, packet, target):
+    """Add the unicast route to one receiver to a multicast's tree; returns its hops."""
+    p = packets_of(net)[packet]
+    node, hops, local = p.source, 0, net.ports - 1
+    p.receivers += 1
+    out = route(net, node, target)
+    while out != local:
+        add_output(net, p.tree, node, out)
+        node = channels_of(net)[channels_of(net)[node * net.inputs + out * net.vcs].downstream].node
+        out = route(net, node, target)
+        hops += 1
+    add_output(net, p.tree, node, local)
+    return hops
 
 
 @nb.njit(cache=True, inline="always")
@@ -345,6 +373,7 @@ def next_cycle(net):
 @nb.njit(cache=True)
 def run_until_idle(net, limit, done):
     """Step until every packet is delivered or cycle `limit`; `done[packet]` gets the cycle at its NIU.  Whether it is idle."""
+    net.now = 0
     while net.in_flight > 0 and net.now < limit:
         step(net)
         events = events_of(net)

@@ -35,11 +35,17 @@ def tree_bits(net, tree, node):
 
 
 @nb.njit(cache=True)
+def last_tree(net, source):
+    """The tree of the newest multicast of the NIU of `source`."""
+    return source * TREES_PER_NIU + nodes_of(net)[source].tree
+
+
+@nb.njit(cache=True)
 def new_tree(net, source):
     """An empty tree of the NIU of `source`."""
     n = nodes_of(net)[source]
     n.tree = (n.tree + 1) % TREES_PER_NIU
-    tree = source * TREES_PER_NIU + n.tree
+    tree = last_tree(net, source)
     for word in range(net.tree_words):
         words_at(net.trees_at)[tree * net.tree_words + word] = 0
     return tree

@@ -26,7 +26,7 @@ _ARRAYS = (
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
         "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer hop inject eject local port_ticks "
-        "span wire_room words tree_words now in_flight moved n_packets n_credits n_events n_waiting released clock_at self_at"
+        "span wire_room words tree_words now in_flight moved n_packets n_credits n_events n_waiting released due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
 )  # fmt: skip
@@ -73,7 +73,7 @@ class Network:
         net["buffer"], net["hop"], net["inject"], net["eject"], net["local"] = buffer, hop, inject, eject, local
         net["span"], net["wire_room"] = max(hop, inject) + 1, n_nodes * ports
         net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
-        net["clock_at"], net["self_at"] = NONE, self.record.ctypes.data
+        net["now"], net["due"] = -1, NONE
         trees = n_nodes * TREES_PER_NIU if multicast else 0
         self.place("nodes", np.zeros(n_nodes, NODE))
         self.place("channels", self._channels(n_nodes, ports, vcs + multicast, buffer))
