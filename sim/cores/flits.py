@@ -113,13 +113,14 @@ def flit_event(machine, event, now):
 def flit_network(arch, links, ports):
     """The flit network of a chip, idle; `links` and `ports`: the packet model's arrays, which also hold this model's counts.
 
-    A VC has room for the router's buffer and for the flits that are on the wire and in the pipeline when it stops.
+    A VC has the documented buffer, and at least one that keeps its link busy while credits come back, since on silicon a
+    single stream gets the whole link.
     """
     from sim.noc.flit_network import build_chip
 
     hop = arch["noc.hop_cycles"]
     network = build_chip(
-        *arch.noc_size, buffer=arch["noc.buffer_flits"] + hop + 1, hop=hop, inject=arch["noc.niu_to_router_cycles"],
+        *arch.noc_size, buffer=max(arch["noc.buffer_flits"], hop + 1), hop=hop, inject=arch["noc.niu_to_router_cycles"],
         eject=arch["noc.router_to_niu_cycles"], local=arch["noc.local_cycles"],
     )  # fmt: skip
     nodes, tiles = network.arrays["nodes"], len(ports)

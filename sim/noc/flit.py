@@ -147,20 +147,32 @@ def arrivals(net):
 
 @nb.njit(cache=True)
 def allocate_vcs(net, node):
-    """Give packets whose head is at the front a free VC of their class at the next router."""
+    """Give packets whose head is at the front a free VC of their class at the next router, first come, first served."""
     n = nodes_of(net)[node]
     base, left = node * net.inputs, n.need
     while left:
-        index = lowest_bit(left)
-        left &= left - 1
+        index, packet = oldest_head(net, base, left)
+        left &= ~(1 << index)
         c = channels_of(net)[base + index]
-        packet = words_at(net.buffers_at)[(base + index) * net.buffer + c.first]
         out = route(net, node, packets_of(net)[packet].target)
         vc = choose_vc(net, node, c, packet, out)
         if vc != NONE:
             c.out, c.out_vc = out, vc
             n.need &= ~(1 << index)
             n.request[out] |= 1 << index
+
+
+@nb.njit(cache=True)
+def oldest_head(net, base, left):
+    """(number, front packet) of that input VC in the bit set `left` whose front packet's head has come first."""
+    oldest = packet = NONE
+    while left:
+        index = lowest_bit(left)
+        left &= left - 1
+        head = words_at(net.buffers_at)[(base + index) * net.buffer + channels_of(net)[base + index].first]
+        if packet == NONE or packets_of(net)[head].arrived < packets_of(net)[packet].arrived:
+            oldest, packet = index, head
+    return oldest, packet
 
 
 @nb.njit(cache=True)
