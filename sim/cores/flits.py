@@ -116,7 +116,6 @@ def flit_network(arch, links, ports):
     A VC has the documented buffer, and at least one that keeps its link busy while credits come back, since on silicon a
     single stream gets the whole link.
     """
-    from sim.noc.flit_network import build_chip
 
     hop = arch["noc.hop_cycles"]
     network = build_chip(
