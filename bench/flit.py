@@ -6,26 +6,31 @@ Routers of the curves: 4 VCs of 8 flits, 2 cycles per hop, dimension-order routi
 import sys
 import time
 
-from sim.noc import flit, traffic
+import numpy as np
 
-ROUTER = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 0, "eject": 1}
+from sim.noc import flit, traffic
+from sim.noc.flit_network import MESH, PACKET, TORUS, build
+
+ROUTER = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 1, "eject": 1}
+PACKETS = 50_000
 LOADS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
-KINDS = {"mesh 8x8": flit.MESH, "torus 8x8": flit.TORUS}
+KINDS = {"mesh 8x8": MESH, "torus 8x8": TORUS}
 
 
 def speed():
     """Flit-hops per second of host time on an 8x8 mesh at 0.35 flits per node and cycle."""
-    traffic.uniform_random(flit.MESH, 8, 8, 0.1, 100, **ROUTER)  # compiles
-    net, cycles, nodes = flit.build(flit.MESH, 8, 8, capacity=200_000, **ROUTER), 4000, 64
+    traffic.uniform_random(MESH, 8, 8, 0.1, 100, **ROUTER)  # compiles
+    network, cycles, nodes = build(MESH, 8, 8, **ROUTER), 4000, 64
+    network.place_packets(np.zeros(PACKETS, PACKET))
     packet = 0
     for time_ in range(0, cycles, 4):
         for node in range(nodes):
             if (node * 7 + time_ // 4) % 20 < 7:
-                flit.inject(net, packet, node, (node * 31 + time_ * 17 + 11) % nodes, 4, 0, time_)
+                flit.inject(network.net, packet, node, (node * 31 + time_ * 17 + 11) % nodes, 4, 0, time_, 4)
                 packet += 1
     begun = time.perf_counter()
-    flit.run_until_idle(net, 10 * cycles)
-    return int(net.shape["moved"][0]) / (time.perf_counter() - begun)
+    flit.run_until_idle(network.net, 10 * cycles, np.zeros(PACKETS, np.int64))
+    return int(network.net["moved"]) / (time.perf_counter() - begun)
 
 
 def curves(cycles=4000):

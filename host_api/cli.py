@@ -10,6 +10,7 @@ from host_api.command_line import (
     key_values,
     loops_option,
     main,
+    noc_option,
     one_chip,
     progress_bar,
     require_folder,
@@ -60,7 +61,7 @@ def examples(json_to):
     show_default=True,
     help="exact (the chip's bits), fast (float32) or off (timing only).",
 )
-@click.option("--noc", "noc_model", default="packet", show_default=True, help="NoC model.")
+@noc_option
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from sim.errors import SimulatorError, TensimError, UsageError
 
 TO_STDOUT = "-"
+NOC_MODELS = ("packet", "flit")  # those of `sim.chip`, which the command line does not load before it must
 err = Console(stderr=True)
 
 
@@ -103,6 +104,14 @@ device_option = click.option(
     "--device",
     metavar="SPEC",
     help="The chip as a device spec in place of --arch, e.g. 'sim://blackhole?cqs=2'; several with ',' are tried in order.",
+)
+noc_option = click.option(
+    "--noc",
+    "noc_model",
+    default=NOC_MODELS[0],
+    show_default=True,
+    type=click.Choice(NOC_MODELS),
+    help="NoC model: packets that hold links hop by hop, or routers stepped flit by flit (slower).",
 )
 loops_option = click.option(
     "--loops",

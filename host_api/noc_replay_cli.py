@@ -13,6 +13,7 @@ from host_api.command_line import (
     json_option,
     key_values,
     main,
+    noc_option,
     progress_bar,
     require_folder,
     write_json,
@@ -27,13 +28,14 @@ REPORT_WIDTH = 120  # columns, also where output is not a terminal: names of rec
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--mode", default="closed", show_default=True, type=click.Choice(["closed", "open"]),
               help="closed: gaps as recorded, waits simulated; open: every transfer at its recorded time.")  # fmt: skip
+@noc_option
 @click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter.")
 @click.option(
     "--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens (of one recording)."
 )
 @json_option
-def replay_noc(files, mode, arch, overrides, timeline, json_to):
+def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
     """Replay the NoC event traces FILES (the vendor's JSON) and compare the cycles; see docs/noc_traces.md."""
     from sim.arch import load_arch
     from validation.figures import summary
@@ -46,10 +48,10 @@ def replay_noc(files, mode, arch, overrides, timeline, json_to):
     if timeline and len(recordings) != 1:
         raise UsageError(f"--timeline shows one recording, not {len(recordings)}")
     with progress_bar() as on_progress:
-        rows, skipped, failed = replay_all(recordings, mode, timeline, on_progress)
+        rows, skipped, failed = replay_all(recordings, mode, noc_model, timeline, on_progress)
     broken += failed
     result = summary(rows, skipped + broken, time.perf_counter() - begun) | {
-        "mode": mode, "arch": arch.name, "failed": len(broken),
+        "mode": mode, "noc_model": noc_model, "arch": arch.name, "failed": len(broken),
     }  # fmt: skip
     if json_to:
         write_json(result, json_to)
@@ -76,7 +78,7 @@ def read_all(files, arch):
     return recordings, broken
 
 
-def replay_all(recordings, mode, timeline, on_progress):
+def replay_all(recordings, mode, noc_model, timeline, on_progress):
     """(rows, skipped, failed): every recording is in one of the three."""
     from sim.chip import Chip
     from traces.timeline import write_timeline
@@ -90,7 +92,7 @@ def replay_all(recordings, mode, timeline, on_progress):
             continue
         chip = chips.get(recording.arch.digest)
         if chip is None:
-            chip = chips[recording.arch.digest] = Chip(recording.arch, numerics="off")
+            chip = chips[recording.arch.digest] = Chip(recording.arch, numerics="off", noc=noc_model)
         if timeline:
             chip.enable_log()
         try:

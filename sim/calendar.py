@@ -12,6 +12,8 @@ KEY_BITS = 20
 CLASS_NETWORK = 0  # arrivals: memory changes before any thread looks at it
 CLASS_THREAD = 1
 NEVER = np.int64(2**63 - 1)
+CLOCK = -(1 << 40)  # the event of the flit model's clock; events of threads are -1 - thread
+CLOCK_KEY = (1 << 19) - 1  # behind all arrivals of its cycle, before all threads
 MAX_CORES = 256
 
 

@@ -25,11 +25,14 @@ from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
 from sim.event_loop import earliest, run, start_threads
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
+from sim.noc.flit_network import PACKET
 from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports
 
 NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
+NOC_MODELS = ("packet", "flit")
 CHUNK_BYTES = 1 << 18
 CHUNKS_PER_SLAB = 64
+CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one per cycle of a hop
 LOG_ENTRIES = 1 << 18
 N_SEMAPHORES = 16
 SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (reference section 1.6)
@@ -56,15 +59,15 @@ ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PA
 class Chip:
     """One simulated chip.
 
-    `arch`: from `sim.arch.load_arch`; `numerics`: "exact", "fast" or "off"; `noc`: "packet"; `max_cycles`: a run past
+    `arch`: from `sim.arch.load_arch`; `numerics`: "exact", "fast" or "off"; `noc`: "packet" or "flit"; `max_cycles`: a run past
     this cycle is an error.  Times are cycles of the chip's clock.
     """
 
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
         if numerics not in NUMERICS:
             raise UsageError(f"numerics {numerics!r} is not one of {', '.join(NUMERICS)}")
-        if noc != "packet":
-            raise UsageError(f"NoC model {noc!r} is not available", hint="use 'packet'")
+        if noc not in NOC_MODELS:
+            raise UsageError(f"NoC model {noc!r} is not one of {', '.join(NOC_MODELS)}")
         if max_cycles is not None and max_cycles <= 0:
             raise UsageError(f"max_cycles is {max_cycles}; it must be positive")
         self_test()
@@ -79,6 +82,7 @@ class Chip:
         self.log_chunks, self.noc_call_chunks = [], []
         self._arrays = {}
         self._next_time, self._settled = None, False
+        self._flits = None
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
         self.machine_array = np.zeros(1, st.MACHINE)
         self.machine = self.machine_array[0]
@@ -125,6 +129,7 @@ class Chip:
         self._place("links", self._idle_links.copy(), "n_links")
         self._place("ports", build_ports(arch))
         self._place("noc_params", build_noc_params(arch))
+        self._build_flits()
         self._place("channels", build_channels(arch), "n_channels")
         self._place("banks", build_banks(arch), "n_banks")
         self._place("dram_params", build_dram_params(arch))
@@ -198,6 +203,17 @@ class Chip:
         self._place("spare_chunks", np.zeros(4 * CHUNKS_PER_SLAB, np.int64), "n_spare_capacity")
         self._add_chunks()
 
+    def _build_flits(self):
+        """An idle flit network, when that is the NoC model; its code is compiled when it is used first."""
+        if self.noc != "flit":
+            return
+        from sim.cores.flits import flit_event, flit_network
+
+        self._flits = flit_network(self.arch, self._arrays["links"], self._arrays["ports"])
+        self._grow_flits()
+        self._place("flits", self._flits.record)
+        self.machine["flit_model_at"], self.machine["self_at"] = flit_event.address, self.machine_array.ctypes.data
+
     # --- pools that grow between two stretches of the lane
 
     def _grow_transactions(self, count):
@@ -211,7 +227,16 @@ class Chip:
         packets = np.zeros(len(new), PACKET_DTYPE)
         packets[: len(old)] = self._arrays["packets"]
         self._place("packets", packets)
-        self._grow_calendar(len(new) + len(self._arrays["threads"]))
+        self._grow_flits()
+        self._grow_calendar(len(new) + len(self._arrays["threads"]) + CLOCK_EVENTS)
+
+    def _grow_flits(self):
+        """A flit packet for each transaction."""
+        if self._flits is not None:
+            packets = np.zeros(len(self._arrays["transactions"]), PACKET)
+            old = self._flits.arrays.get("packets", packets[:0])[: len(packets)]
+            packets[: len(old)] = old
+            self._flits.place_packets(packets)
 
     def _grow_staging(self, count):
         m = self.machine
@@ -228,7 +253,7 @@ class Chip:
         m["staging_left"] = left + count
 
     def _grow_calendar(self, capacity):
-        """Room for an event of every transaction and thread, which have one at a time."""
+        """Room for an event of every transaction and thread, which have one at a time, and the clock's."""
         if capacity <= self.machine["calendar_capacity"]:
             return
         old, new = self._arrays["calendar"], new_heap(capacity)
@@ -370,12 +395,14 @@ class Chip:
         for name in ("flits", "packets", "stall"):
             idle[name] = links[name]
         links[:] = idle
+        self._build_flits()
 
     def rewind(self):
         """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""
         self.machine["now"], self._settled = 0, False
         self._arrays["links"][:] = self._idle_links
         self._arrays["ports"][:] = 0
+        self._build_flits()
         self._arrays["channels"][:] = build_channels(self.arch)
         self._arrays["banks"][:] = build_banks(self.arch)
         self._launches.clear()

@@ -37,7 +37,7 @@ from sim.cores.transfers import (
     store_local,
     transaction_event,
 )
-from sim.memory import store_64
+from sim.memory import call_model, store_64
 from sim.state import (
     DATA_MOVEMENT_SLOTS,
     ENDED,
@@ -302,14 +302,19 @@ def run(m, limit, fuel):
         m.now = now
         event = calendar[1]
         key = calendar[0] & ((1 << cal.KEY_BITS) - 1)
-        time = transaction_event(m, event, now) if event >= 0 else thread_event(m, -1 - event, now)
+        if event >= 0:
+            time = transaction_event(m, event, now)
+        elif event != cal.CLOCK:
+            time = thread_event(m, -1 - event, now)
+        else:
+            time = call_model(m.flit_model_at, m.self_at, event, now)
         # Whatever the event scheduled comes behind it, so it is still on top: one sift replaces or removes it.  The head
         # of a packet that meets nobody thus walks on at the price of two comparisons a hop.
         if time >= 0:
             cal.replace_top(calendar, m.calendar_size, cal.make_order(time, key), event)
         else:
             m.calendar_size = cal.pop(calendar, m.calendar_size)
-        if event < 0 and threads_of(m)[-1 - event].operation == SPEND:
+        if event == cal.CLOCK or (event < 0 and threads_of(m)[-1 - event].operation == SPEND):
             fuel -= 50
 
 

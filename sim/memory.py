@@ -1,4 +1,4 @@
-"""Raw memory for the compiled lane: loads, stores and copies by host address.
+"""Raw memory for the compiled lane: loads, stores, copies and calls by host address.
 
 Addresses are int64; nothing here checks bounds, the callers do.
 """
@@ -86,3 +86,35 @@ def zero_bytes(typingctx, destination, count):
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen
+
+
+@intrinsic
+def as_pointer(typingctx, address):
+    """A host address as the pointer that `numba.carray` takes."""
+
+    def codegen(context, builder, signature, args):
+        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx, word):
+    """Number of the lowest bit that is set in `word`, which is not 0."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def call_model(typingctx, function, machine, event, now):
+    """Call the compiled function int64(int64, int64, int64) at a host address."""
+
+    def codegen(context, builder, signature, args):
+        word = ir.IntType(64)
+        prototype = ir.FunctionType(word, [word] * 3)
+        return builder.call(builder.inttoptr(args[0], prototype.as_pointer()), args[1:])
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64), codegen

@@ -7,11 +7,11 @@ compile time does not grow with the state, and a call from Python unboxes one ar
 
 import numba as nb
 import numpy as np
-from numba import carray, types
-from numba.extending import intrinsic
+from numba import carray
 
 from sim.cores.context import CB_WORDS
 from sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
+from sim.memory import as_pointer
 from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE
 
 # --- why a thread is not running (column of the stall table)
@@ -107,7 +107,7 @@ _ADDRESSES = (
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "scratch "
-    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo"
+    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self"
 ).split()
 _COUNTERS = (
     "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_threads n_cores n_tiles n_links "
@@ -192,18 +192,11 @@ PARAMETERS = {
     "sync_lag": ("tensix.sync_lag", 1),
 }
 
+# `flit_model`: the compiled function that moves flits (`sim.cores.flits`), 0 with the packet model
 MACHINE = np.dtype(
     [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],
     align=True,
 )
-
-
-@intrinsic
-def _as_pointer(typingctx, address):
-    def codegen(context, builder, signature, args):
-        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), codegen
 
 
 WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
@@ -214,165 +207,165 @@ WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
 
 @nb.njit(inline="always")
 def threads_of(m):
-    return carray(_as_pointer(m.threads_at), (m.n_threads,), dtype=THREAD)
+    return carray(as_pointer(m.threads_at), (m.n_threads,), dtype=THREAD)
 
 
 @nb.njit(inline="always")
 def cores_of(m):
-    return carray(_as_pointer(m.cores_at), (m.n_cores,), dtype=CORE)
+    return carray(as_pointer(m.cores_at), (m.n_cores,), dtype=CORE)
 
 
 @nb.njit(inline="always")
 def tiles_of(m):
-    return carray(_as_pointer(m.tiles_at), (m.n_tiles,), dtype=TILE)
+    return carray(as_pointer(m.tiles_at), (m.n_tiles,), dtype=TILE)
 
 
 @nb.njit(inline="always")
 def links_of(m):
-    return carray(_as_pointer(m.links_at), (m.n_links,), dtype=LINK_DTYPE)
+    return carray(as_pointer(m.links_at), (m.n_links,), dtype=LINK_DTYPE)
 
 
 @nb.njit(inline="always")
 def channels_of(m):
-    return carray(_as_pointer(m.channels_at), (m.n_channels,), dtype=CHANNEL_DTYPE)
+    return carray(as_pointer(m.channels_at), (m.n_channels,), dtype=CHANNEL_DTYPE)
 
 
 @nb.njit(inline="always")
 def banks_of(m):
-    return carray(_as_pointer(m.banks_at), (m.n_banks,), dtype=BANK_DTYPE)
+    return carray(as_pointer(m.banks_at), (m.n_banks,), dtype=BANK_DTYPE)
 
 
 @nb.njit(inline="always")
 def noc_params_of(m):
-    return carray(_as_pointer(m.noc_params_at), (1,), dtype=NOC_PARAMS_DTYPE)
+    return carray(as_pointer(m.noc_params_at), (1,), dtype=NOC_PARAMS_DTYPE)
 
 
 @nb.njit(inline="always")
 def dram_params_of(m):
-    return carray(_as_pointer(m.dram_params_at), (1,), dtype=DRAM_PARAMS_DTYPE)
+    return carray(as_pointer(m.dram_params_at), (1,), dtype=DRAM_PARAMS_DTYPE)
 
 
 @nb.njit(inline="always")
 def transactions_of(m):
-    return carray(_as_pointer(m.transactions_at), (m.n_transactions,), dtype=TRANSACTION)
+    return carray(as_pointer(m.transactions_at), (m.n_transactions,), dtype=TRANSACTION)
 
 
 @nb.njit(inline="always")
 def packets_of(m):
     """The packet of each transaction, by the transaction's index: a transaction has one on its way at a time."""
-    return carray(_as_pointer(m.packets_at), (m.n_transactions,), dtype=PACKET_DTYPE)
+    return carray(as_pointer(m.packets_at), (m.n_transactions,), dtype=PACKET_DTYPE)
 
 
 @nb.njit(inline="always")
 def ports_of(m):
-    return carray(_as_pointer(m.ports_at), (m.n_tiles,), dtype=WORD)
+    return carray(as_pointer(m.ports_at), (m.n_tiles,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def launches_of(m):
-    return carray(_as_pointer(m.launches_at), (m.n_launches,), dtype=LAUNCH)
+    return carray(as_pointer(m.launches_at), (m.n_launches,), dtype=LAUNCH)
 
 
 @nb.njit(inline="always")
 def log_of(m):
-    return carray(_as_pointer(m.log_at), (m.log_capacity,), dtype=LOG)
+    return carray(as_pointer(m.log_at), (m.log_capacity,), dtype=LOG)
 
 
 @nb.njit(inline="always")
 def noc_calls_of(m):
-    return carray(_as_pointer(m.noc_calls_at), (m.noc_calls_capacity,), dtype=NOC_CALL)
+    return carray(as_pointer(m.noc_calls_at), (m.noc_calls_capacity,), dtype=NOC_CALL)
 
 
 @nb.njit(inline="always")
 def calendar_of(m):
-    return carray(_as_pointer(m.calendar_at), (4 * m.calendar_capacity + 4,), dtype=WORD)
+    return carray(as_pointer(m.calendar_at), (4 * m.calendar_capacity + 4,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def circular_buffers_of(m):
-    return carray(_as_pointer(m.circular_buffers_at), (m.n_cores * 32 * CB_WORDS,), dtype=WORD)
+    return carray(as_pointer(m.circular_buffers_at), (m.n_cores * 32 * CB_WORDS,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def stalls_of(m):
-    return carray(_as_pointer(m.stalls_at), (m.n_threads * N_REASONS,), dtype=WORD)
+    return carray(as_pointer(m.stalls_at), (m.n_threads * N_REASONS,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def lines_of(m):
-    return carray(_as_pointer(m.lines_at), (m.n_lines * 3,), dtype=WORD)
+    return carray(as_pointer(m.lines_at), (m.n_lines * 3,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def noc_words_of(m):
-    return carray(_as_pointer(m.noc_words_at), (m.n_threads * NOC_WORDS,), dtype=WORD)
+    return carray(as_pointer(m.noc_words_at), (m.n_threads * NOC_WORDS,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def done_of(m):
-    return carray(_as_pointer(m.done_at), (m.n_launches,), dtype=WORD)
+    return carray(as_pointer(m.done_at), (m.n_launches,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def staging_free_of(m):
-    return carray(_as_pointer(m.staging_free_at), (m.staging_slots,), dtype=WORD)
+    return carray(as_pointer(m.staging_free_at), (m.staging_slots,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def staging_uses_of(m):
-    return carray(_as_pointer(m.staging_uses_at), (m.staging_slots,), dtype=WORD)
+    return carray(as_pointer(m.staging_uses_at), (m.staging_slots,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def dram_chunks_of(m):
-    return carray(_as_pointer(m.dram_chunks_at), (m.n_channels * m.chunks_per_bank,), dtype=WORD)
+    return carray(as_pointer(m.dram_chunks_at), (m.n_channels * m.chunks_per_bank,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def spare_chunks_of(m):
-    return carray(_as_pointer(m.spare_chunks_at), (m.n_spare_capacity,), dtype=WORD)
+    return carray(as_pointer(m.spare_chunks_at), (m.n_spare_capacity,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def receivers_of(m):
-    return carray(_as_pointer(m.receivers_at), (2 * m.n_tiles,), dtype=WORD)
+    return carray(as_pointer(m.receivers_at), (2 * m.n_tiles,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def workers_mask_of(m):
-    return carray(_as_pointer(m.workers_mask_at), (m.n_tiles,), dtype=WORD)
+    return carray(as_pointer(m.workers_mask_at), (m.n_tiles,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def sfpu_cycles_of(m):
-    return carray(_as_pointer(m.sfpu_cycles_at), (1024,), dtype=WORD)
+    return carray(as_pointer(m.sfpu_cycles_at), (1024,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def instruction_cycles_of(m):
-    return carray(_as_pointer(m.instruction_cycles_at), (N_INSTRUCTION_WORDS,), dtype=WORD)
+    return carray(as_pointer(m.instruction_cycles_at), (N_INSTRUCTION_WORDS,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def unit_free_of(m):
-    return carray(_as_pointer(m.unit_free_at), (m.n_cores * UNIT_SLOTS,), dtype=WORD)
+    return carray(as_pointer(m.unit_free_at), (m.n_cores * UNIT_SLOTS,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def fifo_of(m):
-    return carray(_as_pointer(m.fifo_at), (m.n_threads * FIFO_ENTRIES * 2,), dtype=WORD)
+    return carray(as_pointer(m.fifo_at), (m.n_threads * FIFO_ENTRIES * 2,), dtype=WORD)
 
 
 @nb.njit(inline="always")
 def src_a_of(m):
-    return carray(_as_pointer(m.src_a_at), (m.n_source_words,), dtype=SINGLE)
+    return carray(as_pointer(m.src_a_at), (m.n_source_words,), dtype=SINGLE)
 
 
 @nb.njit(inline="always")
 def src_b_of(m):
-    return carray(_as_pointer(m.src_b_at), (m.n_source_words,), dtype=SINGLE)
+    return carray(as_pointer(m.src_b_at), (m.n_source_words,), dtype=SINGLE)
 
 
 @nb.njit(inline="always")
 def dst_of(m):
-    return carray(_as_pointer(m.dst_at), (m.n_dst_words,), dtype=SINGLE)
+    return carray(as_pointer(m.dst_at), (m.n_dst_words,), dtype=SINGLE)

@@ -231,6 +231,7 @@ def collect(chip):
         "cycles": cycles,
         "device_seconds": cycles / (chip.arch.clock_mhz * 1e6),
         "numerics": chip.numerics,
+        "noc_model": chip.noc,
         "seed": chip.seed,
         "bounded_by": bounded_by(chip, cycles),
         "units": unit_utilization(chip, cycles),

@@ -14,8 +14,8 @@ from host_api.cli import main
 from host_api.command_line import explicit_json
 
 SUMMARY_KEYS = {
-    "arch", "cycles", "device_seconds", "host_seconds", "verified", "numerics", "seed", "breakdown", "noc", "dram", "flops",
-    "flops_utilization", "warnings", "bounded_by",
+    "arch", "cycles", "device_seconds", "host_seconds", "verified", "numerics", "noc_model", "seed", "breakdown", "noc", "dram",
+    "flops", "flops_utilization", "warnings", "bounded_by",
 }  # fmt: skip
 
 
@@ -44,6 +44,20 @@ def test_json_of_a_run_has_the_stable_keys_and_nothing_else_is_printed(capsys):
     assert utilizations == sorted(utilizations, reverse=True)
     channels = summary["dram"]["channels"]
     assert summary["dram"]["read_bytes"] == sum(channel["read_bytes"] for channel in channels)
+
+
+def test_a_whole_program_runs_on_flit_routers(capsys):
+    """Reads, multicasts, semaphores and writes of a matmul: the right product, within 10 % of the packet model's cycles,
+    the same bytes on each NoC, and timing that does not depend on numerics.
+    """
+    arguments = ("run", "matmul_multicast", "--shape", "128x128x128", "--grid", "2x2", "--json", "--noc")
+    packet, flit, off = (
+        json.loads(tensim(capsys, *arguments, *model)[1])
+        for model in (["packet"], ["flit"], ["flit", "--numerics", "off"])
+    )
+    assert (packet["noc_model"], flit["noc_model"], flit["verified"]) == ("packet", "flit", True)
+    assert flit["cycles"] == pytest.approx(packet["cycles"], rel=0.1) and flit["cycles"] == off["cycles"]
+    assert flit["noc"]["bytes"] == packet["noc"]["bytes"]
 
 
 def test_json_to_a_file_and_a_report_on_the_terminal(capsys, tmp_path):
@@ -125,7 +139,7 @@ def test_timeline_opens_as_a_trace(capsys, tmp_path, name):
         (["add_integers", "--set", "noc.hop=3"], "no parameter 'noc.hop'"),
         (["add_integers", "--set", "noc.hop_cycles=[1"], "not a YAML scalar"),
         (["add_integers", "--numerics", "exactly"], "numerics 'exactly'"),
-        (["add_integers", "--noc", "torus"], "NoC model 'torus'"),
+        (["add_integers", "--noc", "torus"], "'torus' is not one of 'packet', 'flit'"),
         (["add_integers", "--max-cycles", "0"], "must be positive"),
         (["add_integers", "--timeline", "/nowhere/at/all.json"], "folder does not exist"),
     ],

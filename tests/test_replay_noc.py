@@ -191,6 +191,17 @@ def test_json_has_the_keys_of_a_validation_and_congestion_and_dram_utilisation(c
         assert first["noc"]["links"][0]["stall_cycles"] >= 0 and first["dram"]["channels"][0]["utilization"] > 0
 
 
+def test_the_noc_model_is_chosen_and_named(capsys, tmp_path):
+    """A lone thread's reads meet nobody on the links: both models take the same cycles."""
+    file, simulated = trace_file(tmp_path / "a.json"), {}
+    for model in ("packet", "flit"):
+        code, out, _ = tensim(capsys, "replay-noc", file, "--noc", model, "--json")
+        result = json.loads(out)
+        assert code == 0 and result["noc_model"] == model
+        simulated[model] = result["rows"][0]["simulated"]
+    assert simulated["packet"] == simulated["flit"]
+
+
 def test_a_bad_file_is_reported_and_the_others_are_replayed(capsys, tmp_path):
     good, bad = trace_file(tmp_path / "good.json"), tmp_path / "bad.json"
     bad.write_text('[{"type": "READ", "timestamp": 1, "sx": 1, "sy": 77}]')

@@ -7,7 +7,16 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from host_api.command_line import TO_STDOUT, err, json_option, main, progress_bar, require_folder, write_json
+from host_api.command_line import (
+    TO_STDOUT,
+    err,
+    json_option,
+    main,
+    noc_option,
+    progress_bar,
+    require_folder,
+    write_json,
+)
 from sim.errors import TensimError, UsageError
 
 KINDS = {
@@ -29,9 +38,10 @@ SHOWN_SKIPS = 10
 @click.option("--metric", help="What to compare, for rows with several measurements (gemm: device, host).")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Write a picture: measured against simulated, errors.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
+@noc_option
 @click.option("--fresh", is_flag=True, help="Do not use results of an earlier run of the same code.")
 @json_option
-def validate_command(kind, files, group_by, metric, plot, jobs, fresh, json_to):
+def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_to):
     """Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.
 
     For numerics, FILES are folders of golden cases (index.json and arrays), and datums are compared bit by bit.
@@ -44,6 +54,8 @@ def validate_command(kind, files, group_by, metric, plot, jobs, fresh, json_to):
     require_folder(plot)
     module = None if kind == "numerics" else importlib.import_module(f"validation.{kind}")
     read = reader_of(kind, module, metric)
+    if noc_model != "packet" and kind != "noc":
+        raise UsageError(f"--noc {noc_model}: validate {kind} has the packet model only", hint="validate noc has both")
     if kind == "numerics":
         from validation.numerics_report import report
 
@@ -55,12 +67,20 @@ def validate_command(kind, files, group_by, metric, plot, jobs, fresh, json_to):
         except UsageError as error:
             broken.append(error)
     columns = check_columns(group_by, tables)
+    options = {"noc": noc_model} if kind == "noc" else {}
     with progress_bar() as on_progress:
         rows, skipped, bad, seconds = validate(
-            kind, module, tables, jobs, lambda share: on_progress(f"validate {kind}: {share:.0%}"), not fresh, read
+            kind,
+            module,
+            tables,
+            jobs,
+            lambda share: on_progress(f"validate {kind}: {share:.0%}"),
+            not fresh,
+            read,
+            options,
         )
     group_of = None if columns is None else lambda row: "/".join(row["columns"][name] for name in columns)
-    result = summary(rows, skipped + bad, seconds, group_of)
+    result = summary(rows, skipped + bad, seconds, group_of) | ({"noc_model": noc_model} if kind == "noc" else {})
     if plot:
         from validation.plots import plot_rows
 

@@ -123,14 +123,22 @@ def targets(spec, issuer):
 # --- the program
 
 
-def simulate(spec):
-    """Cycles of the zone of one row."""
-    arch = spec[0]
-    device = tt.create_device(arch=load_arch(arch, {"board": BOARDS[arch]}), numerics="off")
+def simulate(spec, noc="packet"):
+    """Cycles of the zone of one row, with the NoC model `noc`."""
+    device = open_device(spec, noc)
     try:
-        zones = run(device, spec)
+        return latency(spec, run(device, spec))
     finally:
         tt.close_device(device)
+
+
+def open_device(spec, noc):
+    """The device on which a row was measured."""
+    return tt.create_device(arch=load_arch(spec[0], {"board": BOARDS[spec[0]]}), numerics="off", noc=noc)
+
+
+def latency(spec, zones):
+    """What a row's measurement is of the zones of all its issuing cores."""
     if spec[3] != "L1":
         return max(end for _, end in zones) - min(begin for begin, _ in zones)
     return statistics.median(end - begin for begin, end in zones)

@@ -53,14 +53,14 @@ class Results:
 
 def _work(task):
     """In a worker process: (spec, {"value"} or {"error"})."""
-    module, spec = task
+    module, spec, options = task
     try:
-        return spec, {"value": importlib.import_module(module).simulate(spec)}
+        return spec, {"value": importlib.import_module(module).simulate(spec, **options)}
     except TensimError as error:
         return spec, {"error": str(error)}
 
 
-def simulate(module, cases, jobs, results, on_done):
+def simulate(module, cases, jobs, results, on_done, options):
     """{spec: {"value"} or {"error"}} of all cases; `on_done(share of the work that is done)` after each."""
     work = {}
     for case in cases:
@@ -68,7 +68,7 @@ def simulate(module, cases, jobs, results, on_done):
     left = sorted((spec for spec in work if repr(spec) not in results.known), key=lambda spec: -work[spec])
     total, done = sum(work.values()) or 1.0, sum(work[spec] for spec in work if repr(spec) in results.known)
     on_done(done / total)
-    tasks = [(module.__name__, spec) for spec in left]
+    tasks = [(module.__name__, spec, options) for spec in left]
     for spec, result in _mapped(tasks, jobs):
         results.add(spec, result)
         done += work[spec]
@@ -84,10 +84,11 @@ def _mapped(tasks, jobs):
         yield from pool.imap_unordered(_work, tasks)
 
 
-def validate(kind, module, rows_by_file, jobs, on_done, keep=True, read=None):
+def validate(kind, module, rows_by_file, jobs, on_done, keep=True, read=None, options=()):
     """(rows, skipped, bad, seconds): see `validation.figures.summary`; `rows_by_file`: [(rows, layout)].
 
     `read`: one of the module's `METRICS`; None: its `read`.
+    `options`: keyword arguments of the module's `simulate`.
     """
     from validation.figures import error_percent
     from validation.rows import cases_of
@@ -97,7 +98,9 @@ def validate(kind, module, rows_by_file, jobs, on_done, keep=True, read=None):
     for rows, layout in rows_by_file:
         for mine, more in zip((cases, skipped, bad), cases_of(rows, layout, read or module.read), strict=True):
             mine.extend(more)
-    values = simulate(module, [case for _, case in cases], jobs, Results(kind, keep), on_done)
+    options = dict(options)
+    results = Results("-".join((kind, *map(str, options.values()))), keep)
+    values = simulate(module, [case for _, case in cases], jobs, results, on_done, options)
     compared = []
     for row, case in cases:
         result = values[case.spec]

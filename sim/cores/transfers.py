@@ -27,8 +27,8 @@ from sim.cores.threads import (
 )
 from sim.dram.channel import bus_ticks, dram_access
 from sim.dram.storage import read_bank, write_bank
-from sim.memory import copy_bytes, load_u8, load_u32, store_8, store_32
-from sim.noc.multicast import PATH_TAKEN, send_multicast
+from sim.memory import call_model, copy_bytes, load_u8, load_u32, store_8, store_32
+from sim.noc.multicast import PATH_TAKEN, list_receivers, send_multicast
 from sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
 from sim.state import (
     ATOMIC,
@@ -443,7 +443,12 @@ def send_answer(m, index, now):
 
 @nb.njit(cache=True)
 def move_packet(m, index, now):
-    """The head of a transaction's packet reaches its next link; returns the cycle of the packet's next event, or -1."""
+    """The head of a transaction's packet reaches its next link; returns the cycle of the packet's next event, or -1.
+
+    In the flit model the packet is handed to its NIU as a whole.
+    """
+    if m.flit_model_at != 0:
+        return call_model(m.flit_model_at, m.self_at, index, now)
     packets, p = packets_of(m), noc_params_of(m)[0]
     time = head_event(links_of(m), ports_of(m), p, packets, index, now)
     if packets[index].hop == 1 and time >= 0:
@@ -666,17 +671,19 @@ def issue_multicast(m, thread, now):
     if moves(m, count):
         slot = new_staging(m, n)
         copy_bytes(staging_address(m, slot), m.l1_at + t.core * m.l1_size + local + t.step, count)
-    receivers = receivers_of(m)
+    receivers, chain = receivers_of(m), -1
     for i in range(n):
         index = new_transaction(m, WRITE, thread, noc, core.tile, receivers[2 * i])
         x = transactions_of(m)[index]
         x.address, x.local, x.size, x.staging = offset + t.step, local + t.step, count, slot
         if not check_writers(m, index):
             return -1
-        packets_of(m)[index].delivered = 1
-        schedule_transaction(m, index, receivers[2 * i + 1])
+        chain = to_receiver(m, index, receivers[2 * i + 1], chain)
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
+    if m.flit_model_at != 0:
+        words[base + WRITES_UNSENT] += 1
+        carry_multicast(m, WRITE, thread, noc, chain, flits, is_open, keep, now + cost)
     words[base + WRITES_OUT] += n
     words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
     words[base + COMMAND_FREE] = left
@@ -715,17 +722,51 @@ def multicast_packet(m, thread, time, address, noc, loopback, is_open, keep, fli
     if (noc == 0 and (x0 > x1 or y0 > y1)) or (noc == 1 and (x0 < x1 or y0 < y1)):
         fail(m, thread, Fault.MULTICAST_INVERTED, address, noc, 0)
         return -1, 0, 0
-    n, left, free = send_multicast(
-        links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
-        x0, y0, x1, y1, loopback, is_open, keep, flits, time, receivers_of(m),
-    )  # fmt: skip
-    if n == PATH_TAKEN:
-        return n, 0, 0
+    if m.flit_model_at != 0:
+        source = cores_of(m)[t.core].tile
+        n = list_receivers(
+            noc_params_of(m)[0], workers_mask_of(m), noc, source, x0, y0, x1, y1, loopback, receivers_of(m)
+        )
+        left = free = HELD
+    else:
+        n, left, free = send_multicast(
+            links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
+            x0, y0, x1, y1, loopback, is_open, keep, flits, time, receivers_of(m),
+        )  # fmt: skip
+        if n == PATH_TAKEN:
+            return n, 0, 0
     t.attempts = 0
     if n == 0:
         fail(m, thread, Fault.MULTICAST_EMPTY, address, 0, 0)
         return -1, 0, 0
     return n, left, free
+
+
+@nb.njit(cache=True)
+def to_receiver(m, index, time, chain):
+    """A multicast's transaction is with its receiver at `time`, in the flit model when the network says so.
+
+    Returns the chain (by `next` of the packets) of transactions that the network is to deliver, with this one before `chain`.
+    """
+    pk = packets_of(m)[index]
+    pk.delivered = 1
+    if m.flit_model_at == 0:
+        schedule_transaction(m, index, time)
+        return -1
+    pk.next = chain
+    return index
+
+
+@nb.njit(cache=True)
+def carry_multicast(m, kind, thread, noc, chain, flits, is_open, keep, time):
+    """Make the transaction, without a target, whose packet the flit model takes to all receivers in `chain`."""
+    source = cores_of(m)[threads_of(m)[thread].core].tile
+    index = new_transaction(m, kind, thread, noc, source, source)
+    x, p, pk = transactions_of(m)[index], noc_params_of(m)[0], packets_of(m)[index]
+    x.target, x.value, x.address = -1, is_open, keep
+    prepare(p, pk, noc, source, source, flits, REQUEST, p.multicast_cost)
+    pk.next = chain
+    schedule_transaction(m, index, time)
 
 
 @nb.njit(cache=True)
@@ -783,13 +824,14 @@ def issue_multicast_increment(m, thread, now):
     if n != expected:
         fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
         return -1
-    receivers = receivers_of(m)
+    receivers, chain = receivers_of(m), -1
     for i in range(n):
         index = new_transaction(m, ATOMIC, thread, noc, cores_of(m)[t.core].tile, receivers[2 * i])
         x = transactions_of(m)[index]
         x.address, x.size, x.value = offset, 4, value
-        packets_of(m)[index].delivered = 1
-        schedule_transaction(m, index, receivers[2 * i + 1])
+        chain = to_receiver(m, index, receivers[2 * i + 1], chain)
+    if m.flit_model_at != 0:
+        carry_multicast(m, ATOMIC, thread, noc, chain, 1, 0, 0, now + cost)
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE] = left
     return next_issue(m, thread, now, cost, True)

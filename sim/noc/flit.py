@@ -4,82 +4,91 @@ A router has an input port per direction and one for its own NIU, each with virt
 flit takes a free VC of its class at the next router (VC allocation); then its packet's flits compete for the crossbar, one
 flit per input and output port and cycle, round robin (switch allocation), as long as the next buffer has room (credits).
 A flit that leaves a router is in the next one's buffer `hop` cycles later, where it may leave at once: `hop` holds the
-router's pipeline.  Deadlock freedom on rings: a packet changes to the second half of its class's VCs behind the wrap-around
-link (dateline) and back when it turns.  Rules and words follow the literature (Dally & Towles, Principles and Practices of
-Interconnection Networks, chapters 14 to 17).
+router's pipeline.  A credit counts from the next cycle on.  Deadlock freedom on rings: a packet changes to the second half
+of its class's VCs behind the wrap-around link (dateline) and back when it turns.  Rules and words follow the literature
+(Dally & Towles, Principles and Practices of Interconnection Networks, chapters 14 to 17).
+
+A node is a router with its NIU; the two NoCs of a chip are one network of two parts without a link between them.  The NIU
+has a queue per class, of which class 0 (requests) also carries multicasts (`sim.noc.flit_multicast`).
 """
 
-from typing import NamedTuple
-
 import numba as nb
-import numpy as np
 
-from sim.noc.topology import next_hop
-
-MESH, TORUS, CHIP_NOC0, CHIP_NOC1 = 0, 1, 2, 3  # the chip's networks are unidirectional tori
-EAST, WEST, SOUTH, NORTH, LOCAL = 0, 1, 2, 3, 4
-PORTS = 5
-OPPOSITE = np.array([WEST, EAST, NORTH, SOUTH, LOCAL])
-NONE = -1
-
-MAX_CLASSES = 4
-
-SHAPE = np.dtype(
-    [(name, np.int64) for name in (
-        "kind width height nodes classes vcs buffer hop inject eject credit now in_flight moved delivered span"
-    ).split()]
-)  # fmt: skip
-PACKET = np.dtype([(name, np.int64) for name in "source target flits group ready done next dateline".split()])
-# Of an input VC: place of the front flit in its buffer, flits in it, flits of the front packet that have left, and the output
-# port and VC the front packet was given (NONE before).  Of the output VC of the same index: who holds it, and its credits.
-CHANNEL = np.dtype([(name, np.int64) for name in "first count sent out_port out_vc owner credits".split()])
-# `need`: bit set of input VCs whose front packet has no output VC yet; `request`: by output port, those with a flit for it
-NODE = np.dtype(
-    [("need", np.int64), ("request", np.int64, PORTS), ("turn", np.int64, PORTS)]
-    + [("head", np.int64, MAX_CLASSES), ("tail", np.int64, MAX_CLASSES)]
+from sim.memory import lowest_bit
+from sim.noc.flit_multicast import NEW, add_output, cross_multicasts, grant_paths, last_tree, may_leave, new_tree
+from sim.noc.flit_network import (
+    ARRIVED,
+    BEGUN,
+    CHIP,
+    LEFT,
+    MESH,
+    NODES_PER_WORD,
+    NONE,
+    channels_of,
+    events_of,
+    hand_on,
+    leave_buffer,
+    links_of,
+    nodes_of,
+    packets_of,
+    report,
+    take_port,
+    wake_node,
+    words_at,
 )
-WIRE = np.dtype([("packet", np.int64), ("vc", np.int64), ("credit", np.int64)])
 
 
-class FlitNetwork(NamedTuple):
-    """All state of n routers with p ports of v VCs of b flits.
+@nb.njit(cache=True)
+def inject(net, packet, source, target, flits, group, ready, emission):
+    """Hand a packet to the NIU of node `source` at cycle `ready`; its flits leave in `emission` cycles at the soonest."""
+    p = packets_of(net)[packet]
+    p.source, p.target, p.flits, p.group, p.ready, p.emission = source, target, flits, group, ready, emission
+    p.tree, p.receivers, p.delay = NONE, 1, 0
+    enqueue(net, packet)
 
-    `shape`: one record of sizes and clock; `packets`; `nodes` (n), with the queues of packets that wait at the NIUs;
-    `channels` (n * p * v); `buffers` (n * p * v, b): packet of each flit; `wires` (span, n * p): what reaches a port in the
-    cycles to come: a flit's packet and VC, and the VC that gets a credit.
+
+@nb.njit(cache=True)
+def enqueue(net, packet):
+    """Put a packet whose record is filled in at the end of its NIU's queue."""
+    p = packets_of(net)[packet]
+    n = nodes_of(net)[p.source]
+    p.next, p.dateline, p.sent = NONE, 0, 0
+    if n.tail[p.group] == NONE:
+        n.head[p.group] = packet
+        p.ready += p.delay
+    else:
+        packets_of(net)[n.tail[p.group]].next = packet
+    n.tail[p.group] = packet
+    net.in_flight += p.receivers
+    wake_node(net, p.source)
+
+
+@nb.njit(cache=True)
+def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
+    """Hand a multicast without receivers yet to the NIU of `source`; see `add_receiver` and `enqueue`.
+
+    `linked`: its path is open, so that it takes the tree and the receivers of the multicast before; `keep`: it stays open.
     """
-
-    shape: np.ndarray
-    packets: np.ndarray
-    nodes: np.ndarray
-    channels: np.ndarray
-    buffers: np.ndarray
-    wires: np.ndarray
+    p = packets_of(net)[packet]
+    p.source, p.target, p.flits, p.group, p.ready, p.emission = source, NONE, flits, 0, ready, emission
+    p.linked, p.keep, p.stage, p.receivers, p.delay = linked, keep, NEW, 0, 0
+    p.tree = last_tree(net, source) if linked else new_tree(net, source)
 
 
-def build(kind, width, height, *, capacity, vcs=4, classes=1, buffer=8, hop=9, inject=5, eject=5, credit=1):
-    """An idle network for up to `capacity` packets.
-
-    `vcs`: per port, a multiple of `classes`, with an even number per class on rings; latencies in cycles: `hop` from router
-    to router, `inject` and `eject` between NIU and router, `credit` back to the router before (1 at least).  ValueError for
-    figures no network can have.
-    """
-    if not 1 <= classes <= MAX_CLASSES or vcs % classes or (kind != MESH and vcs // classes % 2) or PORTS * vcs > 62:
-        raise ValueError(f"{vcs} VCs cannot be shared by {classes} classes; rings need an even number for each")
-    if min(hop, credit, buffer) < 1:
-        raise ValueError("hop, credit and buffer are at least 1")
-    n, span = width * height, max(hop, credit) + 1
-    shape, nodes, wires = np.zeros(1, SHAPE), np.zeros(n, NODE), np.zeros((span, n * PORTS), WIRE)
-    shape[0] = (kind, width, height, n, classes, vcs, buffer, hop, inject, eject, credit, 0, 0, 0, 0, span)
-    channels = np.zeros(n * PORTS * vcs, CHANNEL)
-    for name in ("out_port", "out_vc", "owner"):
-        channels[name] = NONE
-    channels["credits"] = buffer
-    nodes["head"], nodes["tail"] = NONE, NONE
-    for name in WIRE.names:
-        wires[name] = NONE
-    buffers = np.zeros((len(channels), buffer), np.int64)
-    return FlitNetwork(shape, np.zeros(capacity, PACKET), nodes, channels, buffers, wires)
+@nb.njit(cache=True)
+def add_receiver(net, packet, target):
+    """Add the unicast route to one receiver to a multicast's tree; returns its hops."""
+    p = packets_of(net)[packet]
+    node, hops, local = p.source, 0, net.ports - 1
+    p.receivers += 1
+    out = route(net, node, target)
+    while out != local:
+        add_output(net, p.tree, node, out)
+        node = channels_of(net)[channels_of(net)[node * net.inputs + out * net.vcs].downstream].node
+        out = route(net, node, target)
+        hops += 1
+    add_output(net, p.tree, node, local)
+    return hops
 
 
 @nb.njit(cache=True, inline="always")
@@ -89,226 +98,299 @@ def shorter(distance, size, node):
 
 
 @nb.njit(cache=True)
-def toward(kind, width, height, node, target):
-    """(output port, next node, whether the link wraps round) of dimension-order routing."""
-    x, y, tx, ty = node % width, node // width, target % width, target // width
-    if kind >= CHIP_NOC0:
-        noc = kind - CHIP_NOC0
-        direction, following = next_hop(width, height, noc, node, target)
-        if direction == 1:
-            port = EAST if noc == 0 else WEST
-            wraps = (following % width < x) if noc == 0 else (following % width > x)
+def route(net, node, target):
+    """Output port of dimension-order routing; ports of a mesh or torus: +x, -x, +y, -y, local; of a chip: x, y, local."""
+    n, t = nodes_of(net)[node], nodes_of(net)[target]
+    if n.x == t.x and n.y == t.y:
+        return net.ports - 1
+    if net.kind == CHIP:
+        along_x = n.x != t.x and (n.noc == 0 or n.y == t.y)
+        return 0 if along_x else 1
+    if n.x != t.x:
+        right = t.x > n.x if net.kind == MESH else shorter((t.x - n.x) % net.width, net.width, node)
+        return 0 if right else 1
+    down = t.y > n.y if net.kind == MESH else shorter((t.y - n.y) % net.height, net.height, node)
+    return 2 if down else 3
+
+
+@nb.njit(cache=True)
+def take_credits(net):
+    """The credits given back in the cycle before count from now on."""
+    channels, credits = channels_of(net), words_at(net.credits_at)
+    for i in range(net.n_credits):
+        channels[credits[i]].credits += 1
+    net.n_credits = 0
+
+
+@nb.njit(cache=True)
+def arrivals(net):
+    """Flits that reach the buffers in this cycle."""
+    slot = net.now % net.span
+    counts, wires, channels = words_at(net.wire_counts_at), words_at(net.wires_at), channels_of(net)
+    base = slot * net.wire_room
+    for i in range(base, base + counts[slot]):
+        channel, packet = wires[2 * i], wires[2 * i + 1]
+        c = channels[channel]
+        n = nodes_of(net)[c.node]
+        at = c.first + c.count
+        words_at(net.buffers_at)[channel * net.buffer + (at - net.buffer if at >= net.buffer else at)] = packet
+        c.count += 1
+        if c.vc == net.multicast_vc:
+            n.multicasts |= 1 << c.port
+        elif c.out == NONE:
+            n.need |= 1 << c.index
         else:
-            port = SOUTH if noc == 0 else NORTH
-            wraps = (following // width < y) if noc == 0 else (following // width > y)
-        return port, following, wraps
-    if x != tx:
-        right = tx > x if kind == MESH else shorter((tx - x) % width, width, node)
-        nx = (x + 1) % width if right else (x - 1) % width
-        return (EAST if right else WEST), y * width + nx, (nx == 0 if right else nx == width - 1) and kind == TORUS
-    down = ty > y if kind == MESH else shorter((ty - y) % height, height, node)
-    ny = (y + 1) % height if down else (y - 1) % height
-    return (SOUTH if down else NORTH), ny * width + x, (ny == 0 if down else ny == height - 1) and kind == TORUS
-
-
-@nb.njit(cache=True)
-def inject(net, packet, source, target, flits, group, ready):
-    """Hand a packet to the NIU of `source` at cycle `ready`; it enters the router `inject` cycles later."""
-    p, s, node = net.packets[packet], net.shape[0], net.nodes[source]
-    p.source, p.target, p.flits, p.group, p.ready = source, target, flits, group, ready + s.inject
-    p.done, p.next, p.dateline = NONE, NONE, 0
-    if node.tail[group] == NONE:
-        node.head[group] = packet
-        node.need |= 1 << (LOCAL * s.vcs + group)
-    else:
-        net.packets[node.tail[group]].next = packet
-    node.tail[group] = packet
-    s.in_flight += 1
-
-
-@nb.njit(cache=True, inline="always")
-def front(net, node, index, channel):
-    """Packet at the front of input VC `index` (port * VCs + VC); the NIU's VCs are its classes' queues."""
-    s = net.shape[0]
-    local = index - LOCAL * s.vcs
-    return net.nodes[node].head[local] if local >= 0 else net.buffers[channel, net.channels[channel].first]
-
-
-@nb.njit(cache=True)
-def arrivals(net, slot):
-    """Flits and credits that reach the ports in this cycle."""
-    s = net.shape[0]
-    for port in range(s.nodes * PORTS):
-        wire = net.wires[slot, port]
-        if wire.credit != NONE:
-            net.channels[port * s.vcs + wire.credit].credits += 1
-            wire.credit = NONE
-        if wire.packet != NONE:
-            channel = port * s.vcs + wire.vc
-            c, node = net.channels[channel], net.nodes[port // PORTS]
-            at = c.first + c.count
-            net.buffers[channel, at - s.buffer if at >= s.buffer else at] = wire.packet
-            c.count += 1
-            bit = 1 << (port % PORTS * s.vcs + wire.vc)
-            if c.out_port == NONE:
-                node.need |= bit
-            else:
-                node.request[c.out_port] |= bit
-            wire.packet = NONE
+            n.request[c.out] |= 1 << c.index
+        wake_node(net, c.node)
+    counts[slot] = 0
 
 
 @nb.njit(cache=True)
 def allocate_vcs(net, node):
-    """Give packets whose head is at the front a free VC of their class at the next router."""
-    s, n = net.shape[0], net.nodes[node]
-    base, left, index = node * PORTS * s.vcs, n.need, 0
-    while left >> index:
-        if left >> index & 1 == 0:
-            index += 1
-            continue
-        packet = front(net, node, index, base + index)
-        p, c = net.packets[packet], net.channels[base + index]
-        if p.ready <= s.now:
-            out, choice = choose_vc(net, node, index, packet)
-            if out != NONE:
-                c.out_port, c.out_vc = out, choice
-                n.need &= ~(1 << index)
-                n.request[out] |= 1 << index
-        index += 1
+    """Give packets whose head is at the front a free VC of their class at the next router, first come, first served."""
+    n = nodes_of(net)[node]
+    base, left = node * net.inputs, n.need
+    while left:
+        index, packet = oldest_head(net, base, left)
+        left &= ~(1 << index)
+        c = channels_of(net)[base + index]
+        out = route(net, node, packets_of(net)[packet].target)
+        vc = choose_vc(net, node, c, packet, out)
+        if vc != NONE:
+            c.out, c.out_vc = out, vc
+            n.need &= ~(1 << index)
+            n.request[out] |= 1 << index
 
 
 @nb.njit(cache=True)
-def choose_vc(net, node, index, packet):
-    """(output port, VC) for a packet, taken for it; (NONE, NONE) when no VC of its class is free."""
-    s, p = net.shape[0], net.packets[packet]
-    if p.target == node:
-        return LOCAL, 0
-    out, _, wraps = toward(s.kind, s.width, s.height, node, p.target)
-    size = s.vcs // s.classes
+def oldest_head(net, base, left):
+    """(number, front packet) of that input VC in the bit set `left` whose front packet's head has come first."""
+    oldest = packet = NONE
+    while left:
+        index = lowest_bit(left)
+        left &= left - 1
+        head = words_at(net.buffers_at)[(base + index) * net.buffer + channels_of(net)[base + index].first]
+        if packet == NONE or packets_of(net)[head].arrived < packets_of(net)[packet].arrived:
+            oldest, packet = index, head
+    return oldest, packet
+
+
+@nb.njit(cache=True)
+def choose_vc(net, node, c, packet, out):
+    """VC for the packet at the front of input VC `c`, taken for it at output `out`; NONE when all of its class are held."""
+    p = packets_of(net)[packet]
+    size = net.unicast_vcs // net.classes
     first = p.group * size
     late = 0
-    if s.kind != MESH:
-        port = index // s.vcs
-        turned = port == LOCAL or (port < SOUTH) != (out < SOUTH)
-        late = (0 if turned else p.dateline) | wraps
+    if net.kind != MESH and out != net.ports - 1:  # an ejection link lends all VCs of the class
+        turned = c.port == net.ports - 1 or axis(net, c.port) != axis(net, out)
+        late = (0 if turned else p.dateline) | links_of(net)[node * (net.ports + 1) + 1 + out].wraps
         size //= 2
         first += late * size
-    base = (node * PORTS + out) * s.vcs
-    for i in range(size):
-        choice = first + (i + net.nodes[node].turn[out]) % size
-        if net.channels[base + choice].owner == NONE:
-            net.channels[base + choice].owner = index
+    base = node * net.inputs + out * net.vcs
+    for i in range(first, first + size):
+        if channels_of(net)[base + i].held == 0:
+            channels_of(net)[base + i].held = 1
             p.dateline = late
-            return out, choice
-    return NONE, NONE
+            return i
+    return NONE
+
+
+@nb.njit(cache=True, inline="always")
+def axis(net, port):
+    return port if net.kind == CHIP else port // 2
 
 
 @nb.njit(cache=True)
 def switch(net, node):
-    """One flit per output and input port crosses the router."""
-    s, n = net.shape[0], net.nodes[node]
-    base, n_inputs, port_bits = node * PORTS * s.vcs, PORTS * s.vcs, (1 << s.vcs) - 1
-    used = 0
-    for out in range(PORTS):
+    """One flit per output and input port crosses the router; multicasts, whose path is reserved, go first."""
+    n = nodes_of(net)[node]
+    used, taken = 0, 0
+    if n.multicasts:
+        used, taken = cross_multicasts(net, node)
+    base, port_bits = node * net.inputs, (1 << net.vcs) - 1
+    for out in range(net.ports):
         left = n.request[out] & ~used
-        if left == 0:
+        if taken >> out & 1:
             continue
-        index = n.turn[out]
-        for _ in range(n_inputs):
-            if left >> index & 1:
-                c = net.channels[base + index]
-                if out == LOCAL or net.channels[base + out * s.vcs + c.out_vc].credits > 0:
-                    used |= port_bits << (index // s.vcs * s.vcs)
-                    n.turn[out] = index + 1 if index + 1 < n_inputs else 0
-                    cross(net, node, index, out)
-                    break
-            index = index + 1 if index + 1 < n_inputs else 0
+        before = left & ((1 << n.turn[out]) - 1)
+        left ^= before
+        while left | before:  # first those from `turn` on, then those before it
+            if left == 0:
+                left, before = before, 0
+            index = lowest_bit(left)
+            left &= left - 1
+            c = channels_of(net)[base + index]
+            if can_leave(net, node, out, c):
+                used |= port_bits << (c.port * net.vcs)
+                n.turn[out] = index + 1
+                cross(net, node, base + index, out)
+                break
 
 
 @nb.njit(cache=True)
-def cross(net, node, index, out):
+def can_leave(net, node, out, c):
+    """Whether there is room behind the output for the front flit of input VC `c`."""
+    if out != net.ports - 1:
+        return channels_of(net)[node * net.inputs + out * net.vcs + c.out_vc].credits > 0
+    return take_port(net, node, c.sent == 0)
+
+
+@nb.njit(cache=True)
+def cross(net, node, channel, out):
     """The flit at the front of an input VC leaves through an output port."""
-    s, n = net.shape[0], net.nodes[node]
-    base = node * PORTS * s.vcs
-    c, packet = net.channels[base + index], front(net, node, index, base + index)
-    p, out_vc, bit = net.packets[packet], c.out_vc, 1 << index
+    n, c = nodes_of(net)[node], channels_of(net)[channel]
+    packet = words_at(net.buffers_at)[channel * net.buffer + c.first]
+    link = links_of(net)[node * (net.ports + 1) + 1 + out]
+    output = node * net.inputs + out * net.vcs + c.out_vc
+    p = packets_of(net)[packet]
+    if c.sent == 0:
+        link.stall += net.now - p.arrived
+        p.arrived = net.now + net.hop
     c.sent += 1
+    link.flits += 1
     last = c.sent == p.flits
-    if index >= LOCAL * s.vcs:
-        more = leave_niu(net, node, index - LOCAL * s.vcs, last)
-    else:
-        more = leave_buffer(net, node, index)
-    if out == LOCAL:
-        if last:
-            p.done = s.now + s.eject
-            s.in_flight -= 1
-            s.delivered += 1
-    else:
-        _, following, _ = toward(s.kind, s.width, s.height, node, p.target)
-        wire = net.wires[(s.now + s.hop) % s.span, following * PORTS + OPPOSITE[out]]
-        wire.packet, wire.vc = packet, out_vc
-        net.channels[base + out * s.vcs + out_vc].credits -= 1
-        s.moved += 1
+    leave_buffer(net, c)
+    if out != net.ports - 1:
+        hand_on(net, output, packet, net.hop)
+        net.moved += 1
+    elif last:
+        report(net, ARRIVED, packet, node, net.now + net.eject)
+        net.in_flight -= 1
     if last:
-        c.sent, c.out_port, c.out_vc = 0, NONE, NONE
-        n.request[out] &= ~bit
-        if more:
-            n.need |= bit
-        if out != LOCAL:
-            net.channels[base + out * s.vcs + out_vc].owner = NONE
-    elif not more:
-        n.request[out] &= ~bit
+        link.packets += 1
+        n.request[out] &= ~(1 << c.index)
+        c.sent, c.out = 0, NONE
+        channels_of(net)[output].held = 0
+        if c.count > 0:
+            n.need |= 1 << c.index
+    elif c.count == 0:
+        n.request[out] &= ~(1 << c.index)
 
 
 @nb.njit(cache=True)
-def leave_niu(net, node, group, last):
-    """A flit leaves the NIU; whether another one waits there."""
-    n = net.nodes[node]
-    if last:
-        n.head[group] = net.packets[n.head[group]].next
-        if n.head[group] == NONE:
-            n.tail[group] = NONE
-    return n.head[group] != NONE
+def emit(net, node):
+    """One flit leaves the NIU, from the queues in turn."""
+    n = nodes_of(net)[node]
+    for i in range(net.classes):
+        group = (n.next_class + i) % net.classes
+        packet = n.head[group]
+        if packet != NONE and emission_due(net, packet):
+            p = packets_of(net)[packet]
+            vc = net.multicast_vc if p.tree != NONE else group * net.unicast_vcs // net.classes
+            channel = node * net.inputs + (net.ports - 1) * net.vcs + vc
+            stays = net.local > 0 and p.tree == NONE and p.target == node
+            if (stays or channels_of(net)[channel].credits > 0) and take_port(net, node, p.sent == 0):
+                n.next_class = group + 1
+                send_flit(net, packet, node, NONE if stays else channel)
+                return
 
 
 @nb.njit(cache=True)
-def leave_buffer(net, node, index):
-    """A flit leaves its buffer, whose place goes back to the router before as a credit; whether another one waits."""
-    s, port = net.shape[0], index // net.shape[0].vcs
-    c = net.channels[node * PORTS * s.vcs + index]
-    c.first = c.first + 1 if c.first + 1 < s.buffer else 0
-    c.count -= 1
-    x, y = node % s.width, node // s.width
-    if port == EAST:  # the input port that faces east: its flits come from the east
-        before = y * s.width + (x + 1) % s.width
-    elif port == WEST:
-        before = y * s.width + (x - 1) % s.width
-    elif port == SOUTH:
-        before = (y + 1) % s.height * s.width + x
-    else:
-        before = (y - 1) % s.height * s.width + x
-    net.wires[(s.now + s.credit) % s.span, before * PORTS + OPPOSITE[port]].credit = index % s.vcs
-    return c.count > 0
+def emission_due(net, packet):
+    """Whether the source of a packet has its next flit ready."""
+    p = packets_of(net)[packet]
+    if p.sent > 0:
+        return net.now >= p.begun + p.sent * (p.emission - 1) // (p.flits - 1)
+    return net.now >= p.ready and (p.tree == NONE or may_leave(net, packet))
+
+
+@nb.njit(cache=True)
+def send_flit(net, packet, node, channel):
+    """The next flit of a packet leaves its NIU, for the tile itself where `channel` is NONE."""
+    p, link = packets_of(net)[packet], links_of(net)[node * (net.ports + 1)]
+    if p.sent == 0:
+        p.begun, p.arrived = net.now, net.now + net.inject
+        link.stall += net.now - p.ready
+        report(net, BEGUN, packet, node, net.now)
+    p.sent += 1
+    link.flits += 1
+    if channel != NONE:
+        hand_on(net, channel, packet, net.inject)
+    if p.sent < p.flits:
+        return
+    link.packets += 1
+    leave_queue(net, node, p)
+    report(net, LEFT, packet, node, net.now + 1)
+    if channel == NONE:
+        report(net, ARRIVED, packet, node, net.now + net.local)
+        net.in_flight -= 1
+
+
+@nb.njit(cache=True)
+def leave_queue(net, node, p):
+    """A packet has left its NIU: the next one of its queue may be sent from the next cycle on."""
+    n = nodes_of(net)[node]
+    n.head[p.group] = p.next
+    if p.next == NONE:
+        n.tail[p.group] = NONE
+        return
+    following = packets_of(net)[p.next]
+    following.ready = max(following.ready, net.now + 1) + following.delay
 
 
 @nb.njit(cache=True)
 def step(net):
-    """One cycle of all routers."""
-    s = net.shape[0]
-    arrivals(net, s.now % s.span)
-    for node in range(s.nodes):
-        n = net.nodes[node]
-        if n.need != 0:
-            allocate_vcs(net, node)
-        if n.request[0] | n.request[1] | n.request[2] | n.request[3] | n.request[4]:
-            switch(net, node)
-    s.now += 1
+    """Cycle `net.now` of all routers and NIUs; those with nothing to do are left out."""
+    net.n_events = 0
+    take_credits(net)
+    arrivals(net)
+    if net.released != 0:
+        net.released = 0
+        grant_paths(net)
+    active = words_at(net.active_at)
+    for i in range(net.words):
+        word = net.words - 1 - i if net.now & 1 else i  # neither NoC always comes first at an L1 port
+        left = active[word]
+        while left:
+            bit = lowest_bit(left)
+            left &= left - 1
+            if not step_node(net, word * NODES_PER_WORD + bit):
+                active[word] &= ~(1 << bit)
 
 
 @nb.njit(cache=True)
-def run_until_idle(net, limit):
-    """Step until every packet is delivered or `limit` cycles have passed; whether it is idle."""
-    s = net.shape[0]
-    while s.in_flight > 0 and s.now < limit:
+def step_node(net, node):
+    """One cycle of a router and its NIU; whether it has anything left to do."""
+    n = nodes_of(net)[node]
+    if net.now & 2:  # in turn: first into the tile or first out of it
+        emit(net, node)
+    if n.need:
+        allocate_vcs(net, node)
+    switch(net, node)
+    if net.now & 2 == 0:
+        emit(net, node)
+    busy = n.need | n.multicasts
+    for out in range(net.ports):
+        busy |= n.request[out]
+    for group in range(net.classes):
+        busy |= n.head[group] + 1
+    return busy != 0
+
+
+@nb.njit(cache=True)
+def next_cycle(net):
+    """The next cycle in which anything can happen, or NONE: the network is empty, or deadlocked."""
+    active = words_at(net.active_at)
+    for word in range(net.words):
+        if active[word]:
+            return net.now + 1
+    counts = words_at(net.wire_counts_at)
+    for i in range(1, net.span):
+        if counts[(net.now + i) % net.span]:
+            return net.now + i
+    return NONE
+
+
+@nb.njit(cache=True)
+def run_until_idle(net, limit, done):
+    """Step until every packet is delivered or cycle `limit`; `done[packet]` gets the cycle at its NIU.  Whether it is idle."""
+    net.now = 0
+    while net.in_flight > 0 and net.now < limit:
         step(net)
-    return s.in_flight == 0
+        events = events_of(net)
+        for i in range(net.n_events):
+            if events[i].kind == ARRIVED:
+                done[events[i].packet] = events[i].time
+        net.now += 1
+    return net.in_flight == 0

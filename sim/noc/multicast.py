@@ -37,6 +37,22 @@ def grow_tree(links, p, noc, source, target, size):
 
 
 @nb.njit(cache=True)
+def list_receivers(p, workers, noc, source, x0, y0, x1, y1, loopback, receivers):
+    """Fill `receivers` with (tile, 0) of the workers that `send_multicast` would reach; returns their number."""
+    columns = ((x1 - x0) if noc == 0 else (x0 - x1)) % p.width + 1
+    rows = ((y1 - y0) if noc == 0 else (y0 - y1)) % p.height + 1
+    step = 1 if noc == 0 else -1
+    n = 0
+    for j in range(rows):
+        for i in range(columns):
+            tile = ((y0 + step * j) % p.height) * p.width + (x0 + step * i) % p.width
+            if workers[tile] != 0 and (tile != source or loopback != 0):
+                receivers[2 * n], receivers[2 * n + 1] = tile, 0
+                n += 1
+    return n
+
+
+@nb.njit(cache=True)
 def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, path_open, keep, flits, time, receivers):
     """Send one packet to every worker tile of the rectangle from (x0, y0) to (x1, y1) in the NoC's direction of travel.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.noc import flit
+from sim.noc.flit_network import PACKET, build
 
 WARM_UP, MEASURED = 0.2, 0.8  # shares of the run between which packets count
 
@@ -23,16 +24,17 @@ class LoadPoint:
 
 
 def uniform_random(kind, width, height, load, cycles, *, flits=4, seed=0, drain=20, **router):
-    """A `LoadPoint` of packets of `flits` flits between uniformly random pairs of nodes; `router`: see `flit.build`."""
+    """A `LoadPoint` of packets of `flits` flits between uniformly random pairs of nodes; `router`: see `flit_network.build`."""
     rng, nodes = np.random.default_rng(seed), width * height
     times, sources = np.nonzero(rng.random((cycles, nodes)) < load / flits)
     targets = rng.integers(0, nodes - 1, len(sources))
     targets[targets >= sources] += 1
-    net = flit.build(kind, width, height, capacity=max(len(sources), 1), **router)
+    network = build(kind, width, height, **router)
+    network.place_packets(np.zeros(max(len(sources), 1), PACKET))
     for packet, (time, source, target) in enumerate(zip(times, sources, targets, strict=True)):
-        flit.inject(net, packet, source, target, flits, 0, time)
-    drained = flit.run_until_idle(net, cycles * drain)
-    done = net.packets["done"]
+        flit.inject(network.net, packet, source, target, flits, 0, time, flits)
+    done = np.full(max(len(sources), 1), -1)[: len(sources)]
+    drained = flit.run_until_idle(network.net, cycles * drain, done)
     counted = (times >= cycles * WARM_UP) & (times < cycles * MEASURED) & (done >= 0)
     inside = (done >= cycles * WARM_UP) & (done < cycles * MEASURED)
     accepted = inside.sum() * flits / (cycles * (MEASURED - WARM_UP) * nodes)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.noc import flit, traffic
+from sim.noc.flit_network import CHIP, MESH, PACKET, TORUS, build, build_chip
 from sim.noc.topology import hops
 
 WIDTH, HEIGHT = 10, 12  # tiles of a Wormhole
@@ -13,70 +14,83 @@ NODES = WIDTH * HEIGHT
 HOP, INJECT, EJECT = 9, 5, 5
 
 
+def chip(width=WIDTH, height=HEIGHT, buffer=16, hop=HOP):
+    return build_chip(width, height, buffer=buffer, hop=hop, inject=INJECT, eject=EJECT, local=0)
+
+
+def run(network, packets, limit):
+    """Cycles in which `packets` (source, target, flits, class, cycle) are delivered; all of them must be."""
+    network.place_packets(np.zeros(len(packets), PACKET))
+    for number, (source, target, flits, group, ready) in enumerate(packets):
+        flit.inject(network.net, number, source, target, flits, group, ready, flits)
+    done = np.full(len(packets), -1)
+    assert flit.run_until_idle(network.net, limit, done)
+    return done
+
+
 @given(
     noc=st.integers(0, 1), source=st.integers(0, NODES - 1), target=st.integers(0, NODES - 1), flits=st.integers(1, 300)
 )
 def test_latency_without_load_is_exact(noc, source, target, flits):
     """Head: 5 cycles into the network, 9 per hop, 5 out of it (ISA NoC/README); one more per further flit."""
-    net = flit.build(flit.CHIP_NOC0 + noc, WIDTH, HEIGHT, capacity=1, buffer=16, credit=2)
-    flit.inject(net, 0, source, target, flits, 0, 100)
-    assert flit.run_until_idle(net, 100_000)
+    done = run(chip(), [(noc * NODES + source, noc * NODES + target, flits, 0, 100)], 100_000)
     n = hops(WIDTH, HEIGHT, noc, source, target)
-    assert net.packets["done"][0] - 100 == INJECT + HOP * n + EJECT + flits - 1
+    assert done[0] - 100 == INJECT + HOP * n + EJECT + flits - 1
 
 
 def test_a_buffer_smaller_than_the_credit_loop_slows_long_packets():
-    """Throughput of one VC is buffer / (hop + credit) flits per cycle when that is below 1."""
-    net = flit.build(flit.CHIP_NOC0, WIDTH, HEIGHT, capacity=1, buffer=5, credit=1)
-    flit.inject(net, 0, 0, 3, 1000, 0, 0)
-    assert flit.run_until_idle(net, 100_000)
-    assert net.packets["done"][0] == pytest.approx(1000 * (HOP + 1) / 5, rel=0.03)
+    """Throughput of one VC is buffer / (hop + 1) flits per cycle when that is below 1: a credit counts in the next cycle."""
+    done = run(chip(buffer=5), [(0, 3, 1000, 0, 0)], 100_000)
+    assert done[0] == pytest.approx(1000 * (HOP + 1) / 5, rel=0.03)
 
 
 @settings(max_examples=30)
-@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from([flit.MESH, flit.TORUS, flit.CHIP_NOC0, flit.CHIP_NOC1]))
+@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from([MESH, TORUS, CHIP]))
 def test_everything_arrives_and_everything_returns(seed, kind):
     """Bursts far beyond saturation: no deadlock, each flit makes the hops of its route, all credits come back."""
     rng = np.random.default_rng(seed)
-    net = flit.build(kind, 5, 4, capacity=400, vcs=4, classes=2, buffer=3, hop=2)
-    expected = 0
-    for packet in range(400):
-        source, target = rng.integers(0, 20, 2)
+    network = chip(5, 4, buffer=3, hop=2) if kind == CHIP else build(kind, 5, 4, classes=2, buffer=3, hop=2)
+    parts, packets, expected = (2 if kind == CHIP else 1), [], 0
+    times = np.sort(rng.integers(0, 50, 400))
+    for number, time in enumerate(times):
+        (source, target), part = rng.integers(0, 20, 2), int(rng.integers(0, parts))
         flits = int(rng.integers(1, 20))
-        flit.inject(net, packet, source, target, flits, packet % 2, int(rng.integers(0, 50)))
-        expected += flits * route_length(kind, source, target)
-    assert flit.run_until_idle(net, 200_000)
+        packets.append((part * 20 + source, part * 20 + target, flits, number % 2, time))
+        expected += flits * route_length(kind, part, source, target)
+    done = run(network, packets, 200_000)
     for _ in range(10):
-        flit.step(net)
-    assert net.shape["moved"][0] == expected and net.shape["delivered"][0] == 400
-    assert (net.channels["credits"] == 3).all() and (net.channels["owner"] == flit.NONE).all()
-    assert not net.nodes["need"].any() and not net.nodes["request"].any()
+        flit.step(network.net)
+        network.net["now"] += 1
+    channels, nodes = network.arrays["channels"], network.arrays["nodes"]
+    assert network.net["moved"] == expected and (done > 0).all()
+    assert (channels["credits"] == 3).all() and not channels["held"].any() and not channels["count"].any()
+    assert not nodes["need"].any() and not nodes["request"].any() and flit.next_cycle(network.net) == -1
 
 
-def route_length(kind, source, target):
-    if kind >= flit.CHIP_NOC0:
-        return hops(5, 4, kind - flit.CHIP_NOC0, source, target)
+def route_length(kind, noc, source, target):
+    if kind == CHIP:
+        return hops(5, 4, noc, source, target)
     dx, dy = abs(source % 5 - target % 5), abs(source // 5 - target // 5)
-    return dx + dy if kind == flit.MESH else min(dx, 5 - dx) + min(dy, 4 - dy)
+    return dx + dy if kind == MESH else min(dx, 5 - dx) + min(dy, 4 - dy)
 
 
-@pytest.mark.parametrize(("kind", "limit"), [(flit.MESH, 0.5), (flit.TORUS, 1.0)])
+@pytest.mark.parametrize(("kind", "limit"), [(MESH, 0.5), (TORUS, 1.0)])
 def test_saturation_of_uniform_random_traffic(kind, limit):
     """The bisection bounds an 8x8 mesh at 4/8 and a torus at 8/8 flits per node and cycle (Dally & Towles, chapter 3); input
     queues with a few VCs reach 60 to 100 % of it, rings less, as the dateline leaves each packet half of the VCs.  Below half
     the bound all that is offered is accepted.
     """
-    router = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 0, "eject": 1}
+    router = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 1, "eject": 1}
     beyond = traffic.uniform_random(kind, 8, 8, 1.2 * limit, 1500, drain=10, **router)
     below = traffic.uniform_random(kind, 8, 8, 0.4 * limit, 1500, **router)
-    assert (0.6 if kind == flit.MESH else 0.45) * limit <= beyond.accepted <= limit
+    assert (0.6 if kind == MESH else 0.45) * limit <= beyond.accepted <= limit
     assert below.accepted == pytest.approx(0.4 * limit, rel=0.06) and below.drained
 
 
 def test_latency_grows_with_load_and_a_torus_beats_a_mesh():
-    router = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 0, "eject": 1}
+    router = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 1, "eject": 1}
     loads = (0.05, 0.2, 0.35)
-    mesh, torus = (traffic.curve(kind, 8, 8, loads, 1200, **router) for kind in (flit.MESH, flit.TORUS))
+    mesh, torus = (traffic.curve(kind, 8, 8, loads, 1200, **router) for kind in (MESH, TORUS))
     for points in (mesh, torus):
         assert [point.latency for point in points] == sorted(point.latency for point in points)
     assert all(t.latency < m.latency for t, m in zip(torus, mesh, strict=True))
@@ -85,9 +99,9 @@ def test_latency_grows_with_load_and_a_torus_beats_a_mesh():
 def test_impossible_networks_are_refused():
     for wrong in ({"vcs": 3, "classes": 2}, {"vcs": 3}, {"buffer": 0}, {"hop": 0}, {"vcs": 16}):
         with pytest.raises(ValueError):
-            flit.build(flit.TORUS, 4, 4, capacity=1, **wrong)
+            build(TORUS, 4, 4, **wrong)
 
 
 def test_the_same_traffic_gives_the_same_cycles():
-    first, second = (traffic.uniform_random(flit.TORUS, 6, 6, 0.4, 600, seed=3) for _ in range(2))
+    first, second = (traffic.uniform_random(TORUS, 6, 6, 0.4, 600, seed=3) for _ in range(2))
     assert first == second

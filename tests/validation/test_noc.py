@@ -1,9 +1,11 @@
 """`tensim validate noc`: every kind of row becomes a program; bad rows are refused with the column at fault."""
 
 import csv
+import json
 
 import pytest
 
+from host_api.cli import main
 from validation import noc
 from validation.rows import Row, Skip, read_rows
 
@@ -19,17 +21,20 @@ def row(**changes):
     return Row("rows.csv:1", 2, ONE | {name: str(value) for name, value in changes.items()})
 
 
-def zone(**changes):
-    return noc.simulate(noc.read(row(**changes), "latencies").spec)
+def zone(model="packet", **changes):
+    return noc.simulate(noc.read(row(**changes), "latencies").spec, model)
 
 
-def test_a_file_is_recognised_by_its_columns(tmp_path):
-    path = tmp_path / "rows.csv"
+def rows_file(path, *rows):
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, ONE)
         writer.writeheader()
-        writer.writerow(ONE)
-    rows, layout = read_rows(path, noc.COLUMNS)
+        writer.writerows(rows)
+    return path
+
+
+def test_a_file_is_recognised_by_its_columns(tmp_path):
+    rows, layout = read_rows(rows_file(tmp_path / "rows.csv", ONE), noc.COLUMNS)
     case = noc.read(rows[0], layout)
     assert (case.group, case.measured, case.unit) == ("wormhole_b0/ONE_TO_ONE/UNICAST/L1", 377.0, "cycles")
 
@@ -82,3 +87,25 @@ def test_every_kind_of_row_runs(changes):
 
 def test_more_bytes_take_longer():
     assert zone(transaction_bytes=64) < zone(transaction_bytes=8192) < zone(transaction_bytes=65536)
+
+
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+def test_a_lone_transfer_takes_as_long_in_the_flit_model(arch):
+    assert zone("flit", arch=arch) == zone(arch=arch)
+
+
+def test_the_command_compares_with_either_model(capsys, tmp_path):
+    file = rows_file(tmp_path / "rows.csv", ONE)
+    for model in ("packet", "flit"):
+        with pytest.raises(SystemExit) as end:
+            main(["validate", "noc", str(file), "--noc", model, "--jobs", "1", "--fresh", "--json"])
+        result = json.loads(capsys.readouterr().out)
+        assert end.value.code == 0 and result["noc_model"] == model
+        assert result["rows"][0]["simulated"] == zone(model)
+
+
+def test_only_noc_rows_have_a_choice_of_model(capsys, tmp_path):
+    file = rows_file(tmp_path / "rows.csv", ONE)
+    with pytest.raises(SystemExit) as end:
+        main(["validate", "dram", str(file), "--noc", "flit"])
+    assert end.value.code == 2 and "packet model only" in capsys.readouterr().err

@@ -1,0 +1,143 @@
+"""The packet model of the NoC against the flit model on programs of measured rows.
+
+`python -m bench.noc_models noc_latencies.csv [ROWS]` takes up to ROWS rows (6) of every chip, pattern, mechanism and memory,
+evenly over the rows of up to about 2e7 flit-hops in the order of their traffic, runs each with both models, and prints by
+group how far the packet model's cycles are from the flit model's.
+
+A row is below saturation when its packets take, on average, less than twice as long as without load (the usual mark is the
+bend of a latency-load curve).  Beyond it the question is whether both models put configurations in the same order: of all
+pairs of rows of a group that the flit model tells apart by 5 % or more, the share that the packet model orders alike.
+"""
+
+import itertools
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import host_api as tt
+from sim.arch import load_arch
+from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE
+from validation import noc
+from validation.rows import cases_of, read_rows
+
+MOST_FLIT_HOPS, TYPICAL_HOPS = 2e7, 11
+SATURATED = 2.0  # times the latency without load
+APART = 0.05
+
+
+@dataclass(frozen=True)
+class Run:
+    """One row with one model: its cycles, flits carried between routers, latency over that without load, host seconds."""
+
+    cycles: float
+    flit_hops: int
+    slowdown: float
+    seconds: float
+
+
+def run(spec, model):
+    """A row's program with one NoC model."""
+    device = noc.open_device(spec, model)
+    try:
+        begun = time.perf_counter()
+        cycles = noc.latency(spec, noc.run(device, spec))
+        seconds, links = time.perf_counter() - begun, device.chip._arrays["links"].copy()
+        head = device.chip.arch["noc.niu_to_router_cycles"] + device.chip.arch["noc.router_to_niu_cycles"]
+        hop = device.chip.arch["noc.hop_cycles"]
+    finally:
+        tt.close_device(device)
+    kind = np.arange(len(links)) % LINKS_PER_TILE
+    sent, between = links[kind == INJECT], links[(kind != INJECT) & (kind != EJECT)]
+    alone = head + (hop * between["packets"].sum() + sent["flits"].sum()) / sent["packets"].sum()
+    waited = links["stall"].sum() / sent["packets"].sum()
+    return Run(float(cycles), int(between["flits"].sum()), float(1 + waited / alone), seconds)
+
+
+def traffic(case):
+    """About how many flit-hops a row makes."""
+    arch, nbytes = load_arch(case.spec[0]), case.spec[-1]
+    flits = 2 + min(nbytes, arch["noc.max_packet_bytes"]) / arch["noc.flit_bytes"]
+    return (case.work - 2000) * flits * TYPICAL_HOPS
+
+
+def subset(path, rows):
+    """{group: cases}: up to `rows` of each group, evenly over its traffic."""
+    table, layout = read_rows(path, noc.COLUMNS)
+    groups = {}
+    for case in {case.spec: case for _, case in cases_of(table, layout, noc.read)[0]}.values():
+        if traffic(case) <= MOST_FLIT_HOPS:
+            groups.setdefault(case.group, []).append(case)
+    chosen = {}
+    for group, cases in sorted(groups.items()):
+        cases.sort(key=lambda case: (traffic(case), case.spec))
+        places = np.unique(np.linspace(0, len(cases) - 1, rows).round().astype(int))
+        chosen[group] = [cases[i] for i in places]
+    return chosen
+
+
+def difference(packet, flit):
+    """Percent by which the packet model is off."""
+    return 100 * (packet.cycles - flit.cycles) / flit.cycles
+
+
+def same_order(pairs):
+    """(pairs of runs that the flit model tells apart, those of them that the packet model orders alike)."""
+    apart = alike = 0
+    for (packet, flit), (other_packet, other_flit) in itertools.combinations(pairs, 2):
+        if abs(flit.cycles - other_flit.cycles) >= APART * max(flit.cycles, other_flit.cycles):
+            apart += 1
+            alike += (packet.cycles < other_packet.cycles) == (flit.cycles < other_flit.cycles)
+    return apart, alike
+
+
+def compare(path, rows):
+    """{group: [(packet, flit)]} of the subset."""
+    chosen = subset(path, rows)
+    work = [(group, case.spec) for group, cases in chosen.items() for case in cases]
+    results = {group: [] for group in chosen}
+    for group, spec in track(work, description="rows with both models", console=Console(stderr=True)):
+        results[group].append((run(spec, "packet"), run(spec, "flit")))
+    return results
+
+
+def split(pairs):
+    """(below saturation, beyond)."""
+    below = [pair for pair in pairs if pair[1].slowdown < SATURATED]
+    return below, [pair for pair in pairs if pair[1].slowdown >= SATURATED]
+
+
+def row_of(name, pairs):
+    below, beyond = split(pairs)
+    errors = [abs(difference(*pair)) for pair in below]
+    cells = (f"{np.mean(errors):.2f}", f"{max(errors):.1f}") if errors else ("-", "-")
+    off = f"{np.mean([difference(*pair) for pair in beyond]):+.1f}" if beyond else "-"
+    return name, str(len(below)), *cells, str(len(beyond)), off
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    results = compare(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 6)
+    table = Table(title="packet model less flit model, % of cycles")
+    for column in ("group", "below saturation", "mean |diff|", "worst", "beyond", "mean diff"):
+        table.add_column(column, overflow="fold")
+    everything = [pair for pairs in results.values() for pair in pairs]
+    for name, pairs in [*results.items(), ("all", everything)]:
+        table.add_row(*row_of(name, pairs))
+    console = Console(width=110)
+    console.print(table)
+    orders = [same_order(split(pairs)[1]) for pairs in results.values()]
+    apart, alike = (sum(column) for column in zip(*orders, strict=True))
+    console.print(f"beyond saturation: {alike} of {apart} pairs of rows of a group in the same order")
+    large = [flit for _, flit in everything if flit.flit_hops > 1e6]
+    rate = sum(flit.flit_hops for flit in large) / sum(flit.seconds for flit in large)
+    console.print(f"flit model in the lane: {rate:,.0f} flit-hops/s over {len(large)} rows of more than a million")
+
+
+if __name__ == "__main__":
+    main()

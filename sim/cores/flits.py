@@ -1,0 +1,130 @@
+"""The flit model in the compiled lane: transactions' packets go to the routers, and what becomes of them comes back.
+
+A packet is handed to its NIU as a whole.  One event, the network's clock, steps the routers cycle by cycle as long as any
+flit is on its way, and passes over cycles in which none can move.  `flit_event` is called by address, so the lane of the
+packet model is compiled without any of this.
+"""
+
+import numba as nb
+from numba import carray
+
+from sim import calendar as cal
+from sim.cores.transfers import (
+    AT_TARGET,
+    free_transaction,
+    left_command_buffer,
+    schedule_transaction,
+    tail_left,
+)
+from sim.memory import as_pointer
+from sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
+from sim.noc.flit_network import ARRIVED, BEGUN, NETWORK, NONE, build_chip, events_of
+from sim.noc.flit_network import packets_of as flit_packets_of
+from sim.state import MACHINE, calendar_of, noc_params_of, packets_of, transactions_of
+
+
+@nb.njit(cache=True)
+def send_packet(m, net, index, now):
+    """Hand the prepared packet of a transaction to its NIU."""
+    x, pk = transactions_of(m)[index], packets_of(m)[index]
+    first = x.noc * m.n_tiles
+    source, target = (x.source, x.target) if x.stage == AT_TARGET else (x.target, x.source)
+    inject(net, index, first + source, first + target, pk.flits, pk.response, now, pk.emission)
+
+
+@nb.njit(cache=True)
+def send_multicast_packet(m, net, index, now):
+    """Hand a multicast's packet to its NIU; its transaction holds `is_open` in `value` and `keep` in `address`."""
+    x, pk, p = transactions_of(m)[index], packets_of(m)[index], noc_params_of(m)[0]
+    first = x.noc * m.n_tiles
+    inject_multicast(net, index, first + x.source, pk.flits, now, pk.emission, x.value, x.address)
+    receiver, depth = pk.next, 0
+    while receiver >= 0:
+        depth = max(depth, add_receiver(net, index, first + transactions_of(m)[receiver].target))
+        receiver = packets_of(m)[receiver].next
+    if x.value == 0:  # the law of `sim.noc.multicast`
+        flit_packets_of(net)[index].delay = p.reserve * depth + (p.even_extra if depth % 2 == 0 else p.odd_extra)
+    enqueue(net, index)
+
+
+@nb.njit(cache=True)
+def start_clock(m, net, now):
+    """Have the network stepped in this cycle, unless that has been done; a later event of the clock is then void."""
+    time = max(now, net.now + 1)
+    if net.due == NONE or net.due > time:
+        net.due = time
+        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, cal.CLOCK_KEY), cal.CLOCK)
+
+
+@nb.njit(cache=True)
+def clock(m, net, now):
+    """One cycle of the network; returns the next one in which a flit can move, or -1."""
+    if net.due != now:
+        return -1
+    net.now = now
+    step(net)
+    events = events_of(net)
+    for i in range(net.n_events):
+        e = events[i]
+        if e.kind == ARRIVED:
+            packet_arrived(m, e.packet, e.node, e.time)
+        elif e.kind == BEGUN:
+            packets_of(m)[e.packet].begun = e.time
+            left_command_buffer(m, e.packet, now)
+        else:
+            packets_of(m)[e.packet].left = e.time
+            tail_left(m, e.packet, now)
+    net.due = next_cycle(net)
+    return net.due
+
+
+@nb.njit(cache=True)
+def packet_arrived(m, index, node, time):
+    """The tail of a packet reaches the NIU of a node at cycle `time`."""
+    packets = packets_of(m)
+    if transactions_of(m)[index].target >= 0:
+        packets[index].delivered = 1
+        schedule_transaction(m, index, time)
+        return
+    before, receiver = index, packets[index].next
+    while transactions_of(m)[receiver].target != node % m.n_tiles:
+        before, receiver = receiver, packets[receiver].next
+    packets[before].next = packets[receiver].next
+    schedule_transaction(m, receiver, time)
+    if packets[index].next < 0:
+        free_transaction(m, index)
+
+
+@nb.cfunc("int64(int64, int64, int64)", cache=True)
+def flit_event(machine, event, now):
+    """CLOCK: a cycle of the network; else the transaction `event` has a packet for its NIU.  The event's next cycle, or -1."""
+    m = carray(as_pointer(machine), (1,), dtype=MACHINE)[0]
+    net = carray(as_pointer(m.flits_at), (1,), dtype=NETWORK)[0]
+    if event == cal.CLOCK:
+        return clock(m, net, now)
+    if transactions_of(m)[event].target < 0:
+        send_multicast_packet(m, net, event, now)
+    else:
+        send_packet(m, net, event, now)
+    start_clock(m, net, now)
+    return -1
+
+
+def flit_network(arch, links, ports):
+    """The flit network of a chip, idle; `links` and `ports`: the packet model's arrays, which also hold this model's counts.
+
+    A VC has the documented buffer, and at least one that keeps its link busy while credits come back, since on silicon a
+    single stream gets the whole link.
+    """
+
+    hop = arch["noc.hop_cycles"]
+    network = build_chip(
+        *arch.noc_size, buffer=max(arch["noc.buffer_flits"], hop + 1), hop=hop, inject=arch["noc.niu_to_router_cycles"],
+        eject=arch["noc.router_to_niu_cycles"], local=arch["noc.local_cycles"],
+    )  # fmt: skip
+    nodes, tiles = network.arrays["nodes"], len(ports)
+    for x, y in arch.worker_coords:
+        nodes["l1_port"][[y * arch.noc_size[0] + x + noc * tiles for noc in (0, 1)]] = y * arch.noc_size[0] + x
+    network.place("links", links)
+    network.place("ports", ports)
+    return network

@@ -1,0 +1,157 @@
+"""Multicasts in the flit model: a tree of reserved links, whose routers copy each flit to all branches in one cycle.
+
+A multicast waits at the front of its NIU's queue of requests.  When the time that the reservation takes has passed, it gets
+the multicast VC of all links of its tree at once, or waits, first come, first served among trees that overlap; a link is
+free again when the tail has left it, or stays reserved for the next packet of a linked one.  A reserved link carries the
+multicast's flits first.
+"""
+
+import numba as nb
+
+from sim.memory import lowest_bit
+from sim.noc.flit_network import (
+    ARRIVED,
+    TREE_NODES,
+    TREES_PER_NIU,
+    channels_of,
+    hand_on,
+    leave_buffer,
+    links_of,
+    nodes_of,
+    packets_of,
+    report,
+    take_port,
+    words_at,
+)
+
+NEW, WAITING, GRANTED = 0, 1, 2
+
+
+@nb.njit(cache=True, inline="always")
+def tree_bits(net, tree, node):
+    """Outputs of a router that belong to a tree, as a bit set."""
+    word = words_at(net.trees_at)[tree * net.tree_words + node // TREE_NODES]
+    return word >> (4 * (node % TREE_NODES)) & 7
+
+
+@nb.njit(cache=True)
+def last_tree(net, source):
+    """The tree of the newest multicast of the NIU of `source`."""
+    return source * TREES_PER_NIU + nodes_of(net)[source].tree
+
+
+@nb.njit(cache=True)
+def new_tree(net, source):
+    """An empty tree of the NIU of `source`."""
+    n = nodes_of(net)[source]
+    n.tree = (n.tree + 1) % TREES_PER_NIU
+    tree = last_tree(net, source)
+    for word in range(net.tree_words):
+        words_at(net.trees_at)[tree * net.tree_words + word] = 0
+    return tree
+
+
+@nb.njit(cache=True)
+def add_output(net, tree, node, out):
+    words_at(net.trees_at)[tree * net.tree_words + node // TREE_NODES] |= 1 << (4 * (node % TREE_NODES) + out)
+
+
+@nb.njit(cache=True)
+def may_leave(net, packet):
+    """Whether a multicast at the front of its queue has its path; asks for it the first time."""
+    p = packets_of(net)[packet]
+    n = nodes_of(net)[p.source]
+    if p.stage == NEW and p.linked != 0:
+        p.stage = GRANTED
+        n.draining += p.receivers
+    elif p.stage == NEW and n.draining == 0:
+        p.stage = WAITING
+        words_at(net.waiting_at)[net.n_waiting] = packet
+        net.n_waiting += 1
+        grant_paths(net)
+    return p.stage == GRANTED
+
+
+@nb.njit(cache=True)
+def grant_paths(net):
+    """Reserve the trees that overlap neither a reserved one nor that of a multicast which has waited for longer."""
+    trees, reserved, waiting = words_at(net.trees_at), words_at(net.reserved_at), words_at(net.waiting_at)
+    n = net.tree_words
+    for word in range(n):
+        reserved[n + word] = reserved[word]  # the second half: reserved or waited for
+    kept = 0
+    for i in range(net.n_waiting):
+        p = packets_of(net)[waiting[i]]
+        overlap = 0
+        for word in range(n):
+            overlap |= trees[p.tree * n + word] & reserved[n + word]
+            reserved[n + word] |= trees[p.tree * n + word]
+        if overlap:
+            waiting[kept] = waiting[i]
+            kept += 1
+            continue
+        for word in range(n):
+            reserved[word] |= trees[p.tree * n + word]
+        p.stage = GRANTED
+        nodes_of(net)[p.source].draining += p.receivers
+    net.n_waiting = kept
+
+
+@nb.njit(cache=True)
+def cross_multicasts(net, node):
+    """Multicast flits cross the router; (bit set of input VCs that may send no more, that of outputs used)."""
+    n = nodes_of(net)[node]
+    used, taken, left = 0, 0, n.multicasts
+    while left:
+        port = lowest_bit(left)
+        left &= left - 1
+        channel = node * net.inputs + port * net.vcs + net.multicast_vc
+        c = channels_of(net)[channel]
+        packet = words_at(net.buffers_at)[channel * net.buffer + c.first]
+        outs = tree_bits(net, packets_of(net)[packet].tree, node)
+        if branches_free(net, node, outs & ~taken, outs, c.sent == 0):
+            used |= ((1 << net.vcs) - 1) << (port * net.vcs)
+            taken |= outs
+            branch(net, node, c, packet, outs)
+    return used, taken
+
+
+@nb.njit(cache=True)
+def branches_free(net, node, untaken, outs, first):
+    """Whether a flit can go to all outputs of `outs`."""
+    if untaken != outs:
+        return False
+    for out in range(net.ports - 1):
+        if outs >> out & 1:
+            if channels_of(net)[node * net.inputs + out * net.vcs + net.multicast_vc].credits == 0:
+                return False
+    return outs >> (net.ports - 1) & 1 == 0 or take_port(net, node, first)
+
+
+@nb.njit(cache=True)
+def branch(net, node, c, packet, outs):
+    """The front flit of input VC `c` leaves through all outputs of `outs`."""
+    p, n = packets_of(net)[packet], nodes_of(net)[node]
+    c.sent += 1
+    last = c.sent == p.flits
+    leave_buffer(net, c)
+    for out in range(net.ports):
+        if outs >> out & 1 == 0:
+            continue
+        link = links_of(net)[node * (net.ports + 1) + 1 + out]
+        link.flits += 1
+        link.packets += last
+        if out != net.ports - 1:
+            hand_on(net, node * net.inputs + out * net.vcs + net.multicast_vc, packet, net.hop)
+            net.moved += 1
+        elif last:
+            report(net, ARRIVED, packet, node, net.now + net.eject)
+            net.in_flight -= 1
+            nodes_of(net)[p.source].draining -= 1
+    if last:
+        c.sent = 0
+        if p.keep == 0:
+            words_at(net.reserved_at)[node // TREE_NODES] &= ~(outs << (4 * (node % TREE_NODES)))
+            net.released = 1
+    if c.count == 0:
+        n.multicasts &= ~(1 << c.port)

@@ -1,0 +1,254 @@
+"""The state of the flit model as data: one record of sizes, clock and the addresses of the arrays, with views of them.
+
+`build` makes an idle network.  Times are cycles; a channel is an input VC of a router, and what its output VC of the same
+index needs to know.
+"""
+
+import numba as nb
+import numpy as np
+from numba import carray
+
+from sim.memory import as_pointer
+from sim.noc.packet import LINK_DTYPE, PORT_TICKS
+
+MESH, TORUS, CHIP = 0, 1, 2  # a chip's network is two unidirectional tori
+NONE = -1
+MAX_PORTS, MAX_CLASSES = 5, 4
+NODES_PER_WORD = 62  # of the bit set of routers at work
+TREE_NODES = 15  # per word of a multicast tree, four bits each
+TREES_PER_NIU = 4  # one that drains and those that wait
+BEGUN, LEFT, ARRIVED = 0, 1, 2
+
+WORD = np.dtype(np.int64)
+_ARRAYS = (
+    "packets nodes channels buffers wires wire_counts credits events active links ports trees reserved waiting".split()
+)
+NETWORK = np.dtype(
+    [(name, np.int64) for name in (
+        "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer hop inject eject local port_ticks "
+        "span wire_room words tree_words now in_flight moved n_packets n_credits n_events n_waiting released due"
+    ).split()]
+    + [(f"{name}_at", np.int64) for name in _ARRAYS]
+)  # fmt: skip
+# `ready`: cycle from which it may leave, `begun`: at which its head left; `emission`: cycles its source needs for it;
+# `arrived`: its head in the present router; `tree`: of a multicast, with the cycles (`delay`) that reserving it takes
+PACKET = np.dtype(
+    [(name, np.int64) for name in (
+        "source target flits group ready emission begun arrived sent dateline next tree receivers delay linked keep stage"
+    ).split()]
+)  # fmt: skip
+# Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,
+# flits, flits of the front packet that have left, output port (NONE before) and VC given to it.  Of the output VC of the same
+# index: the input VC behind it, whether a packet holds it, room behind it.  The NIU's own wire is an output VC of the port
+# to the NIU, whose `held` stands for the ejection.
+CHANNEL = np.dtype(
+    [(name, np.int64) for name in (
+        "node port index vc upstream first count sent out out_vc downstream held credits"
+    ).split()]
+)  # fmt: skip
+# `need`: bit set of input VCs whose front packet has no output VC yet; `request`: by output port, those with a flit for it;
+# `multicasts`: input ports with a multicast flit; `draining`: receivers that the NIU's last multicast has not reached
+NODE = np.dtype(
+    [(name, np.int64) for name in "noc x y l1_port need multicasts next_class draining tree".split()]
+    + [(name, np.int64, MAX_PORTS) for name in "request turn".split()]
+    + [(name, np.int64, MAX_CLASSES) for name in "head tail".split()]
+)
+EVENT = np.dtype([(name, np.int64) for name in "kind packet node time".split()])
+
+
+class Network:
+    """An idle network: its record (`net`), and the arrays, which live as long as this object.
+
+    Packets are records of an array that `place_packets` gives; see `build` for the rest.
+    """
+
+    def __init__(
+        self, kind, width, height, n_nodes, *, ports, classes, vcs, multicast, buffer, hop, inject, eject, local=0
+    ):
+        self.record, self.arrays = np.zeros(1, NETWORK), {}
+        self.net = net = self.record[0]
+        net["kind"], net["width"], net["height"], net["n_nodes"] = kind, width, height, n_nodes
+        net["classes"], net["ports"], net["unicast_vcs"], net["vcs"] = classes, ports, vcs, vcs + multicast
+        net["multicast_vc"], net["inputs"] = vcs if multicast else NONE, ports * (vcs + multicast)
+        net["buffer"], net["hop"], net["inject"], net["eject"], net["local"] = buffer, hop, inject, eject, local
+        net["span"], net["wire_room"] = max(hop, inject) + 1, n_nodes * ports
+        net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
+        net["now"], net["due"] = -1, NONE
+        trees = n_nodes * TREES_PER_NIU if multicast else 0
+        self.place("nodes", np.zeros(n_nodes, NODE))
+        self.place("channels", self._channels(n_nodes, ports, vcs + multicast, buffer))
+        self.place("links", np.zeros(n_nodes * (ports + 1), LINK_DTYPE))
+        self.place("buffers", np.zeros(len(self.arrays["channels"]) * buffer, np.int64))
+        self.place("wires", np.zeros(2 * int(net["span"] * net["wire_room"]), np.int64))
+        self.place("wire_counts", np.zeros(int(net["span"]), np.int64))
+        self.place("credits", np.zeros(n_nodes * ports, np.int64))
+        self.place("events", np.zeros(3 * n_nodes, EVENT))
+        self.place("active", np.zeros(int(net["words"]), np.int64))
+        self.place("trees", np.zeros(trees * int(net["tree_words"]), np.int64))
+        self.place("reserved", np.zeros(2 * int(net["tree_words"]), np.int64))
+        self.place("waiting", np.zeros(n_nodes, np.int64))
+        self.arrays["nodes"]["head"] = self.arrays["nodes"]["tail"] = NONE
+        self.arrays["nodes"]["l1_port"] = NONE
+
+    def place(self, name, array):
+        """Keep an array alive and tell the network its address."""
+        self.arrays[name] = array
+        self.net[f"{name}_at"] = array.ctypes.data
+
+    def place_packets(self, packets):
+        """Use this array of `PACKET` from now on."""
+        self.place("packets", packets)
+        self.net["n_packets"] = len(packets)
+
+    @staticmethod
+    def _channels(n_nodes, ports, vcs, buffer):
+        channels = np.zeros(n_nodes * ports * vcs, CHANNEL)
+        number = np.arange(len(channels))
+        channels["node"], channels["index"] = number // (ports * vcs), number % (ports * vcs)
+        channels["port"], channels["vc"] = channels["index"] // vcs, number % vcs
+        channels["out"] = channels["out_vc"] = NONE
+        channels["upstream"] = channels["downstream"] = number  # the NIU's wire; `connect` sets the others
+        channels["credits"] = buffer
+        return channels
+
+    def connect(self, port, following, wraps):
+        """Lead output `port` of every node to the same input port of the nodes `following`; `wraps`: by node."""
+        net, channels = self.net, self.arrays["channels"]
+        ports, vcs = int(net["ports"]), int(net["vcs"])
+        mine = (np.arange(len(following))[:, None] * ports + port) * vcs + np.arange(vcs)
+        theirs = (following[:, None] * ports + port) * vcs + np.arange(vcs)
+        channels["downstream"][mine], channels["upstream"][theirs] = theirs, mine
+        self.arrays["links"]["wraps"][np.arange(len(following)) * (ports + 1) + 1 + port] = wraps
+
+
+def _grid(network, width, height, parts):
+    """Set the place of every node; returns (x, y, index of the part's first node)."""
+    tile = np.arange(parts * width * height) % (width * height)
+    nodes = network.arrays["nodes"]
+    nodes["noc"] = np.arange(len(nodes)) // (width * height)
+    nodes["x"], nodes["y"] = tile % width, tile // width
+    return nodes["x"], nodes["y"], nodes["noc"] * width * height
+
+
+def build(kind, width, height, *, vcs=4, classes=1, buffer=8, hop=9, inject=5, eject=5):
+    """An idle mesh or torus with links in both directions and the NIU of a node at its fifth port.
+
+    `vcs`: per port, a multiple of `classes`, with an even number per class on rings; `buffer`: flits per VC; latencies in
+    cycles: `hop` from router to router, `inject` and `eject` between NIU and router.  ValueError for figures no network
+    can have.
+    """
+    if (
+        not 1 <= classes <= MAX_CLASSES
+        or vcs % classes
+        or (kind != MESH and vcs // classes % 2)
+        or MAX_PORTS * vcs > 62
+    ):
+        raise ValueError(f"{vcs} VCs cannot be shared by {classes} classes; rings need an even number for each")
+    if min(hop, inject, buffer) < 1:
+        raise ValueError("hop, inject and buffer are at least 1")
+    network = Network(
+        kind, width, height, width * height, ports=MAX_PORTS, classes=classes, vcs=vcs, multicast=0, buffer=buffer,
+        hop=hop, inject=inject, eject=eject,
+    )  # fmt: skip
+    x, y, _ = _grid(network, width, height, 1)
+    for port, (dx, dy) in enumerate(((1, 0), (-1, 0), (0, 1), (0, -1))):
+        tx, ty = (x + dx) % width, (y + dy) % height
+        network.connect(port, ty * width + tx, (kind == TORUS) & ((tx != x + dx) | (ty != y + dy)))
+    return network
+
+
+def build_chip(width, height, *, buffer, hop, inject, eject, local, vcs=4):
+    """Both NoCs of a chip, idle: node noc * tiles + tile; classes 0 request, 1 response, and a VC of multicasts."""
+    network = Network(
+        CHIP, width, height, 2 * width * height, ports=3, classes=2, vcs=vcs, multicast=1, buffer=buffer, hop=hop,
+        inject=inject, eject=eject, local=local,
+    )  # fmt: skip
+    x, y, first = _grid(network, width, height, 2)
+    step = 1 - 2 * network.arrays["nodes"]["noc"]
+    for port, (dx, dy) in enumerate(((step, 0 * step), (0 * step, step))):
+        tx, ty = (x + dx) % width, (y + dy) % height
+        network.connect(port, first + ty * width + tx, (tx != x + dx) | (ty != y + dy))
+    return network
+
+
+# --- views and the smallest steps
+
+
+@nb.njit(inline="always")
+def words_at(address):
+    """The integers at an address; bounds are the caller's."""
+    return carray(as_pointer(address), (1 << 40,), dtype=WORD)
+
+
+@nb.njit(inline="always")
+def packets_of(net):
+    return carray(as_pointer(net.packets_at), (net.n_packets,), dtype=PACKET)
+
+
+@nb.njit(inline="always")
+def nodes_of(net):
+    return carray(as_pointer(net.nodes_at), (net.n_nodes,), dtype=NODE)
+
+
+@nb.njit(inline="always")
+def channels_of(net):
+    return carray(as_pointer(net.channels_at), (net.n_nodes * net.inputs,), dtype=CHANNEL)
+
+
+@nb.njit(inline="always")
+def links_of(net):
+    """(ports + 1) per node: from the NIU, then by output port."""
+    return carray(as_pointer(net.links_at), (net.n_nodes * (net.ports + 1),), dtype=LINK_DTYPE)
+
+
+@nb.njit(inline="always")
+def events_of(net):
+    return carray(as_pointer(net.events_at), (3 * net.n_nodes,), dtype=EVENT)
+
+
+@nb.njit(cache=True, inline="always")
+def wake_node(net, node):
+    """Let a router take part from the next time the nodes are stepped."""
+    words_at(net.active_at)[node // NODES_PER_WORD] |= 1 << (node % NODES_PER_WORD)
+
+
+@nb.njit(cache=True)
+def report(net, kind, packet, node, time):
+    """Tell the network's user that a packet's head (BEGUN) or tail (LEFT) leaves its NIU, or its tail is in one (ARRIVED)."""
+    e = events_of(net)[net.n_events]
+    e.kind, e.packet, e.node, e.time = kind, packet, node, time
+    net.n_events += 1
+
+
+@nb.njit(cache=True)
+def hand_on(net, output, packet, latency):
+    """Put a flit on the wire of an output VC."""
+    c = channels_of(net)[output]
+    c.credits -= 1
+    slot = (net.now + latency) % net.span
+    counts, wires = words_at(net.wire_counts_at), words_at(net.wires_at)
+    at = 2 * (slot * net.wire_room + counts[slot])
+    wires[at], wires[at + 1] = c.downstream, packet
+    counts[slot] += 1
+
+
+@nb.njit(cache=True)
+def leave_buffer(net, c):
+    """The front flit of input VC `c` goes, and its place goes back to the router before as a credit."""
+    c.first = c.first + 1 if c.first + 1 < net.buffer else 0
+    c.count -= 1
+    words_at(net.credits_at)[net.n_credits] = c.upstream
+    net.n_credits += 1
+
+
+@nb.njit(cache=True)
+def take_port(net, node, first):
+    """Whether a flit may pass the L1 port of the node's tile in this cycle; heads are not stored and pass freely."""
+    tile = nodes_of(net)[node].l1_port
+    if first or tile == NONE:
+        return True
+    ports = words_at(net.ports_at)
+    if ports[tile] >= (net.now + 1) * PORT_TICKS:
+        return False
+    ports[tile] = max(ports[tile], net.now * PORT_TICKS) + net.port_ticks
+    return True
