@@ -23,12 +23,12 @@ THREAD_OF = {"unpack": "TRISC0", "math": "TRISC1", "pack": "TRISC2"}
 
 
 class Core:
-    """A program on core (0, 0) of a fresh chip that moves no data."""
+    """A program on core (0, 0) of a fresh chip, by default one that moves no data."""
 
-    def __init__(self, arch, settings):
+    def __init__(self, arch, settings, numerics="off"):
         self.dtype, self.out_dtype = DataFormat[settings[0]], DataFormat[settings[1]]
         self.settings = settings
-        self.device = tt.create_device(0, arch=load_arch(arch), numerics="off")
+        self.device = tt.create_device(0, arch=load_arch(arch), numerics=numerics)
         self.program, self.cores = tt.create_program(), grid_range((1, 1))
 
     def __enter__(self):
