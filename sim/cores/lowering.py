@@ -81,7 +81,7 @@ class Lowering(Calls):
             lines=self.source_lines,
             messages=self.messages,
             zones=self.zones,
-            text_bytes=BASE_BYTES + self.code_bytes,
+            text_bytes=BASE_BYTES + INSTRUCTION_BYTES * self.plain_instructions + POST_BYTES * self.yields,
             loaded_data_reaches_control=self.control_reason,
             roles=self.roles,
             possible_roles=self.facts.possible,
@@ -89,10 +89,9 @@ class Lowering(Calls):
         )
 
     @property
-    def code_bytes(self):
-        """Estimate of the RISC-V code so far."""
-        instructions = self.instructions + sum(self.pending.values()) - self.pending["mul_use"]
-        return INSTRUCTION_BYTES * instructions + POST_BYTES * self.yields
+    def plain_instructions(self):
+        """RISC-V instructions so far, without those of operations."""
+        return self.instructions + self.pending.total() - self.pending["mul_use"]
 
     def _parameters(self):
         """Parameters are the unique runtime arguments, loaded at the start."""
@@ -319,10 +318,11 @@ class Lowering(Calls):
             loop = Loop(self.depth, len(self.open_zones), scope)
             self.loops.append(loop)
             scope.loops += 1
-            top, before = len(self.lines), self.code_bytes
+            top, before, calls = len(self.lines), self.plain_instructions, self.calls.copy()
             self.cost("branch")
             yield
-            if not self.terminated and (size := self.code_bytes - before) > SMALL_LOOP:
+            instructions = self.plain_instructions - before + max((self.calls - calls).values(), default=0)
+            if not self.terminated and (size := INSTRUCTION_BYTES * instructions) > SMALL_LOOP:
                 self.flush()
                 self.emit(f"fetch(ctx, {size})")
             if self.facts.possible & ~loop.certain:

@@ -14,9 +14,11 @@ from sim.cores import context as ctx
 from sim.cores.kernel_api import ANY_ROLE, STATES
 from sim.cores.kernel_runtime import COUNT_BITS, LINE_SHIFT, pack_counts
 from sim.cores.lowering_values import Int, Record, literal
-from sim.cores.operations import Op
+from sim.cores.operations import Op, Role
 from sim.errors import KernelCompileError
 
+ONE_INSTRUCTION = (Op.LOAD, Op.STORE, Op.TT_INSTRUCTION)
+CALL_INSTRUCTIONS = 12  # estimate for every other operation
 FUEL = 20_000  # cycles of plain code after which a loop reports to the event loop
 MAX_YIELDS = 300  # compile time grows faster than the number of yields
 MAX_LINES = 20_000  # generated lines: bounds what a hostile kernel text can cost
@@ -71,6 +73,7 @@ class Emitter:
             None,
         )  # names assigned once, before any loop; where the last role test ends
         self.hoisted, self.temporaries, self.yields, self.instructions = {}, 0, 0, 0
+        self.calls = Counter()  # role -> instructions of the operations that it posts
         self.awaited = set()  # loads that have been waited for since the code last branched
         self.ready = set()  # variables with the cycles at which loads are there
         self.captured_uses = None  # loads that the captured code needs, while `capture` is open
@@ -216,7 +219,7 @@ class Emitter:
     def flush(self):
         """Emit the charge of the plain code so far."""
         if self.pending:
-            self.instructions += sum(self.pending.values()) - self.pending["mul_use"]
+            self.instructions += self.pending.total() - self.pending["mul_use"]
             self.emit(f"spend(ctx, {pack_counts(self.pending)})")
             self.pending.clear()
 
@@ -325,6 +328,9 @@ class Emitter:
 
     def _write(self, posts):
         for i, (roles, op, arguments) in enumerate(posts):
+            self.calls.update(
+                {role: 1 if op in ONE_INSTRUCTION else CALL_INSTRUCTIONS for role in Role if role & roles}
+            )
             call = f"post{len(arguments)}({', '.join(['ctx', str(self.head(op)), *arguments])})"
             if len(posts) > 1:
                 last = i == len(posts) - 1
