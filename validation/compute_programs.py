@@ -291,12 +291,13 @@ def matmul_call(arch, settings):
 
 
 def instruction(arch, settings, name, threads):
-    """Cycles per instruction of each of `threads` threads that issue 64 of them per round."""
+    """Cycles per instruction of each of `threads` threads that issue 64 of them per round, less those of an empty loop."""
 
-    def build(core, rounds):
-        core.compute(instruction_loop(name, threads), 0, rounds)
+    def build(kernel):
+        return lambda core, rounds: core.compute(kernel, 0, rounds)
 
-    return per_round(build, arch, settings) / 64
+    loop = per_round(build(instruction_loop(name, threads)), arch, settings)
+    return (loop - per_round(build(instruction_loop(name, 0)), arch, settings)) / 64
 
 
 STRUCTURES = {

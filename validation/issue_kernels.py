@@ -1,7 +1,7 @@
 """Sources of the issue-rate probes: loops of one kind of instruction on the compute threads of a core.
 
-`PROBES` gives each probe's statements as functions of its place in the unrolled loop.  Plain statements run on every compute
-thread, as they disturb nobody; loads, stores and coprocessor instructions are made by the probe's own threads only.
+`PROBES` gives each probe's statements by their place in the unrolled loop.  Plain statements run on every compute thread, as
+they disturb nobody; loads, stores and coprocessor instructions are made by the probe's own threads only.
 """
 
 from dataclasses import dataclass
@@ -39,22 +39,20 @@ ADDRESSES = [f"at{i} = scratch + {4096 * i}" for i in range(3)]
 
 @dataclass(frozen=True)
 class Probe:
-    """A loop: `statements` at place `i`, or those of each thread `t` with its role `{role}`; `count`: how many of them."""
+    """A loop of `count` times `statements`: at place `{i}`, a line with `{role}` for each thread `{t}`."""
 
     statements: str
     setup: tuple = ()
     count: int = PLAIN
-    per_thread: bool = False
 
     def lines(self, threads):
-        """The unrolled statements for the given threads."""
-        owners = threads if self.per_thread else (None,)
-        texts = (
-            self.statements.format(i=i, four_i=4 * i, t=t, role=ROLES[t] if t is not None else "")
+        """The unrolled lines for the given threads."""
+        return [
+            line.format(i=i, four_i=4 * i, t=t, role=ROLES[t])
             for i in range(self.count)
-            for t in owners
-        )
-        return [line for text in texts for line in text.split("\n")]
+            for line in self.statements.split("\n")
+            for t in (threads if "{role}" in line else threads[:1])
+        ]
 
 
 def _pushes(every, count):
@@ -69,10 +67,10 @@ PROBES = {
     "rv_mul_indep": Probe("y = x * x"),
     "rv_mul_dep": Probe("x = x * x"),
     "rv_div": Probe("y = scratch // x"),
-    "rv_load_chase": Probe("at{t} = {role}(chase(at{t}))", tuple(ADDRESSES), MEMORY, True),
-    "rv_load_indep": Probe("y{t} = {role}(load(words{t}, {i}))", tuple(POINTERS), MEMORY, True),
-    "rv_store_spread": Probe("{role}(store(words{t}, {four_i}))", tuple(POINTERS), MEMORY, True),
-    "rv_store_coalesce": Probe("{role}(store(words{t}, 0))", tuple(POINTERS), MEMORY, True),
+    "rv_load_chase": Probe("at{t} = {role}(chase(at{t}))", tuple(ADDRESSES), MEMORY),
+    "rv_load_indep": Probe("y{t} = {role}(load(words{t}, {i}))", tuple(POINTERS), MEMORY),
+    "rv_store_spread": Probe("{role}(store(words{t}, {four_i}))", tuple(POINTERS), MEMORY),
+    "rv_store_coalesce": Probe("{role}(store(words{t}, 0))", tuple(POINTERS), MEMORY),
     "rv_load_stack": Probe("x = get_arg_val(2)"),
     "c_ctrl_xor": Probe("x = x ^ 1"),
     "c_nt": Probe("if x == 5:\n    pass"),
@@ -82,9 +80,9 @@ PROBES = {
     "c_xor_t": Probe("x = x ^ 1\nif x < 5:\n    pass"),
     "c_xor_alt": Probe("x = x ^ 1\nif x == 0:\n    pass"),
     "tt_pad": Probe(_pushes(PAD, 0), count=1),
-    "tt_fuse2": Probe(_pushes(PAD, 2), count=1, per_thread=True),
-    "tt_fuse4": Probe(_pushes(PAD, 4), count=1, per_thread=True),
-    "tt_spread4": Probe(_pushes(PAD // 4, 1), count=1, per_thread=True),
+    "tt_fuse2": Probe(_pushes(PAD, 2), count=1),
+    "tt_fuse4": Probe(_pushes(PAD, 4), count=1),
+    "tt_spread4": Probe(_pushes(PAD // 4, 1), count=1),
 }
 
 
