@@ -190,8 +190,6 @@ class Emitter:
         if values and all(value.free for value in values):
             return
         self.use(*values)
-        if any(value.text in self.products for value in values):
-            self.pending["mul_use"] += 1
         self.products.clear()
         self.pending[kind] += count
         if self.pending[kind] >= (1 << COUNT_BITS) - 64:
@@ -203,8 +201,10 @@ class Emitter:
         return {ready for name in names for ready in self.facts.loads.get(name, ())}
 
     def use(self, *values):
-        """An instruction works on the values: it waits for those that are still being loaded."""
+        """An instruction works on the values: it waits for those that are still being loaded or multiplied."""
         self.await_loads(self.loads_of(*values))
+        if any(value.text in self.products for value in values):
+            self.pending["mul_use"] += 1
 
     def await_loads(self, loads):
         if self.captured_uses is not None:

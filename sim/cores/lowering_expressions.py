@@ -189,7 +189,7 @@ class Expressions(Emitter):
             return merged(f"{helper}(ctx, {left.number}, {right.number}, {self.line})", left, right)
         if type(op) in WRAPPING:
             result = merged(f"{WRAPPING[type(op)]}({left.number}, {right.number})", left, right)
-            if multiplies:
+            if multiplies and not result.free:
                 self.products.add(result.text)
             return result
         return merged(f"({left.number} {text} {right.number})", left, right)
