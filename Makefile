@@ -2,13 +2,18 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench lint fuzz schema clean
+.PHONY: demo test numerics bench lint fuzz schema clean
 
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2
+
+# `numerics=exact` against both references at full size: a million datums each, a hundred thousand tiles.
+numerics: .venv/ready
+	TENSIM_NUMERICS_TILES=100000 TENSIM_NUMERICS_DATUMS=1000000 \
+		$(BIN)/python -m pytest -n 2 --durations 20 tests/cores/test_numerics_exact.py
 
 bench: .venv/ready
 	$(BIN)/python -m bench

@@ -48,10 +48,14 @@ COST_WORDS = {
     ctx.COST_MUL: "riscv.mul",
     ctx.COST_DIV: "riscv.div",
     ctx.COST_LOAD: "riscv.local_load",
+    ctx.COST_MUL_USE: "riscv.mul_use",
+    ctx.FETCH_MISS: "riscv.fetch_miss",
 }
+ICACHE_LINE = 16  # bytes: one read of L1 (reference section 4.4)
 # What a thread starts without
 THREAD_COUNTERS = (
-    "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head"
+    "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head "
+    "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4"
 ).split()
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
@@ -573,6 +577,7 @@ class Chip:
         words[ctx.L1_ARGS], words[ctx.L1_COMMON_ARGS] = unique_at, common_at
         for word, key in COST_WORDS.items():
             words[word] = arch[key]
+        words[ctx.ICACHE_LINES] = arch["riscv.icache_bytes"] // ICACHE_LINE
 
     def _configure_compute(self, core, compute):
         record = self._arrays["cores"][core]

@@ -12,6 +12,7 @@ from sim.cores import context as ctx
 from sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
 from sim.cores.faults import Fault
 from sim.cores.instructions import instruction
+from sim.cores.local_memory import load_local, store_local
 from sim.cores.operations import Op
 from sim.cores.tensix import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
 from sim.cores.threads import OPERATION_END, OPERATION_START, advance, argument, charge, fail, park
@@ -26,7 +27,6 @@ from sim.cores.transfers import (
     issue_multicast,
     issue_multicast_increment,
     issue_word,
-    load_local,
     noc_read,
     noc_read_with_state,
     noc_write,
@@ -34,7 +34,6 @@ from sim.cores.transfers import (
     open_path,
     semaphore_wait,
     set_state,
-    store_local,
     transaction_event,
 )
 from sim.memory import call_model, store_64
@@ -44,7 +43,6 @@ from sim.state import (
     PARKED,
     RUNNING,
     STOP_EMPTY,
-    STOP_ERROR,
     STOP_FUEL,
     STOP_LAUNCH_DONE,
     STOP_LIMIT,
@@ -139,10 +137,7 @@ def data_operation(m, thread, now):
     if op == STORE:
         return store_local(m, thread, now)
     if op == LOAD:
-        value = load_local(m, thread, now)
-        if m.stop == STOP_ERROR:
-            return -1
-        return with_result(m, thread, now, m.l1_load, value)
+        return load_local(m, thread, now)
     if op == NOC_MULTICAST:
         return issue_multicast(m, thread, now)
     if op == NOC_ATOMIC:

@@ -60,7 +60,8 @@ THREAD = np.dtype(
     [(name, np.int64) for name in (
         "function frame context core slot launch state operation phase step count ready_at "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
-        "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts"
+        "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts "
+        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -70,7 +71,8 @@ CORE = np.dtype(
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
         "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops "
-        "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise"
+        "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
+        "port0_loads port1_loads port0_stores port1_stores"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -141,7 +143,8 @@ PARAMETERS = {
     "semaphore_poll": ("riscv.issue.semaphore_poll", 1),
     "cb_call": ("riscv.issue.cb_call", 1),
     "l1_load": ("riscv.l1_load", 1),
-    "l1_store": ("riscv.l1_store", 1),
+    "l1_store": ("riscv.l1_store", 1024),
+    "store_merges": ("riscv.store_merges", 1),
     "l1_noc_latency": ("l1.noc_access_latency", 1),
     "l1_noc_write_latency": ("l1.noc_write_latency", 1),
     "unpack_bytes": ("tensix.unpack.bytes_per_cycle", 1),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sim import commands as c
 from sim.cores.kernel_compiler import kernel_from_source
-from sim.errors import UsageError
+from sim.errors import BinaryError, UsageError
 from traces.flat import Reader
 from traces.flat_schema import light_metal_schema
 
@@ -160,9 +160,20 @@ def integers(vector):
     return () if vector is None else tuple(vector.tolist())
 
 
+def _parameter(node):
+    """The value of an ArchParameter."""
+    try:
+        return json.loads(node.value or "")
+    except (ValueError, RecursionError) as error:
+        where = {"offset": node.position, "field": "devices.parameters"}
+        raise BinaryError(f"parameter {node.key!r} has the value {node.value!r}, not JSON", where=where) from error
+
+
 def device_record(node, device=None):
-    """The CreateDevice record of a DeviceDescription; its architecture is (name, overrides)."""
-    overrides = {one.key: json.loads(one.value) for one in node.parameters or ()}
+    """The CreateDevice record of a DeviceDescription; its architecture is (name, overrides).  BinaryError for other values
+    than JSON ones.
+    """
+    overrides = {one.key: _parameter(one) for one in node.parameters or ()}
     if node.board:
         overrides["board"] = node.board
     return c.CreateDevice(

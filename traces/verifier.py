@@ -332,6 +332,7 @@ _CONTENT_WHY = {
     content.RATIO: "{bound} B cannot unpack to {value} B",
     content.TOO_MUCH_PAYLOAD: "with this payload of {value} B all take more than {bound} B",
     content.TRACE_ORDER: "trace {value} after trace {bound}; the ids ascend",
+    content.TOO_LATE: "host time {value} fs; at most {bound}",
     content.TOO_LONG: "{value} fs; all commands together may ask for {bound}",
     content.TOO_MANY_ELEMENTS: "vectors are shared so often that they count {value} elements; at most {bound}",
 }
@@ -374,6 +375,7 @@ def verify_content(data, numbering="e2", limits=None):
     if count > limits.commands:
         return [Problem(first - 4, "commands", f"{count} commands; at most {limits.commands}")]
     c = _content(raw, numbering, limits)
+    content.check_start(c)
     content.check_payloads(c, content.root_vector(raw, content.ROOT_PAYLOADS)[1], _codec_words())
     content.read_traces(c, content.root_vector(raw, content.ROOT_TRACES)[1])
     devices, first_device = content.root_vector(raw, content.ROOT_DEVICES)

@@ -17,8 +17,8 @@ RULE_COLUMNS = 7
 (
     CREATE, USE, USE_LIVE, USE_OWNED, USE_OPTIONAL, DEALLOCATE, DELETE, RECORD, QUEUE, DEVICE, OPEN_DEVICE, CLOSE_DEVICE,
     BUFFER_SIZES, WRITE, READ, REFERENCES, PER_CORE, RUNTIME_ARGS, SHADOW_BUFFER, INDEX, LOAD_TRACE,
-    USE_TRACE, RELEASE_TRACE, OPEN_HOST, USE_ALL, TIME,
-) = range(26)  # fmt: skip
+    USE_TRACE, RELEASE_TRACE, OPEN_HOST, USE_ALL, TIME, MOMENT,
+) = range(27)  # fmt: skip
 
 # SPACE: kinds of things that ids name; all but traces share one counter (reference section 3.8)
 BUFFER, PROGRAM, KERNEL, CIRCULAR_BUFFER, SEMAPHORE, GLOBAL_SEMAPHORE, EVENT, MANAGER, TRACE = range(9)
@@ -45,11 +45,11 @@ PROBLEM_COLUMNS = 9
     NO_COMMAND, UNKNOWN_ID, CREATED_TWICE, WRONG_KIND, USED_AFTER_DELETE, USED_AFTER_DEALLOCATION, WRONG_OWNER, NO_QUEUE,
     UNKNOWN_DEVICE, CLOSED_DEVICE, TOO_MANY_DEVICES, BAD_SIZE, BAD_PAGE_SIZE, TOO_MUCH_MEMORY, NO_PAYLOAD, TWO_SOURCES,
     NO_DATA, BEYOND_BUFFER, BAD_INDEX, BAD_CORE, LENGTHS_DIFFER, NO_TRACE_DATA, TRACE_NOT_READY,
-    UNKNOWN_CODEC, BAD_PAYLOAD_SIZE, RATIO, TOO_MUCH_PAYLOAD, TRACE_ORDER, TOO_MANY_ELEMENTS, TOO_LONG,
-) = range(30)  # fmt: skip
+    UNKNOWN_CODEC, BAD_PAYLOAD_SIZE, RATIO, TOO_MUCH_PAYLOAD, TRACE_ORDER, TOO_MANY_ELEMENTS, TOO_LONG, TOO_LATE,
+) = range(31)  # fmt: skip
 
 # Field numbers inside shared tables, and bytes inside ArgumentReference; the schema never changes them.
-ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS, ROOT_NAMES, ROOT_HOSTS = 0, 1, 3, 4, 8, 12
+ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS, ROOT_START, ROOT_NAMES, ROOT_HOSTS = 0, 1, 3, 4, 7, 8, 12
 DEVICE_FIELD_ID, DEVICE_FIELD_QUEUES, DEVICE_FIELD_MINIMAL = 0, 3, 14
 HOST_FIELD_ID, HOST_FIELD_QUEUES = 0, 1
 PAYLOAD_DATA, PAYLOAD_CODEC, PAYLOAD_SIZE = 0, 1, 2
@@ -400,6 +400,20 @@ def _check_time(c, rule, command, table):
     c.totals[SIMULATED] += fs
 
 
+@compiled
+def check_moment(c, field, command, table):
+    """Simulated host time at which something happened: one that the clock can reach."""
+    fs, bound = scalar(c.data, table, field, 8), c.limits[LIMIT_FS]
+    if fs < 0 or fs > bound:
+        _add(c, TOO_LATE, command, table, field, fs, bound)
+
+
+@compiled
+def check_start(c):
+    """The host time at which the recording began."""
+    check_moment(c, ROOT_START, -1, u32(c.data, 0))
+
+
 # --- arguments
 
 
@@ -534,6 +548,8 @@ def _apply(c, rule, command, table):
         _use_all(c, rule, command, table)
     elif action == TIME:
         _check_time(c, rule, command, table)
+    elif action == MOMENT:
+        check_moment(c, rule[A], command, table)
     else:
         _trace(c, rule, command, table)
 

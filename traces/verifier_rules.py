@@ -57,7 +57,9 @@ def _references(lists=None):
 RULES = {
     "ReplayTraceCommand": [_ON_TRACE_QUEUE, _rule(walk.USE_TRACE, "tid", "device_id")],
     "EnqueueTraceCommand": [_ON_TRACE_QUEUE, _rule(walk.USE_TRACE, "tid", "device_id")],
-    "LoadTraceCommand": [_ON_TRACE_QUEUE, _rule(walk.LOAD_TRACE, "tid", "device_id")],
+    "LoadTraceCommand": [
+        _ON_TRACE_QUEUE, _rule(walk.LOAD_TRACE, "tid", "device_id"), _rule(walk.MOMENT, "host_at_fs"),
+    ],
     "ReleaseTraceCommand": [_ON_DEVICE, _rule(walk.RELEASE_TRACE, "tid", "device_id")],
     "BufferCreateCommand": [_creates(BUFFER), _ON_DEVICE, _SIZES],
     "BufferDeallocateCommand": [_uses(BUFFER, "global_id", walk.DEALLOCATE)],

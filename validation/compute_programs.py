@@ -23,12 +23,12 @@ THREAD_OF = {"unpack": "TRISC0", "math": "TRISC1", "pack": "TRISC2"}
 
 
 class Core:
-    """A program on core (0, 0) of a fresh chip that moves no data."""
+    """A program on core (0, 0) of a fresh chip, by default one that moves no data."""
 
-    def __init__(self, arch, settings):
+    def __init__(self, arch, settings, numerics="off"):
         self.dtype, self.out_dtype = DataFormat[settings[0]], DataFormat[settings[1]]
         self.settings = settings
-        self.device = tt.create_device(0, arch=load_arch(arch), numerics="off")
+        self.device = tt.create_device(0, arch=load_arch(arch), numerics=numerics)
         self.program, self.cores = tt.create_program(), grid_range((1, 1))
 
     def __enter__(self):
@@ -291,12 +291,13 @@ def matmul_call(arch, settings):
 
 
 def instruction(arch, settings, name, threads):
-    """Cycles per instruction of each of `threads` threads that issue 64 of them per round."""
+    """Cycles per instruction of each of `threads` threads that issue 64 of them per round, less those of an empty loop."""
 
-    def build(core, rounds):
-        core.compute(instruction_loop(name, threads), 0, rounds)
+    def build(kernel):
+        return lambda core, rounds: core.compute(kernel, 0, rounds)
 
-    return per_round(build, arch, settings) / 64
+    loop = per_round(build(instruction_loop(name, threads)), arch, settings)
+    return (loop - per_round(build(instruction_loop(name, 0)), arch, settings)) / 64
 
 
 STRUCTURES = {

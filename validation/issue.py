@@ -1,24 +1,29 @@
 """Rates of RISC-V and instruction issue: `tensim validate issue CSV...`.
 
-A probe is a loop of one kind of instruction on one core: its cost is the slope over the rounds, less that of an empty
-loop, over the unrolled statements.  The published probes ran on the compute RISC-Vs; here they run on a data-movement core,
-which is of the same kind.  Kernels are Python: what has no counterpart in them (single Tensix instructions, the stack,
-taken branches to the next instruction) is skipped.
+A probe is a loop of one kind of instruction on one, two or three compute threads of a core, those of the row: its cost is the
+slope over the rounds, less that of an empty loop, over the unrolled statements (silicon README 2.4).  Series of single
+coprocessor instructions and products of tiles are re-created as `tensim validate compute` does.
 """
 
 import re
 
 import host_api as tt
+from sim.arch import load_arch
+from validation import compute
+from validation.compute_programs import FEW, MANY, Core
 from validation.dram import measured_of
-from validation.dram_programs import Bench
-from validation.issue_kernels import PRODUCTS, STATEMENTS, UNROLL, loop_source
+from validation.issue_kernels import PROBES, code_source, empty_source, probe_source
 from validation.rows import Case, Skip
 
 COLUMNS = {
     "probes": ("dataset", "phase", "variant", "probe", "unit", "active_threads", "cycles_per_instruction_or_call"),
     "isa": ("arch", "category", "case", "direction_or_condition", "vc_allocation", "noc", "unit", "value"),
 }
-FEW, MANY = 4, 12  # rounds between which a slope is taken
+SETTINGS = ("Float16_b", "Float16_b", "LoFi", False, False, False)
+THREADS = {1: (1,), 2: (0, 1), 3: (0, 1, 2)}  # of the probes, by their number: a lone one is TRISC1
+NOT_A_STATEMENT = {
+    "rv_store_stack": "a store into the core's own memory: variables of the kernel language are registers",
+}
 STATED = {  # of the ISA pages: case -> probe
     "core-local data RAM": "rv_load_stack",
     "L1 scratchpad": "rv_load_chase",
@@ -26,47 +31,30 @@ STATED = {  # of the ISA pages: case -> probe
     "multiply": "rv_mul_dep",
     "divide general": "rv_div",
 }
-UNEXPRESSED = {
-    "t": "single Tensix instructions: tensim's kernels issue tile operations",
-    "A": "single Tensix instructions: tensim's kernels issue tile operations",
-}
 
 
 def simulate(spec):
-    """Cycles per statement or call of a spec: ("statement" | "code" | "product", arch, ...)."""
-    kind, arch, what = spec
-    if kind == "product":
-        few, many = 8 * FEW, 8 * MANY
-        return (_products(arch, what, many) - _products(arch, what, few)) / (many - few)
-    if kind == "code":
-        return _slope(arch, "x = 1", "x = x" + " + 1" * UNROLL, what // UNROLL) / what
-    setup, statement = STATEMENTS[what]
-    return (_slope(arch, setup, statement, UNROLL) - _slope(arch, setup, statement, 0)) / UNROLL
+    """Cycles per statement of a spec ("statement" | "code", arch, ...), or what a spec of `validate compute` measures."""
+    if spec[0] == "compute":
+        return compute.simulate(spec[1:])
+    if spec[0] == "code":
+        _, arch, count = spec
+        return (_slope(arch, code_source(count)) - _slope(arch, empty_source("rv_addi_dep"))) / count
+    _, arch, name, threads, thread = spec
+    loop = _slope(arch, probe_source(name, threads), thread)
+    return (loop - _slope(arch, empty_source(name), thread)) / PROBES[name].count
 
 
-def _slope(arch, setup, statement, count):
-    """Cycles per round of a loop."""
+def _slope(arch, source, thread=1):
+    """Cycles per round of a loop on compute thread `thread`."""
     cycles = []
     for rounds in (FEW, MANY):
-        with Bench(arch) as bench:
-            core, source = tt.CoreCoord(0, 0), loop_source(setup, statement, count)
-            kernel = tt.create_kernel_from_string(bench.program, source, core, tt.DataMovementConfig())
-            tt.set_runtime_args(bench.program, kernel, core, [rounds, bench.scratch])
-            cycles.append(bench.run())
+        with Core(arch, SETTINGS, "fast") as core:  # addresses that are loaded need data
+            at = tt.CoreCoord(0, 0)
+            kernel = tt.create_kernel_from_string(core.program, source, at, tt.ComputeConfig())
+            tt.set_runtime_args(core.program, kernel, at, [rounds, load_arch(arch).l1_user_base, 1])
+            cycles.append(core.run()[f"TRISC{thread}"])
     return (cycles[1] - cycles[0]) / (MANY - FEW)
-
-
-def _products(arch, fidelity, rounds):
-    """Cycles of a compute kernel with that many `matmul_tiles` calls."""
-    with Bench(arch) as bench:
-        core = tt.CoreCoord(0, 0)
-        for index in (0, 1, 16):
-            config = tt.CircularBufferConfig(2048, {index: tt.DataFormat.Float16_b}).set_page_size(index, 2048)
-            tt.create_circular_buffer(bench.program, core, config)
-        config = tt.ComputeConfig(math_fidelity=tt.MathFidelity[fidelity])
-        kernel = tt.create_kernel_from_string(bench.program, PRODUCTS, core, config)
-        tt.set_runtime_args(bench.program, kernel, core, [rounds])
-        return bench.run()
 
 
 def read(row, layout):
@@ -75,19 +63,22 @@ def read(row, layout):
 
 
 def _probe(row):
+    probe, threads = row["probe"], row.integer("active_threads")
+    if row["phase"] in ("A", "B") or (row["phase"] == "t" and row["unit"] != "TTINSN"):
+        case = compute.read(row, "derived_rates")
+        return Case(("compute", *case.spec), f"blackhole/{probe}", case.measured, case.unit)
     arch = "wormhole_b0" if "wormhole" in row["dataset"] else "blackhole"
-    probe, phase = row["probe"], row["phase"]
     measured = row.number("cycles_per_instruction_or_call")
-    group = f"{arch}/{probe if phase in 'rc' else 'code footprint'}"
-    if phase in UNEXPRESSED:
-        raise Skip(UNEXPRESSED[phase])
-    if probe == "matmul_tiles":
-        return Case(("product", arch, row["variant"]), f"{arch}/matmul_tiles", measured, "cycles", 2)
     if code := re.fullmatch(r"[fg]_(\d+)", probe):
-        return Case(("code", arch, int(code[1])), group, measured, "cycles", int(code[1]) / 64)
-    if probe not in STATEMENTS:
-        raise Skip(f"{probe}: Python kernels have no statement for it")
-    return Case(("statement", arch, probe), group, measured, "cycles")
+        return Case(("code", arch, int(code[1])), f"{arch}/code footprint", measured, "cycles", int(code[1]) / 64)
+    if probe not in PROBES:
+        raise Skip(NOT_A_STATEMENT.get(probe, f"no statement of the kernel language is known for {probe}"))
+    if threads not in THREADS:
+        raise ValueError(f"column active_threads is {threads}, not 1, 2 or 3")
+    thread = row.integer("thread")
+    if thread not in THREADS[threads]:
+        raise ValueError(f"column thread is {thread}: not one of the {threads} active ones")
+    return Case(("statement", arch, probe, THREADS[threads], thread), f"{arch}/{probe}", measured, "cycles")
 
 
 def _stated(row):
@@ -97,4 +88,4 @@ def _stated(row):
         )
     measured = measured_of(row["value"].replace("per store", ""))
     probe = STATED[row["case"]]
-    return Case(("statement", row["arch"], probe), f"{row['arch']}/stated {probe}", measured, row["unit"])
+    return Case(("statement", row["arch"], probe, (1,), 1), f"{row['arch']}/stated {probe}", measured, row["unit"])

@@ -1,47 +1,107 @@
-"""Sources of the issue-rate probes: loops of one kind of instruction, unrolled, on a data-movement core."""
+"""Sources of the issue-rate probes: loops of one kind of instruction on the compute threads of a core.
 
-UNROLL = 64
-STATEMENTS = {
-    # probe: (statements before the loop, the statement under test)
-    "rv_addi_indep": ("x = 1", "x = x + 1"),
-    "rv_addi_dep": ("x = 1", "x = x + 1"),
-    "rv_mul_indep": ("x = rounds\ny = 1", "y = x * x"),
-    "rv_mul_dep": ("x = rounds", "x = x * x"),
-    "rv_div": ("x = 1000000\ny = rounds", "x = x // y"),
-    "rv_load_chase": ("words = l1_ptr(scratch, uint32)\nx = 0", "x = words[0]"),
-    "rv_load_indep": ("words = l1_ptr(scratch, uint32)\nx = 0", "x = words[0]"),
-    "rv_store_spread": ("words = l1_ptr(scratch, uint32)", "words[0] = 7"),
-    "rv_store_coalesce": ("words = l1_ptr(scratch, uint32)", "words[0] = 7"),
-    "rv_load_stack": ("x = 0", "x = get_arg_val(0)"),
-    "c_ctrl_xor": ("x = rounds", "x = x ^ 1"),
-}
+`PROBES` gives each probe's statements by their place in the unrolled loop.  Plain statements run on every compute thread, as
+they disturb nobody; loads, stores and coprocessor instructions are made by the probe's own threads only.
+"""
+
+from dataclasses import dataclass
+
+ROLES = ("UNPACK", "MATH", "PACK")  # of TRISC0, TRISC1, TRISC2
+PLAIN, MEMORY, JUMPS = 64, 32, 16  # statements unrolled: operations and loops take long to compile
+PAD = 16  # additions between which coprocessor instructions are pushed
 TEMPLATE = """from host_api.kernel_api import *
 
 
-@kernel
-def probe(rounds, scratch):
-    {setup}
-    for _ in range(rounds):
-        {body}
-"""
+@device_function
+def chase(address):
+    return l1_ptr(address, uint32)[0]
 
 
-def loop_source(setup, statement, count):
-    """A kernel whose loop holds `count` times a statement (0: an empty loop)."""
-    body = "\n        ".join([statement] * count or ["pass"])
-    return TEMPLATE.format(setup=setup.replace("\n", "\n    "), body=body)
+@device_function
+def load(words, index):
+    return words[index]
 
 
-PRODUCTS = """from host_api.kernel_api import *
+@device_function
+def store(words, index):
+    words[index] = 7
 
 
 @kernel
-def products(rounds):
-    mm_init(0, 1, 16)
-    tile_regs_acquire()
+def probe(rounds, scratch, x):
+{setup}
     for _ in range(rounds):
-        matmul_tiles(0, 1, 0, 0, 0)
-    tile_regs_commit()
-    tile_regs_wait()
-    tile_regs_release()
+{body}
 """
+POINTERS = [f"words{i} = l1_ptr(scratch + {4096 * i}, uint32)" for i in range(3)]
+ADDRESSES = [f"at{i} = scratch + {4096 * i}" for i in range(3)]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A loop of `count` times `statements`: at place `{i}`, a line with `{role}` for each thread `{t}`."""
+
+    statements: str
+    setup: tuple = ()
+    count: int = PLAIN
+
+    def lines(self, threads):
+        """The unrolled lines for the given threads."""
+        return [
+            line.format(i=i, four_i=4 * i, t=t, role=ROLES[t])
+            for i in range(self.count)
+            for line in self.statements.split("\n")
+            for t in (threads if "{role}" in line else threads[:1])
+        ]
+
+
+def _pushes(every, count):
+    """PAD additions with `count` coprocessor instructions behind each `every` of them."""
+    text = "\n".join(["x = x + 1"] * every + [f'{{role}}(tt_instruction("NOP", {count}))'] * (count > 0))
+    return "\n".join([text] * (PAD // every))
+
+
+PROBES = {
+    "rv_addi_indep": Probe("y = x + 1"),
+    "rv_addi_dep": Probe("x = x + 1"),
+    "rv_mul_indep": Probe("y = x * x"),
+    "rv_mul_dep": Probe("x = x * x"),
+    "rv_div": Probe("y = scratch // x"),
+    "rv_load_chase": Probe("at{t} = {role}(chase(at{t}))", tuple(ADDRESSES), MEMORY),
+    "rv_load_indep": Probe("y{t} = {role}(load(words{t}, {i}))", tuple(POINTERS), MEMORY),
+    "rv_store_spread": Probe("{role}(store(words{t}, {four_i}))", tuple(POINTERS), MEMORY),
+    "rv_store_coalesce": Probe("{role}(store(words{t}, 0))", tuple(POINTERS), MEMORY),
+    "rv_load_stack": Probe("x = get_arg_val(2)"),
+    "c_ctrl_xor": Probe("x = x ^ 1"),
+    "c_nt": Probe("if x == 5:\n    pass"),
+    "c_t": Probe("if x == 1:\n    pass"),
+    "c_jal": Probe("while True:\n    break", count=JUMPS),
+    "c_xor_nt": Probe("x = x ^ 1\nif x == 5:\n    pass"),
+    "c_xor_t": Probe("x = x ^ 1\nif x < 5:\n    pass"),
+    "c_xor_alt": Probe("x = x ^ 1\nif x == 0:\n    pass"),
+    "tt_pad": Probe(_pushes(PAD, 0), count=1),
+    "tt_fuse2": Probe(_pushes(PAD, 2), count=1),
+    "tt_fuse4": Probe(_pushes(PAD, 4), count=1),
+    "tt_spread4": Probe(_pushes(PAD // 4, 1), count=1),
+}
+
+
+def _source(setup, body):
+    indented = ["    " + line for line in setup], ["        " + line for line in body]
+    return TEMPLATE.format(setup="\n".join(indented[0]), body="\n".join(indented[1]))
+
+
+def probe_source(name, threads):
+    """A kernel whose loop holds the probe's statements for compute threads `threads`."""
+    probe = PROBES[name]
+    return _source(probe.setup, probe.lines(threads))
+
+
+def empty_source(name):
+    """The same kernel with an empty loop."""
+    return _source(PROBES[name].setup, ["pass"])
+
+
+def code_source(count):
+    """A kernel whose loop is `count` additions long."""
+    return _source((), ["x = x" + " + 1" * PLAIN] * (count // PLAIN))

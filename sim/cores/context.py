@@ -41,15 +41,17 @@ L1_ARGS = 41  # L1 address of the unique runtime arguments; L1_COMMON_ARGS likew
 L1_COMMON_ARGS = 42
 RELATIVE_X = 43  # logical coordinates relative to the sub-device
 RELATIVE_Y = 44
-COST_ALU = (
-    45  # cycles of plain code: arithmetic, taken branches, multiplication, division, loads of arguments and locals
-)
+COST_ALU = 45  # cycles of plain code: arithmetic, branches, multiplication, division, loads of arguments and locals
 COST_BRANCH = 46
 COST_MUL = 47
 COST_DIV = 48
 COST_LOAD = 49
 PENDING = 50  # plain-code cycles that the next posted operation will carry
 TIME = 51  # cycle at which the core goes on after its last operation, for front ends that follow a clock
+COST_MUL_USE = 52  # cycles that an instruction right behind a multiplication waits for its product
+READY = 53  # cycle at which the value of the last load from L1 can be used
+ICACHE_LINES = 54  # instruction cache, in lines of 16 bytes
+FETCH_MISS = 55  # cycles that a line which is not in it costs
 CONTEXT_WORDS = 64
 
 # Columns of a circular buffer's row (int64)

@@ -24,10 +24,11 @@ INSTRUCTION_BYTES, POST_BYTES, BASE_BYTES = (
     48,
     256,
 )  # estimate of the RISC-V binary: text of plain code, calls, start
+SMALL_LOOP = 2048  # bytes of code that every instruction cache is taken to hold
 RUNTIME = (
     "runtime_arg common_arg compile_arg cb_word word spend floor_div floor_mod noc_address own_address multicast_address "
     "bank_address aligned_page interleaved_address accessor_length accessor_address accessor_page shard_address shard_bytes "
-    "dspec_word accessor_banks is_own_tile page_bank page_offset add subtract multiply"
+    "dspec_word accessor_banks is_own_tile page_bank page_offset add subtract multiply await_load fetch"
 ).split()
 
 
@@ -80,12 +81,17 @@ class Lowering(Calls):
             lines=self.source_lines,
             messages=self.messages,
             zones=self.zones,
-            text_bytes=BASE_BYTES + INSTRUCTION_BYTES * self.instructions + POST_BYTES * self.yields,
+            text_bytes=BASE_BYTES + INSTRUCTION_BYTES * self.plain_instructions + POST_BYTES * self.yields,
             loaded_data_reaches_control=self.control_reason,
             roles=self.roles,
             possible_roles=self.facts.possible,
             api_calls=frozenset(self.api_calls),
         )
+
+    @property
+    def plain_instructions(self):
+        """RISC-V instructions so far, without those of operations."""
+        return self.instructions + self.pending.total() - self.pending["mul_use"]
 
     def _parameters(self):
         """Parameters are the unique runtime arguments, loaded at the start."""
@@ -106,7 +112,8 @@ class Lowering(Calls):
         body = "\n".join(self.lines)
         hoisted = [f"    {name} = {text}" for text, name in self.hoisted.items()]
         states = [f"    s_{name} = {STATES[name]}" for name in sorted(self.facts.states)]
-        text = "\n".join(["def generated(ctx):", *hoisted, *states, body])
+        ready = [f"    {name} = 0" for name in sorted(self.ready)]
+        text = "\n".join(["def generated(ctx):", *hoisted, *states, *ready, body])
         used = set(re.findall(r"\b([a-z_]+)\(", text))
         posts = sorted({int(count) for count in re.findall(r"\bpost(\d+)\(", text)})
         head = [
@@ -268,7 +275,7 @@ class Lowering(Calls):
     # --- branches
 
     def _do_If(self, node):
-        test = self.integer(node.test)
+        test = self.branch_test(node.test)
         if test.constant is not None:
             self.body(node.body if test.constant else node.orelse)
             return
@@ -311,9 +318,13 @@ class Lowering(Calls):
             loop = Loop(self.depth, len(self.open_zones), scope)
             self.loops.append(loop)
             scope.loops += 1
-            top = len(self.lines)
+            top, before, calls = len(self.lines), self.plain_instructions, self.calls.copy()
             self.cost("branch")
             yield
+            instructions = self.plain_instructions - before + max((self.calls - calls).values(), default=0)
+            if not self.terminated and (size := INSTRUCTION_BYTES * instructions) > SMALL_LOOP:
+                self.flush()
+                self.emit(f"fetch(ctx, {size})")
             if self.facts.possible & ~loop.certain:
                 self.lines[top:top] = self.fuel_check()
             scope.loops -= 1
@@ -336,7 +347,7 @@ class Lowering(Calls):
         self.flush()
         self.scope.loops += 1  # the test may use what an earlier round has assigned
         with self.capture() as captured:
-            test = self.integer(node.test)
+            test = self.branch_test(node.test)
         self.scope.loops -= 1
         if test.constant == 0 and captured.is_pure:
             return
@@ -344,7 +355,7 @@ class Lowering(Calls):
         if captured.is_pure:
             self.emit(f"while {test.text}:")
             with self._loop():
-                self.pending.update(captured.pending)
+                self.charge(captured)
                 self.body(node.body)
         else:
             self.emit("while True:")

@@ -5,6 +5,7 @@ Generated code is one generator over the context block `ctx`.  Plain code adds i
 """
 
 import linecache
+import re
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,13 +14,16 @@ from sim.cores import context as ctx
 from sim.cores.kernel_api import ANY_ROLE, STATES
 from sim.cores.kernel_runtime import COUNT_BITS, LINE_SHIFT, pack_counts
 from sim.cores.lowering_values import Int, Record, literal
-from sim.cores.operations import Op
+from sim.cores.operations import Op, Role
 from sim.errors import KernelCompileError
 
+ONE_INSTRUCTION = (Op.LOAD, Op.STORE, Op.TT_INSTRUCTION)
+CALL_INSTRUCTIONS = 12  # estimate for every other operation
 FUEL = 20_000  # cycles of plain code after which a loop reports to the event loop
 MAX_YIELDS = 300  # compile time grows faster than the number of yields
 MAX_LINES = 20_000  # generated lines: bounds what a hostile kernel text can cost
 INDENT = "    "
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 def refuse(file, line, reason, hint=None, kernel=None):
@@ -36,12 +40,14 @@ class Facts:
 
     tainted: dict = field(default_factory=dict)  # variable -> line of the load that its value depends on
     uncontrolled: set = field(default_factory=set)  # variables that are not always a control address
+    loads: dict = field(default_factory=dict)  # variable -> variables with the cycles at which its loads are there
     shapes: dict = field(default_factory=dict)  # variable -> shape of the record it holds, None for an integer
     states: set = field(default_factory=set)  # states that the kernel changes
     possible: int = ANY_ROLE  # roles that can run this kernel
 
     def snapshot(self):
-        return len(self.tainted), len(self.uncontrolled), len(self.shapes), len(self.states), self.possible
+        loads = sum(map(len, self.loads.values()))
+        return len(self.tainted), len(self.uncontrolled), loads, len(self.shapes), len(self.states), self.possible
 
 
 class Captured:
@@ -49,6 +55,7 @@ class Captured:
 
     lines: list
     pending: Counter
+    used: set
 
     @property
     def is_pure(self):
@@ -66,6 +73,12 @@ class Emitter:
             None,
         )  # names assigned once, before any loop; where the last role test ends
         self.hoisted, self.temporaries, self.yields, self.instructions = {}, 0, 0, 0
+        self.calls = Counter()  # role -> instructions of the operations that it posts
+        self.awaited = set()  # loads that have been waited for since the code last branched
+        self.ready = set()  # variables with the cycles at which loads are there
+        self.captured_uses = None  # loads that the captured code needs, while `capture` is open
+        self.products = set()  # texts of the product of the last instruction, if that was a multiplication
+        self.fused = None  # a comparison that is part of a branch instruction
         self.loops, self.open_zones, self.terminated, self.line = [], [], False, 0
         self.scope = None
         self.messages, self.zones, self.source_lines = [], [], {}
@@ -123,6 +136,11 @@ class Emitter:
         self.emit(f"{variable} = {value.number}")
         if value.taint:
             self.facts.tainted.setdefault(variable, value.taint)
+        if value.text in self.products:
+            self.products.add(variable)
+        loads = self.loads_of(value) if value.is_atom else set()
+        if loads:
+            self.facts.loads.setdefault(variable, set()).update(loads)
         if not value.control:
             self.facts.uncontrolled.add(variable)
         return Int(variable, value.constant if single else None, value.free and single, value.taint, value.control)
@@ -171,14 +189,37 @@ class Emitter:
         """Charge plain code, unless everything it works on is known before the kernel starts."""
         if values and all(value.free for value in values):
             return
+        self.use(*values)
+        self.products.clear()
         self.pending[kind] += count
         if self.pending[kind] >= (1 << COUNT_BITS) - 64:
             self.flush()
 
+    def loads_of(self, *values):
+        """Loads from L1 that the values stand for: variables with the cycles at which they are there."""
+        names = (name for value in values for name in IDENTIFIER.findall(value.text))
+        return {ready for name in names for ready in self.facts.loads.get(name, ())}
+
+    def use(self, *values):
+        """An instruction works on the values: it waits for those that are still being loaded or multiplied."""
+        self.await_loads(self.loads_of(*values))
+        if any(value.text in self.products for value in values):
+            self.pending["mul_use"] += 1
+
+    def await_loads(self, loads):
+        if self.captured_uses is not None:
+            self.captured_uses |= loads
+            return
+        for ready in sorted(loads - self.awaited):
+            self.flush()
+            self.products.clear()
+            self.emit(f"await_load(ctx, {ready})")
+            self.awaited.add(ready)
+
     def flush(self):
         """Emit the charge of the plain code so far."""
         if self.pending:
-            self.instructions += sum(self.pending.values())
+            self.instructions += self.pending.total() - self.pending["mul_use"]
             self.emit(f"spend(ctx, {pack_counts(self.pending)})")
             self.pending.clear()
 
@@ -191,8 +232,12 @@ class Emitter:
         self.indent += 1
         self.depth += conditional
         self.guard = None
+        self.awaited.clear()
+        self.products.clear()
         start = len(self.lines)
         yield
+        self.awaited.clear()
+        self.products.clear()
         if not self.terminated:
             self.end_zones(zones)
             self.flush()
@@ -208,7 +253,8 @@ class Emitter:
     def capture(self):
         """Keep what is emitted apart, as the inside of a block at this place; see `Captured`."""
         captured = Captured()
-        lines, pending = self.lines, self.pending
+        lines, pending, used, products = self.lines, self.pending, self.captured_uses, self.products
+        self.captured_uses, self.products = set(), set()
         self.lines, self.pending, self.guard = [], Counter(), None
         self.indent += 1
         self.depth += 1
@@ -216,23 +262,31 @@ class Emitter:
         self.guard = None
         self.indent -= 1
         self.depth -= 1
-        captured.lines, captured.pending = self.lines, self.pending
-        self.lines, self.pending = lines, pending
+        captured.lines, captured.pending, captured.used = self.lines, self.pending, self.captured_uses
+        self.lines, self.pending, self.captured_uses, self.products = lines, pending, used, products
 
     def replay(self, captured):
         """Emit captured lines and costs inside the block that is now open."""
         self.lines += captured.lines
-        self.pending.update(captured.pending)
+        self.charge(captured)
+
+    def charge(self, *captured):
+        """Charge captured plain code here; it waits for the loads it uses before it begins."""
+        for one in captured:
+            self.await_loads(one.used)
+        for one in captured:
+            self.pending.update(one.pending)
 
     # --- operations
 
     def head(self, op):
         return int(op) | self.line << LINE_SHIFT
 
-    def post(self, posts, result=None):
+    def post(self, posts, result=None, ready=None):
         """Post operations [(roles, op, argument texts)]: in one place if they belong to different threads.
 
-        `result`: variable that takes the operation's result (0 on threads that do not post).
+        `result`: variable that takes the operation's result (0 on threads that do not post); `ready`: one that takes the
+        cycle from which the result can be used.
         """
         possible = self.facts.possible
         wanted = possible & self.only
@@ -241,17 +295,19 @@ class Emitter:
         for roles, _, _ in posts:
             if union & roles:
                 for one in posts:
-                    self.post([one], result)
+                    self.post([one], result, ready)
                 return
             union |= roles
         if not posts:
             return
+        self.use(*(Int(text) for _, _, arguments in posts for text in arguments))
         self.flush()
+        self.products.clear()
         self.roles |= union
         guarded = union != possible
         if guarded:
-            if result:
-                self.emit(f"{result} = 0")
+            for name in filter(None, (result, ready)):
+                self.emit(f"{name} = 0")
             if self.guard != (len(self.lines), self.indent, union):
                 self.emit(f"if {self.role()} & {union}:")
             self.indent += 1
@@ -259,6 +315,9 @@ class Emitter:
         self.emit("yield 0")
         if result:
             self.emit(f"{result} = load_i64(ctx + {8 * ctx.RESULT})")
+        if ready:
+            self.emit(f"{ready} = load_i64(ctx + {8 * ctx.READY})")
+            self.awaited.discard(ready)
         if guarded:
             self.indent -= 1
             self.guard = (len(self.lines), self.indent, union)
@@ -269,6 +328,9 @@ class Emitter:
 
     def _write(self, posts):
         for i, (roles, op, arguments) in enumerate(posts):
+            self.calls.update(
+                {role: 1 if op in ONE_INSTRUCTION else CALL_INSTRUCTIONS for role in Role if role & roles}
+            )
             call = f"post{len(arguments)}({', '.join(['ctx', str(self.head(op)), *arguments])})"
             if len(posts) > 1:
                 last = i == len(posts) - 1

@@ -15,6 +15,7 @@ CB_ATTRIBUTES = {
     "fifo_rd_ptr": "get_read_ptr", "fifo_wr_ptr": "get_write_ptr",
 }  # fmt: skip
 INT64_BITS = 64
+IMMEDIATE = 2048  # offsets below it are part of an instruction (RV32I, 12 bits)
 BINARY = {
     ast.Add: ("+", operator.add), ast.Sub: ("-", operator.sub), ast.Mult: ("*", operator.mul),
     ast.FloorDiv: ("//", operator.floordiv), ast.Mod: ("%", operator.mod), ast.LShift: ("<<", operator.lshift),
@@ -182,12 +183,15 @@ class Expressions(Emitter):
             self.refuse(node, f"a shift by {right.constant}: integers of a kernel have {INT64_BITS} bits")
         if left.constant is not None and right.constant is not None:
             return literal(wrapped(function(left.constant, right.constant)))
-        self._cost_of(op, left, right)
+        multiplies = self._cost_of(op, left, right) == "mul" and not divides
         if divides and right.constant is None:
             helper = "floor_div" if isinstance(op, ast.FloorDiv) else "floor_mod"
             return merged(f"{helper}(ctx, {left.number}, {right.number}, {self.line})", left, right)
         if type(op) in WRAPPING:
-            return merged(f"{WRAPPING[type(op)]}({left.number}, {right.number})", left, right)
+            result = merged(f"{WRAPPING[type(op)]}({left.number}, {right.number})", left, right)
+            if multiplies and not result.free:
+                self.products.add(result.text)
+            return result
         return merged(f"({left.number} {text} {right.number})", left, right)
 
     def _power(self, left, right, node):
@@ -200,13 +204,13 @@ class Expressions(Emitter):
 
     def _cost_of(self, op, left, right):
         """Charge what an RV32IM core needs: shifts and masks for powers of two, the multiplier for other constants."""
-        simple = is_power_of_two(right.constant)
+        simple, kind = is_power_of_two(right.constant), "alu"
         if isinstance(op, (ast.FloorDiv, ast.Mod)) and not simple:
-            self.cost("div" if right.constant is None else "mul", left, right)
+            kind = "div" if right.constant is None else "mul"
         elif isinstance(op, ast.Mult) and not (simple or is_power_of_two(left.constant)):
-            self.cost("mul", left, right)
-        else:
-            self.cost("alu", left, right)
+            kind = "mul"
+        self.cost(kind, left, right)
+        return kind
 
     def _expr_UnaryOp(self, node):
         value = self.integer(node.operand)
@@ -226,9 +230,9 @@ class Expressions(Emitter):
     def _expr_Compare(self, node):
         values = [self.integer(node.left)]
         for comparator in node.comparators:
-            before = len(self.lines)
+            before = self.yields
             values.append(self.integer(comparator))
-            if len(values) > 2 and len(self.lines) > before:
+            if len(values) > 2 and self.yields > before:
                 self.refuse(node, "a chained comparison cannot contain an operation", "write it as two comparisons")
             if comparator is not node.comparators[-1]:
                 values[-1] = self.atom(values[-1])
@@ -240,9 +244,19 @@ class Expressions(Emitter):
             if left.constant is not None and right.constant is not None:
                 results.append(literal(function(left.constant, right.constant)))
             else:
-                self.cost("alu", left, right)
+                if node is self.fused:
+                    self.use(left, right)
+                else:
+                    self.cost("alu", left, right)
                 results.append(merged(f"({left.number} {text} {right.number})", left, right, boolean=True))
         return self._all_of(results)
+
+    def branch_test(self, node):
+        """The value a branch or a loop depends on.  One comparison is part of the branch instruction, as RV32I has it."""
+        self.fused = node if isinstance(node, ast.Compare) and len(node.ops) == 1 else None
+        test = self.integer(node)
+        self.use(test)
+        return test
 
     def _all_of(self, values):
         if any(value.constant == 0 for value in values):
@@ -273,7 +287,7 @@ class Expressions(Emitter):
         self.cost("branch", left)
         self.decide(left, "a branch")
         if captured.is_pure:
-            self.pending.update(captured.pending)
+            self.charge(captured)
             if right.constant is not None and bool(right.constant) == is_and and left.boolean:
                 return left
             boolean = left.boolean and right.boolean
@@ -298,6 +312,7 @@ class Expressions(Emitter):
             no = self.integer(node.orelse)
         self.cost("branch", test)
         if first.is_pure and second.is_pure:
+            self.await_loads(first.used | second.used)
             self.pending.update(first.pending | second.pending)
             return merged(f"({yes.number} if {test.text} else {no.number})", test, yes, no)
         result = self.temporary()
@@ -326,14 +341,21 @@ class Expressions(Emitter):
                 return self.integer(node.slice), Record("pointer", (Int("0"),), (4, 0))
             self.refuse(node, "only an L1 pointer can be indexed", "p = l1_ptr(address, uint32)")
         offset = self.binary(ast.Mult(), self.integer(node.slice), literal(pointer.type[0]), node)
-        return self.binary(ast.Add(), pointer["address"], offset, node), pointer
+        base = pointer["address"]
+        if offset.constant is not None and abs(offset.constant) < IMMEDIATE and base.constant is None:
+            # part of the load or store instruction
+            text = f"add({base.number}, {offset.text})" if offset.constant else base.text
+            return merged(text, base, offset), pointer
+        return self.binary(ast.Add(), base, offset, node), pointer
 
     def load(self, address, pointer, node):
         """The element at an address: a LOAD operation, because another agent may have written it."""
         self.decide(address, "an address")
-        result = self.temporary()
+        result, ready = self.temporary(), self.temporary()
         size, signed = pointer.type
-        self.post([(ANY_ROLE, Op.LOAD, [address.number, str(size), str(signed)])], result)
+        self.post([(ANY_ROLE, Op.LOAD, [address.number, str(size), str(signed)])], result, ready)
+        self.ready.add(ready)
+        self.facts.loads[result] = {ready}
         taint = 0 if address.control else self.line
         if taint:
             self.facts.tainted.setdefault(result, taint)

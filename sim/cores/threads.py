@@ -36,7 +36,12 @@ FIRST_COMPUTE_SLOT = UNPACK_SLOT = 2
 MATH_SLOT = 3
 UNPACK_FIRST, UNPACK_LAST = int(Op.UNPACK_A), int(Op.UNPACK_REUSE)
 MATH_FIRST, MATH_LAST = int(Op.MATH_COPY), int(Op.SFPU_TERNARY)
-ACQUIRE, RELEASE, PACK = int(Op.DST_ACQUIRE), int(Op.DST_RELEASE), int(Op.PACK)
+ACQUIRE, RELEASE, PACK, TT_INSTRUCTION = (
+    int(Op.DST_ACQUIRE),
+    int(Op.DST_RELEASE),
+    int(Op.PACK),
+    int(Op.TT_INSTRUCTION),
+)
 OPERATION_END = -2  # the kernel has returned; the thread ends at its event
 
 
@@ -109,17 +114,23 @@ def park(m, index, now, reason, a, b, c):
 
 @nb.njit(cache=True)
 def issue_of(m, t):
-    """(RISC-V cycles before its first tile begins, instructions pushed) of the posted operation of a compute thread."""
+    """RISC-V cycles and instructions pushed for the posted operation of a compute thread.
+
+    (cycles before its first tile or instruction begins, cycles after that, instructions).  Single instructions are pushed
+    one a cycle (reference section 4.3).
+    """
     op = t.operation
     if op == PACK:
-        return m.issue_pack, m.call_instructions * argument(t, 3)
+        return m.issue_pack, 0, m.call_instructions * argument(t, 3)
     if UNPACK_FIRST <= op <= UNPACK_LAST:
-        return m.issue_unpack, m.call_instructions
+        return m.issue_unpack, 0, m.call_instructions
     if MATH_FIRST <= op <= MATH_LAST:
-        return m.issue_math, m.call_instructions
+        return m.issue_math, 0, m.call_instructions
     if ACQUIRE <= op <= RELEASE:
-        return m.issue_sync, 1
-    return 0, 0
+        return m.issue_sync, 0, 1
+    if op == TT_INSTRUCTION and argument(t, 1) > 0:
+        return 1, argument(t, 1) - 1, 0
+    return 0, 0, 0
 
 
 @nb.njit(cache=True)
@@ -131,7 +142,7 @@ def issue(m, index, time, cycles):
     issue time of the thread.
     """
     t = threads_of(m)[index]
-    cost, instructions = issue_of(m, t)
+    cost, more, instructions = issue_of(m, t)
     fifo, base = fifo_of(m), index * FIFO_ENTRIES * 2
     entry = base + 2 * (t.operations % FIFO_ENTRIES)
     fifo[entry], fifo[entry + 1] = time, t.pushed  # end of the call before, and what had been pushed up to it
@@ -145,6 +156,7 @@ def issue(m, index, time, cycles):
         t.drained = fifo[oldest + 1]
     t.issued += cycles + cost
     late = max(t.issued - time, 0)
+    t.issued += more
     t.issue_busy += late
     t.busy += late
     return time + late

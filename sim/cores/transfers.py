@@ -27,7 +27,7 @@ from sim.cores.threads import (
 )
 from sim.dram.channel import bus_ticks, dram_access
 from sim.dram.storage import read_bank, write_bank
-from sim.memory import call_model, copy_bytes, load_u8, load_u32, store_8, store_32
+from sim.memory import call_model, copy_bytes, load_u32, store_8, store_32
 from sim.noc.multicast import PATH_TAKEN, list_receivers, send_multicast
 from sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
 from sim.state import (
@@ -346,37 +346,6 @@ def semaphore_wait(m, thread, now, mode):
         return now + m.semaphore_poll
     cores_of(m)[t.core].semaphore_waiters += 1
     return park(m, thread, now, WAIT_SEMAPHORE, t.wait_a, t.wait_b, mode)
-
-
-@nb.njit(cache=True)
-def store_local(m, thread, now):
-    """A store of the core to its own L1."""
-    t = threads_of(m)[thread]
-    address, value, size = argument(t, 0), argument(t, 1), argument(t, 2)
-    if not check_l1(m, thread, t.core, address, size, True):
-        return -1
-    host = m.l1_at + t.core * m.l1_size + address
-    for i in range(size):
-        store_8(host + i, (value >> (8 * i)) & 255)
-    charge(m, thread, now, m.l1_store)
-    l1_changed(m, t.core, address, size, now + m.l1_store)
-    return now + m.l1_store
-
-
-@nb.njit(cache=True)
-def load_local(m, thread, now):
-    """A load of the core from its own L1: the value (zero extended), or -1 after a fault."""
-    t = threads_of(m)[thread]
-    address, size = argument(t, 0), argument(t, 1)
-    if not check_l1(m, thread, t.core, address, size, False):
-        return -1
-    if t.reads_open > 0 and check_open_reads(m, thread, address, size):
-        return -1
-    host = m.l1_at + t.core * m.l1_size + address
-    value = 0
-    for i in range(size):
-        value |= load_u8(host + i) << (8 * i)
-    return value
 
 
 # --- issue

@@ -40,9 +40,10 @@ LINK_DTYPE = np.dtype(
     + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting standing full".split()],
     align=True,
 )
-# reserved: the cycle until which the path of a multicast of tile `owner` holds the link; clear: the cycle from which the link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT;
-# wraps: 1 on the link that closes the ring; standing: flits in the buffer behind the link; full: 0, or the cycle from which
-# the VC would be free if that buffer had room
+# reserved: the cycle until which the path of a multicast of tile `owner` holds the link; clear: the cycle from which the
+# link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the
+# ring; standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that
+# buffer had room
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "

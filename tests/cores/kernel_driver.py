@@ -12,6 +12,8 @@ L1_BYTES = 1 << 16
 SEMAPHORES = 0x100
 ARGUMENTS_AT = 0x200
 COSTS = {ctx.COST_ALU: 1, ctx.COST_BRANCH: 10, ctx.COST_MUL: 100, ctx.COST_DIV: 1000, ctx.COST_LOAD: 10000}
+COSTS |= {ctx.COST_MUL_USE: 100_000, ctx.ICACHE_LINES: 256, ctx.FETCH_MISS: 1}
+READY = 500  # cycle at which loaded values can be used; operations take no time here
 DRAM_BANKS = 4
 L1_BANKS = 3
 
@@ -69,6 +71,7 @@ class Driver:
         if op == Op.LOAD:
             data = self.l1[args[0] : args[0] + args[1]].tobytes()
             self.words[ctx.RESULT] = int.from_bytes(data, "little", signed=bool(args[2]))
+            self.words[ctx.READY] = READY
         elif op == Op.STORE:
             value = (args[1] & ((1 << (8 * args[2])) - 1)).to_bytes(args[2], "little")
             self.l1[args[0] : args[0] + args[2]] = np.frombuffer(value, np.uint8)

@@ -1,7 +1,9 @@
 """`numerics=exact` against the arithmetic of the reference written a second time, on patterns of every kind.
 
 Random tiles mix ordinary numbers, wide exponents, denormals, exponent 255 (no NaN or Inf to the unit), cancelling pairs and
-uniformly random bits.  TENSIM_NUMERICS_TILES sets the number of tiles of the vectorised comparison.
+uniformly random bits.  TENSIM_NUMERICS_TILES sets the number of tiles of the vectorised comparison, TENSIM_NUMERICS_DATUMS
+that of the datums which Python integers compute again: half of them matrix products, half sums, differences and products
+(`make numerics` runs both at full size).
 """
 
 import os
@@ -21,7 +23,10 @@ from tests.cores import numerics_tiles
 from tests.cores.numerics_reference import Unit, largest, packed, unpacked
 
 TILES = int(os.environ.get("TENSIM_NUMERICS_TILES", "200"))
-CHECKED = 6  # datums of a tile that are compared with fractions
+DATUMS = int(os.environ.get("TENSIM_NUMERICS_DATUMS", "2000"))
+# Datums of a tile that are compared with fractions: few, so that many kinds of operands come up
+CHECKED = min(max(DATUMS // 300, 1), 64)
+EXAMPLES = -(-DATUMS // (2 * CHECKED))
 SCRATCH = np.zeros(SCRATCH_BYTES, np.uint8)
 CLASSES = ("ordinary", "wide", "tiny", "huge", "bits", "cancelling", "sparse", "zero")
 FORMATS = {
@@ -86,7 +91,7 @@ units = st.tuples(st.integers(1, 4), st.booleans(), st.booleans(), st.booleans()
 
 
 @given(seed=seeds, a=classes, b=classes, old=classes, unit=units, ten_bits=st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 def test_matrix_product(seed, a, b, old, unit, ten_bits):
     """Selected datums of Dst += in0 @ in1, phase by phase, inner halves in order."""
     rng, (phases, narrow, wide, quirk) = np.random.default_rng(seed), unit
@@ -118,7 +123,7 @@ def test_whole_tiles_of_products(phases, narrow, wide):
 @given(
     seed=seeds, a=classes, b=classes, old=classes, unit=units, op=st.sampled_from([ADD, SUB, MUL]), keep=st.booleans()
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 def test_element_wise(seed, a, b, old, unit, op, keep):
     """Sums, differences and products, onto Dst or in its place (products always add)."""
     rng, (phases, narrow, wide, quirk) = np.random.default_rng(seed), unit
@@ -128,7 +133,7 @@ def test_element_wise(seed, a, b, old, unit, op, keep):
     dst = dst_words(rng, old, narrow, wide)
     found = simulate(lambda x, y, d: binary_exact(op, x, y, d, int(keep), unit_tuple(*unit)), (left, right, dst))
     reference = Unit(narrow, wide, quirk)
-    for row, column in rng.integers(0, 32, (40, 2)):
+    for row, column in rng.integers(0, 32, (CHECKED, 2)):
         x, y, word = (int(array[row, column]) for array in (left, right, dst))
         if op == MUL:
             for phase in range(phases):

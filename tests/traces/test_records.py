@@ -6,7 +6,9 @@ import pytest
 
 from sim import commands as c
 from sim.cores.kernel_compiler import kernel_from_source
-from traces.light_metal_read import Binary, Decoder, Names
+from sim.errors import BinaryError
+from traces.flat import Node
+from traces.light_metal_read import Binary, Decoder, Names, device_record
 from traces.light_metal_write import COMMANDS, BinaryWriter
 
 SOURCE = "@kernel\ndef nothing(a):\n    riscv_wait(a)\n"
@@ -134,3 +136,10 @@ def test_every_record_of_the_executor_can_be_written():
 
     traces = {c.BeginTraceCapture, c.EndTraceCapture}  # the file holds the finished trace
     assert set(COMMANDS) == set(HANDLERS) - traces
+
+
+def test_a_parameter_that_is_no_json_is_refused_by_its_place():
+    parameter = Node("ArchParameter", {"key": "noc.hop_cycles", "value": "{3"}, 40)
+    with pytest.raises(BinaryError, match="parameter 'noc.hop_cycles' has the value '{3', not JSON") as refused:
+        device_record(Node("DeviceDescription", {"arch_name": "blackhole", "parameters": [parameter]}))
+    assert refused.value.where == {"offset": 40, "field": "devices.parameters"}

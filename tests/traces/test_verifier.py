@@ -390,6 +390,20 @@ def test_commands_that_do_not_hold_together(commands, field, why):
     assert problem.error().where == {"offset": problem.offset, "field": field}
 
 
+@pytest.mark.parametrize("start", [(1 << 62) + 1, (1 << 64) - 1])
+def test_a_recording_begins_at_a_time_that_the_clock_can_reach(start):
+    (problem,) = verify_content(written(program(0), host_start_fs=start))
+    assert problem.field == "host_start_fs" and "fs; at most 4611686018427387904" in problem.why
+
+
+def test_a_trace_was_ready_at_a_time_that_the_clock_can_reach():
+    problems = verify_content(written(command("LoadTrace", tid=5, host_at_fs=(1 << 62) + 1)))
+    assert [(one.field, one.why) for one in problems] == [
+        ("commands[0].cmd.tid", "the file holds no trace 5"),
+        ("commands[0].cmd.host_at_fs", f"host time {(1 << 62) + 1} fs; at most {1 << 62}"),
+    ]
+
+
 def test_devices_are_described_and_open():
     buffers = (
         buffer(0, device_id=3),

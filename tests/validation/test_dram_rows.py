@@ -1,8 +1,8 @@
-"""Rows of DRAM and issue measurements: what they become, and why some are skipped."""
+"""Rows of DRAM measurements: what they become, and why some are skipped."""
 
 import pytest
 
-from validation import dram, issue
+from validation import dram
 from validation.dram_programs import Bench, block_shape
 from validation.rows import Row, Skip
 
@@ -77,19 +77,3 @@ def test_near_cores_share_no_links_between_channels():
 def test_one_reader_gets_the_measured_rate_of_a_channel():
     rate = dram.simulate(("channel_streams", "wormhole_b0", 1, 1, True, False, 0))
     assert rate == pytest.approx(22.2, rel=0.03)
-
-
-def probe(name, phase="r"):
-    return row(dataset="riscvbench-blackhole", phase=phase, variant="t1", probe=name, unit="RV", active_threads="1",
-               cycles_per_instruction_or_call="0.9987")  # fmt: skip
-
-
-def test_instruction_probes_become_statements():
-    assert issue.read(probe("rv_addi_dep"), "probes").spec == ("statement", "blackhole", "rv_addi_dep")
-    assert issue.read(probe("f_256", "f"), "probes").spec == ("code", "blackhole", 256)
-    with pytest.raises(Skip, match="single Tensix instructions"):
-        issue.read(probe("SFPADD", "A"), "probes")
-
-
-def test_an_addition_costs_a_cycle():
-    assert issue.simulate(("statement", "blackhole", "rv_addi_dep")) == 1.0

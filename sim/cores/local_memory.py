@@ -1,0 +1,106 @@
+"""Loads and stores of a RISC-V core in its own L1: when the core goes on, when the data are there (reference section 4).
+
+Cores are in order and issue one instruction a cycle.  A load blocks the instruction that uses its value, not the core: up
+to four are under way.  Stores wait in a queue of four entries for the core's port into L1, which a narrow store blocks for
+several cycles; on Blackhole a store merges into a waiting one beside it.  TRISC1 and TRISC2 share a port, the other three
+cores the other one (section 5, Wormhole's map; the three-core probes of `wolfpine_derived_rates.csv` show it on Blackhole).
+Banks are not modelled: two cores that store to one bank do not meet.
+"""
+
+import numba as nb
+
+from sim.cores import context as ctx
+from sim.cores.circular_buffer import check_open_reads
+from sim.cores.threads import argument, charge
+from sim.cores.transfers import check_l1, l1_changed
+from sim.memory import load_u8, store_8, store_64
+from sim.state import cores_of, threads_of
+
+FIRST_COMPUTE_SLOT, FIRST_OF_SECOND_PORT = 2, 3  # thread slots: BRISC, NCRISC, TRISC0, TRISC1, TRISC2
+FRACTION = 1024  # of a cycle: unit of the time that stores take
+MERGE_BLOCK, MERGE_DISTANCE = 16, 4  # bytes: stores to one block, starting this near, are one (reference section 4.1)
+
+
+@nb.njit(cache=True)
+def take_port(m, t, start):
+    """Cycle at which a load that could begin at `start` gets the port: before waiting stores, behind one under way."""
+    c = cores_of(m)[t.core]
+    second = t.slot >= FIRST_OF_SECOND_PORT
+    stores = c.port1_stores if second else c.port0_stores
+    if stores > start * FRACTION:
+        start += ((stores - start * FRACTION) % m.l1_store + FRACTION - 1) // FRACTION
+        stores += FRACTION
+    start = max(start, c.port1_loads if second else c.port0_loads)
+    if second:
+        c.port1_loads, c.port1_stores = start + 1, stores
+    else:
+        c.port0_loads, c.port0_stores = start + 1, stores
+    return start
+
+
+@nb.njit(cache=True)
+def queue_store(m, t, now):
+    """Put a store that issues at `now` behind those of its port; the cycle at which it has changed L1."""
+    c = cores_of(m)[t.core]
+    second = t.slot >= FIRST_OF_SECOND_PORT
+    end = max(now * FRACTION, c.port1_stores if second else c.port0_stores) + m.l1_store
+    if second:
+        c.port1_stores = end
+    else:
+        c.port0_stores = end
+    done = (end + FRACTION - 1) // FRACTION
+    t.store_4, t.store_3, t.store_2, t.store_1 = t.store_3, t.store_2, t.store_1, done
+    return done
+
+
+@nb.njit(cache=True)
+def go_on(m, thread, now, time):
+    """The core's next instruction comes at `time`."""
+    t = threads_of(m)[thread]
+    charge(m, thread, now, time - now)
+    if t.slot >= FIRST_COMPUTE_SLOT:
+        t.issued = max(t.issued, time)
+    return time
+
+
+@nb.njit(cache=True)
+def store_local(m, thread, now):
+    """A store; returns the cycle of the core's next instruction, or -1 after a fault."""
+    t = threads_of(m)[thread]
+    address, value, size = argument(t, 0), argument(t, 1), argument(t, 2)
+    if not check_l1(m, thread, t.core, address, size, True):
+        return -1
+    host = m.l1_at + t.core * m.l1_size + address
+    for i in range(size):
+        store_8(host + i, (value >> (8 * i)) & 255)
+    beside = address // MERGE_BLOCK == t.stored_at // MERGE_BLOCK and abs(address - t.stored_at) <= MERGE_DISTANCE
+    issued, done = now, t.store_1
+    if m.store_merges == 0 or not beside or done <= now:
+        issued = max(now, t.store_4)
+        done = queue_store(m, t, issued)
+    t.stored_at = address
+    l1_changed(m, t.core, address, size, done)
+    return go_on(m, thread, now, issued + 1)
+
+
+@nb.njit(cache=True)
+def load_local(m, thread, now):
+    """A load, its value zero extended; returns the cycle of the core's next instruction, or -1 after a fault.
+
+    Loads that take as long as those of L1 come four in the time of one less a cycle (reference section 4.2).
+    """
+    t = threads_of(m)[thread]
+    address, size = argument(t, 0), argument(t, 1)
+    if not check_l1(m, thread, t.core, address, size, False):
+        return -1
+    if t.reads_open > 0 and check_open_reads(m, thread, address, size):
+        return -1
+    host = m.l1_at + t.core * m.l1_size + address
+    value = 0
+    for i in range(size):
+        value |= load_u8(host + i) << (8 * i)
+    start = take_port(m, t, max(now, t.load_4))
+    t.load_4, t.load_3, t.load_2, t.load_1 = t.load_3, t.load_2, t.load_1, start + m.l1_load - 1
+    store_64(t.context + 8 * ctx.RESULT, value)
+    store_64(t.context + 8 * ctx.READY, start + m.l1_load)
+    return go_on(m, thread, now, start + 1)
