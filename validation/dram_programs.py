@@ -63,10 +63,15 @@ class Bench:
         handle = tt.create_kernel(self.program, kernel, tt.CoreCoord(*core), config)
         tt.set_runtime_args(self.program, handle, tt.CoreCoord(*core), [int(value) for value in args])
 
-    def buffer(self, core, pages, size):
-        """Circular buffer 0 of a core."""
-        config = tt.CircularBufferConfig(pages * size, {0: tt.DataFormat.UInt32}).set_page_size(0, size)
+    def buffer(self, core, pages, size, index=0, dtype=tt.DataFormat.UInt32):
+        """Circular buffer `index` of a core."""
+        config = tt.CircularBufferConfig(pages * size, {index: dtype}).set_page_size(index, size)
         tt.create_circular_buffer(self.program, tt.CoreCoord(*core), config)
+
+    def compute(self, core, kernel, compile_args=(), fidelity=tt.MathFidelity.HiFi4, fp32=False):
+        """A compute kernel on one core; `fp32`: 32-bit destination."""
+        config = tt.ComputeConfig(math_fidelity=fidelity, fp32_dest_acc_en=fp32, compile_args=list(compile_args))
+        tt.create_kernel(self.program, kernel, tt.CoreCoord(*core), config)
 
     def pages(self, size, count):
         """Address of `count` interleaved DRAM pages."""
@@ -81,6 +86,10 @@ class Bench:
         tt.enqueue_program(queue, self.program, blocking=False)
         tt.finish(queue)
         return statistics.program_cycles(self.device.chip)
+
+    def run_ns(self):
+        """ns from the first start to the last end."""
+        return self.run() * 1000 / self.arch.clock_mhz
 
     def tile(self, core):
         """Tile of a logical core."""

@@ -3,7 +3,8 @@
 A kind of validation (`validation.noc`, ...) is a module with
 - `COLUMNS`: for each layout of file it understands, the columns that tell it;
 - `read(row) -> Case`: what to simulate for one row, from its columns, never from its measured value; raises `Skip`;
-- `simulate(case.spec) -> float`: runs it, in a process of its own, and returns what was measured, in the row's unit.
+- `simulate(case.spec) -> float`: runs it, in a process of its own, and returns what was measured, in the row's unit;
+- `pairs(rows) -> dict`, if designs can be told apart in its rows: see `validation.pairs`.
 """
 
 import csv
@@ -54,13 +55,13 @@ class Case:
     """What to simulate for a row.
 
     `spec`: hashable, picklable description, all that decides the result: equal specs are simulated once.
-    `group`: "ARCH/...".  `measured`: a number or a range (low, high).  `work`: relative cost of the simulation, the
+    `group`: "ARCH/...".  `measured`: a number, a range (low, high), or None when the row has none.  `work`: relative cost of the simulation, the
     longest go first.
     """
 
     spec: tuple
     group: str
-    measured: float | tuple
+    measured: float | tuple | None
     unit: str
     work: float = 1.0
 
