@@ -73,6 +73,10 @@ class Bench:
         config = tt.ComputeConfig(math_fidelity=fidelity, fp32_dest_acc_en=fp32, compile_args=list(compile_args))
         tt.create_kernel(self.program, kernel, tt.CoreCoord(*core), config)
 
+    def semaphore(self, core):
+        """Id of a semaphore of a core, 0 at the start."""
+        return tt.create_semaphore(self.program, tt.CoreCoord(*core), 0)
+
     def pages(self, size, count):
         """Address of `count` interleaved DRAM pages."""
         config = tt.InterleavedBufferConfig(

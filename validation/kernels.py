@@ -1,6 +1,7 @@
 """Small kernels, each varying one design choice: `tensim validate kernels CSV...`.
 
-A row names its example; the example's family module re-creates it.  A file without the column `time_ns` is simulated only.  A family is a module of `validation.families` with
+A row names its example; the example's family module re-creates it.  Rows of a file without the column `time_ns` are
+simulated only.  A family is a module of `validation.families` with
 - `spec(row) -> tuple`: what decides the program (hashable, picklable), from the row's columns; `Skip` with the reason;
 - `time_ns(*spec) -> float`: builds and runs the program and returns the device time that the row's metric states.
 """
@@ -28,6 +29,10 @@ COLUMNS = {
 FAMILIES = {  # example: module of validation.families
     "bank_placement": "dram_copies", "dram_saturation": "dram_copies", "noc_placement": "dram_copies",
     "reader_placement": "dram_copies",
+    "double_buffer": "streams", "dual_noc_read": "streams", "trid_double_issue": "streams",
+    "index_staging": "scalar_copies", "transfer_alignment": "scalar_copies",
+    "page_walk_order": "page_walks",
+    "noc_one_packet": "core_transfers", "row_unicast_vs_mcast": "core_transfers", "split_reader": "core_transfers",
 }  # fmt: skip
 DESIGNS = ("variant", "core_placement")  # columns in which the two rows of a pair may differ: one of them
 CONDITIONS = (

@@ -55,8 +55,8 @@ class Case:
     """What to simulate for a row.
 
     `spec`: hashable, picklable description, all that decides the result: equal specs are simulated once.
-    `group`: "ARCH/...".  `measured`: a number, a range (low, high), or None when the row has none.  `work`: relative cost of the simulation, the
-    longest go first.
+    `group`: "ARCH/...".  `measured`: a number, a range (low, high), or None when the row has none.
+    `work`: relative cost of the simulation, the longest go first.
     """
 
     spec: tuple

@@ -84,6 +84,31 @@ def write_blocks_again(address, size, first, count, block, rounds, scratch):
 
 
 @kernel
+def walk_pages(address, size, pages, stride, block, scratch):
+    """Read all pages `stride` apart, round and round, to a fixed place of a block; a barrier per block."""
+    source = InterleavedAddrGen(address, page_size=size, dram=True)
+    first = 0
+    page = 0
+    target = scratch
+    left = block
+    for _ in range(pages):
+        noc_async_read_page(page, source, target)
+        target += size
+        page += stride
+        if page >= pages:
+            page -= pages
+            if page == first:
+                first += 1
+                page = first
+        left -= 1
+        if left == 0:
+            noc_async_read_barrier()
+            target = scratch
+            left = block
+    noc_async_read_barrier()
+
+
+@kernel
 def copy_blocks_in(address, size, first, count, block, rounds):
     """Reader of a copy that is repeated `rounds` times."""
     source = InterleavedAddrGen(address, page_size=size, dram=True)
