@@ -32,6 +32,8 @@ FAMILIES = {  # example: module of validation.families
     "double_buffer": "streams", "dual_noc_read": "streams", "trid_double_issue": "streams",
     "index_staging": "scalar_copies", "transfer_alignment": "scalar_copies",
     "page_walk_order": "page_walks",
+    "bank_stagger": "tilize_blocks",
+    "mcast_topology": "shared_inputs", "shared_input_reuse": "shared_inputs",
     "noc_one_packet": "core_transfers", "row_unicast_vs_mcast": "core_transfers", "split_reader": "core_transfers",
 }  # fmt: skip
 DESIGNS = ("variant", "core_placement")  # columns in which the two rows of a pair may differ: one of them

@@ -24,13 +24,14 @@ def gather_tiles(cb, first, step, count, tile, piece, source, sources):
 
 @kernel
 def write_tiles(address, count, tile):
-    """Writer of the gathered tiles, a barrier each."""
+    """Writer of the gathered tiles, given back when they have left L1."""
     target = InterleavedAddrGen(address, page_size=tile, dram=True)
     for page in range(count):
         cb_wait_front(MINE, 1)
         noc_async_write_page(page, target, get_read_ptr(MINE))
-        noc_async_write_barrier()
+        noc_async_writes_flushed()
         cb_pop_front(MINE, 1)
+    noc_async_write_barrier()
 
 
 @kernel
@@ -50,9 +51,10 @@ def gather_and_write(address, pairs, tile, piece, source, sources):
         cb_wait_front(OTHERS, 1)
         noc_async_write_page(2 * pair, target, get_read_ptr(MINE))
         noc_async_write_page(2 * pair + 1, target, get_read_ptr(OTHERS))
-        noc_async_write_barrier()
+        noc_async_writes_flushed()
         cb_pop_front(MINE, 1)
         cb_pop_front(OTHERS, 1)
+    noc_async_write_barrier()
 
 
 @kernel
@@ -120,7 +122,7 @@ def exchange_multicast(exchanges, cores, me, size, dispatches, data, ready, done
                     )
                     noc_semaphore_set(done_at, 1)
                     noc_semaphore_set_multicast(done_at, get_noc_multicast_addr(x0, y0, x1, y0, done_at), cores - 1)
-                    noc_async_write_barrier()
+                    noc_async_writes_flushed()
             else:
                 to = get_noc_addr(get_arg_val(8 + 2 * sender), get_arg_val(9 + 2 * sender), ready_at)
                 for _ in range(dispatches):
