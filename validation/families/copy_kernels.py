@@ -150,10 +150,9 @@ def copy_blocks_out(address, size, first, count, block, rounds):
 
 @kernel
 def relu_blocks():
-    """Compute: relu of `tiles` tiles in blocks, one tile per acquire."""
+    """Compute: relu of `tiles` tiles in blocks, one tile per acquire, set up for each tile as tt-metal's unary kernel does."""
     tiles, block = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
     init_sfpu(IN, OUT)
-    relu_tile_init()
     left = tiles
     while left > 0:
         now = min(block, left)
@@ -162,6 +161,7 @@ def relu_blocks():
         for i in range(now):
             tile_regs_acquire()
             copy_tile(IN, i, 0)
+            relu_tile_init()
             relu_tile(0)
             tile_regs_commit()
             tile_regs_wait()

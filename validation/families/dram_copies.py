@@ -11,6 +11,7 @@ from validation.dram_programs import Bench
 from validation.families import copy_kernels as kernels
 from validation.families.columns import chip, coordinates, number_in, one_of
 
+BANKS_BOARD = "n150_row3"  # the board whose bank_near cores the rows of bank_placement list
 SATURATION_BLOCK = 4  # pages per barrier of dram_saturation, whose rows do not say it
 
 
@@ -106,7 +107,7 @@ def one_way(arch, cores, size, pages, block, rounds, is_write, noc):
 
 def bank_copy(arch, cores, size, pages, block, affine):
     """ns of a copy in which core i copies the pages of bank i (`affine`) or a run of all banks' pages."""
-    with Bench(arch) as bench:
+    with Bench(arch, {"board": BANKS_BOARD}) as bench:
         source, target = bench.pages(size, pages), bench.pages(size, pages)
         for i, (core, (first, count)) in enumerate(zip(cores, split_work(pages, len(cores)), strict=True)):
             walk = (i, len(cores), count) if affine else (first, 1, count)

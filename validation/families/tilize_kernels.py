@@ -21,7 +21,7 @@ def read_interleaved_blocks(address, page, piece, tiles, first_row, first, block
         cb_reserve_back(IN, tiles)
         target = get_write_ptr(IN)
         for i in range(ROWS):
-            row = (i + first_row) % ROWS
+            row = (i + first_row) & (ROWS - 1)
             noc_async_read(get_noc_addr(base + row, source, offset), target + row * piece, piece)
         noc_async_read_barrier()
         cb_push_back(IN, tiles)
@@ -37,7 +37,7 @@ def read_sharded_blocks(address, banks, piece, tiles, first_row, first, blocks, 
         cb_reserve_back(IN, tiles)
         target = get_write_ptr(IN)
         for i in range(ROWS):
-            row = (i + first_row) % ROWS
+            row = (i + first_row) & (ROWS - 1)
             noc_async_read(get_noc_addr_from_bank_id(bank, offset + row * piece), target + row * piece, piece)
         noc_async_read_barrier()
         cb_push_back(IN, tiles)
