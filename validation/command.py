@@ -68,15 +68,17 @@ def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
         del row["columns"]
     if json_to:
         write_json(result, json_to)
-    if json_to != TO_STDOUT:
-        print_summary(kind, result)
+    if json_to != TO_STDOUT and (rows or skipped):
+        print_summary(kind, result, skipped)
     for error in broken:
         err.print(f"[red]error:[/] {error}", highlight=False, soft_wrap=True)
     for row in bad:
         err.print(f"[red]error:[/] {row['id']}: {row['why']}", highlight=False, soft_wrap=True)
     if broken or bad:  # the results stand; an error object would take their place
-        err.print(f"[red]error:[/] {len(broken)} files and {len(bad)} rows could not be read; the others were compared")
+        err.print(f"{result['n']} rows compared; not read: {len(broken)} files, {len(bad)} rows", highlight=False)
         raise click.exceptions.Exit(UsageError.exit_code)
+    if not result["n"]:
+        raise TensimError("no row could be compared", kind="nothing_compared")
 
 
 def check_columns(group_by, tables):
@@ -91,7 +93,7 @@ def check_columns(group_by, tables):
     return names
 
 
-def print_summary(kind, result):
+def print_summary(kind, result, skipped):
     """The groups, the bad ones first, then all rows."""
     table = Table(title=f"{KINDS[kind]}: simulated against measured, |error| in %")
     table.add_column("group")
@@ -102,16 +104,18 @@ def print_summary(kind, result):
             continue
         cells = (figures[f"{key}_pct"] for key in ("median_abs_err", "p90_abs_err", "max_abs_err", "bias"))
         table.add_row(name, str(figures["n"]), *(f"{value:.1f}" for value in cells))
-    Console(file=click.get_text_stream("stdout")).print(table)
+    if table.row_count:
+        Console().print(table)
     if result.get("pairs", {}).get("n"):
         print_pairs(result["pairs"])
-    for one in result["skipped"][:SHOWN_SKIPS]:
+    for one in skipped[:SHOWN_SKIPS]:
         click.echo(f"skipped {one['id']}: {one['why']}")
-    if len(result["skipped"]) > SHOWN_SKIPS:
+    if len(skipped) > SHOWN_SKIPS:
         click.echo(f"... and {len(result['skipped']) - SHOWN_SKIPS} more skipped (--json lists them)")
     click.echo(f"{result['n']} rows in {result['host_seconds']:.1f} s")
-    if not result["n"]:
-        raise TensimError("no row could be compared", kind="nothing_compared")
+    unmeasured = sum(row["measured"] is None for row in result["rows"])
+    if unmeasured:
+        click.echo(f"{unmeasured} of them have no measured value (--json lists what is simulated)")
 
 
 def print_pairs(pairs):
@@ -122,4 +126,4 @@ def print_pairs(pairs):
     by_share = sorted(pairs["by_group"].items(), key=lambda item: (item[1]["agree"] / item[1]["n"], item[0]))
     for name, count in [*by_share, ("all", pairs)]:
         table.add_row(name, str(count["n"]), str(count["agree"]), f"{100 * count['agree'] / count['n']:.0f}")
-    Console(file=click.get_text_stream("stdout")).print(table)
+    Console().print(table)
