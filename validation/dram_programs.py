@@ -20,11 +20,11 @@ BLOCKS_BUFFERED = 3  # of a core that reads and forwards
 
 
 class Bench:
-    """A program on a fresh chip that moves no data."""
+    """A program on a fresh chip; it moves data only with `numerics` "fast"."""
 
-    def __init__(self, arch, overrides=()):
+    def __init__(self, arch, overrides=(), numerics="off"):
         self.arch = load_arch(arch, dict(overrides))
-        self.device = tt.create_device(0, arch=self.arch, numerics="off")
+        self.device = tt.create_device(0, arch=self.arch, numerics=numerics)
         self.program = tt.create_program()
         self.width, self.height = self.arch.noc_size
         self.scratch = self.arch.l1_user_base
@@ -77,12 +77,15 @@ class Bench:
         """Id of a semaphore of a core, 0 at the start."""
         return tt.create_semaphore(self.program, tt.CoreCoord(*core), 0)
 
-    def pages(self, size, count):
-        """Address of `count` interleaved DRAM pages."""
+    def pages(self, size, count, data=None):
+        """Address of `count` interleaved DRAM pages, which hold `data` (bytes) if given."""
         config = tt.InterleavedBufferConfig(
             device=self.device, size=size * count, page_size=size, buffer_type=tt.BufferType.DRAM
         )
-        return tt.create_buffer(config).address
+        buffer = tt.create_buffer(config)
+        if data is not None:
+            tt.enqueue_write_buffer(self.device.command_queue(0), buffer, data)
+        return buffer.address
 
     def run(self):
         """Cycles from the first start to the last end."""

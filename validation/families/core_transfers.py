@@ -4,7 +4,7 @@ from sim import statistics
 from sim.cores.data_format import DataFormat
 from validation.dram_programs import Bench
 from validation.families import core_transfer_kernels as kernels
-from validation.families.columns import chip, coordinates, number_in, one_of
+from validation.families.columns import chip, choice, coordinates, number_in
 from validation.rows import Skip
 
 TILE_BYTES = 2048
@@ -28,8 +28,8 @@ def time_ns(structure, arch, *arguments):
 def _gather(row):
     consumer = coordinates(row["core_placement"])[0]
     sources = tuple((x, 0) for x in range(number_in(row, r"sources (\d+) cores of row 0", "core_placement")))
-    split = one_of(row, "variant", {"split off": False, "split on": True})
-    metric = one_of(
+    split = choice(row, "variant", {"split off": False, "split on": True})
+    metric = choice(
         row,
         "metric",
         {"device kernel duration": None, "NCRISC kernel time": "NCRISC", "BRISC kernel time": "BRISC"},
@@ -96,7 +96,7 @@ def _exchange(row):
     payload, dispatches = number_in(row, r"payload=(\d+) B"), number_in(row, r"dispatches=(\d+)")
     if payload % dispatches:
         raise Skip(f"{payload} B cannot be sent in {dispatches} equal pieces")
-    is_multicast = one_of(row, "variant", {"unicast": False, "mcast": True})
+    is_multicast = choice(row, "variant", {"unicast": False, "mcast": True})
     return "exchange", chip(row), rows, width, payload // dispatches, dispatches, is_multicast
 
 

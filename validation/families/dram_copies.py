@@ -9,7 +9,7 @@ from math import isqrt
 from examples.common import split_work
 from validation.dram_programs import Bench
 from validation.families import copy_kernels as kernels
-from validation.families.columns import chip, coordinates, number_in, one_of
+from validation.families.columns import chip, choice, coordinates, number_in
 
 BANKS_BOARD = "n150_row3"  # the board whose bank_near cores the rows of bank_placement list
 SATURATION_BLOCK = 4  # pages per barrier of dram_saturation, whose rows do not say it
@@ -41,7 +41,7 @@ def time_ns(structure, arch, *arguments):
 
 
 def _saturation(row):
-    place = one_of(row, "core_placement", {"spread": spread, "stacked (column first)": stacked})
+    place = choice(row, "core_placement", {"spread": spread, "stacked (column first)": stacked})
     cores = tuple(place(row.integer("cores")))
     return (
         "copy",
@@ -55,12 +55,12 @@ def _saturation(row):
 
 
 def _placement(row):
-    step = one_of(row, "core_placement", {"row": (1, 0), "column": (0, 1), "diagonal": (1, 1)})
+    step = choice(row, "core_placement", {"row": (1, 0), "column": (0, 1), "diagonal": (1, 1)})
     cores = tuple(line(step, row.integer("cores")))
     pages, block = number_in(row, r"(\d+) tiles"), number_in(row, r"(\d+) pages per barrier")
     rounds = number_in(row, r"(\d+) in-kernel iterations", default=1)
     size = row.integer("page_or_write_bytes")
-    variant = one_of(
+    variant = choice(
         row,
         "variant",
         {

@@ -1,11 +1,14 @@
 """Data that the RISC-V core moves itself: `transfer_alignment` (memmove of spans), `index_staging` (2-byte gathers).
 
-The circular buffer holds two spans or rows; scratch lies behind it.  The index rows are in DRAM and read row by row.
+The circular buffer holds two spans or rows; scratch lies behind it.  The index rows are in DRAM and read row by row, 2 bytes
+per index.
 """
+
+import numpy as np
 
 from validation.dram_programs import Bench
 from validation.families import scalar_kernels as kernels
-from validation.families.columns import chip, number_in, one_of
+from validation.families.columns import chip, choice, number_in
 
 ELEMENT_BYTES = 2
 RESIDUES = {"misaligned (aligned over-read to scratch then memmove on NCRISC)": 1, "aligned direct read": 0}
@@ -22,7 +25,7 @@ def time_ns(structure, arch, *arguments):
 
 
 def _alignment(row):
-    residue = one_of(row, "variant", RESIDUES) * number_in(row, r"residue (\d+) B")
+    residue = choice(row, "variant", RESIDUES) * number_in(row, r"residue (\d+) B")
     return "spans", chip(row), number_in(row, r"spans=(\d+)"), number_in(row, r"useful span bytes=(\d+)"), residue
 
 
@@ -39,17 +42,23 @@ def spans(arch, count, size, residue):
 
 
 def _index(row):
-    staged = one_of(row, "variant", {"remote_per_index": 0, "l1_staged": 1})
+    staged = choice(row, "variant", {"remote_per_index": 0, "l1_staged": 1})
     rows, width = number_in(row, r"rows=(\d+)"), number_in(row, r"W=(\d+)")
-    return "gather", chip(row), rows, width, staged, number_in(row, r"(\d+) in-kernel iterations", default=1)
+    order = "shuffled" if "dist=shuffled" in row["params"] else "sorted"
+    return "gather", chip(row), rows, width, staged, order, number_in(row, r"(\d+) in-kernel iterations", default=1)
 
 
-def gather(arch, rows, width, staged, rounds):
-    """ns for rows of `width` elements picked through an index, from the whole row in L1 or 32 bytes each from DRAM."""
-    with Bench(arch) as bench:
+def gather(arch, rows, width, staged, order, rounds):
+    """ns for rows of `width` elements picked through an index, from the whole row in L1 or 32 bytes each from DRAM.
+
+    The indices decide addresses, so data moves.
+    """
+    with Bench(arch, numerics="fast") as bench:
         (core,) = bench.cores(1)
-        page = width * ELEMENT_BYTES
-        data, indices, target = (bench.pages(page, rows) for _ in range(3))
+        page, random = width * ELEMENT_BYTES, np.random.default_rng(0)
+        index = [np.arange(width) if order == "sorted" else random.permutation(width) for _ in range(rows)]
+        data, target = bench.pages(page, rows), bench.pages(page, rows)
+        indices = bench.pages(page, rows, np.asarray(index, np.uint16).tobytes())
         bench.buffer(core, 2, page)
         scratch = bench.scratch + SCRATCH_GAP
         args = (data, indices, page, rows, width, staged, rounds, scratch, scratch + width * kernels.ALIGNMENT)

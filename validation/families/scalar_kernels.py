@@ -40,10 +40,7 @@ def write_spans(address, page, spans, size):
 
 @kernel
 def gather_rows(data, indices, page, rows, width, staged, rounds, scratch, index_scratch):
-    """Rows of `width` 2-byte elements picked by an index row each: the row is read whole, or 32 bytes per index.
-
-    Which element an index names does not change the time: element i stands for it.
-    """
+    """Rows of `width` 2-byte elements picked by an index row each: the row is read whole, or 32 bytes per index."""
     source = InterleavedAddrGen(data, page_size=page, dram=True)
     index_source = InterleavedAddrGen(indices, page_size=page, dram=True)
     index = l1_ptr(index_scratch, uint16)
@@ -56,20 +53,19 @@ def gather_rows(data, indices, page, rows, width, staged, rounds, scratch, index
             if staged == 1:
                 noc_async_read(address, scratch, page)
             else:
+                target = scratch
                 for i in range(width):
-                    _ = index[i]
-                    noc_async_read(address + i * 2 // ALIGNMENT * ALIGNMENT, scratch + i * ALIGNMENT, ALIGNMENT)
+                    noc_async_read(address + (index[i] << 1 & -ALIGNMENT), target, ALIGNMENT)
+                    target += ALIGNMENT
             noc_async_read_barrier()
             cb_reserve_back(DATA, 1)
             out = l1_ptr(get_write_ptr(DATA), uint16)
             if staged == 1:
                 for i in range(width):
-                    _ = index[i]
-                    out[i] = fetched[i]
+                    out[i] = fetched[index[i]]
             else:
                 for i in range(width):
-                    _ = index[i]
-                    out[i] = fetched[i * (ALIGNMENT // 2)]
+                    out[i] = fetched[i * (ALIGNMENT // 2) + (index[i] & (ALIGNMENT // 2 - 1))]
             cb_push_back(DATA, 1)
 
 

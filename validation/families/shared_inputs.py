@@ -3,7 +3,7 @@
 from sim.cores.data_format import DataFormat
 from validation.dram_programs import Bench
 from validation.families import shared_input_kernels as kernels
-from validation.families.columns import chip, number_in, one_of
+from validation.families.columns import chip, choice, number_in
 
 A, B = 0, 1
 CHUNKS_BUFFERED = 2
@@ -25,7 +25,7 @@ def _topology(row):
     m, n, k = (number_in(row, rf"\b{name}=(\d+)t") for name in "MNK")
     if m % grid[1] or n % grid[0]:
         raise ValueError(f"column params: {m} x {n} tiles on {grid[0]}x{grid[1]} cores")
-    return "operands", chip(row), grid, (m, n, k), row.integer("page_or_write_bytes"), one_of(row, "variant", WAYS)
+    return "operands", chip(row), grid, (m, n, k), row.integer("page_or_write_bytes"), choice(row, "variant", WAYS)
 
 
 class Feed:
@@ -97,7 +97,7 @@ def _reuse(row):
         chunks,
         chunk,
         row.integer("page_or_write_bytes"),
-        one_of(row, "variant", WAYS),
+        choice(row, "variant", WAYS),
     )
 
 

@@ -8,7 +8,7 @@ from sim.cores.data_format import DataFormat, tile_size
 from validation.dram_programs import Bench
 from validation.families import copy_kernels
 from validation.families import stream_kernels as kernels
-from validation.families.columns import FORMATS, chip, number_in, one_of
+from validation.families.columns import FORMATS, chip, choice, number_in
 
 RING_BLOCKS = 6  # blocks of the circular buffer of trid_double_issue
 AHEAD = (1, 2, 3, 4)  # blocks in flight that its rows compare
@@ -27,13 +27,13 @@ def time_ns(structure, arch, *arguments):
 
 
 def _double_buffer(row):
-    blocks = one_of(row, "variant", {"single buffered CB": 1, "double buffered CB": 2})
+    blocks = choice(row, "variant", {"single buffered CB": 1, "double buffered CB": 2})
     tiles, block = number_in(row, r"tiles=(\d+)"), number_in(row, r"block(?: \(tiles per barrier\))?=(\d+)")
     return "relu_stream", chip(row), row.integer("cores"), _format(row), tiles, block, blocks
 
 
 def _format(row):
-    return one_of(row, "data_format", FORMATS)
+    return choice(row, "data_format", FORMATS)
 
 
 def relu_stream(arch, cores, dtype, tiles, block, blocks):
@@ -58,7 +58,7 @@ def _trid(row):
         sum((ways[f"trid{n}"] for n in TRIDS), ()),
     )
     tiles, block = number_in(row, r"copy (\d+) tiles"), number_in(row, r"block=(\d+)")
-    return "fastest_copy", chip(row), row.integer("page_or_write_bytes"), tiles, block, one_of(row, "variant", ways)
+    return "fastest_copy", chip(row), row.integer("page_or_write_bytes"), tiles, block, choice(row, "variant", ways)
 
 
 def fastest_copy(arch, size, tiles, block, ways):
@@ -90,7 +90,7 @@ def _dual(row):
     size = row.integer("page_or_write_bytes")
     return (
         "operand_reads", chip(row), _cores(row), tiles, number_in(row, r"block=(\d+)"), size,
-        one_of(row, "variant", variants), is_full,
+        choice(row, "variant", variants), is_full,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ Blocks are 32 rows high.  Cores take runs of blocks, tile rows first; `stagger=r
 from sim.cores.data_format import DataFormat
 from validation.dram_programs import Bench
 from validation.families import tilize_kernels as kernels
-from validation.families.columns import chip, number_in, one_of
+from validation.families.columns import chip, choice, number_in
 
 DATUM_BYTES, TILE_BYTES, TILE = 2, 2048, 32
 BLOCKS_BUFFERED = 2
@@ -21,7 +21,7 @@ def spec(row):
     if height * width != cores * per_core * tiles * TILE * TILE:
         raise ValueError(f"column params: {height}x{width} is not {per_core} blocks of {tiles} tiles on {cores} cores")
     sharded = "source=width-sharded" in row["params"]
-    stagger = one_of(row, "variant", {"stagger=none": "none", "stagger=read": "read", "stagger=blocks": "blocks"})
+    stagger = choice(row, "variant", {"stagger=none": "none", "stagger=read": "read", "stagger=blocks": "blocks"})
     return chip(row), cores, height, width, tiles, sharded, stagger
 
 
