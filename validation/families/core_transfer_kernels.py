@@ -12,11 +12,12 @@ def gather_tiles(cb, first, step, count, tile, piece, source, sources):
     index = first
     for _ in range(count):
         core = index % sources
-        address = get_noc_addr(get_arg_val(8 + 2 * core), get_arg_val(9 + 2 * core), source)
+        x = get_arg_val(8 + 2 * core)
+        y = get_arg_val(9 + 2 * core)
         cb_reserve_back(cb, 1)
         target = get_write_ptr(cb)
         for offset in range(0, tile, piece):
-            noc_async_read(address + offset, target + offset, piece)
+            noc_async_read(get_noc_addr(x, y, source + offset), target + offset, piece)
         noc_async_read_barrier()
         cb_push_back(cb, 1)
         index += step
@@ -40,11 +41,12 @@ def gather_and_write(address, pairs, tile, piece, source, sources):
     target = InterleavedAddrGen(address, page_size=tile, dram=True)
     for pair in range(pairs):
         core = (2 * pair + 1) % sources
-        remote = get_noc_addr(get_arg_val(6 + 2 * core), get_arg_val(7 + 2 * core), source)
+        x = get_arg_val(6 + 2 * core)
+        y = get_arg_val(7 + 2 * core)
         cb_reserve_back(OTHERS, 1)
         local = get_write_ptr(OTHERS)
         for offset in range(0, tile, piece):
-            noc_async_read(remote + offset, local + offset, piece)
+            noc_async_read(get_noc_addr(x, y, source + offset), local + offset, piece)
         noc_async_read_barrier()
         cb_push_back(OTHERS, 1)
         cb_wait_front(MINE, 1)
