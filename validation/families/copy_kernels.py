@@ -85,27 +85,14 @@ def write_blocks_again(address, size, first, count, block, rounds, scratch):
 
 @kernel
 def walk_pages(address, size, pages, stride, block, scratch):
-    """Read all pages `stride` apart, round and round, to a fixed place of a block; a barrier per block."""
+    """As many reads as there are pages, `stride` apart, round and round, to a fixed place of a block; a barrier per block."""
     source = InterleavedAddrGen(address, page_size=size, dram=True)
-    first = 0
-    page = 0
-    target = scratch
-    left = block
-    for _ in range(pages):
-        noc_async_read_page(page, source, target)
-        target += size
-        page += stride
-        if page >= pages:
-            page -= pages
-            if page == first:
-                first += 1
-                page = first
-        left -= 1
-        if left == 0:
-            noc_async_read_barrier()
-            target = scratch
-            left = block
-    noc_async_read_barrier()
+    for start in range(0, pages, block):
+        target = scratch
+        for i in range(start, min(start + block, pages)):
+            noc_async_read_page(i * stride % pages, source, target)
+            target += size
+        noc_async_read_barrier()
 
 
 @kernel
