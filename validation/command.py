@@ -80,7 +80,13 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
             options,
         )
     group_of = None if columns is None else lambda row: "/".join(row["columns"][name] for name in columns)
+<<<<<<< HEAD
     result = summary(rows, skipped + bad, seconds, group_of) | ({"noc_model": noc_model} if kind == "noc" else {})
+=======
+    result = summary(rows, skipped + bad, seconds, group_of)
+    if hasattr(module, "pairs"):
+        result["pairs"] = module.pairs(rows)
+>>>>>>> wkda
     if plot:
         from validation.plots import plot_rows
 
@@ -133,13 +139,30 @@ def print_summary(kind, result, skipped):
     for name in ("n", "median", "p90", "worst", "bias"):
         table.add_column(name, justify="right")
     for name, figures in [*result["groups"].items(), ("all", result)]:
-        if not figures["n"]:
+        if "median_abs_err_pct" not in figures:
             continue
         cells = (figures[f"{key}_pct"] for key in ("median_abs_err", "p90_abs_err", "max_abs_err", "bias"))
         table.add_row(name, str(figures["n"]), *(f"{value:.1f}" for value in cells))
-    Console().print(table)
+    if table.row_count:
+        Console().print(table)
+    if result.get("pairs", {}).get("n"):
+        print_pairs(result["pairs"])
     for one in skipped[:SHOWN_SKIPS]:
         click.echo(f"skipped {one['id']}: {one['why']}")
     if len(skipped) > SHOWN_SKIPS:
         click.echo(f"... and {len(result['skipped']) - SHOWN_SKIPS} more skipped (--json lists them)")
     click.echo(f"{result['n']} rows in {result['host_seconds']:.1f} s")
+    unmeasured = sum(row["measured"] is None for row in result["rows"])
+    if unmeasured:
+        click.echo(f"{unmeasured} of them have no measured value (--json lists what is simulated)")
+
+
+def print_pairs(pairs):
+    """How often simulation orders two designs as silicon does, the bad groups first."""
+    table = Table(title="Designs that differ on silicon by over 5 %, pair by pair: ordered the same way")
+    for name in ("group", "pairs", "alike", "%"):
+        table.add_column(name, justify="left" if name == "group" else "right")
+    by_share = sorted(pairs["by_group"].items(), key=lambda item: (item[1]["agree"] / item[1]["n"], item[0]))
+    for name, count in [*by_share, ("all", pairs)]:
+        table.add_row(name, str(count["n"]), str(count["agree"]), f"{100 * count['agree'] / count['n']:.0f}")
+    Console().print(table)

@@ -20,11 +20,11 @@ BLOCKS_BUFFERED = 3  # of a core that reads and forwards
 
 
 class Bench:
-    """A program on a fresh chip that moves no data."""
+    """A program on a fresh chip; it moves data only with `numerics` "fast"."""
 
-    def __init__(self, arch, overrides=()):
+    def __init__(self, arch, overrides=(), numerics="off"):
         self.arch = load_arch(arch, dict(overrides))
-        self.device = tt.create_device(0, arch=self.arch, numerics="off")
+        self.device = tt.create_device(0, arch=self.arch, numerics=numerics)
         self.program = tt.create_program()
         self.width, self.height = self.arch.noc_size
         self.scratch = self.arch.l1_user_base
@@ -63,17 +63,29 @@ class Bench:
         handle = tt.create_kernel(self.program, kernel, tt.CoreCoord(*core), config)
         tt.set_runtime_args(self.program, handle, tt.CoreCoord(*core), [int(value) for value in args])
 
-    def buffer(self, core, pages, size):
-        """Circular buffer 0 of a core."""
-        config = tt.CircularBufferConfig(pages * size, {0: tt.DataFormat.UInt32}).set_page_size(0, size)
+    def buffer(self, core, pages, size, index=0, dtype=tt.DataFormat.UInt32):
+        """Circular buffer `index` of a core."""
+        config = tt.CircularBufferConfig(pages * size, {index: dtype}).set_page_size(index, size)
         tt.create_circular_buffer(self.program, tt.CoreCoord(*core), config)
 
-    def pages(self, size, count):
-        """Address of `count` interleaved DRAM pages."""
+    def compute(self, core, kernel, compile_args=(), fidelity=tt.MathFidelity.HiFi4, fp32=False):
+        """A compute kernel on one core; `fp32`: 32-bit destination."""
+        config = tt.ComputeConfig(math_fidelity=fidelity, fp32_dest_acc_en=fp32, compile_args=list(compile_args))
+        tt.create_kernel(self.program, kernel, tt.CoreCoord(*core), config)
+
+    def semaphore(self, core):
+        """Id of a semaphore of a core, 0 at the start."""
+        return tt.create_semaphore(self.program, tt.CoreCoord(*core), 0)
+
+    def pages(self, size, count, data=None):
+        """Address of `count` interleaved DRAM pages, which hold `data` (bytes) if given."""
         config = tt.InterleavedBufferConfig(
             device=self.device, size=size * count, page_size=size, buffer_type=tt.BufferType.DRAM
         )
-        return tt.create_buffer(config).address
+        buffer = tt.create_buffer(config)
+        if data is not None:
+            tt.enqueue_write_buffer(self.device.command_queue(0), buffer, data)
+        return buffer.address
 
     def run(self):
         """Cycles from the first start to the last end."""
@@ -81,6 +93,10 @@ class Bench:
         tt.enqueue_program(queue, self.program, blocking=False)
         tt.finish(queue)
         return statistics.program_cycles(self.device.chip)
+
+    def run_ns(self):
+        """ns from the first start to the last end."""
+        return self.run() * 1000 / self.arch.clock_mhz
 
     def tile(self, core):
         """Tile of a logical core."""

@@ -4,7 +4,12 @@ import numpy as np
 
 
 def error_percent(simulated, measured):
-    """100 (simulated - measured) / measured; for a range (low, high) 0 inside it, else against its nearer end."""
+    """100 (simulated - measured) / measured; for a range (low, high) 0 inside it, else against its nearer end.
+
+    None without a measurement.
+    """
+    if measured is None:
+        return None
     if isinstance(measured, tuple):
         low, high = measured
         measured = min(max(simulated, low), high)
@@ -12,18 +17,21 @@ def error_percent(simulated, measured):
 
 
 def distribution(errors):
-    """n, median, mean, p90 and largest |error| in percent, and the bias: the median of the signed errors."""
-    if not len(errors):
-        return {"n": 0}
-    errors = np.asarray(errors, float)
-    size = np.abs(errors)
+    """n, median, mean, p90 and largest |error| in percent, and the bias: the median of the signed errors.
+
+    None in `errors`: a row without a measurement, which counts in n alone.  Without any measurement there is only n.
+    """
+    measured = np.asarray([error for error in errors if error is not None], float)
+    if not len(measured):
+        return {"n": len(errors)}
+    size = np.abs(measured)
     return {
         "n": len(errors),
         "median_abs_err_pct": float(np.median(size)),
         "mean_abs_err_pct": float(size.mean()),
         "p90_abs_err_pct": float(np.percentile(size, 90)),
         "max_abs_err_pct": float(size.max()),
-        "bias_pct": float(np.median(errors)),
+        "bias_pct": float(np.median(measured)),
     }
 
 
@@ -36,7 +44,7 @@ def summary(rows, skipped, host_seconds, group_of=None):
     for row in rows:
         groups.setdefault(row["group"] if group_of is None else group_of(row), []).append(row["err_pct"])
     figures = {name: distribution(errors) for name, errors in groups.items()}
-    worst_first = sorted(figures, key=lambda name: (-figures[name]["median_abs_err_pct"], name))
+    worst_first = sorted(figures, key=lambda name: (-figures[name].get("median_abs_err_pct", -1.0), name))
     return {
         **distribution([row["err_pct"] for row in rows]),
         "skipped": skipped,

@@ -1,18 +1,53 @@
 """Small kernels, each varying one design choice: `tensim validate kernels CSV...`.
 
-A row names its example; the example's family module re-creates it.  A family is a module of `validation.families` with
+A row names its example; the example's family module re-creates it.  Rows of a file without the column `time_ns` are
+simulated only.  A family is a module of `validation.families` with
 - `spec(row) -> tuple`: what decides the program (hashable, picklable), from the row's columns; `Skip` with the reason;
 - `time_ns(*spec) -> float`: builds and runs the program and returns the device time that the row's metric states.
 """
 
 import importlib
 
+from validation.pairs import pair_order
 from validation.rows import Case, Skip
 
 COLUMNS = {
-    "micro": ("example", "arch", "board", "clock_MHz", "cores", "core_placement", "variant", "params", "metric"),
+    "micro": (
+        "example",
+        "arch",
+        "board",
+        "clock_MHz",
+        "cores",
+        "core_placement",
+        "variant",
+        "data_format",
+        "page_or_write_bytes",
+        "params",
+        "metric",
+    ),
 }
-FAMILIES = {}  # example: module of validation.families
+FAMILIES = {  # example: module of validation.families
+    "bank_placement": "dram_copies", "dram_saturation": "dram_copies", "noc_placement": "dram_copies",
+    "reader_placement": "dram_copies",
+    "double_buffer": "streams", "dual_noc_read": "streams", "trid_double_issue": "streams",
+    "index_staging": "scalar_copies", "transfer_alignment": "scalar_copies",
+    "page_walk_order": "page_walks",
+    "bank_stagger": "tilize_blocks",
+    "mcast_topology": "shared_inputs", "shared_input_reuse": "shared_inputs",
+    "noc_one_packet": "core_transfers", "row_unicast_vs_mcast": "core_transfers", "split_reader": "core_transfers",
+}  # fmt: skip
+DESIGNS = ("variant", "core_placement")  # columns in which the two rows of a pair may differ: one of them
+CONDITIONS = (
+    "example",
+    "arch",
+    "board",
+    "clock_MHz",
+    "cores",
+    "data_format",
+    "page_or_write_bytes",
+    "params",
+    "metric",
+)
 
 
 def simulate(spec):
@@ -27,4 +62,10 @@ def read(row, layout):
     if family is None:
         raise Skip(f"example {row['example']}: no program re-creates it")
     spec = importlib.import_module(f"validation.families.{family}").spec(row)
-    return Case((family, *spec), f"{row['arch']}/{row['example']}", row.number("time_ns"), "ns")
+    measured = row.number("time_ns") if "time_ns" in row.columns else None
+    return Case((family, *spec), f"{row['arch']}/{row['example']}", measured, "ns")
+
+
+def pairs(rows):
+    """How often simulation orders two designs of a family as silicon does."""
+    return pair_order(rows, DESIGNS, CONDITIONS)

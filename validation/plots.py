@@ -10,7 +10,8 @@ WIDEST = 60  # percent: larger errors are counted in the last bar
 
 
 def plot_rows(rows, path, title):
-    """Write a picture of the rows of `validation.figures.summary` to `path` (its ending tells the format)."""
+    """Write a picture of the measured rows of `validation.figures.summary` to `path` (its ending tells the format)."""
+    rows = [row for row in rows if row["measured"] is not None]
     figure, (scatter, histogram) = plt.subplots(1, 2, figsize=(12, 5.5))
     archs = sorted({row["group"].split("/")[0] for row in rows})
     for arch in archs:
@@ -21,7 +22,8 @@ def plot_rows(rows, path, title):
     scatter.set(xlabel=f"measured ({rows[0]['unit']})" if rows else "", ylabel="simulated", title=title)
     errors = [[row["err_pct"] for row in rows if row["group"].split("/")[0] == arch] for arch in archs]
     bins = np.linspace(-WIDEST, WIDEST, 61)
-    histogram.hist([np.clip(e, -WIDEST, WIDEST) for e in errors], bins, stacked=True, label=archs)
+    if rows:
+        histogram.hist([np.clip(e, -WIDEST, WIDEST) for e in errors], bins, stacked=True, label=archs)
     histogram.set(xlabel="error (%)", ylabel="rows", title="errors")
     for axes in (scatter, histogram):
         axes.legend()

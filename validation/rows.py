@@ -5,7 +5,8 @@ A kind of validation (`validation.noc`, ...) is a module with
 - `read(row) -> Case`: what to simulate for one row, from its columns, never from its measured value; raises `Skip`;
 - `simulate(case.spec)`: runs it, in a process of its own, and returns what was measured, in the row's unit; or several
   numbers, of which `case.value` takes what the row measured;
-- optionally `METRICS`: {name: a `read` of its own}, for rows with several measurements; the first is the default.
+- optionally `METRICS`: {name: a `read` of its own}, for rows with several measurements; the first is the default;
+- `pairs(rows) -> dict`, if designs can be told apart in its rows: see `validation.pairs`.
 """
 
 import csv
@@ -57,13 +58,14 @@ class Case:
     """What to simulate for a row.
 
     `spec`: hashable, picklable description, all that decides the result: equal specs are simulated once.
-    `group`: "ARCH/...".  `measured`: a number or a range (low, high).  `work`: relative cost of the simulation, the
-    longest go first.  `value`: the compared number of a simulation's result, which is JSON (a number, a list).
+    `group`: "ARCH/...".  `measured`: a number, a range (low, high), or None when the row has none.
+    `work`: relative cost of the simulation, the longest go first.  `value`: the compared number of a simulation's
+    result, which is JSON (a number, a list).
     """
 
     spec: tuple
     group: str
-    measured: float | tuple
+    measured: float | tuple | None
     unit: str
     work: float = 1.0
     value: Callable = float

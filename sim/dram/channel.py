@@ -5,7 +5,8 @@ It follows from the command-level model (`sim.dram.controller`), whose parameter
   the data bus in the order of their arrival, but one that waits for its row lets later ones of its direction go first
   (the newest such gap of the bus is kept), as under FR-FCFS;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
-- the limits on activates (tRRD, tFAW) are one spacing between them; a change of direction is one turnaround;
+- the limits on activates (tRRD, tFAW) are one spacing between them; a change of direction is one turnaround, in
+  which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
 In front of it the endpoint accepts one read request per NoC every `request_cycles`.  A lone access costs what is measured
@@ -63,7 +64,7 @@ def build_dram_params(arch):
     ):  # fmt: skip
         p[field] = round(arch[f"dram.{key}"] * per_ns)
     p["activate_spacing"] = round(max(arch["dram.t_rrd_s_ns"], arch["dram.t_faw_ns"] / 4) * per_ns)
-    p["turnaround"] = round((arch["dram.turnaround_ns"] + arch["dram.t_wtr_l_ns"]) / 2 * per_ns)
+    p["turnaround"] = round(arch["dram.direction_change_ns"] * per_ns)
     if not arch["dram.refresh_per_bank"]:
         p["refresh_time"] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
