@@ -12,7 +12,11 @@ from validation.rows import Case, Skip
 COLUMNS = {
     "micro": ("example", "arch", "board", "clock_MHz", "cores", "core_placement", "variant", "params", "metric"),
 }
-FAMILIES = {}  # example: module of validation.families
+FAMILIES = {  # example: module of validation.families
+    "reduce_block": "reductions",
+    "row_reduce_accumulate": "reductions",
+    "reduce_accumulate": "reductions",
+}
 
 
 def simulate(spec):

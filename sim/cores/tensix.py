@@ -20,6 +20,7 @@ from sim.cores.tensix_data import (
     do_pack,
     do_reduce,
     do_sfpu_binary,
+    do_sfpu_reduce,
     do_sfpu_ternary,
     do_sfpu_unary,
     do_transpose_dst,
@@ -50,6 +51,7 @@ MATH_REDUCE, MATH_TRANSPOSE_DST, MATH_COPY_DST = (
     int(Op.MATH_COPY_DST),
 )
 SFPU_UNARY, SFPU_BINARY, SFPU_TERNARY = int(Op.SFPU_UNARY), int(Op.SFPU_BINARY), int(Op.SFPU_TERNARY)
+SFPU_REDUCE = int(Op.SFPU_REDUCE)
 BINARY_MUL = 2
 REDUCE_ROWS, REDUCE_COLUMNS, REDUCE_SCALAR = int(ReduceDim.ROW), int(ReduceDim.COL), int(ReduceDim.SCALAR)
 POOL_MAX = int(Pool.MAX)
@@ -290,7 +292,7 @@ def start_math_token(m, thread, now):
     do_reduce(m, t.core, target, argument(t, 0), argument(t, 1))
     core.flops += 1024
     core.fpu_busy += FACES * phases
-    return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1)))
+    return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1), core.fp32_dest != 0))
 
 
 @nb.njit(cache=True)
@@ -301,14 +303,19 @@ def hazard(m, phases, chains):
 
 
 @nb.njit(cache=True)
-def reduce_cost(m, phases, pool, dim):
-    """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on pairs of faces, a scalar does both."""
+def reduce_cost(m, phases, pool, dim, wide):
+    """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on pairs of faces, a scalar does both.
+
+    `wide`: a 32-bit Dst, where sums of rows go through matrix instructions, two groups of 8 rows in each face.
+    """
     if pool == POOL_MAX:
         if dim == REDUCE_ROWS:
             return m.reduce_max_row
         return m.reduce_scalar if dim == REDUCE_SCALAR else m.reduce_overhead
     if dim == REDUCE_COLUMNS:
         return m.reduce_overhead + hazard(m, phases, FACES)
+    if dim == REDUCE_ROWS and wide:
+        return m.reduce_wide_row + hazard(m, phases, 2 * FACES)
     if dim == REDUCE_ROWS:
         return m.reduce_overhead + hazard(m, phases, FACES // 2)
     return m.reduce_scalar + hazard(m, phases, FACES + 1)
@@ -320,6 +327,14 @@ def vector(m, thread, now, function):
     cycles = sfpu_cycles_of(m)[function]
     cores_of(m)[threads_of(m)[thread].core].sfpu_busy += cycles
     return spend(m, thread, now, cycles * 1024)
+
+
+@nb.njit(cache=True)
+def sfpu_reduce_cycles(m, dim):
+    """Cycles of the vector unit's reduction of a tile in Dst."""
+    if dim == REDUCE_ROWS:
+        return m.sfpu_reduce_row
+    return m.sfpu_reduce_col if dim == REDUCE_COLUMNS else m.sfpu_reduce_scalar
 
 
 @nb.njit(cache=True)
@@ -350,6 +365,14 @@ def start_math_in_dst(m, thread, now):
             return -1
         do_sfpu_ternary(m, t.core, argument(t, 0), a, b, c, out, argument(t, 5))
         return vector(m, thread, now, TERNARY_OFFSET + argument(t, 0))
+    if t.operation == SFPU_REDUCE:
+        target, dim = dst_tile(m, thread, argument(t, 2)), argument(t, 1)
+        if target < 0:
+            return -1
+        do_sfpu_reduce(m, t.core, target, argument(t, 0), dim)
+        cycles = sfpu_reduce_cycles(m, dim)
+        core.sfpu_busy += cycles
+        return spend(m, thread, now, cycles * 1024)
     target = dst_tile(m, thread, argument(t, 0))
     if target < 0:
         return -1

@@ -35,7 +35,7 @@ OPERATION_START = -1  # the coroutine has not been resumed yet
 FIRST_COMPUTE_SLOT = UNPACK_SLOT = 2
 MATH_SLOT = 3
 UNPACK_FIRST, UNPACK_LAST = int(Op.UNPACK_A), int(Op.UNPACK_REUSE)
-MATH_FIRST, MATH_LAST = int(Op.MATH_COPY), int(Op.SFPU_TERNARY)
+MATH_FIRST, MATH_LAST = int(Op.MATH_COPY), int(Op.SFPU_REDUCE)
 ACQUIRE, RELEASE, PACK = int(Op.DST_ACQUIRE), int(Op.DST_RELEASE), int(Op.PACK)
 OPERATION_END = -2  # the kernel has returned; the thread ends at its event
 
