@@ -16,6 +16,9 @@ FAMILIES = {  # example: module of validation.families
     "reduce_block": "reductions",
     "row_reduce_accumulate": "reductions",
     "reduce_accumulate": "reductions",
+    "tensix_all_reduce": "all_reduce",
+    "tensix_all_reduce_ring_transport": "all_reduce",
+    "tensix_all_reduce_compute": "all_reduce",
 }
 
 
