@@ -124,6 +124,17 @@ def unpack_both(m, row_a, row_b):
 
 
 @nb.njit(cache=True)
+def tilize_data(m, row, width):
+    """Cycles (1/1024) of a tile that is gathered from rows of `width` tiles; rows whose distance is a multiple of the banks'
+    period meet in the same L1 banks (reference sections 5 and 6.3)."""
+    size = circular_buffers_of(m)[row + ctx.CB_TILE_SIZE]
+    cost = size * 1024 // m.unpack_tilize_bytes
+    if width * size // 32 % m.unpack_bank_period == 0:
+        cost = cost * m.unpack_conflict_percent // 100
+    return cost
+
+
+@nb.njit(cache=True)
 def unpack_tokens(t):
     """How many source banks the posted unpack operation fills."""
     if t.operation == UNPACK_MATMUL:
@@ -182,7 +193,7 @@ def start_unpack(m, thread, now):
         row0 = tile_row(m, thread, argument(t, 0), tile)
         if row0 < 0:
             return -1
-        cost = tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
+        cost = tilize_data(m, row0, width) if width > 0 else tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         transpose = argument(t, 2) if t.operation == UNPACK_A else 0
         if transpose != 0:
             cost += m.unpack_transpose
@@ -318,7 +329,7 @@ def reduce_cost(m, phases, pool, dim, wide):
         return m.reduce_wide_row + hazard(m, phases, 2 * FACES)
     if dim == REDUCE_ROWS:
         return m.reduce_overhead + hazard(m, phases, FACES // 2)
-    return m.reduce_scalar + hazard(m, phases, FACES + 1)
+    return (m.reduce_wide_scalar if wide else m.reduce_scalar) + hazard(m, phases, FACES + 1)
 
 
 @nb.njit(cache=True)
@@ -518,6 +529,9 @@ def pack(m, thread, now):
     if core.l1_accumulate != 0:
         cost = cost * m.pack_l1_acc_percent // 100
     cost += m.pack_overhead
+    if untilize != 0:  # rows of 16 datums one by one (reference section 6.4); a call sets the rows' distance
+        cost = max(cost, m.pack_untilize)
+        return spend(m, thread, now, tiles * cost + m.pack_untilize_call)
     return spend(m, thread, now, cost + (tiles - 1) * max(cost, m.issue_pack_more * 1024))
 
 

@@ -36,6 +36,7 @@ FIRST_COMPUTE_SLOT = UNPACK_SLOT = 2
 MATH_SLOT = 3
 UNPACK_FIRST, UNPACK_LAST = int(Op.UNPACK_A), int(Op.UNPACK_REUSE)
 MATH_FIRST, MATH_LAST = int(Op.MATH_COPY), int(Op.SFPU_REDUCE)
+UNPACK_AB = int(Op.UNPACK_AB)
 ACQUIRE, RELEASE, PACK = int(Op.DST_ACQUIRE), int(Op.DST_RELEASE), int(Op.PACK)
 OPERATION_END = -2  # the kernel has returned; the thread ends at its event
 
@@ -114,7 +115,7 @@ def issue_of(m, t):
     if op == PACK:
         return m.issue_pack, m.call_instructions * argument(t, 3)
     if UNPACK_FIRST <= op <= UNPACK_LAST:
-        return m.issue_unpack, m.call_instructions
+        return m.issue_unpack_pair if op == UNPACK_AB else m.issue_unpack, m.call_instructions
     if MATH_FIRST <= op <= MATH_LAST:
         return m.issue_math, m.call_instructions
     if ACQUIRE <= op <= RELEASE:

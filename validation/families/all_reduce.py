@@ -8,7 +8,7 @@ import host_api as tt
 from sim import statistics
 from sim.arch import load_arch
 from sim.cores.data_format import DataFormat, tile_size
-from validation.compute_programs import OUT, SUM, A, B, Core, per_round
+from validation.compute_programs import OUT, SUM, A, B, per_round
 from validation.families import all_reduce_kernels as kernels
 from validation.families.columns import find, nanoseconds, one_of
 
@@ -63,7 +63,9 @@ def _sum(row):
 
 def time_ns(what, arch, *arguments):
     """ns per pass of a ring, per reduction of one core, or per all-reduce."""
-    return nanoseconds(arch, {"ring": ring_cycles, "sum": sum_cycles, "all_reduce": all_reduce_cycles}[what](arch, *arguments))
+    return nanoseconds(
+        arch, {"ring": ring_cycles, "sum": sum_cycles, "all_reduce": all_reduce_cycles}[what](arch, *arguments)
+    )
 
 
 def sum_cycles(arch, how, blocks, tiles):

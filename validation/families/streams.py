@@ -52,7 +52,9 @@ def relu(device, program, where, height, width, by_width):
     """Each core takes whole rows of tiles, or `by_width` whole columns."""
     cores = _setup(program, where, {A: 2, OUT: 2})
     reader = tt.create_kernel(program, kernels.read_pages, cores, tt.ReaderDataMovementConfig(compile_args=[1]))
-    writer = tt.create_kernel(program, kernels.write_pages, cores, tt.WriterDataMovementConfig(compile_args=[1, OUT, 0]))
+    writer = tt.create_kernel(
+        program, kernels.write_pages, cores, tt.WriterDataMovementConfig(compile_args=[1, OUT, 0])
+    )
     compute = tt.create_kernel(program, kernels.relu_tiles, cores, tt.ComputeConfig())
     source, target = (_tensor(device, height * width) for _ in range(2))
     part = ceil_div(width if by_width else height, len(where))

@@ -6,7 +6,7 @@ All cores of a row do the same without any traffic between them: one is simulate
 import host_api as tt
 from sim.cores.data_format import DataFormat, tile_size
 from validation import compute_kernels
-from validation.compute_programs import OUT, A, Core
+from validation.compute_programs import OUT, A
 from validation.families import tilize_kernels as kernels
 from validation.families.columns import fidelity, find, nanoseconds, one_of
 from validation.families.expressions import launch
