@@ -183,6 +183,7 @@ PARAMETERS = {
     "short_init_math": ("tensix.short_init.math", 1),
     "short_init_pack": ("tensix.short_init.pack", 1),
     "sfpu_init_cycles": ("tensix.sfpu_init", 1),
+    "pack_mode_cycles": ("tensix.pack.mode_change", 1),
     "reconfig_cycles": ("tensix.reconfig", 1),
     "issue_unpack": ("tensix.issue.unpack", 1),
     "issue_math": ("tensix.issue.math", 1),

@@ -562,5 +562,7 @@ def configure(m, thread, now):
         core.pack_relu, core.pack_threshold = value & 3, value >> 2
     elif register == CONFIG_L1_ACC:
         core.l1_accumulate = value
+        charge(m, thread, now, m.pack_mode_cycles)
+        return now + m.pack_mode_cycles  # the write waits in the packer's queue until the packer has drained
     t.issued += cost  # configuration is a series of register writes: the RISC-V core makes them while units still work
     return now

@@ -37,16 +37,17 @@ def hand_over(blocks, tiles):
 
 
 @kernel
-def ring_transport(next_x, next_y, own_x, own_y):
-    """Passes around a ring: a block, or only its semaphore, to the neighbour in every hop; at last a local copy."""
-    nbytes, hops, rounds, payload = (
+def ring_transport(next_x, next_y):
+    """Passes around a ring: a block, or only its semaphore, to the neighbour in every hop; the compute kernel copies what
+    came last while the next pass begins."""
+    tiles, hops, rounds, payload = (
         get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     )  # fmt: skip
+    nbytes = tiles * get_tile_size(A)
     slots = get_write_ptr(A)
-    out = get_write_ptr(OUT)
     arrived = get_semaphore(ARRIVED)
     step = 0
-    for _ in range(rounds):
+    for done in range(rounds):
         for _hop in range(hops):
             if payload != 0:
                 source = slots + (step % 2) * nbytes
@@ -57,8 +58,11 @@ def ring_transport(next_x, next_y, own_x, own_y):
             step += 1
             noc_semaphore_wait_min(arrived, step)
         if payload != 0:
-            noc_async_read(get_noc_addr(own_x, own_y, slots + (step % 2) * nbytes), out, nbytes)
-            noc_async_read_barrier()
+            if done > 0:
+                cb_wait_front(OUT, tiles)
+                cb_pop_front(OUT, tiles)
+            cb_reserve_back(A, tiles)
+            cb_push_back(A, tiles)
     noc_async_atomic_barrier()
 
 

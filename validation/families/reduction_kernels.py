@@ -106,8 +106,6 @@ def accumulate_then_reduce():
     cb_wait_front(SCALE, 1)
     cb_wait_front(A, reduced)
     for _ in range(rounds):
-        reconfig_data_format(A, A)
-        pack_reconfig_data_format(SUM)
         if how == COPY:
             copy_tile_to_dst_init_short(A)
             cb_reserve_back(SUM, 1)
@@ -116,8 +114,7 @@ def accumulate_then_reduce():
                 copy_tile(A, i, 0)
                 tile_regs_commit()
                 tile_regs_wait()
-                if i == 1:
-                    pack_reconfig_l1_acc(1)
+                pack_reconfig_l1_acc(min(i, 1))
                 pack_tile(0, SUM, 0, True)
                 tile_regs_release()
             pack_reconfig_l1_acc(0)
@@ -127,8 +124,6 @@ def accumulate_then_reduce():
             add_up(0, reduced, how - ADD)
             pack_one(SUM)
         cb_wait_front(SUM, 1)
-        reconfig_data_format(SUM, SCALE)
-        pack_reconfig_data_format(OUT)
         reduce_init_short(SUM, SCALE)
         tile_regs_acquire()
         fold(SUM, 0, 1, dim)
@@ -147,8 +142,6 @@ def accumulate_then_reduce_in_dst():
     compute_kernel_hw_startup(A, B, OUT)
     cb_wait_front(A, reduced)
     for _ in range(rounds):
-        reconfig_data_format(A, A)
-        pack_reconfig_data_format(OUT)
         tile_regs_acquire()
         add_up(0, reduced, how - ADD)
         sfpu_reduce_init()
