@@ -8,6 +8,7 @@ import host_api as tt
 from sim import statistics
 from sim.arch import load_arch
 from sim.cores.data_format import DataFormat, tile_size
+from validation import compute_kernels
 from validation.compute_programs import OUT, SUM, A, B, per_round
 from validation.families import all_reduce_kernels as kernels
 from validation.families.columns import find, nanoseconds, one_of
@@ -86,11 +87,14 @@ def ring_cycles(arch, noc, payload, group, tiles):
         with Groups(arch, None, group) as groups:
             groups.buffers(A=2 * tiles, OUT=tiles)
             hops = groups.size - 1
-            mover = groups.mover(kernels.ring_transport, (tiles * TILE, hops, passes, int(payload)), noc)
+            mover = groups.mover(kernels.ring_transport, (tiles, hops, passes, int(payload)), noc)
             for members in groups.members:
                 for i, core in enumerate(members):
                     following = groups.noc_xy(members[(i + 1) % groups.size])
-                    tt.set_runtime_args(groups.program, mover, core, [*following, *groups.noc_xy(core)])
+                    tt.set_runtime_args(groups.program, mover, core, list(following))
+            if payload:
+                every = [core for members in groups.members for core in members]
+                groups.compute(compute_kernels.copy_through, every, (tiles, min(tiles, CHUNK), passes, OUT))
             times.append(groups.run())
     return (times[1] - times[0]) / (PASSES[1] - PASSES[0])
 
