@@ -116,10 +116,11 @@ def tile_data(m, row, rate):
 
 
 @nb.njit(cache=True)
-def unpack_both(m, row_a, row_b):
-    """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3)."""
+def unpack_both(m, row_a, row_b, joint_rate):
+    """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3):
+    `joint_rate` bytes per cycle, less when the tiles go face by face."""
     cb = circular_buffers_of(m)
-    joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // m.unpack_joint_bytes
+    joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // joint_rate
     return max(tile_data(m, row_a, m.unpack_bytes), tile_data(m, row_b, m.unpack_b_bytes), joint)
 
 
@@ -169,7 +170,7 @@ def start_unpack(m, thread, now):
             return -1
         cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_COLUMNS
         if both:
-            cost = unpack_both(m, row1, row0)  # in1 goes to SrcA, in0 to SrcB
+            cost = unpack_both(m, row1, row0, m.unpack_joint_bytes)  # in1 goes to SrcA, in0 to SrcB
         elif ct >= rt:
             cost = tile_data(m, row1, m.unpack_bytes)
         else:
@@ -183,7 +184,7 @@ def start_unpack(m, thread, now):
         row1 = tile_row(m, thread, argument(t, 1), argument(t, 3))
         if row0 < 0 or row1 < 0:
             return -1
-        cost = unpack_both(m, row0, row1) + m.unpack_overhead
+        cost = unpack_both(m, row0, row1, m.unpack_pair_bytes) + m.unpack_overhead
         if argument(t, 6) == REDUCE_SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
             cost += tile_data(m, row0, m.unpack_bytes)
         do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
