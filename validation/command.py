@@ -80,13 +80,11 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
             options,
         )
     group_of = None if columns is None else lambda row: "/".join(row["columns"][name] for name in columns)
-<<<<<<< HEAD
-    result = summary(rows, skipped + bad, seconds, group_of) | ({"noc_model": noc_model} if kind == "noc" else {})
-=======
     result = summary(rows, skipped + bad, seconds, group_of)
+    if kind == "noc":
+        result["noc_model"] = noc_model
     if hasattr(module, "pairs"):
         result["pairs"] = module.pairs(rows)
->>>>>>> wkda
     if plot:
         from validation.plots import plot_rows
 

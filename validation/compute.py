@@ -194,6 +194,8 @@ def _llk_op(row):
     thread = engine.split()[0]
     if name.endswith("_init") or name == "compute_kernel_hw_startup":
         structure, arguments = "init_call", (_init_name(name), thread)
+    elif name == "recip_tile":
+        raise Skip("the harness measures a shorter form of the reciprocal than the kernel API's recip_tile")
     elif engine == "math (SFPU)":
         structure, arguments = "vector_face", (vector_function(name),)
     else:

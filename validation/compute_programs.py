@@ -37,10 +37,14 @@ class Core:
     def __exit__(self, *exception):
         tt.close_device(self.device)
 
-    def buffers(self, rows=None, **pages):
-        """Circular buffers by name (A, B, SUM, SCALE, OUT) with a number of tiles each; `rows`: {name: rows of its tiles}."""
+    def buffers(self, rows=None, formats=None, **pages):
+        """Circular buffers by name (A, B, SUM, SCALE, OUT) with a number of tiles each.
+
+        `rows`: {name: rows of its tiles}; `formats`: {name: its format} where it is not the kernel's.
+        """
         for name, tiles in pages.items():
             dtype, index = self.out_dtype if name == "OUT" else self.dtype, globals()[name]
+            dtype = DataFormat[formats[name]] if name in (formats or {}) else dtype
             page, height = tile_size(dtype), (rows or {}).get(name, TILE_ROWS)
             config = tt.CircularBufferConfig(tiles * page, {index: dtype}).set_page_size(index, page)
             if height < TILE_ROWS:

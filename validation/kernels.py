@@ -35,6 +35,13 @@ FAMILIES = {  # example: module of validation.families
     "bank_stagger": "tilize_blocks",
     "mcast_topology": "shared_inputs", "shared_input_reuse": "shared_inputs",
     "noc_one_packet": "core_transfers", "row_unicast_vs_mcast": "core_transfers", "split_reader": "core_transfers",
+    "reduce_accumulate": "reductions", "reduce_block": "reductions", "row_reduce_accumulate": "reductions",
+    "compute_fusion": "expressions", "eltwise_l1_vs_dest_accumulate": "expressions",
+    "matmul_output_subblock": "expressions", "sfpu_tile_scope": "expressions",
+    "compute_block_size": "tilizing", "handshake_elision": "tilizing", "zero_copy_fold": "tilizing",
+    "constant_synthesis": "launches", "distribution_gate": "launches", "width_split": "launches",
+    "tensix_all_reduce": "all_reduce", "tensix_all_reduce_compute": "all_reduce",
+    "tensix_all_reduce_ring_transport": "all_reduce",
 }  # fmt: skip
 DESIGNS = ("variant", "core_placement")  # columns in which the two rows of a pair may differ: one of them
 CONDITIONS = (

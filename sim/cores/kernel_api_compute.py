@@ -87,6 +87,8 @@ OPERATIONS = {
     "reduce_tile_math": one(
         MATH, Op.MATH_REDUCE, f"idst num_faces=4 pool={int(Pool.SUM)} dim={int(ReduceDim.ROW)}", "pool dim idst"
     ),
+    "sfpu_reduce": one(MATH, Op.SFPU_REDUCE, f"idst pool={int(Pool.SUM)} dim={int(ReduceDim.COL)}", "pool dim idst"),
+    "sfpu_reduce_init": config(Config.SFPU_INIT, MATH),
     # --- pack
     "pack_tile_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
     "pack_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),

@@ -58,6 +58,7 @@ class Op(IntEnum):
     MATH_TRANSPOSE_DST = 56  # idst
     MATH_COPY_DST = 57  # idst from, idst to
     SFPU_TERNARY = 58  # function, idst0, idst1, idst2, odst, p0
+    SFPU_REDUCE = 59  # pool (Pool), dim (ReduceDim), idst      the tile in Dst itself
     # --- pack thread
     PACK = 60  # idst, cb, out tile (-1: next in order), tiles, untilize (full_ct in tiles, 0: tile layout), block_ct
     # --- configuration on any compute thread; charges the init or reconfigure cost

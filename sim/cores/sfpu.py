@@ -11,9 +11,11 @@ import numba as nb
 import numpy as np
 
 from sim.cores.tile_formats import bits_of_float, float_of_bits, is_integer
+from sim.cores.tile_math import reduce_tile
 from sim.cores.unpacker import UINT8, UINT16, UINT32
 
 TILE = 1024
+ONE = np.ones(1, np.float32)  # the scaler of a reduction that has none
 
 # name -> number of extra parameters; the order gives the function numbers
 _UNARY = {
@@ -527,6 +529,12 @@ def sfpu_unary(function, dst, off, p0, p1, p2):
             dst[i] = float_of_bits(int_unary(function, signed_word(dst[i]), p))
         else:
             dst[i] = np.float32(float_unary(function, dst[i], a, b, c, p))
+
+
+@nb.njit(cache=True)
+def sfpu_reduce(pool, dim, dst, off):
+    """Reduce dst[off:off + 1024], a tile in face order, in place; the reduced positions are those of `reduce_tile`."""
+    reduce_tile(pool, dim, dst[off : off + TILE].copy(), 0, ONE, 0, dst, off, 1)
 
 
 @nb.njit(cache=True)

@@ -8,7 +8,15 @@ import numba as nb
 
 from sim.cores.lanes import row_operation
 from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of, flush_words, rebias_words
-from sim.cores.sfpu import FIRST_BINARY_INT, FIRST_UNARY_INT, U_TYPECAST, sfpu_binary, sfpu_ternary, sfpu_unary
+from sim.cores.sfpu import (
+    FIRST_BINARY_INT,
+    FIRST_UNARY_INT,
+    U_TYPECAST,
+    sfpu_binary,
+    sfpu_reduce,
+    sfpu_ternary,
+    sfpu_unary,
+)
 from sim.cores.tensix_exact import dst_kind, set_dst_kind
 from sim.cores.tile_formats import twos_complement
 from sim.cores.unpacker import TILE_ROWS, cut_to_bf16, format_kind
@@ -99,3 +107,11 @@ def sfpu_ternary_exact(record, function, dst, first, a, b, c, out, p0):
     set_dst_kind(record, out, dst_kind(record, b))
     for tile in (a, b, c, out):
         store_values(record, tile, words_of(dst, first, tile), narrow)
+
+
+@nb.njit(cache=True)
+def sfpu_reduce_exact(record, pool, dim, dst, first, tile):
+    words = words_of(dst, first, tile)
+    narrow = load_values(record, tile, words)
+    sfpu_reduce(pool, dim, dst, first + TILE * tile)
+    store_values(record, tile, words, narrow)

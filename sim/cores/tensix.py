@@ -20,6 +20,7 @@ from sim.cores.tensix_data import (
     do_pack,
     do_reduce,
     do_sfpu_binary,
+    do_sfpu_reduce,
     do_sfpu_ternary,
     do_sfpu_unary,
     do_transpose_dst,
@@ -50,6 +51,7 @@ MATH_REDUCE, MATH_TRANSPOSE_DST, MATH_COPY_DST = (
     int(Op.MATH_COPY_DST),
 )
 SFPU_UNARY, SFPU_BINARY, SFPU_TERNARY = int(Op.SFPU_UNARY), int(Op.SFPU_BINARY), int(Op.SFPU_TERNARY)
+SFPU_REDUCE = int(Op.SFPU_REDUCE)
 BINARY_MUL = 2
 REDUCE_ROWS, REDUCE_COLUMNS, REDUCE_SCALAR = int(ReduceDim.ROW), int(ReduceDim.COL), int(ReduceDim.SCALAR)
 POOL_MAX = int(Pool.MAX)
@@ -114,11 +116,23 @@ def tile_data(m, row, rate):
 
 
 @nb.njit(cache=True)
-def unpack_both(m, row_a, row_b):
-    """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3)."""
+def unpack_both(m, row_a, row_b, joint_rate):
+    """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3):
+    `joint_rate` bytes per cycle, less when the tiles go face by face."""
     cb = circular_buffers_of(m)
-    joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // m.unpack_joint_bytes
+    joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // joint_rate
     return max(tile_data(m, row_a, m.unpack_bytes), tile_data(m, row_b, m.unpack_b_bytes), joint)
+
+
+@nb.njit(cache=True)
+def tilize_data(m, row, width):
+    """Cycles (1/1024) of a tile that is gathered from rows of `width` tiles; rows whose distance is a multiple of the banks'
+    period meet in the same L1 banks (reference sections 5 and 6.3)."""
+    size = circular_buffers_of(m)[row + ctx.CB_TILE_SIZE]
+    cost = size * 1024 // m.unpack_tilize_bytes
+    if width * size // 32 % m.unpack_bank_period == 0:
+        cost = cost * m.unpack_conflict_percent // 100
+    return cost
 
 
 @nb.njit(cache=True)
@@ -156,7 +170,7 @@ def start_unpack(m, thread, now):
             return -1
         cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_COLUMNS
         if both:
-            cost = unpack_both(m, row1, row0)  # in1 goes to SrcA, in0 to SrcB
+            cost = unpack_both(m, row1, row0, m.unpack_joint_bytes)  # in1 goes to SrcA, in0 to SrcB
         elif ct >= rt:
             cost = tile_data(m, row1, m.unpack_bytes)
         else:
@@ -170,7 +184,7 @@ def start_unpack(m, thread, now):
         row1 = tile_row(m, thread, argument(t, 1), argument(t, 3))
         if row0 < 0 or row1 < 0:
             return -1
-        cost = unpack_both(m, row0, row1) + m.unpack_overhead
+        cost = unpack_both(m, row0, row1, m.unpack_pair_bytes) + m.unpack_overhead
         if argument(t, 6) == REDUCE_SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
             cost += tile_data(m, row0, m.unpack_bytes)
         do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
@@ -180,7 +194,7 @@ def start_unpack(m, thread, now):
         row0 = tile_row(m, thread, argument(t, 0), tile)
         if row0 < 0:
             return -1
-        cost = tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
+        cost = tilize_data(m, row0, width) if width > 0 else tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         transpose = argument(t, 2) if t.operation == UNPACK_A else 0
         if transpose != 0:
             cost += m.unpack_transpose
@@ -290,7 +304,7 @@ def start_math_token(m, thread, now):
     do_reduce(m, t.core, target, argument(t, 0), argument(t, 1))
     core.flops += 1024
     core.fpu_busy += FACES * phases
-    return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1)))
+    return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1), core.fp32_dest != 0))
 
 
 @nb.njit(cache=True)
@@ -301,17 +315,22 @@ def hazard(m, phases, chains):
 
 
 @nb.njit(cache=True)
-def reduce_cost(m, phases, pool, dim):
-    """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on pairs of faces, a scalar does both."""
+def reduce_cost(m, phases, pool, dim, wide):
+    """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on pairs of faces, a scalar does both.
+
+    `wide`: a 32-bit Dst, where sums of rows go through matrix instructions, two groups of 8 rows in each face.
+    """
     if pool == POOL_MAX:
         if dim == REDUCE_ROWS:
             return m.reduce_max_row
         return m.reduce_scalar if dim == REDUCE_SCALAR else m.reduce_overhead
     if dim == REDUCE_COLUMNS:
         return m.reduce_overhead + hazard(m, phases, FACES)
+    if dim == REDUCE_ROWS and wide:
+        return m.reduce_wide_row + hazard(m, phases, 2 * FACES)
     if dim == REDUCE_ROWS:
         return m.reduce_overhead + hazard(m, phases, FACES // 2)
-    return m.reduce_scalar + hazard(m, phases, FACES + 1)
+    return (m.reduce_wide_scalar if wide else m.reduce_scalar) + hazard(m, phases, FACES + 1)
 
 
 @nb.njit(cache=True)
@@ -320,6 +339,14 @@ def vector(m, thread, now, function):
     cycles = sfpu_cycles_of(m)[function]
     cores_of(m)[threads_of(m)[thread].core].sfpu_busy += cycles
     return spend(m, thread, now, cycles * 1024)
+
+
+@nb.njit(cache=True)
+def sfpu_reduce_cycles(m, dim):
+    """Cycles of the vector unit's reduction of a tile in Dst."""
+    if dim == REDUCE_ROWS:
+        return m.sfpu_reduce_row
+    return m.sfpu_reduce_col if dim == REDUCE_COLUMNS else m.sfpu_reduce_scalar
 
 
 @nb.njit(cache=True)
@@ -350,6 +377,14 @@ def start_math_in_dst(m, thread, now):
             return -1
         do_sfpu_ternary(m, t.core, argument(t, 0), a, b, c, out, argument(t, 5))
         return vector(m, thread, now, TERNARY_OFFSET + argument(t, 0))
+    if t.operation == SFPU_REDUCE:
+        target, dim = dst_tile(m, thread, argument(t, 2)), argument(t, 1)
+        if target < 0:
+            return -1
+        do_sfpu_reduce(m, t.core, target, argument(t, 0), dim)
+        cycles = sfpu_reduce_cycles(m, dim)
+        core.sfpu_busy += cycles
+        return spend(m, thread, now, cycles * 1024)
     target = dst_tile(m, thread, argument(t, 0))
     if target < 0:
         return -1
@@ -495,6 +530,9 @@ def pack(m, thread, now):
     if core.l1_accumulate != 0:
         cost = cost * m.pack_l1_acc_percent // 100
     cost += m.pack_overhead
+    if untilize != 0:  # rows of 16 datums one by one (reference section 6.4); a call sets the rows' distance
+        cost = max(cost, m.pack_untilize)
+        return spend(m, thread, now, tiles * cost + m.pack_untilize_call)
     return spend(m, thread, now, cost + (tiles - 1) * max(cost, m.issue_pack_more * 1024))
 
 
@@ -525,5 +563,7 @@ def configure(m, thread, now):
         core.pack_relu, core.pack_threshold = value & 3, value >> 2
     elif register == CONFIG_L1_ACC:
         core.l1_accumulate = value
+        charge(m, thread, now, m.pack_mode_cycles)
+        return now + m.pack_mode_cycles  # the write waits in the packer's queue until the packer has drained
     t.issued += cost  # configuration is a series of register writes: the RISC-V core makes them while units still work
     return now

@@ -12,8 +12,8 @@ from sim.cores.faults import Fault
 from sim.cores.lanes import ROW
 from sim.cores.matrix_unit import WIDE
 from sim.cores.packer import DST32, pack_rows, pack_tile
-from sim.cores.sfpu import sfpu_binary, sfpu_ternary, sfpu_unary
-from sim.cores.sfpu_exact import sfpu_binary_exact, sfpu_ternary_exact, sfpu_unary_exact
+from sim.cores.sfpu import sfpu_binary, sfpu_reduce, sfpu_ternary, sfpu_unary
+from sim.cores.sfpu_exact import sfpu_binary_exact, sfpu_reduce_exact, sfpu_ternary_exact, sfpu_unary_exact
 from sim.cores.tensix_exact import (
     binary_tiles_exact,
     copy_tile_exact,
@@ -248,6 +248,17 @@ def do_sfpu_unary(m, core, tile, function, p0, p1, p2):
         sfpu_unary_exact(cores_of(m)[core], function, dst_of(m), dst_offset(core, 0), tile, p0, p1, p2)
         return
     sfpu_unary(function, dst_of(m), dst_offset(core, tile), p0, p1, p2)
+
+
+@nb.njit(cache=True)
+def do_sfpu_reduce(m, core, tile, pool, dim):
+    if m.data_on == 0:
+        return
+    clear_if_fresh(m, core, tile)
+    if m.data_on == EXACT:
+        sfpu_reduce_exact(cores_of(m)[core], pool, dim, dst_of(m), dst_offset(core, 0), tile)
+        return
+    sfpu_reduce(pool, dim, dst_of(m), dst_offset(core, tile))
 
 
 @nb.njit(cache=True)

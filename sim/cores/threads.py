@@ -35,7 +35,8 @@ OPERATION_START = -1  # the coroutine has not been resumed yet
 FIRST_COMPUTE_SLOT = UNPACK_SLOT = 2
 MATH_SLOT = 3
 UNPACK_FIRST, UNPACK_LAST = int(Op.UNPACK_A), int(Op.UNPACK_REUSE)
-MATH_FIRST, MATH_LAST = int(Op.MATH_COPY), int(Op.SFPU_TERNARY)
+MATH_FIRST, MATH_LAST = int(Op.MATH_COPY), int(Op.SFPU_REDUCE)
+UNPACK_AB = int(Op.UNPACK_AB)
 ACQUIRE, RELEASE, PACK, TT_INSTRUCTION = (
     int(Op.DST_ACQUIRE),
     int(Op.DST_RELEASE),
@@ -123,7 +124,7 @@ def issue_of(m, t):
     if op == PACK:
         return m.issue_pack, 0, m.call_instructions * argument(t, 3)
     if UNPACK_FIRST <= op <= UNPACK_LAST:
-        return m.issue_unpack, 0, m.call_instructions
+        return m.issue_unpack_pair if op == UNPACK_AB else m.issue_unpack, 0, m.call_instructions
     if MATH_FIRST <= op <= MATH_LAST:
         return m.issue_math, 0, m.call_instructions
     if ACQUIRE <= op <= RELEASE:

@@ -2,9 +2,11 @@
 
 import re
 
+from sim.arch import load_arch
 from validation.rows import Skip
 
 CHIPS = ("wormhole_b0", "blackhole")
+FIDELITIES = ("LoFi", "HiFi2", "HiFi3", "HiFi4")
 FORMATS = {"bf16": "Float16_b", "bfp8_b": "Bfp8_b", "fp32": "Float32"}
 
 
@@ -30,14 +32,32 @@ def number_in(row, pattern, column="params", default=None):
     return int(find(row, pattern, column)[1])
 
 
+def one_of(row, column, known):
+    """The text of a column, one of `known`; ValueError lists what it may be."""
+    text = row[column].strip()
+    if text not in known:
+        raise ValueError(f"column {column} is {text!r}, not one of {', '.join(known)}")
+    return text
+
+
 def choice(row, column, choices):
     """What `choices` {text: value} gives for a column; ValueError lists what it may be."""
-    text = row[column].strip()
-    if text not in choices:
-        raise ValueError(f"column {column} is {text!r}, not one of {', '.join(choices)}")
-    return choices[text]
+    return choices[one_of(row, column, choices)]
+
+
+def fidelity(row):
+    """The piece of `params`, between semicolons, that is a fidelity."""
+    name = next((piece.strip() for piece in row["params"].split(";") if piece.strip() in FIDELITIES), None)
+    if name is None:
+        raise ValueError(f"column params is {row['params']!r}: it names no fidelity ({', '.join(FIDELITIES)})")
+    return name
 
 
 def coordinates(text):
     """[(x, y), ...] of a text of logical coordinates."""
     return [(int(x), int(y)) for x, y in re.findall(r"\((\d+),(\d+)\)", text)]
+
+
+def nanoseconds(arch, cycles):
+    """Cycles of a chip at its clock in ns."""
+    return cycles * 1000.0 / load_arch(arch).clock_mhz
