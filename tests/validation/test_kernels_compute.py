@@ -3,7 +3,7 @@
 import pytest
 
 from validation import kernels
-from validation.families import all_reduce, expressions, reductions, launches, tilizing
+from validation.families import all_reduce, expressions, launches, reductions, tilizing
 from validation.rows import Row
 
 BASE = {
