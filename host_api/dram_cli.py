@@ -65,4 +65,4 @@ def _print(results):
             one["file"], f"{one['requests']:,}", f"{one['gb_per_s']:.2f}", f"{one['share_of_peak']:.1%}",
             f"{hits / bursts:.1%}", *(f"{latency[key]:,.0f}" for key in ("mean", "p99", "max")),
         )  # fmt: skip
-    Console(file=click.get_text_stream("stdout")).print(table)
+    Console().print(table)

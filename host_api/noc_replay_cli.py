@@ -54,7 +54,7 @@ def replay_noc(files, mode, arch, overrides, timeline, json_to):
     if json_to:
         write_json(result, json_to)
     if json_to != TO_STDOUT:
-        print_replay(result)
+        print_replay(result, skipped)
     for one in broken:
         err.print(f"[red]error:[/] {one['why']}", highlight=False, soft_wrap=True)
     if broken:
@@ -129,8 +129,8 @@ def in_words(not_simulated):
     return "".join(f"; not simulated: {count} {what}" for what, count in not_simulated.items())
 
 
-def print_replay(result):
-    """A line per recording, then the figures of each group and of all."""
+def print_replay(result, skipped):
+    """A line per recording, then the figures of each group and of all; `skipped`: what holds nothing to simulate."""
     console = Console()
     console.width = max(console.width, REPORT_WIDTH)
     table = Table(title=f"{result['mode']} replay on {result['arch']}: cycles")
@@ -142,7 +142,8 @@ def print_replay(result):
             row["id"], f"{row['transfers']:,}", f"{row['measured']:,}", f"{row['simulated']:,}",
             f"{row['err_pct']:+.2f}", busiest(row["noc"]), f"{row['dram']['utilization']:.1%}",
         )  # fmt: skip
-    console.print(table)
+    if result["rows"]:
+        console.print(table)
     for name, figures in [*result["groups"].items(), ("all", result)]:
         if figures["n"]:
             click.echo(
@@ -152,7 +153,7 @@ def print_replay(result):
     for row in result["rows"]:
         if row["not_simulated"]:
             click.echo(row["id"] + in_words(row["not_simulated"]))
-    for one in result["skipped"][:SHOWN_SKIPS]:
+    for one in skipped[:SHOWN_SKIPS]:
         click.echo(f"skipped {one['id']}: {one['why']}")
 
 

@@ -165,16 +165,38 @@ def unit_utilization(chip, cycles):
 
 
 def bounded_by(chip, cycles):
-    """The unit that is closest to its limit (`unit_utilization`); when none is half busy, what stalls threads most."""
+    """What bounds a run: a unit that is busy for at least half of it, else what its threads wait for.
+
+    Units are those of `unit_utilization`.  Below half, "dispatch" when the chip runs no kernel for more than half of the
+    time between its first and last; otherwise the largest share of any kind of thread among: waits for the NoC ("dram" when
+    most bytes on the NoCs are DRAM's, else "noc"), waits for a semaphore ("semaphore") and work of a data-movement core
+    ("issue").  Waits for another thread of the same core are consequences; where there is nothing else, "circular_buffer".
+    """
     busy = unit_utilization(chip, cycles)
     unit = max(busy, key=busy.get)
     if busy[unit] >= 0.5:
         return unit
-    shares = {}
-    for part in breakdown(chip).values():
-        for reason, share in part["stalled"].items():
-            shares[reason] = max(shares.get(reason, 0.0), share)
-    return max(shares, key=shares.get) if shares else unit
+    if cycles < 0.5 * active_span(chip):
+        return "dispatch"
+    traffic, moved = dram(chip, cycles), noc(chip, cycles)["bytes"]
+    memory = "dram" if 2 * (traffic["read_bytes"] + traffic["write_bytes"]) > sum(moved.values()) else "noc"
+    causes = {"circular_buffer": 0.0}
+    for thread, part in breakdown(chip).items():
+        stalled = part["stalled"]
+        waits = sum(share for reason, share in stalled.items() if reason.startswith("noc_"))
+        causes[memory] = max(causes.get(memory, 0.0), waits)
+        causes["semaphore"] = max(causes.get("semaphore", 0.0), stalled.get("semaphore", 0.0))
+        if not thread.startswith("TRISC"):
+            causes["issue"] = max(causes.get("issue", 0.0), part["busy"])
+    return max(causes, key=causes.get)
+
+
+def active_span(chip):
+    """Cycles from the first start to the last end of any program."""
+    launches = [launch for launch in chip._launches.values() if "ended" in launch]
+    return (
+        max(launch["ended"] for launch in launches) - min(launch["started"] for launch in launches) if launches else 0
+    )
 
 
 def peak_flops_per_cycle(chip):

@@ -12,7 +12,7 @@ from examples.reduction_tree import send_level, tree_levels
 from examples.ring_all_gather import snake
 from sim.cores.data_format import DataFormat
 from sim.errors import UsageError
-from sim.statistics import program_cycles
+from sim.statistics import bounded_by, program_cycles
 
 SMALL = {
     "add_integers": Options(shape="7"),
@@ -85,6 +85,34 @@ def test_timing_does_not_depend_on_numerics(name):
             tt.close_device(device)
     check(result)
     assert cycles[0] == cycles[1] == cycles[2] > 0
+
+
+@pytest.mark.parametrize(
+    "name, shape, cause",
+    [
+        ("sfpu_chain", "128x128", "sfpu"),  # a unit at its limit
+        ("dram_loopback", "128x128", "dram"),  # a page per barrier: latency, no unit is busy
+        ("eltwise_add", "128x128", "dram"),  # the same, behind circular buffers and compute threads that only wait
+        ("reshard", "256x512", "noc"),  # L1 to L1
+    ],
+)
+def test_what_bounds_a_run(name, shape, cause):
+    device = tt.create_device(1, numerics="off")
+    try:
+        run_example(get_example(name), device, Options(shape=shape))
+        assert bounded_by(device.chip, program_cycles(device.chip)) == cause
+    finally:
+        tt.close_device(device)
+
+
+def test_dispatch_bounds_programs_that_are_shorter_than_the_gaps_between_them():
+    device = tt.create_device(1, numerics="off")
+    try:
+        for _ in range(20):
+            run_example(get_example("add_integers"), device, Options(shape="7"))
+        assert bounded_by(device.chip, program_cycles(device.chip)) == "dispatch"
+    finally:
+        tt.close_device(device)
 
 
 @pytest.mark.parametrize("fidelity", ["LoFi", "HiFi2", "HiFi3", "HiFi4"])

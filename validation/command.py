@@ -69,15 +69,17 @@ def validate_command(kind, files, group_by, metric, plot, jobs, fresh, json_to):
         del row["columns"]
     if json_to:
         write_json(result, json_to)
-    if json_to != TO_STDOUT:
-        print_summary(kind, result)
+    if json_to != TO_STDOUT and (rows or skipped):
+        print_summary(kind, result, skipped)
     for error in broken:
         err.print(f"[red]error:[/] {error}", highlight=False, soft_wrap=True)
     for row in bad:
         err.print(f"[red]error:[/] {row['id']}: {row['why']}", highlight=False, soft_wrap=True)
     if broken or bad:  # the results stand; an error object would take their place
-        err.print(f"[red]error:[/] {len(broken)} files and {len(bad)} rows could not be read; the others were compared")
+        err.print(f"{result['n']} rows compared; not read: {len(broken)} files, {len(bad)} rows", highlight=False)
         raise click.exceptions.Exit(UsageError.exit_code)
+    if not result["n"]:
+        raise TensimError("no row could be compared", kind="nothing_compared")
 
 
 def reader_of(kind, module, metric):
@@ -104,7 +106,7 @@ def check_columns(group_by, tables):
     return names
 
 
-def print_summary(kind, result):
+def print_summary(kind, result, skipped):
     """The groups, the bad ones first, then all rows."""
     table = Table(title=f"{KINDS[kind]}: simulated against measured, |error| in %")
     table.add_column("group")
@@ -115,11 +117,9 @@ def print_summary(kind, result):
             continue
         cells = (figures[f"{key}_pct"] for key in ("median_abs_err", "p90_abs_err", "max_abs_err", "bias"))
         table.add_row(name, str(figures["n"]), *(f"{value:.1f}" for value in cells))
-    Console(file=click.get_text_stream("stdout")).print(table)
-    for one in result["skipped"][:SHOWN_SKIPS]:
+    Console().print(table)
+    for one in skipped[:SHOWN_SKIPS]:
         click.echo(f"skipped {one['id']}: {one['why']}")
-    if len(result["skipped"]) > SHOWN_SKIPS:
+    if len(skipped) > SHOWN_SKIPS:
         click.echo(f"... and {len(result['skipped']) - SHOWN_SKIPS} more skipped (--json lists them)")
     click.echo(f"{result['n']} rows in {result['host_seconds']:.1f} s")
-    if not result["n"]:
-        raise TensimError("no row could be compared", kind="nothing_compared")

@@ -41,7 +41,7 @@ def print_table(result):
         table.add_column(name, justify="right")
     for name, sums in sorted(groups.items(), key=lambda item: (-item[1][2], item[0])):
         table.add_row(name, *(f"{value:,}" for value in sums))
-    Console(file=click.get_text_stream("stdout")).print(table)
+    Console().print(table)
     for row in result["rows"]:
         if row["mismatching"]:
             click.echo(f"differs: {row['name']}: {row['mismatching']} of {row['total']} datums")
