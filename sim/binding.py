@@ -96,7 +96,6 @@ def program_cost(program, arch):
         kernel_groups=len(kernel_groups),
         argument_packets=len({tuple(groups[core]) for core, size in unique.items() if size}),
         argument_bytes=tuple(size for size in unique.values() if size),
-        circular_buffers=len(program.circular_buffers),
         config_groups=len({frozenset(item.cores) for item in (*program.circular_buffers, *program.semaphores)}),
         config_cores=len(groups),
         config_bytes=shared,

@@ -24,7 +24,6 @@ class ProgramCost:
     kernel_groups: int = 0
     argument_packets: int = 0  # kernel groups with unique arguments
     argument_bytes: tuple[int, ...] = ()  # of each core that has unique arguments
-    circular_buffers: int = 0
     config_groups: int = 0
     config_cores: int = 0
     config_bytes: int = 0  # circular buffers, semaphores and common arguments
@@ -57,10 +56,6 @@ class Costs:
         if host_fed:
             total = max(total, ns["fetch_ns"] + cost.binary_bytes / ns["fetch_bytes_per_ns"])
         return round(total * FS_PER_NS)
-
-    def start(self, cost):
-        """From the go signal to a program's first instruction; the firmware first sets up its circular buffers."""
-        return self["go"] + (self["setup"] if cost.circular_buffers else 0)
 
     def _configuration_packets(self, cost):
         """ns for circular buffers, semaphores and common arguments: a packet per group of cores."""
@@ -208,7 +203,7 @@ class CommandQueue(Queue):
         try:
             with device.workers[bound.sub_device].request() as turn:
                 yield turn
-                yield self.env.timeout(device.costs.start(bound.cost))
+                yield self.env.timeout(device.costs["go"])
                 item.begin(self.env.now)
                 yield self.env.launch(device.lane, bound.launch)
                 yield self.env.timeout(device.costs["done"])

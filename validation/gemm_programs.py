@@ -49,7 +49,7 @@ def runs_ns(arch, program, program_ns):
     untraced it also takes as long as the host needs to enqueue it.
     """
     costs, cost = Costs(arch), program_cost(program._state.snapshot(0), arch)
-    busy_ns = throttled(arch, program_ns) + (costs.start(cost) + costs["done"]) / FS_PER_NS
+    busy_ns = throttled(arch, program_ns) + arch["dispatch.op_gap_ns"]
     traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
     return max(busy_ns, traced), max(busy_ns, untraced, arch["host.enqueue_program_ns"])
 
