@@ -253,6 +253,7 @@ COMPUTE = {
     "reduce_tile(0, 1, 2, 3, 4, pool=PoolType.MAX, dim=REDUCE_COL)": {
         U: [(Op.UNPACK_AB, 0, 1, 2, 3, 0, 0)], M: [(Op.MATH_REDUCE, int(Pool.MAX), int(ReduceDim.COL), 4)]},
     "reduce_tile_math(4, pool=AVG, dim=REDUCE_SCALAR)": {M: [(Op.MATH_REDUCE, int(Pool.AVG), int(ReduceDim.SCALAR), 4)]},
+    "sfpu_reduce(4, pool=PoolType.MAX, dim=REDUCE_ROW)": {M: [(Op.SFPU_REDUCE, int(Pool.MAX), int(ReduceDim.ROW), 4)]},
     "transpose_dest(4)": {M: [(Op.MATH_TRANSPOSE_DST, 4)]}, "copy_dest_values(4, 5)": {M: [(Op.MATH_COPY_DST, 4, 5)]},
     "pack_tile(4, 3)": {P: [(Op.PACK, 4, 3, -1, 1, 0, 0)]},
     "pack_tile(4, 3, 2, out_of_order_output=True)": {P: [(Op.PACK, 4, 3, 2, 1, 0, 0)]},

@@ -7,9 +7,11 @@ import pytest
 
 from sim import state
 from sim.cores.data_format import DataFormat
+from sim.cores.host_formats import tilize, untilize
 from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE
+from sim.cores.operations import Pool, ReduceDim
 from sim.cores.sfpu import _BINARY, _UNARY, SfpuBinary, SfpuTernary, SfpuUnary
-from sim.cores.sfpu_exact import sfpu_binary_exact, sfpu_ternary_exact, sfpu_unary_exact
+from sim.cores.sfpu_exact import sfpu_binary_exact, sfpu_reduce_exact, sfpu_ternary_exact, sfpu_unary_exact
 from sim.cores.tensix_exact import dst_kind, set_dst_kind
 
 TILE = 1024
@@ -46,6 +48,20 @@ def test_a_16_bit_dst_takes_results_by_truncation():
     x = words(np.linspace(-3, 3, TILE)) & 0xFFFF0000
     whole, cut = apply(core(wide=True), "SQUARE", x), apply(core(), "SQUARE", x)
     assert np.array_equal(cut, whole & 0xFFFF0000) and not np.array_equal(cut, whole)
+
+
+@pytest.mark.parametrize("dim, kept", [(ReduceDim.ROW, (32, 1)), (ReduceDim.COL, (1, 32)), (ReduceDim.SCALAR, (1, 1))])
+def test_a_tile_is_reduced_in_place_and_cut_to_a_16_bit_dst(dim, kept):
+    values = np.random.default_rng(5).standard_normal((32, 32)).astype(np.float32)
+    axis = {ReduceDim.ROW: 1, ReduceDim.COL: 0, ReduceDim.SCALAR: None}[dim]
+    expected = np.zeros((32, 32))
+    expected[: kept[0], : kept[1]] = values.sum(axis=axis, keepdims=True)
+    whole, cut = tilize(values).reshape(-1).copy(), tilize(values).reshape(-1).view(np.uint32) & 0xFFFF0000
+    sfpu_reduce_exact(core(wide=True), int(Pool.SUM), int(dim), whole, 0, 0)
+    assert np.allclose(untilize(whole.reshape(1, TILE), (32, 32)), expected, atol=1e-4)
+    cut = cut.view(np.float32)
+    sfpu_reduce_exact(core(), int(Pool.SUM), int(dim), cut, 0, 0)
+    assert not (cut.view(np.uint32) & 0xFFFF).any() and cut.any()
 
 
 def test_denormals_are_zero_on_both_ways():
