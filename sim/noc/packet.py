@@ -56,8 +56,8 @@ PACKET_DTYPE = np.dtype(
     align=True,
 )  # fmt: skip
 # held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
-# a read request; stands: 1 + link * N_VCS + VC of the ejection that its request stands behind, or 0; gate: the DRAM channel it is written to,
-# as an index of the ports, or -1; gate_ticks: time it takes of that channel
+# a read request; stands: 1 + link * N_VCS + VC of the ejection that its request stands behind, or 0; gate: the DRAM channel
+# it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
