@@ -217,7 +217,9 @@ def details(device, spec, core, grid):
         return [banks, own_bank]
     if mechanism == "UNICAST":
         places = [device.worker_core_from_logical_core(tt.CoreCoord(*t)) for t in targets(spec, core)]
-        return [len(places)] + [place.x + 256 * place.y for place in places]
+        if spec[2] == "read":
+            return [len(places)] + [place.x + 256 * place.y for place in places]
+        return [len(places)] + [value for place in places for value in (place.x, place.y)]
     box = rectangle(spec)
     inside = core in cells(box) and not loopback
     receivers = len(cells(box)) - inside

@@ -8,14 +8,15 @@ target; what the kernel needs of targets.
 from host_api.kernel_api import *
 
 ARRIVED, GO = 0, 1  # semaphores of the meeting
+GROUP = 4  # cores that one of the first to know wakes, itself included
 
 
 @device_function
 def meet_all():
-    """Let all cores of the program go on together: the first core counts the others, then the go runs down a tree.
+    """Let all cores of the program go on together: the first core counts the others, then tells every fourth of a column.
 
-    Common arguments: columns and rows of the program's cores, then the x of its columns and the y of its rows.  The first
-    core wakes the first core of each column, and these their column, one increment each.
+    Common arguments: columns and rows of the program's cores, then the x of its columns and the y of its rows.  The cores
+    that are told first wake the three behind them.
     """
     columns = get_common_arg_val(0)
     rows = get_common_arg_val(1)
@@ -26,14 +27,17 @@ def meet_all():
     if columns * rows > 1:
         if x == 0 and y == 0:
             noc_semaphore_wait(arrived, columns * rows - 1)
-            for column in range(1, columns):
-                noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + column), get_common_arg_val(2 + columns), go), 1)
+            for column in range(columns):
+                target_x = get_common_arg_val(2 + column)
+                for row in range(0, rows, GROUP):
+                    if column + row > 0:
+                        noc_semaphore_inc(get_noc_addr(target_x, get_common_arg_val(2 + columns + row), go), 1)
         else:
             noc_semaphore_inc(get_noc_addr(get_common_arg_val(2), get_common_arg_val(2 + columns), arrived), 1)
             noc_async_atomic_barrier()
             noc_semaphore_wait(go, 1)
-        if y == 0:
-            for row in range(1, rows):
+        if y & (GROUP - 1) == 0:
+            for row in range(y + 1, min(y + GROUP, rows)):
                 noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + x), get_common_arg_val(2 + columns + row), go), 1)
         noc_async_atomic_barrier()
 
@@ -75,11 +79,10 @@ def read_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
 
 @kernel
 def write_cores(stamps, own, remote, nbytes, transactions, targets):
-    """Write `nbytes` to each target core, `transactions` times.  Arguments 6...: x + 256 y of the targets."""
+    """Write `nbytes` to each target core, `transactions` times.  Arguments 6...: x and y of the targets."""
     begin = get_timestamp()
     for target in range(targets):
-        place = get_arg_val(6 + target)
-        destination = get_noc_addr(place & 255, place >> 8, remote)
+        destination = get_noc_addr(get_arg_val(6 + 2 * target), get_arg_val(7 + 2 * target), remote)
         for _ in range(transactions):
             noc_async_write(own, destination, nbytes)
     noc_async_write_barrier()
@@ -91,8 +94,7 @@ def write_cores_stateful(stamps, own, remote, nbytes, transactions, targets):
     """`write_cores` with the command buffer programmed once per target; one packet per write."""
     begin = get_timestamp()
     for target in range(targets):
-        place = get_arg_val(6 + target)
-        destination = get_noc_addr(place & 255, place >> 8, remote)
+        destination = get_noc_addr(get_arg_val(6 + 2 * target), get_arg_val(7 + 2 * target), remote)
         noc_async_write_one_packet_set_state(destination, nbytes)
         for _ in range(transactions):
             noc_async_write_one_packet_with_state(own, remote)

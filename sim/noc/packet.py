@@ -3,16 +3,19 @@
 The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual
 channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
-which keeps the tori free of deadlock (reference section 2.4); an ejection link lends both VCs of request or response to
-whoever comes.
+which keeps the tori free of deadlock (reference section 2.4); an ejection link has one VC for requests and lends both VCs
+of responses to whoever comes.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
-(flits - 1) // buffer links behind its head.  Claimed link by claimed link the cycle in which its tail leaves follows: not
-before the link has carried the flits claimed ahead, not before the tail has come over the link before, and only when the
-buffer behind has room.  Flits of different VCs interleave on a link; a packet of one flit therefore never waits for a
-long one of another class, which it delays by one cycle.
+(flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
+the next packet only while the buffer has room for another like it.  Claimed link by claimed link the cycle in which the
+tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link
+before, and only when the buffer behind has room.  Flits of different VCs interleave on a link; a packet of one flit
+therefore never waits for a long one of another class, which it delays by one cycle.
 
-Data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs together.
+At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
+together.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
+holds its ejection link.  Data for a DRAM channel come out of the network no faster than its write queue takes them.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 
@@ -40,10 +43,10 @@ LINK_DTYPE = np.dtype(
     + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting standing full".split()],
     align=True,
 )
-# reserved: the cycle until which the path of a multicast of tile `owner` holds the link; clear: the cycle from which the
-# link has nothing left to carry; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the
-# ring; standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that
-# buffer had room
+# clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
+# tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
+# standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had
+# room
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
@@ -52,6 +55,9 @@ PACKET_DTYPE = np.dtype(
     + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
     align=True,
 )  # fmt: skip
+# held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
+# a read request; stands: 1 + link * N_VCS + VC of the ejection that its request stands behind, or 0; gate: the DRAM channel
+# it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
@@ -126,8 +132,6 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
     pk.held = (flits - 1) // p.buffer
     pk.rest = flits - pk.held * p.buffer
     pk.answered, pk.gate = 0, -1
-    if response == 0:
-        pk.stands = -1
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
     pk.hop = pk.dateline = pk.delivered = 0
@@ -183,8 +187,8 @@ def claim(links, ports, p, packets, index, now, others):
     done = link.clear if pk.flits > 1 else start + 1
     if hop == 0:
         pk.begun = start
-        if pk.stands >= 0:
-            stands, pk.stands = pk.stands, -1
+        if pk.stands > 0:
+            stands, pk.stands = pk.stands - 1, 0
             others = leave_buffer(links, packets, stands, 1, p.niu_requests, now, others)
         done = max(done, start + pk.emission)
     else:
@@ -257,8 +261,8 @@ def release(links, p, packets, index, hop, first, last, now, others):
         if pk.delivered == 0:
             others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
         elif i == hop and pk.answered != 0 and pk.local == 0:
-            pk.stands = pk.route[i]
-            others = enter_buffer(links, packets, pk.stands, 1, p.niu_requests, free, others)
+            pk.stands = pk.route[i] + 1
+            others = enter_buffer(links, packets, pk.route[i], 1, p.niu_requests, free, others)
         else:
             others = set_free(links, packets, pk.route[i], free, others)
     return others

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.arch import load_arch
-from sim.dram.channel import build_banks, build_channels, build_dram_params, dram_access
+from sim.dram.channel import TICKS, build_banks, build_channels, build_dram_params, dram_access
 
 LATER = 150  # cycles: past the refresh window at the start of time
 
@@ -20,9 +20,9 @@ class Channel:
         return dram_access(self.state, self.banks, self.p, channel, address, size, is_write, time, noc)
 
 
-@pytest.mark.parametrize(("name", "latency"), [("wormhole_b0", 99), ("blackhole", 126)])
+@pytest.mark.parametrize(("name", "latency"), [("wormhole_b0", 135), ("blackhole", 160)])
 def test_lone_read_costs_the_measured_latency(name, latency):
-    """Reference section 3.2; 64 bytes take up to 3 cycles more on the bus than on the NoC."""
+    """noc_latencies.csv, reads of one transaction; 64 bytes take up to 3 cycles more on the bus than on the NoC."""
     assert latency <= Channel(name).access(0, 64, LATER) - LATER <= latency + 3
 
 
@@ -38,8 +38,19 @@ def test_lone_read_costs_the_measured_latency(name, latency):
 def test_sustained_rate_of_one_channel(name, is_write, measured):
     """Bytes per cycle of back-to-back 8 KiB accesses against silicon (reference section 3.2), within 4 %."""
     channel = Channel(name)
-    last = max(channel.access(8192 * i, 8192, 0, is_write) for i in range(2048))
-    assert 2048 * 8192 / last == pytest.approx(measured, rel=0.04)
+    for i in range(2048):
+        channel.access(8192 * i, 8192, 0, is_write)
+    assert 2048 * 8192 / (channel.state[0]["bus_free"] / TICKS) == pytest.approx(measured, rel=0.04)
+
+
+@pytest.mark.parametrize("name", ["wormhole_b0", "blackhole"])
+def test_who_acknowledges_a_write(name):
+    """The device on Wormhole, after its time on the channel; the controller's queue on Blackhole, as soon as it is in."""
+    arch = load_arch(name)
+    link, bus = 8192 / arch["noc.flit_bytes"], 8192 / arch["dram.bank_bytes_per_cycle"]
+    small, large = (Channel(name).access(0, size, 1000, True) - 1000 for size in (128, 8192))
+    expected = bus - link if arch["dram.device_acknowledges"] else 0
+    assert large - small == pytest.approx(expected, abs=3)
 
 
 def test_small_writes_cost_a_read_modify_write():

@@ -14,7 +14,7 @@ def route_of(width, height, noc, source, target):
     size, output = {"x": width, "y": height}, {"x": X_OUT, "y": Y_OUT}
     route = [(source, INJECT, 0)]
     if source == target:
-        return route
+        return [*route, (target, EJECT, 0)]
     dateline = 0
     for axis in ("x", "y") if noc == 0 else ("y", "x"):
         if place[axis] != goal[axis]:
@@ -31,6 +31,9 @@ def route_of(width, height, noc, source, target):
 class Packet:
     def __init__(self, arch, index, traffic):
         self.index, self.flits, self.response = index, traffic["flits"], traffic["response"]
+        self.local = traffic["source"] == traffic["target"]
+        self.held = (self.flits - 1) // arch["noc.buffer_flits"]
+        self.rest = self.flits - self.held * arch["noc.buffer_flits"]
         self.route = route_of(*arch.noc_size, traffic["noc"], traffic["source"], traffic["target"])
         self.links = [(traffic["noc"], tile, direction) for tile, direction, _ in self.route]
         self.hop, self.vcs, self.done, self.delivered = 0, [], [], None
@@ -48,6 +51,7 @@ class Reference:
             EJECT: arch["noc.router_to_niu_cycles"],
         }
         self.clear, self.vc_free, self.queues, self.ports = {}, {}, {}, {}
+        self.standing, self.full = {}, {}  # flits behind (link, VC); since when its buffer is full
         self.packets = [Packet(arch, i, record) for i, record in enumerate(traffic)]
         self.events = [(int(record["time"]), i) for i, record in enumerate(traffic)]
 
@@ -72,8 +76,10 @@ class Reference:
     def channels(self, packet):
         """The VCs a packet may take on its next link."""
         _, direction, dateline = packet.route[packet.hop]
+        if packet.local:
+            return ("local",)
         if direction == EJECT:
-            return (packet.response, 0), (packet.response, 1)
+            return ((packet.response, 0), (packet.response, 1)) if packet.response else ((0, 0),)
         return ((packet.response, int(dateline)),)
 
     def claim_in_turn(self, ready):
@@ -98,14 +104,16 @@ class Reference:
         packet.done.append(done)
         packet.vcs.append(vc)
         packet.hop += 1
-        held = (flits - 1) // self.arch["noc.buffer_flits"]
+        freed = self.leave(packet, hop - packet.held - 1)
         if packet.hop == len(packet.links):
-            packet.delivered = done - 1 + (self.arch["noc.local_cycles"] if hop == 0 else self.latency[direction])
-            return self.release(packet, range(hop, max(hop - held, 0) - 1, -1))
-        heapq.heappush(self.events, (start + self.latency[direction], packet.index))
-        return self.release(packet, [hop - held] if hop >= held else [])
+            packet.delivered = done - 1 + self.latency[EJECT]
+            return freed + self.release(packet, range(hop, max(hop - packet.held, 0) - 1, -1))
+        through = self.arch["noc.local_cycles"] - self.latency[EJECT] if packet.local else self.latency[direction]
+        heapq.heappush(self.events, (start + through, packet.index))
+        return freed + (self.release(packet, [hop - packet.held]) if hop >= packet.held else [])
 
     def release(self, packet, hops):
+        """Let the tail leave the links of `hops`; the rest of a packet that is under way stays in a buffer."""
         result = []
         leaves = packet.done[-1]
         for hop in range(len(packet.done) - 1, min(hops, default=len(packet.done)) - 1, -1):
@@ -113,8 +121,24 @@ class Reference:
                 room = self.arch["noc.buffer_flits"] + self.latency[packet.route[hop][1]]
                 leaves = max(packet.done[hop], leaves - room)
             if hop in hops:
-                result += self.free(packet.links[hop], packet.vcs[hop], max(leaves, self.now))
+                place, free = (packet.links[hop], packet.vcs[hop]), max(leaves, self.now)
+                if packet.delivered is None:
+                    self.standing[place] = self.standing.get(place, 0) + packet.rest
+                    if self.standing[place] + packet.rest > self.arch["noc.buffer_flits"]:
+                        self.full[place] = free
+                        continue
+                result += self.free(*place, free)
         return result
+
+    def leave(self, packet, hop):
+        """The rest of a packet goes on from the buffer behind a link of its route."""
+        if hop < 0:
+            return []
+        place = packet.links[hop], packet.vcs[hop]
+        self.standing[place] -= packet.rest
+        if place not in self.full or self.standing[place] + packet.rest > self.arch["noc.buffer_flits"]:
+            return []
+        return self.free(*place, max(self.full.pop(place), self.now))
 
     def free(self, link, vc, time):
         self.vc_free[link, vc] = time

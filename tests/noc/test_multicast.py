@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.arch import load_arch
-from sim.noc.multicast import send_multicast
+from sim.noc.multicast import PATH_TAKEN, send_multicast
 from sim.noc.packet import PACKET_DTYPE, REQUEST, build_links, build_noc_params, build_ports, head_event, prepare
 
 ONE_CYCLE = 1024
@@ -23,9 +23,9 @@ class Network:
     def tile(self, x, y):
         return y * self.width + x
 
-    def multicast(self, noc, source, corners, flits, time, loopback=0, path_open=0):
+    def multicast(self, noc, source, corners, flits, time, loopback=0, path_open=0, keep=0):
         return send_multicast(
-            self.links, self.p, self.mask, noc, source, *corners, loopback, path_open, flits, time, self.receivers
+            self.links, self.p, self.mask, noc, source, *corners, loopback, path_open, keep, flits, time, self.receivers
         )
 
     def unicast(self, noc, source, target, flits, time):
@@ -63,6 +63,28 @@ def test_a_linked_multicast_skips_the_reservation():
     net = Network()
     _, left, free = net.multicast(0, net.tile(1, 1), (1, 1, 3, 3), 3, 100, path_open=1)
     assert (left, free) == (100, 103)
+
+
+def test_a_reservation_fails_while_another_sender_holds_a_link_of_the_path():
+    """From the reservation until the tail has passed; the same sender, and paths elsewhere, are not refused."""
+    net = Network()
+    first, second, row = net.tile(1, 1), net.tile(2, 1), (1, 1, 9, 1)
+    _, _, free = net.multicast(0, first, row, 3, 0, loopback=1)
+    before = net.links.copy()
+    assert net.multicast(0, second, row, 3, free // 2, loopback=1)[0] == PATH_TAKEN
+    assert (net.links["clear"] == before["clear"]).all()
+    assert net.multicast(0, net.tile(1, 3), (1, 3, 9, 3), 3, free // 2, loopback=1)[0] == 8
+    assert net.multicast(0, first, row, 3, free, loopback=1)[0] == 8
+    assert net.multicast(0, second, row, 3, 10 * free, loopback=1)[0] == 8
+
+
+def test_a_linked_path_stays_held_until_the_last_packet():
+    net = Network()
+    first, second, row = net.tile(1, 1), net.tile(2, 1), (1, 1, 9, 1)
+    net.multicast(0, first, row, 3, 0, loopback=1, keep=1)
+    assert net.multicast(0, second, row, 3, 100_000, loopback=1)[0] == PATH_TAKEN
+    net.multicast(0, first, row, 3, 100_000, loopback=1, path_open=1)
+    assert net.multicast(0, second, row, 3, 200_000, loopback=1)[0] == 8
 
 
 def test_a_multicast_waits_for_unicasts_on_its_tree():

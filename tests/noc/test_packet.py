@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.packet import TRAFFIC, send
+from bench.packet import ONE_CYCLE, TRAFFIC, send
 from sim.arch import load_arch
-from sim.noc.packet import HELD
-from sim.noc.topology import INJECT, LINKS_PER_TILE, hops, link_index
+from sim.noc.packet import HELD, PACKET_DTYPE, build_links, build_noc_params, build_ports, head_event, prepare
+from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index
 from tests.noc.packet_reference import Reference
 
 ARCHES = ["wormhole_b0", "blackhole", "grayskull"]
@@ -80,13 +80,12 @@ def test_packets_and_flits_are_conserved(data):
     """Every packet arrives (no deadlock), crosses exactly its links, and leaves every VC and queue empty."""
     packets = random_traffic(data, WORMHOLE, 2000)
     links, arrival, _, crossed, _ = send(WORMHOLE, packets)
-    passed = [
-        hops(10, 12, p["noc"], p["source"], p["target"]) + 2 if p["source"] != p["target"] else 1 for p in packets
-    ]
+    passed = [hops(10, 12, p["noc"], p["source"], p["target"]) + 2 for p in packets]
     assert (arrival > packets["time"]).all()
     assert links["packets"].sum() == crossed == sum(passed)
     assert links["flits"].sum() == (packets["flits"] * passed).sum()
     assert (links["first_waiting"] == -1).all() and (links["vc_free"] < HELD).all()
+    assert (links["standing"] == 0).all() and (links["full"] == 0).all()
 
 
 def test_no_deadlock_when_every_ring_is_full():
@@ -135,6 +134,50 @@ def test_a_blocked_packet_that_fits_into_a_buffer_holds_no_link():
     assert delivered(busy, waits, behind)[2] == delivered(behind)[0]
 
 
+def test_short_packets_fill_a_buffer():
+    """Column 5 is busy; as many short packets wait for it as a buffer holds, the next one stays on the link behind."""
+    room = WORMHOLE["noc.buffer_flits"]
+    busy = (0, 0, tile(5, 2), tile(5, 5), 257)
+    waiting = [(0, 0, tile(1, 2), tile(5, 5), 1)] * (room + 2)
+    behind = (100, 0, tile(2, 2), tile(4, 2), 1)
+    assert delivered(busy, *waiting[:room], behind)[-1] == delivered(behind)[0]
+    assert delivered(busy, *waiting * 4, behind)[-1] > delivered(behind)[0] + 100
+
+
+def test_reads_that_wait_for_their_answers_fill_an_niu():
+    """An NIU takes `noc.niu_requests` read requests; the next one holds the ejection link until an answer leaves."""
+    links, ports, p = build_links(WORMHOLE), build_ports(WORMHOLE), build_noc_params(WORMHOLE)[0]
+    packets = np.zeros(p["niu_requests"] + 1, PACKET_DTYPE)
+    source, target = tile(1, 1), tile(2, 1)
+    for index, packet in enumerate(packets):
+        prepare(p, packet, 0, source, target, 1, 0, ONE_CYCLE)
+        packet["answered"] = 1
+        times = [100 * index]
+        while packet["delivered"] == 0 and times[-1] >= 0:
+            times.append(head_event(links, ports, p, packets, index, times[-1]))
+    assert packets["delivered"].tolist() == [1] * p["niu_requests"] + [0]
+    prepare(p, packets[0], 0, target, source, 33, 1, ONE_CYCLE)
+    head_event(links, ports, p, packets, 0, 10_000)
+    assert packets[-1]["delivered"] == 1 and p["granted"] == len(packets) - 1
+
+
+def test_a_dram_channel_takes_writes_no_faster_than_it_stores_them():
+    """The write queue takes the first writes at the link's rate, the later ones at the channel's."""
+    links, ports, p = build_links(WORMHOLE), build_ports(WORMHOLE), build_noc_params(WORMHOLE)[0]
+    per_packet = 2048 / WORMHOLE["dram.bank_bytes_per_cycle"]
+    ends = []
+    for index in range(20):
+        packets = np.zeros(1, PACKET_DTYPE)
+        prepare(p, packets[0], 0, tile(1, 1), tile(5, 2), 65, 0, ONE_CYCLE)
+        packets[0]["gate"], packets[0]["gate_ticks"] = 120, round(256 * per_packet)
+        time = 66 * index
+        while packets[0]["delivered"] == 0:
+            time = head_event(links, ports, p, packets, 0, time)
+        ends.append(time)
+    assert 64 <= ends[1] - ends[0] < 70
+    assert ends[-1] - ends[-2] == pytest.approx(per_packet, abs=1.5)
+
+
 def test_the_l1_port_is_shared_by_both_nocs_and_both_directions():
     """Four packets into and out of one L1 take what its port needs for all of them: 64 B/cycle, two flits."""
     here = tile(4, 4)
@@ -152,8 +195,16 @@ def test_a_torrent_of_acknowledgements_takes_a_cycle_each():
 
 @given(st.integers(1, 300), st.integers(0, 1))
 def test_a_self_transfer_stays_out_of_the_network(flits, noc):
+    """It uses the injection and the ejection link of its own tile."""
     links = send(WORMHOLE, traffic((0, noc, tile(3, 3), tile(3, 3), flits)))[0]
-    assert list(np.flatnonzero(links["flits"])) == [link_index(120, noc, tile(3, 3), INJECT)]
+    assert list(np.flatnonzero(links["flits"])) == [link_index(120, noc, tile(3, 3), end) for end in (INJECT, EJECT)]
+
+
+def test_a_self_transfer_shares_the_ports_of_its_tile():
+    """What comes from elsewhere and what a tile sends to itself go out of the network in turn."""
+    here = tile(4, 4)
+    own, other = (0, 0, here, here, 257), (0, 0, tile(2, 4), here, 257)
+    assert max(delivered(*[own] * 4, *[other] * 4)) >= 8 * 257
 
 
 @pytest.mark.parametrize("direction", range(LINKS_PER_TILE))
