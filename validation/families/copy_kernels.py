@@ -10,41 +10,43 @@ IN, IN_B, OUT = 0, 1, 16
 
 
 @kernel
-def read_blocks(address, size, first, step, count, block):
-    """Reader: `count` pages in blocks into the circular buffer IN."""
+def read_blocks(address, size, first, step, count, block, rounds):
+    """Reader: `count` pages in blocks into the circular buffer IN, `rounds` times."""
     source = InterleavedAddrGen(address, page_size=size, dram=True)
-    page = first
-    left = count
-    while left > 0:
-        now = min(block, left)
-        cb_reserve_back(IN, now)
-        target = get_write_ptr(IN)
-        for _ in range(now):
-            noc_async_read_page(page, source, target)
-            page += step
-            target += size
-        noc_async_read_barrier()
-        cb_push_back(IN, now)
-        left -= now
+    for _ in range(rounds):
+        page = first
+        left = count
+        while left > 0:
+            now = min(block, left)
+            cb_reserve_back(IN, now)
+            target = get_write_ptr(IN)
+            for _ in range(now):
+                noc_async_read_page(page, source, target)
+                page += step
+                target += size
+            noc_async_read_barrier()
+            cb_push_back(IN, now)
+            left -= now
 
 
 @kernel
-def write_blocks(address, size, first, step, count, block, cb):
-    """Writer: `count` pages in blocks out of the circular buffer `cb`."""
+def write_blocks(address, size, first, step, count, block, rounds, cb):
+    """Writer: `count` pages in blocks out of the circular buffer `cb`, `rounds` times."""
     target = InterleavedAddrGen(address, page_size=size, dram=True)
-    page = first
-    left = count
-    while left > 0:
-        now = min(block, left)
-        cb_wait_front(cb, now)
-        source = get_read_ptr(cb)
-        for _ in range(now):
-            noc_async_write_page(page, target, source)
-            page += step
-            source += size
-        noc_async_write_barrier()
-        cb_pop_front(cb, now)
-        left -= now
+    for _ in range(rounds):
+        page = first
+        left = count
+        while left > 0:
+            now = min(block, left)
+            cb_wait_front(cb, now)
+            source = get_read_ptr(cb)
+            for _ in range(now):
+                noc_async_write_page(page, target, source)
+                page += step
+                source += size
+            noc_async_write_barrier()
+            cb_pop_front(cb, now)
+            left -= now
 
 
 @kernel
@@ -93,46 +95,6 @@ def walk_pages(address, size, pages, stride, block, scratch):
             noc_async_read_page(i * stride % pages, source, target)
             target += size
         noc_async_read_barrier()
-
-
-@kernel
-def copy_blocks_in(address, size, first, count, block, rounds):
-    """Reader of a copy that is repeated `rounds` times."""
-    source = InterleavedAddrGen(address, page_size=size, dram=True)
-    for _ in range(rounds):
-        page = first
-        left = count
-        while left > 0:
-            now = min(block, left)
-            cb_reserve_back(IN, now)
-            target = get_write_ptr(IN)
-            for _ in range(now):
-                noc_async_read_page(page, source, target)
-                page += 1
-                target += size
-            noc_async_read_barrier()
-            cb_push_back(IN, now)
-            left -= now
-
-
-@kernel
-def copy_blocks_out(address, size, first, count, block, rounds):
-    """Writer of a copy that is repeated `rounds` times."""
-    target = InterleavedAddrGen(address, page_size=size, dram=True)
-    for _ in range(rounds):
-        page = first
-        left = count
-        while left > 0:
-            now = min(block, left)
-            cb_wait_front(IN, now)
-            source = get_read_ptr(IN)
-            for _ in range(now):
-                noc_async_write_page(page, target, source)
-                page += 1
-                source += size
-            noc_async_write_barrier()
-            cb_pop_front(IN, now)
-            left -= now
 
 
 @kernel

@@ -14,7 +14,7 @@ def spec(row):
 
 
 def time_ns(arch, core, size, pages, stride, block):
-    """ns for as many reads as there are pages; page numbers are taken modulo their number, a stride of all banks stays in one."""
+    """ns for as many reads as there are pages, modulo their number: a stride of all banks stays in one."""
     with Bench(arch) as bench:
         address = bench.pages(size, pages)
         bench.add(core, kernels.walk_pages, (address, size, pages, stride, block, bench.scratch), 0, 1)

@@ -42,9 +42,9 @@ def relu_stream(arch, cores, dtype, tiles, block, blocks):
         for core, (first, count) in zip(bench.cores(cores), split_work(tiles, cores), strict=True):
             for index in (IN, OUT):
                 bench.buffer(core, blocks * block, size, index, dtype)
-            bench.add(core, copy_kernels.read_blocks, (source, size, first, 1, count, block), 0, 1)
+            bench.add(core, copy_kernels.read_blocks, (source, size, first, 1, count, block, 1), 0, 1)
             bench.compute(core, copy_kernels.relu_blocks, (count, block), fp32=dtype == DataFormat.Float32)
-            bench.add(core, copy_kernels.write_blocks, (target, size, first, 1, count, block, OUT), 1, 0)
+            bench.add(core, copy_kernels.write_blocks, (target, size, first, 1, count, block, 1, OUT), 1, 0)
         return bench.run_ns()
 
 
