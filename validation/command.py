@@ -17,6 +17,7 @@ KINDS = {
     "numerics": "golden cases",
     "compute": "compute time",
     "kernels": "small kernels",
+    "dispatch": "dispatch and host transfers",
 }
 SHOWN_SKIPS = 10
 
