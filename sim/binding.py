@@ -90,8 +90,10 @@ def program_cost(program, arch):
             unique[core] += WORD * len(words)
     common = WORD * sum(len(kernel.common_args) for kernel in program.kernels)
     shared = _config_bytes(program, arch) + common
-    ring = [sum(sizes[i] for i in own) + unique[core] + shared for core, own in groups.items()]
+    binaries = {core: sum(sizes[i] for i in own) for core, own in groups.items()}
+    ring = [size + unique[core] + shared for core, size in binaries.items()]
     return ProgramCost(
+        program=program.program,
         binary_bytes=sum(sizes[index] for group in kernel_groups for index in group),
         kernel_groups=len(kernel_groups),
         argument_packets=len({tuple(groups[core]) for core, size in unique.items() if size}),
@@ -100,7 +102,15 @@ def program_cost(program, arch):
         config_cores=len(groups),
         config_bytes=shared,
         ring_bytes=max(ring, default=0),
+        ring_binary_bytes=max(binaries.values(), default=0),
+        ncrisc_bytes=max(
+            (size for kernel, size in zip(program.kernels, sizes, strict=True) if _is_ncrisc(kernel)), default=0
+        ),
     )
+
+
+def _is_ncrisc(kernel):
+    return not kernel.is_compute and PROCESSOR_SLOTS[kernel.parameters.processor] == NCRISC
 
 
 def _binary_bytes(kernel):

@@ -8,18 +8,19 @@ the architecture, calibrated on the published times per program (section 5.7) an
 queues (section 5.8).
 """
 
-from collections import deque
 from dataclasses import dataclass
 
+from sim.config_ring import ConfigRing
 from sim.environment import FS_PER_NS
-from sim.errors import CommandFault, ProgramError, TensimError, UsageError
+from sim.errors import CommandFault, TensimError, UsageError
 from sim.queue import Queue
 
 
 @dataclass
 class ProgramCost:
-    """What the dispatcher writes for one program."""
+    """What the dispatcher writes for one program, and `ncrisc_bytes` that each worker copies at its start."""
 
+    program: int = 0  # its id
     binary_bytes: int = 0
     kernel_groups: int = 0
     argument_packets: int = 0  # kernel groups with unique arguments
@@ -28,6 +29,8 @@ class ProgramCost:
     config_cores: int = 0
     config_bytes: int = 0  # circular buffers, semaphores and common arguments
     ring_bytes: int = 0  # configuration memory of the core that needs most
+    ring_binary_bytes: int = 0  # binaries in it
+    ncrisc_bytes: int = 0  # largest binary of an NCRISC
 
 
 class Costs:
@@ -42,20 +45,30 @@ class Costs:
     def __getitem__(self, name):
         return self._fs[name]
 
-    def configuration(self, cost, host_fed=True):
+    def configuration(self, cost, host_fed=True, write_binaries=True):
         """Time the dispatcher is busy with one program.
 
-        Its packets add up; binaries stream beside them.  `host_fed`: commands come over PCIe and binaries
-        from DRAM, beside the dispatcher's work.  Otherwise (a trace) commands come from device memory and
-        binaries from the prefetcher's cache.
+        Its packets add up; binaries, if it writes them, stream beside them.  `host_fed`: commands come over
+        PCIe and binaries from DRAM, beside the dispatcher's work.  Otherwise (a trace) commands come from
+        device memory and binaries from the prefetcher's cache.
         """
         ns = self._ns
         total = ns["program_ns"] + max(cost.kernel_groups - 1, 0) * ns["kernel_group_ns"]
         total += self._configuration_packets(cost) + self._argument_packets(cost)
-        total = max(total, cost.binary_bytes / ns["binary_bytes_per_ns"])
+        if write_binaries:
+            total = max(total, cost.binary_bytes / ns["binary_bytes_per_ns"])
         if host_fed:
             total = max(total, ns["fetch_ns"] + cost.binary_bytes / ns["fetch_bytes_per_ns"])
         return round(total * FS_PER_NS)
+
+    def start(self, cost):
+        """Time from the go signal to the first instruction of a kernel.
+
+        Wormhole and Grayskull workers copy the NCRISC's binary into its own instruction memory first, beside the rest of
+        the start (reference section 5.6).
+        """
+        copy = cost.ncrisc_bytes / 1024 * self._ns["ncrisc_copy_kib_ns"] - self._ns["ncrisc_copy_hidden_ns"]
+        return self["go"] + round(max(copy, 0) * FS_PER_NS)
 
     def _configuration_packets(self, cost):
         """ns for circular buffers, semaphores and common arguments: a packet per group of cores."""
@@ -90,7 +103,7 @@ class CommandQueue(Queue):
         super().__init__(device, index, device.env)
         self.capacity = device.arch["dispatch.issue_queue_bytes"] // device.num_queues
         self.programs = {}  # sub-device -> event: end of the last program issued here
-        self.staged = deque()  # (bytes of configuration, end event) of programs that hold ring space
+        self.ring = ConfigRing(device.arch["dispatch.config_ring_bytes"], device.arch["dispatch.launch_ring_entries"])
         self.capture = None  # sim.tracing.Capture while programs are recorded instead of run
         self.next_event_id = 1
 
@@ -133,12 +146,12 @@ class CommandQueue(Queue):
 
         `bound`: `sim.binding.BoundProgram`; `host_fed`: its commands come from the host, not from a trace buffer.
         """
-        yield from self._reserve(bound.cost.ring_bytes)
-        yield self.env.timeout(self.device.costs.configuration(bound.cost, host_fed))
+        write_binaries = yield from self.ring.reserve(bound.cost, keep_binaries=not host_fed)
+        yield self.env.timeout(self.device.costs.configuration(bound.cost, host_fed, write_binaries))
         self.serving.handed_over = True
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done
-        self.staged.append((bound.cost.ring_bytes, done))
+        self.ring.stage(bound.cost, done, keep_binaries=not host_fed)
         self._processes = [process for process in self._processes if process.is_alive]
         self._processes.append(self.env.process(self._stoppable(self._go(bound, self.serving, before, done))))
 
@@ -156,8 +169,7 @@ class CommandQueue(Queue):
             yield self.env.timeout(wait)
         for bound in programs:
             yield from self.run_program(bound, host_fed=False)
-        ends = self.env.all_of([done for _, done in self.staged if not done.processed])
-        self.staged = deque([(self.device.arch["dispatch.config_ring_bytes"], ends)])
+        self.ring.fill(self.env.all_of([one.done for one in self.ring.staged if not one.done.processed]))
 
     def _reset_workers(self, sub_devices):
         turns = [self.device.workers[one].request() for one in sub_devices]
@@ -165,22 +177,6 @@ class CommandQueue(Queue):
         yield self.env.timeout(self.device.costs["go"] + self.device.costs["done"])
         for one, turn in zip(sub_devices, turns, strict=True):
             self.device.workers[one].release(turn)
-
-    def _reserve(self, size):
-        ring, depth = (
-            self.device.arch["dispatch.config_ring_bytes"],
-            self.device.arch["dispatch.launch_ring_entries"],
-        )
-        if size > ring:
-            raise ProgramError(
-                f"a program needs {size} B of kernel configuration (binaries, arguments, circular buffers) "
-                f"per core; the ring has {ring} B"
-            )
-        while self.staged and (len(self.staged) >= depth or sum(used for used, _ in self.staged) + size > ring):
-            _, done = self.staged[0]
-            if not done.processed:
-                yield done
-            self.staged.popleft()
 
     def run_function(self, function, duration, exclusive=True):
         """Let `duration` femtoseconds pass, then call `function`: a program known by its time only.
@@ -203,7 +199,7 @@ class CommandQueue(Queue):
         try:
             with device.workers[bound.sub_device].request() as turn:
                 yield turn
-                yield self.env.timeout(device.costs["go"])
+                yield self.env.timeout(device.costs.start(bound.cost))
                 item.begin(self.env.now)
                 yield self.env.launch(device.lane, bound.launch)
                 yield self.env.timeout(device.costs["done"])

@@ -17,6 +17,11 @@ COLUMNS = {
 }
 ARCHS = ("wormhole_b0", "blackhole")
 GROUPS = 8  # kernel groups of a row that says so without a number (reference section 5.7)
+SHADOW = {
+    "cycles": 40_000,
+    "kernel_groups": 0,
+    "all_cores": True,
+}  # "N_shadow": a slow program, then N fast ones (the same)
 SEMAPHORES = 4  # of a row that says "sems" without a number (the same)
 MAXED = {"cbs": 32, "args": 128, "semaphores": 4, "all_cores": True}  # "maxed_config_params" (the same)
 UNKNOWN_PROGRAM = {
@@ -90,7 +95,7 @@ def _read_word(words, found, payload):
     elif words.take("1", "core") or words.take("one", "core"):
         found["all_cores"] = False
     else:
-        return _read_count(words.take_count({*COUNTED, "g", "bytes", "kernel"}), found, payload)
+        return _read_count(words.take_count({*COUNTED, "g", "bytes", "kernel", "shadow"}), found, payload)
     return True
 
 
@@ -100,6 +105,8 @@ def _read_count(counted, found, payload):
     number, unit = counted
     if unit == "bytes":  # the column then holds the run time of the kernels
         found |= {"text_bytes": number, "cycles": payload, "all_cores": True}
+    elif unit == "shadow":
+        found |= {**SHADOW, "fast": number}
     elif unit == "kernel":
         found["cycles"] = number
     else:

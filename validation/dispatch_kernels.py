@@ -1,19 +1,14 @@
-"""Kernels of the dispatch benchmark: empty ones of a stated size, and ones that run for a stated time."""
+"""The kernel of the dispatch benchmark: of a stated size, it ends at once or runs for a stated time."""
 # ruff: noqa: F403, F405
 
 from host_api.kernel_api import *
 
 
 @kernel
-def padded():
-    """Ends at once; `nops` instructions that never run fill the binary.  Common argument 0, if there is one, is 0."""
-    if get_compile_time_arg_val(0) > 0:
-        riscv_nop(get_named_compile_time_arg_val("nops"))
-
-
-@kernel
-def busy():
-    """Runs until the wall clock has gone on by `cycles`."""
+def benchmark():
+    """Runs until the wall clock has gone on by compile-time argument 0; `nops` instructions that never run fill the binary."""
     begun = get_timestamp()
-    while get_timestamp() - begun < get_compile_time_arg_val(0):
+    if get_compile_time_arg_val(0) < 0:
         riscv_nop(get_named_compile_time_arg_val("nops"))
+    while get_timestamp() - begun < get_compile_time_arg_val(0):
+        pass

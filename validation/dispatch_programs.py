@@ -15,7 +15,7 @@ from sim.environment import FS_PER_NS
 from validation import dispatch_kernels as kernels
 
 FEW, MANY = 16, 48  # programs of the two runs: more than the launch ring and the configuration ring hold
-TRACE_REGION = 1 << 22
+TRACE_REGION = 1 << 26
 START_BYTES, NOP_BYTES = 256, 4  # of an empty kernel's binary; of a nop
 CB_BYTES = 16  # of each circular buffer (reference section 5.7)
 NO_HOST = {"host.enqueue_program_ns": 0}  # commands wait in the queue, as behind thousands of warm-up programs
@@ -25,14 +25,16 @@ NO_HOST = {"host.enqueue_program_ns": 0}  # commands wait in the queue, as behin
 class Shape:
     """A program of the benchmark.
 
-    `text_bytes`: of each processor's binary; `cycles`: run time of the kernels; `args`, `common_args`: words of each
-    kernel; `cb_groups`: groups of cores with circular buffers of their own.
+    `text_bytes`: of each processor's binary; `cycles`: run time of the kernels; `fast`: programs without run time behind
+    each of those; `args`, `common_args`: words of each kernel; `kernel_groups`: 0 for one per column of the grid;
+    `cb_groups`: groups of cores with circular buffers of their own.
     """
 
     text_bytes: int = START_BYTES
     processors: tuple = ("brisc", "ncrisc", "trisc")
     all_cores: bool = False
     cycles: int = 0
+    fast: int = 0
     args: int = 0
     common_args: int = 0
     cbs: int = 0
@@ -50,30 +52,26 @@ def groups(grid, count):
     return [first, *(tt.CoreRange(core, core) for core in last)]
 
 
-def build(grid, shape):
-    """The program of a shape."""
+def build(grid, shape, cycles):
+    """The program of a shape, its kernels running for `cycles`."""
     program = tt.create_program()
     one = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(0, 0))
-    parts = groups(grid, shape.kernel_groups) if shape.all_cores else [one]
+    parts = groups(grid, shape.kernel_groups or grid.x) if shape.all_cores else [one]
     for part in parts:
         for processor in shape.processors:
-            _add_kernel(program, part, processor, shape)
-    for part in groups(grid, shape.cb_groups) if shape.cb_groups > 1 else parts:
+            _add_kernel(program, part, processor, shape, cycles)
+    for part in groups(grid, shape.cb_groups) if shape.all_cores else [one]:
         for index in range(shape.cbs):
             config = tt.CircularBufferConfig(CB_BYTES, {index: tt.DataFormat.Float16_b}).set_page_size(index, CB_BYTES)
             tt.create_circular_buffer(program, part, config)
     for _ in range(shape.semaphores):
-        tt.create_semaphore(program, tt.CoreRangeSet(parts), 0)
+        tt.create_semaphore(program, groups(grid, 1)[0] if shape.all_cores else one, 0)
     return program
 
 
-def _add_kernel(program, cores, processor, shape):
+def _add_kernel(program, cores, processor, shape, cycles):
     nops = max(shape.text_bytes - START_BYTES, 0) // NOP_BYTES
-    code = kernels.busy if shape.cycles else kernels.padded
-    options = {
-        "compile_args": [shape.cycles],
-        "named_compile_args": {"nops": 1 if shape.cycles else nops},
-    }
+    options = {"compile_args": [cycles], "named_compile_args": {"nops": nops}}
     config = {
         "brisc": lambda: tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC.NOC_0, **options),
         "ncrisc": lambda: tt.DataMovementConfig(
@@ -81,7 +79,7 @@ def _add_kernel(program, cores, processor, shape):
         ),
         "trisc": lambda: tt.ComputeConfig(**options),
     }[processor]()
-    kernel = tt.create_kernel(program, code, cores, config)
+    kernel = tt.create_kernel(program, kernels.benchmark, cores, config)
     if shape.args:
         tt.set_runtime_args(program, kernel, cores, [0] * shape.args)
     if shape.common_args:
@@ -89,26 +87,29 @@ def _add_kernel(program, cores, processor, shape):
 
 
 def time_per_program(arch, shape):
-    """Simulated ns per program, back to back."""
+    """Simulated ns per program, back to back; with `fast` ones behind it, per round."""
     overrides = {} if shape.traced else NO_HOST
     config = SystemConfig.named(arch, overrides=overrides, numerics="off")
     with System(config) as system:
         device = system.open(f"sim://{arch}?trace_region={TRACE_REGION}").metal
         queue = device.command_queue(0)
-        program = build(device.compute_with_storage_grid_size(), shape)
-        tt.enqueue_program(queue, program, blocking=True)
+        grid = device.compute_with_storage_grid_size()
+        programs = [build(grid, shape, shape.cycles)] + [build(grid, shape, 0)] * min(shape.fast, 1)
+        for program in programs:
+            tt.enqueue_program(queue, program, blocking=True)
+        turn = programs[:1] + programs[1:] * shape.fast
         loop = _traced if shape.traced else _enqueued
-        few, many = (loop(device, queue, program, count) for count in (FEW, MANY))
+        few, many = (loop(device, queue, turn * count) for count in (FEW, MANY))
     return (many - few) / (MANY - FEW)
 
 
-def _enqueued(device, queue, program, count):
-    return _timed(device, lambda: [tt.enqueue_program(queue, program) for _ in range(count)])
+def _enqueued(device, queue, programs):
+    return _timed(device, lambda: [tt.enqueue_program(queue, program) for program in programs])
 
 
-def _traced(device, queue, program, count):
+def _traced(device, queue, programs):
     trace = tt.begin_trace_capture(device, 0)
-    for _ in range(count):
+    for program in programs:
         tt.enqueue_program(queue, program)
     tt.end_trace_capture(device, 0, trace)
     return _timed(device, lambda: tt.enqueue_trace(queue, trace))
