@@ -8,6 +8,7 @@ the architecture, calibrated on the published times per program (section 5.7) an
 queues (section 5.8).
 """
 
+from collections import deque
 from dataclasses import dataclass
 
 from sim.config_ring import ConfigRing
@@ -15,10 +16,12 @@ from sim.environment import FS_PER_NS
 from sim.errors import CommandFault, TensimError, UsageError
 from sim.queue import Queue
 
+RELAY_PIECES = 2  # the buffer of a remote chip's prefetcher holds 256 KiB, two of the largest commands (section 5.3)
+
 
 @dataclass
 class ProgramCost:
-    """What the dispatcher writes for one program, and `ncrisc_bytes` that each worker copies at its start."""
+    """What the dispatcher writes for one program, and what workers do at its start."""
 
     program: int = 0  # its id
     binary_bytes: int = 0
@@ -31,6 +34,7 @@ class ProgramCost:
     ring_bytes: int = 0  # configuration memory of the core that needs most
     ring_binary_bytes: int = 0  # binaries in it
     ncrisc_bytes: int = 0  # largest binary of an NCRISC
+    circular_buffers: int = 0  # of the core that has most
 
 
 class Costs:
@@ -64,11 +68,11 @@ class Costs:
     def start(self, cost):
         """Time from the go signal to the first instruction of a kernel.
 
-        Wormhole and Grayskull workers copy the NCRISC's binary into its own instruction memory first, beside the rest of
-        the start (reference section 5.6).
+        Workers set up the circular buffers; those of Wormhole and Grayskull also copy the NCRISC's binary into its own
+        instruction memory, beside the rest of the start (reference section 5.6).
         """
         copy = cost.ncrisc_bytes / 1024 * self._ns["ncrisc_copy_kib_ns"] - self._ns["ncrisc_copy_hidden_ns"]
-        return self["go"] + round(max(copy, 0) * FS_PER_NS)
+        return self["go"] + round((max(copy, 0) + cost.circular_buffers * self._ns["cb_setup_ns"]) * FS_PER_NS)
 
     def _configuration_packets(self, cost):
         """ns for circular buffers, semaphores and common arguments: a packet per group of cores."""
@@ -81,13 +85,19 @@ class Costs:
         return first + groups * ns["config_group_ns"] + payload
 
     def _argument_packets(self, cost):
-        """ns for unique arguments: a packet per kernel group, in it one write per core."""
+        """ns for unique arguments: a packet per kernel group, in it one write per core, once its first one has come."""
         ns = self._ns
         writes = (
             max(ns["argument_core_ns"], ns["argument_write_ns"] + size / ns["argument_bytes_per_ns"])
             for size in cost.argument_bytes
         )
-        return cost.argument_packets * ns["argument_packet_ns"] + sum(writes)
+        fill = max(cost.argument_bytes, default=0) / ns["argument_fill_bytes_per_ns"]
+        return cost.argument_packets * (ns["argument_packet_ns"] + fill) + sum(writes)
+
+    def relay(self, link, n_bytes, write):
+        """Time in which the dispatch kernels of two chips move a piece of a host transfer over their ethernet."""
+        rate = self._ns["relay_write_bytes_per_ns" if write else "relay_read_bytes_per_ns"]
+        return max(link.duration_fs(n_bytes), round((n_bytes / rate + link.latency_ns) * FS_PER_NS))
 
     def transfer(self, n_bytes, pages, write):
         """Time of a host transfer: the PCIe rate, or for small pages the work per page and its bytes."""
@@ -128,18 +138,40 @@ class CommandQueue(Queue):
     def transfer(self, n_bytes, pages, write):
         """Move bytes between host and chip in pieces of one command, sharing the links with other queues and chips.
 
-        A chip without PCIe is reached over the ethernet of one that has it, each piece behind its way over PCIe.
+        A chip without PCIe is reached over the ethernet of one that has it, where the dispatch kernels relay: a piece
+        goes over its second link while the next is on the first, as far as the relay's buffer holds them.
         """
         piece, device = self.device.arch["dispatch.max_command_bytes"], self.device
         hops = (device.down if write else device.up).hops
-        left, left_pages = n_bytes, pages
+        left, left_pages, relayed = n_bytes, pages, deque()
         while left > 0:
             count = min(left, piece)
             part = left_pages if count == left else left_pages * count // left
-            for hop in hops:
-                time = device.costs.transfer(count, part, write) if hop.kind == "pcie" else hop.duration_fs(count)
-                yield from device.topology.occupy(hop, time, count, begin=self.begin)
+            steps = [(hop, self._hop_time(hop, count, part, write)) for hop in hops]
+            yield from device.topology.occupy(*steps[0], count, begin=self.begin)
+            if len(steps) > 1:
+                relayed.append(self._spawn(self._relay(steps[1:], count)))
+            if len(relayed) > RELAY_PIECES:
+                yield relayed.popleft()
             left, left_pages = left - count, left_pages - part
+        yield self.env.all_of(relayed)
+
+    def _hop_time(self, hop, count, pages, write):
+        if hop.kind == "pcie":
+            return self.device.costs.transfer(count, pages, write)
+        return self.device.costs.relay(hop, count, write)
+
+    def _relay(self, steps, count):
+        """The rest of a piece's way, link after link."""
+        for hop, time in steps:
+            yield from self.device.topology.occupy(hop, time, count)
+
+    def _spawn(self, work):
+        """Start a process that ends with the queue."""
+        self._processes = [process for process in self._processes if process.is_alive]
+        process = self.env.process(self._stoppable(work))
+        self._processes.append(process)
+        return process
 
     def run_program(self, bound, host_fed=True):
         """Write a program's configuration, then leave the go signal and the end to the subordinate dispatcher.
@@ -152,8 +184,7 @@ class CommandQueue(Queue):
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done
         self.ring.stage(bound.cost, done, keep_binaries=not host_fed)
-        self._processes = [process for process in self._processes if process.is_alive]
-        self._processes.append(self.env.process(self._stoppable(self._go(bound, self.serving, before, done))))
+        self._spawn(self._go(bound, self.serving, before, done))
 
     def run_trace(self, programs, sub_devices):
         """Run bound programs from a trace buffer (reference section 4.4).

@@ -25,7 +25,6 @@ SHADOW = {
 SEMAPHORES = 4  # of a row that says "sems" without a number (the same)
 MAXED = {"cbs": 32, "args": 128, "semaphores": 4, "all_cores": True}  # "maxed_config_params" (the same)
 UNKNOWN_PROGRAM = {
-    "shadow",
     "prefetcher",
     "eth",
     "subdevices",
