@@ -8,15 +8,12 @@ the architecture, calibrated on the published times per program (section 5.7) an
 queues (section 5.8).
 """
 
-from collections import deque
 from dataclasses import dataclass
 
 from sim.config_ring import ConfigRing
 from sim.environment import FS_PER_NS
 from sim.errors import CommandFault, TensimError, UsageError
 from sim.queue import Queue
-
-RELAY_PIECES = 2  # the buffer of a remote chip's prefetcher holds 256 KiB, two of the largest commands (section 5.3)
 
 
 @dataclass
@@ -49,20 +46,20 @@ class Costs:
     def __getitem__(self, name):
         return self._fs[name]
 
-    def configuration(self, cost, host_fed=True, write_binaries=True):
-        """Time the dispatcher is busy with one program.
+    def fetch(self, cost):
+        """Time in which the prefetcher brings a program's commands over PCIe and its binaries from DRAM.
 
-        Its packets add up; binaries, if it writes them, stream beside them.  `host_fed`: commands come over
-        PCIe and binaries from DRAM, beside the dispatcher's work.  Otherwise (a trace) commands come from
-        device memory and binaries from the prefetcher's cache.
+        For a trace both come from device memory, too fast to count.
         """
+        return round((self._ns["fetch_ns"] + cost.binary_bytes / self._ns["fetch_bytes_per_ns"]) * FS_PER_NS)
+
+    def configuration(self, cost, write_binaries=True):
+        """Time the dispatcher is busy with one program: its packets add up; binaries, if it writes them, stream beside."""
         ns = self._ns
         total = ns["program_ns"] + max(cost.kernel_groups - 1, 0) * ns["kernel_group_ns"]
         total += self._configuration_packets(cost) + self._argument_packets(cost)
         if write_binaries:
             total = max(total, cost.binary_bytes / ns["binary_bytes_per_ns"])
-        if host_fed:
-            total = max(total, ns["fetch_ns"] + cost.binary_bytes / ns["fetch_bytes_per_ns"])
         return round(total * FS_PER_NS)
 
     def start(self, cost):
@@ -139,22 +136,23 @@ class CommandQueue(Queue):
         """Move bytes between host and chip in pieces of one command, sharing the links with other queues and chips.
 
         A chip without PCIe is reached over the ethernet of one that has it, where the dispatch kernels relay: a piece
-        goes over its second link while the next is on the first, as far as the relay's buffer holds them.
+        goes over its second link while the next is on the first (their buffer holds two, reference section 5.3).
         """
         piece, device = self.device.arch["dispatch.max_command_bytes"], self.device
         hops = (device.down if write else device.up).hops
-        left, left_pages, relayed = n_bytes, pages, deque()
+        left, left_pages, relayed = n_bytes, pages, None
         while left > 0:
             count = min(left, piece)
             part = left_pages if count == left else left_pages * count // left
             steps = [(hop, self._hop_time(hop, count, part, write)) for hop in hops]
             yield from device.topology.occupy(*steps[0], count, begin=self.begin)
+            if relayed is not None:
+                yield relayed
             if len(steps) > 1:
-                relayed.append(self._spawn(self._relay(steps[1:], count)))
-            if len(relayed) > RELAY_PIECES:
-                yield relayed.popleft()
+                relayed = self._spawn(self._relay(steps[1:], count))
             left, left_pages = left - count, left_pages - part
-        yield self.env.all_of(relayed)
+        if relayed is not None:
+            yield relayed
 
     def _hop_time(self, hop, count, pages, write):
         if hop.kind == "pcie":
@@ -178,8 +176,10 @@ class CommandQueue(Queue):
 
         `bound`: `sim.binding.BoundProgram`; `host_fed`: its commands come from the host, not from a trace buffer.
         """
+        fetched = self.env.now + (self.device.costs.fetch(bound.cost) if host_fed else 0)
         write_binaries = yield from self.ring.reserve(bound.cost, keep_binaries=not host_fed)
-        yield self.env.timeout(self.device.costs.configuration(bound.cost, host_fed, write_binaries))
+        written = self.env.now + self.device.costs.configuration(bound.cost, write_binaries)
+        yield self.env.timeout(max(fetched, written) - self.env.now)
         self.serving.handed_over = True
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done

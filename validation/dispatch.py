@@ -17,19 +17,11 @@ COLUMNS = {
 }
 ARCHS = ("wormhole_b0", "blackhole")
 GROUPS = 8  # kernel groups of a row that says so without a number (reference section 5.7)
-SHADOW = {
-    "cycles": 40_000,
-    "kernel_groups": 0,
-    "all_cores": True,
-}  # "N_shadow": a slow program, then N fast ones (the same)
+# "N_shadow": a slow program, then N fast ones (the same)
+SHADOW = {"cycles": 40_000, "kernel_groups": 0, "all_cores": True}
 SEMAPHORES = 4  # of a row that says "sems" without a number (the same)
 MAXED = {"cbs": 32, "args": 128, "semaphores": 4, "all_cores": True}  # "maxed_config_params" (the same)
-UNKNOWN_PROGRAM = {
-    "prefetcher",
-    "eth",
-    "subdevices",
-    "subdevice",
-}  # words whose program the name does not tell
+UNKNOWN_PROGRAM = {"prefetcher", "eth", "subdevices", "subdevice"}  # words whose program the name does not tell
 COUNTED = {"cb": "cbs", "cbs": "cbs", "rta": "args", "crta": "common_args", "sem": "semaphores", "sems": "semaphores"}
 
 
