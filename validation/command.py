@@ -17,6 +17,7 @@ KINDS = {
     "numerics": "golden cases",
     "compute": "compute time",
     "kernels": "small kernels",
+    "streaming": "streaming by size",
     "dispatch": "dispatch and host transfers",
 }
 SHOWN_SKIPS = 10
@@ -35,7 +36,7 @@ def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
 
     For numerics, FILES are folders of golden cases (index.json and arrays), and datums are compared bit by bit.
     """
-    from validation.figures import summary
+    from validation.figures import add_rank_correlation, summary
     from validation.rows import read_rows
     from validation.runner import validate
 
@@ -59,6 +60,8 @@ def validate_command(kind, files, group_by, plot, jobs, fresh, json_to):
         )
     group_of = None if columns is None else lambda row: "/".join(row["columns"][name] for name in columns)
     result = summary(rows, skipped + bad, seconds, group_of)
+    if getattr(module, "RANKED", False):
+        add_rank_correlation(result, group_of)
     if plot:
         from validation.plots import plot_rows
 
@@ -94,13 +97,16 @@ def print_summary(kind, result):
     """The groups, the bad ones first, then all rows."""
     table = Table(title=f"{KINDS[kind]}: simulated against measured, |error| in %")
     table.add_column("group")
-    for name in ("n", "median", "p90", "worst", "bias"):
+    ranked = "rank_correlation" in result
+    for name in ("n", "median", "p90", "worst", "bias", *["rank corr."] * ranked):
         table.add_column(name, justify="right")
     for name, figures in [*result["groups"].items(), ("all", result)]:
         if not figures["n"]:
             continue
         cells = (figures[f"{key}_pct"] for key in ("median_abs_err", "p90_abs_err", "max_abs_err", "bias"))
-        table.add_row(name, str(figures["n"]), *(f"{value:.1f}" for value in cells))
+        rank = figures.get("rank_correlation")
+        ranks = ["-" if rank is None else f"{rank:.4f}"] * ranked
+        table.add_row(name, str(figures["n"]), *(f"{value:.1f}" for value in cells), *ranks)
     Console(file=click.get_text_stream("stdout")).print(table)
     for one in result["skipped"][:SHOWN_SKIPS]:
         click.echo(f"skipped {one['id']}: {one['why']}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sim.errors import UsageError
 from validation.command import KINDS
-from validation.figures import distribution, summary
+from validation.figures import add_rank_correlation, distribution, summary
 from validation.goals import MEAN, MEDIAN
 from validation.rows import cases_of, read_rows
 from validation.runner import validate
@@ -91,7 +91,10 @@ def run_kind(kind, tables, jobs, on_progress, keep=True):
     rows, skipped, bad, seconds = validate(
         kind, module, tables, jobs, lambda share: on_progress(f"validate {kind}: {share:.0%}"), keep
     )
-    return summary(rows, skipped + bad, seconds)
+    result = summary(rows, skipped + bad, seconds)
+    if getattr(module, "RANKED", False):
+        add_rank_correlation(result)
+    return result
 
 
 def lines_of(kind, result):

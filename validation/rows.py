@@ -3,7 +3,8 @@
 A kind of validation (`validation.noc`, ...) is a module with
 - `COLUMNS`: for each layout of file it understands, the columns that tell it;
 - `read(row) -> Case`: what to simulate for one row, from its columns, never from its measured value; raises `Skip`;
-- `simulate(case.spec) -> float`: runs it, in a process of its own, and returns what was measured, in the row's unit.
+- `simulate(case.spec) -> float`: runs it, in a process of its own, and returns what was measured, in the row's unit;
+- `RANKED = True`, if the order of its rows counts: the rank correlation is then among the figures.
 """
 
 import csv
