@@ -29,6 +29,8 @@ def distribution(errors):
 
 def rank_correlation(measured, simulated):
     """Spearman's: the correlation of the ranks, equal values sharing theirs; None for fewer than two different values."""
+    if not len(measured):
+        return None
     ranks = [_ranks(values) for values in (measured, simulated)]
     if any(np.ptp(one) == 0 for one in ranks):
         return None

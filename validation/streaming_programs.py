@@ -109,9 +109,8 @@ def matmul_time(m, k, n, count):
         _matmul_buffers(program, box, height, k, n, depth, dtype)
         ready, received = (tt.create_semaphore(program, box, 0) for _ in range(2))
         _feed_and_multiply(program, cores, (height, k, n), depth)
-        writer = tt.WriterDataMovementConfig(
-            compile_args=[depth * n, ready, received, height, n, sub_h, sub_w, k // depth]
-        )
+        blocks = [depth * n, ready, received, k // depth, height * n]
+        writer = tt.WriterDataMovementConfig(compile_args=blocks)
         places = [device.worker_core_from_logical_core(core) for core in (box.start_coord, box.end_coord)]
         corners = [places[1].x, places[1].y, places[0].x, places[0].y]  # of a multicast on NoC 1
         others = (
