@@ -2,7 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test numerics bench lint fuzz schema clean
+DATA ?=
+
+.PHONY: demo test numerics bench validate validate-quick lint fuzz schema clean
 
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
@@ -17,6 +19,16 @@ numerics: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python -m bench
+
+# All published measurements in the folder DATA against simulation; figures go to docs/. Resumes where it was stopped.
+validate: .venv/ready
+	@test -d "$(DATA)" || { echo "make validate needs the folder of the measurements: make validate DATA=folder" >&2; exit 2; }
+	mkdir -p build
+	$(BIN)/python -m validation run "$(DATA)" --plots docs --json build/validate.json
+
+# The committed sample of them: fails where accuracy fell below the committed baseline.
+validate-quick: .venv/ready
+	$(BIN)/python -m validation run --quick
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """A frozen program on a device: the launch its chip starts, and what the dispatcher writes for it."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from sim.commands import DataMovementParameters
@@ -90,8 +91,10 @@ def program_cost(program, arch):
             unique[core] += WORD * len(words)
     common = WORD * sum(len(kernel.common_args) for kernel in program.kernels)
     shared = _config_bytes(program, arch) + common
-    ring = [sum(sizes[i] for i in own) + unique[core] + shared for core, own in groups.items()]
+    binaries = {core: sum(sizes[i] for i in own) for core, own in groups.items()}
+    ring = [size + unique[core] + shared for core, size in binaries.items()]
     return ProgramCost(
+        program=program.program,
         binary_bytes=sum(sizes[index] for group in kernel_groups for index in group),
         kernel_groups=len(kernel_groups),
         argument_packets=len({tuple(groups[core]) for core, size in unique.items() if size}),
@@ -100,12 +103,27 @@ def program_cost(program, arch):
         config_cores=len(groups),
         config_bytes=shared,
         ring_bytes=max(ring, default=0),
+        ring_binary_bytes=max(binaries.values(), default=0),
+        circular_buffers=_most_circular_buffers(program),
+        ncrisc_bytes=max(
+            (size for kernel, size in zip(program.kernels, sizes, strict=True) if _is_ncrisc(kernel)), default=0
+        ),
     )
+
+
+def _is_ncrisc(kernel):
+    return not kernel.is_compute and PROCESSOR_SLOTS[kernel.parameters.processor] == NCRISC
 
 
 def _binary_bytes(kernel):
     """Bytes of a kernel's binaries; a compute kernel is three, one per TRISC."""
     return kernel.compile().text_bytes * (TRISCS if kernel.is_compute else 1)
+
+
+def _most_circular_buffers(program):
+    """Circular buffers of the core that has most."""
+    per_core = Counter(core for cb in program.circular_buffers for core in cb.cores for _ in cb.formats)
+    return max(per_core.values(), default=0)
 
 
 def _config_bytes(program, arch):

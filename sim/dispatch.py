@@ -8,18 +8,19 @@ the architecture, calibrated on the published times per program (section 5.7) an
 queues (section 5.8).
 """
 
-from collections import deque
 from dataclasses import dataclass
 
+from sim.config_ring import ConfigRing
 from sim.environment import FS_PER_NS
-from sim.errors import CommandFault, ProgramError, TensimError, UsageError
+from sim.errors import CommandFault, TensimError, UsageError
 from sim.queue import Queue
 
 
 @dataclass
 class ProgramCost:
-    """What the dispatcher writes for one program."""
+    """What the dispatcher writes for one program, and what workers do at its start."""
 
+    program: int = 0  # its id
     binary_bytes: int = 0
     kernel_groups: int = 0
     argument_packets: int = 0  # kernel groups with unique arguments
@@ -28,6 +29,9 @@ class ProgramCost:
     config_cores: int = 0
     config_bytes: int = 0  # circular buffers, semaphores and common arguments
     ring_bytes: int = 0  # configuration memory of the core that needs most
+    ring_binary_bytes: int = 0  # binaries in it
+    ncrisc_bytes: int = 0  # largest binary of an NCRISC
+    circular_buffers: int = 0  # of the core that has most
 
 
 class Costs:
@@ -42,20 +46,30 @@ class Costs:
     def __getitem__(self, name):
         return self._fs[name]
 
-    def configuration(self, cost, host_fed=True):
-        """Time the dispatcher is busy with one program.
+    def fetch(self, cost):
+        """Time in which the prefetcher brings a program's commands over PCIe and its binaries from DRAM.
 
-        Its packets add up; binaries stream beside them.  `host_fed`: commands come over PCIe and binaries
-        from DRAM, beside the dispatcher's work.  Otherwise (a trace) commands come from device memory and
-        binaries from the prefetcher's cache.
+        For a trace both come from device memory, too fast to count.
         """
+        return round((self._ns["fetch_ns"] + cost.binary_bytes / self._ns["fetch_bytes_per_ns"]) * FS_PER_NS)
+
+    def configuration(self, cost, write_binaries=True):
+        """Time the dispatcher is busy with one program: its packets add up; binaries, if it writes them, stream beside."""
         ns = self._ns
         total = ns["program_ns"] + max(cost.kernel_groups - 1, 0) * ns["kernel_group_ns"]
         total += self._configuration_packets(cost) + self._argument_packets(cost)
-        total = max(total, cost.binary_bytes / ns["binary_bytes_per_ns"])
-        if host_fed:
-            total = max(total, ns["fetch_ns"] + cost.binary_bytes / ns["fetch_bytes_per_ns"])
+        if write_binaries:
+            total = max(total, cost.binary_bytes / ns["binary_bytes_per_ns"])
         return round(total * FS_PER_NS)
+
+    def start(self, cost):
+        """Time from the go signal to the first instruction of a kernel.
+
+        Workers set up the circular buffers; those of Wormhole and Grayskull also copy the NCRISC's binary into its own
+        instruction memory, beside the rest of the start (reference section 5.6).
+        """
+        copy = cost.ncrisc_bytes / 1024 * self._ns["ncrisc_copy_kib_ns"] - self._ns["ncrisc_copy_hidden_ns"]
+        return self["go"] + round((max(copy, 0) + cost.circular_buffers * self._ns["cb_setup_ns"]) * FS_PER_NS)
 
     def _configuration_packets(self, cost):
         """ns for circular buffers, semaphores and common arguments: a packet per group of cores."""
@@ -68,13 +82,19 @@ class Costs:
         return first + groups * ns["config_group_ns"] + payload
 
     def _argument_packets(self, cost):
-        """ns for unique arguments: a packet per kernel group, in it one write per core."""
+        """ns for unique arguments: a packet per kernel group, in it one write per core, once its first one has come."""
         ns = self._ns
         writes = (
             max(ns["argument_core_ns"], ns["argument_write_ns"] + size / ns["argument_bytes_per_ns"])
             for size in cost.argument_bytes
         )
-        return cost.argument_packets * ns["argument_packet_ns"] + sum(writes)
+        fill = max(cost.argument_bytes, default=0) / ns["argument_fill_bytes_per_ns"]
+        return cost.argument_packets * (ns["argument_packet_ns"] + fill) + sum(writes)
+
+    def relay(self, link, n_bytes, write):
+        """Time in which the dispatch kernels of two chips move a piece of a host transfer over their ethernet."""
+        rate = self._ns["relay_write_bytes_per_ns" if write else "relay_read_bytes_per_ns"]
+        return max(link.duration_fs(n_bytes), round((n_bytes / rate + link.latency_ns) * FS_PER_NS))
 
     def transfer(self, n_bytes, pages, write):
         """Time of a host transfer: the PCIe rate, or for small pages the work per page and its bytes."""
@@ -90,7 +110,7 @@ class CommandQueue(Queue):
         super().__init__(device, index, device.env)
         self.capacity = device.arch["dispatch.issue_queue_bytes"] // device.num_queues
         self.programs = {}  # sub-device -> event: end of the last program issued here
-        self.staged = deque()  # (bytes of configuration, end event) of programs that hold ring space
+        self.ring = ConfigRing(device.arch["dispatch.config_ring_bytes"], device.arch["dispatch.launch_ring_entries"])
         self.capture = None  # sim.tracing.Capture while programs are recorded instead of run
         self.next_event_id = 1
 
@@ -115,32 +135,56 @@ class CommandQueue(Queue):
     def transfer(self, n_bytes, pages, write):
         """Move bytes between host and chip in pieces of one command, sharing the links with other queues and chips.
 
-        A chip without PCIe is reached over the ethernet of one that has it, each piece behind its way over PCIe.
+        A chip without PCIe is reached over the ethernet of one that has it, where the dispatch kernels relay: a piece
+        goes over its second link while the next is on the first (their buffer holds two, reference section 5.3).
         """
         piece, device = self.device.arch["dispatch.max_command_bytes"], self.device
         hops = (device.down if write else device.up).hops
-        left, left_pages = n_bytes, pages
+        left, left_pages, relayed = n_bytes, pages, None
         while left > 0:
             count = min(left, piece)
             part = left_pages if count == left else left_pages * count // left
-            for hop in hops:
-                time = device.costs.transfer(count, part, write) if hop.kind == "pcie" else hop.duration_fs(count)
-                yield from device.topology.occupy(hop, time, count, begin=self.begin)
+            steps = [(hop, self._hop_time(hop, count, part, write)) for hop in hops]
+            yield from device.topology.occupy(*steps[0], count, begin=self.begin)
+            if relayed is not None:
+                yield relayed
+            if len(steps) > 1:
+                relayed = self._spawn(self._relay(steps[1:], count))
             left, left_pages = left - count, left_pages - part
+        if relayed is not None:
+            yield relayed
+
+    def _hop_time(self, hop, count, pages, write):
+        if hop.kind == "pcie":
+            return self.device.costs.transfer(count, pages, write)
+        return self.device.costs.relay(hop, count, write)
+
+    def _relay(self, steps, count):
+        """The rest of a piece's way, link after link."""
+        for hop, time in steps:
+            yield from self.device.topology.occupy(hop, time, count)
+
+    def _spawn(self, work):
+        """Start a process that ends with the queue."""
+        self._processes = [process for process in self._processes if process.is_alive]
+        process = self.env.process(self._stoppable(work))
+        self._processes.append(process)
+        return process
 
     def run_program(self, bound, host_fed=True):
         """Write a program's configuration, then leave the go signal and the end to the subordinate dispatcher.
 
         `bound`: `sim.binding.BoundProgram`; `host_fed`: its commands come from the host, not from a trace buffer.
         """
-        yield from self._reserve(bound.cost.ring_bytes)
-        yield self.env.timeout(self.device.costs.configuration(bound.cost, host_fed))
+        fetched = self.env.now + (self.device.costs.fetch(bound.cost) if host_fed else 0)
+        write_binaries = yield from self.ring.reserve(bound.cost, keep_binaries=not host_fed)
+        written = self.env.now + self.device.costs.configuration(bound.cost, write_binaries)
+        yield self.env.timeout(max(fetched, written) - self.env.now)
         self.serving.handed_over = True
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done
-        self.staged.append((bound.cost.ring_bytes, done))
-        self._processes = [process for process in self._processes if process.is_alive]
-        self._processes.append(self.env.process(self._stoppable(self._go(bound, self.serving, before, done))))
+        self.ring.stage(bound.cost, done, keep_binaries=not host_fed)
+        self._spawn(self._go(bound, self.serving, before, done))
 
     def run_trace(self, programs, sub_devices):
         """Run bound programs from a trace buffer (reference section 4.4).
@@ -156,8 +200,7 @@ class CommandQueue(Queue):
             yield self.env.timeout(wait)
         for bound in programs:
             yield from self.run_program(bound, host_fed=False)
-        ends = self.env.all_of([done for _, done in self.staged if not done.processed])
-        self.staged = deque([(self.device.arch["dispatch.config_ring_bytes"], ends)])
+        self.ring.fill(self.env.all_of([one.done for one in self.ring.staged if not one.done.processed]))
 
     def _reset_workers(self, sub_devices):
         turns = [self.device.workers[one].request() for one in sub_devices]
@@ -165,22 +208,6 @@ class CommandQueue(Queue):
         yield self.env.timeout(self.device.costs["go"] + self.device.costs["done"])
         for one, turn in zip(sub_devices, turns, strict=True):
             self.device.workers[one].release(turn)
-
-    def _reserve(self, size):
-        ring, depth = (
-            self.device.arch["dispatch.config_ring_bytes"],
-            self.device.arch["dispatch.launch_ring_entries"],
-        )
-        if size > ring:
-            raise ProgramError(
-                f"a program needs {size} B of kernel configuration (binaries, arguments, circular buffers) "
-                f"per core; the ring has {ring} B"
-            )
-        while self.staged and (len(self.staged) >= depth or sum(used for used, _ in self.staged) + size > ring):
-            _, done = self.staged[0]
-            if not done.processed:
-                yield done
-            self.staged.popleft()
 
     def run_function(self, function, duration, exclusive=True):
         """Let `duration` femtoseconds pass, then call `function`: a program known by its time only.
@@ -203,7 +230,7 @@ class CommandQueue(Queue):
         try:
             with device.workers[bound.sub_device].request() as turn:
                 yield turn
-                yield self.env.timeout(device.costs["go"])
+                yield self.env.timeout(device.costs.start(bound.cost))
                 item.begin(self.env.now)
                 yield self.env.launch(device.lane, bound.launch)
                 yield self.env.timeout(device.costs["done"])

@@ -27,6 +27,8 @@ KINDS = {
     "compute": "compute time",
     "kernels": "small kernels",
     "gemm": "matrix products",
+    "streaming": "streaming by size",
+    "dispatch": "dispatch and host transfers",
 }
 SHOWN_SKIPS = 10
 
@@ -46,7 +48,7 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
 
     For numerics, FILES are folders of golden cases (index.json and arrays), and datums are compared bit by bit.
     """
-    from validation.figures import summary
+    from validation.figures import add_rank_correlation, summary
     from validation.rows import read_rows
     from validation.runner import validate
 
@@ -85,6 +87,8 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
         result["noc_model"] = noc_model
     if hasattr(module, "pairs"):
         result["pairs"] = module.pairs(rows)
+    if getattr(module, "RANKED", False):
+        add_rank_correlation(result, group_of)
     if plot:
         from validation.plots import plot_rows
 
@@ -134,13 +138,16 @@ def print_summary(kind, result, skipped):
     """The groups, the bad ones first, then all rows."""
     table = Table(title=f"{KINDS[kind]}: simulated against measured, |error| in %")
     table.add_column("group")
-    for name in ("n", "median", "p90", "worst", "bias"):
+    ranked = "rank_correlation" in result
+    for name in ("n", "median", "p90", "worst", "bias", *["rank corr."] * ranked):
         table.add_column(name, justify="right")
     for name, figures in [*result["groups"].items(), ("all", result)]:
         if "median_abs_err_pct" not in figures:
             continue
         cells = (figures[f"{key}_pct"] for key in ("median_abs_err", "p90_abs_err", "max_abs_err", "bias"))
-        table.add_row(name, str(figures["n"]), *(f"{value:.1f}" for value in cells))
+        rank = figures.get("rank_correlation")
+        ranks = ["-" if rank is None else f"{rank:.4f}"] * ranked
+        table.add_row(name, str(figures["n"]), *(f"{value:.1f}" for value in cells), *ranks)
     if table.row_count:
         Console().print(table)
     if result.get("pairs", {}).get("n"):
@@ -148,7 +155,7 @@ def print_summary(kind, result, skipped):
     for one in skipped[:SHOWN_SKIPS]:
         click.echo(f"skipped {one['id']}: {one['why']}")
     if len(skipped) > SHOWN_SKIPS:
-        click.echo(f"... and {len(result['skipped']) - SHOWN_SKIPS} more skipped (--json lists them)")
+        click.echo(f"... and {len(skipped) - SHOWN_SKIPS} more skipped (--json lists them)")
     click.echo(f"{result['n']} rows in {result['host_seconds']:.1f} s")
     unmeasured = sum(row["measured"] is None for row in result["rows"])
     if unmeasured:

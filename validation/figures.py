@@ -35,6 +35,32 @@ def distribution(errors):
     }
 
 
+def rank_correlation(measured, simulated):
+    """Spearman's: the correlation of the ranks, equal values sharing theirs; None for fewer than two different values."""
+    if not len(measured):
+        return None
+    ranks = [_ranks(values) for values in (measured, simulated)]
+    if any(np.ptp(one) == 0 for one in ranks):
+        return None
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def _ranks(values):
+    _, inverse, counts = np.unique(np.asarray(values, float), return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[inverse]
+
+
+def add_rank_correlation(result, group_of=None):
+    """Add `rank_correlation`, overall and per group, to a `summary`; rows measured as a range do not count."""
+    groups = {}
+    for row in result["rows"]:
+        if not isinstance(row["measured"], tuple):
+            groups.setdefault(row["group"] if group_of is None else group_of(row), []).append(row)
+    for figures, rows in [(result, sum(groups.values(), []))] + [(result["groups"][g], r) for g, r in groups.items()]:
+        figures["rank_correlation"] = rank_correlation([r["measured"] for r in rows], [r["simulated"] for r in rows])
+
+
 def summary(rows, skipped, host_seconds, group_of=None):
     """The contract of the design page for `rows`: dicts with id, group, measured, simulated, unit, err_pct.
 

@@ -6,7 +6,8 @@ A kind of validation (`validation.noc`, ...) is a module with
 - `simulate(case.spec)`: runs it, in a process of its own, and returns what was measured, in the row's unit; or several
   numbers, of which `case.value` takes what the row measured;
 - optionally `METRICS`: {name: a `read` of its own}, for rows with several measurements; the first is the default;
-- `pairs(rows) -> dict`, if designs can be told apart in its rows: see `validation.pairs`.
+- `pairs(rows) -> dict`, if designs can be told apart in its rows: see `validation.pairs`;
+- `RANKED = True`, if the order of its rows counts: the rank correlation is then among the figures.
 """
 
 import csv

@@ -29,6 +29,7 @@ from sim.cores.operations import Op
 
 OPERATIONS = kernel_api.OPERATIONS | kernel_api_compute.OPERATIONS
 MAX_INLINE_DEPTH = 24
+MAX_NOPS, NOPS_CHARGED = 1 << 16, 2048  # of one call; at once: a count of plain code has 12 bits
 PAGE_ADDRESS = {"alu": 4, "mul": 1, "load": 2}  # instructions of one page-to-bank calculation
 C_INTEGERS = {
     "uint32": lambda v: v & 0xFFFFFFFF,
@@ -665,6 +666,17 @@ class Calls(Expressions):
         self._belongs(node, "tt_instruction", COMPUTE)
         self.decide(values["count"], "an argument of tt_instruction")
         self.post([(COMPUTE, Op.TT_INSTRUCTION, [str(int(Instruction[name])), values["count"].number])])
+
+    def _call_riscv_nop(self, node, positional, keywords):
+        """riscv_nop(count=1): that many `nop` in a row, each 4 bytes of the binary and a cycle where it runs."""
+        count = self.integers(node, "riscv_nop", parameters("count=1"), positional, keywords)["count"].constant
+        if count is None and self.lenient:
+            return
+        if count is None or not 0 <= count <= MAX_NOPS:
+            self.refuse(node, f"riscv_nop takes a number up to {MAX_NOPS} that is known when the kernel is compiled")
+        for done in range(0, count, NOPS_CHARGED):
+            self.cost("alu", count=min(NOPS_CHARGED, count - done))
+            self.flush()
 
     def _call_ASSERT(self, node, positional, keywords):
         if len(positional) != 1 or keywords:
