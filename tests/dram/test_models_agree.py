@@ -57,7 +57,8 @@ def controller_rate(arch, addresses, size, kinds):
     ],
 )
 def test_rates_agree(name, pattern, size, write_share, tolerance):
-    arch = load_arch(name, {"dram.request_cycles": 0.0, "dram.partial_write_bytes": 0})
+    overrides = {"dram.request_cycles": 0.0, "dram.partial_write_bytes": 0, "dram.device_acknowledges": 1}
+    arch = load_arch(name, overrides)  # acknowledgements tell when data have been written
     n, rng = TOTAL // max(size, 512), np.random.default_rng(0)
     addresses = np.arange(n) * size if pattern == "stream" else rng.integers(0, 1 << 16, n) * 8192
     kinds = (rng.random(n) < write_share).astype(int)

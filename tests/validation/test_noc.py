@@ -5,7 +5,9 @@ import json
 
 import pytest
 
+import host_api as tt
 from host_api.cli import main
+from sim.arch import load_arch
 from validation import noc
 from validation.rows import Row, Skip, read_rows
 
@@ -64,6 +66,31 @@ def test_who_sends_to_whom():
     assert noc.issuers(spec) == [(2, 0)]
     spec = noc.read(row(pattern="ONE_FROM_ALL", direction="read", targets="8x7-1"), "latencies").spec
     assert noc.issuers(spec) == [(0, 0)] and len(noc.targets(spec, (0, 0))) == 55
+    spec = noc.read(row(pattern="ROW_TO_ROW", targets="8x1", mechanism="MULTICAST"), "latencies").spec
+    assert noc.issuers(spec) == [(x, 1) for x in range(8)]
+    spec = noc.read(row(pattern="ROW_TO_ROW", targets="8x1", mechanism="MULTICAST", mcast_loopback=1), "latencies").spec
+    assert noc.issuers(spec) == [(x, 0) for x in range(8)]
+
+
+def zones(seed, **changes):
+    """(begin, end) of every sender's zone with a seed of the back-off."""
+    spec = noc.read(row(**changes), "latencies").spec
+    arch = load_arch(spec[0], {"board": noc.BOARDS[spec[0]], "noc.backoff_seed": seed})
+    device = tt.create_device(arch=arch, numerics="off")
+    try:
+        return noc.run(device, spec)
+    finally:
+        tt.close_device(device)
+
+
+def test_senders_of_linked_multicasts_have_the_path_one_after_the_other():
+    """Eight senders of a row: whoever has reserved it sends all packets; the others back off, by the seed."""
+    changes = {"pattern": "ROW_TO_ROW", "targets": "8x1", "mechanism": "MULTICAST_LINKED", "mcast_loopback": 1}
+    changes |= {"transactions_per_target_or_mcast": 16, "transaction_bytes": 4096}
+    one = zones(1, **changes)
+    ends = sorted(end for _, end in one)
+    assert all(later - sooner >= 15 * 129 for sooner, later in zip(ends, ends[1:], strict=False))
+    assert zones(1, **changes) == one != zones(2, **changes)
 
 
 @pytest.mark.parametrize(
