@@ -72,7 +72,7 @@ def print_lines(result):
         goal = "-" if line.goal is None else f"{line.goal:g}"
         holds = {None: "-", True: "yes", False: "NO"}[line.holds]
         table.add_row(line.kind, line.chip, str(line.n), str(line.skipped), *cells, goal, holds)
-    Console(file=click.get_text_stream("stdout"), width=120).print(table)
+    Console(width=120).print(table)
     for kind, rho in result["rank_correlation"].items():
         click.echo(f"rank correlation {kind}: {rho:.4f}")
     for path in result["unknown_files"]:

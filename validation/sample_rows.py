@@ -13,7 +13,7 @@ from sim.errors import UsageError
 from validation.everything import modules, table_of
 from validation.rows import Skip, cases_of
 
-PER_CHIP = 8
+PER_CHIP = 4
 
 
 def rank(row):

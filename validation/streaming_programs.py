@@ -1,6 +1,8 @@
 """Programs of the streaming measurements: an interleaved exp over all cores, and a matmul with A height-sharded in L1."""
 
 import functools
+import itertools
+import math
 
 import host_api as tt
 from examples.common import ceil_div, create_circular_buffer, grid_cores, grid_range, split_work
@@ -22,7 +24,7 @@ BANKS = 12  # of DRAM
 LONG = (
     24  # tiles per core of a stream that is simulated in full; the slope of longer ones is that of at most `LONG` + 11
 )
-L1_TILES = 624  # bf16 tiles of buffers in L1 (1.22 MiB): no row with fewer is slow, every one with more is
+L1_TILES = 624  # bf16 tiles (1.22 MiB) that buffers may take of L1, from which rows on products are slower
 DST_TILES = 8  # bf16 tiles of half a destination register
 
 
@@ -44,9 +46,18 @@ def exp_time(tiles, dtype, in_l1):
     rounds = ceil_div(tiles, cores)
     if rounds <= LONG:
         return exp_run(tiles, dtype, in_l1)
-    shorter = LONG - BANKS + rounds % BANKS
-    begin, end = (exp_run(n * cores, dtype, in_l1) for n in (shorter, shorter + BANKS))
-    return begin + (end - begin) / BANKS * (tiles / cores - shorter)
+    shorter, longer = alike(rounds, in_l1)
+    begin, end = (exp_run(n * cores, dtype, in_l1) for n in (shorter, longer))
+    return begin + (end - begin) / (longer - shorter) * (tiles / cores - shorter)
+
+
+def alike(rounds, in_l1):
+    """Two short streams in which cores begin with the same banks as in a long one: so many tiles per core."""
+    like = (n for n in itertools.count(LONG // 2) if n % BANKS == rounds % BANKS)
+    if in_l1:  # and how many cores begin in the same L1 bank
+        sharing = math.gcd(rounds, GRID[0] * GRID[1])
+        like = (n for n in like if math.gcd(n, GRID[0] * GRID[1]) == sharing)
+    return next(like), next(like)
 
 
 @functools.lru_cache
@@ -81,11 +92,9 @@ def _interleaved(device, tiles, dtype, memory):
 # --- matmul
 
 
-def subblock(rows, columns):
-    """(h, w) of an output subblock as tt-metal's choice for a sharded operand: whole rows of the output, or one tile."""
-    if columns > DST_TILES:
-        return 1, 1
-    return max(h for h in range(1, rows + 1) if rows % h == 0 and (h == 1 or h * columns <= DST_TILES)), columns
+def subblock(columns):
+    """(h, w) of an output subblock, the output sharded like A: a row of the output where it fits a register, or one tile."""
+    return (1, columns) if columns <= DST_TILES else (1, 1)
 
 
 def block_depth(height, k, n):
@@ -128,9 +137,15 @@ def matmul_time(m, k, n, count):
 
 def _matmul_buffers(program, box, height, k, n, depth, dtype):
     blocks = min(k // depth, DOUBLE_BUFFER)
-    sizes = (CB_IN0, height * k), (CB_IN1, blocks * depth * n), (CB_PARTIALS, height * n), (CB_OUT, height * n)
-    for index, tiles in sizes:
+    for index, tiles in ((CB_IN0, height * k), (CB_IN1, blocks * depth * n)):
         create_circular_buffer(program, box, index, tiles, dtype)
+    page = tile_size(dtype)
+    config = tt.CircularBufferConfig(
+        height * n * page, {CB_PARTIALS: dtype, CB_OUT: dtype}
+    )  # partials become the output
+    for index in (CB_PARTIALS, CB_OUT):
+        config.set_page_size(index, page)
+    tt.create_circular_buffer(program, box, config)
 
 
 def _feed_and_multiply(program, cores, shape, depth):
@@ -139,6 +154,6 @@ def _feed_and_multiply(program, cores, shape, depth):
     places, blocks = tt.CoreRangeSet([tt.CoreRange(core, core) for core in cores]), k // depth
     feeder = tt.ReaderDataMovementConfig(compile_args=[CB_IN0, height * depth, blocks])
     tt.create_kernel(program, feed, places, feeder)
-    arguments = [1, blocks, height, n, depth, *subblock(height, n), 0, 0]
+    arguments = [1, blocks, height, n, depth, *subblock(n), 1, 1]
     config = tt.ComputeConfig(math_fidelity=tt.MathFidelity.HiFi2, compile_args=arguments)
     tt.create_kernel(program, multiply_blocks, places, config)

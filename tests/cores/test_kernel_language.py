@@ -170,6 +170,12 @@ def test_float_bits():
     assert "constant" in str(refusal("x = float_bits(a)"))
 
 
+def test_riscv_nop_is_text_that_takes_its_time_where_it_runs():
+    small, large = (compiled(f"if a > b:\n    riscv_nop({count})") for count in (1, 5001))
+    assert large.text_bytes - small.text_bytes == 4 * 5000
+    assert "known when the kernel is compiled" in str(refusal("riscv_nop(a)"))
+
+
 @pytest.mark.parametrize("expression", ["a // b", "a % b"])
 def test_division_by_zero_stops_the_thread(expression):
     driver = Driver((3, 0))
