@@ -96,6 +96,22 @@ def test_small_programs_at_low_load_differ_by_little(chips, seed):
     assert flit == pytest.approx(packet, rel=0.02)
 
 
+@pytest.mark.parametrize("flits", [1, 2])
+def test_both_nocs_share_the_port_of_an_l1(chips, flits):
+    """Two cores write to one over a NoC each while it sends over both, four streams: with `flits` per cycle through the L1
+    port they take the bytes over the port's rate, less than a fifth more for distances and uneven sharing.
+    """
+    arch, noc = chips[0].arch, (0, 1)
+    rate, size = flits * arch["noc.flit_bytes"], 65536
+    middle, *others = arch.worker_coords[:5]
+    rows = [(others[n], 0, EventKind.WRITE, n, middle, size, 0) for n in noc]
+    rows += [(middle, n, EventKind.WRITE, n, others[2 + n], size, 0) for n in noc]
+    limited = load_arch(arch.name, {"l1.noc_port_bytes_per_cycle": rate})
+    for model in ("packet", "flit"):
+        (taken,) = cycles([Chip(limited, numerics="off", noc=model)], events(*rows))
+        assert 4 * size / rate <= taken < 1.2 * 4 * size / rate
+
+
 def test_both_models_take_the_same_links(chips):
     """Hundreds of transfers and multicasts at once: every link of both NoCs carries the same flits and packets."""
     rng = np.random.default_rng(7)
@@ -142,6 +158,8 @@ def test_the_same_run_takes_the_same_cycles(chips):
     assert replay(other, table, 0, "open") == first
 
 
-def test_an_unknown_model_is_refused():
+def test_what_the_flit_model_cannot_do_is_refused():
+    with pytest.raises(UsageError, match="noc.hop_cycles is 0.5; the flit model takes whole cycles"):
+        Chip(load_arch("wormhole_b0", {"noc.hop_cycles": 0.5}), noc="flit")
     with pytest.raises(UsageError, match="not one of packet, flit"):
         Chip(load_arch("wormhole_b0"), noc="wire")
