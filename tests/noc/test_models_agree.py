@@ -98,18 +98,17 @@ def test_small_programs_at_low_load_differ_by_little(chips, seed):
 
 @pytest.mark.parametrize("flits", [1, 2])
 def test_both_nocs_share_the_port_of_an_l1(chips, flits):
-    """Two cores write to one over a NoC each while it sends over both, four streams: with `flits` per cycle through the L1
-    port they take the bytes over the port's rate, less than a fifth more for distances and uneven sharing.
+    """Two neighbours write to a core over a NoC each while it writes to both, four streams without a common link: in the
+    flit model they take the bytes over its L1 port's rate of `flits` per cycle, and a latency.
     """
-    arch, noc = chips[0].arch, (0, 1)
+    arch = chips[0].arch
     rate, size = flits * arch["noc.flit_bytes"], 65536
-    middle, *others = arch.worker_coords[:5]
-    rows = [(others[n], 0, EventKind.WRITE, n, middle, size, 0) for n in noc]
-    rows += [(middle, n, EventKind.WRITE, n, others[2 + n], size, 0) for n in noc]
+    left, middle, right = arch.worker_coords[:3]
+    rows = [(left, 0, EventKind.WRITE, 0, middle, size, 0), (right, 0, EventKind.WRITE, 1, middle, size, 0)]
+    rows += [(middle, 0, EventKind.WRITE, 0, right, size, 0), (middle, 1, EventKind.WRITE, 1, left, size, 0)]
     limited = load_arch(arch.name, {"l1.noc_port_bytes_per_cycle": rate})
-    for model in ("packet", "flit"):
-        (taken,) = cycles([Chip(limited, numerics="off", noc=model)], events(*rows))
-        assert 4 * size / rate <= taken < 1.2 * 4 * size / rate
+    (taken,) = cycles([Chip(limited, numerics="off", noc="flit")], events(*rows))
+    assert 0 <= taken - 4 * size / rate < 250
 
 
 def test_both_models_take_the_same_links(chips):
