@@ -20,6 +20,7 @@ from bench import (
     gemm_speed,
     handoff,
     light_metal,
+    noc_models,
     noc_replay,
     numerics,
     packet,
@@ -179,6 +180,8 @@ def flits():
     """The flit model."""
     rate = max(flit.speed() for _ in range(3))
     yield figure("flit-hops on an 8x8 mesh", rate, "1/s", "at least 2e6", rate >= 2e6)
+    rate = max(noc_models.lane_rate() for _ in range(2))
+    yield figure("flit-hops of a program, every core writes to every core", rate, "1/s", "at least 2e6", rate >= 2e6)
 
 
 def memory():

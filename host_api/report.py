@@ -23,11 +23,12 @@ def print_report(summary, console=None):
     """Print the summary of a run (`sim.statistics.collect` with the command line's additions)."""
     console = console or Console()
     cycles, seconds = summary["cycles"], summary["device_seconds"]
+    routers = ", flit by flit" if summary["noc_model"] == "flit" else ""
     verdict = {True: "[green]verified against numpy[/]", False: "[red]WRONG RESULT[/]", None: "not verified"}
     console.print(f"\n[bold]{summary['name']}[/]: {summary['description']}")
     console.print(
-        f"{summary['arch']}, numerics {summary['numerics']}: [bold]{cycles:,} cycles[/] = {seconds * 1e6:,.2f} µs of device "
-        f"time; {verdict[summary['verified']]}"
+        f"{summary['arch']}, numerics {summary['numerics']}{routers}: [bold]{cycles:,} cycles[/] = "
+        f"{seconds * 1e6:,.2f} µs of device time; {verdict[summary['verified']]}"
     )
     console.print(
         f"host {summary['host_seconds']:.2f} s, {summary['operations']:,} kernel operations; bounded by "

@@ -16,10 +16,12 @@ from sim.cores.transfers import (
     schedule_transaction,
     tail_left,
 )
+from sim.errors import UsageError
 from sim.memory import as_pointer
 from sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
 from sim.noc.flit_network import ARRIVED, BEGUN, NETWORK, NONE, build_chip, events_of
 from sim.noc.flit_network import packets_of as flit_packets_of
+from sim.noc.packet import build_noc_params
 from sim.state import MACHINE, calendar_of, noc_params_of, packets_of, transactions_of
 
 
@@ -114,17 +116,20 @@ def flit_network(arch, links, ports):
     """The flit network of a chip, idle; `links` and `ports`: the packet model's arrays, which also hold this model's counts.
 
     A VC has the documented buffer, and at least one that keeps its link busy while credits come back, since on silicon a
-    single stream gets the whole link.
+    single stream gets the whole link.  UsageError when a latency is below a cycle.
     """
-
-    hop = arch["noc.hop_cycles"]
+    for key in ("noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles", "noc.local_cycles"):
+        if arch[key] < 1 or arch[key] != int(arch[key]):
+            raise UsageError(f"{key} is {arch[key]}; the flit model takes whole cycles, at least 1")
+    hop = int(arch["noc.hop_cycles"])
     network = build_chip(
-        *arch.noc_size, buffer=max(arch["noc.buffer_flits"], hop + 1), hop=hop, inject=arch["noc.niu_to_router_cycles"],
-        eject=arch["noc.router_to_niu_cycles"], local=arch["noc.local_cycles"],
+        *arch.noc_size, buffer=max(arch["noc.buffer_flits"], hop + 1), hop=hop, inject=int(arch["noc.niu_to_router_cycles"]),
+        eject=int(arch["noc.router_to_niu_cycles"]), local=int(arch["noc.local_cycles"]),
     )  # fmt: skip
     nodes, tiles = network.arrays["nodes"], len(ports)
     for x, y in arch.worker_coords:
         nodes["l1_port"][[y * arch.noc_size[0] + x + noc * tiles for noc in (0, 1)]] = y * arch.noc_size[0] + x
+    network.net["port_ticks"] = build_noc_params(arch)["port_ticks"][0]
     network.place("links", links)
     network.place("ports", ports)
     return network

@@ -18,6 +18,7 @@ NODES_PER_WORD = 62  # of the bit set of routers at work
 TREE_NODES = 15  # per word of a multicast tree, four bits each
 TREES_PER_NIU = 4  # one that drains and those that wait
 BEGUN, LEFT, ARRIVED = 0, 1, 2
+EVENTS_PER_NODE = 4  # in a cycle: one of each, and a packet of the tile to itself
 
 WORD = np.dtype(np.int64)
 _ARRAYS = (
@@ -82,7 +83,7 @@ class Network:
         self.place("wires", np.zeros(2 * int(net["span"] * net["wire_room"]), np.int64))
         self.place("wire_counts", np.zeros(int(net["span"]), np.int64))
         self.place("credits", np.zeros(n_nodes * ports, np.int64))
-        self.place("events", np.zeros(3 * n_nodes, EVENT))
+        self.place("events", np.zeros(EVENTS_PER_NODE * n_nodes, EVENT))
         self.place("active", np.zeros(int(net["words"]), np.int64))
         self.place("trees", np.zeros(trees * int(net["tree_words"]), np.int64))
         self.place("reserved", np.zeros(2 * int(net["tree_words"]), np.int64))
@@ -203,7 +204,7 @@ def links_of(net):
 
 @nb.njit(inline="always")
 def events_of(net):
-    return carray(as_pointer(net.events_at), (3 * net.n_nodes,), dtype=EVENT)
+    return carray(as_pointer(net.events_at), (EVENTS_PER_NODE * net.n_nodes,), dtype=EVENT)
 
 
 @nb.njit(cache=True, inline="always")

@@ -96,6 +96,21 @@ def test_small_programs_at_low_load_differ_by_little(chips, seed):
     assert flit == pytest.approx(packet, rel=0.02)
 
 
+@pytest.mark.parametrize("flits", [1, 2])
+def test_both_nocs_share_the_port_of_an_l1(chips, flits):
+    """Two neighbours write to a core over a NoC each while it writes to both, four streams without a common link: in the
+    flit model they take the bytes over its L1 port's rate of `flits` per cycle, and a latency.
+    """
+    arch = chips[0].arch
+    rate, size = flits * arch["noc.flit_bytes"], 65536
+    left, middle, right = arch.worker_coords[:3]
+    rows = [(left, 0, EventKind.WRITE, 0, middle, size, 0), (right, 0, EventKind.WRITE, 1, middle, size, 0)]
+    rows += [(middle, 0, EventKind.WRITE, 0, right, size, 0), (middle, 1, EventKind.WRITE, 1, left, size, 0)]
+    limited = load_arch(arch.name, {"l1.noc_port_bytes_per_cycle": rate})
+    (taken,) = cycles([Chip(limited, numerics="off", noc="flit")], events(*rows))
+    assert 0 <= taken - 4 * size / rate < 250
+
+
 def test_both_models_take_the_same_links(chips):
     """Hundreds of transfers and multicasts at once: every link of both NoCs carries the same flits and packets."""
     rng = np.random.default_rng(7)
@@ -142,6 +157,8 @@ def test_the_same_run_takes_the_same_cycles(chips):
     assert replay(other, table, 0, "open") == first
 
 
-def test_an_unknown_model_is_refused():
+def test_what_the_flit_model_cannot_do_is_refused():
+    with pytest.raises(UsageError, match="noc.hop_cycles is 0.5; the flit model takes whole cycles"):
+        Chip(load_arch("wormhole_b0", {"noc.hop_cycles": 0.5}), noc="flit")
     with pytest.raises(UsageError, match="not one of packet, flit"):
         Chip(load_arch("wormhole_b0"), noc="wire")
