@@ -380,6 +380,7 @@ class Chip:
         m["calendar_size"], m["stop"] = 0, st.STOP_EMPTY
         self._arrays["calendar"][:] = NEVER
         self._arrays["threads"]["state"] = st.IDLE
+        self._arrays["threads"]["in_calendar"] = 0
         self._arrays["cores"]["semaphore_waiters"] = 0
         self._arrays["noc_words"][:] = 0
         self._arrays["tiles"]["open_writes"] = -1

@@ -14,8 +14,19 @@ from sim.cores.faults import Fault
 from sim.cores.instructions import instruction
 from sim.cores.local_memory import load_local, store_local
 from sim.cores.operations import Op
+from sim.cores.source_banks import run_ahead
 from sim.cores.tensix import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
-from sim.cores.threads import OPERATION_END, OPERATION_START, advance, argument, charge, fail, park
+from sim.cores.threads import (
+    OPERATION_END,
+    OPERATION_START,
+    advance,
+    argument,
+    charge,
+    due,
+    fail,
+    park,
+    schedule_thread,
+)
 from sim.cores.transfers import (
     ATOMIC,
     BARRIER_FULL,
@@ -84,6 +95,7 @@ ACQUIRE, COMMIT, DST_WAIT, RELEASE = (
 )
 UNPACK_FIRST, UNPACK_LAST = _OP["UNPACK_A"], _OP["UNPACK_REUSE"]
 MATH_FIRST, MATH_LAST = _OP["MATH_COPY"], _OP["SFPU_REDUCE"]
+UNPACK_MATMUL, MATH_MATMUL = _OP["UNPACK_MATMUL"], _OP["MATH_MATMUL"]
 PACK, TT_INSTRUCTION = _OP["PACK"], _OP["TT_INSTRUCTION"]
 ZONE_BEGIN, ZONE_END = _OP["ZONE_BEGIN"], _OP["ZONE_END"]
 
@@ -247,6 +259,20 @@ def end_thread(m, thread, now):
 def thread_event(m, thread, now):
     """Let the posted operation of a thread act; returns the cycle of the thread's next event, or -1."""
     t = threads_of(m)[thread]
+    t.in_calendar = 0
+    if due(t, now):
+        time = act(m, thread, now)
+    else:
+        time = -1 if t.state == PARKED else t.event_at
+    if time >= 0:
+        t.event_at, t.in_calendar = time, 1
+    return time
+
+
+@nb.njit(cache=True)
+def act(m, thread, now):
+    """An event of a thread; returns the cycle of its next one, or -1."""
+    t = threads_of(m)[thread]
     op = t.operation
     if op == OPERATION_START:
         t.state, t.started = RUNNING, now
@@ -260,6 +286,8 @@ def thread_event(m, thread, now):
         t.phase = 0
     else:
         time, complete = compute_operation(m, thread, now)
+        if not complete and (op == UNPACK_MATMUL or op == MATH_MATMUL) and m.log_on == 0:  # the log is in order of time
+            return run_ahead(m, thread, time)
     if time < 0 or not complete:
         return time
     return advance(m, thread, time)
@@ -319,8 +347,7 @@ def start_threads(m, threads, time):
     for thread in threads:
         t = threads_of(m)[thread]
         t.operation = OPERATION_START
-        order = cal.make_order(time, cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0))
-        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, order, -1 - thread)
+        schedule_thread(m, thread, time)
 
 
 @nb.njit(cache=True)

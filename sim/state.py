@@ -58,7 +58,7 @@ OPEN_READS, MAX_OPEN_READS = (
 
 THREAD = np.dtype(
     [(name, np.int64) for name in (
-        "function frame context core slot launch state operation phase step count ready_at "
+        "function frame context core slot launch state operation phase step count event_at in_calendar "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
         "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts "
         "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at"

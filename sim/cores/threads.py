@@ -69,9 +69,18 @@ def thread_key(t):
 
 @nb.njit(cache=True)
 def schedule_thread(m, index, time):
-    """Put the thread's event into the calendar."""
+    """Put the thread's event into the calendar; an entry that is there already is early and will be put off (`due`)."""
     t = threads_of(m)[index]
-    m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, thread_key(t)), -1 - index)
+    t.event_at = time
+    if t.in_calendar == 0:
+        t.in_calendar = 1
+        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, thread_key(t)), -1 - index)
+
+
+@nb.njit(cache=True, inline="always")
+def due(t, now):
+    """Whether the calendar's entry of a thread is its event: not when `source_banks.run_ahead` has gone past it."""
+    return t.state != PARKED and t.event_at <= now
 
 
 @nb.njit(cache=True)
