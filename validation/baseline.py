@@ -7,30 +7,36 @@ from sim.errors import UsageError
 
 SAMPLE = Path(__file__).parent / "sample"
 BASELINE = Path(__file__).parent / "baseline.json"
-MARGIN = 2.0  # percentage points by which the median of a kind on a chip may grow
+MARGIN = 2.0  # percentage points by which the median of a group may grow
+ENOUGH = 3  # rows of a group that is judged by itself, besides with all of its kind and chip
 
 
-def name(line):
-    """The group of a `validation.everything.Line`."""
-    return f"{line.kind}/{line.chip}"
+def figures_of(result):
+    """{group: {"n", "median_abs_err_pct"}} of `validation.everything.run_folders`: kinds on chips, and their larger groups."""
+    figures = {f"{line.name}: {line.chip}": (line.n, line.median) for line in result["lines"]}
+    for name, groups in result["groups"].items():
+        for group, one in groups.items():
+            if one["n"] >= ENOUGH:
+                figures[f"{name}: {group}"] = one["n"], one.get("median_abs_err_pct")
+    known = {group: pair for group, pair in figures.items() if pair[1] is not None}
+    return {group: {"n": n, "median_abs_err_pct": round(median, 2)} for group, (n, median) in known.items()}
 
 
-def write_baseline(lines, path=BASELINE):
-    """Make the figures of `lines` the committed ones."""
-    medians = {name(line): {"n": line.n, "median_abs_err_pct": round(line.median, 2)} for line in lines if line.n}
-    Path(path).write_text(json.dumps(medians, indent=2) + "\n")
+def write_baseline(figures, path=BASELINE):
+    """Make `figures` (of `figures_of`) the committed ones."""
+    Path(path).write_text(json.dumps(figures, indent=2) + "\n")
 
 
-def regressions(lines, path=BASELINE, margin=MARGIN):
+def regressions(figures, path=BASELINE, margin=MARGIN):
     """Texts of what became worse: a median that grew by more than `margin`, rows that are compared no longer."""
     if not Path(path).exists():
-        raise UsageError(f"there is no {path}", hint="make one: python -m validation --quick --update-baseline")
-    known, worse = json.loads(Path(path).read_text()), []
-    now = {name(line): line for line in lines}
-    for group, before in known.items():
-        line = now.get(group)
-        if line is None or line.n < before["n"]:
-            worse.append(f"{group}: {0 if line is None else line.n} rows compared, {before['n']} before")
-        elif line.median > before["median_abs_err_pct"] + margin:
-            worse.append(f"{group}: median |error| {line.median:.1f} %, {before['median_abs_err_pct']:.1f} % before")
+        raise UsageError(f"there is no {path}", hint="make one: python -m validation run --quick --update-baseline")
+    worse = []
+    for group, before in json.loads(Path(path).read_text()).items():
+        now = figures.get(group, {"n": 0})
+        if now["n"] < before["n"]:
+            worse.append(f"{group}: {now['n']} rows compared, {before['n']} before")
+        elif now["median_abs_err_pct"] > before["median_abs_err_pct"] + margin:
+            old, new = before["median_abs_err_pct"], now["median_abs_err_pct"]
+            worse.append(f"{group}: median |error| {new:.1f} %, {old:.1f} % before")
     return worse
