@@ -40,8 +40,8 @@ def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
     with progress_bar() as on_progress:
         result = run_folders([SAMPLE] if quick else folders, jobs, on_progress, plots, keep=not fresh)
     if update_baseline:
-        write_baseline(figures_of(result))
-    worse = regressions(figures_of(result)) if quick else []
+        write_baseline(figures_of(result["rows"]))
+    worse = regressions(figures_of(result["rows"])) if quick else []
     if json_to:
         plain = {key: [one.as_json() for one in result[key]] for key in ("lines", "verdicts")}
         write_json({**result, **plain, "regressions": worse}, json_to)
@@ -57,10 +57,10 @@ def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
 
 
 @main.command(name="sample")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False))
-def sample_command(folder):
-    """Draw the sample of --quick anew from the files below FOLDER."""
-    click.echo(f"{write_sample(folder, SAMPLE)} rows in {SAMPLE}")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+def sample_command(folders):
+    """Draw the sample of --quick anew from the files below FOLDERS."""
+    click.echo(f"{write_sample(folders, SAMPLE)} rows in {SAMPLE}")
 
 
 def print_lines(result):

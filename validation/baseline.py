@@ -1,6 +1,8 @@
 """The committed accuracy of the sample: a regression is a median |error| that grew by more than a margin."""
 
+import itertools
 import json
+import statistics
 from pathlib import Path
 
 from sim.errors import UsageError
@@ -11,15 +13,20 @@ MARGIN = 2.0  # percentage points by which the median of a group may grow
 ENOUGH = 3  # rows of a group that is judged by itself, besides with all of its kind and chip
 
 
-def figures_of(result):
-    """{group: {"n", "median_abs_err_pct"}} of `validation.everything.run_folders`: kinds on chips, and their larger groups."""
-    figures = {f"{line.name}: {line.chip}": (line.n, line.median) for line in result["lines"]}
-    for name, groups in result["groups"].items():
-        for group, one in groups.items():
-            if one["n"] >= ENOUGH:
-                figures[f"{name}: {group}"] = one["n"], one.get("median_abs_err_pct")
-    known = {group: pair for group, pair in figures.items() if pair[1] is not None}
-    return {group: {"n": n, "median_abs_err_pct": round(median, 2)} for group, (n, median) in known.items()}
+def figures_of(rows):
+    """{group: {"n", "median_abs_err_pct"}} of {kind: compared rows}: each kind on each chip, and what part of its groups'
+    names (chip/PATTERN/...) `ENOUGH` measured rows share.
+    """
+    errors = {}
+    for name, compared in rows.items():
+        for row in (row for row in compared if row["err_pct"] is not None):
+            for prefix in itertools.accumulate(row["group"].split("/"), "{}/{}".format):
+                errors.setdefault(f"{name}: {prefix}", []).append(abs(row["err_pct"]))
+    return {
+        group: {"n": len(some), "median_abs_err_pct": round(statistics.median(some), 2)}
+        for group, some in sorted(errors.items())
+        if len(some) >= ENOUGH or "/" not in group
+    }
 
 
 def write_baseline(figures, path=BASELINE):

@@ -13,6 +13,7 @@ from validation.goals import judge
 from validation.rows import cases_of, read_rows
 from validation.runner import compare, select, simulate
 
+ROW = ("id", "group", "measured", "simulated", "unit", "err_pct")  # of a row in the results
 FOLDERS = {"numerics"}  # kinds that read folders of arrays
 
 
@@ -104,8 +105,8 @@ def verdicts_of(name, module, rows):
 
 
 def run_folders(folders, jobs, on_progress, plots=None, keep=True):
-    """{"lines", "verdicts", "groups": {name: {group: figures}}, "skipped": {name: [...]}, "rank_correlation",
-    "unknown_files", "host_seconds"} of everything below some folders.
+    """{"lines", "verdicts", "groups": {name: {group: figures}}, "rows": {name: [...]}, "skipped": {name: [...]},
+    "rank_correlation", "unknown_files", "host_seconds"} of everything below some folders.
 
     `plots`: folder for a picture per kind; UsageError when the folders hold nothing that any validation reads.
     """
@@ -119,7 +120,7 @@ def run_folders(folders, jobs, on_progress, plots=None, keep=True):
     if not selections:
         raise UsageError(f"{', '.join(map(str, folders))} holds no file that a validation reads")
     results = simulate(selections, jobs, lambda share, name: on_progress(f"validate: {share:.0%}, {name}"), keep)
-    total = {"lines": [], "verdicts": [], "groups": {}, "skipped": {}, "rank_correlation": {}}
+    total = {"lines": [], "verdicts": [], "groups": {}, "rows": {}, "skipped": {}, "rank_correlation": {}}
     for one in selections:
         _add(total, one, *compare(one, results), plots)
     return {**total, "unknown_files": [str(path) for path in unknown], "host_seconds": time.perf_counter() - begun}
@@ -131,6 +132,7 @@ def _add(total, selection, rows, skipped, plots):
     total["lines"] += lines_of(name, rows, left_out)
     total["verdicts"] += verdicts_of(name, selection.module, rows)
     total["groups"][name] = summary(rows, left_out, 0.0)["groups"]
+    total["rows"][name] = [{key: row[key] for key in ROW} for row in rows]
     total["skipped"][name] = left_out
     if getattr(importlib.import_module(selection.module), "RANKED", False):
         pairs = [(row["measured"], row["simulated"]) for row in rows]

@@ -10,7 +10,7 @@ from sim.arch import load_arch
 from sim.errors import UsageError
 from validation.baseline import ENOUGH, figures_of, regressions, write_baseline
 from validation.everything import Line, lines_of, run_folders, selections_of, tables_of
-from validation.figures import summary
+from validation.rows import Case, Row
 from validation.sample_rows import PER_CHIP, draw, write_sample
 
 EXP = ("chip", "dim0", "dim1", "dim2", "dim3", "tiles", "dtype", "input_memory", "median_ns")
@@ -97,30 +97,40 @@ def test_a_recording_is_replayed_in_both_modes(tmp_path):
 
 def test_a_sample_is_drawn_by_the_text_of_the_rows(folder, tmp_path_factory):
     target = tmp_path_factory.mktemp("sample")
-    assert write_sample(folder, target) == PER_CHIP
+    assert write_sample([folder], target) == 10  # the less costly half
     first = (target / "any_name.csv").read_text()
-    write_sample(folder, target)
+    write_sample([folder], target)
     assert (target / "any_name.csv").read_text() == first
     assert draw([]) == []
 
 
-def result_of(errors, group="x"):
-    """What `run_folders` returns for NoC rows of Wormhole with these errors."""
-    rows = rows_of([("wormhole_b0", error) for error in errors], group)
-    return {"lines": lines_of("noc", rows, []), "groups": {"noc": summary(rows, [], 0.0)["groups"]}}
+def test_groups_are_drawn_in_turn_from_their_less_costly_halves():
+    rows = [Row(f"f:{n}", n, {"n": n}) for n in range(3 * PER_CHIP)]
+    works = [float(n % 2) for n in range(len(rows))]
+    cases = [Case((n,), f"chip/{'rare' if n < 4 else 'common'}", 1.0, "ns", works[n]) for n in range(len(rows))]
+    drawn = draw(list(zip(rows, cases, strict=True)))
+    assert len(drawn) == PER_CHIP and all(works[row.line] == 0 for row in drawn)
+    assert sum(row.line < 4 for row in drawn) == 2  # all of the rare ones that are cheap
+
+
+def results_of(errors, group="x"):
+    """NoC rows of Wormhole with these errors, as `run_folders` returns them."""
+    return {"noc": rows_of([("wormhole_b0", error) for error in errors], group)}
 
 
 def test_the_baseline_notices_a_median_that_grew_and_rows_that_are_gone(tmp_path):
-    path, before = tmp_path / "baseline.json", figures_of(result_of([4.0, 4.0]))
+    path, before = tmp_path / "baseline.json", figures_of(results_of([4.0, 4.0]))
     write_baseline(before, path)
     assert list(before) == ["noc: wormhole_b0"]
-    assert regressions(figures_of(result_of([5.5, 5.5])), path, margin=2) == []
-    assert "6.5 %, 4.0 % before" in regressions(figures_of(result_of([6.5, 6.5])), path, margin=2)[0]
-    assert "1 rows compared, 2 before" in regressions(figures_of(result_of([4.0])), path, margin=2)[0]
+    assert regressions(figures_of(results_of([5.5, 5.5])), path, margin=2) == []
+    assert "6.5 %, 4.0 % before" in regressions(figures_of(results_of([6.5, 6.5])), path, margin=2)[0]
+    assert "1 rows compared, 2 before" in regressions(figures_of(results_of([4.0])), path, margin=2)[0]
     assert "0 rows compared, 2 before" in regressions({}, path, margin=2)[0]
     with pytest.raises(UsageError, match="update-baseline"):
         regressions({}, tmp_path / "none.json")
 
 
 def test_groups_with_enough_rows_are_judged_by_themselves():
-    assert list(figures_of(result_of([1.0] * ENOUGH))) == ["noc: wormhole_b0", "noc: wormhole_b0/x"]
+    rows = rows_of([("a", 1.0)] * (ENOUGH - 1), "ONE_TO_ALL/L1") + rows_of([("a", 3.0)], "ONE_TO_ALL/DRAM")
+    figures = figures_of({"noc": rows + rows_of([("a", None)])})
+    assert {group: one["n"] for group, one in figures.items()} == {"noc: a": ENOUGH, "noc: a/ONE_TO_ALL": ENOUGH}
