@@ -2,7 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Folders of make validate: the measurements, and the golden cases where they lie apart.
 DATA ?=
+GOLDEN ?=
 
 .PHONY: demo test numerics bench validate validate-quick lint fuzz schema clean
 
@@ -20,11 +22,12 @@ numerics: .venv/ready
 bench: .venv/ready
 	$(BIN)/python -m bench
 
-# All published measurements in the folder DATA against simulation; figures go to docs/. Resumes where it was stopped.
+# All published measurements in the folder DATA (and GOLDEN) against simulation; pictures go to docs/. Resumes where it was
+# stopped.
 validate: .venv/ready
 	@test -d "$(DATA)" || { echo "make validate needs the folder of the measurements: make validate DATA=folder" >&2; exit 2; }
 	mkdir -p build
-	$(BIN)/python -m validation run "$(DATA)" --plots docs --json build/validate.json
+	$(BIN)/python -m validation run "$(DATA)" $(if $(GOLDEN),"$(GOLDEN)") --plots docs --json build/validate.json
 
 # The committed sample of them: fails where accuracy fell below the committed baseline.
 validate-quick: .venv/ready

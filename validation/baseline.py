@@ -1,36 +1,49 @@
 """The committed accuracy of the sample: a regression is a median |error| that grew by more than a margin."""
 
+import itertools
 import json
+import statistics
 from pathlib import Path
 
 from sim.errors import UsageError
 
 SAMPLE = Path(__file__).parent / "sample"
 BASELINE = Path(__file__).parent / "baseline.json"
-MARGIN = 2.0  # percentage points by which the median of a kind on a chip may grow
+MARGIN = 2.0  # percentage points by which the median of a group may grow
+ENOUGH = 3  # rows of a group that is judged by itself, besides with all of its kind and chip
 
 
-def name(line):
-    """The group of a `validation.everything.Line`."""
-    return f"{line.kind}/{line.chip}"
+def figures_of(rows):
+    """{group: {"n", "median_abs_err_pct"}} of {kind: compared rows}: each kind on each chip, and what part of its groups'
+    names (chip/PATTERN/...) `ENOUGH` measured rows share.
+    """
+    errors = {}
+    for name, compared in rows.items():
+        for row in (row for row in compared if row["err_pct"] is not None):
+            for prefix in itertools.accumulate(row["group"].split("/"), "{}/{}".format):
+                errors.setdefault(f"{name}: {prefix}", []).append(abs(row["err_pct"]))
+    return {
+        group: {"n": len(some), "median_abs_err_pct": round(statistics.median(some), 2)}
+        for group, some in sorted(errors.items())
+        if len(some) >= ENOUGH or "/" not in group
+    }
 
 
-def write_baseline(lines, path=BASELINE):
-    """Make the figures of `lines` the committed ones."""
-    medians = {name(line): {"n": line.n, "median_abs_err_pct": round(line.median, 2)} for line in lines if line.n}
-    Path(path).write_text(json.dumps(medians, indent=2) + "\n")
+def write_baseline(figures, path=BASELINE):
+    """Make `figures` (of `figures_of`) the committed ones."""
+    Path(path).write_text(json.dumps(figures, indent=2) + "\n")
 
 
-def regressions(lines, path=BASELINE, margin=MARGIN):
+def regressions(figures, path=BASELINE, margin=MARGIN):
     """Texts of what became worse: a median that grew by more than `margin`, rows that are compared no longer."""
     if not Path(path).exists():
-        raise UsageError(f"there is no {path}", hint="make one: python -m validation --quick --update-baseline")
-    known, worse = json.loads(Path(path).read_text()), []
-    now = {name(line): line for line in lines}
-    for group, before in known.items():
-        line = now.get(group)
-        if line is None or line.n < before["n"]:
-            worse.append(f"{group}: {0 if line is None else line.n} rows compared, {before['n']} before")
-        elif line.median > before["median_abs_err_pct"] + margin:
-            worse.append(f"{group}: median |error| {line.median:.1f} %, {before['median_abs_err_pct']:.1f} % before")
+        raise UsageError(f"there is no {path}", hint="make one: python -m validation run --quick --update-baseline")
+    worse = []
+    for group, before in json.loads(Path(path).read_text()).items():
+        now = figures.get(group, {"n": 0})
+        if now["n"] < before["n"]:
+            worse.append(f"{group}: {now['n']} rows compared, {before['n']} before")
+        elif now["median_abs_err_pct"] > before["median_abs_err_pct"] + margin:
+            old, new = before["median_abs_err_pct"], now["median_abs_err_pct"]
+            worse.append(f"{group}: median |error| {new:.1f} %, {old:.1f} % before")
     return worse

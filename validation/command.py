@@ -50,7 +50,7 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
     """
     from validation.figures import add_rank_correlation, summary
     from validation.rows import read_rows
-    from validation.runner import validate
+    from validation.runner import select, validate
 
     require_folder(json_to)
     require_folder(plot)
@@ -69,18 +69,12 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
         except UsageError as error:
             broken.append(error)
     columns = check_columns(group_by, tables)
-    options = {"noc": noc_model} if kind == "noc" else {}
+    selection = select(kind, module, tables, read, {"noc": noc_model} if kind == "noc" else {})
     with progress_bar() as on_progress:
-        rows, skipped, bad, seconds = validate(
-            kind,
-            module,
-            tables,
-            jobs,
-            lambda share: on_progress(f"validate {kind}: {share:.0%}"),
-            not fresh,
-            read,
-            options,
+        rows, skipped, seconds = validate(
+            selection, jobs, lambda share, name: on_progress(f"validate {name}: {share:.0%}"), not fresh
         )
+    bad = selection.bad
     group_of = None if columns is None else lambda row: "/".join(row["columns"][name] for name in columns)
     result = summary(rows, skipped + bad, seconds, group_of)
     if kind == "noc":

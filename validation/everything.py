@@ -1,4 +1,4 @@
-"""All validations over one folder of measurements: which file belongs to which kind, and one line per kind and chip."""
+"""All validations over folders of measurements: which file belongs to which kind, figures and goals per kind and chip."""
 
 import importlib
 import time
@@ -6,22 +6,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sim.errors import UsageError
+from validation import golden_cases, noc_recordings
 from validation.command import KINDS
-from validation.figures import add_rank_correlation, distribution, summary
-from validation.goals import MEAN, MEDIAN
+from validation.figures import distribution, rank_correlation, summary
+from validation.goals import judge
 from validation.rows import cases_of, read_rows
-from validation.runner import validate
+from validation.runner import compare, select, simulate
 
+ROW = ("id", "group", "measured", "simulated", "unit", "err_pct")  # of a row in the results
 FOLDERS = {"numerics"}  # kinds that read folders of arrays
-REPLAY_MODES = ("closed", "open")
-REPLAY_ARCH = "wormhole_b0"  # the chip of the recordings
 
 
-@dataclass
+@dataclass(frozen=True)
 class Line:
-    """Figures of one kind on one chip; errors in percent, None without rows.  `judged`: what the goal is compared with."""
+    """Figures of one kind on one chip; errors in percent, None without measured rows."""
 
-    kind: str
+    name: str
     chip: str
     n: int
     skipped: int
@@ -29,30 +29,10 @@ class Line:
     p90: float | None = None
     worst: float | None = None
     bias: float | None = None
-    judged: float | None = None
-    goal: float | None = None
-
-    @property
-    def holds(self):
-        """Whether the goal is reached; None where there is none to compare with."""
-        return None if self.goal is None or self.judged is None else self.judged <= self.goal
 
     def as_json(self):
-        """All fields, and whether the goal holds."""
-        return asdict(self) | {"holds": self.holds}
-
-
-def line(kind, chip, errors, skipped):
-    """The `Line` of signed errors in percent."""
-    figures = distribution(errors)
-    if not figures["n"]:
-        return Line(kind, chip, 0, skipped, goal=MEDIAN.get(kind))
-    median = figures["median_abs_err_pct"]
-    judged = figures["mean_abs_err_pct"] if kind in MEAN else median
-    return Line(
-        kind, chip, figures["n"], skipped, median, figures["p90_abs_err_pct"], figures["max_abs_err_pct"],
-        figures["bias_pct"], judged, MEDIAN.get(kind),
-    )  # fmt: skip
+        """All fields."""
+        return asdict(self)
 
 
 def modules():
@@ -70,10 +50,10 @@ def table_of(path, module):
     return rows, layout
 
 
-def tables_of(folder):
-    """({kind: [(rows, layout)]}, [files of no kind]) of all CSV files below a folder, told by their columns."""
+def tables_of(folders):
+    """({kind: [(rows, layout)]}, [files of no kind]) of all CSV files below some folders, told by their columns."""
     found, unknown = {}, []
-    for path in sorted(Path(folder).rglob("*.csv")):
+    for path in sorted(path for folder in folders for path in Path(folder).rglob("*.csv")):
         kinds = []
         for kind, module in modules().items():
             table = table_of(path, module)
@@ -85,91 +65,79 @@ def tables_of(folder):
     return found, unknown
 
 
-def run_kind(kind, tables, jobs, on_progress, keep=True):
-    """The summary (`validation.figures.summary`) of one kind."""
-    module = importlib.import_module(f"validation.{kind}")
-    rows, skipped, bad, seconds = validate(
-        kind, module, tables, jobs, lambda share: on_progress(f"validate {kind}: {share:.0%}"), keep
-    )
-    result = summary(rows, skipped + bad, seconds)
-    if getattr(module, "RANKED", False):
-        add_rank_correlation(result)
-    return result
+def selections_of(folders):
+    """([`validation.runner.Selection`], [files of no kind]) of everything below some folders.
+
+    A kind with several metrics (gemm: device, host) gives one of each; they share their simulations.
+    """
+    tables, unknown = tables_of(folders)
+    chosen = []
+    for kind, module in modules().items():
+        for metric, read in getattr(module, "METRICS", {"": module.read}).items():
+            if kind in tables:
+                chosen.append(select(f"{kind} {metric}".strip(), module, tables[kind], read))
+    return chosen + golden_cases.selections(folders) + noc_recordings.selections(folders), unknown
 
 
-def lines_of(kind, result):
+def chip_of(row):
+    """The chip of a compared row."""
+    return row["group"].split("/")[0]
+
+
+def lines_of(name, rows, skipped):
     """A `Line` per chip; skipped rows belong to no chip and are counted with the first."""
-    chips = {}
-    for row in result["rows"]:
-        chips.setdefault(row["group"].split("/")[0], []).append(row["err_pct"])
-    skipped = len(result["skipped"])
-    made = []
+    chips, made = {}, []
+    for row in rows:
+        chips.setdefault(chip_of(row), []).append(row["err_pct"])
     for chip in sorted(chips) or ["-"]:
-        made.append(line(kind, chip, chips.get(chip, []), skipped if not made else 0))
+        figures = distribution(chips.get(chip, []))
+        keys = ("median_abs_err_pct", "p90_abs_err_pct", "max_abs_err_pct", "bias_pct")
+        left_out = 0 if made else len(skipped)
+        made.append(Line(name, chip, figures["n"], left_out, *(figures.get(key) for key in keys)))
     return made
 
 
-def run_numerics(folder, on_progress):
-    """The `Line` of all golden cases below a folder, [] when there are none: percent of the datums that differ per case."""
-    from validation.numerics import validate_folder
-
-    errors, skipped, known = [], 0, False
-    for index in sorted(Path(folder).rglob("index.json")):
-        try:
-            result = validate_folder(str(index.parent), lambda share: on_progress(f"validate numerics: {share:.0%}"))
-        except UsageError:
-            continue
-        known = True
-        skipped += len(result["skipped"])
-        errors += [100 * row["mismatching"] / max(row["total"], 1) for row in result["rows"]]
-    return [line("numerics", "all", errors, skipped)] if known else []
+def verdicts_of(name, module, rows):
+    """[`validation.goals.Verdict`] of all chips."""
+    pairs = getattr(importlib.import_module(module), "pairs", None)
+    chips = {chip: [row for row in rows if chip_of(row) == chip] for chip in sorted({chip_of(row) for row in rows})}
+    return [verdict for chip, mine in chips.items() for verdict in judge(name, chip, mine, pairs)]
 
 
-def run_replays(folder, on_progress):
-    """A `Line` per mode over the NoC recordings below a folder, [] when there are none."""
-    from host_api.noc_replay_cli import read_all, replay_all
-    from sim.arch import load_arch
+def run_folders(folders, jobs, on_progress, plots=None, keep=True):
+    """{"lines", "verdicts", "groups": {name: {group: figures}}, "rows": {name: [...]}, "skipped": {name: [...]},
+    "rank_correlation", "unknown_files", "host_seconds"} of everything below some folders.
 
-    paths = [path for path in sorted(Path(folder).rglob("*.json")) if path.name != "index.json"]
-    recordings, _ = read_all([str(path) for path in paths], load_arch(REPLAY_ARCH))
-    if not recordings:
-        return []
-    made = []
-    for mode in REPLAY_MODES:
-        rows, skipped, failed = replay_all(recordings, mode, None, on_progress)
-        made.append(
-            line(f"replay-noc {mode}", REPLAY_ARCH, [row["err_pct"] for row in rows], len(skipped) + len(failed))
-        )
-    return made
-
-
-def run_folder(folder, jobs, on_progress, plots=None, keep=True):
-    """({"lines", "unknown_files", "host_seconds", "ranks"}) of everything in a folder.
-
-    `plots`: folder for a picture per kind; UsageError when `folder` holds nothing that any validation reads.
+    `plots`: folder for a picture per kind; UsageError when the folders hold nothing that any validation reads.
     """
     begun = time.perf_counter()
-    if not Path(folder).is_dir():
-        raise UsageError(f"{folder} is not a folder", hint="give the folder of the measurements (make: DATA=folder)")
-    tables, unknown = tables_of(folder)
-    lines, ranks = [], {}
-    for kind in KINDS:
-        if kind not in tables:
-            continue
-        result = run_kind(kind, tables[kind], jobs, on_progress, keep)
-        lines += lines_of(kind, result)
-        if "rank_correlation" in result:
-            ranks[kind] = result["rank_correlation"]
-        if plots and result["rows"]:
-            from validation.plots import plot_rows
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise UsageError(
+                f"{folder} is not a folder", hint="give the folder of the measurements (make: DATA=folder)"
+            )
+    selections, unknown = selections_of(folders)
+    if not selections:
+        raise UsageError(f"{', '.join(map(str, folders))} holds no file that a validation reads")
+    results = simulate(selections, jobs, lambda share, name: on_progress(f"validate: {share:.0%}, {name}"), keep)
+    total = {"lines": [], "verdicts": [], "groups": {}, "rows": {}, "skipped": {}, "rank_correlation": {}}
+    for one in selections:
+        _add(total, one, *compare(one, results), plots)
+    return {**total, "unknown_files": [str(path) for path in unknown], "host_seconds": time.perf_counter() - begun}
 
-            plot_rows(result["rows"], Path(plots) / f"validation_{kind}.png", f"validate {kind}")
-    lines += run_numerics(folder, on_progress) + run_replays(folder, on_progress)
-    if not lines:
-        raise UsageError(f"{folder} holds no file that a validation reads")
-    return {
-        "lines": lines,
-        "rank_correlation": ranks,
-        "unknown_files": [str(path) for path in unknown],
-        "host_seconds": time.perf_counter() - begun,
-    }
+
+def _add(total, selection, rows, skipped, plots):
+    """Add what one selection came to."""
+    name, left_out = selection.name, skipped + selection.bad
+    total["lines"] += lines_of(name, rows, left_out)
+    total["verdicts"] += verdicts_of(name, selection.module, rows)
+    total["groups"][name] = summary(rows, left_out, 0.0)["groups"]
+    total["rows"][name] = [{key: row[key] for key in ROW} for row in rows]
+    total["skipped"][name] = left_out
+    if getattr(importlib.import_module(selection.module), "RANKED", False):
+        pairs = [(row["measured"], row["simulated"]) for row in rows]
+        total["rank_correlation"][name] = rank_correlation(*zip(*pairs, strict=True)) if pairs else None
+    if plots and rows:
+        from validation.plots import plot_rows
+
+        plot_rows(rows, Path(plots) / f"validation_{name.replace(' ', '_')}.png", f"validate {name}")

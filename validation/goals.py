@@ -1,15 +1,106 @@
-"""What the validations must reach: median |error| in percent per chip, as the project states it."""
+"""What the validations must reach, as the project states it, and whether a run does."""
 
-MEDIAN = {
-    "noc": 4.0,
-    "dram": 5.0,
-    "compute": 6.0,
-    "gemm": 6.0,
-    "kernels": 10.0,
-    "streaming": 15.0,
-    "dispatch": 15.0,
-    "numerics": 0.0,
-    "replay-noc closed": 4.0,
-    "replay-noc open": 3.0,
-}
-MEAN = {"replay-noc closed", "replay-noc open"}  # judged by the mean
+import re
+from dataclasses import asdict, dataclass
+
+from validation.figures import distribution, rank_correlation
+
+AT_LEAST = ("pairs", "rank correlation")
+DISTRIBUTION = {
+    "median": "median_abs_err_pct", "mean": "mean_abs_err_pct", "p90": "p90_abs_err_pct", "worst": "max_abs_err_pct",
+    "bias": "bias_pct",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A limit for one figure of a chip's rows.
+
+    `figure`: a distribution's (|error| in percent; bias: of either sign), "worst group" (the largest median of a group),
+    "pairs" (percent of the designs ordered as on silicon) or "rank correlation".
+    `groups`: regular expression of the groups that count, without their chip; empty: all.
+    """
+
+    figure: str
+    limit: float
+    groups: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A goal of one chip's rows against its `value`."""
+
+    name: str
+    chip: str
+    goal: Goal
+    value: float
+
+    @property
+    def holds(self):
+        """Whether the goal is reached."""
+        if self.goal.figure in AT_LEAST:
+            return self.value >= self.goal.limit
+        return abs(self.value) <= self.goal.limit
+
+    def as_json(self):
+        """The fields as one flat dict."""
+        return {
+            "name": self.name, "chip": self.chip, **asdict(self.goal), "value": self.value, "holds": self.holds,
+        }  # fmt: skip
+
+
+CROWDED = r"(ROW_TO_ROW|COLUMN_TO_COLUMN)/MULTICAST"  # random back-off on silicon: judged apart
+OTHERS = rf"(?!{CROWDED})"
+GOALS = {
+    "noc": (
+        Goal("median", 4), Goal("bias", 3), Goal("p90", 15, OTHERS), Goal("worst group", 12, OTHERS),
+        Goal("worst group", 20, CROWDED),
+    ),
+    "replay-noc closed": (Goal("mean", 4), Goal("worst", 12)),
+    "replay-noc open": (Goal("mean", 3), Goal("worst", 11)),
+    "dram": (Goal("median", 5), Goal("worst group", 12)),
+    "numerics": (Goal("worst", 0),),
+    "compute": (Goal("median", 6), Goal("p90", 20), Goal("bias", 4), Goal("worst group", 12), Goal("pairs", 90)),
+    "gemm device": (
+        Goal("median", 6, "manual 2026-07"), Goal("p90", 15, "manual 2026-07"), Goal("bias", 4, "manual 2026-07"),
+        Goal("median", 15, "(?!manual 2026-07)"),
+    ),
+    "gemm host": (Goal("median", 8, "manual 2026-07/traced"),),
+    "kernels": (Goal("median", 10), Goal("p90", 30), Goal("worst group", 20), Goal("pairs", 85)),
+    "streaming": (Goal("rank correlation", 0.98), Goal("median", 15)),
+    "dispatch": (Goal("median", 15, "(un)?traced"), Goal("median", 15, "transfers")),
+}  # fmt: skip
+
+
+def judge(name, chip, rows, pairs=None):
+    """[`Verdict`] on the rows of one chip; `pairs`: function of rows (`validation.pairs`), None where no designs differ.
+
+    A goal that no row measures is left out.
+    """
+    verdicts = []
+    for goal in GOALS.get(name, ()):
+        mine = [row for row in rows if row["err_pct"] is not None and re.match(goal.groups, _kind_of(row))]
+        value = _figure(goal.figure, mine, pairs) if mine else None
+        if value is not None:
+            verdicts.append(Verdict(name, chip, goal, value))
+    return verdicts
+
+
+def _kind_of(row):
+    """The group of a row without its chip."""
+    return row["group"].partition("/")[2]
+
+
+def _figure(figure, rows, pairs):
+    """One figure of measured rows; None when they do not have it."""
+    if figure == "rank correlation":
+        return rank_correlation([row["measured"] for row in rows], [row["simulated"] for row in rows])
+    if figure == "pairs":
+        count = pairs(rows) if pairs else {"n": 0}
+        return 100 * count["agree"] / count["n"] if count["n"] else None
+    if figure == "worst group":
+        groups = {}
+        for row in rows:
+            groups.setdefault(row["group"], []).append(row["err_pct"])
+        return max(distribution(errors)["median_abs_err_pct"] for errors in groups.values())
+    return distribution([row["err_pct"] for row in rows])[DISTRIBUTION[figure]]

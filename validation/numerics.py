@@ -23,7 +23,7 @@ BLOCK_BITS = {"bfp8": 8, "bfp4": 4, "bfp2": 2}
 
 
 def read_index(folder):
-    """(records, whether they are of the tile_ops layout); UsageError for another folder."""
+    """The records of a folder's index; UsageError for another folder."""
     path = Path(folder) / "index.json"
     try:
         records = json.loads(path.read_text())
@@ -31,7 +31,7 @@ def read_index(folder):
         raise UsageError(f"{path}: {error}", hint="DIR holds index.json and the arrays it names") from None
     if not isinstance(records, list) or not all(isinstance(one, dict) and "op" in one for one in records):
         raise UsageError(f"{path}: not a list of golden cases", hint="see the golden cases' own description")
-    return records, bool(records) and "in_format" in records[0]
+    return records
 
 
 def code_of(name):
@@ -205,6 +205,11 @@ OPERATIONS = {
 # --- all cases of a folder
 
 
+def case_result(folder, record, device):
+    """(differing, all) datums of a case, of either layout; `Skip` for an operation or format that tensim does not know."""
+    return (tile_case if "in_format" in record else whole_case)(folder, record, device)
+
+
 def describe(record):
     """(name, group): what the report calls a case, and what it counts it under."""
     if "in_format" in record:
@@ -223,7 +228,7 @@ def validate_folder(folder, on_progress, wanted=None):
     `wanted`: function of a record that selects cases.
     """
     folder, begun = Path(folder), time.perf_counter()
-    records, single = read_index(folder)
+    records = read_index(folder)
     records = [one for one in records if wanted is None or wanted(one)]
     rows, skipped = [], []
     for arch in dict.fromkeys(record.get("arch", "wh") for record in records):
@@ -236,7 +241,7 @@ def validate_folder(folder, on_progress, wanted=None):
             for record in mine:
                 name, group = describe(record)
                 try:
-                    bad, total = (tile_case if single else whole_case)(folder, record, device)
+                    bad, total = case_result(folder, record, device)
                     rows.append({"name": name, "op": record["op"], "group": group, "mismatching": bad, "total": total})
                 except Skip as why:
                     skipped.append({"id": name, "why": str(why)})

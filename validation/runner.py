@@ -1,4 +1,4 @@
-"""Simulating the cases of a validation: both cores, longest first, each distinct case once, results kept per code.
+"""Simulating the cases of validations: all cores, longest first, each distinct case once, results kept per code.
 
 A result is kept under a hash of every source file of the project and of the case: any change of code forgets it.
 """
@@ -8,10 +8,13 @@ import importlib
 import json
 import multiprocessing
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim.cache import cache_root, source_digest
 from sim.errors import TensimError
+from validation.figures import error_percent
+from validation.rows import cases_of
 
 PROJECT = Path(__file__).parent.parent
 
@@ -26,14 +29,46 @@ def code_digest():
     return digest.hexdigest()[:24]
 
 
-class Results:
-    """Results of one kind on disk, one line per case, appended as they come: an interrupted run goes on where it was."""
+@dataclass
+class Selection:
+    """The rows of one validation.
 
-    def __init__(self, kind, enabled=True):
+    `name`: in reports.  `module`: name of the module that simulates them with keyword arguments `options`.
+    `cases`: [(row, case)]; `skipped`, `bad`: [{"id", "why"}] of the rows left out.  `seconds`: of one unit of a case's work.
+    """
+
+    name: str
+    module: str
+    cases: list = field(default_factory=list)
+    skipped: list = field(default_factory=list)
+    bad: list = field(default_factory=list)
+    options: dict = field(default_factory=dict)
+    seconds: float = 1.0
+
+    @property
+    def store(self):
+        """The name under which results are kept: selections of one module share them."""
+        return "-".join((self.module.rsplit(".", 1)[-1], *map(str, self.options.values())))
+
+
+def select(name, module, tables, read=None, options=()):
+    """The `Selection` of tables [(rows, layout)]; `read`: one of the module's `METRICS`, None: its `read`."""
+    chosen = Selection(name, module.__name__, options=dict(options), seconds=getattr(module, "SECONDS", 1.0))
+    for rows, layout in tables:
+        parts = cases_of(rows, layout, read or module.read)
+        for mine, more in zip((chosen.cases, chosen.skipped, chosen.bad), parts, strict=True):
+            mine.extend(more)
+    return chosen
+
+
+class Results:
+    """Results of one module on disk, one line per case, appended as they come: an interrupted run goes on where it was."""
+
+    def __init__(self, store, enabled=True):
         self.known, self.path = {}, None
         if not enabled:
             return
-        self.path = cache_root() / "validation" / f"{kind}-{code_digest()}.jsonl"
+        self.path = cache_root() / "validation" / f"{store}-{code_digest()}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
             for line in self.path.read_text().splitlines():
@@ -52,28 +87,37 @@ class Results:
 
 
 def _work(task):
-    """In a worker process: (spec, {"value"} or {"error"})."""
-    module, spec, options = task
+    """In a worker process: (key of the case, {"value"} or {"error"})."""
+    key, module, options = task
     try:
-        return spec, {"value": importlib.import_module(module).simulate(spec, **options)}
+        return key, {"value": importlib.import_module(module).simulate(key[1], **options)}
     except TensimError as error:
-        return spec, {"error": str(error)}
+        return key, {"error": str(error)}
 
 
-def simulate(module, cases, jobs, results, on_done, options):
-    """{spec: {"value"} or {"error"}} of all cases; `on_done(share of the work that is done)` after each."""
-    work = {}
-    for case in cases:
-        work[case.spec] = max(case.work, work.get(case.spec, 0.0))
-    left = sorted((spec for spec in work if repr(spec) not in results.known), key=lambda spec: -work[spec])
-    total, done = sum(work.values()) or 1.0, sum(work[spec] for spec in work if repr(spec) in results.known)
-    on_done(done / total)
-    tasks = [(module.__name__, spec, options) for spec in left]
-    for spec, result in _mapped(tasks, jobs):
-        results.add(spec, result)
-        done += work[spec]
-        on_done(done / total)
-    return {spec: results.known[repr(spec)] for spec in work}
+def simulate(selections, jobs, on_done, keep=True):
+    """{store: `Results`} of all cases; `on_done(share of the work that is done, name of a selection)` after each.
+
+    All cases of all selections go through one pool, the longest first, so that no core is idle before the last ones.
+    """
+    results, seconds, owners = {}, {}, {}
+    for one in selections:
+        if one.store not in results:
+            results[one.store] = Results(one.store, keep)
+        for _, case in one.cases:
+            key = one.store, case.spec
+            seconds[key] = max(case.work * one.seconds, seconds.get(key, 0.0))
+            owners[key] = one
+    left = [(store, spec) for store, spec in seconds if repr(spec) not in results[store].known]
+    left.sort(key=lambda key: -seconds[key])
+    total = sum(seconds.values()) or 1.0
+    done = total - sum(seconds[key] for key in left)
+    tasks = [(key, owners[key].module, owners[key].options) for key in left]
+    for key, result in _mapped(tasks, jobs):
+        results[key[0]].add(key[1], result)
+        done += seconds[key]
+        on_done(done / total, owners[key].name)
+    return results
 
 
 def _mapped(tasks, jobs):
@@ -84,31 +128,16 @@ def _mapped(tasks, jobs):
         yield from pool.imap_unordered(_work, tasks)
 
 
-def validate(kind, module, rows_by_file, jobs, on_done, keep=True, read=None, options=()):
-    """(rows, skipped, bad, seconds): see `validation.figures.summary`; `rows_by_file`: [(rows, layout)].
-
-    `read`: one of the module's `METRICS`; None: its `read`.
-    `options`: keyword arguments of the module's `simulate`.
-    """
-    from validation.figures import error_percent
-    from validation.rows import cases_of
-
-    begun = time.perf_counter()
-    cases, skipped, bad = [], [], []
-    for rows, layout in rows_by_file:
-        for mine, more in zip((cases, skipped, bad), cases_of(rows, layout, read or module.read), strict=True):
-            mine.extend(more)
-    options = dict(options)
-    results = Results("-".join((kind, *map(str, options.values()))), keep)
-    values = simulate(module, [case for _, case in cases], jobs, results, on_done, options)
-    compared = []
-    for row, case in cases:
-        result = values[case.spec]
+def compare(selection, results):
+    """(rows, skipped) of a simulated selection: see `validation.figures.summary`; `results`: of `simulate`."""
+    known, rows, skipped = results[selection.store].known, [], list(selection.skipped)
+    for row, case in selection.cases:
+        result = known[repr(case.spec)]
         if "error" in result:
             skipped.append({"id": row.id, "why": f"its simulation failed: {result['error']}"})
             continue
         simulated = case.value(result["value"])
-        compared.append(
+        rows.append(
             {
                 "id": row.id,
                 "group": case.group,
@@ -119,4 +148,11 @@ def validate(kind, module, rows_by_file, jobs, on_done, keep=True, read=None, op
                 "columns": row.columns,
             }
         )
-    return compared, skipped, bad, time.perf_counter() - begun
+    return rows, skipped
+
+
+def validate(selection, jobs, on_done, keep=True):
+    """(rows, skipped, seconds) of one selection."""
+    begun = time.perf_counter()
+    rows, skipped = compare(selection, simulate([selection], jobs, on_done, keep))
+    return rows, skipped, time.perf_counter() - begun

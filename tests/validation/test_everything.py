@@ -1,13 +1,16 @@
 """`make validate`: files are told by their columns; a line per kind and chip; the baseline notices what became worse."""
 
 import csv
+import json
 
 import pytest
 
+from host_api.noc_replay_cli import read_all, replay_all
+from sim.arch import load_arch
 from sim.errors import UsageError
-from validation.baseline import regressions, write_baseline
-from validation.everything import Line, line, lines_of, run_folder, tables_of
-from validation.figures import summary
+from validation.baseline import ENOUGH, figures_of, regressions, write_baseline
+from validation.everything import Line, lines_of, run_folders, selections_of, tables_of
+from validation.rows import Case, Row
 from validation.sample_rows import PER_CHIP, draw, write_sample
 
 EXP = ("chip", "dim0", "dim1", "dim2", "dim3", "tiles", "dtype", "input_memory", "median_ns")
@@ -29,51 +32,105 @@ def folder(tmp_path):
 
 
 def test_files_are_told_by_their_columns(folder):
-    tables, unknown = tables_of(folder)
+    tables, unknown = tables_of([folder])
     assert set(tables) == {"streaming"} and len(tables["streaming"][0][0]) == 20
     assert [path.name for path in unknown] == ["notes.csv"]
 
 
 def test_a_file_without_its_measured_column_is_of_no_kind(folder):
     write_csv(folder / "bare.csv", EXP[:-1], [("wormhole_b0 n150", 1, 1, 32, 32, 1, "bfloat16", "DRAM")])
-    assert {path.name for path in tables_of(folder)[1]} == {"notes.csv", "bare.csv"}
+    assert {path.name for path in tables_of([folder])[1]} == {"notes.csv", "bare.csv"}
 
 
 def test_a_folder_without_measurements_is_a_clear_error(tmp_path):
     with pytest.raises(UsageError, match="no file that a validation reads"):
-        run_folder(tmp_path, 1, lambda text: None)
+        run_folders([tmp_path], 1, lambda text: None)
     with pytest.raises(UsageError, match="is not a folder"):
-        run_folder(tmp_path / "missing", 1, lambda text: None)
+        run_folders([tmp_path / "missing"], 1, lambda text: None)
+
+
+def rows_of(chip_errors, group="x"):
+    return [{"group": f"{chip}/{group}", "err_pct": error} for chip, error in chip_errors]
 
 
 def test_a_line_per_chip():
-    rows = [{"group": f"{chip}/x", "err_pct": err} for chip, err in [("a", 3.0), ("a", -5.0), ("b", 20.0)]]
-    lines = lines_of("streaming", summary(rows, [{"id": "1", "why": "no"}], 0.0))
-    assert [(one.chip, one.n, one.skipped, one.median, one.holds) for one in lines] == [
-        ("a", 2, 1, 4.0, True),
-        ("b", 1, 0, 20.0, False),
+    rows = rows_of([("a", 3.0), ("a", -5.0), ("b", 20.0)])
+    lines = lines_of("streaming", rows, [{"id": "1", "why": "no"}])
+    assert [(one.chip, one.n, one.skipped, one.median, one.bias) for one in lines] == [
+        ("a", 2, 1, 4.0, -1.0),
+        ("b", 1, 0, 20.0, 20.0),
     ]
 
 
-def test_a_kind_without_rows_holds_nothing():
-    assert line("streaming", "-", [], 3) == Line("streaming", "-", 0, 3, goal=15.0)
-    assert line("streaming", "-", [], 3).holds is None
+def test_a_kind_whose_rows_are_all_skipped_still_has_a_line():
+    assert lines_of("streaming", [], [{}] * 3) == [Line("streaming", "-", 0, 3)]
+
+
+def test_golden_cases_and_recordings_are_found_below_any_of_the_folders(folder, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    (other / "cases").mkdir()
+    case = {"name": "one", "arch": "bh", "op": "mm", "in_format": "bf16"}
+    case |= {"out_format": "bf16", "dst_fp32": False, "fidelity": "LoFi"}
+    (other / "cases" / "index.json").write_text(json.dumps([case]))
+    read = {"proc": "BRISC", "noc": "NOC_0", "src_device_id": 0, "sx": 1, "sy": 1, "dx": 2, "dy": 1}
+    read |= {"type": "READ", "num_bytes": 64}
+    (other / "trace.json").write_text(json.dumps([read | {"timestamp": 100}, read | {"timestamp": 900}]))
+    (other / "broken.json").write_text("[{}]")
+    selections, _ = selections_of([folder, other])
+    found = {one.name: (len(one.cases), len(one.bad)) for one in selections}
+    assert found == {
+        "streaming": (20, 0), "numerics": (1, 0), "replay-noc closed": (1, 1), "replay-noc open": (1, 1),
+    }  # fmt: skip
+
+
+def test_a_recording_is_replayed_in_both_modes(tmp_path):
+    read = {"proc": "BRISC", "noc": "NOC_0", "src_device_id": 0, "sx": 1, "sy": 1, "dx": 2, "dy": 1}
+    read |= {"type": "READ", "num_bytes": 64}
+    (tmp_path / "trace.json").write_text(json.dumps([read | {"timestamp": 100}, read | {"timestamp": 900}]))
+    result = run_folders([tmp_path], 1, lambda text: None, keep=False)
+    recordings, _ = read_all([tmp_path / "trace.json"], load_arch("wormhole_b0"))
+    for line, mode in zip(result["lines"], ("closed", "open"), strict=True):
+        (row,), _, _ = replay_all(recordings, mode, "packet", None, lambda text: None)
+        assert (line.name, line.chip, line.n) == (f"replay-noc {mode}", "wormhole_b0", 1)
+        assert line.bias == pytest.approx(row["err_pct"]) and row["measured"] == 800 - 20
 
 
 def test_a_sample_is_drawn_by_the_text_of_the_rows(folder, tmp_path_factory):
     target = tmp_path_factory.mktemp("sample")
-    assert write_sample(folder, target) == PER_CHIP
+    assert write_sample([folder], target) == 10  # the less costly half
     first = (target / "any_name.csv").read_text()
-    write_sample(folder, target)
+    write_sample([folder], target)
     assert (target / "any_name.csv").read_text() == first
     assert draw([]) == []
 
 
+def test_groups_are_drawn_in_turn_from_their_less_costly_halves():
+    rows = [Row(f"f:{n}", n, {"n": n}) for n in range(3 * PER_CHIP)]
+    works = [float(n % 2) for n in range(len(rows))]
+    cases = [Case((n,), f"chip/{'rare' if n < 4 else 'common'}", 1.0, "ns", works[n]) for n in range(len(rows))]
+    drawn = draw(list(zip(rows, cases, strict=True)))
+    assert len(drawn) == PER_CHIP and all(works[row.line] == 0 for row in drawn)
+    assert sum(row.line < 4 for row in drawn) == 2  # all of the rare ones that are cheap
+
+
+def results_of(errors, group="x"):
+    """NoC rows of Wormhole with these errors, as `run_folders` returns them."""
+    return {"noc": rows_of([("wormhole_b0", error) for error in errors], group)}
+
+
 def test_the_baseline_notices_a_median_that_grew_and_rows_that_are_gone(tmp_path):
-    path = tmp_path / "baseline.json"
-    write_baseline([line("noc", "wormhole_b0", [4.0, 4.0], 0)], path)
-    assert regressions([line("noc", "wormhole_b0", [5.5, 5.5], 0)], path, margin=2) == []
-    assert "6.5 %, 4.0 % before" in regressions([line("noc", "wormhole_b0", [6.5, 6.5], 0)], path, margin=2)[0]
-    assert "1 rows compared, 2 before" in regressions([line("noc", "wormhole_b0", [4.0], 0)], path, margin=2)[0]
+    path, before = tmp_path / "baseline.json", figures_of(results_of([4.0, 4.0]))
+    write_baseline(before, path)
+    assert list(before) == ["noc: wormhole_b0"]
+    assert regressions(figures_of(results_of([5.5, 5.5])), path, margin=2) == []
+    assert "6.5 %, 4.0 % before" in regressions(figures_of(results_of([6.5, 6.5])), path, margin=2)[0]
+    assert "1 rows compared, 2 before" in regressions(figures_of(results_of([4.0])), path, margin=2)[0]
+    assert "0 rows compared, 2 before" in regressions({}, path, margin=2)[0]
     with pytest.raises(UsageError, match="update-baseline"):
-        regressions([], tmp_path / "none.json")
+        regressions({}, tmp_path / "none.json")
+
+
+def test_groups_with_enough_rows_are_judged_by_themselves():
+    rows = rows_of([("a", 1.0)] * (ENOUGH - 1), "ONE_TO_ALL/L1") + rows_of([("a", 3.0)], "ONE_TO_ALL/DRAM")
+    figures = figures_of({"noc": rows + rows_of([("a", None)])})
+    assert {group: one["n"] for group, one in figures.items()} == {"noc: a": ENOUGH, "noc: a/ONE_TO_ALL": ENOUGH}

@@ -1,0 +1,62 @@
+"""The goals of the validations: which rows count for which, and when one holds."""
+
+import pytest
+
+from validation.goals import GOALS, Goal, Verdict, judge
+
+
+def rows_of(group, *errors):
+    return [
+        {"group": f"wormhole_b0/{group}", "err_pct": error, "measured": 100.0 + n, "simulated": 100.0 + n}
+        for n, error in enumerate(errors)
+    ]
+
+
+def verdicts(name, rows, **options):
+    return {(one.goal.figure, one.goal.groups): one for one in judge(name, "wormhole_b0", rows, **options)}
+
+
+@pytest.mark.parametrize(
+    "goal, value, holds",
+    [
+        (Goal("median", 4), 4.0, True),
+        (Goal("median", 4), 4.1, False),
+        (Goal("bias", 3), -3.5, False),
+        (Goal("bias", 3), -2.5, True),
+        (Goal("pairs", 85), 90, True),
+        (Goal("rank correlation", 0.98), 0.97, False),
+    ],
+)
+def test_a_goal_holds_up_to_its_limit(goal, value, holds):
+    assert Verdict("noc", "wormhole_b0", goal, value).holds is holds
+
+
+def test_row_multicasts_are_judged_apart_from_the_tail_of_the_others():
+    rows = rows_of("ONE_TO_ONE/UNICAST/L1", 1.0, 2.0) + rows_of("ROW_TO_ROW/MULTICAST/L1", 40.0)
+    by_goal = {(one.goal.figure, one.goal.limit): one for one in judge("noc", "wormhole_b0", rows)}
+    assert by_goal["median", 4].value == 2.0  # all rows
+    assert by_goal["p90", 15].value < 2.0
+    assert by_goal["worst group", 12].value == 1.5
+    assert by_goal["worst group", 20].value == 40.0 and not by_goal["worst group", 20].holds
+
+
+def test_matrix_products_that_state_their_blocks_have_goals_of_their_own():
+    rows = rows_of("manual 2026-07", 5.0) + rows_of("manual older", 12.0) + rows_of("out_of_box", 14.0)
+    medians = [one for one in judge("gemm device", "wormhole_b0", rows) if one.goal.figure == "median"]
+    assert [(one.value, one.goal.limit) for one in medians] == [(5.0, 6), (13.0, 15)]
+    host = rows_of("manual 2026-07/traced", 7.0) + rows_of("manual 2026-07/untraced", 50.0)
+    assert [one.value for one in judge("gemm host", "wormhole_b0", host)] == [7.0]
+
+
+def test_pairs_and_ranks_are_figures():
+    rows = rows_of("double_buffer", 1.0, 2.0)
+    found = verdicts("kernels", rows, pairs=lambda some: {"n": len(some), "agree": 1})
+    assert found["pairs", ""].value == 50.0
+    assert ("pairs", "") not in verdicts("kernels", rows)
+    assert verdicts("streaming", rows)["rank correlation", ""].value == pytest.approx(1.0)
+
+
+def test_goals_that_no_row_measures_are_left_out():
+    assert judge("dispatch", "wormhole_b0", rows_of("traced", None)) == []
+    assert len(judge("dispatch", "wormhole_b0", rows_of("traced", 1.0))) == 1 < len(GOALS["dispatch"])
+    assert judge("issue", "wormhole_b0", rows_of("NOP", 50.0)) == []
