@@ -5,8 +5,8 @@ It follows from the command-level model (`sim.dram.controller`), whose parameter
   the data bus in the order of their arrival, but one that waits for its row lets later ones of its direction go first
   (the newest such gap of the bus is kept), as under FR-FCFS;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
-- the limits on activates (tRRD, tFAW) are one spacing between them, in the order of requests; a change of direction is one turnaround, in
-  which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
+- the limits on activates (tRRD, tFAW) are one spacing between them, in the order of requests; a change of direction is one
+  turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
 In front of it the endpoint accepts one read request per NoC every `request_cycles`.  A lone access costs what is measured
