@@ -5,8 +5,8 @@ It follows from the command-level model (`sim.dram.controller`), whose parameter
   the data bus in the order of their arrival, but one that waits for its row lets later ones of its direction go first
   (the newest such gap of the bus is kept), as under FR-FCFS;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
-- the limits on activates (tRRD, tFAW) are one spacing between them; a change of direction is one turnaround, in
-  which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
+- the limits on activates (tRRD, tFAW) are one spacing between them, in the order of requests; a change of direction is one
+  turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
 In front of it the endpoint accepts one read request per NoC every `request_cycles`.  A lone access costs what is measured
@@ -91,11 +91,10 @@ def open_row(channel, bank, p, row, bursts, ticks):
         channel.row_hits += 1
         return max(ticks, bank.ready)
     channel.row_misses += 1
-    begin = ticks
-    if bank.row >= 0:
-        begin = max(begin, bank.precharge_at) + p.precharge
-    begin = max(begin, channel.activate_at)
+    begin = max(ticks, channel.activate_at)  # a bank that is not ready to close keeps no other one from opening
     channel.activate_at = begin + p.activate_spacing * bursts
+    if bank.row >= 0:
+        begin = max(begin, max(ticks, bank.precharge_at) + p.precharge)
     bank.row = row
     bank.ready = begin + p.activate
     bank.precharge_at = begin + p.row_active
