@@ -47,7 +47,9 @@ def read_and_send(
                 target += size
             page += row_step
         noc_async_read_barrier()
-        send_block(start, rows * columns * size, ready_at, received_at, receivers, x0, y0, x1, y1, 1)  # Blackhole's order
+        send_block(
+            start, rows * columns * size, ready_at, received_at, receivers, x0, y0, x1, y1, 1
+        )  # Blackhole's order
         noc_async_writes_flushed()
         cb_push_back(cb, rows * columns)
     noc_async_write_barrier()
