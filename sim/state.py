@@ -170,6 +170,7 @@ PARAMETERS = {
     "reduce_scalar": ("tensix.math.reduce_scalar", 1024),
     "reduce_wide_scalar": ("tensix.math.reduce_wide_scalar", 1024),
     "unpack_pair_bytes": ("tensix.unpack.pair_bytes_per_cycle", 1),
+    "unpack_pair_overhead": ("tensix.unpack.pair_overhead", 1024),
     "unpack_tilize_bytes": ("tensix.unpack.tilize_bytes_per_cycle", 1),
     "unpack_bank_period": ("tensix.unpack.bank_period", 1),
     "unpack_conflict_percent": ("tensix.unpack.bank_conflict_factor", 100),

@@ -184,9 +184,9 @@ def start_unpack(m, thread, now):
         row1 = tile_row(m, thread, argument(t, 1), argument(t, 3))
         if row0 < 0 or row1 < 0:
             return -1
-        cost = unpack_both(m, row0, row1, m.unpack_pair_bytes) + m.unpack_overhead
+        cost = unpack_both(m, row0, row1, m.unpack_pair_bytes) + m.unpack_pair_overhead
         if argument(t, 6) == REDUCE_SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
-            cost += tile_data(m, row0, m.unpack_bytes)
+            cost += tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
     else:
         width = argument(t, 3) if t.operation == UNPACK_A else 0
