@@ -124,15 +124,17 @@ def read_core(x, y, count, size, scratch):
 def read_cores(sources, count, size, source_stride, target_stride, scratch):
     """Read `count` times `size` bytes from cores in turn, whose NoC (x, y) follow the arguments; one barrier.
 
-    The probe records a status register of the NIU with each read; a load from L1 stands for it.
+    The probe keeps the largest value of a status register of the NIU, which it loads with each read; a load from L1 stands
+    for that one.
     """
     source = 0
+    most = 0
     address = get_noc_addr(get_arg_val(6), get_arg_val(7), scratch)
     target = scratch
     pointer = l1_ptr(scratch + 65536, uint32)
     for _ in range(count):
         noc_async_read(address, target, size)
-        _ = pointer[0]
+        most = max(most, pointer[0])
         if sources > 1:
             source += 1
             if source == sources:
@@ -141,6 +143,7 @@ def read_cores(sources, count, size, source_stride, target_stride, scratch):
         address += source_stride
         target += target_stride
     noc_async_read_barrier()
+    pointer[1] = most
 
 
 @kernel

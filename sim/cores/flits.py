@@ -22,7 +22,7 @@ from sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_c
 from sim.noc.flit_network import ARRIVED, BEGUN, NETWORK, NONE, build_chip, events_of
 from sim.noc.flit_network import packets_of as flit_packets_of
 from sim.noc.packet import build_noc_params
-from sim.state import MACHINE, calendar_of, noc_params_of, packets_of, transactions_of
+from sim.state import MACHINE, READ, calendar_of, noc_params_of, packets_of, transactions_of
 
 
 @nb.njit(cache=True)
@@ -30,8 +30,12 @@ def send_packet(m, net, index, now):
     """Hand the prepared packet of a transaction to its NIU."""
     x, pk = transactions_of(m)[index], packets_of(m)[index]
     first = x.noc * m.n_tiles
-    source, target = (x.source, x.target) if x.stage == AT_TARGET else (x.target, x.source)
+    asks = x.stage == AT_TARGET
+    source, target = (x.source, x.target) if asks else (x.target, x.source)
     inject(net, index, first + source, first + target, pk.flits, pk.response, now, pk.emission)
+    p, stands = flit_packets_of(net)[index], int(x.kind == READ and pk.local == 0)
+    p.answered, p.answers = (stands, 0) if asks else (0, stands)
+    p.gate, p.gate_ticks = pk.gate, pk.gate_ticks
 
 
 @nb.njit(cache=True)
@@ -121,15 +125,20 @@ def flit_network(arch, links, ports):
     for key in ("noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles", "noc.local_cycles"):
         if arch[key] < 1 or arch[key] != int(arch[key]):
             raise UsageError(f"{key} is {arch[key]}; the flit model takes whole cycles, at least 1")
-    hop = int(arch["noc.hop_cycles"])
+    hop, eject, local = (int(arch[f"noc.{key}_cycles"]) for key in ("hop", "router_to_niu", "local"))
+    if local <= eject:
+        raise UsageError(
+            f"noc.local_cycles is {local}; the way out of the router, noc.router_to_niu_cycles, is {eject} of them"
+        )
     network = build_chip(
         *arch.noc_size, buffer=max(arch["noc.buffer_flits"], hop + 1), hop=hop, inject=int(arch["noc.niu_to_router_cycles"]),
-        eject=int(arch["noc.router_to_niu_cycles"]), local=int(arch["noc.local_cycles"]),
+        eject=eject, local=local,
     )  # fmt: skip
-    nodes, tiles = network.arrays["nodes"], len(ports)
+    nodes, (width, height) = network.arrays["nodes"], arch.noc_size
     for x, y in arch.worker_coords:
-        nodes["l1_port"][[y * arch.noc_size[0] + x + noc * tiles for noc in (0, 1)]] = y * arch.noc_size[0] + x
-    network.net["port_ticks"] = build_noc_params(arch)["port_ticks"][0]
+        nodes["l1_port"][[y * width + x + noc * width * height for noc in (0, 1)]] = y * width + x
+    for name in ("port_ticks", "niu_requests", "gate_queue"):
+        network.net[name] = build_noc_params(arch)[name][0]
     network.place("links", links)
     network.place("ports", ports)
     return network

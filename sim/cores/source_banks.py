@@ -29,10 +29,12 @@ def completes(t):
 
 @nb.njit(cache=True)
 def run_ahead(m, thread, time):
-    """After a step of `thread`, whose next event is at `time` (-1: parked): go on with both threads of the product.
+    """After a step of `thread`, whose next event is at `time` (-1: parked or failed): go on with both threads of the product.
 
     Returns the thread's next event, or -1.
     """
+    if m.stop == STOP_ERROR:
+        return -1
     me = threads_of(m)[thread]
     unpacker, multiplier = me.core * 5 + UNPACK_SLOT, me.core * 5 + MATH_SLOT
     a, b = threads_of(m)[unpacker], threads_of(m)[multiplier]

@@ -9,7 +9,9 @@ of its class's VCs behind the wrap-around link (dateline) and back when it turns
 (Dally & Towles, Principles and Practices of Interconnection Networks, chapters 14 to 17).
 
 A node is a router with its NIU; the two NoCs of a chip are one network of two parts without a link between them.  The NIU
-has a queue per class, of which class 0 (requests) also carries multicasts (`sim.noc.flit_multicast`).
+has a queue per class, of which class 0 (requests) also carries multicasts (`sim.noc.flit_multicast`), and one more, with a VC
+of its own, for what a tile sends to itself.  As in the packet model, requests stand in their target's NIU until they are
+answered, and a write waits in the network for room in its DRAM channel's queue.
 """
 
 import numba as nb
@@ -26,6 +28,7 @@ from sim.noc.flit_network import (
     NONE,
     channels_of,
     events_of,
+    gate_open,
     hand_on,
     leave_buffer,
     links_of,
@@ -42,8 +45,10 @@ from sim.noc.flit_network import (
 def inject(net, packet, source, target, flits, group, ready, emission):
     """Hand a packet to the NIU of node `source` at cycle `ready`; its flits leave in `emission` cycles at the soonest."""
     p = packets_of(net)[packet]
-    p.source, p.target, p.flits, p.group, p.ready, p.emission = source, target, flits, group, ready, emission
-    p.tree, p.receivers, p.delay = NONE, 1, 0
+    own = source == target and net.local_vc != NONE
+    p.source, p.target, p.flits, p.group = source, target, flits, net.classes if own else group
+    p.ready, p.emission = ready, emission
+    p.tree, p.receivers, p.delay, p.answered, p.answers, p.gate = NONE, 1, 0, 0, 0, NONE
     enqueue(net, packet)
 
 
@@ -72,6 +77,7 @@ def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
     p = packets_of(net)[packet]
     p.source, p.target, p.flits, p.group, p.ready, p.emission = source, NONE, flits, 0, ready, emission
     p.linked, p.keep, p.stage, p.receivers, p.delay = linked, keep, NEW, 0, 0
+    p.answered, p.answers, p.gate = 0, 0, NONE
     p.tree = last_tree(net, source) if linked else new_tree(net, source)
 
 
@@ -179,6 +185,9 @@ def oldest_head(net, base, left):
 def choose_vc(net, node, c, packet, out):
     """VC for the packet at the front of input VC `c`, taken for it at output `out`; NONE when all of its class are held."""
     p = packets_of(net)[packet]
+    base = node * net.inputs + out * net.vcs
+    if c.vc == net.local_vc:
+        return take_vc(net, base, c.vc, 1)
     size = net.unicast_vcs // net.classes
     first = p.group * size
     late = 0
@@ -187,11 +196,18 @@ def choose_vc(net, node, c, packet, out):
         late = (0 if turned else p.dateline) | links_of(net)[node * (net.ports + 1) + 1 + out].wraps
         size //= 2
         first += late * size
-    base = node * net.inputs + out * net.vcs
+    vc = take_vc(net, base, first, size)
+    if vc != NONE:
+        p.dateline = late
+    return vc
+
+
+@nb.njit(cache=True)
+def take_vc(net, base, first, size):
+    """Hold the first free one of `size` VCs from `first` on of the output whose VC 0 is channel `base`; NONE if none is free."""
     for i in range(first, first + size):
         if channels_of(net)[base + i].held == 0:
             channels_of(net)[base + i].held = 1
-            p.dateline = late
             return i
     return NONE
 
@@ -233,7 +249,11 @@ def can_leave(net, node, out, c):
     """Whether there is room behind the output for the front flit of input VC `c`."""
     if out != net.ports - 1:
         return channels_of(net)[node * net.inputs + out * net.vcs + c.out_vc].credits > 0
-    return take_port(net, node, c.sent == 0)
+    packet = words_at(net.buffers_at)[(node * net.inputs + c.index) * net.buffer + c.first]
+    p, n = packets_of(net)[packet], nodes_of(net)[node]
+    if c.sent == 0 and p.group == 0 and n.requests >= net.niu_requests:
+        return False
+    return gate_open(net, packet, c.sent) and take_port(net, node, c.sent == 0)
 
 
 @nb.njit(cache=True)
@@ -255,6 +275,7 @@ def cross(net, node, channel, out):
         hand_on(net, output, packet, net.hop)
         net.moved += 1
     elif last:
+        n.requests += p.answered
         report(net, ARRIVED, packet, node, net.now + net.eject)
         net.in_flight -= 1
     if last:
@@ -272,17 +293,18 @@ def cross(net, node, channel, out):
 def emit(net, node):
     """One flit leaves the NIU, from the queues in turn."""
     n = nodes_of(net)[node]
-    for i in range(net.classes):
-        group = (n.next_class + i) % net.classes
+    for i in range(net.queues):
+        group = (n.next_class + i) % net.queues
         packet = n.head[group]
         if packet != NONE and emission_due(net, packet):
             p = packets_of(net)[packet]
             vc = net.multicast_vc if p.tree != NONE else group * net.unicast_vcs // net.classes
+            if group == net.classes:
+                vc = net.local_vc
             channel = node * net.inputs + (net.ports - 1) * net.vcs + vc
-            stays = net.local > 0 and p.tree == NONE and p.target == node
-            if (stays or channels_of(net)[channel].credits > 0) and take_port(net, node, p.sent == 0):
+            if channels_of(net)[channel].credits > 0 and take_port(net, node, p.sent == 0):
                 n.next_class = group + 1
-                send_flit(net, packet, node, NONE if stays else channel)
+                send_flit(net, packet, node, channel)
                 return
 
 
@@ -297,24 +319,22 @@ def emission_due(net, packet):
 
 @nb.njit(cache=True)
 def send_flit(net, packet, node, channel):
-    """The next flit of a packet leaves its NIU, for the tile itself where `channel` is NONE."""
+    """The next flit of a packet leaves its NIU for an input VC of its router."""
     p, link = packets_of(net)[packet], links_of(net)[node * (net.ports + 1)]
+    latency = net.local - net.eject if p.group == net.classes else net.inject
     if p.sent == 0:
-        p.begun, p.arrived = net.now, net.now + net.inject
+        p.begun, p.arrived = net.now, net.now + latency
+        nodes_of(net)[node].requests -= p.answers
         link.stall += net.now - p.ready
         report(net, BEGUN, packet, node, net.now)
     p.sent += 1
     link.flits += 1
-    if channel != NONE:
-        hand_on(net, channel, packet, net.inject)
+    hand_on(net, channel, packet, latency)
     if p.sent < p.flits:
         return
     link.packets += 1
     leave_queue(net, node, p)
     report(net, LEFT, packet, node, net.now + 1)
-    if channel == NONE:
-        report(net, ARRIVED, packet, node, net.now + net.local)
-        net.in_flight -= 1
 
 
 @nb.njit(cache=True)
@@ -363,7 +383,7 @@ def step_node(net, node):
     busy = n.need | n.multicasts
     for out in range(net.ports):
         busy |= n.request[out]
-    for group in range(net.classes):
+    for group in range(net.queues):
         busy |= n.head[group] + 1
     return busy != 0
 

@@ -14,11 +14,12 @@ from sim.noc.packet import LINK_DTYPE, PORT_TICKS
 MESH, TORUS, CHIP = 0, 1, 2  # a chip's network is two unidirectional tori
 NONE = -1
 MAX_PORTS, MAX_CLASSES = 5, 4
+UNLIMITED = 1 << 62
 NODES_PER_WORD = 62  # of the bit set of routers at work
 TREE_NODES = 15  # per word of a multicast tree, four bits each
 TREES_PER_NIU = 4  # one that drains and those that wait
 BEGUN, LEFT, ARRIVED = 0, 1, 2
-EVENTS_PER_NODE = 4  # in a cycle: one of each, and a packet of the tile to itself
+EVENTS_PER_NODE = 3  # in a cycle: one of each
 
 WORD = np.dtype(np.int64)
 _ARRAYS = (
@@ -26,16 +27,20 @@ _ARRAYS = (
 )
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
-        "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer hop inject eject local port_ticks "
-        "span wire_room words tree_words now in_flight moved n_packets n_credits n_events n_waiting released due"
+        "kind width height n_nodes classes queues ports vcs unicast_vcs multicast_vc local_vc inputs buffer hop inject eject local "
+        "port_ticks niu_requests gate_queue span wire_room words tree_words now in_flight moved n_packets n_credits n_events "
+        "n_waiting released due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
 )  # fmt: skip
 # `ready`: cycle from which it may leave, `begun`: at which its head left; `emission`: cycles its source needs for it;
-# `arrived`: its head in the present router; `tree`: of a multicast, with the cycles (`delay`) that reserving it takes
+# `arrived`: its head in the present router; `tree`: of a multicast, with the cycles (`delay`) that reserving it takes;
+# `answered`: 1 for a read request from another tile, `answers`: 1 for the data it asked for; `gate`: the DRAM channel it is
+# written to, as an index of `ports`, or NONE; `gate_ticks`: time it takes of that channel, until `drained`
 PACKET = np.dtype(
     [(name, np.int64) for name in (
-        "source target flits group ready emission begun arrived sent dateline next tree receivers delay linked keep stage"
+        "source target flits group ready emission begun arrived sent dateline next tree receivers delay linked keep stage "
+        "answered answers gate gate_ticks drained"
     ).split()]
 )  # fmt: skip
 # Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,
@@ -48,11 +53,12 @@ CHANNEL = np.dtype(
     ).split()]
 )  # fmt: skip
 # `need`: bit set of input VCs whose front packet has no output VC yet; `request`: by output port, those with a flit for it;
-# `multicasts`: input ports with a multicast flit; `draining`: receivers that the NIU's last multicast has not reached
+# `multicasts`: input ports with a multicast flit; `draining`: receivers that the NIU's last multicast has not reached;
+# `requests`: read requests that stand in the NIU
 NODE = np.dtype(
-    [(name, np.int64) for name in "noc x y l1_port need multicasts next_class draining tree".split()]
+    [(name, np.int64) for name in "noc x y l1_port need multicasts next_class draining tree requests".split()]
     + [(name, np.int64, MAX_PORTS) for name in "request turn".split()]
-    + [(name, np.int64, MAX_CLASSES) for name in "head tail".split()]
+    + [(name, np.int64, MAX_CLASSES + 1) for name in "head tail".split()]
 )
 EVENT = np.dtype([(name, np.int64) for name in "kind packet node time".split()])
 
@@ -69,15 +75,18 @@ class Network:
         self.record, self.arrays = np.zeros(1, NETWORK), {}
         self.net = net = self.record[0]
         net["kind"], net["width"], net["height"], net["n_nodes"] = kind, width, height, n_nodes
-        net["classes"], net["ports"], net["unicast_vcs"], net["vcs"] = classes, ports, vcs, vcs + multicast
-        net["multicast_vc"], net["inputs"] = vcs if multicast else NONE, ports * (vcs + multicast)
+        own = int(local > 0)  # a VC and a queue of the NIU for what a node sends to itself
+        all_vcs = vcs + multicast + own
+        net["classes"], net["queues"], net["ports"] = classes, classes + own, ports
+        net["unicast_vcs"], net["vcs"], net["inputs"] = vcs, all_vcs, ports * all_vcs
+        net["multicast_vc"], net["local_vc"] = vcs if multicast else NONE, vcs + multicast if own else NONE
         net["buffer"], net["hop"], net["inject"], net["eject"], net["local"] = buffer, hop, inject, eject, local
-        net["span"], net["wire_room"] = max(hop, inject) + 1, n_nodes * ports
+        net["span"], net["wire_room"] = max(hop, inject, local) + 1, n_nodes * ports
         net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
-        net["now"], net["due"] = -1, NONE
+        net["now"], net["due"], net["niu_requests"] = -1, NONE, UNLIMITED
         trees = n_nodes * TREES_PER_NIU if multicast else 0
         self.place("nodes", np.zeros(n_nodes, NODE))
-        self.place("channels", self._channels(n_nodes, ports, vcs + multicast, buffer))
+        self.place("channels", self._channels(n_nodes, ports, all_vcs, buffer))
         self.place("links", np.zeros(n_nodes * (ports + 1), LINK_DTYPE))
         self.place("buffers", np.zeros(len(self.arrays["channels"]) * buffer, np.int64))
         self.place("wires", np.zeros(2 * int(net["span"] * net["wire_room"]), np.int64))
@@ -159,7 +168,10 @@ def build(kind, width, height, *, vcs=4, classes=1, buffer=8, hop=9, inject=5, e
 
 
 def build_chip(width, height, *, buffer, hop, inject, eject, local, vcs=4):
-    """Both NoCs of a chip, idle: node noc * tiles + tile; classes 0 request, 1 response, and a VC of multicasts."""
+    """Both NoCs of a chip, idle: node noc * tiles + tile; classes 0 request, 1 response, and a VC of multicasts.
+
+    `local`: cycles that the head of what a tile sends to itself takes, on a VC of its own; 0: it takes its class's.
+    """
     network = Network(
         CHIP, width, height, 2 * width * height, ports=3, classes=2, vcs=vcs, multicast=1, buffer=buffer, hop=hop,
         inject=inject, eject=eject, local=local,
@@ -253,3 +265,20 @@ def take_port(net, node, first):
         return False
     ports[tile] = max(ports[tile], net.now * PORT_TICKS) + net.port_ticks
     return True
+
+
+@nb.njit(cache=True)
+def gate_open(net, packet, sent):
+    """Whether the write queue of the DRAM channel takes the next flit of a write, of which `sent` are in it.
+
+    Channels serve packets in the order of their heads, each at its rate; `gate_queue` ticks of data fit into the queue.
+    """
+    p = packets_of(net)[packet]
+    if p.gate == NONE:
+        return True
+    if sent == 0:
+        gates = words_at(net.ports_at)
+        p.drained = gates[p.gate] = max(gates[p.gate], net.now * PORT_TICKS) + p.gate_ticks
+        return True
+    left = (p.flits - 1 - sent) * p.gate_ticks // (p.flits - 1)
+    return (p.drained - left - net.gate_queue) // PORT_TICKS <= net.now + 1

@@ -192,7 +192,7 @@ def claim(links, ports, p, packets, index, now, others):
             others = leave_buffer(links, packets, stands, 1, p.niu_requests, now, others)
         done = max(done, start + pk.emission)
     else:
-        done = max(done, pk.done[hop - 1] + links[pk.route[hop - 1] // N_VCS].latency)
+        done = max(done, pk.done[hop - 1] + latency_behind(links, p, pk, hop - 1))
     if link.port != NO_PORT and pk.flits > 1:
         port = max(ports[link.port], start * PORT_TICKS) + (pk.flits - 1) * p.port_ticks
         ports[link.port] = port
@@ -210,10 +210,16 @@ def claim(links, ports, p, packets, index, now, others):
         pk.time = done - 1 + link.latency
         first_released, last_released = hop, max(last_released, 0)
     else:
-        pk.time = start + (link.latency if pk.local == 0 else p.local - p.eject)
+        pk.time = start + latency_behind(links, p, pk, hop)
         follow_route(links, p, pk)
         first_released = last_released
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
+
+
+@nb.njit(cache=True, inline="always")
+def latency_behind(links, p, pk, hop):
+    """Cycles from a link on the route of a packet, which is not the last, to the next link."""
+    return links[pk.route[hop] // N_VCS].latency if pk.local == 0 else p.local - p.eject
 
 
 @nb.njit(cache=True)
@@ -248,9 +254,8 @@ def release(links, p, packets, index, hop, first, last, now, others):
         return others
     leaves = pk.done[hop]
     for i in range(hop, last - 1, -1):
-        link = links[pk.route[i] // N_VCS]
         if i < hop:
-            leaves = max(pk.done[i], leaves - p.buffer - link.latency)
+            leaves = max(pk.done[i], leaves - p.buffer - latency_behind(links, p, pk, i))
         if i > first:
             continue
         free = max(leaves, now)

@@ -95,7 +95,7 @@ class Reference:
         self.clear[link] = max(self.clear.get(link, 0), start) + flits
         done = self.clear[link] if flits > 1 else start + 1
         if hop > 0:
-            done = max(done, packet.done[-1] + self.latency[packet.route[hop - 1][1]])
+            done = max(done, packet.done[-1] + self.through(packet, hop - 1))
         _, tile, direction = link
         if tile in self.workers and direction in (INJECT, EJECT) and flits > 1:
             per_flit = self.arch["noc.flit_bytes"] / self.arch["l1.noc_port_bytes_per_cycle"]
@@ -108,9 +108,14 @@ class Reference:
         if packet.hop == len(packet.links):
             packet.delivered = done - 1 + self.latency[EJECT]
             return freed + self.release(packet, range(hop, max(hop - packet.held, 0) - 1, -1))
-        through = self.arch["noc.local_cycles"] - self.latency[EJECT] if packet.local else self.latency[direction]
-        heapq.heappush(self.events, (start + through, packet.index))
+        heapq.heappush(self.events, (start + self.through(packet, hop), packet.index))
         return freed + (self.release(packet, [hop - packet.held]) if hop >= packet.held else [])
+
+    def through(self, packet, hop):
+        """Cycles from a link of the route, which is not the last, to the next one."""
+        return (
+            self.arch["noc.local_cycles"] - self.latency[EJECT] if packet.local else self.latency[packet.route[hop][1]]
+        )
 
     def release(self, packet, hops):
         """Let the tail leave the links of `hops`; the rest of a packet that is under way stays in a buffer."""
@@ -118,7 +123,7 @@ class Reference:
         leaves = packet.done[-1]
         for hop in range(len(packet.done) - 1, min(hops, default=len(packet.done)) - 1, -1):
             if hop < len(packet.done) - 1:
-                room = self.arch["noc.buffer_flits"] + self.latency[packet.route[hop][1]]
+                room = self.arch["noc.buffer_flits"] + self.through(packet, hop)
                 leaves = max(packet.done[hop], leaves - room)
             if hop in hops:
                 place, free = (packet.links[hop], packet.vcs[hop]), max(leaves, self.now)

@@ -1,0 +1,151 @@
+"""Block products that run ahead of the calendar (`sim/cores/source_banks.py`) against event by event.
+
+A timeline log is in order of time, so a chip that records one takes an event for every step.  The same program must then
+take the same cycles and count the same work.
+"""
+
+import math
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import host_api as tt
+from sim.arch import load_arch
+from sim.cores.data_format import DataFormat, tile_size
+from sim.cores.kernel_compiler import kernel_from_source
+from sim.errors import ProgramError
+
+IN0, IN1, OUT = 0, 1, 16
+CORES, ROUNDS = 3, 2
+FORMATS = [DataFormat.Bfp4_b, DataFormat.Bfp8_b, DataFormat.Float16_b, DataFormat.Float32]
+CAPACITY = {False: 8, True: 4}  # tiles of a Dst section of 16 or 32 bits, half sync
+FEED = kernel_from_source(
+    """
+@kernel
+def feed(rounds, n0, n1):
+    for i in range(rounds):
+        cb_reserve_back(0, n0)
+        cb_push_back(0, n0)
+        cb_reserve_back(1, n1)
+        cb_push_back(1, n1)
+"""
+)
+MULTIPLY = kernel_from_source(
+    """
+@kernel
+def multiply(rounds, missing):
+    rt, ct, kt = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
+    mm_block_init(0, 1, 16, 0, ct, rt, kt)
+    for i in range(rounds):
+        cb_wait_front(0, rt * kt)
+        cb_wait_front(1, kt * ct)
+        tile_regs_acquire()
+        for k in range(kt):
+            matmul_block(0, 1, k + missing, k * ct, 0, 0, ct, rt, kt)
+        tile_regs_commit()
+        cb_pop_front(0, rt * kt)
+        cb_pop_front(1, kt * ct)
+        cb_reserve_back(16, rt * ct)
+        tile_regs_wait()
+        pack_tile_block(0, 16, rt * ct)
+        tile_regs_release()
+        cb_push_back(16, rt * ct)
+"""
+)
+DRAIN = kernel_from_source(
+    """
+@kernel
+def drain(rounds, tiles):
+    for i in range(rounds):
+        cb_wait_front(16, tiles)
+        cb_pop_front(16, tiles)
+"""
+)
+
+
+def counted(chip):
+    """Cycles; busy and issue time, operations and stalls by reason of every thread; the matrix unit's work."""
+    work = {name: chip.work[name].tolist() for name in chip.work.dtype.names}
+    return work | {"now": chip.now, "cores": chip.core_cycles.tolist(), "flops": chip.flops, "fpu_busy": chip.fpu_busy}
+
+
+def run(arch, shape, log, fidelity="HiFi2", wide=False, formats=(DataFormat.Float16_b,) * 2, missing=0):
+    """What is counted for blocks of `shape` = (rt, ct, kt) tiles, ROUNDS + n of them on the n-th core, all spans in a `log` or not.
+
+    The last core's in0 tiles lie `missing` tiles too far back.
+    """
+    rt, ct, kt = shape
+    program, cores = tt.create_program(), tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(CORES - 1, 0))
+    sizes = {IN0: (formats[0], rt * kt), IN1: (formats[1], kt * ct), OUT: (DataFormat.Float16_b, rt * ct)}
+    for cb, (data_format, tiles) in sizes.items():
+        page = tile_size(data_format)
+        config = tt.CircularBufferConfig(2 * tiles * page, {cb: data_format}).set_page_size(cb, page)
+        tt.create_circular_buffer(program, cores, config)
+    compute = tt.ComputeConfig(
+        math_fidelity=tt.MathFidelity[fidelity], fp32_dest_acc_en=wide, compile_args=[rt, ct, kt]
+    )
+    feed = tt.create_kernel(program, FEED, cores, tt.ReaderDataMovementConfig())
+    multiply = tt.create_kernel(program, MULTIPLY, cores, compute)
+    drain = tt.create_kernel(program, DRAIN, cores, tt.WriterDataMovementConfig())
+    for n in range(CORES):
+        core, rounds = tt.CoreCoord(n, 0), ROUNDS + n
+        tt.set_runtime_args(program, feed, core, [rounds, rt * kt, kt * ct])
+        tt.set_runtime_args(program, multiply, core, [rounds, missing if n == CORES - 1 else 0])
+        tt.set_runtime_args(program, drain, core, [rounds, rt * ct])
+    with tt.create_device(0, arch=load_arch(arch), numerics="off", max_cycles=1_000_000) as device:
+        if log:
+            device.chip.enable_log()
+        tt.enqueue_program(device.command_queue(), program, blocking=True)
+        assert not log or len(device.chip.log()) > 0
+        return counted(device.chip)
+
+
+def fault(arch, shape, log, **settings):
+    """Text, kind and place of the fault of a program that `run` cannot end."""
+    with pytest.raises(ProgramError) as raised:
+        run(arch, shape, log, **settings)
+    return str(raised.value), raised.value.kind, raised.value.where
+
+
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+@pytest.mark.parametrize("fidelity", ["LoFi", "HiFi4"])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (1, 8, 1), (8, 1, 1), (2, 4, 3), (4, 2, 3), (1, 1, 4)])
+def test_same_cycles_and_counters_as_event_by_event(arch, fidelity, shape):
+    ahead = run(arch, shape, False, fidelity)
+    assert ahead == run(arch, shape, True, fidelity)
+    assert ahead["flops"] == 2 * 32**3 * math.prod(shape) * sum(ROUNDS + n for n in range(CORES))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    arch=st.sampled_from(["wormhole_b0", "blackhole"]),
+    rt=st.integers(1, 8),
+    ct=st.integers(1, 8),
+    kt=st.integers(1, 5),
+    fidelity=st.sampled_from(["LoFi", "HiFi2", "HiFi3", "HiFi4"]),
+    wide=st.booleans(),
+    formats=st.tuples(*[st.sampled_from(FORMATS)] * 2),
+)
+def test_same_for_any_block_that_fits_into_dst(arch, rt, ct, kt, fidelity, wide, formats):
+    assume(rt * ct <= CAPACITY[wide])
+    settings = {"fidelity": fidelity, "wide": wide, "formats": formats}
+    assert run(arch, (rt, ct, kt), False, **settings) == run(arch, (rt, ct, kt), True, **settings)
+
+
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+@pytest.mark.parametrize(("shape", "missing"), [((2, 4, 2), 5), ((4, 2, 2), 13), ((1, 8, 3), 4)])
+def test_a_tile_outside_its_buffer_is_the_same_fault(arch, shape, missing):
+    """The block of one core of three is under way when it comes to a tile behind the end of in0."""
+    ahead = fault(arch, shape, False, missing=missing)
+    assert ahead == fault(arch, shape, True, missing=missing)
+    assert ahead[1] == "tile_outside_cb"
+
+
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+@pytest.mark.parametrize("shape", [(2, 5, 1), (5, 2, 1), (1, 9, 2)])
+def test_a_block_larger_than_dst_is_the_same_fault(arch, shape):
+    """Math stops in the middle of the block, at the first product that finds no room."""
+    ahead = fault(arch, shape, False)
+    assert ahead == fault(arch, shape, True)
+    assert ahead[1] == "dst_index"
