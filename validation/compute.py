@@ -9,6 +9,7 @@ from sim.arch import load_arch
 from sim.cores.sfpu import SFPU_API
 from validation.compute_programs import run
 from validation.compute_sources import vector_function
+from validation.pairs import pair_order
 from validation.rows import Case, Skip
 
 COLUMNS = {
@@ -24,6 +25,12 @@ FORMATS = {
 }  # fmt: skip
 SHORT_FORMS = ("recip_tile",)  # the LLK harness calls them without the iterations that the kernel API adds
 SUM_OPS = {"add": 0, "gelu": 1, "mul": 2}
+DESIGNS = (
+    "strategy_or_variant",
+    "dst_full_sync",
+    "dst_chunk_or_subblock",
+)  # columns in which rows of a pair may differ
+RESULTS = ("value_us", "derived_cycles", "source_section")  # what a row says about its measurement, not its program
 
 
 def simulate(spec):
@@ -37,6 +44,13 @@ def read(row, layout):
         "ttlang": _ttlang, "llk_ops": _llk_op, "llk_points": _llk_point, "single_core": _single_core,
         "derived_rates": _derived_rate,
     }[layout](row)  # fmt: skip
+
+
+def pairs(rows):
+    """How often simulation orders two strategies, synchronisations or sub-blocks as silicon does (`ttlang` rows)."""
+    alike = [row for row in rows if set(DESIGNS) <= set(row["columns"])]
+    conditions = [name for name in alike[0]["columns"] if name not in (*DESIGNS, *RESULTS)] if alike else []
+    return pair_order(alike, DESIGNS, conditions)
 
 
 def _settings(fmt="bf16", fidelity="HiFi4", acc32=0, full_sync=0, approx=0, out=None):

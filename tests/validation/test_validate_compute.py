@@ -153,3 +153,23 @@ def bound(arch, data_format, fidelity, rt, ct):
 )
 def test_the_unit_that_bounds_a_product_is_the_documented_one(arch, data_format, fidelity, rt, ct, unit):
     assert bound(arch, data_format, fidelity, rt, ct) == unit
+
+
+def test_pairs_of_compute_differ_in_strategy_synchronisation_or_subblock():
+    """Rows of equal conditions; where the measurement is described does not matter."""
+    columns = {"benchmark": "MB2_accumulate", "tiles_or_acc_tiles": "4", "dst_chunk_or_subblock": ""}
+
+    def row(strategy, full_sync, section, measured, simulated):
+        mine = {"strategy_or_variant": strategy, "dst_full_sync": full_sync, "source_section": section}
+        text = {"value_us": str(measured), "derived_cycles": str(1000 * measured)}
+        return {
+            "group": "wormhole_b0/MB2",
+            "measured": measured,
+            "simulated": simulated,
+            "columns": columns | mine | text,
+        }
+
+    rows = [row("DST", "0", "MB2", 1.0, 1.0), row("L1", "0", "MB2", 2.0, 3.0), row("DST", "1", "MB2 sync", 1.5, 0.9)]
+    assert compute.pairs(rows) == {"n": 2, "agree": 1, "by_group": {"wormhole_b0/MB2": {"n": 2, "agree": 1}}}
+    other = {"group": "blackhole/LLK math", "measured": 1.0, "simulated": 1.0, "columns": {"engine": "math"}}
+    assert compute.pairs([other])["n"] == 0
