@@ -126,7 +126,7 @@ def flit_network(arch, links, ports):
         *arch.noc_size, buffer=max(arch["noc.buffer_flits"], hop + 1), hop=hop, inject=int(arch["noc.niu_to_router_cycles"]),
         eject=int(arch["noc.router_to_niu_cycles"]), local=int(arch["noc.local_cycles"]),
     )  # fmt: skip
-    nodes, tiles = network.arrays["nodes"], len(ports)
+    nodes, tiles = network.arrays["nodes"], arch.noc_size[0] * arch.noc_size[1]
     for x, y in arch.worker_coords:
         nodes["l1_port"][[y * arch.noc_size[0] + x + noc * tiles for noc in (0, 1)]] = y * arch.noc_size[0] + x
     network.net["port_ticks"] = build_noc_params(arch)["port_ticks"][0]
