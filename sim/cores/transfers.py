@@ -653,8 +653,9 @@ def issue_multicast(m, thread, now):
     if m.flit_model_at != 0:
         words[base + WRITES_UNSENT] += 1
         carry_multicast(m, WRITE, thread, noc, chain, flits, is_open, keep, now + cost)
+    else:
+        words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
     words[base + WRITES_OUT] += n
-    words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
     words[base + COMMAND_FREE] = left
     t.step += count
     return next_issue(m, thread, now, cost, last)
