@@ -3,9 +3,9 @@
 Routers of the curves: 4 VCs of 8 flits, 2 cycles per hop, dimension-order routing, packets of 4 flits, uniform random pairs.
 """
 
-import sys
 import time
 
+import click
 import numpy as np
 
 from sim.noc import flit, traffic
@@ -56,14 +56,16 @@ def plot(results, path):
     figure.savefig(path, dpi=110)
 
 
-def main():
+@click.command(help=__doc__)
+@click.argument("picture", required=False, type=click.Path(dir_okay=False))
+def main(picture):
     print(f"{speed():,.0f} flit-hops/s")
     results = curves()
     for name, points in results.items():
         for p in points:
             print(f"{name:10} offered {p.offered:.2f} accepted {p.accepted:.3f} latency {p.latency:7.1f}")
-    if len(sys.argv) > 1:
-        plot(results, sys.argv[1])
+    if picture:
+        plot(results, picture)
 
 
 if __name__ == "__main__":

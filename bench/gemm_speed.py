@@ -5,8 +5,9 @@ LARGEST multiply-adds, one after the other, and prints the rate of each; then th
 """
 
 import resource
-import sys
 import time
+
+import click
 
 from sim.cores.data_format import DataFormat
 from validation import gemm, gemm_blocks
@@ -40,9 +41,10 @@ def specs(path, largest):
     return sorted(work, key=work.get)
 
 
-def main():
-    """Print the rates."""
-    path, largest = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else float("inf")
+@click.command(help=__doc__)
+@click.argument("path", metavar="FILE.csv", type=click.Path(exists=True, dir_okay=False))
+@click.argument("largest", type=float, default=float("inf"))
+def main(path, largest):
     cube(512)  # loads the compiled simulator
     total = [0, 0.0]
     for spec in specs(path, largest):

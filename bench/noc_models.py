@@ -10,10 +10,10 @@ pairs of rows of a group that the flit model tells apart by 5 % or more, the sha
 """
 
 import itertools
-import sys
 import time
 from dataclasses import dataclass
 
+import click
 import numpy as np
 from rich.console import Console
 from rich.progress import track
@@ -131,10 +131,11 @@ def row_of(name, pairs):
     return name, str(len(below)), *cells, str(len(beyond)), off
 
 
-def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    results = compare(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 6)
+@click.command(help=__doc__)
+@click.argument("path", metavar="noc_latencies.csv", type=click.Path(exists=True, dir_okay=False))
+@click.argument("rows", type=click.IntRange(1), default=6)
+def main(path, rows):
+    results = compare(path, rows)
     table = Table(title="packet model less flit model, % of cycles")
     for column in ("group", "below saturation", "mean |diff|", "worst", "beyond", "mean diff"):
         table.add_column(column, overflow="fold")

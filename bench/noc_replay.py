@@ -3,9 +3,9 @@
 `python -m bench.noc_replay TRACE.json...` prints the rate of the files together, in each mode.
 """
 
-import sys
 import time
 
+import click
 import numpy as np
 
 from sim.arch import load_arch
@@ -46,6 +46,8 @@ def run(mode="closed"):
     return rate(Chip(arch, numerics="off"), [(interleaved_reads(arch), 0)], mode)
 
 
+@click.command(help=__doc__)
+@click.argument("files", metavar="TRACE.json...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 def main(files):
     arch = load_arch("wormhole_b0")
     recordings = [(one.events, one.origin) for file in files for one in read_recordings(file, arch)]
@@ -56,4 +58,4 @@ def main(files):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
