@@ -12,6 +12,7 @@ from validation.compute_sources import vector_function
 from validation.pairs import pair_order
 from validation.rows import Case, Skip
 
+SECONDS = 3e-3  # processor time per unit of a case's work, roughly
 COLUMNS = {
     "ttlang": ("benchmark", "strategy_or_variant", "dst_full_sync", "tiles_or_acc_tiles", "dst_chunk_or_subblock"),
     "llk_ops": ("ttkernel_op", "engine", "input_format", "output_format", "extra_config", "cycles"),

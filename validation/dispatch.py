@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from validation.dispatch_programs import Shape, time_per_program, transfer_time
 from validation.rows import Case, Skip
 
+SECONDS = 0.05  # processor time per unit of a case's work, roughly
 COLUMNS = {
     "programs": ("arch", "configuration", "kernel_or_payload_bytes", "repetition", "time_per_program_ns"),
     "transfers": ("platform", "direction", "page_bytes", "transfer_bytes", "arg3_buffer_type", "arg4_device"),

@@ -10,6 +10,7 @@ from sim.cores.data_format import DataFormat, tile_size
 from validation import dram_programs as programs
 from validation.rows import Case, Skip
 
+SECONDS = 5e-3  # processor time per unit of a case's work, roughly
 COLUMNS = {
     "isa": ("arch", "category", "case", "direction_or_condition", "vc_allocation", "noc", "unit", "value"),
     "baselines": (

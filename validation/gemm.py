@@ -12,6 +12,7 @@ from validation import gemm_blocks, gemm_programs
 from validation.gemm_blocks import SIZES
 from validation.rows import Case, Skip
 
+SECONDS = 1.7e-11  # processor time per unit of a case's work, roughly
 COLUMNS = {
     "gemm": (
         "report_generation", "chip", "config_mode", "M", "K", "N", "grid_x", "grid_y", "dtype", "math_fidelity",

@@ -15,6 +15,7 @@ from validation.dram import measured_of
 from validation.issue_kernels import PROBES, code_source, empty_source, probe_source
 from validation.rows import Case, Skip
 
+SECONDS = 5e-3  # processor time per unit of a case's work, roughly
 COLUMNS = {
     "probes": ("dataset", "phase", "variant", "probe", "unit", "active_threads", "cycles_per_instruction_or_call"),
     "isa": ("arch", "category", "case", "direction_or_condition", "vc_allocation", "noc", "unit", "value"),

@@ -11,6 +11,7 @@ import importlib
 from validation.pairs import pair_order
 from validation.rows import Case, Skip
 
+SECONDS = 0.1  # processor time per unit of a case's work, roughly
 COLUMNS = {
     "micro": (
         "example",

@@ -15,6 +15,7 @@ from sim.arch import load_arch
 from validation import noc_kernels as kernels
 from validation.rows import Case, Skip
 
+SECONDS = 3e-6  # processor time per unit of a case's work, roughly
 COLUMNS = {
     "latencies": (
         "arch", "pattern", "direction", "memory", "mechanism", "noc_index", "issuing_cores", "targets", "same_axis",

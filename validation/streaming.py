@@ -7,6 +7,7 @@ See `validation.streaming_programs`.
 from validation.rows import Case, Skip
 from validation.streaming_programs import exp_time, matmul_time
 
+SECONDS = 2.5e-4  # processor time per unit of a case's work, roughly
 COLUMNS = {
     "exp": ("chip", "dim0", "dim1", "dim2", "dim3", "tiles", "dtype", "input_memory", "median_ns"),
     "matmul": ("arch", "M", "K", "N", "num_cores", "per_core_M_tiles", "device_kernel_duration_ns"),
