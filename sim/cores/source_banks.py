@@ -140,7 +140,13 @@ def hand_over(m, unpacker, multiplier):
             else:
                 total = (pair if column == 0 else single) + a_fraction
                 cycles = max(total >> 10, 1)
-                a_phase, a_fraction, a_busy, a_at, started = 1, total & 1023, a_busy + cycles, a_at + cycles, started + 1
+                a_phase, a_fraction, a_busy, a_at, started = (
+                    1,
+                    total & 1023,
+                    a_busy + cycles,
+                    a_at + cycles,
+                    started + 1,
+                )
         else:
             if b_phase == 1:
                 if b_step + 1 == b_count:
