@@ -22,6 +22,11 @@ class Table(types.Type):
         self.element = element
         super().__init__(f"Table({element})")
 
+    @property
+    def mangling_args(self):
+        """For the names of compiled functions: a record's own name lists all its fields."""
+        return "Table", (self.element,)
+
 
 @register_model(Table)
 class TableModel(datamodel.PrimitiveModel):
