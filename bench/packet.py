@@ -11,6 +11,7 @@ import numpy as np
 from sim import calendar as cal
 from sim.arch import load_arch
 from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, head_event, prepare
+from sim.state import link_table, packet_table, word_table
 
 ONE_CYCLE = 1024  # per flit: sources that emit at the links' rate
 LOADS = (0.02, 0.05, 0.1)  # uniform random traffic saturates these tori below 0.18
@@ -22,14 +23,17 @@ TRAFFIC = np.dtype([(name, np.int64) for name in "time noc source target flits r
 
 
 @nb.njit(cache=True)
-def run_events(links, ports, p, packets, free, keys, traffic, sequence, heap, delivered, begun):
+def run_events(all_links, all_ports, p, pool, free, keys, traffic, sequence, calendar, delivered, begun):
     """Send all packets in the order `sequence` of their times; returns the number of links passed.
 
-    `free`: slots of `packets`, as many as there are packets; the last ones are taken first, and again, as the lane does;
+    The model works on tables, as in the lane.
+    `free`: slots of `pool`, as many as there are packets; the last ones are taken first, and again, as the lane does;
     `keys`: the index into `traffic` of the packet in each slot.
     Fills `delivered` and `begun` (cycles at the target and at the source).  Events of one cycle come in the order of the
     indices into `traffic`.
     """
+    links, packets = link_table(all_links.ctypes.data), packet_table(pool.ctypes.data)
+    ports, heap = word_table(all_ports.ctypes.data), word_table(calendar.ctypes.data)
     size = crossed = sent = 0
     left = len(free)
     key_mask = (1 << cal.KEY_BITS) - 1

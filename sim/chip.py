@@ -5,6 +5,7 @@ errors with core, thread, kernel line and cycle, and gives functional access to 
 """
 
 import hashlib
+from mmap import mmap
 
 import numpy as np
 
@@ -52,6 +53,7 @@ COST_WORDS = {
     ctx.FETCH_MISS: "riscv.fetch_miss",
 }
 ICACHE_LINE = 16  # bytes: one read of L1 (reference section 4.4)
+CB_TABLE_BYTES = 32 * ctx.CB_WORDS * 8  # rows of a core's circular buffers
 # What a thread starts without
 THREAD_COUNTERS = (
     "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head "
@@ -144,7 +146,10 @@ class Chip:
         self._place("fifo", np.zeros(self.n_workers * THREADS_PER_CORE * st.FIFO_ENTRIES * 2, np.int64))
         self._place("instruction_cycles", instruction_table(arch))
         self._place("unit_free", np.zeros(self.n_workers * st.UNIT_SLOTS, np.int64))
-        self.l1 = self._place("l1", np.zeros((self.n_workers, arch.l1_size), np.uint8))
+        size = self.n_workers * arch.l1_size
+        # Without data few pages of an L1 are ever touched: small ones then, not the huge ones that numpy asks for
+        l1 = np.frombuffer(mmap(-1, size), np.uint8) if self.numerics == "off" else np.zeros(size, np.uint8)
+        self.l1 = self._place("l1", l1.reshape(self.n_workers, arch.l1_size))
 
     def _build_tiles(self, width, height):
         tiles = self._place("tiles", np.zeros(width * height, st.TILE), "n_tiles")
@@ -525,60 +530,58 @@ class Chip:
         compile_args = np.array([*kernel.compile_args, 0], np.int64)
         boxes = []
         prepared = []
+        common_words = self._common_words(kernel, compile_args)
         for core in kernel.cores:
             for slot in self._slots(kernel):
                 index = core * THREADS_PER_CORE + slot
-                self._write_context(launch, kernel, core, slot, index, compile_args)
+                self._write_context(launch, kernel, core, slot, index, common_words)
                 t = self._arrays["threads"][index]
                 box = kernel.compiled.instantiate(int(t["context"]))
                 boxes.append(box)
                 t["function"], t["frame"] = kernel.compiled.resume_address, frame_address(box)
-                self._reset_threads(index, launch_slot, line_base, first, last - first + 1)
                 prepared.append(index)
             if kernel.slot is None:
                 self._configure_compute(core, kernel.compute)
+        self._reset_threads(prepared, launch_slot, line_base, first, last - first + 1)
         self._kept[launch_slot].append((boxes, compile_args, kernel.compiled))
         return prepared
 
-    def _write_context(self, launch, kernel, core, slot, index, compile_args):
-        arch, words = self.arch, self._arrays["contexts"][index]
-        words[:] = 0
-        args, common = kernel.args.get(core, []), kernel.common_args
-        if len(args) + len(common) > MAX_ARGS:
-            raise UsageError(f"{len(args)} unique and {len(common)} common runtime arguments; the limit is {MAX_ARGS}")
-        l1 = self.l1.ctypes.data + core * arch.l1_size
-        unique_at = self.args_base + slot * ARGS_STRIDE
-        common_at = unique_at + 4 * len(args)
-        values = np.array([value & 0xFFFFFFFF for value in (*args, *common)], np.uint32)
-        self.l1[core, unique_at : unique_at + values.nbytes] = values.view(np.uint8)
-        x, y = arch.worker_coords[core]
-        logical_x, logical_y = core % arch.grid[0], core // arch.grid[0]
-        words[ctx.L1], words[ctx.L1_SIZE] = l1, arch.l1_size
-        words[ctx.N_ARGS], words[ctx.ARGS] = len(args), l1 + unique_at
-        words[ctx.N_COMMON_ARGS], words[ctx.COMMON_ARGS] = len(common), l1 + common_at
-        words[ctx.N_COMPILE_ARGS], words[ctx.COMPILE_ARGS] = (
-            len(kernel.compile_args),
-            compile_args.ctypes.data,
-        )
-        words[ctx.MY_X], words[ctx.MY_Y], words[ctx.LOGICAL_X], words[ctx.LOGICAL_Y] = (
-            x,
-            y,
-            logical_x,
-            logical_y,
-        )
-        words[ctx.RELATIVE_X] = logical_x - launch.sub_device_origin[0]
-        words[ctx.RELATIVE_Y] = logical_y - launch.sub_device_origin[1]
-        words[ctx.NOC], words[ctx.ROLE] = kernel.noc, int(ROLES[slot])
-        words[ctx.CORE], words[ctx.THREAD] = core, index
+    def _common_words(self, kernel, compile_args):
+        """The context block as far as it is the same for all threads of a kernel."""
+        arch, words = self.arch, np.zeros(ctx.CONTEXT_WORDS, np.int64)
+        words[ctx.L1_SIZE], words[ctx.NOC] = arch.l1_size, kernel.noc
+        words[ctx.N_COMMON_ARGS] = len(kernel.common_args)
+        words[ctx.N_COMPILE_ARGS], words[ctx.COMPILE_ARGS] = len(kernel.compile_args), compile_args.ctypes.data
         words[ctx.N_DRAM_BANKS], words[ctx.DRAM_BANKS] = arch.dram_banks, self.dram_bank_addresses.ctypes.data
         words[ctx.N_L1_BANKS], words[ctx.L1_BANKS] = self.n_workers, self.l1_bank_addresses.ctypes.data
         words[ctx.DRAM_ALIGNMENT], words[ctx.L1_ALIGNMENT] = arch.dram_alignment, arch.l1_alignment
         words[ctx.SEMAPHORE_BASE], words[ctx.MAX_BURST] = self.semaphore_base, self.machine["max_packet"]
-        words[ctx.CBS] = self._arrays["circular_buffers"][core].ctypes.data
-        words[ctx.L1_ARGS], words[ctx.L1_COMMON_ARGS] = unique_at, common_at
         for word, key in COST_WORDS.items():
             words[word] = arch[key]
         words[ctx.ICACHE_LINES] = arch["riscv.icache_bytes"] // ICACHE_LINE
+        return words
+
+    def _write_context(self, launch, kernel, core, slot, index, common_words):
+        words = self._arrays["contexts"][index]
+        words[:] = common_words
+        args, common = kernel.args.get(core, []), kernel.common_args
+        if len(args) + len(common) > MAX_ARGS:
+            raise UsageError(f"{len(args)} unique and {len(common)} common runtime arguments; the limit is {MAX_ARGS}")
+        l1 = int(self.machine["l1_at"]) + core * self.arch.l1_size
+        unique_at = self.args_base + slot * ARGS_STRIDE
+        common_at = unique_at + 4 * len(args)
+        values = np.array([value & 0xFFFFFFFF for value in (*args, *common)], np.uint32)
+        self.l1[core, unique_at : unique_at + values.nbytes] = values.view(np.uint8)
+        words[ctx.L1], words[ctx.N_ARGS] = l1, len(args)
+        words[ctx.ARGS], words[ctx.COMMON_ARGS] = l1 + unique_at, l1 + common_at
+        words[ctx.L1_ARGS], words[ctx.L1_COMMON_ARGS] = unique_at, common_at
+        words[ctx.MY_X], words[ctx.MY_Y] = self.arch.worker_coords[core]
+        logical_y, logical_x = divmod(core, self.arch.grid[0])
+        words[ctx.LOGICAL_X], words[ctx.LOGICAL_Y] = logical_x, logical_y
+        words[ctx.RELATIVE_X] = logical_x - launch.sub_device_origin[0]
+        words[ctx.RELATIVE_Y] = logical_y - launch.sub_device_origin[1]
+        words[ctx.ROLE], words[ctx.CORE], words[ctx.THREAD] = int(ROLES[slot]), core, index
+        words[ctx.CBS] = int(self.machine["circular_buffers_at"]) + core * CB_TABLE_BYTES
 
     def _configure_compute(self, core, compute):
         record = self._arrays["cores"][core]
