@@ -286,7 +286,7 @@ def act(m, thread, now):
         t.phase = 0
     else:
         time, complete = compute_operation(m, thread, now)
-        if not complete and (op == UNPACK_MATMUL or op == MATH_MATMUL) and m.log_on == 0:  # the log is in order of time
+        if not complete and (op == UNPACK_MATMUL or op == MATH_MATMUL) and m.log_on == 0 and m.data_on == 0:
             return run_ahead(m, thread, time)
     if time < 0 or not complete:
         return time

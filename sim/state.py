@@ -9,10 +9,10 @@ import numba as nb
 import numpy as np
 from numba import carray
 
-from sim.cores.context import CB_WORDS
 from sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
 from sim.memory import as_pointer
 from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE
+from sim.tables import table
 
 # --- why a thread is not running (column of the stall table)
 WAIT_CB_FRONT = 0  # + circular-buffer index
@@ -219,158 +219,162 @@ MACHINE = np.dtype(
 WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
 
 
-# --- views: the machine's arrays as numpy arrays inside compiled code
+# --- views: the machine's arrays inside compiled code, as tables or, where loops over data want vectors, as numpy arrays
+thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, TILE, TRANSACTION))
+launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
+link_table, packet_table, noc_params_table = map(table, (LINK_DTYPE, PACKET_DTYPE, NOC_PARAMS_DTYPE))
+channel_table, bank_table, dram_params_table = map(table, (CHANNEL_DTYPE, BANK_DTYPE, DRAM_PARAMS_DTYPE))
 
 
 @nb.njit(inline="always")
 def threads_of(m):
-    return carray(as_pointer(m.threads_at), (m.n_threads,), dtype=THREAD)
+    return thread_table(m.threads_at)
 
 
 @nb.njit(inline="always")
 def cores_of(m):
-    return carray(as_pointer(m.cores_at), (m.n_cores,), dtype=CORE)
+    return core_table(m.cores_at)
 
 
 @nb.njit(inline="always")
 def tiles_of(m):
-    return carray(as_pointer(m.tiles_at), (m.n_tiles,), dtype=TILE)
+    return tile_table(m.tiles_at)
 
 
 @nb.njit(inline="always")
 def links_of(m):
-    return carray(as_pointer(m.links_at), (m.n_links,), dtype=LINK_DTYPE)
+    return link_table(m.links_at)
 
 
 @nb.njit(inline="always")
 def channels_of(m):
-    return carray(as_pointer(m.channels_at), (m.n_channels,), dtype=CHANNEL_DTYPE)
+    return channel_table(m.channels_at)
 
 
 @nb.njit(inline="always")
 def banks_of(m):
-    return carray(as_pointer(m.banks_at), (m.n_banks,), dtype=BANK_DTYPE)
+    return bank_table(m.banks_at)
 
 
 @nb.njit(inline="always")
 def noc_params_of(m):
-    return carray(as_pointer(m.noc_params_at), (1,), dtype=NOC_PARAMS_DTYPE)
+    return noc_params_table(m.noc_params_at)
 
 
 @nb.njit(inline="always")
 def dram_params_of(m):
-    return carray(as_pointer(m.dram_params_at), (1,), dtype=DRAM_PARAMS_DTYPE)
+    return dram_params_table(m.dram_params_at)
 
 
 @nb.njit(inline="always")
 def transactions_of(m):
-    return carray(as_pointer(m.transactions_at), (m.n_transactions,), dtype=TRANSACTION)
+    return transaction_table(m.transactions_at)
 
 
 @nb.njit(inline="always")
 def packets_of(m):
     """The packet of each transaction, by the transaction's index: a transaction has one on its way at a time."""
-    return carray(as_pointer(m.packets_at), (m.n_transactions,), dtype=PACKET_DTYPE)
+    return packet_table(m.packets_at)
 
 
 @nb.njit(inline="always")
 def ports_of(m):
-    return carray(as_pointer(m.ports_at), (m.n_tiles,), dtype=WORD)
+    return word_table(m.ports_at)
 
 
 @nb.njit(inline="always")
 def launches_of(m):
-    return carray(as_pointer(m.launches_at), (m.n_launches,), dtype=LAUNCH)
+    return launch_table(m.launches_at)
 
 
 @nb.njit(inline="always")
 def log_of(m):
-    return carray(as_pointer(m.log_at), (m.log_capacity,), dtype=LOG)
+    return log_table(m.log_at)
 
 
 @nb.njit(inline="always")
 def noc_calls_of(m):
-    return carray(as_pointer(m.noc_calls_at), (m.noc_calls_capacity,), dtype=NOC_CALL)
+    return noc_call_table(m.noc_calls_at)
 
 
 @nb.njit(inline="always")
 def calendar_of(m):
-    return carray(as_pointer(m.calendar_at), (4 * m.calendar_capacity + 4,), dtype=WORD)
+    return word_table(m.calendar_at)
 
 
 @nb.njit(inline="always")
 def circular_buffers_of(m):
-    return carray(as_pointer(m.circular_buffers_at), (m.n_cores * 32 * CB_WORDS,), dtype=WORD)
+    return word_table(m.circular_buffers_at)
 
 
 @nb.njit(inline="always")
 def stalls_of(m):
-    return carray(as_pointer(m.stalls_at), (m.n_threads * N_REASONS,), dtype=WORD)
+    return word_table(m.stalls_at)
 
 
 @nb.njit(inline="always")
 def lines_of(m):
-    return carray(as_pointer(m.lines_at), (m.n_lines * 3,), dtype=WORD)
+    return word_table(m.lines_at)
 
 
 @nb.njit(inline="always")
 def noc_words_of(m):
-    return carray(as_pointer(m.noc_words_at), (m.n_threads * NOC_WORDS,), dtype=WORD)
+    return word_table(m.noc_words_at)
 
 
 @nb.njit(inline="always")
 def done_of(m):
-    return carray(as_pointer(m.done_at), (m.n_launches,), dtype=WORD)
+    return word_table(m.done_at)
 
 
 @nb.njit(inline="always")
 def staging_free_of(m):
-    return carray(as_pointer(m.staging_free_at), (m.staging_slots,), dtype=WORD)
+    return word_table(m.staging_free_at)
 
 
 @nb.njit(inline="always")
 def staging_uses_of(m):
-    return carray(as_pointer(m.staging_uses_at), (m.staging_slots,), dtype=WORD)
+    return word_table(m.staging_uses_at)
 
 
 @nb.njit(inline="always")
 def dram_chunks_of(m):
-    return carray(as_pointer(m.dram_chunks_at), (m.n_channels * m.chunks_per_bank,), dtype=WORD)
+    return word_table(m.dram_chunks_at)
 
 
 @nb.njit(inline="always")
 def spare_chunks_of(m):
-    return carray(as_pointer(m.spare_chunks_at), (m.n_spare_capacity,), dtype=WORD)
+    return word_table(m.spare_chunks_at)
 
 
 @nb.njit(inline="always")
 def receivers_of(m):
-    return carray(as_pointer(m.receivers_at), (2 * m.n_tiles,), dtype=WORD)
+    return word_table(m.receivers_at)
 
 
 @nb.njit(inline="always")
 def workers_mask_of(m):
-    return carray(as_pointer(m.workers_mask_at), (m.n_tiles,), dtype=WORD)
+    return word_table(m.workers_mask_at)
 
 
 @nb.njit(inline="always")
 def sfpu_cycles_of(m):
-    return carray(as_pointer(m.sfpu_cycles_at), (1024,), dtype=WORD)
+    return word_table(m.sfpu_cycles_at)
 
 
 @nb.njit(inline="always")
 def instruction_cycles_of(m):
-    return carray(as_pointer(m.instruction_cycles_at), (N_INSTRUCTION_WORDS,), dtype=WORD)
+    return word_table(m.instruction_cycles_at)
 
 
 @nb.njit(inline="always")
 def unit_free_of(m):
-    return carray(as_pointer(m.unit_free_at), (m.n_cores * UNIT_SLOTS,), dtype=WORD)
+    return word_table(m.unit_free_at)
 
 
 @nb.njit(inline="always")
 def fifo_of(m):
-    return carray(as_pointer(m.fifo_at), (m.n_threads * FIFO_ENTRIES * 2,), dtype=WORD)
+    return word_table(m.fifo_at)
 
 
 @nb.njit(inline="always")

@@ -6,7 +6,6 @@ packet model is compiled without any of this.
 """
 
 import numba as nb
-from numba import carray
 
 from sim import calendar as cal
 from sim.cores.transfers import (
@@ -17,12 +16,14 @@ from sim.cores.transfers import (
     tail_left,
 )
 from sim.errors import UsageError
-from sim.memory import as_pointer
 from sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
 from sim.noc.flit_network import ARRIVED, BEGUN, NETWORK, NONE, build_chip, events_of
 from sim.noc.flit_network import packets_of as flit_packets_of
 from sim.noc.packet import build_noc_params
 from sim.state import MACHINE, READ, calendar_of, noc_params_of, packets_of, transactions_of
+from sim.tables import table
+
+machine_table, network_table = table(MACHINE), table(NETWORK)
 
 
 @nb.njit(cache=True)
@@ -104,8 +105,8 @@ def packet_arrived(m, index, node, time):
 @nb.cfunc("int64(int64, int64, int64)", cache=True)
 def flit_event(machine, event, now):
     """CLOCK: a cycle of the network; else the transaction `event` has a packet for its NIU.  The event's next cycle, or -1."""
-    m = carray(as_pointer(machine), (1,), dtype=MACHINE)[0]
-    net = carray(as_pointer(m.flits_at), (1,), dtype=NETWORK)[0]
+    m = machine_table(machine)[0]
+    net = network_table(m.flits_at)[0]
     if event == cal.CLOCK:
         return clock(m, net, now)
     if transactions_of(m)[event].target < 0:

@@ -260,6 +260,19 @@ def math_tokens(t):
 
 
 @nb.njit(cache=True)
+def matmul_instructions(m, core):
+    """Matrix instructions of a tile product, all fidelity phases: fewer when the left tile has fewer rows."""
+    groups = (core.source_rows + MVMUL_ROWS - 1) // MVMUL_ROWS
+    return m.mvmuls_per_tile * groups * MVMUL_ROWS // TILE_COLUMNS * core.fidelity_phases
+
+
+@nb.njit(cache=True)
+def matmul_overhead(m, tiles):
+    """Cycles (1/1024) that a block product of so many tiles takes beyond its matrix instructions."""
+    return m.math_overhead if tiles == 1 else m.math_block_overhead
+
+
+@nb.njit(cache=True)
 def start_math_token(m, thread, now):
     """Compute on the token at hand; returns the end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
@@ -272,12 +285,11 @@ def start_math_token(m, thread, now):
         if target < 0:
             return -1
         core.flops += 2 * 32 * 32 * 32
-        mvmuls = m.mvmuls_per_tile * ((core.source_rows + MVMUL_ROWS - 1) // MVMUL_ROWS) * MVMUL_ROWS // TILE_COLUMNS
-        cost = mvmuls * phases * m.mvmul_cycles
+        cost = matmul_instructions(m, core) * m.mvmul_cycles
         if t.step == 0:
-            cost += m.math_overhead if t.count == 1 else m.math_block_overhead
+            cost += matmul_overhead(m, t.count)
         do_matmul(m, t.core, target)
-        core.fpu_busy += mvmuls * phases
+        core.fpu_busy += matmul_instructions(m, core)
         return spend(m, thread, now, cost)
     if t.operation == MATH_COPY:
         target = dst_tile(m, thread, argument(t, 0))

@@ -6,10 +6,9 @@ index needs to know.
 
 import numba as nb
 import numpy as np
-from numba import carray
 
-from sim.memory import as_pointer
 from sim.noc.packet import LINK_DTYPE, PORT_TICKS
+from sim.tables import table
 
 MESH, TORUS, CHIP = 0, 1, 2  # a chip's network is two unidirectional tori
 NONE = -1
@@ -187,37 +186,34 @@ def build_chip(width, height, *, buffer, hop, inject, eject, local, vcs=4):
 
 # --- views and the smallest steps
 
-
-@nb.njit(inline="always")
-def words_at(address):
-    """The integers at an address; bounds are the caller's."""
-    return carray(as_pointer(address), (1 << 40,), dtype=WORD)
+node_table, channel_table, event_table = table(NODE), table(CHANNEL), table(EVENT)
+packet_table, link_table, words_at = table(PACKET), table(LINK_DTYPE), table(WORD)
 
 
 @nb.njit(inline="always")
 def packets_of(net):
-    return carray(as_pointer(net.packets_at), (net.n_packets,), dtype=PACKET)
+    return packet_table(net.packets_at)
 
 
 @nb.njit(inline="always")
 def nodes_of(net):
-    return carray(as_pointer(net.nodes_at), (net.n_nodes,), dtype=NODE)
+    return node_table(net.nodes_at)
 
 
 @nb.njit(inline="always")
 def channels_of(net):
-    return carray(as_pointer(net.channels_at), (net.n_nodes * net.inputs,), dtype=CHANNEL)
+    return channel_table(net.channels_at)
 
 
 @nb.njit(inline="always")
 def links_of(net):
     """(ports + 1) per node: from the NIU, then by output port."""
-    return carray(as_pointer(net.links_at), (net.n_nodes * (net.ports + 1),), dtype=LINK_DTYPE)
+    return link_table(net.links_at)
 
 
 @nb.njit(inline="always")
 def events_of(net):
-    return carray(as_pointer(net.events_at), (EVENTS_PER_NODE * net.n_nodes,), dtype=EVENT)
+    return event_table(net.events_at)
 
 
 @nb.njit(cache=True, inline="always")
