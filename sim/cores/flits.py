@@ -140,6 +140,8 @@ def flit_network(arch, links, ports):
         nodes["l1_port"][[y * width + x + noc * width * height for noc in (0, 1)]] = y * width + x
     for name in ("port_ticks", "niu_requests", "gate_queue"):
         network.net[name] = build_noc_params(arch)[name][0]
+    for name in ("backoff_cycles", "backoff_doublings", "backoff_seed"):
+        network.net[name] = arch[f"noc.{name}"]
     network.place("links", links)
     network.place("ports", ports)
     return network

@@ -6,7 +6,6 @@ arrives).  Payload waits in a staging slot between leaving and arriving, so a so
 """
 
 import numba as nb
-import numpy as np
 
 from sim import calendar as cal
 from sim.cores import context as ctx
@@ -28,7 +27,7 @@ from sim.cores.threads import (
 from sim.dram.channel import bus_ticks, dram_access
 from sim.dram.storage import read_bank, write_bank
 from sim.memory import call_model, copy_bytes, load_u32, store_8, store_32
-from sim.noc.multicast import PATH_TAKEN, list_receivers, send_multicast
+from sim.noc.multicast import PATH_TAKEN, list_receivers, random_wait, send_multicast
 from sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
 from sim.state import (
     ATOMIC,
@@ -665,15 +664,12 @@ def issue_multicast(m, thread, now):
 def reserve_again(m, thread, now):
     """The path of a multicast is another's: returns the cycle of the next attempt.
 
-    Random exponential back-off (ISA NoC/README): the window doubles with every failure; the same seed draws the same.
+    Random exponential back-off: the window doubles with every failure.
     """
     t = threads_of(m)[thread]
     window = m.backoff_cycles << min(t.attempts, m.backoff_doublings)
     t.attempts += 1
-    draw = np.uint64(((m.backoff_seed * 1024 + t.core) * 1048576 + t.sequence) * 4096 + t.attempts)
-    draw = (draw ^ (draw >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    draw = (draw ^ (draw >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    again = now + 1 + np.int64((draw >> np.uint64(33)) % np.uint64(window))
+    again = now + random_wait(window, ((m.backoff_seed * 1024 + t.core) * 1048576 + t.sequence) * 4096 + t.attempts)
     charge_stall(m, thread, WAIT_NOC_ISSUE, now, again)
     t.phase = 1
     return again

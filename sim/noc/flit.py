@@ -17,7 +17,7 @@ answered, and a write waits in the network for room in its DRAM channel's queue.
 import numba as nb
 
 from sim.memory import lowest_bit
-from sim.noc.flit_multicast import NEW, add_output, cross_multicasts, grant_paths, last_tree, may_leave, new_tree
+from sim.noc.flit_multicast import NEW, add_output, cross_multicasts, last_tree, may_leave, new_tree
 from sim.noc.flit_network import (
     ARRIVED,
     BEGUN,
@@ -48,7 +48,7 @@ def inject(net, packet, source, target, flits, group, ready, emission):
     own = source == target and net.local_vc != NONE
     p.source, p.target, p.flits, p.group = source, target, flits, net.classes if own else group
     p.ready, p.emission = ready, emission
-    p.tree, p.receivers, p.delay, p.answered, p.answers, p.gate = NONE, 1, 0, 0, 0, NONE
+    p.tree, p.receivers, p.answered, p.answers, p.gate = NONE, 1, 0, 0, NONE
     enqueue(net, packet)
 
 
@@ -60,7 +60,6 @@ def enqueue(net, packet):
     p.next, p.dateline, p.sent = NONE, 0, 0
     if n.tail[p.group] == NONE:
         n.head[p.group] = packet
-        p.ready += p.delay
     else:
         packets_of(net)[n.tail[p.group]].next = packet
     n.tail[p.group] = packet
@@ -346,7 +345,7 @@ def leave_queue(net, node, p):
         n.tail[p.group] = NONE
         return
     following = packets_of(net)[p.next]
-    following.ready = max(following.ready, net.now + 1) + following.delay
+    following.ready = max(following.ready, net.now + 1)
 
 
 @nb.njit(cache=True)
@@ -355,9 +354,6 @@ def step(net):
     net.n_events = 0
     take_credits(net)
     arrivals(net)
-    if net.released != 0:
-        net.released = 0
-        grant_paths(net)
     active = words_at(net.active_at)
     for i in range(net.words):
         word = net.words - 1 - i if net.now & 1 else i  # neither NoC always comes first at an L1 port

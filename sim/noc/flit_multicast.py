@@ -1,9 +1,9 @@
 """Multicasts in the flit model: a tree of reserved links, whose routers copy each flit to all branches in one cycle.
 
-A multicast waits at the front of its NIU's queue of requests.  When the time that the reservation takes has passed, it gets
-the multicast VC of all links of its tree at once, or waits, first come, first served among trees that overlap; a link is
-free again when the tail has left it, or stays reserved for the next packet of a linked one.  A reserved link carries the
-multicast's flits first.
+A multicast at the front of its NIU's queue of requests reserves the multicast VC of all links of its tree at once, which takes
+as long as in the packet model; when another sender has one of them, it tries again after a random wait
+(`sim.noc.multicast.random_wait`).  A link is free again when the tail has left it, or stays reserved for the next packet of a
+linked one.  A reserved link carries the multicast's flits first.
 """
 
 import numba as nb
@@ -11,6 +11,7 @@ import numba as nb
 from sim.memory import lowest_bit
 from sim.noc.flit_network import (
     ARRIVED,
+    NONE,
     TREE_NODES,
     TREES_PER_NIU,
     channels_of,
@@ -23,8 +24,9 @@ from sim.noc.flit_network import (
     take_port,
     words_at,
 )
+from sim.noc.multicast import random_wait
 
-NEW, WAITING, GRANTED = 0, 1, 2
+NEW, RESERVED, GRANTED = 0, 1, 2
 
 
 @nb.njit(cache=True, inline="always")
@@ -58,43 +60,52 @@ def add_output(net, tree, node, out):
 
 @nb.njit(cache=True)
 def may_leave(net, packet):
-    """Whether a multicast at the front of its queue has its path; asks for it the first time."""
+    """Whether a multicast at the front of its queue has its path; reserves it, or tries to, the first time."""
     p = packets_of(net)[packet]
     n = nodes_of(net)[p.source]
-    if p.stage == NEW and p.linked != 0:
+    if p.stage == NEW:
+        if p.linked != 0:
+            p.stage = RESERVED
+        elif overlaps(net, p.tree, n.path):
+            wait_for_path(net, p)
+        else:
+            reserve(net, p)
+    if p.stage == RESERVED and net.now >= p.ready and (p.linked != 0 or n.draining == 0):
         p.stage = GRANTED
         n.draining += p.receivers
-    elif p.stage == NEW and n.draining == 0:
-        p.stage = WAITING
-        words_at(net.waiting_at)[net.n_waiting] = packet
-        net.n_waiting += 1
-        grant_paths(net)
     return p.stage == GRANTED
 
 
 @nb.njit(cache=True)
-def grant_paths(net):
-    """Reserve the trees that overlap neither a reserved one nor that of a multicast which has waited for longer."""
-    trees, reserved, waiting = words_at(net.trees_at), words_at(net.reserved_at), words_at(net.waiting_at)
-    n = net.tree_words
+def overlaps(net, tree, own):
+    """Whether links of a tree are reserved, other than those of the NIU's `own` last one (NONE: it had none)."""
+    trees, reserved, n = words_at(net.trees_at), words_at(net.reserved_at), net.tree_words
+    taken = 0
     for word in range(n):
-        reserved[n + word] = reserved[word]  # the second half: reserved or waited for
-    kept = 0
-    for i in range(net.n_waiting):
-        p = packets_of(net)[waiting[i]]
-        overlap = 0
-        for word in range(n):
-            overlap |= trees[p.tree * n + word] & reserved[n + word]
-            reserved[n + word] |= trees[p.tree * n + word]
-        if overlap:
-            waiting[kept] = waiting[i]
-            kept += 1
-            continue
-        for word in range(n):
-            reserved[word] |= trees[p.tree * n + word]
-        p.stage = GRANTED
-        nodes_of(net)[p.source].draining += p.receivers
-    net.n_waiting = kept
+        mine = 0 if own == NONE else trees[own * n + word]
+        taken |= trees[tree * n + word] & reserved[word] & ~mine
+    return taken != 0
+
+
+@nb.njit(cache=True)
+def reserve(net, p):
+    """The links of a multicast's tree are its own; it may leave when its NIU knows."""
+    trees, reserved, n = words_at(net.trees_at), words_at(net.reserved_at), net.tree_words
+    for word in range(n):
+        reserved[word] |= trees[p.tree * n + word]
+    p.stage, p.ready = RESERVED, net.now + p.delay
+    sender = nodes_of(net)[p.source]
+    sender.path, sender.attempts = p.tree, 0
+
+
+@nb.njit(cache=True)
+def wait_for_path(net, p):
+    """Random exponential back-off: the window doubles with every failure."""
+    sender = nodes_of(net)[p.source]
+    window = net.backoff_cycles << min(sender.attempts, net.backoff_doublings)
+    sender.attempts += 1
+    sender.draws += 1
+    p.ready = net.now + random_wait(window, (net.backoff_seed * net.n_nodes + p.source) * 4294967296 + sender.draws)
 
 
 @nb.njit(cache=True)
@@ -151,7 +162,14 @@ def branch(net, node, c, packet, outs):
     if last:
         c.sent = 0
         if p.keep == 0:
-            words_at(net.reserved_at)[node // TREE_NODES] &= ~(outs << (4 * (node % TREE_NODES)))
-            net.released = 1
+            free_links(net, p, node, outs)
     if c.count == 0:
         n.multicasts &= ~(1 << c.port)
+
+
+@nb.njit(cache=True)
+def free_links(net, p, node, outs):
+    """The tail of a multicast has left a router; links that its sender has reserved again stay so."""
+    path = nodes_of(net)[p.source].path
+    again = tree_bits(net, path, node) if path != p.tree else 0
+    words_at(net.reserved_at)[node // TREE_NODES] &= ~((outs & ~again) << (4 * (node % TREE_NODES)))

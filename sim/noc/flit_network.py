@@ -21,14 +21,12 @@ BEGUN, LEFT, ARRIVED = 0, 1, 2
 EVENTS_PER_NODE = 3  # in a cycle: one of each
 
 WORD = np.dtype(np.int64)
-_ARRAYS = (
-    "packets nodes channels buffers wires wire_counts credits events active links ports trees reserved waiting".split()
-)
+_ARRAYS = "packets nodes channels buffers wires wire_counts credits events active links ports trees reserved".split()
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
         "kind width height n_nodes classes queues ports vcs unicast_vcs multicast_vc local_vc inputs buffer hop inject eject local "
         "port_ticks niu_requests gate_queue span wire_room words tree_words now in_flight moved n_packets n_credits n_events "
-        "n_waiting released due"
+        "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
 )  # fmt: skip
@@ -53,9 +51,13 @@ CHANNEL = np.dtype(
 )  # fmt: skip
 # `need`: bit set of input VCs whose front packet has no output VC yet; `request`: by output port, those with a flit for it;
 # `multicasts`: input ports with a multicast flit; `draining`: receivers that the NIU's last multicast has not reached;
+# `path`: the tree that the NIU reserved last; `attempts` for the one at the front of its queue, `draws` of random numbers;
 # `requests`: read requests that stand in the NIU
 NODE = np.dtype(
-    [(name, np.int64) for name in "noc x y l1_port need multicasts next_class draining tree requests".split()]
+    [
+        (name, np.int64)
+        for name in ("noc x y l1_port need multicasts next_class draining tree path attempts draws requests").split()
+    ]
     + [(name, np.int64, MAX_PORTS) for name in "request turn".split()]
     + [(name, np.int64, MAX_CLASSES + 1) for name in "head tail".split()]
 )
@@ -94,10 +96,9 @@ class Network:
         self.place("events", np.zeros(EVENTS_PER_NODE * n_nodes, EVENT))
         self.place("active", np.zeros(int(net["words"]), np.int64))
         self.place("trees", np.zeros(trees * int(net["tree_words"]), np.int64))
-        self.place("reserved", np.zeros(2 * int(net["tree_words"]), np.int64))
-        self.place("waiting", np.zeros(n_nodes, np.int64))
+        self.place("reserved", np.zeros(int(net["tree_words"]), np.int64))
         self.arrays["nodes"]["head"] = self.arrays["nodes"]["tail"] = NONE
-        self.arrays["nodes"]["l1_port"] = NONE
+        self.arrays["nodes"]["l1_port"] = self.arrays["nodes"]["path"] = NONE
 
     def place(self, name, array):
         """Keep an array alive and tell the network its address."""

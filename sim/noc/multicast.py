@@ -6,6 +6,7 @@ its path, 8 cycles per hop each way, and holds the sender's NIU until its tail h
 """
 
 import numba as nb
+import numpy as np
 
 from sim.noc.packet import HELD, MAX_ROUTE, occupancy
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
@@ -97,3 +98,15 @@ def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, pat
     for i in range(n):
         receivers[2 * i + 1] += start + busy - 1
     return n, start, start + busy
+
+
+@nb.njit(cache=True)
+def random_wait(window, number):
+    """1 to `window` cycles until a sender whose path was another's tries again; the same `number` draws the same.
+
+    Back-off is random and exponential (ISA NoC/README); the mixing is that of splitmix64.
+    """
+    draw = np.uint64(number)
+    draw = (draw ^ (draw >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    draw = (draw ^ (draw >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return 1 + np.int64((draw >> np.uint64(33)) % np.uint64(window))
