@@ -13,10 +13,10 @@ def read_channel(bank, offset, count, size, stride, scratch):
 
 
 @kernel
-def write_channel(bank, offset, count, size, stride, scratch):
-    """Write `count` pieces of `size` bytes, `stride` bytes apart, into one channel; one barrier."""
+def write_channel(bank, offset, count, size, stride, scratch, vc):
+    """Write `count` pieces of `size` bytes, `stride` bytes apart, into one channel on a VC; one barrier."""
     for i in range(count):
-        noc_async_write(scratch, get_noc_addr_from_bank_id(bank, offset + i * stride), size)
+        noc_async_write(scratch, get_noc_addr_from_bank_id(bank, offset + i * stride), size, vc=vc)
     noc_async_write_barrier()
 
 

@@ -10,6 +10,7 @@ import host_api as tt
 from sim import statistics
 from sim.arch import load_arch
 from sim.errors import UsageError
+from sim.noc.packet import DYNAMIC_VC
 from sim.noc.topology import next_hop
 from validation import dram_kernels as kernels
 
@@ -162,16 +163,19 @@ def gb_per_s(bench, moved, cycles):
 # --- streams between cores and channels
 
 
-def channel_streams(arch, cores, banks, near, is_write, noc):
-    """GB/s of `cores` cores that each move 1 MiB in longest packets; the mean over random placements."""
+def channel_streams(arch, cores, banks, near, is_write, dynamic, noc):
+    """GB/s of `cores` cores that each move 1 MiB in longest packets; the mean over random placements.
+
+    `dynamic`: writes on dynamic virtual channels.
+    """
     rates = []
     for seed in range(1 if near else SEEDS):
         with Bench(arch) as bench:
             kernel = kernels.write_channel if is_write else kernels.read_channel
             for i, (core, bank) in enumerate(bench.place(cores, banks, noc, is_write, near, seed)):
-                bench.add(
-                    core, kernel, (bank, i * MIB, MIB // bench.packet, bench.packet, bench.packet, bench.scratch), noc
-                )
+                args = (bank, i * MIB, MIB // bench.packet, bench.packet, bench.packet, bench.scratch)
+                vc = (DYNAMIC_VC if dynamic else -1,) if is_write else ()
+                bench.add(core, kernel, args + vc, noc)
             rates.append(gb_per_s(bench, cores * MIB, bench.run()))
     return sum(rates) / len(rates)
 

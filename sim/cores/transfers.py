@@ -25,11 +25,11 @@ from sim.cores.threads import (
     wake,
     wake_to_retry,
 )
-from sim.dram.channel import bus_ticks, dram_access
+from sim.dram.channel import bus_ticks, dram_access, fragments_ticks
 from sim.dram.storage import read_bank, write_bank
 from sim.memory import call_model, copy_bytes, load_u32, store_8, store_32
 from sim.noc.multicast import PATH_TAKEN, list_receivers, send_multicast
-from sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
+from sim.noc.packet import DYNAMIC_VC, HELD, REQUEST, RESPONSE, head_event, prepare
 from sim.state import (
     ATOMIC,
     ATOMICS_OUT,
@@ -390,6 +390,7 @@ def send_request(m, index, flits, time):
         dram = dram_params_of(m)[0]
         packet.gate = m.n_tiles + bank_of(m, x.target, x.address)
         packet.gate_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
+        packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
     noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = HELD
     schedule_transaction(m, index, time)
 
@@ -527,7 +528,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet)
 
 
 @nb.njit(cache=True)
-def issue_write(m, thread, now, local, destination, size, noc, trid, posted, cost, one_packet):
+def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc, cost, one_packet):
     """One packet of a write; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
     ready = command_buffer_ready(m, thread, noc, now)
     if ready != now:
@@ -569,6 +570,7 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, cos
     if not check_writers(m, index):
         return -1
     flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
+    packets_of(m)[index].dynamic = vc == DYNAMIC_VC
     send_request(m, index, flits, now + cost)
     count_write(m, thread, noc, trid, posted)
     t.step += count
@@ -840,7 +842,7 @@ def noc_write(m, thread, now):
         cost = m.issue_write_stateful
     return issue_write(
         m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
-        argument(t, 6), cost, kind == ISSUE_ONE_PACKET,
+        argument(t, 6), argument(t, 7), cost, kind == ISSUE_ONE_PACKET,
     )  # fmt: skip
 
 
@@ -893,6 +895,7 @@ def noc_write_with_state(m, thread, now):
         noc,
         trid,
         words[base + 2],
+        words[base + 3],
         m.issue_write_stateful,
         False,
     )
@@ -999,7 +1002,16 @@ def access_memory(m, index, now):
     if target.kind == TILE_DRAM:
         bank, inside = bank_of(m, x.target, x.address), x.address % m.bank_bytes
         done = dram_access(
-            channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now, x.noc
+            channels_of(m),
+            banks_of(m),
+            dram_params_of(m)[0],
+            bank,
+            inside,
+            x.size,
+            x.kind == WRITE,
+            now,
+            x.noc,
+            packets_of(m)[index].mixed,
         )
         ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].bus_free)
         log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)

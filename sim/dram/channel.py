@@ -147,9 +147,17 @@ def bus_ticks(p, size, partial):
     return max(ticks, p.partial_ticks) if partial else ticks
 
 
+@nb.njit(cache=True, inline="always")
+def fragments_ticks(p, size):
+    """Ticks that `size` bytes take when bursts of several writers alternate, so that each opens a row."""
+    return (size + p.burst_bytes - 1) // p.burst_bytes * p.activate_spacing
+
+
 @nb.njit(cache=True)
-def dram_access(channels, banks, p, index, address, size, is_write, time, noc):
+def dram_access(channels, banks, p, index, address, size, is_write, time, noc, mixed):
     """Serve `size` bytes at `address` of channel `index`; at cycle `time` the request is there, with all data of a write.
+
+    `mixed`: 1 when the flits of a write come mixed with those of other writes.
 
     Returns the cycle at which read data can start to leave the channel at the NoC's rate without a gap, or at which a
     write is acknowledged.  A write starts on the channel as soon as its first data are there.
@@ -166,6 +174,8 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc):
         bank = banks[index * p.internal_banks + number]
         ready = open_row(channel, bank, p, row, min(bursts, p.groups), arrival)
         ticks = bus_ticks(p, stop - at, is_write and size <= p.partial_bytes)
+        if mixed != 0:
+            ticks = max(ticks, fragments_ticks(p, stop - at))
         start, end = use_bus(channel, p, ready, ticks, 1 if is_write else 0)
         bank.precharge_at = max(bank.precharge_at, end + (p.write_recovery if is_write else 0))
         if first < 0:

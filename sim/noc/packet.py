@@ -15,7 +15,9 @@ therefore never waits for a long one of another class, which it delays by one cy
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
 together.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
-holds its ejection link.  Data for a DRAM channel come out of the network no faster than its write queue takes them.
+holds its ejection link.  Data for a DRAM channel come out of the network no faster than its write queue takes them.  A
+write on a dynamic VC that is under way together with the one of another sender before it arrives mixed with its data flit
+by flit (ISA DRAMTile); else such a packet goes the way of others.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 
@@ -31,6 +33,7 @@ LOCAL_VC = 4
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
+DYNAMIC_VC = 16  # "VC number" of a write whose VC routers choose: the 4 bits of a VC end at 15
 WAITING = -1
 REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
@@ -38,18 +41,19 @@ NO_PORT = -1
 LINK_DTYPE = np.dtype(
     [
         (name, np.int64)
-        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps".split()
+        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps writer".split()
     ]
     + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting standing full".split()],
     align=True,
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
-# standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had
+# writer: 1 + injection link of the last packet for a DRAM channel; standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had
 # room
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
+        "dynamic fragments_ticks mixed "
         "hop arrive time begun left local delivered next next_granted next_gone"
     ).split()]
     + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
@@ -57,7 +61,8 @@ PACKET_DTYPE = np.dtype(
 )  # fmt: skip
 # held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
 # a read request; stands: 1 + link * N_VCS + VC of the ejection that its request stands behind, or 0; gate: the DRAM channel
-# it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel
+# it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel, fragments_ticks: if its flits
+# come mixed with those of others; dynamic: 1 when routers may change its VC; mixed: 1 when its flits came so
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
@@ -131,7 +136,7 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
     pk.link = link_index(p.tiles, noc, source, INJECT)
     pk.held = (flits - 1) // p.buffer
     pk.rest = flits - pk.held * p.buffer
-    pk.answered, pk.gate = 0, -1
+    pk.answered, pk.gate, pk.mixed = 0, -1, 0
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
     pk.hop = pk.dateline = pk.delivered = 0
@@ -178,7 +183,8 @@ def claim(links, ports, p, packets, index, now, others):
     pk = packets[index]
     link = links[pk.link]
     hop = pk.hop
-    start = max(pk.arrive, link.vc_free[pk.vc])
+    before = link.vc_free[pk.vc]
+    start = max(pk.arrive, before)
     link.vc_free[pk.vc] = HELD
     link.flits += pk.flits
     link.packets += 1
@@ -198,6 +204,10 @@ def claim(links, ports, p, packets, index, now, others):
         ports[link.port] = port
         done = max(done, port // PORT_TICKS)
     if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
+        writer = 1 + pk.route[0] // N_VCS
+        if pk.dynamic != 0 and link.writer != writer and pk.begun < before:
+            pk.mixed, pk.gate_ticks = 1, max(pk.gate_ticks, pk.fragments_ticks)
+        link.writer = writer
         drained = max(ports[pk.gate], start * PORT_TICKS) + pk.gate_ticks
         ports[pk.gate] = drained
         done = max(done, (drained - p.gate_queue) // PORT_TICKS)
