@@ -1013,7 +1013,7 @@ def access_memory(m, index, now):
             x.noc,
             packets_of(m)[index].mixed,
         )
-        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].bus_free)
+        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].write_free)
         log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)

@@ -21,7 +21,7 @@ from sim.dram.timing import hashed_set
 TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "bus_free gap_begin gap_end writing activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
+        "bus_free write_free gap_begin gap_end writing activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
@@ -102,34 +102,58 @@ def open_row(channel, bank, p, row, bursts, ticks):
 
 
 @nb.njit(cache=True)
-def use_bus(channel, p, ready, ticks, is_write):
-    """Occupy the data bus for `ticks` from `ready` on; returns (first, last) tick of the data."""
-    begin = max(ready, channel.gap_begin)
-    if begin + ticks <= channel.gap_end and channel.writing == is_write:
-        channel.gap_begin = begin + ticks
-        channel.busy += ticks
-        return begin, begin + ticks
-    free = channel.bus_free + (p.turnaround if channel.writing != is_write else 0)
-    wanted = start = max(ready, free)
-    closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
+def occupy(channel, p, free, ready, ticks, closed):
+    """(first, last) tick of `ticks` of data from `ready` on, on a bus that is free from `free` on and closed by refreshes."""
+    start = max(ready, free)
     if start % p.refresh_interval < closed:
         start += closed - start % p.refresh_interval
         channel.refreshes += 1
-    if (
-        wanted > free
-        and free % p.refresh_interval >= closed
-        and free // p.refresh_interval == start // p.refresh_interval
-    ):
-        channel.gap_begin, channel.gap_end = free, wanted
-    elif channel.writing != is_write or start > wanted:
-        channel.gap_end = 0
     end = start + ticks
     if closed > 0 and start // p.refresh_interval != end // p.refresh_interval:
         end += closed
         channel.refreshes += 1
-    channel.bus_free, channel.writing = end, is_write
-    channel.busy += ticks
     return start, end
+
+
+@nb.njit(cache=True)
+def fill_gap(channel, ready, ticks, is_write):
+    """Use what is left of the newest gap of the bus for data from `ready` on; returns (first tick or -1, ticks used)."""
+    begin = max(ready, channel.gap_begin)
+    used = min(ticks, channel.gap_end - begin)
+    if channel.writing != is_write or used <= 0:
+        return -1, 0
+    channel.gap_begin = begin + used
+    return begin, used
+
+
+@nb.njit(cache=True)
+def use_bus(channel, p, ready, ticks, is_write):
+    """Occupy the data bus for `ticks` from `ready` on; returns (first, last) tick of the data.
+
+    What fits into the gap that a request before it leaves, waiting for its row, goes there.  Writes go before the reads
+    that wait for the bus, which follow later by their time: a queue of writes that is full is drained first.
+    """
+    channel.busy += ticks
+    first, used = fill_gap(channel, ready, ticks, is_write)
+    if used == ticks:
+        return first, first + used
+    change = p.turnaround if channel.writing != is_write else 0
+    closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
+    free = (channel.write_free if is_write else channel.bus_free) + change
+    start, end = occupy(channel, p, free, ready, ticks - used, closed)
+    in_one_interval = free // p.refresh_interval == start // p.refresh_interval and free % p.refresh_interval >= closed
+    if ready > free and in_one_interval:
+        channel.gap_begin, channel.gap_end = free, ready
+    elif change > 0 or start > free:
+        channel.gap_end = 0
+    if is_write:
+        channel.write_free = end
+        _, behind = occupy(channel, p, channel.bus_free + change, start, ticks - used, closed)
+        channel.bus_free = max(behind, end)
+    else:
+        channel.bus_free = end
+    channel.writing = is_write
+    return start if first < 0 else first, end
 
 
 @nb.njit(cache=True)

@@ -48,8 +48,8 @@ LINK_DTYPE = np.dtype(
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
-# writer: 1 + injection link of the last packet for a DRAM channel; standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had
-# room
+# writer: 1 + injection link of the last packet for a DRAM channel; standing: flits in the buffer behind the link; full: 0, or
+# the cycle from which the VC would be free if that buffer had room
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
