@@ -70,10 +70,12 @@ def _isa(row):
         raise ValueError(f"column case is {row['case']!r}")
     cores, banks, near = int(found[1]), int(found[3]), found[2] == "carefully"
     is_write, noc = row["direction_or_condition"] == "write", int(row["noc"][-1])
-    dynamic = is_write and row["vc_allocation"] == "Dynamic"
+    dynamic = (
+        not is_write or row["vc_allocation"] == "Dynamic"
+    )  # the column is about requests: data of reads are answers
     spec = ("channel_streams", row["arch"], cores, banks, near, is_write, dynamic, noc)
     place = "one channel" if banks == 1 else ("near" if near else "random")
-    channels = "dynamic VC" if dynamic else "any VC"
+    channels = "dynamic VC" if is_write and dynamic else "any VC"
     group = f"{row['arch']}/channels/{row['direction_or_condition']} {place}, {channels}"
     return Case(spec, group, measured_of(row["value"]), row["unit"], cores * (1 if near else programs.SEEDS))
 

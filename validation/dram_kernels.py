@@ -5,10 +5,10 @@ from host_api.kernel_api import *
 
 
 @kernel
-def read_channel(bank, offset, count, size, stride, scratch):
-    """Read `count` pieces of `size` bytes, `stride` bytes apart, in one channel; one barrier."""
+def read_channel(bank, offset, count, size, stride, scratch, vc):
+    """Read `count` pieces of `size` bytes, `stride` bytes apart, in one channel on a VC; one barrier."""
     for i in range(count):
-        noc_async_read(get_noc_addr_from_bank_id(bank, offset + i * stride), scratch, size)
+        noc_async_read(get_noc_addr_from_bank_id(bank, offset + i * stride), scratch, size, read_req_vc=vc)
     noc_async_read_barrier()
 
 

@@ -14,6 +14,7 @@ from sim.noc.packet import DYNAMIC_VC
 from sim.noc.topology import next_hop
 from validation import dram_kernels as kernels
 
+STATIC_VC = -1  # the default one
 SEEDS = 5  # random placements whose mean stands for "randomly chosen"
 MIB = 1 << 20
 READERS = 8  # cores that read one channel together, when their number is not stated
@@ -166,7 +167,7 @@ def gb_per_s(bench, moved, cycles):
 def channel_streams(arch, cores, banks, near, is_write, dynamic, noc):
     """GB/s of `cores` cores that each move 1 MiB in longest packets; the mean over random placements.
 
-    `dynamic`: writes on dynamic virtual channels.
+    `dynamic`: the data go on dynamic virtual channels.
     """
     rates = []
     for seed in range(1 if near else SEEDS):
@@ -174,8 +175,7 @@ def channel_streams(arch, cores, banks, near, is_write, dynamic, noc):
             kernel = kernels.write_channel if is_write else kernels.read_channel
             for i, (core, bank) in enumerate(bench.place(cores, banks, noc, is_write, near, seed)):
                 args = (bank, i * MIB, MIB // bench.packet, bench.packet, bench.packet, bench.scratch)
-                vc = (DYNAMIC_VC if dynamic else -1,) if is_write else ()
-                bench.add(core, kernel, args + vc, noc)
+                bench.add(core, kernel, (*args, DYNAMIC_VC if dynamic else STATIC_VC), noc)
             rates.append(gb_per_s(bench, cores * MIB, bench.run()))
     return sum(rates) / len(rates)
 
@@ -185,7 +185,9 @@ def channel_readers(arch, overrides, readers, banks, count, size):
     with Bench(arch, overrides) as bench:
         for i, core in enumerate(bench.cores(readers)):
             bench.add(
-                core, kernels.read_channel, (i % banks, i // banks * count * size, count, size, size, bench.scratch)
+                core,
+                kernels.read_channel,
+                (i % banks, i // banks * count * size, count, size, size, bench.scratch, STATIC_VC),
             )
         return readers * count * size / bench.run()
 
@@ -234,7 +236,7 @@ def channel_share(arch, size, count):
     """Share of a channel's peak (%) that cores get which read its pages of `size` bytes in turn, `count` pages each."""
     with Bench(arch) as bench:
         for i, core in enumerate(bench.cores(READERS)):
-            bench.add(core, kernels.read_channel, (0, i * size, count, size, READERS * size, bench.scratch))
+            bench.add(core, kernels.read_channel, (0, i * size, count, size, READERS * size, bench.scratch, STATIC_VC))
         return 100 * READERS * count * size / bench.run() / bench.arch["dram.bank_bytes_per_cycle"]
 
 
@@ -255,7 +257,7 @@ def request_period(arch, size, count):
     """Cycles per read request of `size` bytes at one endpoint on NoC 0."""
     with Bench(arch) as bench:
         for core in bench.cores(READERS):
-            bench.add(core, kernels.read_channel, (0, 0, count, size, size, bench.scratch))
+            bench.add(core, kernels.read_channel, (0, 0, count, size, size, bench.scratch, STATIC_VC))
         return bench.run() / (READERS * count)
 
 

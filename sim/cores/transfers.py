@@ -114,7 +114,7 @@ def new_transaction(m, kind, thread, noc, source, target):
     x.kind, x.thread, x.noc, x.source, x.target, x.stage = kind, thread, noc, source, target, AT_TARGET
     x.key = cal.make_key(cal.CLASS_NETWORK, t.core, t.slot, t.sequence)
     x.staging = x.next_open = x.previous_open = x.trid = -1
-    x.posted = x.value = 0
+    x.posted = x.value = packets_of(m)[index].dynamic = 0
     x.issued = m.now
     return index
 
@@ -483,7 +483,7 @@ def valid_noc(m, thread, noc, trid):
 
 
 @nb.njit(cache=True)
-def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet):
+def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_packet):
     """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
     ready = command_buffer_ready(m, thread, noc, now)
     if ready != now:
@@ -517,6 +517,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet)
     index = new_transaction(m, READ, thread, noc, core.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid = offset + t.step, local + t.step, count, trid
+    packets_of(m)[index].dynamic = vc == DYNAMIC_VC
     send_request(m, index, 1, now + cost)
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
@@ -824,7 +825,7 @@ def noc_read(m, thread, now):
     elif kind == ISSUE_STATEFUL:
         cost = m.issue_read_stateful
     return issue_read(
-        m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
+        m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4), argument(t, 6),
         cost, kind == ISSUE_ONE_PACKET,
     )  # fmt: skip
 
@@ -871,7 +872,8 @@ def noc_read_with_state(m, thread, now):
     size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
     source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
     trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
-    return issue_read(m, thread, now, source, argument(t, 1), size, noc, trid, m.issue_read_stateful, False)
+    vc = words[base + 3]
+    return issue_read(m, thread, now, source, argument(t, 1), size, noc, trid, vc, m.issue_read_stateful, False)
 
 
 @nb.njit(cache=True)

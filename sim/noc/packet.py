@@ -3,8 +3,9 @@
 The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual
 channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
-which keeps the tori free of deadlock (reference section 2.4); an ejection link has one VC for requests and lends both VCs
-of responses to whoever comes.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
+which keeps the tori free of deadlock (reference section 2.4).  Responses have two VCs per dateline bit: one whose VC is
+static takes the first, a dynamic one whichever is free; an ejection link lends both to whoever comes and has one VC for
+requests.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
@@ -28,8 +29,8 @@ from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_i
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
-N_VCS = 5  # 2 * response + dateline bit; the last for transfers of a tile to itself
-LOCAL_VC = 4
+N_VCS = 7  # two of requests, by dateline bit; two pairs of responses, by dateline bit; one of a tile's own transfers
+FIRST_PAIR, LOCAL_VC = 2, 6
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
@@ -41,15 +42,15 @@ NO_PORT = -1
 LINK_DTYPE = np.dtype(
     [
         (name, np.int64)
-        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps writer".split()
+        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps writer requests".split()
     ]
     + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting standing full".split()],
     align=True,
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
-# writer: 1 + injection link of the last packet for a DRAM channel; standing: flits in the buffer behind the link; full: 0, or
-# the cycle from which the VC would be free if that buffer had room
+# writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that can stand in the NIU behind it;
+# standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had room
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
@@ -83,6 +84,10 @@ def build_links(arch):
     links["latency"][kinds == EJECT] = arch["noc.router_to_niu_cycles"]
     links["first_waiting"] = links["last_waiting"] = -1
     links["port"] = NO_PORT
+    links["requests"] = arch["noc.niu_requests"]
+    for x, y, _ in arch.dram_endpoints:
+        for noc in range(2):
+            links["requests"][link_index(width * height, noc, y * width + x, EJECT)] = arch["dram.endpoint_requests"]
     tiles = np.arange(len(links)) // LINKS_PER_TILE % (width * height)
     step = np.where(np.arange(len(links)) < len(links) // 2, 1, -1)
     x, y = tiles % width + step * (kinds == X_OUT), tiles // width + step * (kinds == Y_OUT)
@@ -155,11 +160,12 @@ def head_event(links, ports, p, packets, index, now):
     link = links[pk.link]
     p.granted = p.gone = -1
     pk.arrive = now
-    queue = pk.vc = 2 * pk.response + pk.dateline if pk.local == 0 else LOCAL_VC
-    if pk.link % LINKS_PER_TILE == EJECT and pk.local == 0:
-        queue = pk.vc = 2 * pk.response
-        if pk.response != 0 and link.vc_free[queue + 1] < link.vc_free[queue]:
-            pk.vc = queue + 1
+    at_end = pk.link % LINKS_PER_TILE == EJECT
+    dateline = 0 if at_end else pk.dateline
+    queue = pk.vc = (FIRST_PAIR + 2 * dateline if pk.response != 0 else dateline) if pk.local == 0 else LOCAL_VC
+    either = pk.response != 0 and pk.local == 0 and (at_end or pk.dynamic != 0)
+    if either and link.vc_free[queue + 1] < link.vc_free[queue]:
+        pk.vc = queue + 1
     if link.vc_free[pk.vc] == HELD:
         pk.next = -1
         if link.first_waiting[queue] < 0:
@@ -195,7 +201,7 @@ def claim(links, ports, p, packets, index, now, others):
         pk.begun = start
         if pk.stands > 0:
             stands, pk.stands = pk.stands - 1, 0
-            others = leave_buffer(links, packets, stands, 1, p.niu_requests, now, others)
+            others = leave_buffer(links, packets, stands, 1, links[stands // N_VCS].requests, now, others)
         done = max(done, start + pk.emission)
     else:
         done = max(done, pk.done[hop - 1] + latency_behind(links, p, pk, hop - 1))
@@ -277,7 +283,7 @@ def release(links, p, packets, index, hop, first, last, now, others):
             others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
         elif i == hop and pk.answered != 0 and pk.local == 0:
             pk.stands = pk.route[i] + 1
-            others = enter_buffer(links, packets, pk.route[i], 1, p.niu_requests, free, others)
+            others = enter_buffer(links, packets, pk.route[i], 1, links[pk.route[i] // N_VCS].requests, free, others)
         else:
             others = set_free(links, packets, pk.route[i], free, others)
     return others
@@ -288,7 +294,7 @@ def set_free(links, packets, channel, free, others):
     """Set a VC (link * N_VCS + VC) free from cycle `free` on; the first that waits for it comes on top of `others`."""
     link, vc = links[channel // N_VCS], channel % N_VCS
     link.vc_free[vc] = free
-    queue = vc & ~1 if channel // N_VCS % LINKS_PER_TILE == EJECT else vc
+    queue = vc if vc < FIRST_PAIR else vc & ~1
     waiting = link.first_waiting[queue]
     if waiting < 0:
         return others
