@@ -147,8 +147,8 @@ def _issue(row):
     if workload.startswith("InterleavedToSharded"):
         rows, columns, dtype = re.match(r"(\d+) x (\d+) (\w+)", condition).groups()
         name = {"FLOAT32": "Float32", "BFLOAT16": "Float16_b", "BFLOAT8_B": "Bfp8_b", "BFLOAT4_B": "Bfp4_b"}[dtype]
-        tiles, per_row = int(rows) // 32 * (int(columns) // 32), int(columns) // 32 // 8
-        spec = ("page_reads", arch, overrides, 64, tile_size(DataFormat[name]), tiles, per_row, "ns")
+        tiles = int(rows) // 32 * (int(columns) // 32)
+        spec = ("page_reads", arch, overrides, 64, tile_size(DataFormat[name]), tiles, 1, "ns")
         return Case(spec, group, value, "ns", tiles / 1e3)
     if workload.startswith("clone"):
         size = int(re.search(r"\((\d+) B pages\)", condition)[1])

@@ -1,16 +1,19 @@
 """One DRAM channel of the compiled lane, at the granularity of requests: endpoint, rows, data bus, refresh.
 
-It follows from the command-level model (`sim.dram.controller`), whose parameters it takes, by four simplifications:
-- rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests use
-  the data bus in the order of their arrival, but one that waits for its row lets later ones of its direction go first
-  (the newest such gap of the bus is kept), as under FR-FCFS;
+It follows from the command-level model (`sim.dram.controller`), whose parameters it takes, by five simplifications:
+- rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests of a
+  direction use the data bus in the order of their arrival, but while one waits for its row, later ones of its direction
+  fill the gap as far as they fit (the newest gap of the bus is kept), as under FR-FCFS;
+- a write goes before the reads that wait for the bus, and later reads follow by its time: a controller whose write queue is
+  full drains it first, however many reads are queued;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
 - the limits on activates (tRRD, tFAW) are one spacing between them, in the order of requests; a change of direction is one
   turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
-In front of it the endpoint accepts one read request per NoC every `request_cycles`.  A lone access costs what is measured
-(reference section 3.2).  Times inside are 1/256 cycles.
+Writes whose flits come mixed with those of other writes open a row with every burst.  In front of it the endpoint accepts
+one read request per NoC every `request_cycles`.  A lone access costs what is measured (reference section 3.2).  Times
+inside are 1/256 cycles.
 """
 
 import numba as nb
