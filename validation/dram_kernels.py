@@ -60,6 +60,20 @@ def read_channel_to_buffer(bank, offset, blocks, count, size):
 
 
 @kernel
+def read_channel_block_by_block(bank, offset, blocks, count, size):
+    """The same without transaction ids: every block has arrived before the next one is asked for."""
+    for _ in range(blocks):
+        cb_reserve_back(0, 1)
+        target = get_write_ptr(0)
+        for _ in range(count):
+            noc_async_read(get_noc_addr_from_bank_id(bank, offset), target, size)
+            offset += size
+            target += size
+        noc_async_read_barrier()
+        cb_push_back(0, 1)
+
+
+@kernel
 def forward_buffer(x, y, target, blocks, size):
     """Write every block of the circular buffer to `target` in the L1 of the core at NoC (x, y)."""
     for _ in range(blocks):

@@ -216,9 +216,13 @@ def sharded_reads(arch, overrides, cores, near, bank_bytes, blocks, tile_bytes, 
 
 
 def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
-    """GB/s of one core per channel that reads its shard (NoC 0) and writes it on to another core (NoC 1)."""
+    """GB/s of one core per channel that reads its shard (NoC 0) and writes it on to another core (NoC 1).
+
+    Kernels of Grayskull have no transaction ids.
+    """
     with Bench(arch) as bench:
         size, count = block_shape(bank_bytes, blocks, tile_bytes, bench.packet)
+        reader = kernels.read_channel_to_buffer if arch != "grayskull" else kernels.read_channel_block_by_block
         placed = bench.place(cores, cores, 0, False, True)
         readers = {core for core, _ in placed}
         others = [core for core in bench.cores() if core not in readers]
@@ -227,7 +231,7 @@ def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
             target = paths.take(bank, {one: bench.path(bench.tile(core), bench.tile(one), 1) for one in others})
             others.remove(target)
             bench.buffer(core, BLOCKS_BUFFERED, size * count)
-            bench.add(core, kernels.read_channel_to_buffer, (bank, 0, blocks, count, size), 0, 1)
+            bench.add(core, reader, (bank, 0, blocks, count, size), 0, 1)
             bench.add(core, kernels.forward_buffer, (*bench.noc_xy(target), bench.scratch, blocks, size * count), 1, 0)
         return gb_per_s(bench, cores * blocks * count * size, bench.run())
 
