@@ -18,8 +18,8 @@ LOADS = (0.02, 0.05, 0.1)  # uniform random traffic saturates these tori below 0
 PACKETS, FLITS = 200_000, 33
 REPEATS = 3
 
-# A packet to send: `time`: cycle in which it is ready; `response`: 0 or 1
-TRAFFIC = np.dtype([(name, np.int64) for name in "time noc source target flits response".split()])
+# A packet to send: `time`: cycle in which it is ready; `response`, `dynamic` (of its VC): 0 or 1
+TRAFFIC = np.dtype([(name, np.int64) for name in "time noc source target flits response dynamic".split()])
 
 
 @nb.njit(cache=True)
@@ -45,6 +45,7 @@ def run_events(all_links, all_ports, p, pool, free, keys, traffic, sequence, cal
             if order < heap[0]:
                 left -= 1
                 prepare(p, packets[free[left]], t.noc, t.source, t.target, t.flits, t.response, ONE_CYCLE)
+                packets[free[left]].dynamic = t.dynamic
                 keys[free[left]] = i
                 size = cal.push(heap, size, order, free[left])
                 sent += 1

@@ -159,7 +159,7 @@ def _table(arch, events, threads, origin, delay):
     tile = (events["x"] << 36) | (events["y"] << 42)
     corners = (events["x1"] << 36) | (events["y1"] << 42) | (events["x"] << 48) | (events["y"] << 54)
     for kind, operation, values in (
-        (EventKind.READ, Op.NOC_READ, (tile + _sources(arch, events, landing), landing, size, noc, -1, 0)),
+        (EventKind.READ, Op.NOC_READ, (tile + _sources(arch, events, landing), landing, size, noc, -1, 0, -1)),
         (EventKind.WRITE, Op.NOC_WRITE, (sending, tile + place, size, noc, -1, 0, 0, -1)),
         (EventKind.INLINE_WRITE, Op.NOC_INLINE_WRITE, (tile + place, 0, 15, noc, 0)),
         (EventKind.ATOMIC_INC, Op.NOC_ATOMIC_INC, (tile + place, 0, noc, 0)),

@@ -71,9 +71,12 @@ def _isa(row):
         raise ValueError(f"column case is {row['case']!r}")
     cores, banks, near = int(found[1]), int(found[3]), found[2] == "carefully"
     is_write, noc = row["direction_or_condition"] == "write", int(row["noc"][-1])
-    spec = ("channel_streams", row["arch"], cores, banks, near, is_write, noc)
+    dynamic = (
+        not is_write or row["vc_allocation"] == "Dynamic"
+    )  # the column is about requests: data of reads are answers
+    spec = ("channel_streams", row["arch"], cores, banks, near, is_write, dynamic, noc)
     place = "one channel" if banks == 1 else ("near" if near else "random")
-    channels = "dynamic VC" if is_write and row["vc_allocation"] == "Dynamic" else "any VC"
+    channels = "dynamic VC" if is_write and dynamic else "any VC"
     group = f"{row['arch']}/channels/{row['direction_or_condition']} {place}, {channels}"
     return Case(spec, group, measured_of(row["value"]), row["unit"], cores * (1 if near else programs.SEEDS))
 
@@ -145,8 +148,8 @@ def _issue(row):
     if workload.startswith("InterleavedToSharded"):
         rows, columns, dtype = re.match(r"(\d+) x (\d+) (\w+)", condition).groups()
         name = {"FLOAT32": "Float32", "BFLOAT16": "Float16_b", "BFLOAT8_B": "Bfp8_b", "BFLOAT4_B": "Bfp4_b"}[dtype]
-        tiles, per_row = int(rows) // 32 * (int(columns) // 32), int(columns) // 32 // 8
-        spec = ("page_reads", arch, overrides, 64, tile_size(DataFormat[name]), tiles, per_row, "ns")
+        tiles = int(rows) // 32 * (int(columns) // 32)
+        spec = ("page_reads", arch, overrides, 64, tile_size(DataFormat[name]), tiles, 1, "ns")
         return Case(spec, group, value, "ns", tiles / 1e3)
     if workload.startswith("clone"):
         size = int(re.search(r"\((\d+) B pages\)", condition)[1])

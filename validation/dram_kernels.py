@@ -5,18 +5,18 @@ from host_api.kernel_api import *
 
 
 @kernel
-def read_channel(bank, offset, count, size, stride, scratch):
-    """Read `count` pieces of `size` bytes, `stride` bytes apart, in one channel; one barrier."""
+def read_channel(bank, offset, count, size, stride, scratch, vc):
+    """Read `count` pieces of `size` bytes, `stride` bytes apart, in one channel on a VC; one barrier."""
     for i in range(count):
-        noc_async_read(get_noc_addr_from_bank_id(bank, offset + i * stride), scratch, size)
+        noc_async_read(get_noc_addr_from_bank_id(bank, offset + i * stride), scratch, size, read_req_vc=vc)
     noc_async_read_barrier()
 
 
 @kernel
-def write_channel(bank, offset, count, size, stride, scratch):
-    """Write `count` pieces of `size` bytes, `stride` bytes apart, into one channel; one barrier."""
+def write_channel(bank, offset, count, size, stride, scratch, vc):
+    """Write `count` pieces of `size` bytes, `stride` bytes apart, into one channel on a VC; one barrier."""
     for i in range(count):
-        noc_async_write(scratch, get_noc_addr_from_bank_id(bank, offset + i * stride), size)
+        noc_async_write(scratch, get_noc_addr_from_bank_id(bank, offset + i * stride), size, vc=vc)
     noc_async_write_barrier()
 
 
@@ -57,6 +57,20 @@ def read_channel_to_buffer(bank, offset, blocks, count, size):
     noc_async_read_set_trid(0)
     noc_async_read_barrier()
     cb_push_back(0, 1)
+
+
+@kernel
+def read_channel_block_by_block(bank, offset, blocks, count, size):
+    """The same without transaction ids: every block has arrived before the next one is asked for."""
+    for _ in range(blocks):
+        cb_reserve_back(0, 1)
+        target = get_write_ptr(0)
+        for _ in range(count):
+            noc_async_read(get_noc_addr_from_bank_id(bank, offset), target, size)
+            offset += size
+            target += size
+        noc_async_read_barrier()
+        cb_push_back(0, 1)
 
 
 @kernel
@@ -124,26 +138,32 @@ def read_core(x, y, count, size, scratch):
 def read_cores(sources, count, size, source_stride, target_stride, scratch):
     """Read `count` times `size` bytes from cores in turn, whose NoC (x, y) follow the arguments; one barrier.
 
-    The probe keeps the largest value of a status register of the NIU, which it loads with each read; a load from L1 stands
-    for that one.
+    A table in L1 holds the upper word of each core's address, and a pointer walks it: the probe takes hardly longer with
+    eight sources than with one.  The probe keeps the largest value of a status register of the NIU, which it loads with
+    each read; a load from L1 stands for that one, and the loads overlap.
     """
-    source = 0
+    status = l1_ptr(scratch + 65536, uint32)
+    first = scratch + 65536 + 64
+    place = first
+    for i in range(sources):
+        l1_ptr(place, uint32)[0] = get_noc_addr(get_arg_val(6 + 2 * i), get_arg_val(7 + 2 * i), 0) >> 32
+        place += 4
+    last = place - 4
+    place = first
+    core = l1_ptr(place, uint32)[0]
     most = 0
-    address = get_noc_addr(get_arg_val(6), get_arg_val(7), scratch)
+    source = scratch
     target = scratch
-    pointer = l1_ptr(scratch + 65536, uint32)
     for _ in range(count):
-        noc_async_read(address, target, size)
-        most = max(most, pointer[0])
-        if sources > 1:
-            source += 1
-            if source == sources:
-                source = 0
-            address = get_noc_addr(get_arg_val(6 + 2 * source), get_arg_val(7 + 2 * source), scratch)
-        address += source_stride
+        noc_async_read((core << 32) + source, target, size)
+        value = status[0]
+        place = first if place == last else place + 4
+        core = l1_ptr(place, uint32)[0]
+        source += source_stride
         target += target_stride
+        most = max(most, value)
     noc_async_read_barrier()
-    pointer[1] = most
+    status[1] = most
 
 
 @kernel

@@ -10,9 +10,11 @@ import host_api as tt
 from sim import statistics
 from sim.arch import load_arch
 from sim.errors import UsageError
+from sim.noc.packet import DYNAMIC_VC
 from sim.noc.topology import next_hop
 from validation import dram_kernels as kernels
 
+STATIC_VC = -1  # the default one
 SEEDS = 5  # random placements whose mean stands for "randomly chosen"
 MIB = 1 << 20
 READERS = 8  # cores that read one channel together, when their number is not stated
@@ -162,16 +164,18 @@ def gb_per_s(bench, moved, cycles):
 # --- streams between cores and channels
 
 
-def channel_streams(arch, cores, banks, near, is_write, noc):
-    """GB/s of `cores` cores that each move 1 MiB in longest packets; the mean over random placements."""
+def channel_streams(arch, cores, banks, near, is_write, dynamic, noc):
+    """GB/s of `cores` cores that each move 1 MiB in longest packets; the mean over random placements.
+
+    `dynamic`: the data go on dynamic virtual channels.
+    """
     rates = []
     for seed in range(1 if near else SEEDS):
         with Bench(arch) as bench:
             kernel = kernels.write_channel if is_write else kernels.read_channel
             for i, (core, bank) in enumerate(bench.place(cores, banks, noc, is_write, near, seed)):
-                bench.add(
-                    core, kernel, (bank, i * MIB, MIB // bench.packet, bench.packet, bench.packet, bench.scratch), noc
-                )
+                args = (bank, i * MIB, MIB // bench.packet, bench.packet, bench.packet, bench.scratch)
+                bench.add(core, kernel, (*args, DYNAMIC_VC if dynamic else STATIC_VC), noc)
             rates.append(gb_per_s(bench, cores * MIB, bench.run()))
     return sum(rates) / len(rates)
 
@@ -181,7 +185,9 @@ def channel_readers(arch, overrides, readers, banks, count, size):
     with Bench(arch, overrides) as bench:
         for i, core in enumerate(bench.cores(readers)):
             bench.add(
-                core, kernels.read_channel, (i % banks, i // banks * count * size, count, size, size, bench.scratch)
+                core,
+                kernels.read_channel,
+                (i % banks, i // banks * count * size, count, size, size, bench.scratch, STATIC_VC),
             )
         return readers * count * size / bench.run()
 
@@ -210,9 +216,13 @@ def sharded_reads(arch, overrides, cores, near, bank_bytes, blocks, tile_bytes, 
 
 
 def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
-    """GB/s of one core per channel that reads its shard (NoC 0) and writes it on to another core (NoC 1)."""
+    """GB/s of one core per channel that reads its shard (NoC 0) and writes it on to another core (NoC 1).
+
+    Kernels of Grayskull have no transaction ids.
+    """
     with Bench(arch) as bench:
         size, count = block_shape(bank_bytes, blocks, tile_bytes, bench.packet)
+        reader = kernels.read_channel_to_buffer if arch != "grayskull" else kernels.read_channel_block_by_block
         placed = bench.place(cores, cores, 0, False, True)
         readers = {core for core, _ in placed}
         others = [core for core in bench.cores() if core not in readers]
@@ -221,7 +231,7 @@ def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
             target = paths.take(bank, {one: bench.path(bench.tile(core), bench.tile(one), 1) for one in others})
             others.remove(target)
             bench.buffer(core, BLOCKS_BUFFERED, size * count)
-            bench.add(core, kernels.read_channel_to_buffer, (bank, 0, blocks, count, size), 0, 1)
+            bench.add(core, reader, (bank, 0, blocks, count, size), 0, 1)
             bench.add(core, kernels.forward_buffer, (*bench.noc_xy(target), bench.scratch, blocks, size * count), 1, 0)
         return gb_per_s(bench, cores * blocks * count * size, bench.run())
 
@@ -230,7 +240,7 @@ def channel_share(arch, size, count):
     """Share of a channel's peak (%) that cores get which read its pages of `size` bytes in turn, `count` pages each."""
     with Bench(arch) as bench:
         for i, core in enumerate(bench.cores(READERS)):
-            bench.add(core, kernels.read_channel, (0, i * size, count, size, READERS * size, bench.scratch))
+            bench.add(core, kernels.read_channel, (0, i * size, count, size, READERS * size, bench.scratch, STATIC_VC))
         return 100 * READERS * count * size / bench.run() / bench.arch["dram.bank_bytes_per_cycle"]
 
 
@@ -251,7 +261,7 @@ def request_period(arch, size, count):
     """Cycles per read request of `size` bytes at one endpoint on NoC 0."""
     with Bench(arch) as bench:
         for core in bench.cores(READERS):
-            bench.add(core, kernels.read_channel, (0, 0, count, size, size, bench.scratch))
+            bench.add(core, kernels.read_channel, (0, 0, count, size, size, bench.scratch, STATIC_VC))
         return bench.run() / (READERS * count)
 
 
@@ -286,7 +296,7 @@ def core_flows(arch, overrides, flows, count, size, mine):
 
 def core_reads(arch, overrides, master, sources, count, size, source_stride, target_stride):
     """Cycles of a core that reads `count` times `size` bytes from `sources` in turn; one barrier."""
-    with Bench(arch, overrides) as bench:
+    with Bench(arch, overrides, numerics="fast") as bench:  # the kernel loads addresses
         args = []
         for source in sources:
             args += bench.noc_xy(source)

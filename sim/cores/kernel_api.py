@@ -94,10 +94,10 @@ _ONE_PACKET, _PAGE = int(Issue.ONE_PACKET), int(Issue.PAGE)
 OPERATIONS = {
     # --- reads
     "noc_async_read": one(
-        DM, Op.NOC_READ, "src dst size noc=NOC max_page_size=0", "src dst size noc read_trid 0"
+        DM, Op.NOC_READ, "src dst size noc=NOC read_req_vc=-1 max_page_size=0", "src dst size noc read_trid 0 read_req_vc"
     ),
     "noc_async_read_one_packet": one(
-        DM, Op.NOC_READ, "src dst size noc=NOC", f"src dst size noc read_trid {_ONE_PACKET}"
+        DM, Op.NOC_READ, "src dst size noc=NOC read_req_vc=-1", f"src dst size noc read_trid {_ONE_PACKET} read_req_vc"
     ),
     "noc_async_read_one_packet_set_state": one(
         DM, Op.NOC_SET_STATE, "src size noc=NOC vc=-1 use_vc=0", "0 src size noc 0 vc read_trid"
@@ -112,7 +112,7 @@ OPERATIONS = {
     ),
     "_read_with_trid": one(DM, Op.NOC_READ_WITH_STATE, "src dst trid noc", "src dst 0 noc trid 1"),
     "noc_async_read_inc_num_issued": one(DM, Op.NOC_INC_ISSUED, "count noc=NOC", "count noc"),
-    "_read_page": one(DM, Op.NOC_READ, "src dst size noc", f"src dst size noc read_trid {_PAGE}"),
+    "_read_page": one(DM, Op.NOC_READ, "src dst size noc", f"src dst size noc read_trid {_PAGE} -1"),
     # --- writes
     "noc_async_write": one(
         DM, Op.NOC_WRITE, "src dst size noc=NOC vc=-1 max_page_size=0 posted=0",

@@ -12,6 +12,7 @@ from types import FunctionType, ModuleType
 from sim.cores.data_format import DataFormat
 from sim.cores.operations import Bcast, Binary, Pool, ReduceDim, Reuse
 from sim.errors import UsageError
+from sim.noc.packet import DYNAMIC_VC
 
 INT64 = range(-(1 << 63), 1 << 63)
 MATH_FIDELITY = {"LoFi": 0, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
@@ -33,7 +34,7 @@ CLASSES = {
     "MathFidelity": MATH_FIDELITY,
 }
 CONSTANTS = {
-    "NOC_0": 0, "NOC_1": 1,
+    "NOC_0": 0, "NOC_1": 1, "DYNAMIC_VC": DYNAMIC_VC,
     **CLASSES["PoolType"], **CLASSES["ReduceDim"], **CLASSES["EltwiseBinaryType"],
     **_members(Bcast, "BCAST_"),
     "DEST_TO_SRCA": int(Reuse.DEST_TO_SRCA), "DEST_TO_SRCB": int(Reuse.DEST_TO_SRCB),

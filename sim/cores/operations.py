@@ -22,7 +22,7 @@ class Op(IntEnum):
     CB_PAGES_RESERVABLE = 8  # cb, pages -> 0 or 1
     CB_PAGES_AVAILABLE = 9  # cb, pages -> 0 or 1
     # --- NoC (data movement).  issue: one of Issue; trid: -1 none, else 0..15
-    NOC_READ = 10  # source NoC address, L1 destination, bytes, noc, trid, issue
+    NOC_READ = 10  # source NoC address, L1 destination, bytes, noc, trid, issue, vc (-1 default)
     NOC_WRITE = 11  # L1 source, destination NoC address, bytes, noc, trid, issue, posted, vc (-1 default)
     NOC_MULTICAST = 12  # L1 source, multicast address, bytes, destinations, linked, loopback, noc
     NOC_INLINE_WRITE = 13  # destination NoC address, value, byte enables (0xF), noc, posted

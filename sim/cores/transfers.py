@@ -24,11 +24,11 @@ from sim.cores.threads import (
     wake,
     wake_to_retry,
 )
-from sim.dram.channel import bus_ticks, dram_access
+from sim.dram.channel import bus_ticks, dram_access, fragments_ticks
 from sim.dram.storage import read_bank, write_bank
 from sim.memory import call_model, copy_bytes, load_u32, store_8, store_32
 from sim.noc.multicast import PATH_TAKEN, list_receivers, random_wait, send_multicast
-from sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
+from sim.noc.packet import DYNAMIC_VC, HELD, REQUEST, RESPONSE, head_event, prepare
 from sim.state import (
     ATOMIC,
     ATOMICS_OUT,
@@ -113,7 +113,7 @@ def new_transaction(m, kind, thread, noc, source, target):
     x.kind, x.thread, x.noc, x.source, x.target, x.stage = kind, thread, noc, source, target, AT_TARGET
     x.key = cal.make_key(cal.CLASS_NETWORK, t.core, t.slot, t.sequence)
     x.staging = x.next_open = x.previous_open = x.trid = -1
-    x.posted = x.value = 0
+    x.posted = x.value = packets_of(m)[index].dynamic = 0
     x.issued = m.now
     return index
 
@@ -389,6 +389,7 @@ def send_request(m, index, flits, time):
         dram = dram_params_of(m)[0]
         packet.gate = m.n_tiles + bank_of(m, x.target, x.address)
         packet.gate_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
+        packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
     noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = HELD
     schedule_transaction(m, index, time)
 
@@ -481,7 +482,7 @@ def valid_noc(m, thread, noc, trid):
 
 
 @nb.njit(cache=True)
-def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet):
+def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_packet):
     """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
     ready = command_buffer_ready(m, thread, noc, now)
     if ready != now:
@@ -515,6 +516,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet)
     index = new_transaction(m, READ, thread, noc, core.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid = offset + t.step, local + t.step, count, trid
+    packets_of(m)[index].dynamic = vc == DYNAMIC_VC
     send_request(m, index, 1, now + cost)
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
@@ -526,7 +528,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, cost, one_packet)
 
 
 @nb.njit(cache=True)
-def issue_write(m, thread, now, local, destination, size, noc, trid, posted, cost, one_packet):
+def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc, cost, one_packet):
     """One packet of a write; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
     ready = command_buffer_ready(m, thread, noc, now)
     if ready != now:
@@ -568,6 +570,7 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, cos
     if not check_writers(m, index):
         return -1
     flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
+    packets_of(m)[index].dynamic = vc == DYNAMIC_VC
     send_request(m, index, flits, now + cost)
     count_write(m, thread, noc, trid, posted)
     t.step += count
@@ -818,7 +821,7 @@ def noc_read(m, thread, now):
     elif kind == ISSUE_STATEFUL:
         cost = m.issue_read_stateful
     return issue_read(
-        m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
+        m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4), argument(t, 6),
         cost, kind == ISSUE_ONE_PACKET,
     )  # fmt: skip
 
@@ -836,7 +839,7 @@ def noc_write(m, thread, now):
         cost = m.issue_write_stateful
     return issue_write(
         m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
-        argument(t, 6), cost, kind == ISSUE_ONE_PACKET,
+        argument(t, 6), argument(t, 7), cost, kind == ISSUE_ONE_PACKET,
     )  # fmt: skip
 
 
@@ -865,7 +868,8 @@ def noc_read_with_state(m, thread, now):
     size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
     source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
     trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
-    return issue_read(m, thread, now, source, argument(t, 1), size, noc, trid, m.issue_read_stateful, False)
+    vc = words[base + 3]
+    return issue_read(m, thread, now, source, argument(t, 1), size, noc, trid, vc, m.issue_read_stateful, False)
 
 
 @nb.njit(cache=True)
@@ -889,6 +893,7 @@ def noc_write_with_state(m, thread, now):
         noc,
         trid,
         words[base + 2],
+        words[base + 3],
         m.issue_write_stateful,
         False,
     )
@@ -995,9 +1000,18 @@ def access_memory(m, index, now):
     if target.kind == TILE_DRAM:
         bank, inside = bank_of(m, x.target, x.address), x.address % m.bank_bytes
         done = dram_access(
-            channels_of(m), banks_of(m), dram_params_of(m)[0], bank, inside, x.size, x.kind == WRITE, now, x.noc
+            channels_of(m),
+            banks_of(m),
+            dram_params_of(m)[0],
+            bank,
+            inside,
+            x.size,
+            x.kind == WRITE,
+            now,
+            x.noc,
+            packets_of(m)[index].mixed,
         )
-        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].bus_free)
+        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].write_free)
         log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)

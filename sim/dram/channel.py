@@ -1,16 +1,19 @@
 """One DRAM channel of the compiled lane, at the granularity of requests: endpoint, rows, data bus, refresh.
 
-It follows from the command-level model (`sim.dram.controller`), whose parameters it takes, by four simplifications:
-- rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests use
-  the data bus in the order of their arrival, but one that waits for its row lets later ones of its direction go first
-  (the newest such gap of the bus is kept), as under FR-FCFS;
+It follows from the command-level model (`sim.dram.controller`), whose parameters it takes, by five simplifications:
+- rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests of a
+  direction use the data bus in the order of their arrival, but while one waits for its row, later ones of its direction
+  fill the gap as far as they fit (the newest gap of the bus is kept), as under FR-FCFS;
+- a write goes before the reads that wait for the bus, and later reads follow by its time: a controller whose write queue is
+  full drains it first, however many reads are queued;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
 - the limits on activates (tRRD, tFAW) are one spacing between them, in the order of requests; a change of direction is one
   turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
-In front of it the endpoint accepts one read request per NoC every `request_cycles`.  A lone access costs what is measured
-(reference section 3.2).  Times inside are 1/256 cycles.
+Writes whose flits come mixed with those of other writes open a row with every burst.  In front of it the endpoint accepts
+one read request per NoC every `request_cycles`.  A lone access costs what is measured (reference section 3.2).  Times
+inside are 1/256 cycles.
 """
 
 import numba as nb
@@ -21,7 +24,7 @@ from sim.dram.timing import hashed_set
 TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "bus_free gap_begin gap_end writing activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
+        "bus_free write_free gap_begin gap_end writing activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
@@ -102,34 +105,58 @@ def open_row(channel, bank, p, row, bursts, ticks):
 
 
 @nb.njit(cache=True)
-def use_bus(channel, p, ready, ticks, is_write):
-    """Occupy the data bus for `ticks` from `ready` on; returns (first, last) tick of the data."""
-    begin = max(ready, channel.gap_begin)
-    if begin + ticks <= channel.gap_end and channel.writing == is_write:
-        channel.gap_begin = begin + ticks
-        channel.busy += ticks
-        return begin, begin + ticks
-    free = channel.bus_free + (p.turnaround if channel.writing != is_write else 0)
-    wanted = start = max(ready, free)
-    closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
+def occupy(channel, p, free, ready, ticks, closed):
+    """(first, last) tick of `ticks` of data from `ready` on, on a bus that is free from `free` on and closed by refreshes."""
+    start = max(ready, free)
     if start % p.refresh_interval < closed:
         start += closed - start % p.refresh_interval
         channel.refreshes += 1
-    if (
-        wanted > free
-        and free % p.refresh_interval >= closed
-        and free // p.refresh_interval == start // p.refresh_interval
-    ):
-        channel.gap_begin, channel.gap_end = free, wanted
-    elif channel.writing != is_write or start > wanted:
-        channel.gap_end = 0
     end = start + ticks
     if closed > 0 and start // p.refresh_interval != end // p.refresh_interval:
         end += closed
         channel.refreshes += 1
-    channel.bus_free, channel.writing = end, is_write
-    channel.busy += ticks
     return start, end
+
+
+@nb.njit(cache=True)
+def fill_gap(channel, ready, ticks, is_write):
+    """Use what is left of the newest gap of the bus for data from `ready` on; returns (first tick or -1, ticks used)."""
+    begin = max(ready, channel.gap_begin)
+    used = min(ticks, channel.gap_end - begin)
+    if channel.writing != is_write or used <= 0:
+        return -1, 0
+    channel.gap_begin = begin + used
+    return begin, used
+
+
+@nb.njit(cache=True)
+def use_bus(channel, p, ready, ticks, is_write):
+    """Occupy the data bus for `ticks` from `ready` on; returns (first, last) tick of the data.
+
+    What fits into the gap that a request before it leaves, waiting for its row, goes there.  Writes go before the reads
+    that wait for the bus, which follow later by their time: a queue of writes that is full is drained first.
+    """
+    channel.busy += ticks
+    first, used = fill_gap(channel, ready, ticks, is_write)
+    if used == ticks:
+        return first, first + used
+    change = p.turnaround if channel.writing != is_write else 0
+    closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
+    free = (channel.write_free if is_write else channel.bus_free) + change
+    start, end = occupy(channel, p, free, ready, ticks - used, closed)
+    in_one_interval = free // p.refresh_interval == start // p.refresh_interval and free % p.refresh_interval >= closed
+    if ready > free and in_one_interval:
+        channel.gap_begin, channel.gap_end = free, ready
+    elif change > 0 or start > free:
+        channel.gap_end = 0
+    if is_write:
+        channel.write_free = end
+        _, behind = occupy(channel, p, channel.bus_free + change, start, ticks - used, closed)
+        channel.bus_free = max(behind, end)
+    else:
+        channel.bus_free = end
+    channel.writing = is_write
+    return start if first < 0 else first, end
 
 
 @nb.njit(cache=True)
@@ -147,9 +174,17 @@ def bus_ticks(p, size, partial):
     return max(ticks, p.partial_ticks) if partial else ticks
 
 
+@nb.njit(cache=True, inline="always")
+def fragments_ticks(p, size):
+    """Ticks that `size` bytes take when bursts of several writers alternate, so that each opens a row."""
+    return (size + p.burst_bytes - 1) // p.burst_bytes * p.activate_spacing
+
+
 @nb.njit(cache=True)
-def dram_access(channels, banks, p, index, address, size, is_write, time, noc):
+def dram_access(channels, banks, p, index, address, size, is_write, time, noc, mixed):
     """Serve `size` bytes at `address` of channel `index`; at cycle `time` the request is there, with all data of a write.
+
+    `mixed`: 1 when the flits of a write come mixed with those of other writes.
 
     Returns the cycle at which read data can start to leave the channel at the NoC's rate without a gap, or at which a
     write is acknowledged.  A write starts on the channel as soon as its first data are there.
@@ -166,6 +201,8 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc):
         bank = banks[index * p.internal_banks + number]
         ready = open_row(channel, bank, p, row, min(bursts, p.groups), arrival)
         ticks = bus_ticks(p, stop - at, is_write and size <= p.partial_bytes)
+        if mixed != 0:
+            ticks = max(ticks, fragments_ticks(p, stop - at))
         start, end = use_bus(channel, p, ready, ticks, 1 if is_write else 0)
         bank.precharge_at = max(bank.precharge_at, end + (p.write_recovery if is_write else 0))
         if first < 0:

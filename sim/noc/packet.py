@@ -3,8 +3,9 @@
 The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual
 channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
-which keeps the tori free of deadlock (reference section 2.4); an ejection link has one VC for requests and lends both VCs
-of responses to whoever comes.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
+which keeps the tori free of deadlock (reference section 2.4).  Responses have two VCs per dateline bit: one whose VC is
+static takes the first, a dynamic one whichever is free; an ejection link lends both to whoever comes and has one VC for
+requests.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
@@ -15,7 +16,9 @@ therefore never waits for a long one of another class, which it delays by one cy
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
 together.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
-holds its ejection link.  Data for a DRAM channel come out of the network no faster than its write queue takes them.
+holds its ejection link.  Data for a DRAM channel come out of the network no faster than its write queue takes them.  A
+write on a dynamic VC that is under way together with the one of another sender before it arrives mixed with its data flit
+by flit (ISA DRAMTile); else such a packet goes the way of others.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 
@@ -26,11 +29,12 @@ from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_i
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
-N_VCS = 5  # 2 * response + dateline bit; the last for transfers of a tile to itself
-LOCAL_VC = 4
+N_VCS = 7  # two of requests, by dateline bit; two pairs of responses, by dateline bit; one of a tile's own transfers
+FIRST_PAIR, LOCAL_VC = 2, 6
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
+DYNAMIC_VC = 16  # "VC number" of a write whose VC routers choose: the 4 bits of a VC end at 15
 WAITING = -1
 REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
@@ -38,18 +42,19 @@ NO_PORT = -1
 LINK_DTYPE = np.dtype(
     [
         (name, np.int64)
-        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps".split()
+        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps writer requests".split()
     ]
     + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting standing full".split()],
     align=True,
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
-# standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had
-# room
+# writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that can stand in the NIU behind it;
+# standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had room
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
+        "dynamic fragments_ticks mixed "
         "hop arrive time begun left local delivered next next_granted next_gone"
     ).split()]
     + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
@@ -57,7 +62,8 @@ PACKET_DTYPE = np.dtype(
 )  # fmt: skip
 # held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
 # a read request; stands: 1 + link * N_VCS + VC of the ejection that its request stands behind, or 0; gate: the DRAM channel
-# it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel
+# it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel, fragments_ticks: if its flits
+# come mixed with those of others; dynamic: 1 when routers may change its VC; mixed: 1 when its flits came so
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
@@ -78,6 +84,10 @@ def build_links(arch):
     links["latency"][kinds == EJECT] = arch["noc.router_to_niu_cycles"]
     links["first_waiting"] = links["last_waiting"] = -1
     links["port"] = NO_PORT
+    links["requests"] = arch["noc.niu_requests"]
+    for x, y, _ in arch.dram_endpoints:
+        for noc in range(2):
+            links["requests"][link_index(width * height, noc, y * width + x, EJECT)] = arch["dram.endpoint_requests"]
     tiles = np.arange(len(links)) // LINKS_PER_TILE % (width * height)
     step = np.where(np.arange(len(links)) < len(links) // 2, 1, -1)
     x, y = tiles % width + step * (kinds == X_OUT), tiles // width + step * (kinds == Y_OUT)
@@ -131,7 +141,7 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
     pk.link = link_index(p.tiles, noc, source, INJECT)
     pk.held = (flits - 1) // p.buffer
     pk.rest = flits - pk.held * p.buffer
-    pk.answered, pk.gate = 0, -1
+    pk.answered, pk.gate, pk.mixed = 0, -1, 0
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
     pk.hop = pk.dateline = pk.delivered = 0
@@ -150,11 +160,12 @@ def head_event(links, ports, p, packets, index, now):
     link = links[pk.link]
     p.granted = p.gone = -1
     pk.arrive = now
-    queue = pk.vc = 2 * pk.response + pk.dateline if pk.local == 0 else LOCAL_VC
-    if pk.link % LINKS_PER_TILE == EJECT and pk.local == 0:
-        queue = pk.vc = 2 * pk.response
-        if pk.response != 0 and link.vc_free[queue + 1] < link.vc_free[queue]:
-            pk.vc = queue + 1
+    at_end = pk.link % LINKS_PER_TILE == EJECT
+    dateline = 0 if at_end else pk.dateline
+    queue = pk.vc = (FIRST_PAIR + 2 * dateline if pk.response != 0 else dateline) if pk.local == 0 else LOCAL_VC
+    either = pk.response != 0 and pk.local == 0 and (at_end or pk.dynamic != 0)
+    if either and link.vc_free[queue + 1] < link.vc_free[queue]:
+        pk.vc = queue + 1
     if link.vc_free[pk.vc] == HELD:
         pk.next = -1
         if link.first_waiting[queue] < 0:
@@ -178,7 +189,8 @@ def claim(links, ports, p, packets, index, now, others):
     pk = packets[index]
     link = links[pk.link]
     hop = pk.hop
-    start = max(pk.arrive, link.vc_free[pk.vc])
+    before = link.vc_free[pk.vc]
+    start = max(pk.arrive, before)
     link.vc_free[pk.vc] = HELD
     link.flits += pk.flits
     link.packets += 1
@@ -189,7 +201,7 @@ def claim(links, ports, p, packets, index, now, others):
         pk.begun = start
         if pk.stands > 0:
             stands, pk.stands = pk.stands - 1, 0
-            others = leave_buffer(links, packets, stands, 1, p.niu_requests, now, others)
+            others = leave_buffer(links, packets, stands, 1, links[stands // N_VCS].requests, now, others)
         done = max(done, start + pk.emission)
     else:
         done = max(done, pk.done[hop - 1] + latency_behind(links, p, pk, hop - 1))
@@ -198,6 +210,10 @@ def claim(links, ports, p, packets, index, now, others):
         ports[link.port] = port
         done = max(done, port // PORT_TICKS)
     if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
+        writer = 1 + pk.route[0] // N_VCS
+        if pk.dynamic != 0 and link.writer != writer and pk.begun < before:
+            pk.mixed, pk.gate_ticks = 1, max(pk.gate_ticks, pk.fragments_ticks)
+        link.writer = writer
         drained = max(ports[pk.gate], start * PORT_TICKS) + pk.gate_ticks
         ports[pk.gate] = drained
         done = max(done, (drained - p.gate_queue) // PORT_TICKS)
@@ -267,7 +283,7 @@ def release(links, p, packets, index, hop, first, last, now, others):
             others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
         elif i == hop and pk.answered != 0 and pk.local == 0:
             pk.stands = pk.route[i] + 1
-            others = enter_buffer(links, packets, pk.route[i], 1, p.niu_requests, free, others)
+            others = enter_buffer(links, packets, pk.route[i], 1, links[pk.route[i] // N_VCS].requests, free, others)
         else:
             others = set_free(links, packets, pk.route[i], free, others)
     return others
@@ -278,7 +294,7 @@ def set_free(links, packets, channel, free, others):
     """Set a VC (link * N_VCS + VC) free from cycle `free` on; the first that waits for it comes on top of `others`."""
     link, vc = links[channel // N_VCS], channel % N_VCS
     link.vc_free[vc] = free
-    queue = vc & ~1 if channel // N_VCS % LINKS_PER_TILE == EJECT else vc
+    queue = vc if vc < FIRST_PAIR else vc & ~1
     waiting = link.first_waiting[queue]
     if waiting < 0:
         return others

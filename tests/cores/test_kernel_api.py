@@ -50,9 +50,9 @@ def assert_posts(table, role, **surroundings):
 GENERATOR = "InterleavedAddrGen(64, 96, dram=True)"  # DRAM pages of 96 bytes: three times the alignment
 PAGE_5 = (9 << 42) + (1 << 36) + 64 + 96  # page 5 of 4 banks: the second one of bank 1
 TRANSFERS = [
-    (f"noc_async_read({FAR}, 64, 96)", (Op.NOC_READ, FAR, 64, 96, NOC, -1, 0)),
-    (f"noc_async_read({FAR}, 64, 96, noc=0, max_page_size=128)", (Op.NOC_READ, FAR, 64, 96, 0, -1, 0)),
-    (f"noc_async_read_one_packet({FAR}, 64, 96)", (Op.NOC_READ, FAR, 64, 96, NOC, -1, ONE)),
+    (f"noc_async_read({FAR}, 64, 96)", (Op.NOC_READ, FAR, 64, 96, NOC, -1, 0, -1)),
+    (f"noc_async_read({FAR}, 64, 96, noc=0, max_page_size=128)", (Op.NOC_READ, FAR, 64, 96, 0, -1, 0, -1)),
+    (f"noc_async_read_one_packet({FAR}, 64, 96)", (Op.NOC_READ, FAR, 64, 96, NOC, -1, ONE, -1)),
     (f"noc_async_read_one_packet_set_state({FAR}, 96)", (Op.NOC_SET_STATE, 0, FAR, 96, NOC, 0, -1, -1)),
     ("noc_async_read_one_packet_with_state(128, 64)", (Op.NOC_READ_WITH_STATE, 128, 64, 0, NOC, -1, 1)),
     (f"noc_async_read_set_state({FAR})", (Op.NOC_SET_STATE, 0, FAR, 0, NOC, 0, -1, -1)),
@@ -70,9 +70,9 @@ TRANSFERS = [
     (f"noc_async_write_multicast_loopback_src(64, {RECTANGLE}, 96, 9)", (Op.NOC_MULTICAST, 64, RECTANGLE, 96, 9, 0, 1, NOC)),
     (f"noc_inline_dw_write({FAR}, 7, 0xF)", (Op.NOC_INLINE_WRITE, FAR, 7, 15, NOC, 0)),
     # address generators
-    (f"noc_async_read_page(5, {GENERATOR}, 64)", (Op.NOC_READ, PAGE_5, 64, 96, NOC, -1, PAGE)),
-    (f"noc_async_read_page(5, {GENERATOR}, 64, offset=32)", (Op.NOC_READ, PAGE_5 + 32, 64, 64, NOC, -1, PAGE)),
-    (f"noc_async_read_tile(5, {GENERATOR}, 64)", (Op.NOC_READ, PAGE_5, 64, 96, NOC, -1, PAGE)),
+    (f"noc_async_read_page(5, {GENERATOR}, 64)", (Op.NOC_READ, PAGE_5, 64, 96, NOC, -1, PAGE, -1)),
+    (f"noc_async_read_page(5, {GENERATOR}, 64, offset=32)", (Op.NOC_READ, PAGE_5 + 32, 64, 64, NOC, -1, PAGE, -1)),
+    (f"noc_async_read_tile(5, {GENERATOR}, 64)", (Op.NOC_READ, PAGE_5, 64, 96, NOC, -1, PAGE, -1)),
     (f"noc_async_write_page(5, {GENERATOR}, 64)", (Op.NOC_WRITE, 64, PAGE_5, 96, NOC, -1, PAGE)),
     (f"noc_async_write_page(5, {GENERATOR}, 64, 16, 32)", (Op.NOC_WRITE, 64, PAGE_5 + 32, 16, NOC, -1, PAGE)),
     (f"noc_async_write_tile(5, {GENERATOR}, 64)", (Op.NOC_WRITE, 64, PAGE_5, 96, NOC, -1, PAGE)),

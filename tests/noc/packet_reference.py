@@ -30,7 +30,8 @@ def route_of(width, height, noc, source, target):
 
 class Packet:
     def __init__(self, arch, index, traffic):
-        self.index, self.flits, self.response = index, traffic["flits"], traffic["response"]
+        self.index, self.flits = index, traffic["flits"]
+        self.response, self.dynamic = traffic["response"], traffic["dynamic"]
         self.local = traffic["source"] == traffic["target"]
         self.held = (self.flits - 1) // arch["noc.buffer_flits"]
         self.rest = self.flits - self.held * arch["noc.buffer_flits"]
@@ -67,20 +68,22 @@ class Reference:
         packet.arrived = self.now
         link = packet.links[packet.hop]
         vcs = self.channels(packet)
-        vc = min(vcs, key=lambda vc: self.vc_free.get((link, vc), 0))
+        at_end = packet.route[packet.hop][1] == EJECT
+        vc = min(vcs if at_end or packet.dynamic else vcs[:1], key=lambda vc: self.vc_free.get((link, vc), 0))
         if self.vc_free.get((link, vc), 0) == inf:
             self.queues.setdefault((link, vcs), []).append(packet)
         else:
             self.claim_in_turn([(packet, vc)])
 
     def channels(self, packet):
-        """The VCs a packet may take on its next link."""
+        """The VCs for which a packet waits on its next link; the first one is that of a static VC."""
         _, direction, dateline = packet.route[packet.hop]
         if packet.local:
             return ("local",)
-        if direction == EJECT:
-            return ((packet.response, 0), (packet.response, 1)) if packet.response else ((0, 0),)
-        return ((packet.response, int(dateline)),)
+        dateline = 0 if direction == EJECT else int(dateline)
+        if not packet.response:
+            return (("request", dateline),)
+        return (("response", dateline, 0), ("response", dateline, 1))
 
     def claim_in_turn(self, ready):
         """Let packets claim, the one set free last first, with those that their claims set free."""

@@ -20,8 +20,8 @@ def tile(x, y):
 
 
 def traffic(*rows):
-    """Packets from (time, noc, source, target, flits) and optionally response."""
-    return np.array([(*row, 0)[:6] for row in rows], TRAFFIC)
+    """Packets from (time, noc, source, target, flits) and optionally response, dynamic."""
+    return np.array([(*row, 0, 0)[:7] for row in rows], TRAFFIC)
 
 
 def delivered(*rows, arch=WORMHOLE):
@@ -61,6 +61,7 @@ def random_traffic(data, arch, most):
     result = np.zeros(n, TRAFFIC)
     result["time"] = rng.integers(0, data.draw(st.sampled_from([1, 100, 3000])), n)
     result["noc"], result["response"] = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    result["dynamic"] = rng.integers(0, 2, n)
     result["source"], result["target"] = rng.integers(0, width * height, n), rng.choice(places, n)
     result["flits"] = rng.choice([1, 2, 9, 33, 129, 257], n)
     return result
@@ -142,6 +143,14 @@ def test_short_packets_fill_a_buffer():
     behind = (100, 0, tile(2, 2), tile(4, 2), 1)
     assert delivered(busy, *waiting[:room], behind)[-1] == delivered(behind)[0]
     assert delivered(busy, *waiting * 4, behind)[-1] > delivered(behind)[0] + 100
+
+
+def test_dynamic_answers_pass_each_other():
+    """Two answers on one link: on static VCs the second waits for the tail of the first, dynamic ones share the link."""
+    blocked = (0, 0, tile(1, 1), tile(4, 1), 257, 1), (0, 0, tile(2, 1), tile(4, 1), 257, 1)
+    behind = (30, 0, tile(1, 1), tile(2, 1), 2, 1)
+    static = delivered(*blocked, behind)[2]
+    assert delivered(*((*row, 1) for row in (*blocked, behind)))[2] < static
 
 
 def test_reads_that_wait_for_their_answers_fill_an_niu():

@@ -25,8 +25,23 @@ def test_values_and_ranges(text, measured):
 
 def test_channel_rows_name_cores_channels_and_direction():
     case = dram.read(isa("48 Tensix tiles randomly chosen <-> 12 DRAM channel(s)", "write"), "isa")
-    assert case.spec == ("channel_streams", "wormhole_b0", 48, 12, False, True, 1)
+    assert case.spec == ("channel_streams", "wormhole_b0", 48, 12, False, True, False, 1)
     assert case.group == "wormhole_b0/channels/write random, any VC"
+
+
+@pytest.mark.parametrize(
+    ("direction", "vc", "dynamic", "ends"),
+    [
+        ("write", "Dynamic", True, "write one channel, dynamic VC"),
+        ("read", "Dynamic", True, "read one channel, any VC"),
+        ("read", "Static", True, "read one channel, any VC"),
+    ],
+)
+def test_the_column_of_virtual_channels_is_about_requests(direction, vc, dynamic, ends):
+    """Data of writes are requests, those of reads answers, whose channels are dynamic in both cases."""
+    case = dram.read(isa("12 Tensix tiles randomly chosen <-> 1 DRAM channel(s)", direction, vc), "isa")
+    assert case.spec[-2] == dynamic
+    assert case.group.endswith(ends)
 
 
 def test_rows_about_something_else_are_skipped_with_the_reason():
@@ -75,5 +90,5 @@ def test_near_cores_share_no_links_between_channels():
 
 
 def test_one_reader_gets_the_measured_rate_of_a_channel():
-    rate = dram.simulate(("channel_streams", "wormhole_b0", 1, 1, True, False, 0))
+    rate = dram.simulate(("channel_streams", "wormhole_b0", 1, 1, True, False, True, 0))
     assert rate == pytest.approx(22.2, rel=0.03)
