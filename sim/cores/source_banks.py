@@ -87,6 +87,17 @@ def runs(m, a, b):
 
 
 @nb.njit(cache=True)
+def unpack_costs(m, a):
+    """Of a posted block: (its products, steps from one change of the kept operand to the next, cost of the step that brings
+    two tiles, cost of one that brings one)."""
+    ct, rt = argument(a, 4), argument(a, 5)
+    row0, row1 = row_of(a.core, argument(a, 0)), row_of(a.core, argument(a, 1))
+    pair = unpack_both(m, row1, row0, m.unpack_joint_bytes)
+    single = tile_data(m, row1, m.unpack_bytes) if ct >= rt else tile_data(m, row0, m.unpack_b_bytes)
+    return ct * rt, max(ct, rt), pair + m.unpack_matmul_overhead, single + m.unpack_matmul_overhead
+
+
+@nb.njit(cache=True)
 def put_back(m, thread, at, phase, step, fraction, since, wait, busy, stalled):
     """Write a thread's state after its steps into its record, and count their cycles."""
     t = threads_of(m)[thread]
@@ -104,22 +115,15 @@ def hand_over(m, unpacker, multiplier):
     """All steps of both threads up to the first that would complete an operation, as `unpack` and `math` take them.
 
     Times are cycles, costs 1/1024 cycles (`tensix.spend`).  Of two steps in one cycle the unpack thread's comes first, as in
-    the calendar.
+    the calendar.  Both never wait at once: unpack does with both banks started, math with none filled and not taken.
+    Returns whether it is the unpack operation that ends.
     """
     a, b, core = threads_of(m)[unpacker], threads_of(m)[multiplier], cores_of(m)[threads_of(m)[unpacker].core]
-    # unpack: the kept operand changes every `kept` steps, which then brings two tiles
-    ct, rt = argument(a, 4), argument(a, 5)
-    row0, row1 = row_of(a.core, argument(a, 0)), row_of(a.core, argument(a, 1))
-    kept, a_count = max(ct, rt), ct * rt
-    pair = unpack_both(m, row1, row0, m.unpack_joint_bytes) + m.unpack_matmul_overhead
-    single = tile_data(m, row1, m.unpack_bytes) if ct >= rt else tile_data(m, row0, m.unpack_b_bytes)
-    single += m.unpack_matmul_overhead
+    a.count, kept, pair, single = unpack_costs(m, a)
     a_phase, a_step, a_fraction, a_busy, a_stall = a.phase, a.step, a.fraction, 0, 0
     a_at, a_since = (a.event_at, 0) if a.state == RUNNING else (PARKED_AT, a.wait_since)
-    a.count, column = a_count, a_step % kept
-    # math
-    b_count = argument(b, 1) * argument(b, 2)
-    b.count = b_count
+    a_count, column = a.count, a_step % kept
+    b.count = b_count = argument(b, 1) * argument(b, 2)
     instructions, first = matmul_instructions(m, core), matmul_overhead(m, b_count)
     product = instructions * m.mvmul_cycles
     b_phase, b_step, b_fraction, b_busy, b_stall = b.phase, b.step, b.fraction, 0, 0
@@ -140,13 +144,8 @@ def hand_over(m, unpacker, multiplier):
             else:
                 total = (pair if column == 0 else single) + a_fraction
                 cycles = max(total >> 10, 1)
-                a_phase, a_fraction, a_busy, a_at, started = (
-                    1,
-                    total & 1023,
-                    a_busy + cycles,
-                    a_at + cycles,
-                    started + 1,
-                )
+                a_phase, a_fraction, started = 1, total & 1023, started + 1
+                a_busy, a_at = a_busy + cycles, a_at + cycles
         else:
             if b_phase == 1:
                 if b_step + 1 == b_count:
@@ -159,7 +158,8 @@ def hand_over(m, unpacker, multiplier):
             else:
                 total = product + b_fraction + (first if b_step == 0 else 0)
                 cycles = max(total >> 10, 1)
-                b_phase, b_fraction, b_busy, b_at, taken = 1, total & 1023, b_busy + cycles, b_at + cycles, taken + 1
+                b_phase, b_fraction, taken = 1, total & 1023, taken + 1
+                b_busy, b_at = b_busy + cycles, b_at + cycles
     products = taken - core.src_taken
     core.flops += products * 2 * 32 * 32 * 32
     core.fpu_busy += products * instructions
