@@ -18,9 +18,9 @@ from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from sim.cores.instructions import instruction_table
 from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
+from sim.cores.semaphores import l1_changed
 from sim.cores.sfpu_costs import sfpu_cycle_table
 from sim.cores.tensix_data import EXACT
-from sim.cores.transfers import l1_changed
 from sim.coroutine import frame_address, resume_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError

@@ -9,11 +9,15 @@ import numba as nb
 
 from sim import calendar as cal
 from sim.cores import context as ctx
+from sim.cores.barriers import BARRIER_FULL, barrier, barrier_open
 from sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
+from sim.cores.deliveries import transaction_event
 from sim.cores.faults import Fault
 from sim.cores.instructions import instruction
 from sim.cores.local_memory import load_local, store_local
+from sim.cores.multicasts import issue_multicast, issue_multicast_increment
 from sim.cores.operations import Op
+from sim.cores.semaphores import WAIT_EQUAL, WAIT_MIN, semaphore_wait
 from sim.cores.source_banks import run_ahead
 from sim.cores.tensix import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
 from sim.cores.threads import (
@@ -27,30 +31,14 @@ from sim.cores.threads import (
     park,
     schedule_thread,
 )
-from sim.cores.transfers import (
-    ATOMIC,
-    BARRIER_FULL,
-    INLINE,
-    WAIT_EQUAL,
-    WAIT_MIN,
-    barrier,
-    barrier_open,
-    issue_multicast,
-    issue_multicast_increment,
-    issue_word,
-    noc_read,
-    noc_read_with_state,
-    noc_write,
-    noc_write_with_state,
-    open_path,
-    semaphore_wait,
-    set_state,
-    transaction_event,
-)
+from sim.cores.transfer_checks import open_path
+from sim.cores.transfers import issue_word, noc_read, noc_read_with_state, noc_write, noc_write_with_state, set_state
 from sim.memory import call_model, store_64
 from sim.state import (
+    ATOMIC,
     DATA_MOVEMENT_SLOTS,
     ENDED,
+    INLINE,
     PARKED,
     RUNNING,
     STOP_EMPTY,

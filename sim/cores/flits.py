@@ -8,13 +8,8 @@ packet model is compiled without any of this.
 import numba as nb
 
 from sim import calendar as cal
-from sim.cores.transfers import (
-    AT_TARGET,
-    free_transaction,
-    left_command_buffer,
-    schedule_transaction,
-    tail_left,
-)
+from sim.cores.niu import left_command_buffer, tail_left
+from sim.cores.transactions import AT_TARGET, free_transaction, schedule_transaction
 from sim.errors import UsageError
 from sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
 from sim.noc.flit_network import ARRIVED, BEGUN, NETWORK, NONE, build_chip, events_of

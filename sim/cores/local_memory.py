@@ -11,8 +11,9 @@ import numba as nb
 
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import check_open_reads
+from sim.cores.semaphores import l1_changed
 from sim.cores.threads import argument, charge
-from sim.cores.transfers import check_l1, l1_changed
+from sim.cores.transfer_checks import check_l1
 from sim.memory import load_u8, store_8, store_64
 from sim.state import cores_of, threads_of
 

@@ -1,0 +1,112 @@
+"""Barriers: what of a thread's transfers is still under way, and going on when it is back (reference section 2.6)."""
+
+import numba as nb
+
+from sim.cores.operations import Barrier
+from sim.cores.threads import OPERATION_END, argument, charge, charge_stall, park, wake, wake_to_retry
+from sim.cores.transfer_checks import forget_open_reads, valid_noc
+from sim.state import (
+    ATOMICS_OUT,
+    NOC_WORDS,
+    PARKED,
+    POSTED_FLUSH_AT,
+    POSTED_UNSENT,
+    READS_OUT,
+    TRID_FLUSH_AT,
+    TRID_READS,
+    TRID_UNSENT,
+    TRID_WRITES,
+    WAIT_ATOMIC_BARRIER,
+    WAIT_FLUSH,
+    WAIT_READ_BARRIER,
+    WAIT_WRITE_BARRIER,
+    WRITE_FLUSH_AT,
+    WRITES_OUT,
+    WRITES_UNSENT,
+    noc_words_of,
+    threads_of,
+)
+
+BARRIER_READ, BARRIER_WRITE = int(Barrier.READ), int(Barrier.WRITE)
+BARRIER_FLUSHED, BARRIER_POSTED = int(Barrier.WRITES_FLUSHED), int(Barrier.POSTED_WRITES_FLUSHED)
+BARRIER_ATOMIC, BARRIER_FULL = int(Barrier.ATOMIC), int(Barrier.FULL)
+BARRIER_READ_TRID, BARRIER_WRITE_TRID = int(Barrier.READ_TRID), int(Barrier.WRITE_TRID)
+BARRIER_FLUSHED_TRID = int(Barrier.WRITE_FLUSHED_TRID)
+
+
+@nb.njit(cache=True)
+def barrier_open(m, thread, kind, noc, trid):
+    """What the barrier still waits for (0: all of it is known): transactions, or writes that have not left yet."""
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    if kind == BARRIER_READ:
+        return words[base + READS_OUT]
+    if kind == BARRIER_WRITE:
+        return words[base + WRITES_OUT]
+    if kind == BARRIER_ATOMIC:
+        return words[base + ATOMICS_OUT]
+    if kind == BARRIER_FULL:
+        return (
+            words[base + READS_OUT] + words[base + WRITES_OUT] + words[base + ATOMICS_OUT] + words[base + POSTED_UNSENT]
+        )
+    if kind == BARRIER_READ_TRID:
+        return words[base + TRID_READS + trid]
+    if kind == BARRIER_WRITE_TRID:
+        return words[base + TRID_WRITES + trid]
+    if kind == BARRIER_FLUSHED:
+        return words[base + WRITES_UNSENT]
+    if kind == BARRIER_POSTED:
+        return words[base + POSTED_UNSENT]
+    return words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid]
+
+
+@nb.njit(cache=True)
+def finish_barrier(m, thread, kind, noc, trid):
+    if kind == BARRIER_READ or kind == BARRIER_FULL:
+        forget_open_reads(m, thread, noc, -1)
+    elif kind == BARRIER_READ_TRID:
+        forget_open_reads(m, thread, noc, trid)
+
+
+@nb.njit(cache=True)
+def barrier(m, thread, now):
+    """noc_async_*_barrier and *_flushed."""
+    t = threads_of(m)[thread]
+    kind, noc, trid = argument(t, 0), argument(t, 1), argument(t, 2)
+    if not valid_noc(m, thread, noc, trid):
+        return -1
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    until = now
+    if kind == BARRIER_FLUSHED or kind == BARRIER_FULL:
+        until = max(until, words[base + WRITE_FLUSH_AT])
+    if kind == BARRIER_POSTED or kind == BARRIER_FULL:
+        until = max(until, words[base + POSTED_FLUSH_AT])
+    if kind == BARRIER_FLUSHED_TRID:
+        until = max(until, words[base + TRID_FLUSH_AT + trid])
+    if barrier_open(m, thread, kind, noc, trid) > 0:
+        reason = WAIT_WRITE_BARRIER
+        if kind == BARRIER_READ or kind == BARRIER_READ_TRID or kind == BARRIER_FULL:
+            reason = WAIT_READ_BARRIER
+        elif kind == BARRIER_ATOMIC:
+            reason = WAIT_ATOMIC_BARRIER
+        elif kind == BARRIER_FLUSHED or kind == BARRIER_POSTED or kind == BARRIER_FLUSHED_TRID:
+            reason = WAIT_FLUSH
+        return park(m, thread, now, reason, kind, noc, trid)
+    finish_barrier(m, thread, kind, noc, trid)
+    charge_stall(m, thread, WAIT_FLUSH, now, until)
+    charge(m, thread, until, m.barrier_poll)
+    return until + m.barrier_poll
+
+
+@nb.njit(cache=True)
+def transaction_returned(m, thread, now):
+    """A count of the thread went down: end its barrier if that was the last one."""
+    t = threads_of(m)[thread]
+    if t.state == PARKED and WAIT_READ_BARRIER <= t.wait <= WAIT_ATOMIC_BARRIER:
+        if barrier_open(m, thread, t.wait_a, t.wait_b, t.wait_c) == 0:
+            if t.operation == OPERATION_END or t.wait == WAIT_FLUSH:  # the tail that has been waited for leaves later
+                wake_to_retry(m, thread, now)
+                return
+            finish_barrier(m, thread, t.wait_a, t.wait_b, t.wait_c)
+            wake(m, thread, now, m.barrier_poll)

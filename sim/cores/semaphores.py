@@ -1,0 +1,47 @@
+"""Waiting for a word of the own L1, and waking who waits when it changes (noc_semaphore_wait)."""
+
+import numba as nb
+
+from sim.cores.faults import Fault
+from sim.cores.threads import argument, charge, fail, park, wake
+from sim.memory import load_u32
+from sim.state import PARKED, WAIT_SEMAPHORE, cores_of, threads_of
+
+WAIT_EQUAL, WAIT_MIN = 0, 1
+
+
+@nb.njit(cache=True)
+def semaphore_holds(m, t):
+    """Whether the semaphore condition of parked thread record t holds now."""
+    value = load_u32(m.l1_at + t.core * m.l1_size + t.wait_a)
+    return value >= t.wait_b if t.wait_c == WAIT_MIN else value == t.wait_b
+
+
+@nb.njit(cache=True)
+def l1_changed(m, core, address, size, now):
+    """Wake threads of `core` that poll a semaphore in the changed bytes."""
+    if cores_of(m)[core].semaphore_waiters == 0:
+        return
+    for slot in range(5):
+        index = core * 5 + slot
+        t = threads_of(m)[index]
+        if t.state == PARKED and t.wait == WAIT_SEMAPHORE and address <= t.wait_a < address + size:
+            if semaphore_holds(m, t):
+                cores_of(m)[core].semaphore_waiters -= 1
+                wake(m, index, now, m.semaphore_poll)
+
+
+@nb.njit(cache=True)
+def semaphore_wait(m, thread, now, mode):
+    """noc_semaphore_wait / _wait_min: poll a word of the core's own L1."""
+    t = threads_of(m)[thread]
+    address = argument(t, 0)
+    if address % 4 != 0 or address < 0 or address + 4 > m.l1_size:
+        fail(m, thread, Fault.SEMAPHORE_RANGE, address, 0, 0)
+        return -1
+    t.wait_a, t.wait_b, t.wait_c = address, argument(t, 1) & 0xFFFFFFFF, mode
+    if semaphore_holds(m, t):
+        charge(m, thread, now, m.semaphore_poll)
+        return now + m.semaphore_poll
+    cores_of(m)[t.core].semaphore_waiters += 1
+    return park(m, thread, now, WAIT_SEMAPHORE, t.wait_a, t.wait_b, mode)
