@@ -144,7 +144,7 @@ class progress_bar:
             console=err, transient=True, disable=not err.is_terminal,
         )  # fmt: skip
         self.progress.start()
-        self.task = self.progress.add_task("starting (the first run ever compiles for one to two minutes)", total=None)
+        self.task = self.progress.add_task("starting (the first run ever compiles for about a minute)", total=None)
         self.begun = time.perf_counter()
         return self.update
 

@@ -6,8 +6,9 @@ the last one hold `NEVER`, which lets the sift choose between children without a
 line, and the heap is half as deep as one with two.
 """
 
-import numba as nb
 import numpy as np
+
+from sim.compiled import compiled
 
 KEY_BITS = 20
 CLASS_NETWORK = 0  # arrivals: memory changes before any thread looks at it
@@ -27,18 +28,18 @@ def new_heap(capacity):
     return words[start : start + 2 * (capacity + CHILDREN)]
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def make_key(event_class, core, slot, sequence):
     """Tie key: class (1 bit), core (8), thread slot (3), transaction count modulo 256."""
     return (event_class << 19) | (core << 11) | (slot << 8) | (sequence & 255)
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def make_order(time, key):
     return (time << KEY_BITS) | key
 
 
-@nb.njit(cache=True)
+@compiled()
 def push(heap, size, order, event):
     """Insert an event; the caller has checked the capacity.  Returns the new size."""
     i = size
@@ -52,7 +53,7 @@ def push(heap, size, order, event):
     return size + 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def replace_top(heap, size, order, event):
     """Replace the earliest event by another one: one sift instead of a pop and a push."""
     i, first = 0, 1
@@ -68,7 +69,7 @@ def replace_top(heap, size, order, event):
     heap[2 * i], heap[2 * i + 1] = order, event
 
 
-@nb.njit(cache=True)
+@compiled()
 def pop(heap, size):
     """Remove the earliest event; returns the new size."""
     size -= 1

@@ -25,6 +25,7 @@ from sim.coroutine import frame_address, resume_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
 from sim.event_loop import earliest, run, start_threads
+from sim.first_start import compile_lane
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from sim.noc.flit_network import PACKET
 from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports
@@ -76,6 +77,7 @@ class Chip:
             raise UsageError(f"NoC model {noc!r} is not one of {', '.join(NOC_MODELS)}")
         if max_cycles is not None and max_cycles <= 0:
             raise UsageError(f"max_cycles is {max_cycles}; it must be positive")
+        compile_lane()
         self_test()
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES

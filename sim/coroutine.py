@@ -15,6 +15,7 @@ from numba.core import cgutils
 from numba.core.generators import GeneratorDescriptor
 from numba.extending import intrinsic
 
+from sim.compiled import compiled
 from sim.errors import SimulatorError
 
 FRAME_OFFSET = _dynfunc._impl_info["offsetof_generator_state"]
@@ -58,7 +59,7 @@ def resume(typingctx, function, frame):
     return types.int64(types.int64, types.int64), codegen
 
 
-@nb.njit(cache=True)
+@compiled()
 def _probe(n):
     for i in range(n):
         yield 7 * i
@@ -66,7 +67,7 @@ def _probe(n):
         raise ValueError
 
 
-@nb.njit(cache=True)
+@compiled()
 def _drive(function, frame):
     total = 0
     for _ in range(1000):

@@ -5,9 +5,8 @@ finished program, spent fuel (so that Ctrl-C works), a pool that Python must enl
 full timeline log.
 """
 
-import numba as nb
-
 from sim import calendar as cal
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.barriers import BARRIER_FULL, barrier, barrier_open
 from sim.cores.circular_buffer import poll_pages, pop_front, push_back, reserve_back, wait_front
@@ -88,7 +87,7 @@ PACK, TT_INSTRUCTION = _OP["PACK"], _OP["TT_INSTRUCTION"]
 ZONE_BEGIN, ZONE_END = _OP["ZONE_BEGIN"], _OP["ZONE_END"]
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def with_result(m, thread, now, cost, value):
     """Complete an operation that hands a value back to the kernel."""
     t = threads_of(m)[thread]
@@ -97,7 +96,7 @@ def with_result(m, thread, now, cost, value):
     return now + cost
 
 
-@nb.njit(cache=True)
+@compiled()
 def spin(m, thread, now):
     """riscv_wait: the core counts cycles; a compute thread's coprocessor works on."""
     t = threads_of(m)[thread]
@@ -109,7 +108,7 @@ def spin(m, thread, now):
     return now + max(cycles, 1)
 
 
-@nb.njit(cache=True)
+@compiled()
 def data_operation(m, thread, now):
     """Operations of the data-movement vocabulary; the cycle at which the core goes on, or -1 (parked or failed)."""
     t = threads_of(m)[thread]
@@ -189,7 +188,7 @@ def data_operation(m, thread, now):
     return -1
 
 
-@nb.njit(cache=True)
+@compiled()
 def compute_operation(m, thread, now):
     """Operations of the compute vocabulary: (cycle of the next event or -1, whether the operation is complete)."""
     t = threads_of(m)[thread]
@@ -213,14 +212,14 @@ def compute_operation(m, thread, now):
     return configure(m, thread, now), True
 
 
-@nb.njit(cache=True)
+@compiled()
 def other_data_movement_ended(m, t):
     """Whether the core's other data-movement thread runs no kernel (any more)."""
     state = threads_of(m)[t.core * 5 + 1 - t.slot].state
     return state != RUNNING and state != PARKED
 
 
-@nb.njit(cache=True)
+@compiled()
 def end_thread(m, thread, now):
     """The kernel has returned.  The thread ends when its own transactions are back; the last one ends the program."""
     t = threads_of(m)[thread]
@@ -243,7 +242,7 @@ def end_thread(m, thread, now):
     return -1
 
 
-@nb.njit(cache=True)
+@compiled()
 def thread_event(m, thread, now):
     """Let the posted operation of a thread act; returns the cycle of the thread's next event, or -1."""
     t = threads_of(m)[thread]
@@ -257,7 +256,7 @@ def thread_event(m, thread, now):
     return time
 
 
-@nb.njit(cache=True)
+@compiled()
 def act(m, thread, now):
     """An event of a thread; returns the cycle of its next one, or -1."""
     t = threads_of(m)[thread]
@@ -281,7 +280,7 @@ def act(m, thread, now):
     return advance(m, thread, time)
 
 
-@nb.njit(cache=True)
+@compiled()
 def run(m, limit, fuel):
     """Run events up to and including cycle `limit`; see the module's text for `m.stop`."""
     calendar = calendar_of(m)
@@ -329,7 +328,7 @@ def run(m, limit, fuel):
             fuel -= 50
 
 
-@nb.njit(cache=True)
+@compiled()
 def start_threads(m, threads, time):
     """Schedule the first event of prepared threads (an array of their indices)."""
     for thread in threads:
@@ -338,7 +337,7 @@ def start_threads(m, threads, time):
         schedule_thread(m, thread, time)
 
 
-@nb.njit(cache=True)
+@compiled()
 def earliest(m):
     """Cycle of the earliest event, or -1."""
     return calendar_of(m)[0] >> cal.KEY_BITS if m.calendar_size > 0 else -1

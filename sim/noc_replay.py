@@ -15,9 +15,9 @@ bytes of a target.
 
 from enum import IntEnum
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.operations import Barrier, Op
 from sim.errors import UsageError
@@ -69,7 +69,7 @@ N_ARGS = SIMULATED - ARGS
 ROW_WORDS = 12
 
 
-@nb.njit(cache=True)
+@compiled()
 def _front_end(context):
     """Post the operations of a table, each at its recorded time plus what the simulated barriers took longer."""
     row = load_i64(context + 8 * ctx.COMPILE_ARGS)

@@ -5,10 +5,10 @@ arrays.  Compiled functions take that record alone and look at an array through 
 compile time does not grow with the state, and a call from Python unboxes one argument.
 """
 
-import numba as nb
 import numpy as np
 from numba import carray
 
+from sim.compiled import compiled
 from sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
 from sim.memory import as_pointer
 from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE
@@ -226,167 +226,167 @@ link_table, packet_table, noc_params_table = map(table, (LINK_DTYPE, PACKET_DTYP
 channel_table, bank_table, dram_params_table = map(table, (CHANNEL_DTYPE, BANK_DTYPE, DRAM_PARAMS_DTYPE))
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def threads_of(m):
     return thread_table(m.threads_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def cores_of(m):
     return core_table(m.cores_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def tiles_of(m):
     return tile_table(m.tiles_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def links_of(m):
     return link_table(m.links_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def channels_of(m):
     return channel_table(m.channels_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def banks_of(m):
     return bank_table(m.banks_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def noc_params_of(m):
     return noc_params_table(m.noc_params_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def dram_params_of(m):
     return dram_params_table(m.dram_params_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def transactions_of(m):
     return transaction_table(m.transactions_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def packets_of(m):
     """The packet of each transaction, by the transaction's index: a transaction has one on its way at a time."""
     return packet_table(m.packets_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def ports_of(m):
     return word_table(m.ports_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def launches_of(m):
     return launch_table(m.launches_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def log_of(m):
     return log_table(m.log_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def noc_calls_of(m):
     return noc_call_table(m.noc_calls_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def calendar_of(m):
     return word_table(m.calendar_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def circular_buffers_of(m):
     return word_table(m.circular_buffers_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def stalls_of(m):
     return word_table(m.stalls_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def lines_of(m):
     return word_table(m.lines_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def noc_words_of(m):
     return word_table(m.noc_words_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def done_of(m):
     return word_table(m.done_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def staging_free_of(m):
     return word_table(m.staging_free_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def staging_uses_of(m):
     return word_table(m.staging_uses_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def dram_chunks_of(m):
     return word_table(m.dram_chunks_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def spare_chunks_of(m):
     return word_table(m.spare_chunks_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def receivers_of(m):
     return word_table(m.receivers_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def workers_mask_of(m):
     return word_table(m.workers_mask_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def sfpu_cycles_of(m):
     return word_table(m.sfpu_cycles_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def instruction_cycles_of(m):
     return word_table(m.instruction_cycles_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def unit_free_of(m):
     return word_table(m.unit_free_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def fifo_of(m):
     return word_table(m.fifo_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def src_a_of(m):
     return carray(as_pointer(m.src_a_at), (m.n_source_words,), dtype=SINGLE)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def src_b_of(m):
     return carray(as_pointer(m.src_b_at), (m.n_source_words,), dtype=SINGLE)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def dst_of(m):
     return carray(as_pointer(m.dst_at), (m.n_dst_words,), dtype=SINGLE)

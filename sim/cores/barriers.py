@@ -1,7 +1,6 @@
 """Barriers: what of a thread's transfers is still under way, and going on when it is back (reference section 2.6)."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores.operations import Barrier
 from sim.cores.threads import OPERATION_END, argument, charge, charge_stall, park, wake, wake_to_retry
 from sim.cores.transfer_checks import forget_open_reads, valid_noc
@@ -34,7 +33,7 @@ BARRIER_READ_TRID, BARRIER_WRITE_TRID = int(Barrier.READ_TRID), int(Barrier.WRIT
 BARRIER_FLUSHED_TRID = int(Barrier.WRITE_FLUSHED_TRID)
 
 
-@nb.njit(cache=True)
+@compiled()
 def barrier_open(m, thread, kind, noc, trid):
     """What the barrier still waits for (0: all of it is known): transactions, or writes that have not left yet."""
     words = noc_words_of(m)
@@ -60,7 +59,7 @@ def barrier_open(m, thread, kind, noc, trid):
     return words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid]
 
 
-@nb.njit(cache=True)
+@compiled()
 def finish_barrier(m, thread, kind, noc, trid):
     if kind == BARRIER_READ or kind == BARRIER_FULL:
         forget_open_reads(m, thread, noc, -1)
@@ -68,7 +67,7 @@ def finish_barrier(m, thread, kind, noc, trid):
         forget_open_reads(m, thread, noc, trid)
 
 
-@nb.njit(cache=True)
+@compiled()
 def barrier(m, thread, now):
     """noc_async_*_barrier and *_flushed."""
     t = threads_of(m)[thread]
@@ -99,7 +98,7 @@ def barrier(m, thread, now):
     return until + m.barrier_poll
 
 
-@nb.njit(cache=True)
+@compiled()
 def transaction_returned(m, thread, now):
     """A count of the thread went down: end its barrier if that was the last one."""
     t = threads_of(m)[thread]

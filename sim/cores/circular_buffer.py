@@ -1,7 +1,6 @@
 """Circular buffers: the page counters that couple data movement and compute (reference section 2.2)."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.faults import Fault
 from sim.cores.threads import FIRST_COMPUTE_SLOT, argument, charge, fail, park, wake
@@ -21,13 +20,13 @@ FRONT_WAITER, BACK_WAITER = 14, 15
 PUSHED_AT, PUSHED, POPPED_AT, POPPED = 16, 17, 18, 19
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def row_of(core, index):
     """First word of the circular buffer's row."""
     return (core * 32 + index) * ctx.CB_WORDS
 
 
-@nb.njit(cache=True)
+@compiled()
 def check_open_reads(m, thread, address, size):
     """Refuse the use of L1 bytes whose NoC read this thread has not waited for; True when refused."""
     t = threads_of(m)[thread]
@@ -41,7 +40,7 @@ def check_open_reads(m, thread, address, size):
     return False
 
 
-@nb.njit(cache=True)
+@compiled()
 def checked_row(m, thread, index, pages):
     """Row of a configured buffer that can hold `pages`, or -1 after a fault."""
     t = threads_of(m)[thread]
@@ -56,7 +55,7 @@ def checked_row(m, thread, index, pages):
     return row
 
 
-@nb.njit(cache=True)
+@compiled()
 def passed(m, thread, now, spare, newest, newest_at):
     """A wait whose condition holds: the cycle at which the thread's next operation may follow.
 
@@ -74,7 +73,7 @@ def passed(m, thread, now, spare, newest, newest_at):
     return now
 
 
-@nb.njit(cache=True)
+@compiled()
 def reserve_back(m, thread, now):
     """cb_reserve_back: wait until `pages` are free."""
     t = threads_of(m)[thread]
@@ -91,7 +90,7 @@ def reserve_back(m, thread, now):
     return passed(m, thread, now, free - pages, cb[row + POPPED], cb[row + POPPED_AT])
 
 
-@nb.njit(cache=True)
+@compiled()
 def push_back(m, thread, now):
     """cb_push_back: publish `pages`, wake the consumer if that is enough for it."""
     t = threads_of(m)[thread]
@@ -126,7 +125,7 @@ def push_back(m, thread, now):
     return now + m.cb_call
 
 
-@nb.njit(cache=True)
+@compiled()
 def wait_front(m, thread, now):
     """cb_wait_front: wait until `pages` are available."""
     t = threads_of(m)[thread]
@@ -142,7 +141,7 @@ def wait_front(m, thread, now):
     return passed(m, thread, now, available - pages, cb[row + PUSHED], cb[row + PUSHED_AT])
 
 
-@nb.njit(cache=True)
+@compiled()
 def pop_front(m, thread, now):
     """cb_pop_front: hand `pages` back, wake the producer if that is enough for it."""
     t = threads_of(m)[thread]
@@ -175,7 +174,7 @@ def pop_front(m, thread, now):
     return now + m.cb_call
 
 
-@nb.njit(cache=True)
+@compiled()
 def poll_pages(m, thread, now, front):
     """cb_pages_available_at_front / cb_pages_reservable_at_back: 0 or 1 (never blocks), or -1 after a fault."""
     t = threads_of(m)[thread]

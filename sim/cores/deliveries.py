@@ -1,7 +1,6 @@
 """What becomes of a transaction: at its target, where memory is accessed, and when its answer is home."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores.barriers import transaction_returned
 from sim.cores.niu import move_packet, send_answer
 from sim.cores.semaphores import l1_changed
@@ -44,7 +43,7 @@ from sim.state import (
 )
 
 
-@nb.njit(cache=True)
+@compiled()
 def access_memory(m, index, now):
     """The request is at its target: read or write the memory there.  Returns the cycle at which the answer can leave."""
     x = transactions_of(m)[index]
@@ -91,7 +90,7 @@ def access_memory(m, index, now):
     return now + m.l1_noc_write_latency
 
 
-@nb.njit(cache=True)
+@compiled()
 def transaction_event(m, index, now):
     """A packet of a transaction moves, or one of its stages ends; returns the cycle of its next event, or -1."""
     x = transactions_of(m)[index]
@@ -115,7 +114,7 @@ def transaction_event(m, index, now):
     return -1
 
 
-@nb.njit(cache=True)
+@compiled()
 def transaction_home(m, index, now):
     """Data or acknowledgement is back at the core that asked."""
     x = transactions_of(m)[index]

@@ -5,8 +5,7 @@ operation needs to know of the core: (fidelity phases, sources have 5-bit expone
 address of the scratch area), from `tensix_exact.unit_of`.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores.lanes import ROW
 from sim.cores.matrix_unit import (
     SPLIT_ROW,
@@ -35,14 +34,14 @@ MINUS_INFINITY = 0xFFFFFFFF  # what an undefined row of Dst counts as in a maxim
 LARGEST_INTEGER = (1 << 31) - 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def phase_offset(unit, phase):
     """(offset of B's exponents, exponent that a zero product counts with) in a fidelity phase (section 8.5)."""
     offset = exponent_offset(unit[1], unit[2]) - B_BITS * (phase >> 1)
     return offset, max(offset - A_BITS * (phase & 1), 0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def split_rows(unit, phase, a, b, rows_a, rows_b):
     """Split rows of both operands for a phase into the scratch area."""
     at, offset = unit[4], phase_offset(unit, phase)[0]
@@ -52,7 +51,7 @@ def split_rows(unit, phase, a, b, rows_a, rows_b):
         split_b(b + WORD_ROW * row, at + SPLIT_B + SPLIT_ROW * row, phase >> 1, offset)
 
 
-@nb.njit(cache=True)
+@compiled()
 def matmul_exact(in0, in1, dst, unit):
     """Dst += in0 @ in1.  Order: phase, inner face, face row, face column (reference section 8.6); in0 is SrcB."""
     settings = dst_settings(unit[1], unit[2], unit[3])
@@ -68,13 +67,13 @@ def matmul_exact(in0, in1, dst, unit):
                     multiply_row(columns, rows + SPLIT_ROW * row, out, floor, settings)
 
 
-@nb.njit(cache=True)
+@compiled()
 def integer_of(word):
     """Value of a sign-and-magnitude integer."""
     return -(word & 0x7FFFFFFF) if word >> 31 else word
 
 
-@nb.njit(cache=True)
+@compiled()
 def integer_parts(a, b, phase):
     """What a fidelity phase multiplies of two integers: 5 or 3 bits of A's magnitude, 4 or 6 bits of B's (section 8.4)."""
     low_a, low_b = abs(a) & 31, abs(b) & 15
@@ -83,7 +82,7 @@ def integer_parts(a, b, phase):
     return left * right if (a < 0) == (b < 0) else -left * right
 
 
-@nb.njit(cache=True)
+@compiled()
 def add_integer(address, value):
     """Add to a sign-and-magnitude integer of Dst, saturating."""
     total = integer_of(load_u32(address)) + value
@@ -91,7 +90,7 @@ def add_integer(address, value):
     store_32(address, magnitude | 0x80000000 if total < 0 else magnitude)
 
 
-@nb.njit(cache=True)
+@compiled()
 def matmul_integers(in0, in1, dst, phases):
     """Dst += in0 @ in1 for 8-bit integers: exact products, one saturating sum per 16 terms."""
     for phase in range(phases):
@@ -106,7 +105,7 @@ def matmul_integers(in0, in1, dst, phases):
                     add_integer(dst + 4 * element(row, column), total)
 
 
-@nb.njit(cache=True)
+@compiled()
 def broadcast_exact(source, bcast, target):
     """target = the first column, first row or first element of a tile, repeated over the tile."""
     for row in range(32):
@@ -115,7 +114,7 @@ def broadcast_exact(source, bcast, target):
             store_32(target + 4 * element(row, column), load_u32(source + 4 * first))
 
 
-@nb.njit(cache=True)
+@compiled()
 def transpose_exact(source, target):
     """target = transpose of source; the two must not overlap."""
     for row in range(32):
@@ -123,7 +122,7 @@ def transpose_exact(source, target):
             store_32(target + 4 * element(column, row), load_u32(source + 4 * element(row, column)))
 
 
-@nb.njit(cache=True)
+@compiled()
 def binary_exact(op, a, b, dst, accumulate, unit):
     """Dst = a op b, or Dst += a op b.  Multiplication always adds, one phase after the other; sums have no phases."""
     settings = dst_settings(unit[1], unit[2], unit[3])
@@ -141,7 +140,7 @@ def binary_exact(op, a, b, dst, accumulate, unit):
             multiply_words(a + at, b + at, dst + at, low_a, low_b, offset - A_BITS * low_a, floor, settings)
 
 
-@nb.njit(cache=True)
+@compiled()
 def copy_exact(source, target, is_float, unit):
     """MOVA2D of a tile: denormals become zero; 5-bit exponents become 8-bit ones in a 32-bit Dst."""
     for row in range(TILE_ROWS):
@@ -157,7 +156,7 @@ def copy_exact(source, target, is_float, unit):
 # --- reductions: GAPOOL and GMPOOL work down the columns of a face; rows are reduced by transposing the tile first
 
 
-@nb.njit(cache=True)
+@compiled()
 def pool_face(pool, face, scaler, row, unit):
     """Combine the rows of a 16x16 face, times the scaler, into a row of 16 words.
 
@@ -177,13 +176,13 @@ def pool_face(pool, face, scaler, row, unit):
         multiply_row(unit[4], unit[4] + SPLIT_B, row, phase_offset(unit, phase)[1], settings)
 
 
-@nb.njit(cache=True)
+@compiled()
 def fill_words(address, count, word):
     for i in range(count):
         store_32(address + 4 * i, word)
 
 
-@nb.njit(cache=True)
+@compiled()
 def reduce_exact(pool, dim, a, scaler, dst, fresh, unit):
     """Reduce a tile over rows (result in column 0), columns (row 0) or both (element 0), times the scaler.
 

@@ -8,6 +8,7 @@ packet model is compiled without any of this.
 import numba as nb
 
 from sim import calendar as cal
+from sim.compiled import compiled
 from sim.cores.niu import left_command_buffer, tail_left
 from sim.cores.transactions import AT_TARGET, free_transaction, schedule_transaction
 from sim.errors import UsageError
@@ -21,7 +22,7 @@ from sim.tables import table
 machine_table, network_table = table(MACHINE), table(NETWORK)
 
 
-@nb.njit(cache=True)
+@compiled()
 def send_packet(m, net, index, now):
     """Hand the prepared packet of a transaction to its NIU."""
     x, pk = transactions_of(m)[index], packets_of(m)[index]
@@ -34,7 +35,7 @@ def send_packet(m, net, index, now):
     p.gate, p.gate_ticks = pk.gate, pk.gate_ticks
 
 
-@nb.njit(cache=True)
+@compiled()
 def send_multicast_packet(m, net, index, now):
     """Hand a multicast's packet to its NIU; its transaction holds `is_open` in `value` and `keep` in `address`."""
     x, pk, p = transactions_of(m)[index], packets_of(m)[index], noc_params_of(m)[0]
@@ -49,7 +50,7 @@ def send_multicast_packet(m, net, index, now):
     enqueue(net, index)
 
 
-@nb.njit(cache=True)
+@compiled()
 def start_clock(m, net, now):
     """Have the network stepped in this cycle, unless that has been done; a later event of the clock is then void."""
     time = max(now, net.now + 1)
@@ -58,7 +59,7 @@ def start_clock(m, net, now):
         m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, cal.CLOCK_KEY), cal.CLOCK)
 
 
-@nb.njit(cache=True)
+@compiled()
 def clock(m, net, now):
     """One cycle of the network; returns the next one in which a flit can move, or -1."""
     if net.due != now:
@@ -80,7 +81,7 @@ def clock(m, net, now):
     return net.due
 
 
-@nb.njit(cache=True)
+@compiled()
 def packet_arrived(m, index, node, time):
     """The tail of a packet reaches the NIU of a node at cycle `time`."""
     packets = packets_of(m)

@@ -3,9 +3,9 @@
 There is one rounding behaviour: what `encode` stores is what the packer would store.
 """
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.cores.data_format import DataFormat, tile_size
 from sim.cores.packer import DST32, pack_tile
 from sim.cores.tile_formats import decode_tile, is_integer, value_kind
@@ -31,14 +31,14 @@ def untilize(tiles, shape):
     return faces.transpose(0, 2, 4, 1, 3, 5).reshape(rows, columns)
 
 
-@nb.njit(cache=True)
+@compiled()
 def _encode_all(values, address, size, data_format):
     kind, words = value_kind(data_format), values.ctypes.data
     for i in range(len(values) // 1024):
         pack_tile(words + 4096 * i, kind, data_format, DST32, TILE_ROWS, address + size * i, 0, 0, 0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def _decode_all(values, address, size, data_format):
     for i in range(len(values) // 1024):
         decode_tile(address + size * i, data_format, TILE_ROWS, values, 1024 * i)

@@ -7,9 +7,9 @@ unpack thread can run without the other.
 
 from enum import IntEnum
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.cores.threads import argument, charge, park, wake_to_retry
 from sim.state import (
     N_INSTRUCTION_WORDS,
@@ -63,7 +63,7 @@ def instruction_table(arch):
     return table
 
 
-@nb.njit(cache=True)
+@compiled()
 def fill_bank(m, core, now):
     """SETDVALID: a source bank becomes valid without data; False when both are."""
     c = cores_of(m)[core]
@@ -77,7 +77,7 @@ def fill_bank(m, core, now):
     return True
 
 
-@nb.njit(cache=True)
+@compiled()
 def free_bank(m, core, now):
     """CLEARDVALID: the source bank at hand goes back to the unpackers; False when none is valid."""
     c = cores_of(m)[core]
@@ -91,7 +91,7 @@ def free_bank(m, core, now):
     return True
 
 
-@nb.njit(cache=True)
+@compiled()
 def instruction(m, thread, now):
     """One instruction of a posted series: (cycle of the next event, whether the series is complete)."""
     t = threads_of(m)[thread]

@@ -7,8 +7,7 @@ cores the other one (section 5, Wormhole's map; the three-core probes of `wolfpi
 Banks are not modelled: two cores that store to one bank do not meet.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import check_open_reads
 from sim.cores.semaphores import l1_changed
@@ -22,7 +21,7 @@ FRACTION = 1024  # of a cycle: unit of the time that stores take
 MERGE_BLOCK, MERGE_DISTANCE = 16, 4  # bytes: stores to one block, starting this near, are one (reference section 4.1)
 
 
-@nb.njit(cache=True)
+@compiled()
 def take_port(m, t, start):
     """Cycle at which a load that could begin at `start` gets the port: before waiting stores, behind one under way."""
     c = cores_of(m)[t.core]
@@ -39,7 +38,7 @@ def take_port(m, t, start):
     return start
 
 
-@nb.njit(cache=True)
+@compiled()
 def queue_store(m, t, now):
     """Put a store that issues at `now` behind those of its port; the cycle at which it has changed L1."""
     c = cores_of(m)[t.core]
@@ -54,7 +53,7 @@ def queue_store(m, t, now):
     return done
 
 
-@nb.njit(cache=True)
+@compiled()
 def go_on(m, thread, now, time):
     """The core's next instruction comes at `time`."""
     t = threads_of(m)[thread]
@@ -64,7 +63,7 @@ def go_on(m, thread, now, time):
     return time
 
 
-@nb.njit(cache=True)
+@compiled()
 def store_local(m, thread, now):
     """A store; returns the cycle of the core's next instruction, or -1 after a fault."""
     t = threads_of(m)[thread]
@@ -84,7 +83,7 @@ def store_local(m, thread, now):
     return go_on(m, thread, now, issued + 1)
 
 
-@nb.njit(cache=True)
+@compiled()
 def load_local(m, thread, now):
     """A load, its value zero extended; returns the cycle of the core's next instruction, or -1 after a fault.
 

@@ -8,10 +8,10 @@ The unit knows no NaN or Inf, takes numbers with exponent 0 as zero and rounds h
 depending on the place.
 """
 
-import numba as nb
 from numba import types
 from numba.extending import intrinsic
 
+from sim.compiled import compiled
 from sim.cores.lanes import ROW, Lanes, row_operation
 
 NO_EXPONENT = -4096  # of a zero operand: below every other, so that the product never sets a group's exponent
@@ -21,7 +21,7 @@ WORD_ROW = 64  # bytes of a row of 16 words
 WIDE, NARROW, INTEGER, OPAQUE = range(4)  # what words mean: 8-bit or 5-bit exponents, sign-magnitude integers, any bits
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_settings(narrow, fp32_dest, lone_bit_quirk):
     """How Dst rounds: (bits dropped from a term, bits dropped from a sum, exponent limit, word beyond it, WH quirk).
 
@@ -34,7 +34,7 @@ def dst_settings(narrow, fp32_dest, lone_bit_quirk):
     return 13, 16, 255, 255 << 23, lone_bit_quirk
 
 
-@nb.njit(cache=True)
+@compiled()
 def exponent_offset(narrow, fp32_dest):
     """What is added to the sum of two exponents of sources to give a product's exponent in Dst's terms."""
     if narrow:

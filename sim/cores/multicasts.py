@@ -1,7 +1,6 @@
 """Multicast writes and increments: paths, linked or reserved packet by packet, receivers (reference section 2.5)."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import check_open_reads
 from sim.cores.faults import Fault
@@ -36,7 +35,7 @@ from sim.state import (
 CORNERS_SHIFT = 36  # of a multicast address: the four coordinates lie above
 
 
-@nb.njit(cache=True)
+@compiled()
 def issue_multicast(m, thread, now):
     """One packet of a multicast write: one transaction per receiver, one staging slot for all of them."""
     t = threads_of(m)[thread]
@@ -107,7 +106,7 @@ def issue_multicast(m, thread, now):
     return next_issue(m, thread, now, cost, last)
 
 
-@nb.njit(cache=True)
+@compiled()
 def reserve_again(m, thread, now):
     """The path of a multicast is another's: returns the cycle of the next attempt.
 
@@ -122,7 +121,7 @@ def reserve_again(m, thread, now):
     return again
 
 
-@nb.njit(cache=True)
+@compiled()
 def multicast_packet(m, thread, time, address, noc, loopback, is_open, keep, flits):
     """Route one multicast packet; receivers land in the machine's receiver list.  Returns (n or -1, left, free)."""
     t = threads_of(m)[thread]
@@ -155,7 +154,7 @@ def multicast_packet(m, thread, time, address, noc, loopback, is_open, keep, fli
     return n, left, free
 
 
-@nb.njit(cache=True)
+@compiled()
 def to_receiver(m, index, time, chain):
     """A multicast's transaction is with its receiver at `time`, in the flit model when the network says so.
 
@@ -170,7 +169,7 @@ def to_receiver(m, index, time, chain):
     return index
 
 
-@nb.njit(cache=True)
+@compiled()
 def carry_multicast(m, kind, thread, noc, chain, flits, is_open, keep, time):
     """Make the transaction, without a target, whose packet the flit model takes to all receivers in `chain`."""
     source = cores_of(m)[threads_of(m)[thread].core].tile
@@ -182,7 +181,7 @@ def carry_multicast(m, kind, thread, noc, chain, flits, is_open, keep, time):
     schedule_transaction(m, index, time)
 
 
-@nb.njit(cache=True)
+@compiled()
 def issue_multicast_increment(m, thread, now):
     """Atomic increment of one word on every core of a rectangle."""
     t = threads_of(m)[thread]

@@ -1,7 +1,6 @@
 """A core's command buffers and the packets of transactions, from the NIU into the network and back (reference section 2.2)."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores.barriers import transaction_returned
 from sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
 from sim.cores.transactions import AT_SOURCE, AT_TARGET, bank_of, log_bytes, schedule_transaction
@@ -39,7 +38,7 @@ from sim.state import (
 FLIT_COST = 1024  # of one cycle
 
 
-@nb.njit(cache=True)
+@compiled()
 def command_buffer_ready(m, thread, noc, now):
     """Wait until the thread's last packet on a NoC has begun to leave.
 
@@ -57,7 +56,7 @@ def command_buffer_ready(m, thread, noc, now):
     return now
 
 
-@nb.njit(cache=True)
+@compiled()
 def next_issue(m, thread, now, cost, last):
     """Charge one packet's issue and give the cycle at which the core goes on."""
     charge(m, thread, now, cost)
@@ -66,7 +65,7 @@ def next_issue(m, thread, now, cost, last):
     return now + cost
 
 
-@nb.njit(cache=True)
+@compiled()
 def send_request(m, index, flits, time):
     """Give a transaction's request to the network; it is in the command buffer at cycle `time`."""
     x = transactions_of(m)[index]
@@ -83,7 +82,7 @@ def send_request(m, index, flits, time):
     schedule_transaction(m, index, time)
 
 
-@nb.njit(cache=True)
+@compiled()
 def send_answer(m, index, now):
     """Data or acknowledgement starts on its way back; returns the cycle of the packet's next event, or -1."""
     x = transactions_of(m)[index]
@@ -99,7 +98,7 @@ def send_answer(m, index, now):
     return move_packet(m, index, now)
 
 
-@nb.njit(cache=True)
+@compiled()
 def move_packet(m, index, now):
     """The head of a transaction's packet reaches its next link; returns the cycle of the packet's next event, or -1.
 
@@ -124,7 +123,7 @@ def move_packet(m, index, now):
     return time
 
 
-@nb.njit(cache=True)
+@compiled()
 def left_command_buffer(m, index, now):
     """A packet has got the link out of its NIU: its thread may use the command buffer again."""
     x = transactions_of(m)[index]
@@ -138,7 +137,7 @@ def left_command_buffer(m, index, now):
         schedule_thread(m, x.thread, begun)
 
 
-@nb.njit(cache=True)
+@compiled()
 def tail_left(m, index, now):
     """The tail of a packet leaves its NIU at the packet's cycle `left`: its source may be reused from then on."""
     x = transactions_of(m)[index]

@@ -1,7 +1,6 @@
 """The record of what data-movement threads ask of the NoC: calls with their times, for NoC event traces."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.operations import Op
 from sim.memory import load_i64
@@ -13,7 +12,7 @@ BARRIER, SEM_WAIT, SEM_WAIT_MIN = int(Op.NOC_BARRIER), int(Op.SEM_WAIT), int(Op.
 N_ARGUMENTS = NOC_CALL["arguments"].shape[0]
 
 
-@nb.njit(cache=True)
+@compiled()
 def record_call(m, t, index, time):
     """Note the operation that thread record `t` has posted, if it is one of the NoC's or the kernel's end."""
     operation = t.operation
@@ -22,14 +21,14 @@ def record_call(m, t, index, time):
         _append(m, t, index, time, CALLED)
 
 
-@nb.njit(cache=True)
+@compiled()
 def record_return(m, t, index, time):
     """Note that the operation of `t` is over, if it is a barrier or the kernel's start."""
     if t.operation < 0 or t.operation == BARRIER:
         _append(m, t, index, time, RETURNED)
 
 
-@nb.njit(cache=True)
+@compiled()
 def _append(m, t, index, time, moment):
     if t.slot < DATA_MOVEMENT_SLOTS and m.n_noc_calls < m.noc_calls_capacity:
         call = noc_calls_of(m)[m.n_noc_calls]

@@ -4,11 +4,11 @@ Each row of 16 words passes three stages: the early conversion rounds to an inte
 ReLU works on that, the late conversion makes the datum.  Words are those of `sim.cores.matrix_unit`.
 """
 
-import numba as nb
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from sim.compiled import compiled
 from sim.cores.lanes import ROW, Lanes, row_on_stack, row_operation
 from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of, flushed
 from sim.cores.unpacker import (
@@ -79,7 +79,7 @@ widen_half = row_operation(_widened)
 half_to_bf16 = row_operation(lambda word: flushed(_widened(word) & 0xFFFF0000))
 
 
-@nb.njit(cache=True)
+@compiled()
 def early(source, kind, data_format, dst, target):
     """Round a row of Dst words to the intermediate of an output format.
 
@@ -180,7 +180,7 @@ def _sum_intrinsic(function):
 add_fp32, add_bf16, add_half = (_sum_intrinsic(function) for function in (_float_sum, _bf16_sum, _half_sum))
 
 
-@nb.njit(cache=True)
+@compiled()
 def accumulate_in_l1(words, data_format, address, scratch):
     """Add what L1 holds to a row of intermediate words; formats other than fp32, bf16 and fp16 replace it."""
     if data_format == FLOAT32:
@@ -234,7 +234,7 @@ store_uint8 = _stored(8, lambda word: word.max(0).min(255))
 to_sign_magnitude = row_operation(lambda word: word.negative_if(word >> 31) | (word & SIGN))
 
 
-@nb.njit(cache=True)
+@compiled()
 def late(words, kind, data_format, address):
     """Store a row of intermediate words as 16 datums of a format that is no block float."""
     if data_format == FLOAT16_B:
@@ -293,7 +293,7 @@ def _stored_block(bits):
 store_bfp8, store_bfp4, store_bfp2 = (_stored_block(bits) for bits in (8, 4, 2))
 
 
-@nb.njit(cache=True)
+@compiled()
 def store_block(words, bits, exponent_address, address):
     """Late conversion of a row to a block float."""
     if bits == 8:
@@ -307,13 +307,13 @@ def store_block(words, bits, exponent_address, address):
 # --- tiles
 
 
-@nb.njit(cache=True)
+@compiled()
 def relu_limit(threshold, data_format):
     """The word of a ReLU threshold, the 16 bits of a bf16, or of a fp16 for an output with 5-bit exponents."""
     return (threshold & 0x7FFF) << (13 if format_kind(data_format) == NARROW else 16)
 
 
-@nb.njit(cache=True)
+@compiled()
 def pack_row(source, kind, data_format, dst, address, relu_mode, limit, l1_accumulate):
     """16 words of Dst -> 16 datums of a format that is no block float."""
     words = row_on_stack()
@@ -326,7 +326,7 @@ def pack_row(source, kind, data_format, dst, address, relu_mode, limit, l1_accum
     late(words, kind, data_format, address)
 
 
-@nb.njit(cache=True)
+@compiled()
 def pack_tile(source, kind, data_format, dst, rows, address, relu_mode, threshold, l1_accumulate):
     """1024 words of Dst in face order -> a tile in L1, both at host addresses; the words stay.
 
@@ -349,7 +349,7 @@ def pack_tile(source, kind, data_format, dst, rows, address, relu_mode, threshol
         )
 
 
-@nb.njit(cache=True)
+@compiled()
 def pack_rows(source, kind, data_format, dst, address, pitch):
     """1024 words of Dst in face order -> 32 row-major rows of 32 datums, `pitch` bytes apart (untilize)."""
     half_row = ROW * datum_bytes(data_format)

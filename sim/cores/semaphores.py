@@ -1,7 +1,6 @@
 """Waiting for a word of the own L1, and waking who waits when it changes (noc_semaphore_wait)."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores.faults import Fault
 from sim.cores.threads import argument, charge, fail, park, wake
 from sim.memory import load_u32
@@ -10,14 +9,14 @@ from sim.state import PARKED, WAIT_SEMAPHORE, cores_of, threads_of
 WAIT_EQUAL, WAIT_MIN = 0, 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def semaphore_holds(m, t):
     """Whether the semaphore condition of parked thread record t holds now."""
     value = load_u32(m.l1_at + t.core * m.l1_size + t.wait_a)
     return value >= t.wait_b if t.wait_c == WAIT_MIN else value == t.wait_b
 
 
-@nb.njit(cache=True)
+@compiled()
 def l1_changed(m, core, address, size, now):
     """Wake threads of `core` that poll a semaphore in the changed bytes."""
     if cores_of(m)[core].semaphore_waiters == 0:
@@ -31,7 +30,7 @@ def l1_changed(m, core, address, size, now):
                 wake(m, index, now, m.semaphore_poll)
 
 
-@nb.njit(cache=True)
+@compiled()
 def semaphore_wait(m, thread, now, mode):
     """noc_semaphore_wait / _wait_min: poll a word of the core's own L1."""
     t = threads_of(m)[thread]

@@ -7,9 +7,9 @@ or integers where the function says so.  `_INT32` functions work on the int32 bi
 import math
 from enum import IntEnum
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.cores.tile_formats import bits_of_float, float_of_bits, is_integer
 from sim.cores.tile_math import reduce_tile
 from sim.cores.unpacker import UINT8, UINT16, UINT32
@@ -74,12 +74,12 @@ globals().update({f"B_{function.name}": int(function) for function in SfpuBinary
 globals().update({f"T_{function.name}": int(function) for function in SfpuTernary})
 
 
-@nb.njit(cache=True)
+@compiled()
 def sigmoid(x):
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@nb.njit(cache=True)
+@compiled()
 def log_or_limit(x):
     """Natural logarithm with the limits -inf at 0 and NaN below."""
     if x > 0:
@@ -87,7 +87,7 @@ def log_or_limit(x):
     return -math.inf if x == 0 else math.nan
 
 
-@nb.njit(cache=True)
+@compiled()
 def erfinv(x):
     """Inverse error function: Winitzki's start, two Newton steps."""
     if abs(x) >= 1:
@@ -100,7 +100,7 @@ def erfinv(x):
     return y
 
 
-@nb.njit(cache=True)
+@compiled()
 def bessel(order, x):
     """Modified Bessel function of the first kind, order 0 or 1, by its power series."""
     quarter = x * x / 4
@@ -112,7 +112,7 @@ def bessel(order, x):
     return total
 
 
-@nb.njit(cache=True)
+@compiled()
 def power(x, y):
     if x < 0 and y != math.floor(y):
         return math.nan
@@ -121,7 +121,7 @@ def power(x, y):
     return math.pow(x, y)
 
 
-@nb.njit(cache=True)
+@compiled()
 def modulo(x, y, floored):
     """fmod (sign of x) or, floored, remainder (sign of y)."""
     if y == 0:
@@ -131,7 +131,7 @@ def modulo(x, y, floored):
     return x - math.trunc(x / y) * y
 
 
-@nb.njit(cache=True)
+@compiled()
 def round_to(x, decimals):
     """Round half to even at a number of decimals."""
     scale = 10.0**decimals
@@ -144,7 +144,7 @@ def round_to(x, decimals):
 
 
 # ruff: noqa: F821  the U_, B_ and T_ names are made above
-@nb.njit(cache=True)
+@compiled()
 def float_unary(f, x, a, b, c, p):
     """A unary function of one datum; a, b, c: its parameters as floats, p: the first one as an integer."""
     if f == U_EXP:
@@ -336,7 +336,7 @@ def float_unary(f, x, a, b, c, p):
     return x
 
 
-@nb.njit(cache=True)
+@compiled()
 def int_unary(f, x, p):
     """A unary function of one int32."""
     if f == U_ABS_INT32:
@@ -374,7 +374,7 @@ def int_unary(f, x, p):
     return x
 
 
-@nb.njit(cache=True)
+@compiled()
 def float_binary(f, x, y):
     """A binary function of two datums."""
     if f == B_ADD_BINARY:
@@ -412,7 +412,7 @@ def float_binary(f, x, y):
     return x
 
 
-@nb.njit(cache=True)
+@compiled()
 def int_binary(f, x, y):
     """A binary function of two int32."""
     if f == B_ADD_INT:
@@ -474,14 +474,14 @@ def int_binary(f, x, y):
     return x
 
 
-@nb.njit(cache=True)
+@compiled()
 def signed_word(value):
     """The int32 in a float32 word."""
     bits = bits_of_float(value)
     return bits - 0x100000000 if bits >= 0x80000000 else bits
 
 
-@nb.njit(cache=True)
+@compiled()
 def typecast(word, source, target):
     """A Dst word of format `source` as one of `target`: floats lose their fraction, integers saturate."""
     from_int, to_int = is_integer(source), is_integer(target)
@@ -501,7 +501,7 @@ def typecast(word, source, target):
     return float_of_bits(int(min(max(value, low), high)))
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_ternary(function, dst, o0, o1, o2, oo, p0):
     """Combine three tiles of dst into a fourth; `p0`: the factor of addcmul and addcdiv as float bits."""
     factor = float_of_bits(p0)
@@ -515,7 +515,7 @@ def sfpu_ternary(function, dst, o0, o1, o2, oo, p0):
             dst[oo + i] = x + factor * y / z if z != 0 else x + factor * y * math.copysign(math.inf, z)
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_unary(function, dst, off, p0, p1, p2):
     """Apply a unary function to dst[off:off + 1024]; parameters are 32-bit patterns."""
     a, b, c = float_of_bits(p0), float_of_bits(p1), float_of_bits(p2)
@@ -531,13 +531,13 @@ def sfpu_unary(function, dst, off, p0, p1, p2):
             dst[i] = np.float32(float_unary(function, dst[i], a, b, c, p))
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_reduce(pool, dim, dst, off):
     """Reduce dst[off:off + 1024], a tile in face order, in place; the reduced positions are those of `reduce_tile`."""
     reduce_tile(pool, dim, dst[off : off + TILE].copy(), 0, ONE, 0, dst, off, 1)
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_binary(function, dst, o0, o1, oo, p0):
     """Combine two tiles of dst into a third: dst[oo + i] = f(dst[o0 + i], dst[o1 + i])."""
     for i in range(TILE):

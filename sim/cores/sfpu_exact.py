@@ -4,8 +4,7 @@ Its lanes are float32: denormals are flushed on the way in and out, a 16-bit Dst
 two stands the function of `sim.cores.sfpu`, from its mathematical definition; docs/numerics.md gives the errors.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores.lanes import row_operation
 from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of, flush_words, rebias_words
 from sim.cores.sfpu import (
@@ -35,7 +34,7 @@ def _cut_to_half(word):
 cut_to_half = row_operation(_cut_to_half)
 
 
-@nb.njit(cache=True)
+@compiled()
 def load_values(record, tile, words):
     """Turn a tile's words into float32 or two's complement integers, in place; returns whether they were fp16."""
     kind = dst_kind(record, tile)
@@ -53,7 +52,7 @@ def load_values(record, tile, words):
     return kind == NARROW
 
 
-@nb.njit(cache=True)
+@compiled()
 def store_values(record, tile, words, narrow):
     """Cut a tile's float32 numbers to what Dst holds, fp16 if `narrow`; integers stay."""
     if dst_kind(record, tile) != WIDE:
@@ -69,13 +68,13 @@ def store_values(record, tile, words, narrow):
     set_dst_kind(record, tile, NARROW if narrow else WIDE)
 
 
-@nb.njit(cache=True)
+@compiled()
 def words_of(dst, first, tile):
     """Address of a Dst tile; `first`: position of the core's tile 0 in `dst`."""
     return dst.ctypes.data + 4 * (first + TILE * tile)
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_unary_exact(record, function, dst, first, tile, p0, p1, p2):
     words = words_of(dst, first, tile)
     narrow = load_values(record, tile, words)
@@ -88,7 +87,7 @@ def sfpu_unary_exact(record, function, dst, first, tile, p0, p1, p2):
     store_values(record, tile, words, narrow)
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_binary_exact(record, function, dst, first, a, b, out, p0):
     narrow = load_values(record, a, words_of(dst, first, a))
     load_values(record, b, words_of(dst, first, b))
@@ -98,7 +97,7 @@ def sfpu_binary_exact(record, function, dst, first, a, b, out, p0):
         store_values(record, tile, words_of(dst, first, tile), narrow)
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_ternary_exact(record, function, dst, first, a, b, c, out, p0):
     load_values(record, a, words_of(dst, first, a))
     narrow = load_values(record, b, words_of(dst, first, b))
@@ -109,7 +108,7 @@ def sfpu_ternary_exact(record, function, dst, first, a, b, c, out, p0):
         store_values(record, tile, words_of(dst, first, tile), narrow)
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_reduce_exact(record, pool, dim, dst, first, tile):
     words = words_of(dst, first, tile)
     narrow = load_values(record, tile, words)

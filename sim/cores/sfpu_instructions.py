@@ -8,7 +8,7 @@ formats of the coefficients are those of the vendor's public instruction descrip
 no golden case shows them.
 """
 
-import numba as nb
+from sim.compiled import compiled
 
 GUARD_BITS = 3  # below the 24 bits of a significand while terms are added
 INFINITY, QUIET_NAN, WORMHOLE_NAN, SIGN = 0x7F800000, 0x7FC00000, 0x7F800001, 1 << 31
@@ -18,25 +18,25 @@ HALF, ONE, THREE_HALVES, TWO, THREE, FOUR = 0x3F000000, 0x3F800000, 0x3FC00000, 
 FP32_3_ENTRIES, FP16_3_ENTRIES, FP16_6_ENTRIES_TO_3, FP16_6_ENTRIES_TO_4 = range(4)
 
 
-@nb.njit(cache=True)
+@compiled()
 def significand(word):
     """24 bits with the hidden one; denormals are zero."""
     return word & 0x7FFFFF | 0x800000 if word >> 23 & 255 else 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def is_nan(word):
     return word & 0x7FFFFFFF > INFINITY
 
 
-@nb.njit(cache=True)
+@compiled()
 def jammed(value, shift):
     """value >> shift with the lost bits in the last one; once nothing else remains, they are lost too."""
     kept = value >> shift if shift < 63 else 0
     return kept | (kept << shift != value) if kept else 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def rounded_word(sign, exponent, value, wormhole):
     """`value` x 2**(exponent - 127 - 26) as a float32 word: nearest even, below the normal numbers zero."""
     length = 0
@@ -58,7 +58,7 @@ def rounded_word(sign, exponent, value, wormhole):
     return sign | exponent << 23 | value & 0x7FFFFF
 
 
-@nb.njit(cache=True)
+@compiled()
 def multiply_add(x, y, z, wormhole):
     """SFPMAD: x * y + z on float32 words; `wormhole`: its NaN, its unsigned zeros, and products that may pass 2**128."""
     nan = WORMHOLE_NAN if wormhole else QUIET_NAN
@@ -83,25 +83,25 @@ def multiply_add(x, y, z, wormhole):
     return rounded_word(SIGN if total < 0 else 0, top, abs(total), wormhole)
 
 
-@nb.njit(cache=True)
+@compiled()
 def coefficient8(code):
     """A coefficient of SFPLUT: sign, three bits of negative exponent, four of mantissa; all ones are zero."""
     return 0 if code == 255 else code >> 7 << 31 | (127 - (code >> 4 & 7)) << 23 | (code & 15) << 19
 
 
-@nb.njit(cache=True)
+@compiled()
 def coefficient16(code):
     """A 16-bit coefficient of SFPLUTFP32: five bits of exponent; its highest exponent is zero, its lowest ordinary."""
     exponent = code >> 10 & 31
     return 0 if exponent == 31 else code >> 15 << 31 | exponent + 112 << 23 | (code & 1023) << 13
 
 
-@nb.njit(cache=True)
+@compiled()
 def with_sign(result, value, keeps_sign):
     return result & 0x7FFFFFFF | value & SIGN if keeps_sign else result
 
 
-@nb.njit(cache=True)
+@compiled()
 def lut(value, tables, keeps_sign, wormhole):
     """SFPLUT: `tables`: three words, for |value| below 1, below 2 and above, (a << 8 | c) in their low 16 bits each."""
     magnitude = value & 0x7FFFFFFF
@@ -110,7 +110,7 @@ def lut(value, tables, keeps_sign, wormhole):
     return with_sign(result, value, keeps_sign)
 
 
-@nb.njit(cache=True)
+@compiled()
 def lut_fp32(value, slopes, offsets, mode, keeps_sign, wormhole):
     """SFPLUTFP32: `slopes` and `offsets`: three words each.
 

@@ -10,8 +10,7 @@ It does so for timing only (data is read at its time), and for products in which
 refuses goes through `tensix.unpack` and `tensix.math` event by event, whose rules `hand_over` follows.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import row_of
 from sim.cores.tensix import (
@@ -45,13 +44,13 @@ MAX_BLOCKS = 64  # of one call, so that the host can interrupt a kernel that doe
 PARKED_AT = 1 << 62  # "next event" of a thread that waits for the other one
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def multiplies(t, operation, wait):
     """Whether a thread is inside a block product and not stopped by anything but the source banks."""
     return t.operation == operation and (t.state == RUNNING or (t.state == PARKED and t.wait == wait))
 
 
-@nb.njit(cache=True)
+@compiled()
 def holds(m, core, index, first, last):
     """Whether a circular buffer has both tiles, so that `tensix.tile_row` finds no fault there or between."""
     if index < 0 or index > 31 or min(first, last) < 0:
@@ -62,7 +61,7 @@ def holds(m, core, index, first, last):
     return fits and cb[row + ctx.CB_READ_PTR] + (max(first, last) + 1) * page <= end
 
 
-@nb.njit(cache=True)
+@compiled()
 def runs(m, a, b):
     """Whether both threads are inside block products in which no step can fail and all cost the same."""
     if not (multiplies(a, UNPACK_MATMUL, WAIT_SOURCE_FREE) and multiplies(b, MATH_MATMUL, WAIT_SOURCE_READY)):
@@ -86,7 +85,7 @@ def runs(m, a, b):
     )
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpack_costs(m, a):
     """Of a posted block: (its products, steps from one change of the kept operand to the next, cost of the step that brings
     two tiles, cost of one that brings one)."""
@@ -97,7 +96,7 @@ def unpack_costs(m, a):
     return ct * rt, max(ct, rt), pair + m.unpack_matmul_overhead, single + m.unpack_matmul_overhead
 
 
-@nb.njit(cache=True)
+@compiled()
 def put_back(m, thread, at, phase, step, fraction, since, wait, busy, stalled):
     """Write a thread's state after its steps into its record, and count their cycles."""
     t = threads_of(m)[thread]
@@ -110,7 +109,7 @@ def put_back(m, thread, at, phase, step, fraction, since, wait, busy, stalled):
         t.state, t.event_at = RUNNING, at
 
 
-@nb.njit(cache=True)
+@compiled()
 def hand_over(m, unpacker, multiplier):
     """All steps of both threads up to the first that would complete an operation, as `unpack` and `math` take them.
 
@@ -169,7 +168,7 @@ def hand_over(m, unpacker, multiplier):
     return a_at <= b_at
 
 
-@nb.njit(cache=True)
+@compiled()
 def run_ahead(m, thread, time):
     """After a step of `thread`, whose next event is at `time` (-1: parked or failed): go on with both threads of the product.
 

@@ -5,8 +5,7 @@ unpack thread is at most two tile pairs ("tokens") ahead of the math thread; Dst
 math (acquire, commit) to pack (wait, release).  An operation on several tiles goes through them one calendar event each.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import row_of
 from sim.cores.faults import Fault
@@ -66,7 +65,7 @@ CONFIG_RELU, CONFIG_L1_ACC, CONFIG_STARTUP, CONFIG_SFPU = (
 )
 
 
-@nb.njit(cache=True)
+@compiled()
 def spend(m, thread, now, fixed):
     """Charge a cost given in 1/1024 cycles, carrying the fraction to the thread's next one; returns the end cycle."""
     t = threads_of(m)[thread]
@@ -80,7 +79,7 @@ def spend(m, thread, now, fixed):
 # --- unpack
 
 
-@nb.njit(cache=True)
+@compiled()
 def tile_fits(m, thread, index, row):
     """Whether a page of the circular buffer holds one of its tiles."""
     cb = circular_buffers_of(m)
@@ -90,7 +89,7 @@ def tile_fits(m, thread, index, row):
     return True
 
 
-@nb.njit(cache=True)
+@compiled()
 def tile_row(m, thread, index, tile):
     """Row of the circular buffer that holds `tile` counted from its read pointer; -1 after a fault."""
     core = threads_of(m)[thread].core
@@ -108,14 +107,14 @@ def tile_row(m, thread, index, tile):
     return row
 
 
-@nb.njit(cache=True)
+@compiled()
 def tile_data(m, row, rate):
     """Cycles (1/1024) for which an unpacker of `rate` bytes per cycle moves a tile of a circular buffer from L1."""
     cb = circular_buffers_of(m)
     return max(cb[row + ctx.CB_TILE_SIZE] * 1024 // rate, cb[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums)
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpack_both(m, row_a, row_b, joint_rate):
     """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3):
     `joint_rate` bytes per cycle, less when the tiles go face by face."""
@@ -124,7 +123,7 @@ def unpack_both(m, row_a, row_b, joint_rate):
     return max(tile_data(m, row_a, m.unpack_bytes), tile_data(m, row_b, m.unpack_b_bytes), joint)
 
 
-@nb.njit(cache=True)
+@compiled()
 def tilize_data(m, row, width):
     """Cycles (1/1024) of a tile that is gathered from rows of `width` tiles; rows whose distance is a multiple of the banks'
     period meet in the same L1 banks (reference sections 5 and 6.3)."""
@@ -135,7 +134,7 @@ def tilize_data(m, row, width):
     return cost
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpack_tokens(t):
     """How many source banks the posted unpack operation fills."""
     if t.operation == UNPACK_MATMUL:
@@ -145,7 +144,7 @@ def unpack_tokens(t):
     return 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def matmul_position(step, ct, rt):
     """(row, column) of the output tile that a step of a block matmul works on, and whether the kept operand changes.
 
@@ -156,7 +155,7 @@ def matmul_position(step, ct, rt):
     return step % rt, step // rt, step % rt == 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def start_unpack(m, thread, now):
     """Begin the next token of the posted unpack operation; returns its end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
@@ -202,7 +201,7 @@ def start_unpack(m, thread, now):
     return spend(m, thread, now, cost)
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpack(m, thread, now):
     """One event of an unpack operation: deliver the token in hand, begin the next one.
 
@@ -236,7 +235,7 @@ def unpack(m, thread, now):
 # --- math
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_tile(m, thread, index):
     """Physical Dst tile of a logical index in the math thread's section; -1 after a fault."""
     core = cores_of(m)[threads_of(m)[thread].core]
@@ -249,7 +248,7 @@ def dst_tile(m, thread, index):
     return ((core.dst_acquired - 1) % core.sections) * core.capacity + index
 
 
-@nb.njit(cache=True)
+@compiled()
 def math_tokens(t):
     """How many source banks the posted math operation consumes."""
     if t.operation == MATH_MATMUL:
@@ -259,20 +258,20 @@ def math_tokens(t):
     return 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def matmul_instructions(m, core):
     """Matrix instructions of a tile product, all fidelity phases: fewer when the left tile has fewer rows."""
     groups = (core.source_rows + MVMUL_ROWS - 1) // MVMUL_ROWS
     return m.mvmuls_per_tile * groups * MVMUL_ROWS // TILE_COLUMNS * core.fidelity_phases
 
 
-@nb.njit(cache=True)
+@compiled()
 def matmul_overhead(m, tiles):
     """Cycles (1/1024) that a block product of so many tiles takes beyond its matrix instructions."""
     return m.math_overhead if tiles == 1 else m.math_block_overhead
 
 
-@nb.njit(cache=True)
+@compiled()
 def start_math_token(m, thread, now):
     """Compute on the token at hand; returns the end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
@@ -319,14 +318,14 @@ def start_math_token(m, thread, now):
     return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1), core.fp32_dest != 0))
 
 
-@nb.njit(cache=True)
+@compiled()
 def hazard(m, phases, chains):
     """Cycles (1/1024) that fidelity phases add: each works on the Dst rows of the one before and must wait for them, in
     every one of `chains` groups of rows (reference section 6.2, Dst hazard)."""
     return (phases - 1) * chains * m.dst_hazard * 1024
 
 
-@nb.njit(cache=True)
+@compiled()
 def reduce_cost(m, phases, pool, dim, wide):
     """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on pairs of faces, a scalar does both.
 
@@ -345,7 +344,7 @@ def reduce_cost(m, phases, pool, dim, wide):
     return (m.reduce_wide_scalar if wide else m.reduce_scalar) + hazard(m, phases, FACES + 1)
 
 
-@nb.njit(cache=True)
+@compiled()
 def vector(m, thread, now, function):
     """Charge a vector-unit function (index of the table of `sfpu_costs`); returns the end cycle."""
     cycles = sfpu_cycles_of(m)[function]
@@ -353,7 +352,7 @@ def vector(m, thread, now, function):
     return spend(m, thread, now, cycles * 1024)
 
 
-@nb.njit(cache=True)
+@compiled()
 def sfpu_reduce_cycles(m, dim):
     """Cycles of the vector unit's reduction of a tile in Dst."""
     if dim == REDUCE_ROWS:
@@ -361,7 +360,7 @@ def sfpu_reduce_cycles(m, dim):
     return m.sfpu_reduce_col if dim == REDUCE_COLUMNS else m.sfpu_reduce_scalar
 
 
-@nb.njit(cache=True)
+@compiled()
 def start_math_in_dst(m, thread, now):
     """A math operation on Dst alone (SFPU, copies inside Dst); returns the end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
@@ -410,7 +409,7 @@ def start_math_in_dst(m, thread, now):
     return spend(m, thread, now, 2 * m.copy_instructions * 1024 + m.copy_overhead)
 
 
-@nb.njit(cache=True)
+@compiled()
 def math(m, thread, now):
     """One event of a math operation; as `unpack`, (cycle of the next event, complete)."""
     t = threads_of(m)[thread]
@@ -440,7 +439,7 @@ def math(m, thread, now):
 # --- Dst sections
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_acquire(m, thread, now):
     """tile_regs_acquire: the math thread takes a section that the pack thread has given back, cleared."""
     t = threads_of(m)[thread]
@@ -452,14 +451,14 @@ def dst_acquire(m, thread, now):
     return now + m.sync_cycles
 
 
-@nb.njit(cache=True)
+@compiled()
 def take_section(core):
     first = (core.dst_acquired % core.sections) * core.capacity
     core.fresh |= ((1 << core.capacity) - 1) << first
     core.dst_acquired += 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_commit(m, thread, now):
     """tile_regs_commit: hand the section to the pack thread."""
     t = threads_of(m)[thread]
@@ -476,7 +475,7 @@ def dst_commit(m, thread, now):
     return now + m.sync_cycles
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_wait(m, thread, now):
     """tile_regs_wait: the pack thread waits for a committed section."""
     t = threads_of(m)[thread]
@@ -487,7 +486,7 @@ def dst_wait(m, thread, now):
     return now + m.sync_cycles
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_release(m, thread, now):
     """tile_regs_release: give the section back to the math thread."""
     t = threads_of(m)[thread]
@@ -508,7 +507,7 @@ def dst_release(m, thread, now):
 # --- pack
 
 
-@nb.njit(cache=True)
+@compiled()
 def pack(m, thread, now):
     """pack_tile and its block and untilize forms: Dst tiles to the back of a circular buffer."""
     t = threads_of(m)[thread]
@@ -551,14 +550,14 @@ def pack(m, thread, now):
 # --- configuration
 
 
-@nb.njit(cache=True)
+@compiled()
 def short_init_cycles(m, slot):
     if slot == UNPACK_SLOT:
         return m.short_init_unpack
     return m.short_init_math if slot == MATH_SLOT else m.short_init_pack
 
 
-@nb.njit(cache=True)
+@compiled()
 def configure(m, thread, now):
     """Init and reconfigure calls: their cost on the calling thread, and the packer modes they set."""
     t = threads_of(m)[thread]

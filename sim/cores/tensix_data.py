@@ -4,8 +4,7 @@ Operand 0 of an unpack lands in `src_a`, operand 1 in `src_b` (register files of
 puts matmul's in0 in SrcB and in1 in SrcA).  Nothing here costs time; with numerics off nothing here happens.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.exact_math import SPARE_TILE, transpose_exact
 from sim.cores.faults import Fault
@@ -37,12 +36,12 @@ UNPACK_SLOT = 2
 EXACT = 2  # data_on with numerics=exact; 1 with fast, 0 with off
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def bank_offset(core, bank):
     return (core * 2 + bank) * TILE
 
 
-@nb.njit(cache=True)
+@compiled()
 def load_tile(m, core, row, tile, transpose, width, registers, offset):
     """Decode one tile of a circular buffer into a register bank; width > 0: tilize from rows of `width` tiles."""
     cb = circular_buffers_of(m)
@@ -63,7 +62,7 @@ def load_tile(m, core, row, tile, transpose, width, registers, offset):
             decode_tile(address, data_format, rows, registers, offset)
 
 
-@nb.njit(cache=True)
+@compiled()
 def check_formats(m, core, row0, row1):
     """Refuse a pair of operands that no mode of the matrix unit takes."""
     cb = circular_buffers_of(m)
@@ -72,7 +71,7 @@ def check_formats(m, core, row0, row1):
         fail(m, core * 5 + UNPACK_SLOT, Fault.FORMAT_PAIR, first, second, 0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, load0, load1):
     """Fill the next source bank; load0/load1 False: the operand stays from the token before."""
     if load0 and load1:
@@ -103,7 +102,7 @@ def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, 
         record.token1_a, record.token1_b = record.bank_a, record.bank_b
 
 
-@nb.njit(cache=True)
+@compiled()
 def token_banks(record):
     """Source banks of both operands of the token that math takes next."""
     if record.src_taken & 1 == 0:
@@ -111,32 +110,32 @@ def token_banks(record):
     return record.token1_a, record.token1_b
 
 
-@nb.njit(cache=True)
+@compiled()
 def token_offsets(m, core):
     """Register offsets of both operands of the token that math takes next."""
     a, b = token_banks(cores_of(m)[core])
     return bank_offset(core, a), bank_offset(core, b)
 
 
-@nb.njit(cache=True)
+@compiled()
 def token_words(m, core):
     """Host addresses of both operands of the token that math takes next."""
     a, b = token_offsets(m, core)
     return m.src_a_at + WORD * a, m.src_b_at + WORD * b
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_words(m, core, tile):
     """Host address of a Dst tile."""
     return m.dst_at + WORD * dst_offset(core, tile)
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def dst_offset(core, tile):
     return (core * 16 + tile) * TILE
 
 
-@nb.njit(cache=True)
+@compiled()
 def take_fresh(m, core, tile):
     """Whether Dst tile is still in the state tile_regs_acquire left it in; it is not any more afterwards."""
     record = cores_of(m)[core]
@@ -145,7 +144,7 @@ def take_fresh(m, core, tile):
     return fresh
 
 
-@nb.njit(cache=True)
+@compiled()
 def clear_if_fresh(m, core, tile):
     if take_fresh(m, core, tile):
         dst = dst_of(m)
@@ -155,7 +154,7 @@ def clear_if_fresh(m, core, tile):
         set_dst_kind(cores_of(m)[core], tile, WIDE)
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_matmul(m, core, tile):
     if m.data_on == 0:
         return
@@ -168,7 +167,7 @@ def do_matmul(m, core, tile):
     matmul_tile(src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile))
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_copy(m, core, tile, bcast):
     if m.data_on == 0:
         return
@@ -181,7 +180,7 @@ def do_copy(m, core, tile, bcast):
     copy_tile(src_a_of(m), a, bcast, dst_of(m), dst_offset(core, tile))
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_binary(m, core, tile, op, bcast, accumulate, reuse):
     """Dst tile = a op b, or Dst += a op b.  Products are always added to Dst, as ELWMUL does (reference section 8.5)."""
     if m.data_on == 0:
@@ -202,7 +201,7 @@ def do_binary(m, core, tile, op, bcast, accumulate, reuse):
         binary_tile(op, bcast, src_a_of(m), a, src_b_of(m), b, dst, target, accumulate or op == MUL)
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_reduce(m, core, tile, pool, dim):
     if m.data_on == 0:
         return
@@ -215,7 +214,7 @@ def do_reduce(m, core, tile, pool, dim):
     reduce_tile(pool, dim, src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile), fresh)
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_transpose_dst(m, core, tile):
     if m.data_on == 0:
         return
@@ -229,7 +228,7 @@ def do_transpose_dst(m, core, tile):
     copy_tile(src_a_of(m), bank_offset(core, 0), 0, dst, target)
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_copy_dst(m, core, source, target):
     if m.data_on == 0:
         return
@@ -239,7 +238,7 @@ def do_copy_dst(m, core, source, target):
     copy_tile(dst_of(m), dst_offset(core, source), 0, dst_of(m), dst_offset(core, target))
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_sfpu_unary(m, core, tile, function, p0, p1, p2):
     if m.data_on == 0:
         return
@@ -250,7 +249,7 @@ def do_sfpu_unary(m, core, tile, function, p0, p1, p2):
     sfpu_unary(function, dst_of(m), dst_offset(core, tile), p0, p1, p2)
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_sfpu_reduce(m, core, tile, pool, dim):
     if m.data_on == 0:
         return
@@ -261,7 +260,7 @@ def do_sfpu_reduce(m, core, tile, pool, dim):
     sfpu_reduce(pool, dim, dst_of(m), dst_offset(core, tile))
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_sfpu_binary(m, core, function, a, b, out, p0):
     if m.data_on == 0:
         return
@@ -272,7 +271,7 @@ def do_sfpu_binary(m, core, function, a, b, out, p0):
     sfpu_binary(function, dst_of(m), dst_offset(core, a), dst_offset(core, b), dst_offset(core, out), p0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_sfpu_ternary(m, core, function, a, b, c, out, p0):
     if m.data_on == 0:
         return
@@ -284,7 +283,7 @@ def do_sfpu_ternary(m, core, function, a, b, c, out, p0):
     sfpu_ternary(function, dst_of(m), offsets[0], offsets[1], offsets[2], dst_offset(core, out), p0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def do_pack(m, core, tile, row, page, untilize):
     """Encode one Dst tile into a page behind the write pointer; untilize > 0: into row-major rows of that many tiles."""
     if m.data_on == 0:

@@ -4,8 +4,7 @@ A source bank remembers the format it was unpacked from, a Dst tile the kind of 
 decide how the next unit reads them.  Addresses are host addresses of 1024 words.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.exact_math import (
     SPARE_TILE,
@@ -42,39 +41,39 @@ UNCHANGED = TF32  # "format" of float32 that was unpacked to Dst directly: no ci
 TO_SRCA, TO_SRCB = int(Reuse.DEST_TO_SRCA), int(Reuse.DEST_TO_SRCB)
 
 
-@nb.njit(cache=True)
+@compiled()
 def format_shift(operand, bank):
     return 16 * operand + 8 * bank
 
 
-@nb.njit(cache=True)
+@compiled()
 def set_source_format(record, operand, bank, data_format):
     shift = format_shift(operand, bank)
     record.source_formats = (record.source_formats & ~(255 << shift)) | (data_format << shift)
 
 
-@nb.njit(cache=True)
+@compiled()
 def source_format(record, operand, bank):
     return (record.source_formats >> format_shift(operand, bank)) & 255
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_kind(record, tile):
     return (record.dst_kinds >> 2 * tile) & 3
 
 
-@nb.njit(cache=True)
+@compiled()
 def set_dst_kind(record, tile, kind):
     record.dst_kinds = (record.dst_kinds & ~(3 << 2 * tile)) | (kind << 2 * tile)
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_bits(record):
     """How the packer reads Dst on this core; see `sim.cores.packer.early`."""
     return (DST32 if record.fp32_dest != 0 else DST16) | (PRECISE if record.pack_precise != 0 else 0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
     """Unpack a tile of a circular buffer; `alone`: not beside a second operand, so that it may go to Dst directly."""
     cb, record = circular_buffers_of(m), cores_of(m)[core]
@@ -100,21 +99,21 @@ def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
         unpack_tile(address, datum_format, cut, rows, target)
 
 
-@nb.njit(cache=True)
+@compiled()
 def unit_of(m, record, data_format):
     """What `sim.cores.exact_math` needs to know of a core whose sources hold a format."""
     narrow = int(format_kind(data_format) == NARROW)
     return record.fidelity_phases, narrow, record.fp32_dest, m.lone_bit_quirk, m.scratch_at
 
 
-@nb.njit(cache=True)
+@compiled()
 def result_kind(record, data_format):
     """Kind of Dst words computed from sources of a format."""
     kind = format_kind(data_format)
     return WIDE if kind == NARROW and record.fp32_dest != 0 else kind
 
 
-@nb.njit(cache=True)
+@compiled()
 def matmul_tiles_exact(m, record, banks, a, b, tile, dst):
     """Operand 0 at `a` is SrcB, operand 1 at `b` is SrcA."""
     data_format = source_format(record, 0, banks[0])
@@ -125,7 +124,7 @@ def matmul_tiles_exact(m, record, banks, a, b, tile, dst):
     set_dst_kind(record, tile, result_kind(record, data_format))
 
 
-@nb.njit(cache=True)
+@compiled()
 def copy_tile_exact(m, record, banks, a, tile, dst, bcast):
     data_format = source_format(record, 0, banks[0])
     is_float = data_format != UNCHANGED and format_kind(data_format) < INTEGER
@@ -136,13 +135,13 @@ def copy_tile_exact(m, record, banks, a, tile, dst, bcast):
     set_dst_kind(record, tile, result_kind(record, data_format))
 
 
-@nb.njit(cache=True)
+@compiled()
 def copy_words_of_tile(source, target):
     for row in range(TILE_ROWS):
         copy_words(source + WORD_ROW * row, target + WORD_ROW * row)
 
 
-@nb.njit(cache=True)
+@compiled()
 def dst_to_source(dst, data_format, target):
     """MOVD2A, MOVD2B: a 32-bit Dst is cut to what the source register holds beside the other operand."""
     for row in range(TILE_ROWS):
@@ -152,7 +151,7 @@ def dst_to_source(dst, data_format, target):
             to_bf16_source(dst + WORD_ROW * row, target + WORD_ROW * row)
 
 
-@nb.njit(cache=True)
+@compiled()
 def binary_tiles_exact(m, record, banks, op, bcast, a, b, tile, dst, accumulate, reuse):
     data_format = source_format(record, 0, banks[0])
     spare = m.scratch_at + SPARE_TILE
@@ -174,7 +173,7 @@ def binary_tiles_exact(m, record, banks, op, bcast, a, b, tile, dst, accumulate,
     set_dst_kind(record, tile, result_kind(record, data_format))
 
 
-@nb.njit(cache=True)
+@compiled()
 def reduce_tile_exact(m, record, banks, pool, dim, a, b, tile, dst, fresh):
     data_format = source_format(record, 0, banks[0])
     reduce_exact(pool, dim, a, b, dst, fresh, unit_of(m, record, data_format))

@@ -5,9 +5,8 @@ operation takes effect.  Plain code between two operations touches nothing anoth
 time and only its cycles are charged.
 """
 
-import numba as nb
-
 from sim import calendar as cal
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.faults import Fault
 from sim.cores.noc_record import record_call, record_return
@@ -46,7 +45,7 @@ ACQUIRE, RELEASE, PACK, TT_INSTRUCTION = (
 OPERATION_END = -2  # the kernel has returned; the thread ends at its event
 
 
-@nb.njit(cache=True)
+@compiled()
 def fail(m, thread, code, a, b, c):
     """Stop the lane with a fault of `thread` (the first one wins)."""
     if m.stop != STOP_ERROR:
@@ -56,18 +55,18 @@ def fail(m, thread, code, a, b, c):
             m.error_line = threads_of(m)[thread].line
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def argument(t, i):
     """Argument i of the posted operation of thread record t."""
     return load_i64(t.context + 8 * (ctx.ARG0 + i))
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def thread_key(t):
     return cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def schedule_thread(m, index, time):
     """Put the thread's event into the calendar; an entry that is there already is early and will be put off (`due`)."""
     t = threads_of(m)[index]
@@ -77,13 +76,13 @@ def schedule_thread(m, index, time):
         m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, thread_key(t)), -1 - index)
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def due(t, now):
     """Whether the calendar's entry of a thread is its event: not when `source_banks.run_ahead` has gone past it."""
     return t.state != PARKED and t.event_at <= now
 
 
-@nb.njit(cache=True)
+@compiled()
 def log_span(m, index, kind, start, end, operation):
     """Append a span to the timeline log; the loop leaves before the log is full."""
     if m.log_on != 0 and end > start and m.n_log < m.log_capacity:
@@ -93,7 +92,7 @@ def log_span(m, index, kind, start, end, operation):
         m.n_log += 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def charge(m, index, start, cycles):
     """Count `cycles` of work at the thread's current line."""
     t = threads_of(m)[index]
@@ -103,7 +102,7 @@ def charge(m, index, start, cycles):
         log_span(m, index, WAIT_NONE, start, start + cycles, t.operation)
 
 
-@nb.njit(cache=True)
+@compiled()
 def charge_stall(m, index, reason, start, end):
     """Count a wait of the thread, by reason and by line."""
     if end > start:
@@ -114,7 +113,7 @@ def charge_stall(m, index, reason, start, end):
             log_span(m, index, reason, start, end, t.operation)
 
 
-@nb.njit(cache=True)
+@compiled()
 def park(m, index, now, reason, a, b, c):
     """Stop the thread until `wake`; returns -1, the "no event" answer of an operation."""
     t = threads_of(m)[index]
@@ -122,7 +121,7 @@ def park(m, index, now, reason, a, b, c):
     return -1
 
 
-@nb.njit(cache=True)
+@compiled()
 def issue_of(m, t):
     """RISC-V cycles and instructions pushed for the posted operation of a compute thread.
 
@@ -143,7 +142,7 @@ def issue_of(m, t):
     return 0, 0, 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def issue(m, index, time, cycles):
     """Cycle at which the coprocessor can begin the posted operation of a compute thread, the one before it ending at `time`.
 
@@ -172,7 +171,7 @@ def issue(m, index, time, cycles):
     return time + late
 
 
-@nb.njit(cache=True)
+@compiled()
 def advance(m, index, time):
     """Run the coroutine to its next operation; returns the cycle at which that operation takes effect.
 
@@ -217,7 +216,7 @@ def advance(m, index, time):
     return end
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpark(m, index, now):
     """End the thread's wait and count it; the caller schedules what comes next."""
     t = threads_of(m)[index]
@@ -225,7 +224,7 @@ def unpark(m, index, now):
     t.state = RUNNING
 
 
-@nb.njit(cache=True)
+@compiled()
 def wake(m, index, now, cost):
     """The condition of a parked thread holds: its operation completes `cost` (at least 1) cycles from now."""
     t = threads_of(m)[index]
@@ -238,7 +237,7 @@ def wake(m, index, now, cost):
         schedule_thread(m, index, time)
 
 
-@nb.njit(cache=True)
+@compiled()
 def wake_to_retry(m, index, now):
     """A parked thread tries its current operation step again in the next cycle."""
     unpark(m, index, now)

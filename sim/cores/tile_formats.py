@@ -4,10 +4,10 @@ The conversions are the chip's own (`sim.cores.unpacker`, `sim.cores.packer`); w
 5-bit exponents and sign-magnitude integers into values.
 """
 
-import numba as nb
 from numba import types
 from numba.extending import intrinsic
 
+from sim.compiled import compiled
 from sim.cores.lanes import row_operation
 from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of
 from sim.cores.unpacker import TILE_ROWS, TO_FP32, format_kind, unpack_rows, unpack_tile
@@ -37,7 +37,7 @@ def bits_of_float(typingctx, value):
     return types.int64(types.float32), codegen
 
 
-@nb.njit(cache=True)
+@compiled()
 def is_integer(data_format):
     return format_kind(data_format) >= INTEGER
 
@@ -54,7 +54,7 @@ half_values = row_operation(_half_values)
 twos_complement = row_operation(lambda word: (word & 0x7FFFFFFF).negative_if(word >> 31))
 
 
-@nb.njit(cache=True)
+@compiled()
 def words_to_values(words, kind):
     """1024 words as the unpacker leaves them -> values, in place."""
     if kind == NARROW:
@@ -65,13 +65,13 @@ def words_to_values(words, kind):
             twos_complement(words + WORD_ROW * row, words + WORD_ROW * row)
 
 
-@nb.njit(cache=True)
+@compiled()
 def value_kind(data_format):
     """How the packer is to read values on their way to a format."""
     return OPAQUE if is_integer(data_format) else WIDE
 
 
-@nb.njit(cache=True)
+@compiled()
 def decode_tile(address, data_format, rows, out, off):
     """A tile in L1 at a host address -> out[off:off + 1024]; `rows`: see `sim.cores.unpacker.unpack_tile`."""
     words = out.ctypes.data + WORD * off
@@ -79,7 +79,7 @@ def decode_tile(address, data_format, rows, out, off):
     words_to_values(words, format_kind(data_format))
 
 
-@nb.njit(cache=True)
+@compiled()
 def decode_rows(address, data_format, pitch, out, off):
     """32 row-major rows of 32 datums, `pitch` bytes apart, into face order (tilize)."""
     words = out.ctypes.data + WORD * off

@@ -4,8 +4,7 @@ A tile is 1024 float32 words in face order: four 16x16 faces (top-left, top-righ
 row-major, at an offset in a large array.  Integer formats keep int32 bit patterns in the same words and only pass through.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores.tile_vectors import ROW, ROWS_AT_ONCE, multiply_rows
 
 WORD = 4  # bytes
@@ -17,13 +16,13 @@ POOL_AVG, POOL_MAX = 1, 2
 REDUCE_ROW, REDUCE_COL = 0, 1
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def element(row, column):
     """Position of (row, column) of a 32x32 tile in face order."""
     return (row >> 4) * 512 + (column >> 4) * FACE + (row & 15) * 16 + (column & 15)
 
 
-@nb.njit(cache=True)
+@compiled()
 def matmul_tile(in0, o0, in1, o1, dst, do):
     """dst += in0 @ in1, inner faces left to right, one rounding per term; the three must not overlap."""
     left, right, out = in0.ctypes.data + WORD * o0, in1.ctypes.data + WORD * o1, dst.ctypes.data + WORD * do
@@ -36,7 +35,7 @@ def matmul_tile(in0, o0, in1, o1, dst, do):
                     multiply_rows(a + i, b, c + i)
 
 
-@nb.njit(cache=True)
+@compiled()
 def transpose_tile(source, so, target, to):
     """target = transpose of source; the two must not overlap."""
     for row in range(32):
@@ -44,7 +43,7 @@ def transpose_tile(source, so, target, to):
             target[to + element(column, row)] = source[so + element(row, column)]
 
 
-@nb.njit(cache=True)
+@compiled()
 def broadcast_offset(bcast, i):
     """Position in B of the datum that meets position i of A: column 0, row 0 or element 0 of B is repeated."""
     row = (i >> 9) * 16 + ((i >> 4) & 15)
@@ -56,7 +55,7 @@ def broadcast_offset(bcast, i):
     return 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def binary_tile(op, bcast, a, ao, b, bo, dst, do, accumulate):
     """dst = a op b (op: 0 add, 1 subtract, 2 multiply), added to dst when `accumulate`."""
     for i in range(TILE):
@@ -66,25 +65,25 @@ def binary_tile(op, bcast, a, ao, b, bo, dst, do, accumulate):
         dst[do + i] = dst[do + i] + value if accumulate != 0 else value
 
 
-@nb.njit(cache=True)
+@compiled()
 def copy_tile(source, so, bcast, target, to):
     """target = source, or its column 0, row 0 or element 0 repeated."""
     for i in range(TILE):
         target[to + i] = source[so + (i if bcast == 0 else broadcast_offset(bcast, i))]
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def pooled(pool, old, value):
     return max(old, value) if pool == POOL_MAX else old + value
 
 
-@nb.njit(cache=True)
+@compiled()
 def store_reduced(pool, dst, position, value, fresh):
     """Combine a reduced value with what Dst holds, unless the tile is fresh."""
     dst[position] = value if fresh != 0 else pooled(pool, dst[position], value)
 
 
-@nb.njit(cache=True)
+@compiled()
 def reduce_tile(pool, dim, a, ao, scaler, so, dst, do, fresh):
     """Reduce a tile over rows (result in column 0), columns (row 0) or both (element 0), times the scaler.
 

@@ -5,9 +5,8 @@ stages, one calendar event each: at the target (memory is read or written), back
 arrives).  Payload waits in a staging slot between leaving and arriving, so a source may be reused once it is flushed.
 """
 
-import numba as nb
-
 from sim import calendar as cal
+from sim.compiled import compiled
 from sim.cores.faults import Fault
 from sim.cores.threads import fail
 from sim.state import (
@@ -26,7 +25,7 @@ ALWAYS_MOVED = 64  # bytes: smaller payloads move even with numerics off (semaph
 AT_TARGET, ANSWER, AT_SOURCE = 1, 2, 3
 
 
-@nb.njit(cache=True)
+@compiled()
 def new_transaction(m, kind, thread, noc, source, target):
     """Take a transaction from the free list (the event loop guarantees one); returns its index."""
     transactions = transactions_of(m)
@@ -44,7 +43,7 @@ def new_transaction(m, kind, thread, noc, source, target):
     return index
 
 
-@nb.njit(cache=True)
+@compiled()
 def free_transaction(m, index):
     x = transactions_of(m)[index]
     x.next_open = m.free_transaction
@@ -52,13 +51,13 @@ def free_transaction(m, index):
     m.transactions_used -= 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def schedule_transaction(m, index, time):
     x = transactions_of(m)[index]
     m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, x.key), index)
 
 
-@nb.njit(cache=True)
+@compiled()
 def new_staging(m, uses):
     """Take a staging slot that `uses` transactions will read; returns its number."""
     m.staging_left -= 1
@@ -67,7 +66,7 @@ def new_staging(m, uses):
     return slot
 
 
-@nb.njit(cache=True)
+@compiled()
 def release_staging(m, slot):
     if slot >= 0:
         uses = staging_uses_of(m)
@@ -77,18 +76,18 @@ def release_staging(m, slot):
             m.staging_left += 1
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def staging_address(m, slot):
     return m.staging_at + slot * m.staging_bytes
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def moves(m, size):
     """Whether a payload of this size is carried in the current numerics mode."""
     return m.data_on != 0 or size <= ALWAYS_MOVED
 
 
-@nb.njit(cache=True)
+@compiled()
 def tile_at(m, thread, noc_address):
     """Tile index (y * width + x) a NoC address names; -1 after a fault."""
     x, y = (noc_address >> 36) & 63, (noc_address >> 42) & 63
@@ -100,13 +99,13 @@ def tile_at(m, thread, noc_address):
     return -1
 
 
-@nb.njit(cache=True)
+@compiled()
 def bank_of(m, tile, offset):
     """DRAM bank behind a DRAM tile for an offset in the tile's address space."""
     return tiles_of(m)[tile].index + offset // m.bank_bytes
 
 
-@nb.njit(cache=True)
+@compiled()
 def log_bytes(m, thread, kind, start, end, size):
     """Enter moved bytes into the timeline log."""
     if m.log_on != 0 and m.n_log < m.log_capacity:

@@ -1,7 +1,6 @@
 """What a NoC transfer must not do: leave its memories, break alignment rules, meet another write or an unfinished read."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores.faults import Fault
 from sim.cores.threads import fail
 from sim.cores.transactions import bank_of
@@ -18,7 +17,7 @@ from sim.state import (
 )
 
 
-@nb.njit(cache=True)
+@compiled()
 def check_l1(m, thread, core, address, size, is_write):
     """True when [address, address + size) is usable L1 of `core`."""
     if address < 0 or size < 0 or address + size > m.l1_size:
@@ -30,7 +29,7 @@ def check_l1(m, thread, core, address, size, is_write):
     return True
 
 
-@nb.njit(cache=True)
+@compiled()
 def check_target(m, thread, tile, offset, size, is_write):
     """True when the remote range exists."""
     if tiles_of(m)[tile].kind == TILE_WORKER:
@@ -45,7 +44,7 @@ def check_target(m, thread, tile, offset, size, is_write):
     return True
 
 
-@nb.njit(cache=True)
+@compiled()
 def check_congruent(m, thread, source, destination, modulus):
     if (source - destination) % modulus != 0:
         fail(m, thread, Fault.MISALIGNED, source, destination, modulus)
@@ -53,13 +52,13 @@ def check_congruent(m, thread, source, destination, modulus):
     return True
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def open_path(core, noc):
     """The path that a linked multicast of the core holds on a NoC (its corners + 1), or 0."""
     return core.linked_noc0 if noc == 0 else core.linked_noc1
 
 
-@nb.njit(cache=True)
+@compiled()
 def check_unlinked(m, thread, noc, address):
     """False when a unicast request comes while a linked multicast of the core is open on the NoC."""
     if open_path(cores_of(m)[threads_of(m)[thread].core], noc) != 0:
@@ -68,7 +67,7 @@ def check_unlinked(m, thread, noc, address):
     return True
 
 
-@nb.njit(cache=True)
+@compiled()
 def check_writers(m, index):
     """Enter a write into its target tile's list of writes in flight; False when another thread writes the same bytes.
 
@@ -93,7 +92,7 @@ def check_writers(m, index):
     return True
 
 
-@nb.njit(cache=True)
+@compiled()
 def close_write(m, index):
     """Take a write that has arrived off its target tile's list."""
     if m.data_on == 0:
@@ -108,7 +107,7 @@ def close_write(m, index):
         tiles_of(m)[x.target].open_writes = x.next_open
 
 
-@nb.njit(cache=True)
+@compiled()
 def note_open_read(m, thread, address, size, tag):
     """Remember a read's destination until its barrier; neighbours of one tag are merged, the oldest is forgotten."""
     t = threads_of(m)[thread]
@@ -126,7 +125,7 @@ def note_open_read(m, thread, address, size, tag):
     t.reads_open = n + 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def forget_open_reads(m, thread, noc, trid):
     """A read barrier of the thread is over; trid -1: all reads of the NoC."""
     t = threads_of(m)[thread]
@@ -142,7 +141,7 @@ def forget_open_reads(m, thread, noc, trid):
     t.reads_open = kept
 
 
-@nb.njit(cache=True)
+@compiled()
 def valid_noc(m, thread, noc, trid):
     if noc < 0 or noc > 1:
         fail(m, thread, Fault.NOC_RANGE, noc, 0, 0)

@@ -1,7 +1,6 @@
 """NoC reads, writes and words of a core: issue, one packet after the other, plain and with a saved state."""
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.cores import context as ctx
 from sim.cores.circular_buffer import check_open_reads
 from sim.cores.faults import Fault
@@ -48,7 +47,7 @@ from sim.state import (
 ISSUE_ONE_PACKET, ISSUE_STATEFUL, ISSUE_PAGE = int(Issue.ONE_PACKET), int(Issue.STATEFUL), int(Issue.PAGE)
 
 
-@nb.njit(cache=True)
+@compiled()
 def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_packet):
     """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
     ready = command_buffer_ready(m, thread, noc, now)
@@ -94,7 +93,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
     return next_issue(m, thread, now, cost, t.step >= size)
 
 
-@nb.njit(cache=True)
+@compiled()
 def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc, cost, one_packet):
     """One packet of a write; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
     ready = command_buffer_ready(m, thread, noc, now)
@@ -144,7 +143,7 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
     return next_issue(m, thread, now, cost, t.step >= size)
 
 
-@nb.njit(cache=True)
+@compiled()
 def count_write(m, thread, noc, trid, posted):
     """Count a write to one target: one more to leave the core and, unless posted, to be acknowledged."""
     words = noc_words_of(m)
@@ -159,7 +158,7 @@ def count_write(m, thread, noc, trid, posted):
         words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid] += 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def issue_word(m, thread, now, kind, address, value, noc, posted, cost):
     """A one-flit request that carries its operand: inline write or atomic increment."""
     ready = command_buffer_ready(m, thread, noc, now)
@@ -194,7 +193,7 @@ def issue_word(m, thread, now, kind, address, value, noc, posted, cost):
     return next_issue(m, thread, now, cost, True)
 
 
-@nb.njit(cache=True)
+@compiled()
 def noc_read(m, thread, now):
     t = threads_of(m)[thread]
     kind = argument(t, 5)
@@ -211,7 +210,7 @@ def noc_read(m, thread, now):
     )  # fmt: skip
 
 
-@nb.njit(cache=True)
+@compiled()
 def noc_write(m, thread, now):
     t = threads_of(m)[thread]
     kind = argument(t, 5)
@@ -228,7 +227,7 @@ def noc_write(m, thread, now):
     )  # fmt: skip
 
 
-@nb.njit(cache=True)
+@compiled()
 def set_state(m, thread, now):
     """Program a command buffer's target, size and flags once for the `with_state` calls."""
     t = threads_of(m)[thread]
@@ -242,7 +241,7 @@ def set_state(m, thread, now):
     return now + m.issue_set_state
 
 
-@nb.njit(cache=True)
+@compiled()
 def noc_read_with_state(m, thread, now):
     t = threads_of(m)[thread]
     noc = argument(t, 3)
@@ -257,7 +256,7 @@ def noc_read_with_state(m, thread, now):
     return issue_read(m, thread, now, source, argument(t, 1), size, noc, trid, vc, m.issue_read_stateful, False)
 
 
-@nb.njit(cache=True)
+@compiled()
 def noc_write_with_state(m, thread, now):
     t = threads_of(m)[thread]
     noc = argument(t, 3)

@@ -4,10 +4,10 @@ Words are those of `sim.cores.matrix_unit`.  Numbers with 8-bit exponents become
 numerics and the host use these conversions, too; `sim.cores.tile_formats` adds the last step for the other kinds.
 """
 
-import numba as nb
 from numba import types
 from numba.extending import intrinsic
 
+from sim.compiled import compiled
 from sim.cores.data_format import DataFormat
 from sim.cores.lanes import ROW, Lanes, row_operation
 from sim.cores.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW
@@ -24,7 +24,7 @@ TILE_ROWS = 64
 SIGN = 1 << 31
 
 
-@nb.njit(cache=True)
+@compiled()
 def format_kind(data_format):
     """What the words of a format mean: WIDE or NARROW exponents, INTEGER (sign and magnitude) or OPAQUE bits."""
     if data_format == INT8 or data_format == UINT8:
@@ -39,7 +39,7 @@ def format_kind(data_format):
     return WIDE
 
 
-@nb.njit(cache=True)
+@compiled()
 def block_bits(data_format):
     """Bits per datum of a block-float format, 0 for others."""
     if data_format == BFP8 or data_format == BFP8A:
@@ -51,7 +51,7 @@ def block_bits(data_format):
     return 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def datum_bytes(data_format):
     """Bytes per datum of a format that is no block float."""
     if (
@@ -141,7 +141,7 @@ def _unpacked_block(bits):
 unpack_bfp8, unpack_bfp4, unpack_bfp2 = (_unpacked_block(bits) for bits in (8, 4, 2))
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpack_block(source, exponent, bits, largest, target):
     """16 datums of a block float."""
     if bits == 8:
@@ -152,7 +152,7 @@ def unpack_block(source, exponent, bits, largest, target):
         unpack_bfp2(source, exponent, largest, target)
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpack_row(source, data_format, cut, target):
     """16 datums of a format that is no block float."""
     if data_format == FLOAT16_B:
@@ -180,7 +180,7 @@ def unpack_row(source, data_format, cut, target):
         unpack_8(source, target)
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpack_tile(address, data_format, cut, rows, target):
     """A tile in L1 -> 1024 words in face order at `target`; both are host addresses.
 
@@ -200,13 +200,13 @@ def unpack_tile(address, data_format, cut, rows, target):
         unpack_row(address + pitch * row, data_format, cut, target + WORD_ROW * row)
 
 
-@nb.njit(cache=True)
+@compiled()
 def face_row(row, half):
     """Number, in face order, of the 16 datums in the left or right half of a row of a 32x32 tile."""
     return (row >> 4) * 32 + half * 16 + (row & 15)
 
 
-@nb.njit(cache=True)
+@compiled()
 def unpack_rows(address, data_format, pitch, cut, target):
     """32 row-major rows of 32 datums, `pitch` bytes apart -> 1024 words in face order (tilize)."""
     half_row = ROW * datum_bytes(data_format)

@@ -16,9 +16,9 @@ one read request per NoC every `request_cycles`.  A lone access costs what is me
 inside are 1/256 cycles.
 """
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.dram.timing import hashed_set
 
 TICKS = 256
@@ -79,7 +79,7 @@ def build_dram_params(arch):
     return params
 
 
-@nb.njit(cache=True)
+@compiled()
 def locate(p, address):
     """(set of banks, row) of an address of the channel, as in the controller."""
     number = address // p.row_bytes
@@ -87,7 +87,7 @@ def locate(p, address):
     return hashed_set(number, row, p.internal_banks - 1), row
 
 
-@nb.njit(cache=True)
+@compiled()
 def open_row(channel, bank, p, row, bursts, ticks):
     """Open a row for a request of some bursts that arrived at `ticks`; returns the first tick of its data."""
     if bank.row == row:
@@ -104,7 +104,7 @@ def open_row(channel, bank, p, row, bursts, ticks):
     return bank.ready
 
 
-@nb.njit(cache=True)
+@compiled()
 def occupy(channel, p, free, ready, ticks, closed):
     """(first, last) tick of `ticks` of data from `ready` on, on a bus that is free from `free` on and closed by refreshes."""
     start = max(ready, free)
@@ -118,7 +118,7 @@ def occupy(channel, p, free, ready, ticks, closed):
     return start, end
 
 
-@nb.njit(cache=True)
+@compiled()
 def fill_gap(channel, ready, ticks, is_write):
     """Use what is left of the newest gap of the bus for data from `ready` on; returns (first tick or -1, ticks used)."""
     begin = max(ready, channel.gap_begin)
@@ -129,7 +129,7 @@ def fill_gap(channel, ready, ticks, is_write):
     return begin, used
 
 
-@nb.njit(cache=True)
+@compiled()
 def use_bus(channel, p, ready, ticks, is_write):
     """Occupy the data bus for `ticks` from `ready` on; returns (first, last) tick of the data.
 
@@ -159,7 +159,7 @@ def use_bus(channel, p, ready, ticks, is_write):
     return start if first < 0 else first, end
 
 
-@nb.njit(cache=True)
+@compiled()
 def accept(channel, p, noc, arrival):
     """Pass a read request through the endpoint; returns the tick at which it reaches the controller."""
     at = max(arrival, channel.accept_at[noc])
@@ -167,20 +167,20 @@ def accept(channel, p, noc, arrival):
     return at
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def bus_ticks(p, size, partial):
     """Ticks that `size` bytes take of the data bus; `partial`: as a read-modify-write."""
     ticks = size * p.ticks_per_kib >> 10
     return max(ticks, p.partial_ticks) if partial else ticks
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def fragments_ticks(p, size):
     """Ticks that `size` bytes take when bursts of several writers alternate, so that each opens a row."""
     return (size + p.burst_bytes - 1) // p.burst_bytes * p.activate_spacing
 
 
-@nb.njit(cache=True)
+@compiled()
 def dram_access(channels, banks, p, index, address, size, is_write, time, noc, mixed):
     """Serve `size` bytes at `address` of channel `index`; at cycle `time` the request is there, with all data of a write.
 

@@ -9,9 +9,9 @@ Address mapping, low to high: byte of the burst, one of the interleaved bank gro
 row), row: a stream changes the bank group with every burst.
 """
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD, REF, REFB, WR, hashed_set
 
 NEVER = 1 << 60
@@ -46,7 +46,7 @@ def build_controller(timing):
 # --- queues: the waiting bursts of a kind (0 reads, 1 writes) and bank form a list, oldest first
 
 
-@nb.njit(cache=True)
+@compiled()
 def locate(p, burst):
     """(bank, row) of a burst number of the channel; the banks of group g follow each other from g << group_shift."""
     number = burst >> p.bits_interleave >> p.bits_column
@@ -57,7 +57,7 @@ def locate(p, burst):
     return (group << p.group_shift) + bank_set // groups, row
 
 
-@nb.njit(cache=True)
+@compiled()
 def choose(c, kind, bank):
     """Choose the burst of a bank that goes next: the oldest that wants the open row, else the oldest."""
     slot = c.first[kind, bank]
@@ -67,12 +67,12 @@ def choose(c, kind, bank):
     c.chosen[kind, bank] = slot if slot >= 0 else c.first[kind, bank]
 
 
-@nb.njit(cache=True)
+@compiled()
 def has_room(c, p, kind):
     return c.waiting[kind] < (p.write_queue if kind else p.read_queue)
 
 
-@nb.njit(cache=True)
+@compiled()
 def admit(c, p, request, burst, kind):
     """Put a burst into its queue, which has room."""
     bank, row = locate(p, burst)
@@ -92,7 +92,7 @@ def admit(c, p, request, burst, kind):
     c.oldest[kind, bank] = c.q_request[kind, c.first[kind, bank]]
 
 
-@nb.njit(cache=True)
+@compiled()
 def remove(c, kind, slot):
     """Take a burst out of its queue."""
     bank = c.q_bank[kind, slot]
@@ -118,7 +118,7 @@ def remove(c, kind, slot):
 # --- choosing a command
 
 
-@nb.njit(cache=True)
+@compiled()
 def choose_direction(c, p):
     """Whether reads or writes are served now."""
     if c.writing:
@@ -128,7 +128,7 @@ def choose_direction(c, p):
         c.writing = 1
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def next_command(c, p, bank, row, kind, column_at, act_at):
     """What a burst for a row of a bank needs next, as 4 * time + COLUMN, ACTIVATE or PRECHARGE."""
     is_open = c.row[bank]
@@ -141,7 +141,7 @@ def next_command(c, p, bank, row, kind, column_at, act_at):
     return max(c.now, c.precharge_at[bank]) * 4 + PRECHARGE
 
 
-@nb.njit(cache=True)
+@compiled()
 def refresh_command(c):
     """What the bank that is to be refreshed needs next, in the same form; a refresh counts as an activate."""
     bank = c.refresh_bank
@@ -150,7 +150,7 @@ def refresh_command(c):
     return max(c.now, c.act_at[bank]) * 4 + ACTIVATE
 
 
-@nb.njit(cache=True)
+@compiled()
 def select(c, p):
     """(4 * time + kind of command, bank, slot) of the command to issue; slot -1: for the refresh of a bank."""
     kind, best_key, best_bank, best_slot, best_request = c.writing, 4 * NEVER, -1, -1, NEVER
@@ -186,7 +186,7 @@ def select(c, p):
 # --- issuing commands
 
 
-@nb.njit(cache=True)
+@compiled()
 def log(c, commands, time, command, bank, row):
     """Enter a command into the list, when there is one."""
     if c.commands < len(commands):
@@ -196,7 +196,7 @@ def log(c, commands, time, command, bank, row):
     c.now = time + 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def activate(c, p, commands, time, bank, row):
     group = bank >> p.group_shift
     c.row[bank] = row
@@ -209,13 +209,13 @@ def activate(c, p, commands, time, bank, row):
     log(c, commands, time, ACT, bank, row)
 
 
-@nb.njit(cache=True)
+@compiled()
 def precharge(c, p, commands, time, bank):
     log(c, commands, time, PRE, bank, c.row[bank])
     close(c, p, time, bank)
 
 
-@nb.njit(cache=True)
+@compiled()
 def close(c, p, time, bank):
     """The row of a bank is precharged from `time` on."""
     c.row[bank] = -1
@@ -224,7 +224,7 @@ def close(c, p, time, bank):
         c.hit[kind, bank], c.chosen[kind, bank] = 0, c.first[kind, bank]
 
 
-@nb.njit(cache=True)
+@compiled()
 def column(c, p, commands, time, bank, is_write):
     """Issue a column command; returns the clock at which its data has passed."""
     group = bank >> p.group_shift
@@ -243,7 +243,7 @@ def column(c, p, commands, time, bank, is_write):
     return end
 
 
-@nb.njit(cache=True)
+@compiled()
 def refresh_all(c, p, commands):
     """Close every row and refresh all banks."""
     time, is_open = c.now, False
@@ -265,7 +265,7 @@ def refresh_all(c, p, commands):
     c.refresh_due += p.t_refi
 
 
-@nb.njit(cache=True)
+@compiled()
 def plan_refresh(c, p):
     """Choose the bank to refresh: not yet in this round, and free of waiting bursts unless eight refreshes are owed."""
     forced = c.now >= c.refresh_due + POSTPONED * (p.t_refi // p.banks)
@@ -276,7 +276,7 @@ def plan_refresh(c, p):
                 return
 
 
-@nb.njit(cache=True)
+@compiled()
 def refresh_one(c, p, commands, time, bank):
     """Refresh the chosen bank."""
     log(c, commands, time, REFB, bank, -1)
@@ -289,7 +289,7 @@ def refresh_one(c, p, commands, time, bank):
     c.refresh_due += p.t_refi // p.banks
 
 
-@nb.njit(cache=True)
+@compiled()
 def issue(c, p, commands, key, bank, slot, done):
     """Issue a selected command; returns the number of bursts it finishes."""
     kind, time, rank = c.writing, key >> 2, key & 3
@@ -306,7 +306,7 @@ def issue(c, p, commands, key, bank, slot, done):
     return 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def serve(c, p, arrivals, bursts, is_write, done, commands):
     """Serve all bursts of a channel.
 

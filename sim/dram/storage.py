@@ -5,13 +5,12 @@ is touched, whatever the host's overcommit setting.  Compiled code takes new chu
 filled (`spare_chunks`).
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.memory import copy_bytes, zero_bytes
 from sim.state import dram_chunks_of, spare_chunks_of
 
 
-@nb.njit(cache=True)
+@compiled()
 def read_bank(m, bank, offset, size, destination):
     """Copy `size` bytes of a bank to a host address; untouched memory reads as zero."""
     chunks = dram_chunks_of(m)
@@ -28,7 +27,7 @@ def read_bank(m, bank, offset, size, destination):
         size -= count
 
 
-@nb.njit(cache=True)
+@compiled()
 def write_bank(m, bank, offset, size, source):
     """Copy `size` bytes from a host address into a bank; returns False when no spare chunk is left."""
     chunks = dram_chunks_of(m)

@@ -7,9 +7,9 @@ classes, `dram.t_*` of sim/arch/*.yaml.
 
 import math
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.errors import UsageError
 
 ACT, PRE, PREA, RD, WR, REF, REFB = range(7)
@@ -62,7 +62,7 @@ def build_timing(arch):
     return p
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def hashed_set(number, row, mask):
     """The set of banks of row-sized piece `number` of a channel: its low bits XOR all bits of the row, folded by three.
 

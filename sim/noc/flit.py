@@ -14,8 +14,7 @@ of its own, for what a tile sends to itself.  As in the packet model, requests s
 answered, and a write waits in the network for room in its DRAM channel's queue.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.memory import lowest_bit
 from sim.noc.flit_multicast import NEW, add_output, cross_multicasts, last_tree, may_leave, new_tree
 from sim.noc.flit_network import (
@@ -41,7 +40,7 @@ from sim.noc.flit_network import (
 )
 
 
-@nb.njit(cache=True)
+@compiled()
 def inject(net, packet, source, target, flits, group, ready, emission):
     """Hand a packet to the NIU of node `source` at cycle `ready`; its flits leave in `emission` cycles at the soonest."""
     p = packets_of(net)[packet]
@@ -52,7 +51,7 @@ def inject(net, packet, source, target, flits, group, ready, emission):
     enqueue(net, packet)
 
 
-@nb.njit(cache=True)
+@compiled()
 def enqueue(net, packet):
     """Put a packet whose record is filled in at the end of its NIU's queue."""
     p = packets_of(net)[packet]
@@ -67,7 +66,7 @@ def enqueue(net, packet):
     wake_node(net, p.source)
 
 
-@nb.njit(cache=True)
+@compiled()
 def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
     """Hand a multicast without receivers yet to the NIU of `source`; see `add_receiver` and `enqueue`.
 
@@ -80,7 +79,7 @@ def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
     p.tree = last_tree(net, source) if linked else new_tree(net, source)
 
 
-@nb.njit(cache=True)
+@compiled()
 def add_receiver(net, packet, target):
     """Add the unicast route to one receiver to a multicast's tree; returns its hops."""
     p = packets_of(net)[packet]
@@ -96,13 +95,13 @@ def add_receiver(net, packet, target):
     return hops
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def shorter(distance, size, node):
     """Whether the way up a ring is the shorter one; of two equal ones every other node takes it, so that both fill."""
     return 2 * distance < size or (2 * distance == size and node % 2 == 0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def route(net, node, target):
     """Output port of dimension-order routing; ports of a mesh or torus: +x, -x, +y, -y, local; of a chip: x, y, local."""
     n, t = nodes_of(net)[node], nodes_of(net)[target]
@@ -118,7 +117,7 @@ def route(net, node, target):
     return 2 if down else 3
 
 
-@nb.njit(cache=True)
+@compiled()
 def take_credits(net):
     """The credits given back in the cycle before count from now on."""
     channels, credits = channels_of(net), words_at(net.credits_at)
@@ -127,7 +126,7 @@ def take_credits(net):
     net.n_credits = 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def arrivals(net):
     """Flits that reach the buffers in this cycle."""
     slot = net.now % net.span
@@ -150,7 +149,7 @@ def arrivals(net):
     counts[slot] = 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def allocate_vcs(net, node):
     """Give packets whose head is at the front a free VC of their class at the next router, first come, first served."""
     n = nodes_of(net)[node]
@@ -167,7 +166,7 @@ def allocate_vcs(net, node):
             n.request[out] |= 1 << index
 
 
-@nb.njit(cache=True)
+@compiled()
 def oldest_head(net, base, left):
     """(number, front packet) of that input VC in the bit set `left` whose front packet's head has come first."""
     oldest = packet = NONE
@@ -180,7 +179,7 @@ def oldest_head(net, base, left):
     return oldest, packet
 
 
-@nb.njit(cache=True)
+@compiled()
 def choose_vc(net, node, c, packet, out):
     """VC for the packet at the front of input VC `c`, taken for it at output `out`; NONE when all of its class are held."""
     p = packets_of(net)[packet]
@@ -201,7 +200,7 @@ def choose_vc(net, node, c, packet, out):
     return vc
 
 
-@nb.njit(cache=True)
+@compiled()
 def take_vc(net, base, first, size):
     """Hold the first free one of `size` VCs from `first` on of the output whose VC 0 is channel `base`; NONE if none is free."""
     for i in range(first, first + size):
@@ -211,12 +210,12 @@ def take_vc(net, base, first, size):
     return NONE
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def axis(net, port):
     return port if net.kind == CHIP else port // 2
 
 
-@nb.njit(cache=True)
+@compiled()
 def switch(net, node):
     """One flit per output and input port crosses the router; multicasts, whose path is reserved, go first."""
     n = nodes_of(net)[node]
@@ -243,7 +242,7 @@ def switch(net, node):
                 break
 
 
-@nb.njit(cache=True)
+@compiled()
 def can_leave(net, node, out, c):
     """Whether there is room behind the output for the front flit of input VC `c`."""
     if out != net.ports - 1:
@@ -255,7 +254,7 @@ def can_leave(net, node, out, c):
     return gate_open(net, packet, c.sent) and take_port(net, node, c.sent == 0)
 
 
-@nb.njit(cache=True)
+@compiled()
 def cross(net, node, channel, out):
     """The flit at the front of an input VC leaves through an output port."""
     n, c = nodes_of(net)[node], channels_of(net)[channel]
@@ -288,7 +287,7 @@ def cross(net, node, channel, out):
         n.request[out] &= ~(1 << c.index)
 
 
-@nb.njit(cache=True)
+@compiled()
 def emit(net, node):
     """One flit leaves the NIU, from the queues in turn."""
     n = nodes_of(net)[node]
@@ -307,7 +306,7 @@ def emit(net, node):
                 return
 
 
-@nb.njit(cache=True)
+@compiled()
 def emission_due(net, packet):
     """Whether the source of a packet has its next flit ready."""
     p = packets_of(net)[packet]
@@ -316,7 +315,7 @@ def emission_due(net, packet):
     return net.now >= p.ready and (p.tree == NONE or may_leave(net, packet))
 
 
-@nb.njit(cache=True)
+@compiled()
 def send_flit(net, packet, node, channel):
     """The next flit of a packet leaves its NIU for an input VC of its router."""
     p, link = packets_of(net)[packet], links_of(net)[node * (net.ports + 1)]
@@ -336,7 +335,7 @@ def send_flit(net, packet, node, channel):
     report(net, LEFT, packet, node, net.now + 1)
 
 
-@nb.njit(cache=True)
+@compiled()
 def leave_queue(net, node, p):
     """A packet has left its NIU: the next one of its queue may be sent from the next cycle on."""
     n = nodes_of(net)[node]
@@ -348,7 +347,7 @@ def leave_queue(net, node, p):
     following.ready = max(following.ready, net.now + 1)
 
 
-@nb.njit(cache=True)
+@compiled()
 def step(net):
     """Cycle `net.now` of all routers and NIUs; those with nothing to do are left out."""
     net.n_events = 0
@@ -365,7 +364,7 @@ def step(net):
                 active[word] &= ~(1 << bit)
 
 
-@nb.njit(cache=True)
+@compiled()
 def step_node(net, node):
     """One cycle of a router and its NIU; whether it has anything left to do."""
     n = nodes_of(net)[node]
@@ -384,7 +383,7 @@ def step_node(net, node):
     return busy != 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def next_cycle(net):
     """The next cycle in which anything can happen, or NONE: the network is empty, or deadlocked."""
     active = words_at(net.active_at)
@@ -398,7 +397,7 @@ def next_cycle(net):
     return NONE
 
 
-@nb.njit(cache=True)
+@compiled()
 def run_until_idle(net, limit, done):
     """Step until every packet is delivered or cycle `limit`; `done[packet]` gets the cycle at its NIU.  Whether it is idle."""
     net.now = 0

@@ -6,8 +6,7 @@ as long as in the packet model; when another sender has one of them, it tries ag
 linked one.  A reserved link carries the multicast's flits first.
 """
 
-import numba as nb
-
+from sim.compiled import compiled
 from sim.memory import lowest_bit
 from sim.noc.flit_network import (
     ARRIVED,
@@ -29,20 +28,20 @@ from sim.noc.multicast import random_wait
 NEW, RESERVED, GRANTED = 0, 1, 2
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def tree_bits(net, tree, node):
     """Outputs of a router that belong to a tree, as a bit set."""
     word = words_at(net.trees_at)[tree * net.tree_words + node // TREE_NODES]
     return word >> (4 * (node % TREE_NODES)) & 7
 
 
-@nb.njit(cache=True)
+@compiled()
 def last_tree(net, source):
     """The tree of the newest multicast of the NIU of `source`."""
     return source * TREES_PER_NIU + nodes_of(net)[source].tree
 
 
-@nb.njit(cache=True)
+@compiled()
 def new_tree(net, source):
     """An empty tree of the NIU of `source`."""
     n = nodes_of(net)[source]
@@ -53,12 +52,12 @@ def new_tree(net, source):
     return tree
 
 
-@nb.njit(cache=True)
+@compiled()
 def add_output(net, tree, node, out):
     words_at(net.trees_at)[tree * net.tree_words + node // TREE_NODES] |= 1 << (4 * (node % TREE_NODES) + out)
 
 
-@nb.njit(cache=True)
+@compiled()
 def may_leave(net, packet):
     """Whether a multicast at the front of its queue has its path; reserves it, or tries to, the first time."""
     p = packets_of(net)[packet]
@@ -76,7 +75,7 @@ def may_leave(net, packet):
     return p.stage == GRANTED
 
 
-@nb.njit(cache=True)
+@compiled()
 def overlaps(net, tree, own):
     """Whether links of a tree are reserved, other than those of the NIU's `own` last one (NONE: it had none)."""
     trees, reserved, n = words_at(net.trees_at), words_at(net.reserved_at), net.tree_words
@@ -87,7 +86,7 @@ def overlaps(net, tree, own):
     return taken != 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def reserve(net, p):
     """The links of a multicast's tree are its own; it may leave when its NIU knows."""
     trees, reserved, n = words_at(net.trees_at), words_at(net.reserved_at), net.tree_words
@@ -98,7 +97,7 @@ def reserve(net, p):
     sender.path, sender.attempts = p.tree, 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def wait_for_path(net, p):
     """Random exponential back-off: the window doubles with every failure."""
     sender = nodes_of(net)[p.source]
@@ -108,7 +107,7 @@ def wait_for_path(net, p):
     p.ready = net.now + random_wait(window, (net.backoff_seed * net.n_nodes + p.source) * 4294967296 + sender.draws)
 
 
-@nb.njit(cache=True)
+@compiled()
 def cross_multicasts(net, node):
     """Multicast flits cross the router; (bit set of input VCs that may send no more, that of outputs used)."""
     n = nodes_of(net)[node]
@@ -127,7 +126,7 @@ def cross_multicasts(net, node):
     return used, taken
 
 
-@nb.njit(cache=True)
+@compiled()
 def branches_free(net, node, untaken, outs, first):
     """Whether a flit can go to all outputs of `outs`."""
     if untaken != outs:
@@ -139,7 +138,7 @@ def branches_free(net, node, untaken, outs, first):
     return outs >> (net.ports - 1) & 1 == 0 or take_port(net, node, first)
 
 
-@nb.njit(cache=True)
+@compiled()
 def branch(net, node, c, packet, outs):
     """The front flit of input VC `c` leaves through all outputs of `outs`."""
     p, n = packets_of(net)[packet], nodes_of(net)[node]
@@ -167,7 +166,7 @@ def branch(net, node, c, packet, outs):
         n.multicasts &= ~(1 << c.port)
 
 
-@nb.njit(cache=True)
+@compiled()
 def free_links(net, p, node, outs):
     """The tail of a multicast has left a router; links that its sender has reserved again stay so."""
     path = nodes_of(net)[p.source].path

@@ -4,9 +4,9 @@
 index needs to know.
 """
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.noc.packet import LINK_DTYPE, PORT_TICKS
 from sim.tables import table
 
@@ -190,39 +190,39 @@ node_table, channel_table, event_table = table(NODE), table(CHANNEL), table(EVEN
 packet_table, link_table, words_at = table(PACKET), table(LINK_DTYPE), table(WORD)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def packets_of(net):
     return packet_table(net.packets_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def nodes_of(net):
     return node_table(net.nodes_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def channels_of(net):
     return channel_table(net.channels_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def links_of(net):
     """(ports + 1) per node: from the NIU, then by output port."""
     return link_table(net.links_at)
 
 
-@nb.njit(inline="always")
+@compiled(inline="always")
 def events_of(net):
     return event_table(net.events_at)
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def wake_node(net, node):
     """Let a router take part from the next time the nodes are stepped."""
     words_at(net.active_at)[node // NODES_PER_WORD] |= 1 << (node % NODES_PER_WORD)
 
 
-@nb.njit(cache=True)
+@compiled()
 def report(net, kind, packet, node, time):
     """Tell the network's user that a packet's head (BEGUN) or tail (LEFT) leaves its NIU, or its tail is in one (ARRIVED)."""
     e = events_of(net)[net.n_events]
@@ -230,7 +230,7 @@ def report(net, kind, packet, node, time):
     net.n_events += 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def hand_on(net, output, packet, latency):
     """Put a flit on the wire of an output VC."""
     c = channels_of(net)[output]
@@ -242,7 +242,7 @@ def hand_on(net, output, packet, latency):
     counts[slot] += 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def leave_buffer(net, c):
     """The front flit of input VC `c` goes, and its place goes back to the router before as a credit."""
     c.first = c.first + 1 if c.first + 1 < net.buffer else 0
@@ -251,7 +251,7 @@ def leave_buffer(net, c):
     net.n_credits += 1
 
 
-@nb.njit(cache=True)
+@compiled()
 def take_port(net, node, first):
     """Whether a flit may pass the L1 port of the node's tile in this cycle; heads are not stored and pass freely."""
     tile = nodes_of(net)[node].l1_port
@@ -264,7 +264,7 @@ def take_port(net, node, first):
     return True
 
 
-@nb.njit(cache=True)
+@compiled()
 def gate_open(net, packet, sent):
     """Whether the write queue of the DRAM channel takes the next flit of a write, of which `sent` are in it.
 

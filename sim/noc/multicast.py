@@ -5,16 +5,16 @@ the tree while they pass; VCs of broadcasts are their own (reference section 2.4
 its path, 8 cycles per hop each way, and holds the sender's NIU until its tail has left (law of reference section 2.5).
 """
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.noc.packet import HELD, MAX_ROUTE, occupancy
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
 
 PATH_TAKEN = -2
 
 
-@nb.njit(cache=True)
+@compiled()
 def grow_tree(links, p, noc, source, target, size):
     """Add the route to one receiver to the multicast tree; returns (tree size, head offset at the receiver's NIU)."""
     index = link_index(p.tiles, noc, source, INJECT)
@@ -37,7 +37,7 @@ def grow_tree(links, p, noc, source, target, size):
     return size, offset
 
 
-@nb.njit(cache=True)
+@compiled()
 def list_receivers(p, workers, noc, source, x0, y0, x1, y1, loopback, receivers):
     """Fill `receivers` with (tile, 0) of the workers that `send_multicast` would reach; returns their number."""
     columns = ((x1 - x0) if noc == 0 else (x0 - x1)) % p.width + 1
@@ -53,7 +53,7 @@ def list_receivers(p, workers, noc, source, x0, y0, x1, y1, loopback, receivers)
     return n
 
 
-@nb.njit(cache=True)
+@compiled()
 def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, path_open, keep, flits, time, receivers):
     """Send one packet to every worker tile of the rectangle from (x0, y0) to (x1, y1) in the NoC's direction of travel.
 
@@ -100,7 +100,7 @@ def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, pat
     return n, start, start + busy
 
 
-@nb.njit(cache=True)
+@compiled()
 def random_wait(window, number):
     """1 to `window` cycles until a sender whose path was another's tries again; the same `number` draws the same.
 

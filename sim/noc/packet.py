@@ -22,9 +22,9 @@ by flit (ISA DRAMTile); else such a packet goes the way of others.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 
-import numba as nb
 import numpy as np
 
+from sim.compiled import compiled
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
@@ -127,13 +127,13 @@ def build_noc_params(arch):
     return params
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def occupancy(cost, flits):
     """Cycles in which a source emits a packet, at `cost` / 1024 cycles per flit of a long one."""
     return flits if flits < LONG_PACKET else flits * cost >> 10
 
 
-@nb.njit(cache=True)
+@compiled()
 def prepare(p, pk, noc, source, target, flits, response, cost):
     """Make packet record `pk` ready for its first `head_event` at the source; `cost`: see `occupancy`."""
     pk.noc, pk.tile, pk.flits, pk.response = noc, source, flits, response
@@ -147,7 +147,7 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
     pk.hop = pk.dateline = pk.delivered = 0
 
 
-@nb.njit(cache=True)
+@compiled()
 def head_event(links, ports, p, packets, index, now):
     """The head of a packet reaches its next link at cycle `now`.
 
@@ -183,7 +183,7 @@ def head_event(links, ports, p, packets, index, now):
     return pk.time
 
 
-@nb.njit(cache=True)
+@compiled()
 def claim(links, ports, p, packets, index, now, others):
     """Give a packet the VC chosen for it; returns the stack (by `next`) of packets that can claim now, on top of `others`."""
     pk = packets[index]
@@ -232,13 +232,13 @@ def claim(links, ports, p, packets, index, now, others):
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def latency_behind(links, p, pk, hop):
     """Cycles from a link on the route of a packet, which is not the last, to the next link."""
     return links[pk.route[hop] // N_VCS].latency if pk.local == 0 else p.local - p.eject
 
 
-@nb.njit(cache=True)
+@compiled()
 def follow_route(links, p, pk):
     """Set the link that the head of a packet reaches behind the present one: x first on NoC 0, y first on NoC 1."""
     if pk.x_hops + pk.y_hops == 0:
@@ -257,7 +257,7 @@ def follow_route(links, p, pk):
     pk.tile = links[pk.link].next_tile
 
 
-@nb.njit(cache=True)
+@compiled()
 def release(links, p, packets, index, hop, first, last, now, others):
     """Set the VCs of hops `first` down to `last` free when the tail leaves them; the head has claimed `hop`.
 
@@ -289,7 +289,7 @@ def release(links, p, packets, index, hop, first, last, now, others):
     return others
 
 
-@nb.njit(cache=True)
+@compiled()
 def set_free(links, packets, channel, free, others):
     """Set a VC (link * N_VCS + VC) free from cycle `free` on; the first that waits for it comes on top of `others`."""
     link, vc = links[channel // N_VCS], channel % N_VCS
@@ -304,7 +304,7 @@ def set_free(links, packets, channel, free, others):
     return waiting
 
 
-@nb.njit(cache=True)
+@compiled()
 def enter_buffer(links, packets, channel, flits, room, free, others):
     """Flits stand in the buffer behind a VC, which is free from `free` on if another packet like this finds room there."""
     link, vc = links[channel // N_VCS], channel % N_VCS
@@ -315,7 +315,7 @@ def enter_buffer(links, packets, channel, flits, room, free, others):
     return set_free(links, packets, channel, free, others)
 
 
-@nb.njit(cache=True)
+@compiled()
 def leave_buffer(links, packets, channel, flits, room, now, others):
     """Flits go on from the buffer behind a VC; it is set free if it was held for want of room."""
     link, vc = links[channel // N_VCS], channel % N_VCS

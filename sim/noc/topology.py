@@ -4,19 +4,19 @@ NoC 0 runs +x and +y and routes x first, then y; NoC 1 runs -y and -x and routes
 A tile is y * width + x in NoC-0 physical coordinates.  Its four output links per NoC: NIU to router, x, y, router to NIU.
 """
 
-import numba as nb
+from sim.compiled import compiled
 
 INJECT, X_OUT, Y_OUT, EJECT = 0, 1, 2, 3
 LINKS_PER_TILE = 4
 
 
-@nb.njit(cache=True, inline="always")
+@compiled(inline="always")
 def link_index(tiles, noc, tile, direction):
     """Index of a tile's output link in the link array of both NoCs (`tiles`: number of tiles)."""
     return (noc * tiles + tile) * LINKS_PER_TILE + direction
 
 
-@nb.njit(cache=True)
+@compiled()
 def offsets(width, height, noc, source, target):
     """(hops along x, hops along y) of the unicast route."""
     dx = target % width - source % width
@@ -26,14 +26,14 @@ def offsets(width, height, noc, source, target):
     return dx % width, dy % height
 
 
-@nb.njit(cache=True)
+@compiled()
 def hops(width, height, noc, source, target):
     """Router-to-router hops of the unicast route."""
     x_hops, y_hops = offsets(width, height, noc, source, target)
     return x_hops + y_hops
 
 
-@nb.njit(cache=True)
+@compiled()
 def next_hop(width, height, noc, tile, target):
     """(output direction, next tile) of the unicast route from `tile`, which is not `target`."""
     x, y, tx, ty = tile % width, tile // width, target % width, target // width

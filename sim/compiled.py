@@ -1,0 +1,28 @@
+"""The decorator of functions of the compiled lane: numba's `njit` with its disk cache, one compilation per types of arguments.
+
+To numba a constant in a call is a type of its own, for which it would compile the called function anew, although the
+machine code makes nothing of it: a quarter of the first start.
+"""
+
+from numba.core import types
+from numba.core.registry import CPUDispatcher
+
+
+class Dispatcher(CPUDispatcher):
+    """Takes constants that a compiled function passes on as values of their type."""
+
+    def get_call_template(self, args, kws):
+        """As numba's, for the types of constants."""
+        plain = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(types.unliteral, args)), plain)
+
+
+def compiled(*, inline="never"):
+    """Decorator; `inline`: "always" puts the function's code into its callers before they are compiled."""
+
+    def decorate(function):
+        dispatcher = Dispatcher(function, targetoptions={"nopython": True, "boundscheck": None, "inline": inline})
+        dispatcher.enable_caching()
+        return dispatcher
+
+    return decorate
