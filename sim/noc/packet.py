@@ -11,8 +11,8 @@ A waiting packet stands in the input buffers of the routers behind it, `buffer` 
 the next packet only while the buffer has room for another like it.  Claimed link by claimed link the cycle in which the
 tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link
 before, and only when the buffer behind has room.  A request keeps to one static VC, whose credits also cover the flits on
-the wire; responses change between dynamic VCs, and theirs do not.  Flits of different VCs interleave on a link; a packet of one flit
-therefore never waits for a long one of another class, which it delays by one cycle.
+the wire; responses change between dynamic VCs, and theirs do not.  Flits of different VCs interleave on a link; a packet
+of one flit therefore never waits for a long one of another class, which it delays by one cycle.
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
 together.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
