@@ -11,8 +11,9 @@ A waiting packet stands in the input buffers of the routers behind it, `buffer` 
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
 the next packet only while the buffer has room for another like it.  Claimed link by claimed link the cycle in which the
 tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link
-before, and only when the buffer behind has room.  Flits of different VCs interleave on a link; a packet of one flit
-therefore never waits for a long one of another class, which it delays by one cycle.
+before, and only when the buffer behind has room.  A request's buffers have the documented depth and their credits also cover
+the flits on the wire; a response's depth is fitted, with the wire beside it.  Flits of different VCs interleave on a link; a
+packet of one flit therefore never waits for a long one of another class, which it delays by one cycle.
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
 together.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
@@ -67,7 +68,7 @@ PACKET_DTYPE = np.dtype(
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue"
+        "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue request_buffer"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
     align=True,
@@ -115,6 +116,7 @@ def build_noc_params(arch):
     p["hop"], p["inject"] = arch["noc.hop_cycles"], arch["noc.niu_to_router_cycles"]
     p["eject"], p["local"] = arch["noc.router_to_niu_cycles"], arch["noc.local_cycles"]
     p["buffer"], p["reserve"] = arch["noc.buffer_flits"], 2 * arch["noc.reserve_cycles_per_hop"]
+    p["request_buffer"] = arch["noc.request_buffer_flits"]
     p["read_cost"] = round(arch["noc.read_flit_cycles"] * 1024)
     p["write_cost"] = round(arch["noc.write_flit_cycles"] * 1024)
     p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
@@ -133,14 +135,21 @@ def occupancy(cost, flits):
     return flits if flits < LONG_PACKET else flits * cost >> 10
 
 
+@compiled(inline="always")
+def depth(p, pk):
+    """Flits of a packet that one router's buffer holds."""
+    return p.request_buffer if pk.response == REQUEST else p.buffer
+
+
 @compiled()
 def prepare(p, pk, noc, source, target, flits, response, cost):
     """Make packet record `pk` ready for its first `head_event` at the source; `cost`: see `occupancy`."""
     pk.noc, pk.tile, pk.flits, pk.response = noc, source, flits, response
     pk.x_hops, pk.y_hops = offsets(p.width, p.height, noc, source, target)
     pk.link = link_index(p.tiles, noc, source, INJECT)
-    pk.held = (flits - 1) // p.buffer
-    pk.rest = flits - pk.held * p.buffer
+    buffer = depth(p, pk)
+    pk.held = (flits - 1) // buffer
+    pk.rest = flits - pk.held * buffer
     pk.answered, pk.gate, pk.mixed = 0, -1, 0
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
@@ -265,13 +274,14 @@ def release(links, p, packets, index, hop, first, last, now, others):
     """
     pk = packets[index]
     if hop > pk.held:
-        others = leave_buffer(links, packets, pk.route[hop - pk.held - 1], pk.rest, p.buffer, now, others)
+        others = leave_buffer(links, packets, pk.route[hop - pk.held - 1], pk.rest, depth(p, pk), now, others)
     if last < 0:
         return others
     leaves = pk.done[hop]
     for i in range(hop, last - 1, -1):
         if i < hop:
-            leaves = max(pk.done[i], leaves - p.buffer - latency_behind(links, p, pk, i))
+            on_wire = 0 if pk.response == REQUEST else latency_behind(links, p, pk, i)
+            leaves = max(pk.done[i], leaves - depth(p, pk) - on_wire)
         if i > first:
             continue
         free = max(leaves, now)
@@ -280,7 +290,7 @@ def release(links, p, packets, index, hop, first, last, now, others):
             pk.next_gone = p.gone
             p.gone = index
         if pk.delivered == 0:
-            others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
+            others = enter_buffer(links, packets, pk.route[i], pk.rest, depth(p, pk), free, others)
         elif i == hop and pk.answered != 0 and pk.local == 0:
             pk.stands = pk.route[i] + 1
             others = enter_buffer(links, packets, pk.route[i], 1, links[pk.route[i] // N_VCS].requests, free, others)

@@ -33,8 +33,9 @@ class Packet:
         self.index, self.flits = index, traffic["flits"]
         self.response, self.dynamic = traffic["response"], traffic["dynamic"]
         self.local = traffic["source"] == traffic["target"]
-        self.held = (self.flits - 1) // arch["noc.buffer_flits"]
-        self.rest = self.flits - self.held * arch["noc.buffer_flits"]
+        self.buffer = arch["noc.buffer_flits" if self.response else "noc.request_buffer_flits"]
+        self.held = (self.flits - 1) // self.buffer
+        self.rest = self.flits - self.held * self.buffer
         self.route = route_of(*arch.noc_size, traffic["noc"], traffic["source"], traffic["target"])
         self.links = [(traffic["noc"], tile, direction) for tile, direction, _ in self.route]
         self.hop, self.vcs, self.done, self.delivered = 0, [], [], None
@@ -126,13 +127,13 @@ class Reference:
         leaves = packet.done[-1]
         for hop in range(len(packet.done) - 1, min(hops, default=len(packet.done)) - 1, -1):
             if hop < len(packet.done) - 1:
-                room = self.arch["noc.buffer_flits"] + self.through(packet, hop)
+                room = packet.buffer + (self.through(packet, hop) if packet.response else 0)
                 leaves = max(packet.done[hop], leaves - room)
             if hop in hops:
                 place, free = (packet.links[hop], packet.vcs[hop]), max(leaves, self.now)
                 if packet.delivered is None:
                     self.standing[place] = self.standing.get(place, 0) + packet.rest
-                    if self.standing[place] + packet.rest > self.arch["noc.buffer_flits"]:
+                    if self.standing[place] + packet.rest > packet.buffer:
                         self.full[place] = free
                         continue
                 result += self.free(*place, free)
@@ -144,7 +145,7 @@ class Reference:
             return []
         place = packet.links[hop], packet.vcs[hop]
         self.standing[place] -= packet.rest
-        if place not in self.full or self.standing[place] + packet.rest > self.arch["noc.buffer_flits"]:
+        if place not in self.full or self.standing[place] + packet.rest > packet.buffer:
             return []
         return self.free(*place, max(self.full.pop(place), self.now))
 

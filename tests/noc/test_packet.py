@@ -130,14 +130,17 @@ def test_a_blocked_packet_holds_the_links_behind_it():
 
 def test_a_blocked_packet_that_fits_into_a_buffer_holds_no_link():
     """A short packet waits in the input buffer of the router, off the link it came over."""
-    busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), WORMHOLE["noc.buffer_flits"])
+    busy, waits = (
+        (0, 0, tile(5, 2), tile(5, 5), 257),
+        (0, 0, tile(1, 2), tile(5, 5), WORMHOLE["noc.request_buffer_flits"]),
+    )
     behind = (100, 0, tile(2, 2), tile(4, 2), 1)
     assert delivered(busy, waits, behind)[2] == delivered(behind)[0]
 
 
 def test_short_packets_fill_a_buffer():
     """Column 5 is busy; as many short packets wait for it as a buffer holds, the next one stays on the link behind."""
-    room = WORMHOLE["noc.buffer_flits"]
+    room = WORMHOLE["noc.request_buffer_flits"]
     busy = (0, 0, tile(5, 2), tile(5, 5), 257)
     waiting = [(0, 0, tile(1, 2), tile(5, 5), 1)] * (room + 2)
     behind = (100, 0, tile(2, 2), tile(4, 2), 1)
