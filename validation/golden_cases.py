@@ -3,7 +3,6 @@
 See `validation.numerics` for the cases themselves.
 """
 
-import functools
 import hashlib
 from pathlib import Path
 
@@ -56,15 +55,10 @@ def simulate(spec):
     folder, _, number = spec
     record = read_index(folder)[number]
     try:
-        bad, total = case_result(Path(folder), record, _device(ARCHS[record.get("arch", "wh")]))
+        with tt.create_device(0, arch=ARCHS[record.get("arch", "wh")], numerics="exact") as device:
+            bad, total = case_result(Path(folder), record, device)
     except Skip as why:
         raise UsageError(str(why)) from None
     except (KeyError, ValueError, OSError) as error:
         raise UsageError(f"the case cannot be read: {error!r}") from None
     return 100.0 * (1 - bad / max(total, 1))
-
-
-@functools.cache
-def _device(arch):
-    """A simulated chip that serves all cases of a process; it ends with the process."""
-    return tt.create_device(0, arch=arch, numerics="exact")

@@ -83,6 +83,16 @@ def test_golden_cases_and_recordings_are_found_below_any_of_the_folders(folder, 
     }  # fmt: skip
 
 
+def test_kinds_share_a_process(folder, tmp_path_factory):
+    """A golden case, even one whose arrays are missing, leaves no device behind that a row of another kind would meet."""
+    golden = tmp_path_factory.mktemp("golden")
+    case = {"name": "one", "arch": "bh", "op": "mm", "in_format": "bf16", "out_format": "bf16", "dst_fp32": False}
+    (golden / "index.json").write_text(json.dumps([case | {"fidelity": "LoFi"}]))
+    result = run_folders([folder, golden], 1, lambda text: None, keep=False)
+    assert [skipped["why"].startswith("its simulation failed") for skipped in result["skipped"]["numerics"]] == [True]
+    assert result["skipped"]["streaming"] == [] and len(result["rows"]["streaming"]) == 20
+
+
 def test_a_recording_is_replayed_in_both_modes(tmp_path):
     read = {"proc": "BRISC", "noc": "NOC_0", "src_device_id": 0, "sx": 1, "sy": 1, "dx": 2, "dy": 1}
     read |= {"type": "READ", "num_bytes": 64}
