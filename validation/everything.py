@@ -137,7 +137,7 @@ def _add(total, selection, rows, skipped, plots):
     if getattr(importlib.import_module(selection.module), "RANKED", False):
         pairs = [(row["measured"], row["simulated"]) for row in rows]
         total["rank_correlation"][name] = rank_correlation(*zip(*pairs, strict=True)) if pairs else None
-    if plots and rows:
+    if plots and rows and name not in FOLDERS:  # bits are equal or not
         from validation.plots import plot_rows
 
         plot_rows(rows, Path(plots) / f"validation_{name.replace(' ', '_')}.png", f"validate {name}")

@@ -37,25 +37,29 @@ def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded
         chip = device.chip
         longest = int(statistics.thread_totals(chip, statistics.TRISC0 + 1)["longest"])
         program_ns = statistics.program_cycles(chip) * 1000 / chip.arch.clock_mhz
-        return [longest, *runs_ns(device.arch, program, program_ns)]
+        return [longest, *runs_ns(device.arch, program, program_ns, in0_sharded)]
     finally:
         tt.close_device(device)
 
 
-def runs_ns(arch, program, program_ns):
+def runs_ns(arch, program, program_ns, in0_sharded):
     """(traced, untraced) ns per run when a program of `program_ns` runs again and again, as in the report's loop.
 
     Its configuration is written while the run before goes on (`sim.dispatch`), so a run takes the longer of the two;
     untraced it also takes as long as the host needs to enqueue it.
     """
     costs, cost = Costs(arch), program_cost(program._state.snapshot(0), arch)
-    busy_ns = throttled(arch, program_ns) + arch["dispatch.op_gap_ns"]
+    busy_ns = throttled(arch, program_ns, in0_sharded) + arch["dispatch.op_gap_ns"]
     traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
     return max(busy_ns, traced), max(busy_ns, untraced, arch["host.enqueue_program_ns"])
 
 
-def throttled(arch, program_ns):
-    """Mean ns of a program in the report's loop: under lasting load the clock falls to what the board's power allows."""
+def throttled(arch, program_ns, in0_sharded):
+    """Mean ns of a program in the report's loop: under lasting load the clock falls to what the board's power allows.
+
+    It falls less when the operands come from DRAM.
+    """
+    sustained_mhz = arch["clock.sustained_mhz" if in0_sharded else "clock.sustained_dram_mhz"]
     full_ns = arch["clock.full_clock_ms"] * 1e6 / (WARM_UP_RUNS + MEASURED_RUNS)
     lasting_ns = max(0.0, program_ns - full_ns)
-    return program_ns + lasting_ns * (arch.clock_mhz / arch["clock.sustained_mhz"] - 1)
+    return program_ns + lasting_ns * (arch.clock_mhz / sustained_mhz - 1)
