@@ -35,7 +35,7 @@ def matmul(capture):
         tt.close_device(device)
 
 
-def capture_overhead(rounds=3):
+def capture_overhead(rounds=5):
     """(ratio of the fastest captured run to the fastest plain one, ratio of the file to its data and kernel texts)."""
     matmul(False)  # warms caches
     plain, captured = [], []
