@@ -134,12 +134,12 @@ class Chip:
         self._build_cores(width)
         self._build_pools()
         self._idle_links = build_links(arch)
-        self._place("links", self._idle_links.copy(), "n_links")
+        self._place("links", self._idle_links.copy())
         self._place("ports", build_ports(arch))
         self._place("noc_params", build_noc_params(arch))
         self._build_flits()
         self._place("channels", build_channels(arch), "n_channels")
-        self._place("banks", build_banks(arch), "n_banks")
+        self._place("banks", build_banks(arch))
         self._place("dram_params", build_dram_params(arch))
         chunks_per_bank = -(-arch.dram_bank_bytes // CHUNK_BYTES)
         m["chunk_bytes"], m["chunks_per_bank"] = CHUNK_BYTES, chunks_per_bank
@@ -169,8 +169,8 @@ class Chip:
 
     def _build_cores(self, width):
         n_threads = self.n_workers * THREADS_PER_CORE
-        cores = self._place("cores", np.zeros(self.n_workers, st.CORE), "n_cores")
-        threads = self._place("threads", np.zeros(n_threads, st.THREAD), "n_threads")
+        cores = self._place("cores", np.zeros(self.n_workers, st.CORE))
+        threads = self._place("threads", np.zeros(n_threads, st.THREAD))
         for index, (x, y) in enumerate(self.arch.worker_coords):
             cores[index]["tile"], cores[index]["x"], cores[index]["y"] = y * width + x, x, y
         threads["core"] = np.arange(n_threads) // THREADS_PER_CORE
@@ -179,9 +179,9 @@ class Chip:
         self._place("circular_buffers", np.zeros((self.n_workers, 32, ctx.CB_WORDS), np.int64))
         self._place("stalls", np.zeros((n_threads, st.N_REASONS), np.int64))
         self._place("noc_words", np.zeros((n_threads, st.NOC_WORDS), np.int64))
-        self._place("lines", np.zeros((1, 3), np.int64), "n_lines")
+        self._place("lines", np.zeros((1, 3), np.int64))
         self._line_sources = [None]
-        self._place("launches", np.zeros(64, st.LAUNCH), "n_launches")
+        self._place("launches", np.zeros(64, st.LAUNCH))
         self._place("done", np.zeros(64, np.int64))
         self._place("log", np.zeros(1, st.LOG), "log_capacity")
         self._place("noc_calls", np.zeros(1, st.NOC_CALL), "noc_calls_capacity")
@@ -207,11 +207,11 @@ class Chip:
         m["free_transaction"] = -1
         self._grow_transactions(1 << 13)
         m["staging_bytes"] = m["max_packet"]
-        self._place("staging_free", np.zeros(0, np.int64), "staging_slots")
+        self._place("staging_free", np.zeros(0, np.int64))
         self._place("staging_uses", np.zeros(0, np.int64))
         self._place("staging", np.zeros((0, int(m["staging_bytes"])), np.uint8))
         self._grow_staging(1 << 11)
-        self._place("spare_chunks", np.zeros(4 * CHUNKS_PER_SLAB, np.int64), "n_spare_capacity")
+        self._place("spare_chunks", np.zeros(4 * CHUNKS_PER_SLAB, np.int64))
         self._add_chunks()
 
     def _build_flits(self):
@@ -259,7 +259,7 @@ class Chip:
         free[left : left + count] = np.arange(slots + count - 1, slots - 1, -1)
         uses[:slots] = self._arrays["staging_uses"]
         self._place("staging", staging)
-        self._place("staging_free", free, "staging_slots")
+        self._place("staging_free", free)
         self._place("staging_uses", uses)
         m["staging_left"] = left + count
 
@@ -616,7 +616,7 @@ class Chip:
         old = self._arrays["lines"]
         new = np.zeros((len(self._line_sources), 3), np.int64)
         new[: len(old)] = old
-        self._place("lines", new, "n_lines")
+        self._place("lines", new)
         return base
 
     # --- functional memory

@@ -112,12 +112,11 @@ _ADDRESSES = (
     "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self"
 ).split()
 _COUNTERS = (
-    "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_threads n_cores n_tiles n_links "
-    "n_channels n_banks n_lines n_launches n_done log_on n_log log_capacity staging_slots staging_left staging_bytes "
-    "n_spare chunk_bytes chunks_per_bank l1_size bank_bytes data_on grid_width flit_bytes max_packet max_cycles "
-    "fuel stop error error_thread error_a error_b error_c error_line reserved_end l1_congruence dram_read_congruence "
-    "dram_write_congruence allow_small operations unpack_joint semaphore_base n_spare_capacity n_source_words n_dst_words "
-    "trace_start record_on n_noc_calls noc_calls_capacity"
+    "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
+    "n_done log_on n_log log_capacity staging_left staging_bytes n_spare chunk_bytes chunks_per_bank l1_size "
+    "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
+    "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations semaphore_base "
+    "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).

@@ -68,13 +68,10 @@ def issue_multicast(m, thread, now):
         fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
         return -1
     cost = m.issue_multicast if t.attempts == 0 else 0
-    n, left, free = multicast_packet(m, thread, now + cost, address, noc, loopback, is_open, linked, flits)
+    n, left, free = multicast_packet(m, thread, now + cost, address, noc, expected, loopback, is_open, linked, flits)
     if n == PATH_TAKEN:
         return reserve_again(m, thread, now + cost)
     if n < 0:
-        return -1
-    if n != expected:
-        fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
         return -1
     keep = path if linked != 0 else 0  # unlinked, every packet reserves its path anew (timing reference, section 2.5)
     if noc == 0:
@@ -122,8 +119,11 @@ def reserve_again(m, thread, now):
 
 
 @compiled()
-def multicast_packet(m, thread, time, address, noc, loopback, is_open, keep, flits):
-    """Route one multicast packet; receivers land in the machine's receiver list.  Returns (n or -1, left, free)."""
+def multicast_packet(m, thread, time, address, noc, expected, loopback, is_open, keep, flits):
+    """Route one multicast packet; receivers, `expected` in number, land in the machine's receiver list.
+
+    Returns (their number, PATH_TAKEN or -1 after a fault; cycle at which it starts to leave; cycle at which its tail has left).
+    """
     t = threads_of(m)[thread]
     x1, y1 = (address >> 36) & 63, (address >> 42) & 63
     x0, y0 = (address >> 48) & 63, (address >> 54) & 63
@@ -150,6 +150,9 @@ def multicast_packet(m, thread, time, address, noc, loopback, is_open, keep, fli
     t.attempts = 0
     if n == 0:
         fail(m, thread, Fault.MULTICAST_EMPTY, address, 0, 0)
+        return -1, 0, 0
+    if n != expected:
+        fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
         return -1, 0, 0
     return n, left, free
 
@@ -193,13 +196,10 @@ def issue_multicast_increment(m, thread, now):
     if not (valid_noc(m, thread, noc, -1) and check_l1(m, thread, t.core, offset, 4, True)):
         return -1
     cost = m.issue_atomic if t.attempts == 0 else 0
-    n, left, _ = multicast_packet(m, thread, now + cost, address, noc, 0, 0, 0, 1)
+    n, left, _ = multicast_packet(m, thread, now + cost, address, noc, expected, 0, 0, 0, 1)
     if n == PATH_TAKEN:
         return reserve_again(m, thread, now + cost)
     if n < 0:
-        return -1
-    if n != expected:
-        fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
         return -1
     receivers, chain = receivers_of(m), -1
     for i in range(n):

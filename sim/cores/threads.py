@@ -51,8 +51,6 @@ def fail(m, thread, code, a, b, c):
     if m.stop != STOP_ERROR:
         m.stop, m.error, m.error_thread = STOP_ERROR, code, thread
         m.error_a, m.error_b, m.error_c = a, b, c
-        if thread >= 0:
-            m.error_line = threads_of(m)[thread].line
 
 
 @compiled(inline="always")

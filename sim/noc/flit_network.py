@@ -25,7 +25,7 @@ _ARRAYS = "packets nodes channels buffers wires wire_counts credits events activ
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
         "kind width height n_nodes classes queues ports vcs unicast_vcs multicast_vc local_vc inputs buffer hop inject eject local "
-        "port_ticks niu_requests gate_queue span wire_room words tree_words now in_flight moved n_packets n_credits n_events "
+        "port_ticks niu_requests gate_queue span wire_room words tree_words now in_flight moved n_credits n_events "
         "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
@@ -108,7 +108,6 @@ class Network:
     def place_packets(self, packets):
         """Use this array of `PACKET` from now on."""
         self.place("packets", packets)
-        self.net["n_packets"] = len(packets)
 
     @staticmethod
     def _channels(n_nodes, ports, vcs, buffer):
