@@ -24,7 +24,8 @@ from sim.dram.timing import hashed_set
 TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "bus_free write_free gap_begin gap_end writing written activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
+        "bus_free write_free gap_begin gap_end writing written activate_at "
+        "read_bytes write_bytes row_hits row_misses refreshes busy"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
@@ -33,8 +34,8 @@ BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".spl
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes ticks_per_kib activate precharge row_active activate_spacing "
-        "write_recovery refresh_interval refresh_time turnaround drain_ticks read_latency write_latency partial_bytes partial_ticks "
-        "link_ticks_per_kib request_ticks device_acknowledges"
+        "write_recovery refresh_interval refresh_time turnaround drain_ticks read_latency write_latency "
+        "partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
     align=True,
 )  # fmt: skip
