@@ -4,8 +4,8 @@ The head of a packet takes the links of its route in the order in which heads ar
 channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
 which keeps the tori free of deadlock (reference section 2.4).  Each class has two VCs: a packet whose VC is static takes
-the first, a dynamic one whichever is free; an ejection link lends both to every response.  What a tile sends to itself
-takes its injection and ejection links on a VC of its own.
+the first, a dynamic one whichever is free behind its source, whose NIU sends one packet of a class at a time; an ejection
+link lends both to every response.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
@@ -175,7 +175,7 @@ def head_event(links, ports, p, packets, index, now):
     at_end = pk.link % LINKS_PER_TILE == EJECT
     dateline = 0 if at_end else pk.dateline
     queue = pk.vc = REQUEST_VCS * pk.response + 2 * dateline if pk.local == 0 else LOCAL_VC
-    either = pk.local == 0 and (pk.dynamic != 0 or (at_end and pk.response != REQUEST))
+    either = pk.local == 0 and ((pk.dynamic != 0 and pk.hop > 0) or (at_end and pk.response != REQUEST))
     if either and link.vc_free[queue + 1] < link.vc_free[queue]:
         pk.vc = queue + 1
     if link.vc_free[pk.vc] == HELD:

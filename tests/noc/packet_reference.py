@@ -69,7 +69,8 @@ class Reference:
         packet.arrived = self.now
         link = packet.links[packet.hop]
         vcs = self.channels(packet)
-        either = packet.dynamic or (packet.response and packet.route[packet.hop][1] == EJECT)
+        direction = packet.route[packet.hop][1]
+        either = (packet.dynamic and direction != INJECT) or (packet.response and direction == EJECT)
         vc = min(vcs if either else vcs[:1], key=lambda vc: self.vc_free.get((link, vc), 0))
         if self.vc_free.get((link, vc), 0) == inf:
             self.queues.setdefault((link, vcs), []).append(packet)
