@@ -128,9 +128,16 @@ def test_a_dynamic_request_passes_a_blocked_one():
     assert delivered(busy, waits, behind)[2] > free + 150
 
 
+def test_a_source_sends_one_packet_of_a_class_at_a_time():
+    """Even a dynamic one waits until the blocked packet before it has left, though another virtual channel is free."""
+    busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), 257, 0, 1)
+    behind = (20, 0, tile(1, 2), tile(3, 2), 1, 0, 1)
+    assert delivered(busy, waits, behind)[2] > delivered(behind)[0] + 250
+
+
 def test_a_fourth_dynamic_request_on_a_link_gets_a_flit_per_credit():
     """Three others fill the part of a router's buffer that virtual channels share (ISA DRAMTile)."""
-    around = [(0, 0, tile(8, 2), tile(3 + i, 2), 257, 0, 1) for i in range(2)]
+    around = [(9 - 9 * i, 0, tile(8 - i, 2), tile(3 + i, 2), 257, 0, 1) for i in range(2)]
     straight = [(30 + 9 * i, 0, tile(i, 2), tile(5 + i, 2), 257, 0, 1) for i in range(2)]
     starved = 256 * WORMHOLE["noc.credit_cycles"]
     assert delivered(*around, straight[0])[2] < starved < delivered(*around, *straight)[3] < starved + 100
