@@ -8,7 +8,8 @@ It follows from the command-level model (`sim.dram.controller`), whose parameter
   full drains it first, however many reads are queued;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
 - the limits on activates (tRRD, tFAW) are one spacing between them, in the order of requests; a change of direction is one
-  turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
+  turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted), and writes shorter than
+  what a controller drains at a time, from one mark of its queue to the other, pay their share of it;
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
 Writes whose flits come mixed with those of other writes open a row with every burst.  In front of it the endpoint accepts
