@@ -185,7 +185,7 @@ def _flow_probe(row):
     flows = tuple(
         (
             (flow.integer("mst_lx"), flow.integer("mst_ly")), (flow.integer("sub_lx"), flow.integer("sub_ly")),
-            flow.integer("noc"), flow.integer("proc"), flow.integer("direction") == 1,
+            flow.integer("noc"), flow.integer("vc"), flow.integer("proc"), flow.integer("direction") == 1,
         )
         for flow in mine
     )  # fmt: skip

@@ -127,11 +127,11 @@ def write_pages_from_buffer(address, size, first, step, count):
 
 
 @kernel
-def read_core(x, y, count, size, scratch):
-    """Read `count` times `size` bytes from the L1 of the core at NoC (x, y); one barrier."""
+def read_core(x, y, count, size, scratch, noc, vc):
+    """Read `count` times `size` bytes from the L1 of the core at NoC (x, y) over a NoC and VC; one barrier."""
     for _ in range(count):
-        noc_async_read(get_noc_addr(x, y, scratch), scratch, size)
-    noc_async_read_barrier()
+        noc_async_read(get_noc_addr(x, y, scratch), scratch, size, noc, vc)
+    noc_async_read_barrier(noc)
 
 
 @kernel
@@ -167,10 +167,17 @@ def read_cores(sources, count, size, source_stride, target_stride, scratch):
 
 
 @kernel
-def write_core(x, y, count, size, scratch, target):
-    """Write `count` times `size` bytes to the L1 of the core at NoC (x, y); one barrier."""
+def write_core(x, y, count, size, scratch, target, noc, vc):
+    """Write `count` times `size` bytes to the L1 of the core at NoC (x, y) over a NoC and VC; one barrier."""
     for _ in range(count):
-        noc_async_write(scratch, get_noc_addr(x, y, target), size)
+        noc_async_write(scratch, get_noc_addr(x, y, target), size, noc, vc)
+    noc_async_write_barrier(noc)
+
+
+@kernel
+def write_once(x, y, size, scratch):
+    """One write of `size` bytes to the L1 of the core at NoC (x, y); one barrier."""
+    noc_async_write(scratch, get_noc_addr(x, y, scratch), size)
     noc_async_write_barrier()
 
 

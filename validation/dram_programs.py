@@ -281,14 +281,17 @@ def page_copy(arch, size, pages):
 
 
 def core_flows(arch, overrides, flows, count, size, mine):
-    """Cycles of flow `mine` of `flows`: (master, subordinate, NoC, RISC-V, is_read), logical cores, all at once."""
+    """Cycles of flow `mine` of `flows`: (master, subordinate, NoC, VC, RISC-V, is_read), logical cores, all at once.
+
+    The kernels of the probe are told NoC and VC at run time.
+    """
     with Bench(arch, overrides) as bench:
-        for i, (master, other, noc, riscv, is_read) in enumerate(flows):
+        for i, (master, other, noc, vc, riscv, is_read) in enumerate(flows):
             target = bench.scratch + (i + 1) * size  # flows that share a subordinate write apart from each other
             if is_read:
-                args = (*bench.noc_xy(other), count, size, bench.scratch)
+                args = (*bench.noc_xy(other), count, size, bench.scratch, noc, vc)
             else:
-                args = (*bench.noc_xy(other), count, size, bench.scratch, target)
+                args = (*bench.noc_xy(other), count, size, bench.scratch, target, noc, vc)
             bench.add(master, kernels.read_core if is_read else kernels.write_core, args, noc, riscv)
         bench.run()
         return statistics.core_cycles(bench.device.chip, bench.worker(flows[mine][0]))
@@ -314,5 +317,5 @@ def one_write(arch, is_multicast, size):
         if is_multicast:
             bench.add((0, 0), kernels.multicast_once, (x, y, x, y, 1, size, bench.scratch))
         else:
-            bench.add((0, 0), kernels.write_core, (x, y, 1, size, bench.scratch, bench.scratch))
+            bench.add((0, 0), kernels.write_once, (x, y, size, bench.scratch))
         return bench.run()

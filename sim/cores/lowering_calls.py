@@ -31,6 +31,9 @@ OPERATIONS = kernel_api.OPERATIONS | kernel_api_compute.OPERATIONS
 MAX_INLINE_DEPTH = 24
 MAX_NOPS, NOPS_CHARGED = 1 << 16, 2048  # of one call; at once: a count of plain code has 12 bits
 PAGE_ADDRESS = {"alu": 4, "mul": 1, "load": 2}  # instructions of one page-to-bank calculation
+# Instructions of a NoC call whose NoC or virtual channel is known only at run time: base of the registers and places of
+# two counters (shift, three additions); mask, shift and or into the command word.  Constants cost none of them.
+RUN_TIME_CHOICE = {"noc": 4, "vc": 3, "read_req_vc": 3}
 C_INTEGERS = {
     "uint32": lambda v: v & 0xFFFFFFFF,
     "uint16": lambda v: v & 0xFFFF,
@@ -300,6 +303,8 @@ class Calls(Expressions):
             arguments = {}
         else:
             arguments = self.integers(node, name, call.parameters, positional, keywords)
+        for choice in RUN_TIME_CHOICE.keys() & arguments.keys():
+            self.cost("alu", arguments[choice], count=RUN_TIME_CHOICE[choice])
         posts = [(post.roles, post.op, self._words(name, post, arguments)) for post in call.posts]
         result = self.temporary() if call.result else None
         self.post(posts, result)

@@ -8,7 +8,8 @@ It follows from the command-level model (`sim.dram.controller`), whose parameter
   full drains it first, however many reads are queued;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
 - the limits on activates (tRRD, tFAW) are one spacing between them, in the order of requests; a change of direction is one
-  turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted);
+  turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted), and writes shorter than
+  what a controller drains at a time, from one mark of its queue to the other, pay their share of it;
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
 Writes whose flits come mixed with those of other writes open a row with every burst.  In front of it the endpoint accepts
@@ -24,7 +25,8 @@ from sim.dram.timing import hashed_set
 TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "bus_free write_free gap_begin gap_end writing activate_at read_bytes write_bytes row_hits row_misses refreshes busy"
+        "bus_free write_free gap_begin gap_end writing written activate_at "
+        "read_bytes write_bytes row_hits row_misses refreshes busy"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
@@ -33,8 +35,8 @@ BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".spl
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes ticks_per_kib activate precharge row_active activate_spacing "
-        "write_recovery refresh_interval refresh_time turnaround read_latency write_latency partial_bytes partial_ticks "
-        "link_ticks_per_kib request_ticks device_acknowledges"
+        "write_recovery refresh_interval refresh_time turnaround drain_ticks read_latency write_latency "
+        "partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -68,6 +70,7 @@ def build_dram_params(arch):
         p[field] = round(arch[f"dram.{key}"] * per_ns)
     p["activate_spacing"] = round(max(arch["dram.t_rrd_s_ns"], arch["dram.t_faw_ns"] / 4) * per_ns)
     p["turnaround"] = round(arch["dram.direction_change_ns"] * per_ns)
+    p["drain_ticks"] = (arch["dram.write_high"] - arch["dram.write_low"]) * p["burst_bytes"] * p["ticks_per_kib"] >> 10
     if not arch["dram.refresh_per_bank"]:
         p["refresh_time"] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
@@ -129,6 +132,15 @@ def fill_gap(channel, ready, ticks, is_write):
     return begin, used
 
 
+@compiled(inline="always")
+def change_ticks(channel, p, ticks, is_write):
+    """What the bus loses before `ticks` of data; a controller changes once for all writes that it drains together."""
+    if channel.writing == is_write:
+        return 0
+    written = ticks if is_write else channel.written
+    return p.turnaround * min(written, p.drain_ticks) // p.drain_ticks
+
+
 @compiled()
 def use_bus(channel, p, ready, ticks, is_write):
     """Occupy the data bus for `ticks` from `ready` on; returns (first, last) tick of the data.
@@ -140,7 +152,7 @@ def use_bus(channel, p, ready, ticks, is_write):
     first, used = fill_gap(channel, ready, ticks, is_write)
     if used == ticks:
         return first, first + used
-    change = p.turnaround if channel.writing != is_write else 0
+    change = change_ticks(channel, p, ticks, is_write)
     closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
     free = (channel.write_free if is_write else channel.bus_free) + change
     start, end = occupy(channel, p, free, ready, ticks - used, closed)
@@ -150,6 +162,7 @@ def use_bus(channel, p, ready, ticks, is_write):
     elif change > 0 or start > free:
         channel.gap_end = 0
     if is_write:
+        channel.written = ticks + channel.writing * channel.written
         channel.write_free = end
         _, behind = occupy(channel, p, channel.bus_free + change, start, ticks - used, closed)
         channel.bus_free = max(behind, end)

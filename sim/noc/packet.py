@@ -3,9 +3,9 @@
 The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual
 channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
-which keeps the tori free of deadlock (reference section 2.4).  Responses have two VCs per dateline bit: one whose VC is
-static takes the first, a dynamic one whichever is free; an ejection link lends both to whoever comes and has one VC for
-requests.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
+which keeps the tori free of deadlock (reference section 2.4).  Each class has two VCs: a packet whose VC is static takes
+the first, a dynamic one whichever is free behind its source, whose NIU sends one packet of a class at a time; an ejection
+link lends both to every response.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
@@ -13,7 +13,9 @@ the next packet only while the buffer has room for another like it.  Claimed lin
 tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link
 before, and only when the buffer behind has room.  A request's buffers have the documented depth and their credits also cover
 the flits on the wire; a response's depth is fitted, with the wire beside it.  Flits of different VCs interleave on a link; a
-packet of one flit therefore never waits for a long one of another class, which it delays by one cycle.
+packet of one flit therefore never waits for a long one of another class, which it delays by one cycle.  All VCs share most
+of a router's buffer (ISA DRAMTile): a dynamic request that finds the other VCs of requests in use is left with one flit's
+place, and so with one flit per round trip of a credit.
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
 together.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
@@ -30,8 +32,8 @@ from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_i
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
-N_VCS = 7  # two of requests, by dateline bit; two pairs of responses, by dateline bit; one of a tile's own transfers
-FIRST_PAIR, LOCAL_VC = 2, 6
+N_VCS = 9  # two pairs of requests, by dateline bit; two of responses; one of a tile's own transfers
+REQUEST_VCS, LOCAL_VC = 4, 8
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
@@ -68,7 +70,7 @@ PACKET_DTYPE = np.dtype(
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue request_buffer"
+        "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue request_buffer shared_buffer credit"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
     align=True,
@@ -117,6 +119,7 @@ def build_noc_params(arch):
     p["eject"], p["local"] = arch["noc.router_to_niu_cycles"], arch["noc.local_cycles"]
     p["buffer"], p["reserve"] = arch["noc.buffer_flits"], 2 * arch["noc.reserve_cycles_per_hop"]
     p["request_buffer"] = arch["noc.request_buffer_flits"]
+    p["shared_buffer"], p["credit"] = arch["noc.shared_buffer_flits"], arch["noc.credit_cycles"]
     p["read_cost"] = round(arch["noc.read_flit_cycles"] * 1024)
     p["write_cost"] = round(arch["noc.write_flit_cycles"] * 1024)
     p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
@@ -171,8 +174,8 @@ def head_event(links, ports, p, packets, index, now):
     pk.arrive = now
     at_end = pk.link % LINKS_PER_TILE == EJECT
     dateline = 0 if at_end else pk.dateline
-    queue = pk.vc = (FIRST_PAIR + 2 * dateline if pk.response != 0 else dateline) if pk.local == 0 else LOCAL_VC
-    either = pk.response != 0 and pk.local == 0 and (at_end or pk.dynamic != 0)
+    queue = pk.vc = REQUEST_VCS * pk.response + 2 * dateline if pk.local == 0 else LOCAL_VC
+    either = pk.local == 0 and ((pk.dynamic != 0 and pk.hop > 0) or (at_end and pk.response != REQUEST))
     if either and link.vc_free[queue + 1] < link.vc_free[queue]:
         pk.vc = queue + 1
     if link.vc_free[pk.vc] == HELD:
@@ -214,13 +217,15 @@ def claim(links, ports, p, packets, index, now, others):
         done = max(done, start + pk.emission)
     else:
         done = max(done, pk.done[hop - 1] + latency_behind(links, p, pk, hop - 1))
+    if pk.dynamic != 0 and is_starved(link, p, pk, start):
+        done = max(done, start + (pk.flits - 1) * p.credit)
     if link.port != NO_PORT and pk.flits > 1:
         port = max(ports[link.port], start * PORT_TICKS) + (pk.flits - 1) * p.port_ticks
         ports[link.port] = port
         done = max(done, port // PORT_TICKS)
     if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
         writer = 1 + pk.route[0] // N_VCS
-        if pk.dynamic != 0 and link.writer != writer and pk.begun < before:
+        if pk.dynamic != 0 and link.writer != writer and pk.begun < max(before, link.vc_free[pk.vc ^ 1]):
             pk.mixed, pk.gate_ticks = 1, max(pk.gate_ticks, pk.fragments_ticks)
         link.writer = writer
         drained = max(ports[pk.gate], start * PORT_TICKS) + pk.gate_ticks
@@ -239,6 +244,15 @@ def claim(links, ports, p, packets, index, now, others):
         follow_route(links, p, pk)
         first_released = last_released
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
+
+
+@compiled(inline="always")
+def is_starved(link, p, pk, start):
+    """Whether requests on other VCs, full as their buffers may be, leave a dynamic one no shared place behind a link."""
+    others = 0
+    for vc in range(REQUEST_VCS):
+        others += 1 if vc != pk.vc and link.vc_free[vc] > start else 0
+    return pk.response == REQUEST and others * p.request_buffer >= p.shared_buffer
 
 
 @compiled(inline="always")
@@ -304,7 +318,7 @@ def set_free(links, packets, channel, free, others):
     """Set a VC (link * N_VCS + VC) free from cycle `free` on; the first that waits for it comes on top of `others`."""
     link, vc = links[channel // N_VCS], channel % N_VCS
     link.vc_free[vc] = free
-    queue = vc if vc < FIRST_PAIR else vc & ~1
+    queue = vc & ~1
     waiting = link.first_waiting[queue]
     if waiting < 0:
         return others

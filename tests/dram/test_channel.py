@@ -103,6 +103,18 @@ def test_changing_direction_costs_a_turnaround():
     assert b > a
 
 
+@pytest.mark.parametrize(("size", "share"), [(2048, 1), (1024, 1 / 2), (512, 1 / 4)])
+def test_writes_that_are_drained_together_share_a_change_of_direction(size, share):
+    """Blackhole drains 32 bursts of 64 B at a time: as many turnarounds for one write of 2 KiB as for four of 512 B."""
+    lost = []
+    for change in (4.5, 0):
+        channel = Channel("blackhole", {"dram.direction_change_ns": change})
+        for i in range(64):
+            channel.access(8192 * i, size, LATER, is_write=bool(i % 2))
+        lost.append(channel.state[0]["bus_free"] / TICKS)
+    assert lost[0] - lost[1] == pytest.approx(63 * 4.5 * 1.35 * share, rel=0.15)
+
+
 def test_refresh_closes_the_bus():
     assert Channel().access(0, 64, 1900) - 1900 > 150  # tREFI = 1900 cycles: the window has just begun
 

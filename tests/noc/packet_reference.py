@@ -69,8 +69,9 @@ class Reference:
         packet.arrived = self.now
         link = packet.links[packet.hop]
         vcs = self.channels(packet)
-        at_end = packet.route[packet.hop][1] == EJECT
-        vc = min(vcs if at_end or packet.dynamic else vcs[:1], key=lambda vc: self.vc_free.get((link, vc), 0))
+        direction = packet.route[packet.hop][1]
+        either = (packet.dynamic and direction != INJECT) or (packet.response and direction == EJECT)
+        vc = min(vcs if either else vcs[:1], key=lambda vc: self.vc_free.get((link, vc), 0))
         if self.vc_free.get((link, vc), 0) == inf:
             self.queues.setdefault((link, vcs), []).append(packet)
         else:
@@ -82,9 +83,8 @@ class Reference:
         if packet.local:
             return ("local",)
         dateline = 0 if direction == EJECT else int(dateline)
-        if not packet.response:
-            return (("request", dateline),)
-        return (("response", dateline, 0), ("response", dateline, 1))
+        kind = "response" if packet.response else "request"
+        return ((kind, dateline, 0), (kind, dateline, 1))
 
     def claim_in_turn(self, ready):
         """Let packets claim, the one set free last first, with those that their claims set free."""
@@ -100,6 +100,8 @@ class Reference:
         done = self.clear[link] if flits > 1 else start + 1
         if hop > 0:
             done = max(done, packet.done[-1] + self.through(packet, hop - 1))
+        if packet.dynamic and not packet.response and self.requests_beside(link, vc, start) >= 3:
+            done = max(done, start + (flits - 1) * self.arch["noc.credit_cycles"])
         _, tile, direction = link
         if tile in self.workers and direction in (INJECT, EJECT) and flits > 1:
             per_flit = self.arch["noc.flit_bytes"] / self.arch["l1.noc_port_bytes_per_cycle"]
@@ -114,6 +116,11 @@ class Reference:
             return freed + self.release(packet, range(hop, max(hop - packet.held, 0) - 1, -1))
         heapq.heappush(self.events, (start + self.through(packet, hop), packet.index))
         return freed + (self.release(packet, [hop - packet.held]) if hop >= packet.held else [])
+
+    def requests_beside(self, link, mine, start):
+        """VCs of requests that are in use at `start`, without `mine`: three fill the buffer that all share."""
+        vcs = [("request", dateline, i) for dateline in (0, 1) for i in (0, 1)]
+        return sum(self.vc_free.get((link, vc), 0) > start for vc in vcs if vc != mine)
 
     def through(self, packet, hop):
         """Cycles from a link of the route, which is not the last, to the next one."""

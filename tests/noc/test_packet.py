@@ -119,6 +119,30 @@ def test_links_are_taken_in_the_order_of_arrival():
     assert delivered(late, early)[1] == delivered(early)[0]
 
 
+def test_a_dynamic_request_passes_a_blocked_one():
+    """It takes the other virtual channel of its class, for which a static one does not ask."""
+    busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), 257)
+    behind = (100, 0, tile(2, 2), tile(4, 2), 1)
+    free = delivered(behind)[0]
+    assert delivered(busy, waits, (*behind, 0, 1))[2] == free
+    assert delivered(busy, waits, behind)[2] > free + 150
+
+
+def test_a_source_sends_one_packet_of_a_class_at_a_time():
+    """Even a dynamic one waits until the blocked packet before it has left, though another virtual channel is free."""
+    busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), 257, 0, 1)
+    behind = (20, 0, tile(1, 2), tile(3, 2), 1, 0, 1)
+    assert delivered(busy, waits, behind)[2] > delivered(behind)[0] + 250
+
+
+def test_a_fourth_dynamic_request_on_a_link_gets_a_flit_per_credit():
+    """Three others fill the part of a router's buffer that virtual channels share (ISA DRAMTile)."""
+    around = [(9 - 9 * i, 0, tile(8 - i, 2), tile(3 + i, 2), 257, 0, 1) for i in range(2)]
+    straight = [(30 + 9 * i, 0, tile(i, 2), tile(5 + i, 2), 257, 0, 1) for i in range(2)]
+    starved = 256 * WORMHOLE["noc.credit_cycles"]
+    assert delivered(*around, straight[0])[2] < starved < delivered(*around, *straight)[3] < starved + 100
+
+
 def test_a_blocked_packet_holds_the_links_behind_it():
     """Column 5 is busy; a packet that waits for it holds row 2 for those of its class, and for no others."""
     busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), 257)

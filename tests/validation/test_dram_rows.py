@@ -57,7 +57,7 @@ def test_a_malformed_channel_row_is_an_error():
 def flow(number, master, other, run="3", n=2):
     return {
         "run": run, "exp": "shared", "point": "p", "flow": str(number), "n_flows": str(n), "mst_lx": str(master),
-        "mst_ly": "0", "sub_lx": str(other), "sub_ly": "1", "noc": "0", "proc": "0", "direction": "0", "num_tx": "64",
+        "mst_ly": "0", "sub_lx": str(other), "sub_ly": "1", "noc": "0", "vc": "1", "proc": "0", "direction": "0", "num_tx": "64",
         "tx_bytes": "4096", "cycles": "4500",
     }  # fmt: skip
 
