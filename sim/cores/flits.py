@@ -29,7 +29,9 @@ def send_packet(m, net, index, now):
     first = x.noc * m.n_tiles
     asks = x.stage == AT_TARGET
     source, target = (x.source, x.target) if asks else (x.target, x.source)
-    inject(net, index, first + source, first + target, pk.flits, pk.response, now, pk.emission)
+    inject(
+        net, index, first + source, first + target, pk.flits, pk.response, now, pk.emission, pk.response | pk.dynamic
+    )
     p, stands = flit_packets_of(net)[index], int(x.kind == READ and pk.local == 0)
     p.answered, p.answers = (stands, 0) if asks else (0, stands)
     p.gate, p.gate_ticks = pk.gate, pk.gate_ticks
@@ -116,8 +118,7 @@ def flit_event(machine, event, now):
 def flit_network(arch, links, ports):
     """The flit network of a chip, idle; `links` and `ports`: the packet model's arrays, which also hold this model's counts.
 
-    A VC has the documented buffer, and at least one that keeps its link busy while credits come back, since on silicon a
-    single stream gets the whole link.  UsageError when a latency is below a cycle.
+    UsageError when a latency is below a cycle.
     """
     for key in ("noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles", "noc.local_cycles"):
         if arch[key] < 1 or arch[key] != int(arch[key]):
@@ -127,9 +128,15 @@ def flit_network(arch, links, ports):
         raise UsageError(
             f"noc.local_cycles is {local}; the way out of the router, noc.router_to_niu_cycles, is {eject} of them"
         )
+    credit = arch["noc.credit_round_trip_cycles"] - hop
+    if credit < 1 or credit != int(credit):
+        raise UsageError(
+            f"noc.credit_round_trip_cycles is {arch['noc.credit_round_trip_cycles']}, whole cycles and more than the {hop} "
+            "of noc.hop_cycles for the flit model"
+        )
     network = build_chip(
-        *arch.noc_size, buffer=max(arch["noc.buffer_flits"], hop + 1), hop=hop, inject=int(arch["noc.niu_to_router_cycles"]),
-        eject=eject, local=local,
+        *arch.noc_size, buffer=int(arch["noc.buffer_flits"]), shared=int(arch["noc.shared_buffer_flits"]),
+        credit=int(credit), hop=hop, inject=int(arch["noc.niu_to_router_cycles"]), eject=eject, local=local,
     )  # fmt: skip
     nodes, (width, height) = network.arrays["nodes"], arch.noc_size
     for x, y in arch.worker_coords:

@@ -29,6 +29,7 @@ from sim.noc.flit_network import (
     events_of,
     gate_open,
     hand_on,
+    has_room,
     leave_buffer,
     links_of,
     nodes_of,
@@ -41,12 +42,12 @@ from sim.noc.flit_network import (
 
 
 @compiled()
-def inject(net, packet, source, target, flits, group, ready, emission):
+def inject(net, packet, source, target, flits, group, ready, emission, dynamic=1):
     """Hand a packet to the NIU of node `source` at cycle `ready`; its flits leave in `emission` cycles at the soonest."""
     p = packets_of(net)[packet]
     own = source == target and net.local_vc != NONE
     p.source, p.target, p.flits, p.group = source, target, flits, net.classes if own else group
-    p.ready, p.emission = ready, emission
+    p.ready, p.emission, p.dynamic = ready, emission, dynamic
     p.tree, p.receivers, p.answered, p.answers, p.gate = NONE, 1, 0, 0, NONE
     enqueue(net, packet)
 
@@ -119,11 +120,15 @@ def route(net, node, target):
 
 @compiled()
 def take_credits(net):
-    """The credits given back in the cycle before count from now on."""
-    channels, credits = channels_of(net), words_at(net.credits_at)
-    for i in range(net.n_credits):
-        channels[credits[i]].credits += 1
-    net.n_credits = 0
+    """The credits that have come back since the last step count from now on."""
+    channels, credits, counts = channels_of(net), words_at(net.credits_at), words_at(net.credit_counts_at)
+    for time in range(max(net.stepped, net.now - net.span) + 1, net.now + 1):
+        slot = time % net.span
+        for i in range(slot * net.wire_room, slot * net.wire_room + counts[slot]):
+            channels[credits[i]].credits += 1
+            words_at(net.pools_at)[credits[i] // net.vcs] -= channels[credits[i]].credits < net.buffer
+        counts[slot] = 0
+    net.stepped = net.now
 
 
 @compiled()
@@ -194,6 +199,8 @@ def choose_vc(net, node, c, packet, out):
         late = (0 if turned else p.dateline) | links_of(net)[node * (net.ports + 1) + 1 + out].wraps
         size //= 2
         first += late * size
+        if p.dynamic == 0:
+            size = 1
     vc = take_vc(net, base, first, size)
     if vc != NONE:
         p.dateline = late
@@ -246,7 +253,7 @@ def switch(net, node):
 def can_leave(net, node, out, c):
     """Whether there is room behind the output for the front flit of input VC `c`."""
     if out != net.ports - 1:
-        return channels_of(net)[node * net.inputs + out * net.vcs + c.out_vc].credits > 0
+        return has_room(net, node * net.inputs + out * net.vcs + c.out_vc)
     packet = words_at(net.buffers_at)[(node * net.inputs + c.index) * net.buffer + c.first]
     p, n = packets_of(net)[packet], nodes_of(net)[node]
     if c.sent == 0 and p.group == 0 and n.requests >= net.niu_requests:
@@ -300,7 +307,7 @@ def emit(net, node):
             if group == net.classes:
                 vc = net.local_vc
             channel = node * net.inputs + (net.ports - 1) * net.vcs + vc
-            if channels_of(net)[channel].credits > 0 and take_port(net, node, p.sent == 0):
+            if has_room(net, channel) and take_port(net, node, p.sent == 0):
                 n.next_class = group + 1
                 send_flit(net, packet, node, channel)
                 return
@@ -400,7 +407,7 @@ def next_cycle(net):
 @compiled()
 def run_until_idle(net, limit, done):
     """Step until every packet is delivered or cycle `limit`; `done[packet]` gets the cycle at its NIU.  Whether it is idle."""
-    net.now = 0
+    net.now, net.stepped = 0, -1
     while net.in_flight > 0 and net.now < limit:
         step(net)
         events = events_of(net)

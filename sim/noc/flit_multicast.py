@@ -15,6 +15,7 @@ from sim.noc.flit_network import (
     TREES_PER_NIU,
     channels_of,
     hand_on,
+    has_room,
     leave_buffer,
     links_of,
     nodes_of,
@@ -133,7 +134,7 @@ def branches_free(net, node, untaken, outs, first):
         return False
     for out in range(net.ports - 1):
         if outs >> out & 1:
-            if channels_of(net)[node * net.inputs + out * net.vcs + net.multicast_vc].credits == 0:
+            if not has_room(net, node * net.inputs + out * net.vcs + net.multicast_vc):
                 return False
     return outs >> (net.ports - 1) & 1 == 0 or take_port(net, node, first)
 

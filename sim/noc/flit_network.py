@@ -21,11 +21,14 @@ BEGUN, LEFT, ARRIVED = 0, 1, 2
 EVENTS_PER_NODE = 3  # in a cycle: one of each
 
 WORD = np.dtype(np.int64)
-_ARRAYS = "packets nodes channels buffers wires wire_counts credits events active links ports trees reserved".split()
+_ARRAYS = (
+    "packets nodes channels buffers wires wire_counts credits credit_counts pools events active links ports trees reserved"
+).split()
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
-        "kind width height n_nodes classes queues ports vcs unicast_vcs multicast_vc local_vc inputs buffer hop inject eject local "
-        "port_ticks niu_requests gate_queue span wire_room words tree_words now in_flight moved n_credits n_events "
+        "kind width height n_nodes classes queues ports vcs unicast_vcs multicast_vc local_vc inputs buffer shared credit "
+        "hop inject eject local "
+        "port_ticks niu_requests gate_queue span wire_room words tree_words now stepped in_flight moved n_events "
         "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
@@ -36,14 +39,14 @@ NETWORK = np.dtype(
 # written to, as an index of `ports`, or NONE; `gate_ticks`: time it takes of that channel, until `drained`
 PACKET = np.dtype(
     [(name, np.int64) for name in (
-        "source target flits group ready emission begun arrived sent dateline next tree receivers delay linked keep stage "
+        "source target flits group ready emission begun arrived sent dateline dynamic next tree receivers delay linked keep stage "
         "answered answers gate gate_ticks drained"
     ).split()]
 )  # fmt: skip
 # Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,
 # flits, flits of the front packet that have left, output port (NONE before) and VC given to it.  Of the output VC of the same
-# index: the input VC behind it, whether a packet holds it, room behind it.  The NIU's own wire is an output VC of the port
-# to the NIU, whose `held` stands for the ejection.
+# index: the input VC behind it, whether a packet holds it, room behind it, of which other VCs may have taken some (`has_room`).
+# The NIU's own wire is an output VC of the port to the NIU, whose `held` stands for the ejection.
 CHANNEL = np.dtype(
     [(name, np.int64) for name in (
         "node port index vc upstream first count sent out out_vc downstream held credits"
@@ -71,7 +74,23 @@ class Network:
     """
 
     def __init__(
-        self, kind, width, height, n_nodes, *, ports, classes, vcs, multicast, buffer, hop, inject, eject, local=0
+        self,
+        kind,
+        width,
+        height,
+        n_nodes,
+        *,
+        ports,
+        classes,
+        vcs,
+        multicast,
+        buffer,
+        hop,
+        inject,
+        eject,
+        local=0,
+        shared=UNLIMITED,
+        credit=1,
     ):
         self.record, self.arrays = np.zeros(1, NETWORK), {}
         self.net = net = self.record[0]
@@ -82,9 +101,10 @@ class Network:
         net["unicast_vcs"], net["vcs"], net["inputs"] = vcs, all_vcs, ports * all_vcs
         net["multicast_vc"], net["local_vc"] = vcs if multicast else NONE, vcs + multicast if own else NONE
         net["buffer"], net["hop"], net["inject"], net["eject"], net["local"] = buffer, hop, inject, eject, local
-        net["span"], net["wire_room"] = max(hop, inject, local) + 1, n_nodes * ports
+        net["shared"], net["credit"] = shared, credit
+        net["span"], net["wire_room"] = max(hop, inject, local, credit) + 1, n_nodes * ports
         net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
-        net["now"], net["due"], net["niu_requests"] = -1, NONE, UNLIMITED
+        net["now"], net["stepped"], net["due"], net["niu_requests"] = -1, -1, NONE, UNLIMITED
         trees = n_nodes * TREES_PER_NIU if multicast else 0
         self.place("nodes", np.zeros(n_nodes, NODE))
         self.place("channels", self._channels(n_nodes, ports, all_vcs, buffer))
@@ -92,7 +112,9 @@ class Network:
         self.place("buffers", np.zeros(len(self.arrays["channels"]) * buffer, np.int64))
         self.place("wires", np.zeros(2 * int(net["span"] * net["wire_room"]), np.int64))
         self.place("wire_counts", np.zeros(int(net["span"]), np.int64))
-        self.place("credits", np.zeros(n_nodes * ports, np.int64))
+        self.place("credits", np.zeros(int(net["span"] * net["wire_room"]), np.int64))
+        self.place("credit_counts", np.zeros(int(net["span"]), np.int64))
+        self.place("pools", np.zeros(n_nodes * ports, np.int64))
         self.place("events", np.zeros(EVENTS_PER_NODE * n_nodes, EVENT))
         self.place("active", np.zeros(int(net["words"]), np.int64))
         self.place("trees", np.zeros(trees * int(net["tree_words"]), np.int64))
@@ -166,14 +188,14 @@ def build(kind, width, height, *, vcs=4, classes=1, buffer=8, hop=9, inject=5, e
     return network
 
 
-def build_chip(width, height, *, buffer, hop, inject, eject, local, vcs=4):
+def build_chip(width, height, *, buffer, hop, inject, eject, local, vcs=8, shared=UNLIMITED, credit=1):
     """Both NoCs of a chip, idle: node noc * tiles + tile; classes 0 request, 1 response, and a VC of multicasts.
 
     `local`: cycles that the head of what a tile sends to itself takes, on a VC of its own; 0: it takes its class's.
     """
     network = Network(
         CHIP, width, height, 2 * width * height, ports=3, classes=2, vcs=vcs, multicast=1, buffer=buffer, hop=hop,
-        inject=inject, eject=eject, local=local,
+        inject=inject, eject=eject, local=local, shared=shared, credit=credit,
     )  # fmt: skip
     x, y, first = _grid(network, width, height, 2)
     step = 1 - 2 * network.arrays["nodes"]["noc"]
@@ -234,6 +256,7 @@ def hand_on(net, output, packet, latency):
     """Put a flit on the wire of an output VC."""
     c = channels_of(net)[output]
     c.credits -= 1
+    words_at(net.pools_at)[output // net.vcs] += c.credits < net.buffer - 1
     slot = (net.now + latency) % net.span
     counts, wires = words_at(net.wire_counts_at), words_at(net.wires_at)
     at = 2 * (slot * net.wire_room + counts[slot])
@@ -246,8 +269,16 @@ def leave_buffer(net, c):
     """The front flit of input VC `c` goes, and its place goes back to the router before as a credit."""
     c.first = c.first + 1 if c.first + 1 < net.buffer else 0
     c.count -= 1
-    words_at(net.credits_at)[net.n_credits] = c.upstream
-    net.n_credits += 1
+    slot, counts = (net.now + net.credit) % net.span, words_at(net.credit_counts_at)
+    words_at(net.credits_at)[slot * net.wire_room + counts[slot]] = c.upstream
+    counts[slot] += 1
+
+
+@compiled(inline="always")
+def has_room(net, output):
+    """Whether the buffer behind an output VC takes a flit: its own place is free, or one that the VCs of the port share."""
+    credits = channels_of(net)[output].credits
+    return credits == net.buffer or (credits > 0 and words_at(net.pools_at)[output // net.vcs] < net.shared)
 
 
 @compiled()
