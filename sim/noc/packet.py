@@ -3,19 +3,24 @@
 The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual
 channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
-which keeps the tori free of deadlock (reference section 2.4).  Each class has two VCs: a packet whose VC is static takes
-the first, a dynamic one whichever is free behind its source, whose NIU sends one packet of a class at a time; an ejection
-link lends both to every response.  What a tile sends to itself takes its injection and ejection links on a VC of its own.
+which keeps the tori free of deadlock (reference section 2.4).  Each class has two VCs: a request whose VC is static takes
+the first, responses and dynamic requests whichever is free behind their source, whose NIU sends one packet of a class at a
+time; an ejection link lends both to every response.  What a tile sends to itself takes its injection and ejection links on a
+VC of its own.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
 the next packet only while the buffer has room for another like it.  Claimed link by claimed link the cycle in which the
 tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link
-before, and only when the buffer behind has room.  A request's buffers have the documented depth and their credits also cover
-the flits on the wire; a response's depth is fitted, with the wire beside it.  Flits of different VCs interleave on a link; a
-packet of one flit therefore never waits for a long one of another class, which it delays by one cycle.  All VCs share most
-of a router's buffer (ISA DRAMTile): a dynamic request that finds the other VCs of requests in use is left with one flit's
-place, and so with one flit per round trip of a credit.
+before, and only when the flit that is a buffer ahead has left and its credit is back.  The links behind a waiting packet
+carry others meanwhile, and its own flits when it goes on.  Flits of different VCs interleave on a link; a packet of one flit
+therefore never waits for a long one of another class, which it delays by one cycle.
+
+All VCs of a port share most of its buffer (ISA DRAMTile): `shared_buffer` flits beside one for each.  A packet that finds
+other VCs full gets what is left, and sends no more flits than that per round trip of a credit.  A VC is full when its packet
+waits, or goes on slowly for this reason further ahead; else it has the flits that its rate needs.  This is what slows reads of
+many cores down by multiples: requests that stand take the places of the answers.  What a packet finds holds until its tail has
+passed.
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
 together.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
@@ -47,18 +52,22 @@ LINK_DTYPE = np.dtype(
         (name, np.int64)
         for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps writer requests".split()
     ]
-    + [(name, np.int64, N_VCS) for name in "vc_free first_waiting last_waiting standing full".split()],
+    + [
+        (name, np.int64, N_VCS)
+        for name in "vc_free first_waiting last_waiting standing full holder hop_of room use".split()
+    ],
     align=True,
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
 # writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that can stand in the NIU behind it;
-# standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had room
+# standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had room;
+# holder: the last packet that took it, at hop `hop_of` of its route, with `room` for flits, of which its rate needs `use`
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
         "dynamic fragments_ticks mixed "
-        "hop arrive time begun left local delivered next next_granted next_gone"
+        "hop arrive time begun left local delivered waits slow_hop next next_granted next_gone"
     ).split()]
     + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
     align=True,
@@ -66,11 +75,12 @@ PACKET_DTYPE = np.dtype(
 # held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
 # a read request; stands: 1 + link * N_VCS + VC of the ejection that its request stands behind, or 0; gate: the DRAM channel
 # it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel, fragments_ticks: if its flits
-# come mixed with those of others; dynamic: 1 when routers may change its VC; mixed: 1 when its flits came so
+# come mixed with those of others; dynamic: 1 for a request whose VC routers may change; mixed: 1 when its flits came so;
+# waits: 1 while its head waits for a VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue request_buffer shared_buffer credit"
+        "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue shared_buffer round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
     align=True,
@@ -118,8 +128,7 @@ def build_noc_params(arch):
     p["hop"], p["inject"] = arch["noc.hop_cycles"], arch["noc.niu_to_router_cycles"]
     p["eject"], p["local"] = arch["noc.router_to_niu_cycles"], arch["noc.local_cycles"]
     p["buffer"], p["reserve"] = arch["noc.buffer_flits"], 2 * arch["noc.reserve_cycles_per_hop"]
-    p["request_buffer"] = arch["noc.request_buffer_flits"]
-    p["shared_buffer"], p["credit"] = arch["noc.shared_buffer_flits"], arch["noc.credit_cycles"]
+    p["shared_buffer"], p["round_trip"] = arch["noc.shared_buffer_flits"], arch["noc.credit_round_trip_cycles"]
     p["read_cost"] = round(arch["noc.read_flit_cycles"] * 1024)
     p["write_cost"] = round(arch["noc.write_flit_cycles"] * 1024)
     p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
@@ -138,25 +147,19 @@ def occupancy(cost, flits):
     return flits if flits < LONG_PACKET else flits * cost >> 10
 
 
-@compiled(inline="always")
-def depth(p, pk):
-    """Flits of a packet that one router's buffer holds."""
-    return p.request_buffer if pk.response == REQUEST else p.buffer
-
-
 @compiled()
 def prepare(p, pk, noc, source, target, flits, response, cost):
     """Make packet record `pk` ready for its first `head_event` at the source; `cost`: see `occupancy`."""
     pk.noc, pk.tile, pk.flits, pk.response = noc, source, flits, response
     pk.x_hops, pk.y_hops = offsets(p.width, p.height, noc, source, target)
     pk.link = link_index(p.tiles, noc, source, INJECT)
-    buffer = depth(p, pk)
-    pk.held = (flits - 1) // buffer
-    pk.rest = flits - pk.held * buffer
+    pk.held = (flits - 1) // p.buffer
+    pk.rest = flits - pk.held * p.buffer
     pk.answered, pk.gate, pk.mixed = 0, -1, 0
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
-    pk.hop = pk.dateline = pk.delivered = 0
+    pk.hop = pk.dateline = pk.delivered = pk.waits = 0
+    pk.slow_hop = -1
 
 
 @compiled()
@@ -175,10 +178,13 @@ def head_event(links, ports, p, packets, index, now):
     at_end = pk.link % LINKS_PER_TILE == EJECT
     dateline = 0 if at_end else pk.dateline
     queue = pk.vc = REQUEST_VCS * pk.response + 2 * dateline if pk.local == 0 else LOCAL_VC
-    either = pk.local == 0 and ((pk.dynamic != 0 and pk.hop > 0) or (at_end and pk.response != REQUEST))
-    if either and link.vc_free[queue + 1] < link.vc_free[queue]:
-        pk.vc = queue + 1
+    either = pk.local == 0 and pk.hop > 0 and (pk.dynamic != 0 or pk.response != REQUEST)
+    if either and link.vc_free[queue] > now and link.vc_free[queue + 1] < link.vc_free[queue]:
+        single = pk.flits == 1 and packets[link.holder[queue]].flits == 1  # of which a link carries one per cycle
+        pk.vc = queue if single else queue + 1
     if link.vc_free[pk.vc] == HELD:
+        pk.waits = 1
+        stand(links, p, pk)
         pk.next = -1
         if link.first_waiting[queue] < 0:
             link.first_waiting[queue] = index
@@ -204,11 +210,12 @@ def claim(links, ports, p, packets, index, now, others):
     before = link.vc_free[pk.vc]
     start = max(pk.arrive, before)
     link.vc_free[pk.vc] = HELD
+    link.holder[pk.vc], link.hop_of[pk.vc] = index, hop
     link.flits += pk.flits
     link.packets += 1
     link.stall += start - pk.arrive
-    link.clear = max(link.clear, start) + pk.flits
-    done = link.clear if pk.flits > 1 else start + 1
+    link.clear = max(link.clear, now) + pk.flits
+    done = max(link.clear, start + pk.flits) if pk.flits > 1 else start + 1
     if hop == 0:
         pk.begun = start
         if pk.stands > 0:
@@ -216,9 +223,12 @@ def claim(links, ports, p, packets, index, now, others):
             others = leave_buffer(links, packets, stands, 1, links[stands // N_VCS].requests, now, others)
         done = max(done, start + pk.emission)
     else:
+        if start > pk.arrive:
+            go_on(links, p, pk, start)
         done = max(done, pk.done[hop - 1] + latency_behind(links, p, pk, hop - 1))
-    if pk.dynamic != 0 and is_starved(link, p, pk, start):
-        done = max(done, start + (pk.flits - 1) * p.credit)
+    pk.waits = 0
+    if pk.link % LINKS_PER_TILE != EJECT and pk.local == 0:
+        done = max(done, take_room(link, p, packets, pk, start, done))
     if link.port != NO_PORT and pk.flits > 1:
         port = max(ports[link.port], start * PORT_TICKS) + (pk.flits - 1) * p.port_ticks
         ports[link.port] = port
@@ -246,13 +256,75 @@ def claim(links, ports, p, packets, index, now, others):
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
 
 
+@compiled()
+def stand(links, p, pk):
+    """A packet waits for its next link: the flits that will stand leave the links behind its head to others."""
+    for i in range(max(0, pk.hop - pk.held), pk.hop):
+        stalled = stalled_flits(p, pk, i)
+        if stalled > 0:
+            link = links[pk.route[i] // N_VCS]
+            link.clear = max(pk.arrive, link.clear - stalled)
+
+
+@compiled()
+def go_on(links, p, pk, start):
+    """A packet that has waited goes on at cycle `start`: the flits that stood take the links behind its head now."""
+    for i in range(max(0, pk.hop - pk.held), pk.hop):
+        link, stalled = links[pk.route[i] // N_VCS], stalled_flits(p, pk, i)
+        if pk.waits == 0:  # it knew for how long, and some of the buffers behind it did not fill up
+            stalled = min(stalled, start - pk.arrive - (p.buffer - p.hop) * (pk.hop - i))
+            if stalled > 0:
+                link.clear = max(start, link.clear - stalled)
+        if stalled > 0:
+            link.clear = max(link.clear, start) + stalled
+            pk.done[i] = max(pk.done[i], link.clear)
+        if i > 0:
+            pk.done[i] = max(pk.done[i], pk.done[i - 1] + latency_behind(links, p, pk, i - 1))
+
+
 @compiled(inline="always")
-def is_starved(link, p, pk, start):
-    """Whether requests on other VCs, full as their buffers may be, leave a dynamic one no shared place behind a link."""
-    others = 0
-    for vc in range(REQUEST_VCS):
-        others += 1 if vc != pk.vc and link.vc_free[vc] > start else 0
-    return pk.response == REQUEST and others * p.request_buffer >= p.shared_buffer
+def stalled_flits(p, pk, i):
+    """Flits of a waiting packet that have not crossed the link at hop `i` when the buffers from there to its head are full."""
+    return min(pk.flits - p.buffer * (pk.hop - i), pk.done[i] - pk.arrive)
+
+
+@compiled()
+def take_room(link, p, packets, pk, start, done):
+    """Give a packet what room there is behind a link; the cycle in which its tail crosses, if the room decides that.
+
+    `done`: the cycle in which it crosses otherwise.
+    """
+    room = room_behind(link, p, packets, pk, start)
+    if room < p.round_trip and pk.flits > room:
+        paced = start + pk.flits * p.round_trip // room
+        if paced > done:
+            pk.slow_hop, done = pk.hop, paced
+    link.room[pk.vc] = room
+    link.use[pk.vc] = min(room, 1 + pk.flits * p.round_trip // (done - start))
+    return done
+
+
+@compiled()
+def room_behind(link, p, packets, pk, start):
+    """Flits of a packet that the buffer behind a link takes from cycle `start` on: one, and what others leave of the shared part.
+
+    For a dynamic request, every other VC of requests that is in use counts as full (48 random writers, ISA DRAMTile).
+    """
+    shared = p.shared_buffer
+    for vc in range(LOCAL_VC):
+        if vc == pk.vc:
+            continue
+        other = packets[link.holder[vc]]
+        if link.vc_free[vc] <= start:
+            taken = link.standing[vc]
+        elif pk.dynamic != 0 and vc < REQUEST_VCS:
+            taken = p.buffer + 1
+        elif other.waits != 0 or link.hop_of[vc] <= other.slow_hop:
+            taken = link.room[vc]
+        else:
+            taken = link.use[vc]
+        shared -= max(taken - 1, 0)
+    return max(1, min(p.buffer, shared + 1))
 
 
 @compiled(inline="always")
@@ -288,14 +360,13 @@ def release(links, p, packets, index, hop, first, last, now, others):
     """
     pk = packets[index]
     if hop > pk.held:
-        others = leave_buffer(links, packets, pk.route[hop - pk.held - 1], pk.rest, depth(p, pk), now, others)
+        others = leave_buffer(links, packets, pk.route[hop - pk.held - 1], pk.rest, p.buffer, now, others)
     if last < 0:
         return others
     leaves = pk.done[hop]
     for i in range(hop, last - 1, -1):
         if i < hop:
-            on_wire = 0 if pk.response == REQUEST else latency_behind(links, p, pk, i)
-            leaves = max(pk.done[i], leaves - depth(p, pk) - on_wire)
+            leaves = max(pk.done[i], leaves - p.buffer + p.round_trip - p.hop)
         if i > first:
             continue
         free = max(leaves, now)
@@ -304,7 +375,7 @@ def release(links, p, packets, index, hop, first, last, now, others):
             pk.next_gone = p.gone
             p.gone = index
         if pk.delivered == 0:
-            others = enter_buffer(links, packets, pk.route[i], pk.rest, depth(p, pk), free, others)
+            others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
         elif i == hop and pk.answered != 0 and pk.local == 0:
             pk.stands = pk.route[i] + 1
             others = enter_buffer(links, packets, pk.route[i], 1, links[pk.route[i] // N_VCS].requests, free, others)

@@ -33,12 +33,21 @@ class Packet:
         self.index, self.flits = index, traffic["flits"]
         self.response, self.dynamic = traffic["response"], traffic["dynamic"]
         self.local = traffic["source"] == traffic["target"]
-        self.buffer = arch["noc.buffer_flits" if self.response else "noc.request_buffer_flits"]
+        self.buffer = arch["noc.buffer_flits"]
         self.held = (self.flits - 1) // self.buffer
         self.rest = self.flits - self.held * self.buffer
         self.route = route_of(*arch.noc_size, traffic["noc"], traffic["source"], traffic["target"])
         self.links = [(traffic["noc"], tile, direction) for tile, direction, _ in self.route]
         self.hop, self.vcs, self.done, self.delivered = 0, [], [], None
+        self.waits, self.slow_hop = False, -1
+
+    def stalled(self, hop):
+        """Flits that have not crossed the link at `hop` when this packet waits and the buffers up to its head are full."""
+        return min(self.flits - self.buffer * (self.hop - hop), self.done[hop] - self.arrived)
+
+    def behind(self):
+        """Hops whose virtual channels it holds behind its head."""
+        return range(max(0, self.hop - self.held), self.hop)
 
 
 class Reference:
@@ -54,6 +63,8 @@ class Reference:
         }
         self.clear, self.vc_free, self.queues, self.ports = {}, {}, {}, {}
         self.standing, self.full = {}, {}  # flits behind (link, VC); since when its buffer is full
+        self.holder = {}  # the last packet of a (link, VC)
+        self.taken = {}  # by (link, VC): its last packet, at which hop, with room for how many flits, needing how many
         self.packets = [Packet(arch, i, record) for i, record in enumerate(traffic)]
         self.events = [(int(record["time"]), i) for i, record in enumerate(traffic)]
 
@@ -70,9 +81,17 @@ class Reference:
         link = packet.links[packet.hop]
         vcs = self.channels(packet)
         direction = packet.route[packet.hop][1]
-        either = (packet.dynamic and direction != INJECT) or (packet.response and direction == EJECT)
-        vc = min(vcs if either else vcs[:1], key=lambda vc: self.vc_free.get((link, vc), 0))
+        vc = vcs[0]
+        if direction != INJECT and not packet.local and (packet.dynamic or packet.response):
+            first, second = (self.vc_free.get((link, vc), 0) for vc in vcs)
+            if first > self.now and second < first and (packet.flits > 1 or self.holder[link, vc].flits > 1):
+                vc = vcs[1]
         if self.vc_free.get((link, vc), 0) == inf:
+            packet.waits = True
+            for hop in packet.behind():
+                if packet.stalled(hop) > 0:
+                    behind = packet.links[hop]
+                    self.clear[behind] = max(self.now, self.clear[behind] - packet.stalled(hop))
             self.queues.setdefault((link, vcs), []).append(packet)
         else:
             self.claim_in_turn([(packet, vc)])
@@ -96,12 +115,16 @@ class Reference:
         hop, link, flits = packet.hop, packet.links[packet.hop], packet.flits
         start = max(packet.arrived, self.vc_free.get((link, vc), 0))
         self.vc_free[link, vc] = inf
-        self.clear[link] = max(self.clear.get(link, 0), start) + flits
-        done = self.clear[link] if flits > 1 else start + 1
+        self.holder[link, vc] = packet
+        self.clear[link] = max(self.clear.get(link, 0), self.now) + flits
+        done = max(self.clear[link], start + flits) if flits > 1 else start + 1
         if hop > 0:
+            if start > packet.arrived:
+                self.go_on(packet, start)
             done = max(done, packet.done[-1] + self.through(packet, hop - 1))
-        if packet.dynamic and not packet.response and self.requests_beside(link, vc, start) >= 3:
-            done = max(done, start + (flits - 1) * self.arch["noc.credit_cycles"])
+        packet.waits = False
+        if link[2] != EJECT and not packet.local:
+            done = self.take_room(packet, link, vc, start, done)
         _, tile, direction = link
         if tile in self.workers and direction in (INJECT, EJECT) and flits > 1:
             per_flit = self.arch["noc.flit_bytes"] / self.arch["l1.noc_port_bytes_per_cycle"]
@@ -117,10 +140,43 @@ class Reference:
         heapq.heappush(self.events, (start + self.through(packet, hop), packet.index))
         return freed + (self.release(packet, [hop - packet.held]) if hop >= packet.held else [])
 
-    def requests_beside(self, link, mine, start):
-        """VCs of requests that are in use at `start`, without `mine`: three fill the buffer that all share."""
-        vcs = [("request", dateline, i) for dateline in (0, 1) for i in (0, 1)]
-        return sum(self.vc_free.get((link, vc), 0) > start for vc in vcs if vc != mine)
+    def go_on(self, packet, start):
+        """The flits that stood while the packet waited take the links behind its head from `start` on."""
+        for hop in packet.behind():
+            link, stalled = packet.links[hop], packet.stalled(hop)
+            if not packet.waits:
+                filled = (packet.buffer - self.arch["noc.hop_cycles"]) * (packet.hop - hop)
+                stalled = min(stalled, start - packet.arrived - filled)
+                if stalled > 0:
+                    self.clear[link] = max(start, self.clear[link] - stalled)
+            if stalled > 0:
+                self.clear[link] = max(self.clear[link], start) + stalled
+                packet.done[hop] = max(packet.done[hop], self.clear[link])
+            if hop > 0:
+                packet.done[hop] = max(packet.done[hop], packet.done[hop - 1] + self.through(packet, hop - 1))
+
+    def take_room(self, packet, link, vc, start, done):
+        """The tail crosses at `done`, or later when the other VCs leave too little of the buffer behind the link."""
+        loop = self.arch["noc.credit_round_trip_cycles"]
+        shared = self.arch["noc.shared_buffer_flits"]
+        for kind in ("request", "response"):
+            for other in ((kind, dateline, i) for dateline in (0, 1) for i in (0, 1)):
+                if other != vc:
+                    shared -= max(self.flits_behind(packet, link, other, start) - 1, 0)
+        room = max(1, min(packet.buffer, shared + 1))
+        if packet.flits > room and start + packet.flits * loop // room > done:
+            packet.slow_hop, done = packet.hop, start + packet.flits * loop // room
+        self.taken[link, vc] = packet, packet.hop, room, min(room, 1 + packet.flits * loop // (done - start))
+        return done
+
+    def flits_behind(self, packet, link, vc, start):
+        """Flits that another VC has behind a link at `start`, as `packet` sees it."""
+        if self.vc_free.get((link, vc), 0) <= start:
+            return self.standing.get((link, vc), 0)
+        if packet.dynamic and vc[0] == "request":
+            return packet.buffer + 1
+        holder, hop, room, use = self.taken[link, vc]
+        return room if holder.waits or hop <= holder.slow_hop else use
 
     def through(self, packet, hop):
         """Cycles from a link of the route, which is not the last, to the next one."""
@@ -134,8 +190,8 @@ class Reference:
         leaves = packet.done[-1]
         for hop in range(len(packet.done) - 1, min(hops, default=len(packet.done)) - 1, -1):
             if hop < len(packet.done) - 1:
-                room = packet.buffer + (self.through(packet, hop) if packet.response else 0)
-                leaves = max(packet.done[hop], leaves - room)
+                credit = self.arch["noc.credit_round_trip_cycles"] - self.arch["noc.hop_cycles"]
+                leaves = max(packet.done[hop], leaves - packet.buffer + credit)
             if hop in hops:
                 place, free = (packet.links[hop], packet.vcs[hop]), max(leaves, self.now)
                 if packet.delivered is None:
