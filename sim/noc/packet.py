@@ -300,7 +300,8 @@ def take_room(link, p, packets, pk, start, done):
         if paced > done:
             pk.slow_hop, done = pk.hop, paced
     link.room[pk.vc] = room
-    link.use[pk.vc] = min(room, 1 + pk.flits * p.round_trip // (done - start))
+    full_rate = done - start <= pk.flits
+    link.use[pk.vc] = room if full_rate else min(room, 1 + pk.flits * p.round_trip // (done - start))
     return done
 
 
@@ -314,16 +315,14 @@ def room_behind(link, p, packets, pk, start):
     for vc in range(LOCAL_VC):
         if vc == pk.vc:
             continue
-        other = packets[link.holder[vc]]
         if link.vc_free[vc] <= start:
-            taken = link.standing[vc]
+            shared -= max(link.standing[vc] - 1, 0)
         elif pk.dynamic != 0 and vc < REQUEST_VCS:
-            taken = p.buffer + 1
-        elif other.waits != 0 or link.hop_of[vc] <= other.slow_hop:
-            taken = link.room[vc]
+            shared -= p.buffer
         else:
-            taken = link.use[vc]
-        shared -= max(taken - 1, 0)
+            other = packets[link.holder[vc]]
+            full = other.waits != 0 or link.hop_of[vc] <= other.slow_hop
+            shared -= (link.room[vc] if full else link.use[vc]) - 1
     return max(1, min(p.buffer, shared + 1))
 
 
