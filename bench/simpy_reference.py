@@ -52,7 +52,8 @@ class Core:
         self.call, self.issue = arch["riscv.issue.cb_call"], arch["riscv.issue.write"]
         self.visible, self.issued = arch["tensix.cb_visible"], [0] * len(THREADS)
         self.poll, self.write_latency = arch["riscv.issue.barrier_poll"], arch["l1.noc_write_latency"]
-        self.local, self.flits = arch["noc.local_cycles"], 1 + PAGE // arch["noc.flit_bytes"]
+        self.local = arch["noc.niu_to_router_cycles"] + arch["noc.router_to_niu_cycles"]
+        self.flits = 1 + PAGE // arch["noc.flit_bytes"]
         self.link_clear = self.writes_out = self.sequence = self.operations = 0
         self.barrier = None
         self.produced, self.packed = CircularBuffer(), CircularBuffer()

@@ -32,7 +32,7 @@ def send_packet(m, net, index, now):
     inject(
         net, index, first + source, first + target, pk.flits, pk.response, now, pk.emission, pk.response | pk.dynamic
     )
-    p, stands = flit_packets_of(net)[index], int(x.kind == READ and pk.local == 0)
+    p, stands = flit_packets_of(net)[index], int(x.kind == READ)
     p.answered, p.answers = (stands, 0) if asks else (0, stands)
     p.gate, p.gate_ticks = pk.gate, pk.gate_ticks
 
@@ -120,14 +120,10 @@ def flit_network(arch, links, ports):
 
     UsageError when a latency is below a cycle.
     """
-    for key in ("noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles", "noc.local_cycles"):
+    for key in ("noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles"):
         if arch[key] < 1 or arch[key] != int(arch[key]):
             raise UsageError(f"{key} is {arch[key]}; the flit model takes whole cycles, at least 1")
-    hop, eject, local = (int(arch[f"noc.{key}_cycles"]) for key in ("hop", "router_to_niu", "local"))
-    if local <= eject:
-        raise UsageError(
-            f"noc.local_cycles is {local}; the way out of the router, noc.router_to_niu_cycles, is {eject} of them"
-        )
+    hop, inject, eject = (int(arch[f"noc.{key}_cycles"]) for key in ("hop", "niu_to_router", "router_to_niu"))
     credit = arch["noc.credit_round_trip_cycles"] - hop
     if credit < 1 or credit != int(credit):
         raise UsageError(
@@ -136,7 +132,7 @@ def flit_network(arch, links, ports):
         )
     network = build_chip(
         *arch.noc_size, buffer=int(arch["noc.buffer_flits"]), shared=int(arch["noc.shared_buffer_flits"]),
-        credit=int(credit), hop=hop, inject=int(arch["noc.niu_to_router_cycles"]), eject=eject, local=local,
+        credit=int(credit), hop=hop, inject=inject, eject=eject,
     )  # fmt: skip
     nodes, (width, height) = network.arrays["nodes"], arch.noc_size
     for x, y in arch.worker_coords:

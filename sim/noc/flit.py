@@ -9,9 +9,9 @@ of its class's VCs behind the wrap-around link (dateline) and back when it turns
 (Dally & Towles, Principles and Practices of Interconnection Networks, chapters 14 to 17).
 
 A node is a router with its NIU; the two NoCs of a chip are one network of two parts without a link between them.  The NIU
-has a queue per class, of which class 0 (requests) also carries multicasts (`sim.noc.flit_multicast`), and one more, with a VC
-of its own, for what a tile sends to itself.  As in the packet model, requests stand in their target's NIU until they are
-answered, and a write waits in the network for room in its DRAM channel's queue.
+has a queue per class, of which class 0 (requests) also carries multicasts (`sim.noc.flit_multicast`).  As in the packet model,
+requests stand in their target's NIU until they are answered, and a write waits in the network for room in its DRAM channel's
+queue.
 """
 
 from sim.compiled import compiled
@@ -45,8 +45,7 @@ from sim.noc.flit_network import (
 def inject(net, packet, source, target, flits, group, ready, emission, dynamic=1):
     """Hand a packet to the NIU of node `source` at cycle `ready`; its flits leave in `emission` cycles at the soonest."""
     p = packets_of(net)[packet]
-    own = source == target and net.local_vc != NONE
-    p.source, p.target, p.flits, p.group = source, target, flits, net.classes if own else group
+    p.source, p.target, p.flits, p.group = source, target, flits, group
     p.ready, p.emission, p.dynamic = ready, emission, dynamic
     p.tree, p.receivers, p.answered, p.answers, p.gate = NONE, 1, 0, 0, NONE
     enqueue(net, packet)
@@ -189,8 +188,6 @@ def choose_vc(net, node, c, packet, out):
     """VC for the packet at the front of input VC `c`, taken for it at output `out`; NONE when all of its class are held."""
     p = packets_of(net)[packet]
     base = node * net.inputs + out * net.vcs
-    if c.vc == net.local_vc:
-        return take_vc(net, base, c.vc, 1)
     size = net.unicast_vcs // net.classes
     first = p.group * size
     late = 0
@@ -298,14 +295,12 @@ def cross(net, node, channel, out):
 def emit(net, node):
     """One flit leaves the NIU, from the queues in turn."""
     n = nodes_of(net)[node]
-    for i in range(net.queues):
-        group = (n.next_class + i) % net.queues
+    for i in range(net.classes):
+        group = (n.next_class + i) % net.classes
         packet = n.head[group]
         if packet != NONE and emission_due(net, packet):
             p = packets_of(net)[packet]
             vc = net.multicast_vc if p.tree != NONE else group * net.unicast_vcs // net.classes
-            if group == net.classes:
-                vc = net.local_vc
             channel = node * net.inputs + (net.ports - 1) * net.vcs + vc
             if has_room(net, channel) and take_port(net, node, p.sent == 0):
                 n.next_class = group + 1
@@ -326,15 +321,14 @@ def emission_due(net, packet):
 def send_flit(net, packet, node, channel):
     """The next flit of a packet leaves its NIU for an input VC of its router."""
     p, link = packets_of(net)[packet], links_of(net)[node * (net.ports + 1)]
-    latency = net.local - net.eject if p.group == net.classes else net.inject
     if p.sent == 0:
-        p.begun, p.arrived = net.now, net.now + latency
+        p.begun, p.arrived = net.now, net.now + net.inject
         nodes_of(net)[node].requests -= p.answers
         link.stall += net.now - p.ready
         report(net, BEGUN, packet, node, net.now)
     p.sent += 1
     link.flits += 1
-    hand_on(net, channel, packet, latency)
+    hand_on(net, channel, packet, net.inject)
     if p.sent < p.flits:
         return
     link.packets += 1
@@ -385,7 +379,7 @@ def step_node(net, node):
     busy = n.need | n.multicasts
     for out in range(net.ports):
         busy |= n.request[out]
-    for group in range(net.queues):
+    for group in range(net.classes):
         busy |= n.head[group] + 1
     return busy != 0
 

@@ -26,8 +26,8 @@ _ARRAYS = (
 ).split()
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
-        "kind width height n_nodes classes queues ports vcs unicast_vcs multicast_vc local_vc inputs buffer shared credit "
-        "hop inject eject local "
+        "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer shared credit "
+        "hop inject eject "
         "port_ticks niu_requests gate_queue span wire_room words tree_words now stepped in_flight moved n_events "
         "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
@@ -88,21 +88,19 @@ class Network:
         hop,
         inject,
         eject,
-        local=0,
         shared=UNLIMITED,
         credit=1,
     ):
         self.record, self.arrays = np.zeros(1, NETWORK), {}
         self.net = net = self.record[0]
         net["kind"], net["width"], net["height"], net["n_nodes"] = kind, width, height, n_nodes
-        own = int(local > 0)  # a VC and a queue of the NIU for what a node sends to itself
-        all_vcs = vcs + multicast + own
-        net["classes"], net["queues"], net["ports"] = classes, classes + own, ports
+        all_vcs = vcs + multicast
+        net["classes"], net["ports"] = classes, ports
         net["unicast_vcs"], net["vcs"], net["inputs"] = vcs, all_vcs, ports * all_vcs
-        net["multicast_vc"], net["local_vc"] = vcs if multicast else NONE, vcs + multicast if own else NONE
-        net["buffer"], net["hop"], net["inject"], net["eject"], net["local"] = buffer, hop, inject, eject, local
+        net["multicast_vc"] = vcs if multicast else NONE
+        net["buffer"], net["hop"], net["inject"], net["eject"] = buffer, hop, inject, eject
         net["shared"], net["credit"] = shared, credit
-        net["span"], net["wire_room"] = max(hop, inject, local, credit) + 1, n_nodes * ports
+        net["span"], net["wire_room"] = max(hop, inject, credit) + 1, n_nodes * ports
         net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
         net["now"], net["stepped"], net["due"], net["niu_requests"] = -1, -1, NONE, UNLIMITED
         trees = n_nodes * TREES_PER_NIU if multicast else 0
@@ -188,14 +186,11 @@ def build(kind, width, height, *, vcs=4, classes=1, buffer=8, hop=9, inject=5, e
     return network
 
 
-def build_chip(width, height, *, buffer, hop, inject, eject, local, vcs=8, shared=UNLIMITED, credit=1):
-    """Both NoCs of a chip, idle: node noc * tiles + tile; classes 0 request, 1 response, and a VC of multicasts.
-
-    `local`: cycles that the head of what a tile sends to itself takes, on a VC of its own; 0: it takes its class's.
-    """
+def build_chip(width, height, *, buffer, hop, inject, eject, vcs=8, shared=UNLIMITED, credit=1):
+    """Both NoCs of a chip, idle: node noc * tiles + tile; classes 0 request, 1 response, and a VC of multicasts."""
     network = Network(
         CHIP, width, height, 2 * width * height, ports=3, classes=2, vcs=vcs, multicast=1, buffer=buffer, hop=hop,
-        inject=inject, eject=eject, local=local, shared=shared, credit=credit,
+        inject=inject, eject=eject, shared=shared, credit=credit,
     )  # fmt: skip
     x, y, first = _grid(network, width, height, 2)
     step = 1 - 2 * network.arrays["nodes"]["noc"]

@@ -5,8 +5,8 @@ channel (VC) of its class, which is request or response times the dateline bit, 
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
 which keeps the tori free of deadlock (reference section 2.4).  Each class has two VCs: a request whose VC is static takes
 the first, responses and dynamic requests whichever is free behind their source, whose NIU sends one packet of a class at a
-time; an ejection link lends both to every response.  What a tile sends to itself takes its injection and ejection links on a
-VC of its own.
+time; an ejection link lends both to every response.  What a tile sends to itself goes by its own router alone, like
+everything else: into it and out of it in turn with the others of its class.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
@@ -23,7 +23,7 @@ many cores down by multiples: requests that stand take the places of the answers
 passed.
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
-together.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
+together; what a tile sends to itself passes it twice, flit by flit.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
 holds its ejection link.  Data for a DRAM channel come out of the network no faster than its write queue takes them.  A
 write on a dynamic VC that is under way together with the one of another sender before it arrives mixed with its data flit
 by flit (ISA DRAMTile); else such a packet goes the way of others.
@@ -37,8 +37,8 @@ from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_i
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
-N_VCS = 9  # two pairs of requests, by dateline bit; two of responses; one of a tile's own transfers
-REQUEST_VCS, LOCAL_VC = 4, 8
+N_VCS = 8  # two pairs of requests, by dateline bit; two of responses
+REQUEST_VCS = 4
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
@@ -79,7 +79,7 @@ PACKET_DTYPE = np.dtype(
 # waits: 1 while its head waits for a VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "width height tiles hop inject eject local buffer read_cost write_cost multicast_cost port_ticks "
+        "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks "
         "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue shared_buffer round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
@@ -126,7 +126,6 @@ def build_noc_params(arch):
     p["width"], p["height"] = arch.noc_size
     p["tiles"] = arch.noc_size[0] * arch.noc_size[1]
     p["hop"], p["inject"] = arch["noc.hop_cycles"], arch["noc.niu_to_router_cycles"]
-    p["eject"], p["local"] = arch["noc.router_to_niu_cycles"], arch["noc.local_cycles"]
     p["buffer"], p["reserve"] = arch["noc.buffer_flits"], 2 * arch["noc.reserve_cycles_per_hop"]
     p["shared_buffer"], p["round_trip"] = arch["noc.shared_buffer_flits"], arch["noc.credit_round_trip_cycles"]
     p["read_cost"] = round(arch["noc.read_flit_cycles"] * 1024)
@@ -177,8 +176,8 @@ def head_event(links, ports, p, packets, index, now):
     pk.arrive = now
     at_end = pk.link % LINKS_PER_TILE == EJECT
     dateline = 0 if at_end else pk.dateline
-    queue = pk.vc = REQUEST_VCS * pk.response + 2 * dateline if pk.local == 0 else LOCAL_VC
-    either = pk.local == 0 and pk.hop > 0 and (pk.dynamic != 0 or pk.response != REQUEST)
+    queue = pk.vc = REQUEST_VCS * pk.response + 2 * dateline
+    either = pk.hop > 0 and (pk.dynamic != 0 or pk.response != REQUEST)
     if either and link.vc_free[queue] > now and link.vc_free[queue + 1] < link.vc_free[queue]:
         single = pk.flits == 1 and packets[link.holder[queue]].flits == 1  # of which a link carries one per cycle
         pk.vc = queue if single else queue + 1
@@ -225,12 +224,13 @@ def claim(links, ports, p, packets, index, now, others):
     else:
         if start > pk.arrive:
             go_on(links, p, pk, start)
-        done = max(done, pk.done[hop - 1] + latency_behind(links, p, pk, hop - 1))
+        done = max(done, pk.done[hop - 1] + latency_behind(links, pk, hop - 1))
     pk.waits = 0
-    if pk.link % LINKS_PER_TILE != EJECT and pk.local == 0:
+    if pk.link % LINKS_PER_TILE != EJECT:
         done = max(done, take_room(link, p, packets, pk, start, done))
-    if link.port != NO_PORT and pk.flits > 1:
-        port = max(ports[link.port], start * PORT_TICKS) + (pk.flits - 1) * p.port_ticks
+    if link.port != NO_PORT and pk.flits > 1 and (pk.local == 0 or hop == 0):
+        passes = 1 + pk.local
+        port = max(ports[link.port], start * PORT_TICKS) + passes * (pk.flits - 1) * p.port_ticks
         ports[link.port] = port
         done = max(done, port // PORT_TICKS)
     if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
@@ -250,7 +250,7 @@ def claim(links, ports, p, packets, index, now, others):
         pk.time = done - 1 + link.latency
         first_released, last_released = hop, max(last_released, 0)
     else:
-        pk.time = start + latency_behind(links, p, pk, hop)
+        pk.time = start + latency_behind(links, pk, hop)
         follow_route(links, p, pk)
         first_released = last_released
     return release(links, p, packets, index, hop, first_released, last_released, now, others)
@@ -279,7 +279,7 @@ def go_on(links, p, pk, start):
             link.clear = max(link.clear, start) + stalled
             pk.done[i] = max(pk.done[i], link.clear)
         if i > 0:
-            pk.done[i] = max(pk.done[i], pk.done[i - 1] + latency_behind(links, p, pk, i - 1))
+            pk.done[i] = max(pk.done[i], pk.done[i - 1] + latency_behind(links, pk, i - 1))
 
 
 @compiled(inline="always")
@@ -312,7 +312,7 @@ def room_behind(link, p, packets, pk, start):
     For a dynamic request, every other VC of requests that is in use counts as full (48 random writers, ISA DRAMTile).
     """
     shared = p.shared_buffer
-    for vc in range(LOCAL_VC):
+    for vc in range(N_VCS):
         if vc == pk.vc:
             continue
         if link.vc_free[vc] <= start:
@@ -327,9 +327,9 @@ def room_behind(link, p, packets, pk, start):
 
 
 @compiled(inline="always")
-def latency_behind(links, p, pk, hop):
+def latency_behind(links, pk, hop):
     """Cycles from a link on the route of a packet, which is not the last, to the next link."""
-    return links[pk.route[hop] // N_VCS].latency if pk.local == 0 else p.local - p.eject
+    return links[pk.route[hop] // N_VCS].latency
 
 
 @compiled()
@@ -375,7 +375,7 @@ def release(links, p, packets, index, hop, first, last, now, others):
             p.gone = index
         if pk.delivered == 0:
             others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
-        elif i == hop and pk.answered != 0 and pk.local == 0:
+        elif i == hop and pk.answered != 0:
             pk.stands = pk.route[i] + 1
             others = enter_buffer(links, packets, pk.route[i], 1, links[pk.route[i] // N_VCS].requests, free, others)
         else:

@@ -82,7 +82,7 @@ class Reference:
         vcs = self.channels(packet)
         direction = packet.route[packet.hop][1]
         vc = vcs[0]
-        if direction != INJECT and not packet.local and (packet.dynamic or packet.response):
+        if direction != INJECT and (packet.dynamic or packet.response):
             first, second = (self.vc_free.get((link, vc), 0) for vc in vcs)
             if first > self.now and second < first and (packet.flits > 1 or self.holder[link, vc].flits > 1):
                 vc = vcs[1]
@@ -99,8 +99,6 @@ class Reference:
     def channels(self, packet):
         """The VCs for which a packet waits on its next link; the first one is that of a static VC."""
         _, direction, dateline = packet.route[packet.hop]
-        if packet.local:
-            return ("local",)
         dateline = 0 if direction == EJECT else int(dateline)
         kind = "response" if packet.response else "request"
         return ((kind, dateline, 0), (kind, dateline, 1))
@@ -123,11 +121,11 @@ class Reference:
                 self.go_on(packet, start)
             done = max(done, packet.done[-1] + self.through(packet, hop - 1))
         packet.waits = False
-        if link[2] != EJECT and not packet.local:
+        if link[2] != EJECT:
             done = self.take_room(packet, link, vc, start, done)
         _, tile, direction = link
-        if tile in self.workers and direction in (INJECT, EJECT) and flits > 1:
-            per_flit = self.arch["noc.flit_bytes"] / self.arch["l1.noc_port_bytes_per_cycle"]
+        if tile in self.workers and direction in (INJECT, EJECT) and flits > 1 and not (packet.local and hop > 0):
+            per_flit = (1 + packet.local) * self.arch["noc.flit_bytes"] / self.arch["l1.noc_port_bytes_per_cycle"]
             self.ports[tile] = max(self.ports.get(tile, 0), start) + (flits - 1) * per_flit
             done = max(done, int(self.ports[tile]))
         packet.done.append(done)
@@ -180,9 +178,7 @@ class Reference:
 
     def through(self, packet, hop):
         """Cycles from a link of the route, which is not the last, to the next one."""
-        return (
-            self.arch["noc.local_cycles"] - self.latency[EJECT] if packet.local else self.latency[packet.route[hop][1]]
-        )
+        return self.latency[packet.route[hop][1]]
 
     def release(self, packet, hops):
         """Let the tail leave the links of `hops`; the rest of a packet that is under way stays in a buffer."""

@@ -15,7 +15,7 @@ HOP, INJECT, EJECT = 9, 5, 5
 
 
 def chip(width=WIDTH, height=HEIGHT, buffer=16, hop=HOP):
-    return build_chip(width, height, buffer=buffer, hop=hop, inject=INJECT, eject=EJECT, local=0)
+    return build_chip(width, height, buffer=buffer, hop=hop, inject=INJECT, eject=EJECT)
 
 
 def run(network, packets, limit):
