@@ -123,6 +123,7 @@ _COUNTERS = (
 # Scale 1024 keeps fractional cycles as fixed point.
 PARAMETERS = {
     "issue_read": ("riscv.issue.read", 1),
+    "issue_read_overlap": ("riscv.issue.read_overlap", 1),
     "issue_read_stateful": ("riscv.issue.read_stateful", 1),
     "issue_read_one_packet": ("riscv.issue.read_one_packet", 1),
     "issue_read_page": ("riscv.issue.read_page", 1),

@@ -139,11 +139,10 @@ def read_cores(sources, count, size, source_stride, target_stride, scratch):
     """Read `count` times `size` bytes from cores in turn, whose NoC (x, y) follow the arguments; one barrier.
 
     A table in L1 holds the upper word of each core's address, and a pointer walks it: the probe takes hardly longer with
-    eight sources than with one.  The probe keeps the largest value of a status register of the NIU, which it loads with
-    each read; a load from L1 stands for that one, and the loads overlap.
+    eight sources than with one.  The probe keeps the largest value of a counter of the NIU, which it loads with each read:
+    so does a poll of the posted writes, of which there are none.
     """
-    status = l1_ptr(scratch + 65536, uint32)
-    first = scratch + 65536 + 64
+    first = scratch + 65536
     place = first
     for i in range(sources):
         l1_ptr(place, uint32)[0] = get_noc_addr(get_arg_val(6 + 2 * i), get_arg_val(7 + 2 * i), 0) >> 32
@@ -156,14 +155,14 @@ def read_cores(sources, count, size, source_stride, target_stride, scratch):
     target = scratch
     for _ in range(count):
         noc_async_read((core << 32) + source, target, size)
-        value = status[0]
+        noc_async_posted_writes_flushed()
         place = first if place == last else place + 4
         core = l1_ptr(place, uint32)[0]
         source += source_stride
         target += target_stride
-        most = max(most, value)
+        most = max(most, core)
     noc_async_read_barrier()
-    status[1] = most
+    l1_ptr(first, uint32)[0] = most
 
 
 @kernel

@@ -90,7 +90,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
     if trid >= 0:
         words[base + TRID_READS + trid] += 1
     t.step += count
-    return next_issue(m, thread, now, cost, t.step >= size)
+    return next_issue(m, thread, now, cost - m.issue_read_overlap, t.step >= size)
 
 
 @compiled()

@@ -21,6 +21,7 @@ import numpy as np
 
 from sim.compiled import compiled
 from sim.dram.timing import hashed_set
+from sim.errors import UsageError
 
 TICKS = 256
 CHANNEL_DTYPE = np.dtype(
@@ -55,7 +56,10 @@ def build_banks(arch):
 
 
 def build_dram_params(arch):
-    """The model's parameters as one record, times in ticks."""
+    """The model's parameters as one record, times in ticks; UsageError for marks of the write queue that meet."""
+    high, low = arch["dram.write_high"], arch["dram.write_low"]
+    if high <= low:
+        raise UsageError(f"{arch.path}: dram.write_high is {high}; it must be over dram.write_low, {low}")
     params = np.zeros(1, DRAM_PARAMS_DTYPE)
     p, per_ns, groups = params[0], arch.clock_mhz / 1000 * TICKS, arch["dram.interleaved_groups"]
     p["internal_banks"], p["row_bytes"] = arch["dram.internal_banks"] // groups, arch["dram.row_bytes"] * groups
@@ -70,7 +74,7 @@ def build_dram_params(arch):
         p[field] = round(arch[f"dram.{key}"] * per_ns)
     p["activate_spacing"] = round(max(arch["dram.t_rrd_s_ns"], arch["dram.t_faw_ns"] / 4) * per_ns)
     p["turnaround"] = round(arch["dram.direction_change_ns"] * per_ns)
-    p["drain_ticks"] = (arch["dram.write_high"] - arch["dram.write_low"]) * p["burst_bytes"] * p["ticks_per_kib"] >> 10
+    p["drain_ticks"] = (high - low) * p["burst_bytes"] * p["ticks_per_kib"] >> 10
     if not arch["dram.refresh_per_bank"]:
         p["refresh_time"] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)

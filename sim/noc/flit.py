@@ -43,7 +43,10 @@ from sim.noc.flit_network import (
 
 @compiled()
 def inject(net, packet, source, target, flits, group, ready, emission, dynamic=1):
-    """Hand a packet to the NIU of node `source` at cycle `ready`; its flits leave in `emission` cycles at the soonest."""
+    """Hand a packet to the NIU of node `source` at cycle `ready`; its flits leave in `emission` cycles at the soonest.
+
+    `dynamic`: 0 for one that keeps to the first VC of its class and side of the dateline.
+    """
     p = packets_of(net)[packet]
     p.source, p.target, p.flits, p.group = source, target, flits, group
     p.ready, p.emission, p.dynamic = ready, emission, dynamic

@@ -23,16 +23,17 @@ many cores down by multiples: requests that stand take the places of the answers
 passed.
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
-together; what a tile sends to itself passes it twice, flit by flit.  A read request stands in its target's NIU until the answer starts to leave, and an NIU that is full of them
-holds its ejection link.  Data for a DRAM channel come out of the network no faster than its write queue takes them.  A
-write on a dynamic VC that is under way together with the one of another sender before it arrives mixed with its data flit
-by flit (ISA DRAMTile); else such a packet goes the way of others.
+together; what a tile sends to itself passes it twice, flit by flit.  A read request stands in its target's NIU until the
+answer starts to leave, and an NIU that is full of them holds its ejection link.  Data for a DRAM channel come out of the
+network no faster than its write queue takes them.  A write on a dynamic VC that is under way together with the one of another
+sender before it arrives mixed with its data flit by flit (ISA DRAMTile); else such a packet goes the way of others.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 
 import numpy as np
 
 from sim.compiled import compiled
+from sim.errors import UsageError
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
@@ -120,7 +121,10 @@ def build_ports(arch):
 
 
 def build_noc_params(arch):
-    """The model's parameters as one record."""
+    """The model's parameters as one record; UsageError for buffers without a place."""
+    for key in ("noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles"):
+        if arch[key] < 1:
+            raise UsageError(f"{arch.path}: {key} is {arch[key]}; it must be at least 1")
     params = np.zeros(1, NOC_PARAMS_DTYPE)
     p = params[0]
     p["width"], p["height"] = arch.noc_size

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sim.arch import load_arch
 from sim.dram.channel import TICKS, build_banks, build_channels, build_dram_params, dram_access
+from sim.errors import UsageError
 
 LATER = 150  # cycles: past the refresh window at the start of time
 
@@ -113,6 +114,11 @@ def test_writes_that_are_drained_together_share_a_change_of_direction(size, shar
             channel.access(8192 * i, size, LATER, is_write=bool(i % 2))
         lost.append(channel.state[0]["bus_free"] / TICKS)
     assert lost[0] - lost[1] == pytest.approx(63 * 4.5 * 1.35 * share, rel=0.15)
+
+
+def test_marks_of_the_write_queue_that_meet_are_refused():
+    with pytest.raises(UsageError, match=r"dram\.write_high is 24; it must be over dram\.write_low, 24"):
+        build_dram_params(load_arch("wormhole_b0", {"dram.write_low": 24}))
 
 
 def test_refresh_closes_the_bus():

@@ -44,6 +44,34 @@ def test_a_buffer_smaller_than_the_credit_loop_slows_long_packets():
     assert done[0] == pytest.approx(1000 * (HOP + 1) / 5, rel=0.03)
 
 
+@pytest.mark.parametrize("shared", [0, 3, 7])
+def test_a_vc_without_room_in_the_shared_part_sends_a_flit_per_round_trip(shared):
+    """Each VC has a place of its own, and up to `buffer` with those that all VCs of a port share (ISA DRAMTile)."""
+    network = build_chip(WIDTH, HEIGHT, buffer=16, shared=shared, credit=7, hop=HOP, inject=INJECT, eject=EJECT)
+    done = run(network, [(0, 3, 1000, 0, 0)], 100_000)
+    assert done[0] == pytest.approx(1000 * (HOP + 7) / (1 + shared), rel=0.03)
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1), shared=st.integers(0, 20))
+def test_the_shared_part_of_a_buffer_never_overflows(seed, shared):
+    """In every cycle the VCs of a port have at most `shared` flits beside one each, none more than `buffer`."""
+    rng, buffer = np.random.default_rng(seed), 6
+    network = build_chip(5, 4, buffer=buffer, shared=shared, credit=3, hop=2, inject=1, eject=1)
+    network.place_packets(np.zeros(200, PACKET))
+    for packet in range(200):
+        source, target = rng.integers(0, 20, 2)
+        flit.inject(network.net, packet, source, target, rng.integers(1, 30), packet % 2, 0, 30, rng.integers(0, 2))
+    ports, vcs = len(network.arrays["pools"]), int(network.net["vcs"])
+    for _ in range(2000):
+        flit.step(network.net)
+        network.net["now"] += 1
+        taken = buffer - network.arrays["channels"]["credits"].reshape(ports, vcs)
+        beside_own = np.maximum(taken - 1, 0).sum(axis=1)
+        assert (taken >= 0).all() and (taken <= buffer).all() and (beside_own <= shared).all()
+        assert (beside_own == network.arrays["pools"]).all()
+
+
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from([MESH, TORUS, CHIP]))
 def test_everything_arrives_and_everything_returns(seed, kind):

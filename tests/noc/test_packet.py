@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bench.packet import ONE_CYCLE, TRAFFIC, send
 from sim.arch import load_arch
+from sim.errors import UsageError
 from sim.noc.packet import HELD, PACKET_DTYPE, build_links, build_noc_params, build_ports, head_event, prepare
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index
 from tests.noc.packet_reference import Reference
@@ -242,6 +243,21 @@ def test_a_self_transfer_shares_the_ports_of_its_tile():
     here = tile(4, 4)
     own, other = (0, 0, here, here, 257), (0, 0, tile(2, 4), here, 257)
     assert max(delivered(*[own] * 4, *[other] * 4)) >= 8 * 257
+
+
+def test_a_self_transfer_leaves_its_niu_in_turn():
+    """Before it an answer to another tile, which the ejection link of that one holds up; a request of its own need not wait."""
+    here, there = tile(4, 4), tile(6, 4)
+    busy = [(0, 0, tile(x, 4), there, 257, 1) for x in (5, 3)]
+    before, own = (0, 0, here, there, 257, 1), (20, 0, here, here, 1)
+    answer, request = (delivered(*busy, before, (*own, kind))[-1] for kind in (1, 0))
+    assert request == delivered(own)[0] < answer - 257
+
+
+@pytest.mark.parametrize("key", ["noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles"])
+def test_buffers_without_a_place_are_refused(key):
+    with pytest.raises(UsageError, match=f"{key} is 0; it must be at least 1"):
+        build_noc_params(load_arch("wormhole_b0", {key: 0}))
 
 
 @pytest.mark.parametrize("direction", range(LINKS_PER_TILE))
