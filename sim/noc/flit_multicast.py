@@ -169,7 +169,11 @@ def branch(net, node, c, packet, outs):
 
 @compiled()
 def free_links(net, p, node, outs):
-    """The tail of a multicast has left a router; links that its sender has reserved again stay so."""
-    path = nodes_of(net)[p.source].path
+    """The tail of a multicast has left a router; links that its sender has reserved again stay so.
+
+    They leave its tree, which holds what is its own: others may reserve them from now on (`overlaps`).
+    """
+    word, shift, path = node // TREE_NODES, 4 * (node % TREE_NODES), nodes_of(net)[p.source].path
     again = tree_bits(net, path, node) if path != p.tree else 0
-    words_at(net.reserved_at)[node // TREE_NODES] &= ~((outs & ~again) << (4 * (node % TREE_NODES)))
+    words_at(net.reserved_at)[word] &= ~((outs & ~again) << shift)
+    words_at(net.trees_at)[p.tree * net.tree_words + word] &= ~(outs << shift)
