@@ -10,20 +10,21 @@ import numpy as np
 
 from sim import calendar as cal
 from sim.arch import load_arch
-from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, head_event, prepare
-from sim.state import link_table, packet_table, word_table
+from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs, head_event, prepare
+from sim.state import link_table, packet_table, vc_table, word_table
 
 ONE_CYCLE = 1024  # per flit: sources that emit at the links' rate
 LOADS = (0.02, 0.05, 0.1)  # uniform random traffic saturates these tori below 0.18
 PACKETS, FLITS = 200_000, 33
 REPEATS = 3
 
-# A packet to send: `time`: cycle in which it is ready; `response`, `dynamic` (of its VC): 0 or 1
-TRAFFIC = np.dtype([(name, np.int64) for name in "time noc source target flits response dynamic".split()])
+# A packet to send: `time`: cycle in which it is ready; `response`, `dynamic` (of its VC): 0 or 1;
+# `static_vc`: 0 to 3
+TRAFFIC = np.dtype([(name, np.int64) for name in "time noc source target flits response dynamic static_vc".split()])
 
 
 @nb.njit(cache=True)
-def run_events(all_links, all_ports, p, pool, free, keys, traffic, sequence, calendar, delivered, begun):
+def run_events(all_links, all_vcs, all_ports, p, pool, free, keys, traffic, sequence, calendar, delivered, begun):
     """Send all packets in the order `sequence` of their times; returns the number of links passed.
 
     The model works on tables, as in the lane.
@@ -32,8 +33,9 @@ def run_events(all_links, all_ports, p, pool, free, keys, traffic, sequence, cal
     Fills `delivered` and `begun` (cycles at the target and at the source).  Events of one cycle come in the order of the
     indices into `traffic`.
     """
-    links, packets = link_table(all_links.ctypes.data), packet_table(pool.ctypes.data)
-    ports, heap = word_table(all_ports.ctypes.data), word_table(calendar.ctypes.data)
+    links, vcs = link_table(all_links.ctypes.data), vc_table(all_vcs.ctypes.data)
+    ports, packets = word_table(all_ports.ctypes.data), packet_table(pool.ctypes.data)
+    heap = word_table(calendar.ctypes.data)
     size = crossed = sent = 0
     left = len(free)
     key_mask = (1 << cal.KEY_BITS) - 1
@@ -45,7 +47,7 @@ def run_events(all_links, all_ports, p, pool, free, keys, traffic, sequence, cal
             if order < heap[0]:
                 left -= 1
                 prepare(p, packets[free[left]], t.noc, t.source, t.target, t.flits, t.response, ONE_CYCLE)
-                packets[free[left]].dynamic = t.dynamic
+                packets[free[left]].dynamic, packets[free[left]].static_vc = t.dynamic, t.static_vc
                 keys[free[left]] = i
                 size = cal.push(heap, size, order, free[left])
                 sent += 1
@@ -59,7 +61,7 @@ def run_events(all_links, all_ports, p, pool, free, keys, traffic, sequence, cal
             left += 1
             size = cal.pop(heap, size)
             continue
-        following = head_event(links, ports, p, packets, slot, now)
+        following = head_event(links, vcs, ports, p, packets, slot, now)
         other = p.granted
         while other >= 0:
             size = cal.push(heap, size, cal.make_order(packets[other].time, keys[other]), other)
@@ -74,16 +76,17 @@ def run_events(all_links, all_ports, p, pool, free, keys, traffic, sequence, cal
 def send(arch, traffic):
     """Send `traffic` (`TRAFFIC`, at most 2**20) through an idle chip's NoCs.
 
-    Returns (links, cycles of delivery, cycles at which the heads left, links passed by all packets, seconds of processor time).
+    Returns (links, cycles of delivery, cycles at which the heads left, VCs, links passed by all packets, seconds of processor
+    time).
     """
     n = len(traffic)
-    links, delivered, begun = build_links(arch), np.full(n, -1), np.full(n, -1)
+    links, vcs, delivered, begun = build_links(arch), build_vcs(arch), np.full(n, -1), np.full(n, -1)
     pool = np.zeros(n, PACKET_DTYPE), np.arange(n)[::-1].copy(), np.zeros(n, np.int64)
     order = np.argsort(traffic["time"], kind="stable")
-    arguments = links, build_ports(arch), build_noc_params(arch)[0], *pool, traffic, order, cal.new_heap(n)
+    arguments = links, vcs, build_ports(arch), build_noc_params(arch)[0], *pool, traffic, order, cal.new_heap(n)
     start = time.process_time()
     crossed = run_events(*arguments, delivered, begun)
-    return links, delivered, begun, crossed, time.process_time() - start
+    return links, delivered, begun, vcs, crossed, time.process_time() - start
 
 
 def uniform_random(arch, load, seed=0):

@@ -28,7 +28,7 @@ from sim.event_loop import earliest, run, start_threads
 from sim.first_start import compile_lane
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from sim.noc.flit_network import PACKET
-from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports
+from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 
 READ_CALLS = ("issue_read", "issue_read_stateful", "issue_read_one_packet", "issue_read_page")
 NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
@@ -141,6 +141,7 @@ class Chip:
         self._build_pools()
         self._idle_links = build_links(arch)
         self._place("links", self._idle_links.copy())
+        self._place("vcs", build_vcs(arch))
         self._place("ports", build_ports(arch))
         self._place("noc_params", build_noc_params(arch))
         self._build_flits()
@@ -413,12 +414,14 @@ class Chip:
         for name in ("flits", "packets", "stall"):
             idle[name] = links[name]
         links[:] = idle
+        self._arrays["vcs"][:] = build_vcs(self.arch)
         self._build_flits()
 
     def rewind(self):
         """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""
         self.machine["now"], self._settled = 0, False
         self._arrays["links"][:] = self._idle_links
+        self._arrays["vcs"][:] = build_vcs(self.arch)
         self._arrays["ports"][:] = 0
         self._build_flits()
         self._arrays["channels"][:] = build_channels(self.arch)

@@ -11,7 +11,7 @@ from numba import carray
 from sim.compiled import compiled
 from sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
 from sim.memory import as_pointer
-from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE
+from sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE, VC_DTYPE
 from sim.tables import table
 
 # --- why a thread is not running (column of the stall table)
@@ -105,7 +105,7 @@ NOC_CALL = np.dtype(
 )
 
 _ADDRESSES = (
-    "threads cores circular_buffers tiles links ports channels banks transactions packets calendar stalls lines noc_words "
+    "threads cores circular_buffers tiles links vcs ports channels banks transactions packets calendar stalls lines noc_words "
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "scratch "
@@ -222,7 +222,8 @@ WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
 # --- views: the machine's arrays inside compiled code, as tables or, where loops over data want vectors, as numpy arrays
 thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, TILE, TRANSACTION))
 launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
-link_table, packet_table, noc_params_table = map(table, (LINK_DTYPE, PACKET_DTYPE, NOC_PARAMS_DTYPE))
+link_table, vc_table, packet_table = map(table, (LINK_DTYPE, VC_DTYPE, PACKET_DTYPE))
+noc_params_table = table(NOC_PARAMS_DTYPE)
 channel_table, bank_table, dram_params_table = map(table, (CHANNEL_DTYPE, BANK_DTYPE, DRAM_PARAMS_DTYPE))
 
 
@@ -244,6 +245,11 @@ def tiles_of(m):
 @compiled(inline="always")
 def links_of(m):
     return link_table(m.links_at)
+
+
+@compiled(inline="always")
+def vcs_of(m):
+    return vc_table(m.vcs_at)
 
 
 @compiled(inline="always")

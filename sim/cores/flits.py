@@ -13,7 +13,7 @@ from sim.cores.niu import left_command_buffer, tail_left
 from sim.cores.transactions import AT_TARGET, free_transaction, schedule_transaction
 from sim.errors import UsageError
 from sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
-from sim.noc.flit_network import ARRIVED, BEGUN, NETWORK, NONE, build_chip, events_of
+from sim.noc.flit_network import ANY, ARRIVED, BEGUN, NETWORK, NONE, RESPONSES, build_chip, events_of
 from sim.noc.flit_network import packets_of as flit_packets_of
 from sim.noc.packet import build_noc_params
 from sim.state import MACHINE, READ, calendar_of, noc_params_of, packets_of, transactions_of
@@ -29,9 +29,9 @@ def send_packet(m, net, index, now):
     first = x.noc * m.n_tiles
     asks = x.stage == AT_TARGET
     source, target = (x.source, x.target) if asks else (x.target, x.source)
-    inject(
-        net, index, first + source, first + target, pk.flits, pk.response, now, pk.emission, pk.response | pk.dynamic
-    )
+    group = RESPONSES if pk.response != 0 else pk.static_vc // 2 * 2
+    static_vc = ANY if pk.response | pk.dynamic else pk.static_vc % 2
+    inject(net, index, first + source, first + target, pk.flits, group, now, pk.emission, static_vc)
     p, stands = flit_packets_of(net)[index], int(x.kind == READ)
     p.answered, p.answers = (stands, 0) if asks else (0, stands)
     p.gate, p.gate_ticks = pk.gate, pk.gate_ticks
@@ -137,7 +137,7 @@ def flit_network(arch, links, ports):
     nodes, (width, height) = network.arrays["nodes"], arch.noc_size
     for x, y in arch.worker_coords:
         nodes["l1_port"][[y * width + x + noc * width * height for noc in (0, 1)]] = y * width + x
-    for name in ("port_ticks", "niu_requests", "gate_queue"):
+    for name in ("port_ticks", "gate_queue"):
         network.net[name] = build_noc_params(arch)[name][0]
     for name in ("backoff_cycles", "backoff_doublings", "backoff_seed"):
         network.net[name] = arch[f"noc.{name}"]

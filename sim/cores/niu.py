@@ -33,6 +33,7 @@ from sim.state import (
     threads_of,
     tiles_of,
     transactions_of,
+    vcs_of,
 )
 
 FLIT_COST = 1024  # of one cycle
@@ -107,7 +108,7 @@ def move_packet(m, index, now):
     if m.flit_model_at != 0:
         return call_model(m.flit_model_at, m.self_at, index, now)
     packets, p = packets_of(m), noc_params_of(m)[0]
-    time = head_event(links_of(m), ports_of(m), p, packets, index, now)
+    time = head_event(links_of(m), vcs_of(m), ports_of(m), p, packets, index, now)
     if packets[index].hop == 1 and time >= 0:
         left_command_buffer(m, index, now)
     other = p.granted

@@ -9,6 +9,7 @@ from sim import calendar as cal
 from sim.compiled import compiled
 from sim.cores.faults import Fault
 from sim.cores.threads import fail
+from sim.noc.packet import DEFAULT_VC
 from sim.state import (
     calendar_of,
     log_of,
@@ -38,7 +39,8 @@ def new_transaction(m, kind, thread, noc, source, target):
     x.kind, x.thread, x.noc, x.source, x.target, x.stage = kind, thread, noc, source, target, AT_TARGET
     x.key = cal.make_key(cal.CLASS_NETWORK, t.core, t.slot, t.sequence)
     x.staging = x.next_open = x.previous_open = x.trid = -1
-    x.posted = x.value = packets_of(m)[index].dynamic = 0
+    x.posted = x.value = 0
+    packets_of(m)[index].dynamic, packets_of(m)[index].static_vc = 0, DEFAULT_VC
     x.issued = m.now
     return index
 

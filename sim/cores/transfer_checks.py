@@ -4,6 +4,7 @@ from sim.compiled import compiled
 from sim.cores.faults import Fault
 from sim.cores.threads import fail
 from sim.cores.transactions import bank_of
+from sim.noc.packet import DYNAMIC_VC, STATIC_VCS
 from sim.state import (
     MAX_OPEN_READS,
     NOC_WORDS,
@@ -148,5 +149,14 @@ def valid_noc(m, thread, noc, trid):
         return False
     if trid < -1 or trid > 15:
         fail(m, thread, Fault.TRID_RANGE, trid, 0, 0)
+        return False
+    return True
+
+
+@compiled()
+def valid_vc(m, thread, vc):
+    """Whether a request that is no multicast may name this virtual channel: -1 (the default one), 0 to 3, or DYNAMIC_VC."""
+    if (vc < -1 or vc >= STATIC_VCS) and vc != DYNAMIC_VC:
+        fail(m, thread, Fault.VC_RANGE, vc, 0, 0)
         return False
     return True

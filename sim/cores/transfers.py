@@ -16,9 +16,10 @@ from sim.cores.transfer_checks import (
     check_writers,
     note_open_read,
     valid_noc,
+    valid_vc,
 )
 from sim.memory import copy_bytes
-from sim.noc.packet import DYNAMIC_VC
+from sim.noc.packet import DYNAMIC_VC, STATIC_VCS
 from sim.state import (
     ATOMIC,
     ATOMICS_OUT,
@@ -48,6 +49,15 @@ ISSUE_ONE_PACKET, ISSUE_STATEFUL, ISSUE_PAGE = int(Issue.ONE_PACKET), int(Issue.
 
 
 @compiled()
+def choose_vc(m, index, vc):
+    """Give a request the virtual channel that its call names, -1 for the default one."""
+    packet = packets_of(m)[index]
+    packet.dynamic = vc == DYNAMIC_VC
+    if 0 <= vc < STATIC_VCS:
+        packet.static_vc = vc
+
+
+@compiled()
 def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_packet):
     """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
     ready = command_buffer_ready(m, thread, noc, now)
@@ -59,7 +69,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
         if size <= 0:
             fail(m, thread, Fault.ZERO_LENGTH, source, size, 0)
             return -1
-        if not valid_noc(m, thread, noc, trid):
+        if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
             return -1
         if one_packet and size > m.max_packet:
             fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
@@ -82,7 +92,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
     index = new_transaction(m, READ, thread, noc, core.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid = offset + t.step, local + t.step, count, trid
-    packets_of(m)[index].dynamic = vc == DYNAMIC_VC
+    choose_vc(m, index, vc)
     send_request(m, index, 1, now + cost)
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
@@ -105,7 +115,7 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
         if size <= 0:
             fail(m, thread, Fault.ZERO_LENGTH, destination, size, 0)
             return -1
-        if not valid_noc(m, thread, noc, trid):
+        if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
             return -1
         if one_packet and size > m.max_packet:
             fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
@@ -136,7 +146,7 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
     if not check_writers(m, index):
         return -1
     flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
-    packets_of(m)[index].dynamic = vc == DYNAMIC_VC
+    choose_vc(m, index, vc)
     send_request(m, index, flits, now + cost)
     count_write(m, thread, noc, trid, posted)
     t.step += count

@@ -9,15 +9,15 @@ of its class's VCs behind the wrap-around link (dateline) and back when it turns
 (Dally & Towles, Principles and Practices of Interconnection Networks, chapters 14 to 17).
 
 A node is a router with its NIU; the two NoCs of a chip are one network of two parts without a link between them.  The NIU
-has a queue per class, of which class 0 (requests) also carries multicasts (`sim.noc.flit_multicast`).  As in the packet model,
-requests stand in their target's NIU until they are answered, and a write waits in the network for room in its DRAM channel's
-queue.
+has a queue per class, of which class 0 also carries multicasts (`sim.noc.flit_multicast`).  As in the packet model, requests
+stand in their target's NIU until they are answered, and a write waits in the network for room in its DRAM channel's queue.
 """
 
 from sim.compiled import compiled
 from sim.memory import lowest_bit
 from sim.noc.flit_multicast import NEW, add_output, cross_multicasts, last_tree, may_leave, new_tree
 from sim.noc.flit_network import (
+    ANY,
     ARRIVED,
     BEGUN,
     CHIP,
@@ -25,6 +25,7 @@ from sim.noc.flit_network import (
     MESH,
     NODES_PER_WORD,
     NONE,
+    RESPONSES,
     channels_of,
     events_of,
     gate_open,
@@ -42,14 +43,14 @@ from sim.noc.flit_network import (
 
 
 @compiled()
-def inject(net, packet, source, target, flits, group, ready, emission, dynamic=1):
+def inject(net, packet, source, target, flits, group, ready, emission, static_vc=ANY):
     """Hand a packet to the NIU of node `source` at cycle `ready`; its flits leave in `emission` cycles at the soonest.
 
-    `dynamic`: 0 for one that keeps to the first VC of its class and side of the dateline.
+    `static_vc`: the VC of its class and side of the dateline that it keeps to, or ANY.
     """
     p = packets_of(net)[packet]
     p.source, p.target, p.flits, p.group = source, target, flits, group
-    p.ready, p.emission, p.dynamic = ready, emission, dynamic
+    p.ready, p.emission, p.static_vc = ready, emission, static_vc
     p.tree, p.receivers, p.answered, p.answers, p.gate = NONE, 1, 0, 0, NONE
     enqueue(net, packet)
 
@@ -199,8 +200,8 @@ def choose_vc(net, node, c, packet, out):
         late = (0 if turned else p.dateline) | links_of(net)[node * (net.ports + 1) + 1 + out].wraps
         size //= 2
         first += late * size
-        if p.dynamic == 0:
-            size = 1
+        if p.static_vc != ANY:
+            first, size = first + p.static_vc, 1
     vc = take_vc(net, base, first, size)
     if vc != NONE:
         p.dateline = late
@@ -256,7 +257,11 @@ def can_leave(net, node, out, c):
         return has_room(net, node * net.inputs + out * net.vcs + c.out_vc)
     packet = words_at(net.buffers_at)[(node * net.inputs + c.index) * net.buffer + c.first]
     p, n = packets_of(net)[packet], nodes_of(net)[node]
-    if c.sent == 0 and p.group == 0 and n.requests >= net.niu_requests:
+    if (
+        c.sent == 0
+        and p.group != RESPONSES
+        and n.requests >= links_of(net)[node * (net.ports + 1) + net.ports].requests
+    ):
         return False
     return gate_open(net, packet, c.sent) and take_port(net, node, c.sent == 0)
 

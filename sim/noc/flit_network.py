@@ -12,6 +12,8 @@ from sim.tables import table
 
 MESH, TORUS, CHIP = 0, 1, 2  # a chip's network is two unidirectional tori
 NONE = -1
+ANY = -1  # VC of its class
+RESPONSES = 1  # class of a chip's network; the other ones are requests
 MAX_PORTS, MAX_CLASSES = 5, 4
 UNLIMITED = 1 << 62
 NODES_PER_WORD = 62  # of the bit set of routers at work
@@ -28,7 +30,7 @@ NETWORK = np.dtype(
     [(name, np.int64) for name in (
         "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer shared credit "
         "hop inject eject "
-        "port_ticks niu_requests gate_queue span wire_room words tree_words now stepped in_flight moved n_events "
+        "port_ticks gate_queue span wire_room words tree_words now stepped in_flight moved n_events "
         "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
@@ -39,8 +41,8 @@ NETWORK = np.dtype(
 # written to, as an index of `ports`, or NONE; `gate_ticks`: time it takes of that channel, until `drained`
 PACKET = np.dtype(
     [(name, np.int64) for name in (
-        "source target flits group ready emission begun arrived sent dateline dynamic next tree receivers delay linked keep stage "
-        "answered answers gate gate_ticks drained"
+        "source target flits group ready emission begun arrived sent dateline static_vc next tree receivers delay linked keep "
+        "stage answered answers gate gate_ticks drained"
     ).split()]
 )  # fmt: skip
 # Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,
@@ -102,7 +104,7 @@ class Network:
         net["shared"], net["credit"] = shared, credit
         net["span"], net["wire_room"] = max(hop, inject, credit) + 1, n_nodes * ports
         net["words"], net["tree_words"] = -(-n_nodes // NODES_PER_WORD), -(-n_nodes // TREE_NODES)
-        net["now"], net["stepped"], net["due"], net["niu_requests"] = -1, -1, NONE, UNLIMITED
+        net["now"], net["stepped"], net["due"] = -1, -1, NONE
         trees = n_nodes * TREES_PER_NIU if multicast else 0
         self.place("nodes", np.zeros(n_nodes, NODE))
         self.place("channels", self._channels(n_nodes, ports, all_vcs, buffer))
@@ -117,6 +119,7 @@ class Network:
         self.place("active", np.zeros(int(net["words"]), np.int64))
         self.place("trees", np.zeros(trees * int(net["tree_words"]), np.int64))
         self.place("reserved", np.zeros(int(net["tree_words"]), np.int64))
+        self.arrays["links"]["requests"] = UNLIMITED
         self.arrays["nodes"]["head"] = self.arrays["nodes"]["tail"] = NONE
         self.arrays["nodes"]["l1_port"] = self.arrays["nodes"]["path"] = NONE
 
@@ -186,10 +189,10 @@ def build(kind, width, height, *, vcs=4, classes=1, buffer=8, hop=9, inject=5, e
     return network
 
 
-def build_chip(width, height, *, buffer, hop, inject, eject, vcs=8, shared=UNLIMITED, credit=1):
-    """Both NoCs of a chip, idle: node noc * tiles + tile; classes 0 request, 1 response, and a VC of multicasts."""
+def build_chip(width, height, *, buffer, hop, inject, eject, shared=UNLIMITED, credit=1):
+    """Both NoCs of a chip, idle: node noc * tiles + tile; classes 0 and 2 requests, 1 responses; a VC of multicasts."""
     network = Network(
-        CHIP, width, height, 2 * width * height, ports=3, classes=2, vcs=vcs, multicast=1, buffer=buffer, hop=hop,
+        CHIP, width, height, 2 * width * height, ports=3, classes=3, vcs=12, multicast=1, buffer=buffer, hop=hop,
         inject=inject, eject=eject, shared=shared, credit=credit,
     )  # fmt: skip
     x, y, first = _grid(network, width, height, 2)

@@ -3,10 +3,11 @@
 The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual
 channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
-which keeps the tori free of deadlock (reference section 2.4).  Each class has two VCs: a request whose VC is static takes
-the first, responses and dynamic requests whichever is free behind their source, whose NIU sends one packet of a class at a
-time; an ejection link lends both to every response.  What a tile sends to itself goes by its own router alone, like
-everything else: into it and out of it in turn with the others of its class.
+which keeps the tori free of deadlock (reference section 2.4).  There are two classes of requests and one of responses, each
+with two VCs: a request keeps to the one that its static VC number (0 to 3: class and VC of it) names, responses and dynamic
+requests take whichever is free behind their source, whose NIU sends one packet of a class at a time; an ejection link lends
+both to every response.  What a tile sends to itself goes by its own router alone, like everything else: into it and out of it
+in turn with the others of its class.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
@@ -34,12 +35,15 @@ import numpy as np
 
 from sim.compiled import compiled
 from sim.errors import UsageError
+from sim.memory import lowest_bit
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
-N_VCS = 8  # two pairs of requests, by dateline bit; two of responses
-REQUEST_VCS = 4
+N_VCS = 12  # pairs by dateline bit: two each of both classes of requests, then two of responses
+REQUEST_VCS = 8
+STATIC_VCS = 4  # numbers of static VCs of requests: class (2) and VC of it (1)
+DEFAULT_VC = 1  # static VC of requests that name none (tt-metal's VC of unicast writes)
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
@@ -49,39 +53,43 @@ REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
 
 LINK_DTYPE = np.dtype(
-    [
-        (name, np.int64)
-        for name in "clear flits packets stall stamp offset reserved owner latency port next_tile wraps writer requests".split()
-    ]
-    + [
-        (name, np.int64, N_VCS)
-        for name in "vc_free first_waiting last_waiting standing full holder hop_of room use".split()
-    ],
-    align=True,
-)
+    [(name, np.int64) for name in (
+        "clear flits packets stall stamp offset reserved owner latency port next_tile wraps writer requests in_use"
+    ).split()]
+)  # fmt: skip
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
 # writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that can stand in the NIU behind it;
-# standing: flits in the buffer behind the link; full: 0, or the cycle from which the VC would be free if that buffer had room;
-# holder: the last packet that took it, at hop `hop_of` of its route, with `room` for flits, of which its rate needs `use`
+# in_use: bit set of VCs that hold anything, and of some that no longer do
+VC_DTYPE = np.dtype(
+    [(name, np.int64) for name in "free full".split()]
+    + [(name, np.int32) for name in "first_waiting last_waiting standing holder hop room use".split()],
+    align=True,
+)
+# Of a VC, N_VCS of each link.  free: the cycle from which it is, or HELD; first_waiting, last_waiting: queue of those that wait
+# for it or the other one of its pair (of the pair's first VC only); standing: flits in the buffer behind the link; full: 0, or
+# the cycle from which it would be free if that buffer had room; holder: the last packet that took it, at hop `hop` of its
+# route, with `room` for flits, of which its rate needs `use`
 PACKET_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
-        "dynamic fragments_ticks mixed "
+        "dynamic static_vc fragments_ticks mixed "
         "hop arrive time begun left local delivered waits slow_hop next next_granted next_gone"
     ).split()]
     + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
     align=True,
 )  # fmt: skip
 # held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
-# a read request; stands: 1 + link * N_VCS + VC of the ejection that its request stands behind, or 0; gate: the DRAM channel
+# a read request; vc: the index of the last VC that it took or waits for; stands: 1 + that of the ejection that its request
+# stands behind, or 0; gate: the DRAM channel
 # it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel, fragments_ticks: if its flits
-# come mixed with those of others; dynamic: 1 for a request whose VC routers may change; mixed: 1 when its flits came so;
-# waits: 1 while its head waits for a VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
+# come mixed with those of others; dynamic: 1 for a request whose VC routers may change; static_vc: of a request, 0 to 3;
+# mixed: 1 when its flits came so; waits: 1 while its head waits for a VC; slow_hop: the last hop whose buffer had less room
+# than its rate needs, or -1
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra stamp granted gone niu_requests gate_queue shared_buffer round_trip"
+        "reserve even_extra odd_extra stamp granted gone gate_queue shared_buffer round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
     align=True,
@@ -96,7 +104,6 @@ def build_links(arch):
     links["latency"] = arch["noc.hop_cycles"]
     links["latency"][kinds == INJECT] = arch["noc.niu_to_router_cycles"]
     links["latency"][kinds == EJECT] = arch["noc.router_to_niu_cycles"]
-    links["first_waiting"] = links["last_waiting"] = -1
     links["port"] = NO_PORT
     links["requests"] = arch["noc.niu_requests"]
     for x, y, _ in arch.dram_endpoints:
@@ -115,6 +122,14 @@ def build_links(arch):
     return links
 
 
+def build_vcs(arch):
+    """All VCs of all links, free."""
+    width, height = arch.noc_size
+    vcs = np.zeros(2 * width * height * LINKS_PER_TILE * N_VCS, VC_DTYPE)
+    vcs["first_waiting"] = vcs["last_waiting"] = -1
+    return vcs
+
+
 def build_ports(arch):
     """Cycle (in PORT_TICKS) from which the L1 port of each tile is free, then the data bus of each DRAM channel."""
     return np.zeros(arch.noc_size[0] * arch.noc_size[1] + arch.dram_banks, np.int64)
@@ -122,7 +137,7 @@ def build_ports(arch):
 
 def build_noc_params(arch):
     """The model's parameters as one record; UsageError for buffers without a place."""
-    for key in ("noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles"):
+    for key in ("noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles", "dram.endpoint_requests"):
         if arch[key] < 1:
             raise UsageError(f"{arch.path}: {key} is {arch[key]}; it must be at least 1")
     params = np.zeros(1, NOC_PARAMS_DTYPE)
@@ -137,7 +152,6 @@ def build_noc_params(arch):
     p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
     p["port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["l1.noc_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]
-    p["niu_requests"] = arch["noc.niu_requests"]
     burst_bytes = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
     p["gate_queue"] = round(arch["dram.write_queue"] * burst_bytes * PORT_TICKS / arch["dram.bank_bytes_per_cycle"])
     p["granted"] = p["gone"] = -1
@@ -166,7 +180,7 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
 
 
 @compiled()
-def head_event(links, ports, p, packets, index, now):
+def head_event(links, vcs, ports, p, packets, index, now):
     """The head of a packet reaches its next link at cycle `now`.
 
     Returns the cycle of the packet's next event: the head at the link after that or, when `delivered` is set, the tail in
@@ -175,45 +189,51 @@ def head_event(links, ports, p, packets, index, now):
     of those whose tail leaves the source, at `left`.  `begun` is the cycle at which the head left the source.
     """
     pk = packets[index]
-    link = links[pk.link]
     p.granted = p.gone = -1
     pk.arrive = now
     at_end = pk.link % LINKS_PER_TILE == EJECT
     dateline = 0 if at_end else pk.dateline
-    queue = pk.vc = REQUEST_VCS * pk.response + 2 * dateline
-    either = pk.hop > 0 and (pk.dynamic != 0 or pk.response != REQUEST)
-    if either and link.vc_free[queue] > now and link.vc_free[queue + 1] < link.vc_free[queue]:
-        single = pk.flits == 1 and packets[link.holder[queue]].flits == 1  # of which a link carries one per cycle
-        pk.vc = queue if single else queue + 1
-    if link.vc_free[pk.vc] == HELD:
+    pair = 2 * dateline + (REQUEST_VCS if pk.response != REQUEST else pk.static_vc // 2 * 4)
+    queue = pk.vc = pk.link * N_VCS + pair
+    changes = pk.dynamic != 0 or pk.response != REQUEST
+    if changes:
+        if pk.hop > 0 and vcs[queue].free > now and vcs[queue + 1].free < vcs[queue].free:
+            single = pk.flits == 1 and packets[vcs[queue].holder].flits == 1  # of which a link carries one per cycle
+            pk.vc = queue if single else queue + 1
+    elif pk.hop > 0:
+        pk.vc = queue + pk.static_vc % 2
+    if vcs[pk.vc].free == HELD:
         pk.waits = 1
         stand(links, p, pk)
         pk.next = -1
-        if link.first_waiting[queue] < 0:
-            link.first_waiting[queue] = index
+        first = vcs[queue]
+        if first.first_waiting < 0:
+            first.first_waiting = index
         else:
-            packets[link.last_waiting[queue]].next = index
-        link.last_waiting[queue] = index
+            packets[first.last_waiting].next = index
+        first.last_waiting = index
         return WAITING
-    others = claim(links, ports, p, packets, index, now, -1)
+    others = claim(links, vcs, ports, p, packets, index, now, -1)
     while others >= 0:
         index = others
-        others = claim(links, ports, p, packets, index, now, packets[index].next)
+        others = claim(links, vcs, ports, p, packets, index, now, packets[index].next)
         packets[index].next_granted = p.granted
         p.granted = index
     return pk.time
 
 
 @compiled()
-def claim(links, ports, p, packets, index, now, others):
+def claim(links, vcs, ports, p, packets, index, now, others):
     """Give a packet the VC chosen for it; returns the stack (by `next`) of packets that can claim now, on top of `others`."""
     pk = packets[index]
     link = links[pk.link]
     hop = pk.hop
-    before = link.vc_free[pk.vc]
+    vc = vcs[pk.vc]
+    before = vc.free
     start = max(pk.arrive, before)
-    link.vc_free[pk.vc] = HELD
-    link.holder[pk.vc], link.hop_of[pk.vc] = index, hop
+    vc.free = HELD
+    vc.holder, vc.hop = index, hop
+    link.in_use |= 1 << pk.vc % N_VCS
     link.flits += pk.flits
     link.packets += 1
     link.stall += start - pk.arrive
@@ -223,7 +243,7 @@ def claim(links, ports, p, packets, index, now, others):
         pk.begun = start
         if pk.stands > 0:
             stands, pk.stands = pk.stands - 1, 0
-            others = leave_buffer(links, packets, stands, 1, links[stands // N_VCS].requests, now, others)
+            others = leave_buffer(vcs, packets, stands, 1, links[stands // N_VCS].requests, now, others)
         done = max(done, start + pk.emission)
     else:
         if start > pk.arrive:
@@ -231,7 +251,7 @@ def claim(links, ports, p, packets, index, now, others):
         done = max(done, pk.done[hop - 1] + latency_behind(links, pk, hop - 1))
     pk.waits = 0
     if pk.link % LINKS_PER_TILE != EJECT:
-        done = max(done, take_room(link, p, packets, pk, start, done))
+        done = max(done, take_room(link, vcs, p, packets, pk, start, done, now))
     if link.port != NO_PORT and pk.flits > 1 and (pk.local == 0 or hop == 0):
         passes = 1 + pk.local
         port = max(ports[link.port], start * PORT_TICKS) + passes * (pk.flits - 1) * p.port_ticks
@@ -239,13 +259,13 @@ def claim(links, ports, p, packets, index, now, others):
         done = max(done, port // PORT_TICKS)
     if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
         writer = 1 + pk.route[0] // N_VCS
-        if pk.dynamic != 0 and link.writer != writer and pk.begun < max(before, link.vc_free[pk.vc ^ 1]):
+        if pk.dynamic != 0 and link.writer != writer and pk.begun < max(before, vcs[pk.vc ^ 1].free):
             pk.mixed, pk.gate_ticks = 1, max(pk.gate_ticks, pk.fragments_ticks)
         link.writer = writer
         drained = max(ports[pk.gate], start * PORT_TICKS) + pk.gate_ticks
         ports[pk.gate] = drained
         done = max(done, (drained - p.gate_queue) // PORT_TICKS)
-    pk.route[hop] = pk.link * N_VCS + pk.vc
+    pk.route[hop] = pk.vc
     pk.done[hop] = done
     pk.hop = hop + 1
     last_released = hop - pk.held
@@ -257,7 +277,7 @@ def claim(links, ports, p, packets, index, now, others):
         pk.time = start + latency_behind(links, pk, hop)
         follow_route(links, p, pk)
         first_released = last_released
-    return release(links, p, packets, index, hop, first_released, last_released, now, others)
+    return release(links, vcs, p, packets, index, hop, first_released, last_released, now, others)
 
 
 @compiled()
@@ -293,40 +313,46 @@ def stalled_flits(p, pk, i):
 
 
 @compiled()
-def take_room(link, p, packets, pk, start, done):
+def take_room(link, vcs, p, packets, pk, start, done, now):
     """Give a packet what room there is behind a link; the cycle in which its tail crosses, if the room decides that.
 
     `done`: the cycle in which it crosses otherwise.
     """
-    room = room_behind(link, p, packets, pk, start)
+    room = room_behind(link, vcs, p, packets, pk, start, now)
     if room < p.round_trip and pk.flits > room:
         paced = start + pk.flits * p.round_trip // room
         if paced > done:
             pk.slow_hop, done = pk.hop, paced
-    link.room[pk.vc] = room
+    vc = vcs[pk.vc]
+    vc.room = room
     full_rate = done - start <= pk.flits
-    link.use[pk.vc] = room if full_rate else min(room, 1 + pk.flits * p.round_trip // (done - start))
+    vc.use = room if full_rate else min(room, 1 + pk.flits * p.round_trip // (done - start))
     return done
 
 
 @compiled()
-def room_behind(link, p, packets, pk, start):
+def room_behind(link, vcs, p, packets, pk, start, now):
     """Flits of a packet that the buffer behind a link takes from cycle `start` on: one, and what others leave of the shared part.
 
     For a dynamic request, every other VC of requests that is in use counts as full (48 random writers, ISA DRAMTile).
     """
     shared = p.shared_buffer
-    for vc in range(N_VCS):
-        if vc == pk.vc:
-            continue
-        if link.vc_free[vc] <= start:
-            shared -= max(link.standing[vc] - 1, 0)
-        elif pk.dynamic != 0 and vc < REQUEST_VCS:
+    here = pk.link * N_VCS
+    left = link.in_use & ~(1 << pk.vc - here)
+    while left:
+        number = lowest_bit(left)
+        left &= left - 1
+        vc = vcs[here + number]
+        if vc.free <= start:
+            shared -= max(vc.standing - 1, 0)
+            if vc.standing == 0 and vc.free <= now:
+                link.in_use &= ~(1 << number)
+        elif pk.dynamic != 0 and pk.response == REQUEST and number < REQUEST_VCS:
             shared -= p.buffer
         else:
-            other = packets[link.holder[vc]]
-            full = other.waits != 0 or link.hop_of[vc] <= other.slow_hop
-            shared -= (link.room[vc] if full else link.use[vc]) - 1
+            other = packets[vc.holder]
+            full = other.waits != 0 or vc.hop <= other.slow_hop
+            shared -= (vc.room if full else vc.use) - 1
     return max(1, min(p.buffer, shared + 1))
 
 
@@ -356,14 +382,14 @@ def follow_route(links, p, pk):
 
 
 @compiled()
-def release(links, p, packets, index, hop, first, last, now, others):
+def release(links, vcs, p, packets, index, hop, first, last, now, others):
     """Set the VCs of hops `first` down to `last` free when the tail leaves them; the head has claimed `hop`.
 
     Returns the stack of packets that can claim now (see `claim`).
     """
     pk = packets[index]
     if hop > pk.held:
-        others = leave_buffer(links, packets, pk.route[hop - pk.held - 1], pk.rest, p.buffer, now, others)
+        others = leave_buffer(vcs, packets, pk.route[hop - pk.held - 1], pk.rest, p.buffer, now, others)
     if last < 0:
         return others
     leaves = pk.done[hop]
@@ -378,47 +404,64 @@ def release(links, p, packets, index, hop, first, last, now, others):
             pk.next_gone = p.gone
             p.gone = index
         if pk.delivered == 0:
-            others = enter_buffer(links, packets, pk.route[i], pk.rest, p.buffer, free, others)
+            others = enter_buffer(vcs, packets, pk.route[i], pk.rest, p.buffer, free, others)
         elif i == hop and pk.answered != 0:
             pk.stands = pk.route[i] + 1
-            others = enter_buffer(links, packets, pk.route[i], 1, links[pk.route[i] // N_VCS].requests, free, others)
+            others = enter_buffer(vcs, packets, pk.route[i], 1, links[pk.route[i] // N_VCS].requests, free, others)
         else:
-            others = set_free(links, packets, pk.route[i], free, others)
+            others = set_free(vcs, packets, pk.route[i], free, others)
     return others
 
 
 @compiled()
-def set_free(links, packets, channel, free, others):
-    """Set a VC (link * N_VCS + VC) free from cycle `free` on; the first that waits for it comes on top of `others`."""
-    link, vc = links[channel // N_VCS], channel % N_VCS
-    link.vc_free[vc] = free
-    queue = vc & ~1
-    waiting = link.first_waiting[queue]
+def set_free(vcs, packets, at, free, others):
+    """Set the VC of index `at` free from cycle `free` on; the first that waits for it comes on top of `others`."""
+    vcs[at].free = free
+    waiting = take_waiting(vcs, packets, at)
     if waiting < 0:
         return others
-    link.first_waiting[queue] = packets[waiting].next
-    packets[waiting].vc = vc
+    packets[waiting].vc = at
     packets[waiting].next = others
     return waiting
 
 
 @compiled()
-def enter_buffer(links, packets, channel, flits, room, free, others):
-    """Flits stand in the buffer behind a VC, which is free from `free` on if another packet like this finds room there."""
-    link, vc = links[channel // N_VCS], channel % N_VCS
-    link.standing[vc] += flits
-    if link.standing[vc] + flits > room:
-        link.full[vc] = free
-        return others
-    return set_free(links, packets, channel, free, others)
+def take_waiting(vcs, packets, at):
+    """Take the first packet that waits for a VC, or for either of its pair, out of the pair's queue; -1 if there is none."""
+    queue, before = vcs[at & ~1], -1
+    waiting = queue.first_waiting
+    if at % N_VCS < REQUEST_VCS:
+        while waiting >= 0 and packets[waiting].vc != at and packets[waiting].dynamic == 0:
+            before, waiting = waiting, packets[waiting].next
+    if waiting < 0:
+        return -1
+    following = packets[waiting].next
+    if before < 0:
+        queue.first_waiting = following
+    else:
+        packets[before].next = following
+    if following < 0:
+        queue.last_waiting = before
+    return waiting
 
 
 @compiled()
-def leave_buffer(links, packets, channel, flits, room, now, others):
-    """Flits go on from the buffer behind a VC; it is set free if it was held for want of room."""
-    link, vc = links[channel // N_VCS], channel % N_VCS
-    link.standing[vc] -= flits
-    if link.full[vc] == 0 or link.standing[vc] + flits > room:
+def enter_buffer(vcs, packets, at, flits, room, free, others):
+    """Flits stand in the buffer behind a VC, which is free from `free` on if another packet like this finds room there."""
+    vc = vcs[at]
+    vc.standing += flits
+    if vc.standing + flits > room:
+        vc.full = free
         return others
-    free, link.full[vc] = max(link.full[vc], now), 0
-    return set_free(links, packets, channel, free, others)
+    return set_free(vcs, packets, at, free, others)
+
+
+@compiled()
+def leave_buffer(vcs, packets, at, flits, room, now, others):
+    """Flits go on from the buffer behind a VC; it is set free if it was held for want of room."""
+    vc = vcs[at]
+    vc.standing -= flits
+    if vc.full == 0 or vc.standing + flits > room:
+        return others
+    free, vc.full = max(vc.full, now), 0
+    return set_free(vcs, packets, at, free, others)

@@ -94,6 +94,45 @@ def test_an_overlap_longer_than_a_read_is_refused(overlap):
         tt.create_device(1, arch=load_arch("blackhole", {"riscv.issue.read_overlap": overlap}))
 
 
+# --- virtual channels of requests
+
+
+@kernel
+def read_bank(bank, count, vc):
+    for _ in range(count):
+        noc_async_read(get_noc_addr_from_bank_id(bank, 0), TARGET, 8192, read_req_vc=vc)
+    noc_async_read_barrier()
+
+
+@kernel
+def read_late(bank, wait, vc, note):
+    riscv_wait(wait)
+    begin = get_timestamp()
+    noc_async_read(get_noc_addr_from_bank_id(bank, 0), TARGET, 64, read_req_vc=vc)
+    noc_async_read_barrier()
+    l1_ptr(note, uint32)[0] = get_timestamp() - begin
+
+
+@pytest.mark.parametrize("noc", ["packet", "flit"])
+def test_requests_on_a_static_channel_of_their_own_pass_those_for_a_busy_bank(noc):
+    """Behind the core at NoC (4, 1), which reads all it can from the endpoint beside it, (1, 1) reads once from another one."""
+    device, taken = tt.create_device(1, noc=noc, numerics="off"), []
+    banks = [(x, y) for x, y, _ in device.arch.dram_endpoints]
+    assert physical(device, (3, 0)) == (4, 1) and physical(device, (0, 0)) == (1, 1)
+    for vc in range(4):
+        busy = (read_bank, tt.CoreCoord(3, 0), [banks.index((5, 1)), 200, 2])
+        run(device, busy, (read_late, tt.CoreCoord(0, 0), [banks.index((5, 2)), 12_000, vc, NOTES]))
+        taken.append(int(read(device, (0, 0), NOTES, 4).view(np.uint32)[0]))
+    tt.close_device(device)
+    assert max(taken[:2] + taken[3:]) < 800 < 3000 < taken[2]
+
+
+def test_virtual_channels_that_requests_do_not_have_are_refused(fresh_device):
+    """4 to 7 are those of multicasts and answers."""
+    with pytest.raises(ProgramError, match=r"static virtual channel 4 of a request is not in 0\.\.3 .*thread NCRISC"):
+        run(fresh_device, (read_bank, tt.CoreCoord(*HOME), [0, 1, 4]))
+
+
 # --- reads and writes of any size
 
 

@@ -32,6 +32,7 @@ class Packet:
     def __init__(self, arch, index, traffic):
         self.index, self.flits = index, traffic["flits"]
         self.response, self.dynamic = traffic["response"], traffic["dynamic"]
+        self.static_vc = traffic["static_vc"]
         self.local = traffic["source"] == traffic["target"]
         self.buffer = arch["noc.buffer_flits"]
         self.held = (self.flits - 1) // self.buffer
@@ -81,8 +82,9 @@ class Reference:
         link = packet.links[packet.hop]
         vcs = self.channels(packet)
         direction = packet.route[packet.hop][1]
-        vc = vcs[0]
-        if direction != INJECT and (packet.dynamic or packet.response):
+        either = packet.dynamic or packet.response
+        vc = vcs[0 if direction == INJECT or either else packet.static_vc % 2]
+        if direction != INJECT and either:
             first, second = (self.vc_free.get((link, vc), 0) for vc in vcs)
             if first > self.now and second < first and (packet.flits > 1 or self.holder[link, vc].flits > 1):
                 vc = vcs[1]
@@ -92,15 +94,15 @@ class Reference:
                 if packet.stalled(hop) > 0:
                     behind = packet.links[hop]
                     self.clear[behind] = max(self.now, self.clear[behind] - packet.stalled(hop))
-            self.queues.setdefault((link, vcs), []).append(packet)
+            self.queues.setdefault((link, vcs), []).append((packet, vcs if either else (vc,)))
         else:
             self.claim_in_turn([(packet, vc)])
 
     def channels(self, packet):
-        """The VCs for which a packet waits on its next link; the first one is that of a static VC."""
+        """The pair of VCs of a packet's class on its next link."""
         _, direction, dateline = packet.route[packet.hop]
         dateline = 0 if direction == EJECT else int(dateline)
-        kind = "response" if packet.response else "request"
+        kind = "response" if packet.response else f"request {packet.static_vc // 2}"
         return ((kind, dateline, 0), (kind, dateline, 1))
 
     def claim_in_turn(self, ready):
@@ -157,7 +159,7 @@ class Reference:
         """The tail crosses at `done`, or later when the other VCs leave too little of the buffer behind the link."""
         loop = self.arch["noc.credit_round_trip_cycles"]
         shared = self.arch["noc.shared_buffer_flits"]
-        for kind in ("request", "response"):
+        for kind in ("request 0", "request 1", "response"):
             for other in ((kind, dateline, i) for dateline in (0, 1) for i in (0, 1)):
                 if other != vc:
                     shared -= max(self.flits_behind(packet, link, other, start) - 1, 0)
@@ -171,7 +173,7 @@ class Reference:
         """Flits that another VC has behind a link at `start`, as `packet` sees it."""
         if self.vc_free.get((link, vc), 0) <= start:
             return self.standing.get((link, vc), 0)
-        if packet.dynamic and vc[0] == "request":
+        if packet.dynamic and not packet.response and vc[0] != "response":
             return packet.buffer + 1
         holder, hop, room, use = self.taken[link, vc]
         return room if holder.waits or hop <= holder.slow_hop else use
@@ -211,6 +213,9 @@ class Reference:
     def free(self, link, vc, time):
         self.vc_free[link, vc] = time
         for (queued_at, vcs), queue in self.queues.items():
-            if queued_at == link and vc in vcs and queue:
-                return [(queue.pop(0), vc)]
+            if queued_at == link and vc in vcs:
+                for place, (packet, taken) in enumerate(queue):
+                    if vc in taken:
+                        del queue[place]
+                        return [(packet, vc)]
         return []

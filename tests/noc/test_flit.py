@@ -61,7 +61,7 @@ def test_the_shared_part_of_a_buffer_never_overflows(seed, shared):
     network.place_packets(np.zeros(200, PACKET))
     for packet in range(200):
         source, target = rng.integers(0, 20, 2)
-        flit.inject(network.net, packet, source, target, rng.integers(1, 30), packet % 2, 0, 30, rng.integers(0, 2))
+        flit.inject(network.net, packet, source, target, rng.integers(1, 30), packet % 3, 0, 30, rng.integers(-1, 2))
     ports, vcs = len(network.arrays["pools"]), int(network.net["vcs"])
     for _ in range(2000):
         flit.step(network.net)

@@ -5,7 +5,16 @@ import pytest
 
 from sim.arch import load_arch
 from sim.noc.multicast import PATH_TAKEN, send_multicast
-from sim.noc.packet import PACKET_DTYPE, REQUEST, build_links, build_noc_params, build_ports, head_event, prepare
+from sim.noc.packet import (
+    PACKET_DTYPE,
+    REQUEST,
+    build_links,
+    build_noc_params,
+    build_ports,
+    build_vcs,
+    head_event,
+    prepare,
+)
 
 ONE_CYCLE = 1024
 
@@ -30,10 +39,10 @@ class Network:
 
     def unicast(self, noc, source, target, flits, time):
         """Cycle of delivery of a packet that nobody else's event comes between."""
-        packets, ports = np.zeros(1, PACKET_DTYPE), build_ports(self.arch)
+        packets, ports, vcs = np.zeros(1, PACKET_DTYPE), build_ports(self.arch), build_vcs(self.arch)
         prepare(self.p, packets[0], noc, source, target, flits, REQUEST, ONE_CYCLE)
         while packets["delivered"][0] == 0:
-            time = head_event(self.links, ports, self.p, packets, 0, time)
+            time = head_event(self.links, vcs, ports, self.p, packets, 0, time)
         return time
 
 

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from bench.packet import ONE_CYCLE, TRAFFIC, send
 from sim.arch import load_arch
 from sim.errors import UsageError
-from sim.noc.packet import HELD, PACKET_DTYPE, build_links, build_noc_params, build_ports, head_event, prepare
+from sim.noc.packet import (
+    HELD,
+    PACKET_DTYPE,
+    build_links,
+    build_noc_params,
+    build_ports,
+    build_vcs,
+    head_event,
+    prepare,
+)
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index
 from tests.noc.packet_reference import Reference
 
@@ -21,8 +30,8 @@ def tile(x, y):
 
 
 def traffic(*rows):
-    """Packets from (time, noc, source, target, flits) and optionally response, dynamic."""
-    return np.array([(*row, 0, 0)[:7] for row in rows], TRAFFIC)
+    """Packets from (time, noc, source, target, flits) and optionally response, dynamic, static_vc."""
+    return np.array([(*row, 0, 0, 0)[:8] for row in rows], TRAFFIC)
 
 
 def delivered(*rows, arch=WORMHOLE):
@@ -62,7 +71,7 @@ def random_traffic(data, arch, most):
     result = np.zeros(n, TRAFFIC)
     result["time"] = rng.integers(0, data.draw(st.sampled_from([1, 100, 3000])), n)
     result["noc"], result["response"] = rng.integers(0, 2, n), rng.integers(0, 2, n)
-    result["dynamic"] = rng.integers(0, 2, n)
+    result["dynamic"], result["static_vc"] = rng.integers(0, 2, n), rng.integers(0, 4, n)
     result["source"], result["target"] = rng.integers(0, width * height, n), rng.choice(places, n)
     result["flits"] = rng.choice([1, 2, 9, 33, 129, 257], n)
     return result
@@ -81,13 +90,13 @@ def test_the_compiled_model_and_a_plain_reference_agree(name, data):
 def test_packets_and_flits_are_conserved(data):
     """Every packet arrives (no deadlock), crosses exactly its links, and leaves every VC and queue empty."""
     packets = random_traffic(data, WORMHOLE, 2000)
-    links, arrival, _, crossed, _ = send(WORMHOLE, packets)
+    links, arrival, _, vcs, crossed, _ = send(WORMHOLE, packets)
     passed = [hops(10, 12, p["noc"], p["source"], p["target"]) + 2 for p in packets]
     assert (arrival > packets["time"]).all()
     assert links["packets"].sum() == crossed == sum(passed)
     assert links["flits"].sum() == (packets["flits"] * passed).sum()
-    assert (links["first_waiting"] == -1).all() and (links["vc_free"] < HELD).all()
-    assert (links["standing"] == 0).all() and (links["full"] == 0).all()
+    assert (vcs["first_waiting"] == -1).all() and (vcs["free"] < HELD).all()
+    assert (vcs["standing"] == 0).all() and (vcs["full"] == 0).all()
 
 
 def test_no_deadlock_when_every_ring_is_full():
@@ -127,6 +136,16 @@ def test_a_dynamic_request_passes_a_blocked_one():
     free = delivered(behind)[0]
     assert delivered(busy, waits, (*behind, 0, 1))[2] == free
     assert delivered(busy, waits, behind)[2] > free + 150
+
+
+@pytest.mark.parametrize("static_vc", [1, 2, 3])
+def test_a_request_passes_a_blocked_one_on_another_static_channel(static_vc):
+    """Four static virtual channels of requests, two classes of two (reference section 2.4)."""
+    busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), 257)
+    behind = (100, 0, tile(2, 2), tile(4, 2), 1)
+    assert delivered(busy, waits, (*behind, 0, 0, static_vc))[2] == delivered(behind)[0]
+    same = [(*row, 0, 0, static_vc) for row in (busy, waits, behind)]
+    assert delivered(*same)[2] > delivered(behind)[0] + 150
 
 
 def test_a_source_sends_one_packet_of_a_class_at_a_time():
@@ -184,24 +203,26 @@ def test_an_answer_passes_a_blocked_one():
 
 def test_reads_that_wait_for_their_answers_fill_an_niu():
     """An NIU takes `noc.niu_requests` read requests; the next one holds the ejection link until an answer leaves."""
-    links, ports, p = build_links(WORMHOLE), build_ports(WORMHOLE), build_noc_params(WORMHOLE)[0]
-    packets = np.zeros(p["niu_requests"] + 1, PACKET_DTYPE)
+    links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
+    p = build_noc_params(WORMHOLE)[0]
+    packets = np.zeros(WORMHOLE["noc.niu_requests"] + 1, PACKET_DTYPE)
     source, target = tile(1, 1), tile(2, 1)
     for index, packet in enumerate(packets):
         prepare(p, packet, 0, source, target, 1, 0, ONE_CYCLE)
         packet["answered"] = 1
         times = [100 * index]
         while packet["delivered"] == 0 and times[-1] >= 0:
-            times.append(head_event(links, ports, p, packets, index, times[-1]))
-    assert packets["delivered"].tolist() == [1] * p["niu_requests"] + [0]
+            times.append(head_event(links, vcs, ports, p, packets, index, times[-1]))
+    assert packets["delivered"].tolist() == [1] * WORMHOLE["noc.niu_requests"] + [0]
     prepare(p, packets[0], 0, target, source, 33, 1, ONE_CYCLE)
-    head_event(links, ports, p, packets, 0, 10_000)
+    head_event(links, vcs, ports, p, packets, 0, 10_000)
     assert packets[-1]["delivered"] == 1 and p["granted"] == len(packets) - 1
 
 
 def test_a_dram_channel_takes_writes_no_faster_than_it_stores_them():
     """The write queue takes the first writes at the link's rate, the later ones at the channel's."""
-    links, ports, p = build_links(WORMHOLE), build_ports(WORMHOLE), build_noc_params(WORMHOLE)[0]
+    links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
+    p = build_noc_params(WORMHOLE)[0]
     per_packet = 2048 / WORMHOLE["dram.bank_bytes_per_cycle"]
     ends = []
     for index in range(20):
@@ -210,7 +231,7 @@ def test_a_dram_channel_takes_writes_no_faster_than_it_stores_them():
         packets[0]["gate"], packets[0]["gate_ticks"] = 120, round(256 * per_packet)
         time = 66 * index
         while packets[0]["delivered"] == 0:
-            time = head_event(links, ports, p, packets, 0, time)
+            time = head_event(links, vcs, ports, p, packets, 0, time)
         ends.append(time)
     assert 64 <= ends[1] - ends[0] < 70
     assert ends[-1] - ends[-2] == pytest.approx(per_packet, abs=1.5)
@@ -254,7 +275,9 @@ def test_a_self_transfer_leaves_its_niu_in_turn():
     assert request == delivered(own)[0] < answer - 257
 
 
-@pytest.mark.parametrize("key", ["noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles"])
+@pytest.mark.parametrize(
+    "key", ["noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles", "dram.endpoint_requests"]
+)
 def test_buffers_without_a_place_are_refused(key):
     with pytest.raises(UsageError, match=f"{key} is 0; it must be at least 1"):
         build_noc_params(load_arch("wormhole_b0", {key: 0}))
