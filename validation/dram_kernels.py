@@ -13,6 +13,20 @@ def read_channel(bank, offset, count, size, stride, scratch, vc):
 
 
 @kernel
+def read_channel_few_in_flight(bank, offset, count, size, stride, scratch, vc):
+    """The same with at most four pieces in flight, each under its own transaction id."""
+    trid = 0
+    for i in range(count):
+        if i >= 4:
+            noc_async_read_barrier_with_trid(trid)
+        noc_async_read_set_trid(trid)
+        noc_async_read(get_noc_addr_from_bank_id(bank, offset + i * stride), scratch, size, read_req_vc=vc)
+        trid = 0 if trid == 3 else trid + 1
+    noc_async_read_set_trid(0)
+    noc_async_read_barrier()
+
+
+@kernel
 def write_channel(bank, offset, count, size, stride, scratch, vc):
     """Write `count` pieces of `size` bytes, `stride` bytes apart, into one channel on a VC; one barrier."""
     for i in range(count):
@@ -21,7 +35,7 @@ def write_channel(bank, offset, count, size, stride, scratch, vc):
 
 
 @kernel
-def read_channel_blocks(bank, offset, blocks, count, size, scratch):
+def read_channel_blocks(bank, offset, blocks, count, size, scratch, vc):
     """Read `blocks` blocks of `count` pieces, each block under its own transaction id, two blocks in flight."""
     for block in range(blocks):
         trid = 1 + block % 2
@@ -29,14 +43,14 @@ def read_channel_blocks(bank, offset, blocks, count, size, scratch):
             noc_async_read_barrier_with_trid(trid)
         noc_async_read_set_trid(trid)
         for _ in range(count):
-            noc_async_read(get_noc_addr_from_bank_id(bank, offset), scratch, size)
+            noc_async_read(get_noc_addr_from_bank_id(bank, offset), scratch, size, read_req_vc=vc)
             offset += size
     noc_async_read_set_trid(0)
     noc_async_read_barrier()
 
 
 @kernel
-def read_channel_to_buffer(bank, offset, blocks, count, size):
+def read_channel_to_buffer(bank, offset, blocks, count, size, vc):
     """Read blocks of `count` pieces into a circular buffer of three pages of one block, two blocks in flight."""
     base = get_write_ptr(0)
     slot = 0
@@ -45,7 +59,7 @@ def read_channel_to_buffer(bank, offset, blocks, count, size):
         noc_async_read_set_trid(1 + block % 2)
         target = base + slot * count * size
         for _ in range(count):
-            noc_async_read(get_noc_addr_from_bank_id(bank, offset), target, size)
+            noc_async_read(get_noc_addr_from_bank_id(bank, offset), target, size, read_req_vc=vc)
             offset += size
             target += size
         slot += 1
@@ -60,13 +74,13 @@ def read_channel_to_buffer(bank, offset, blocks, count, size):
 
 
 @kernel
-def read_channel_block_by_block(bank, offset, blocks, count, size):
+def read_channel_block_by_block(bank, offset, blocks, count, size, vc):
     """The same without transaction ids: every block has arrived before the next one is asked for."""
     for _ in range(blocks):
         cb_reserve_back(0, 1)
         target = get_write_ptr(0)
         for _ in range(count):
-            noc_async_read(get_noc_addr_from_bank_id(bank, offset), target, size)
+            noc_async_read(get_noc_addr_from_bank_id(bank, offset), target, size, read_req_vc=vc)
             offset += size
             target += size
         noc_async_read_barrier()

@@ -5,16 +5,16 @@ start together, as behind the barrier of the probes.
 """
 
 import random
+from collections import Counter
 
 import host_api as tt
 from sim import statistics
 from sim.arch import load_arch
 from sim.errors import UsageError
-from sim.noc.packet import DYNAMIC_VC
+from sim.noc.packet import DEFAULT_VC, DYNAMIC_VC, STATIC_VCS
 from sim.noc.topology import next_hop
 from validation import dram_kernels as kernels
 
-STATIC_VC = -1  # the default one
 SEEDS = 5  # random placements whose mean stands for "randomly chosen"
 MIB = 1 << 20
 READERS = 8  # cores that read one channel together, when their number is not stated
@@ -172,10 +172,10 @@ def channel_streams(arch, cores, banks, near, is_write, dynamic, noc):
     rates = []
     for seed in range(1 if near else SEEDS):
         with Bench(arch) as bench:
-            kernel = kernels.write_channel if is_write else kernels.read_channel
+            kernel = kernels.write_channel if is_write else kernels.read_channel_few_in_flight
             for i, (core, bank) in enumerate(bench.place(cores, banks, noc, is_write, near, seed)):
                 args = (bank, i * MIB, MIB // bench.packet, bench.packet, bench.packet, bench.scratch)
-                bench.add(core, kernel, (*args, DYNAMIC_VC if dynamic else STATIC_VC), noc)
+                bench.add(core, kernel, (*args, DYNAMIC_VC if dynamic else DEFAULT_VC), noc)
             rates.append(gb_per_s(bench, cores * MIB, bench.run()))
     return sum(rates) / len(rates)
 
@@ -187,7 +187,7 @@ def channel_readers(arch, overrides, readers, banks, count, size):
             bench.add(
                 core,
                 kernels.read_channel,
-                (i % banks, i // banks * count * size, count, size, size, bench.scratch, STATIC_VC),
+                (i % banks, i // banks * count * size, count, size, size, bench.scratch, DEFAULT_VC),
             )
         return readers * count * size / bench.run()
 
@@ -201,6 +201,18 @@ def block_shape(total_bytes, blocks, tile_bytes, packet):
     return page, block // page
 
 
+def with_vcs(placed, chosen):
+    """(core, bank, static VC of its requests) of each (core, bank).
+
+    `chosen`: readers of one row have VCs of their own, so that requests for a busy channel do not hold up those for others, as
+    the report "Saturating DRAM bandwidth" of tt-metal has it; otherwise all have the default one.
+    """
+    rows = Counter()
+    for core, bank in placed:
+        yield core, bank, rows[core[1]] % STATIC_VCS if chosen else DEFAULT_VC
+        rows[core[1]] += 1
+
+
 def sharded_reads(arch, overrides, cores, near, bank_bytes, blocks, tile_bytes, unit, noc=0):
     """GB/s (or B/cycle per core) of one core per channel that reads its shard in blocks, two transaction ids in flight."""
     with Bench(arch, overrides) as bench:
@@ -208,8 +220,8 @@ def sharded_reads(arch, overrides, cores, near, bank_bytes, blocks, tile_bytes, 
         placed = (
             bench.place(cores, cores, noc, False, True) if near else zip(bench.cores(cores), range(cores), strict=True)
         )
-        for core, bank in placed:
-            bench.add(core, kernels.read_channel_blocks, (bank, 0, blocks, count, size, bench.scratch), noc, 1)
+        for core, bank, vc in with_vcs(placed, near):
+            bench.add(core, kernels.read_channel_blocks, (bank, 0, blocks, count, size, bench.scratch, vc), noc, 1)
         cycles = bench.run()
         moved = cores * blocks * count * size
         return gb_per_s(bench, moved, cycles) if unit == "GB/s" else moved / cycles / cores
@@ -227,11 +239,11 @@ def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
         readers = {core for core, _ in placed}
         others = [core for core in bench.cores() if core not in readers]
         paths = Paths()
-        for core, bank in placed:
+        for core, bank, vc in with_vcs(placed, True):
             target = paths.take(bank, {one: bench.path(bench.tile(core), bench.tile(one), 1) for one in others})
             others.remove(target)
             bench.buffer(core, BLOCKS_BUFFERED, size * count)
-            bench.add(core, reader, (bank, 0, blocks, count, size), 0, 1)
+            bench.add(core, reader, (bank, 0, blocks, count, size, vc), 0, 1)
             bench.add(core, kernels.forward_buffer, (*bench.noc_xy(target), bench.scratch, blocks, size * count), 1, 0)
         return gb_per_s(bench, cores * blocks * count * size, bench.run())
 
@@ -240,7 +252,7 @@ def channel_share(arch, size, count):
     """Share of a channel's peak (%) that cores get which read its pages of `size` bytes in turn, `count` pages each."""
     with Bench(arch) as bench:
         for i, core in enumerate(bench.cores(READERS)):
-            bench.add(core, kernels.read_channel, (0, i * size, count, size, READERS * size, bench.scratch, STATIC_VC))
+            bench.add(core, kernels.read_channel, (0, i * size, count, size, READERS * size, bench.scratch, DEFAULT_VC))
         return 100 * READERS * count * size / bench.run() / bench.arch["dram.bank_bytes_per_cycle"]
 
 
@@ -258,11 +270,11 @@ def page_reads(arch, overrides, cores, size, pages, per_barrier, unit):
 
 
 def request_period(arch, size, count):
-    """Cycles per read request of `size` bytes at one endpoint on NoC 0."""
+    """Cycles per read request of `size` bytes at one endpoint on NoC 0, of which all cores make `count` each."""
     with Bench(arch) as bench:
-        for core in bench.cores(READERS):
-            bench.add(core, kernels.read_channel, (0, 0, count, size, size, bench.scratch, STATIC_VC))
-        return bench.run() / (READERS * count)
+        for core in bench.cores():
+            bench.add(core, kernels.read_channel, (0, 0, count, size, size, bench.scratch, DEFAULT_VC))
+        return bench.run() / (len(bench.cores()) * count)
 
 
 def page_copy(arch, size, pages):
