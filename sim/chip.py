@@ -30,7 +30,7 @@ from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from sim.noc.flit_network import PACKET
 from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 
-READ_CALLS = ("issue_read", "issue_read_stateful", "issue_read_one_packet", "issue_read_page")
+READ_COSTS = ("issue_read", "issue_read_stateful", "issue_read_one_packet", "issue_read_page")
 NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
 NOC_MODELS = ("packet", "flit")
 CHUNK_BYTES = 1 << 18
@@ -117,10 +117,10 @@ class Chip:
         m["grid_width"], m["max_cycles"] = width, self.max_cycles
         for field, (key, scale) in st.PARAMETERS.items():
             m[field] = round(arch[key] * scale)
-        overlap, shortest = m["issue_read_overlap"], min(m[field] for field in READ_CALLS)
+        overlap, shortest = m["issue_read_overlap"], min(m[field] for field in READ_COSTS)
         if not 0 <= overlap < shortest:
             raise UsageError(
-                f"riscv.issue.read_overlap is {overlap}; it must be from 0 to less than the shortest read, {shortest}"
+                f"{arch.path}: riscv.issue.read_overlap is {overlap}; it must be from 0 to less than the shortest read, {shortest}"
             )
         m["flit_bytes"], m["max_packet"] = arch["noc.flit_bytes"], arch["noc.max_packet_bytes"]
         m["l1_size"], m["bank_bytes"] = arch.l1_size, arch.dram_bank_bytes

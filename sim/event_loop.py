@@ -149,6 +149,7 @@ def data_operation(m, thread, now):
             argument(t, 1),
             argument(t, 2),
             argument(t, 3),
+            argument(t, 4),
             m.issue_atomic,
         )
     if op == NOC_INLINE:
@@ -162,6 +163,7 @@ def data_operation(m, thread, now):
             value,
             argument(t, 3),
             argument(t, 4),
+            argument(t, 5),
             m.issue_inline_write,
         )
     if op == RISCV_WAIT:

@@ -161,8 +161,8 @@ def _table(arch, events, threads, origin, delay):
     for kind, operation, values in (
         (EventKind.READ, Op.NOC_READ, (tile + _sources(arch, events, landing), landing, size, noc, -1, 0, -1)),
         (EventKind.WRITE, Op.NOC_WRITE, (sending, tile + place, size, noc, -1, 0, 0, -1)),
-        (EventKind.INLINE_WRITE, Op.NOC_INLINE_WRITE, (tile + place, 0, 15, noc, 0)),
-        (EventKind.ATOMIC_INC, Op.NOC_ATOMIC_INC, (tile + place, 0, noc, 0)),
+        (EventKind.INLINE_WRITE, Op.NOC_INLINE_WRITE, (tile + place, 0, 15, noc, 0, -1)),
+        (EventKind.ATOMIC_INC, Op.NOC_ATOMIC_INC, (tile + place, 0, noc, 0, -1)),
         (EventKind.MULTICAST, Op.NOC_MULTICAST, (sending, corners + place, size, _receivers(arch, events), 0, 0, noc)),
         *((kind, Op.NOC_BARRIER, (int(barrier), noc, -1)) for kind, barrier in BARRIERS.items()),
     ):

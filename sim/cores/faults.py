@@ -70,7 +70,7 @@ MESSAGES = {
     Fault.UNKNOWN_OPERATION: "unknown operation {a}",
     Fault.TRID_RANGE: "transaction id {a} is not in 0..15",
     Fault.NOC_RANGE: "NoC index {a} is not 0 or 1",
-    Fault.VC_RANGE: "static virtual channel {a} of a request is not in 0..3",
+    Fault.VC_RANGE: "static virtual channel {a} of a request is not in 0..3; leave it out for the default one",
     Fault.TILE_OUTSIDE_CB: "circular buffer {a}: tile {b} lies beyond its end ({c} pages)",
     Fault.LINKED_OPEN: "NoC address {a:#x}: a linked multicast of this core is open to other cores; "
     "only a multicast to the same rectangle may follow it",

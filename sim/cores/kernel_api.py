@@ -99,9 +99,7 @@ OPERATIONS = {
     "noc_async_read_one_packet": one(
         DM, Op.NOC_READ, "src dst size noc=NOC read_req_vc=-1", f"src dst size noc read_trid {_ONE_PACKET} read_req_vc"
     ),
-    "noc_async_read_one_packet_set_state": one(
-        DM, Op.NOC_SET_STATE, "src size noc=NOC vc=-1 use_vc=0", "0 src size noc 0 vc read_trid"
-    ),
+    "_read_set_state": one(DM, Op.NOC_SET_STATE, "src size noc vc", "0 src size noc 0 vc read_trid"),
     "noc_async_read_set_state": one(DM, Op.NOC_SET_STATE, "src noc=NOC", "0 src 0 noc 0 -1 read_trid"),
     "noc_async_read_one_packet_with_state": one(
         DM, Op.NOC_READ_WITH_STATE, "src dst noc=NOC inc_num_issued=1", "src dst 0 noc read_trid inc_num_issued"
@@ -148,7 +146,7 @@ OPERATIONS = {
         DM, Op.NOC_MULTICAST, "src dst size num_dests linked=0 noc=NOC", "src dst size num_dests linked 1 noc"
     ),
     "noc_inline_dw_write": one(
-        DM, Op.NOC_INLINE_WRITE, "addr val be=15 noc=NOC vc=-1 posted=0", "addr val be noc posted", data="val"
+        DM, Op.NOC_INLINE_WRITE, "addr val be=15 noc=NOC vc=-1 posted=0", "addr val be noc posted vc", data="val"
     ),
     # --- barriers
     "noc_async_read_barrier": barrier(Barrier.READ),
@@ -165,7 +163,7 @@ OPERATIONS = {
     "noc_semaphore_wait": one(DM, Op.SEM_WAIT, "sem_addr val", "sem_addr val"),
     "noc_semaphore_wait_min": one(DM, Op.SEM_WAIT_MIN, "sem_addr val", "sem_addr val"),
     "noc_semaphore_inc": one(
-        DM, Op.NOC_ATOMIC_INC, "addr incr noc=NOC vc=-1 posted=0", "addr incr noc posted"
+        DM, Op.NOC_ATOMIC_INC, "addr incr noc=NOC vc=-1 posted=0", "addr incr noc posted vc"
     ),
     "noc_semaphore_set_remote": one(
         DM, Op.NOC_WRITE, "src dst noc=NOC", f"src dst 4 noc -1 {_ONE_PACKET} 0 -1"

@@ -21,9 +21,13 @@ def noc_async_read_one_packet_with_state_with_trid(src_base, src_offset, dst, tr
     _read_with_trid(src_base + src_offset, dst, trid, noc)
 
 
+def noc_async_read_one_packet_set_state(src, size, noc=noc_index, vc=0, use_vc=0):
+    _read_set_state(src, size, noc, vc if use_vc else -1)
+
+
 def noc_async_read_tile_dram_sharded_set_state(bank_base_address, page_size, bank_id=0, vc=0, noc=noc_index, use_vc=0):
     source = get_noc_addr_from_bank_id(bank_id, bank_base_address)
-    noc_async_read_one_packet_set_state(source, page_size, noc, vc)
+    noc_async_read_one_packet_set_state(source, page_size, noc, vc, use_vc)
     return source & 0xFFFFFFFFF
 
 

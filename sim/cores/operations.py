@@ -25,8 +25,8 @@ class Op(IntEnum):
     NOC_READ = 10  # source NoC address, L1 destination, bytes, noc, trid, issue, vc (-1 default)
     NOC_WRITE = 11  # L1 source, destination NoC address, bytes, noc, trid, issue, posted, vc (-1 default)
     NOC_MULTICAST = 12  # L1 source, multicast address, bytes, destinations, linked, loopback, noc
-    NOC_INLINE_WRITE = 13  # destination NoC address, value, byte enables (0xF), noc, posted
-    NOC_ATOMIC_INC = 14  # NoC address, increment, noc, posted
+    NOC_INLINE_WRITE = 13  # destination NoC address, value, byte enables (0xF), noc, posted, vc (-1 default)
+    NOC_ATOMIC_INC = 14  # NoC address, increment, noc, posted, vc (-1 default)
     NOC_BARRIER = 15  # kind (Barrier), noc, trid
     NOC_SET_STATE = 16  # command buffer (0 read, 1 write), NoC address, bytes (0 unset), noc, posted, vc, trid
     NOC_READ_WITH_STATE = 17  # source offset (low 36 bits), L1 destination, bytes (0: from state), noc, trid, counted

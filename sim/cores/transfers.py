@@ -49,7 +49,7 @@ ISSUE_ONE_PACKET, ISSUE_STATEFUL, ISSUE_PAGE = int(Issue.ONE_PACKET), int(Issue.
 
 
 @compiled()
-def choose_vc(m, index, vc):
+def set_request_vc(m, index, vc):
     """Give a request the virtual channel that its call names, -1 for the default one."""
     packet = packets_of(m)[index]
     packet.dynamic = vc == DYNAMIC_VC
@@ -92,7 +92,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
     index = new_transaction(m, READ, thread, noc, core.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid = offset + t.step, local + t.step, count, trid
-    choose_vc(m, index, vc)
+    set_request_vc(m, index, vc)
     send_request(m, index, 1, now + cost)
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
@@ -146,7 +146,7 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
     if not check_writers(m, index):
         return -1
     flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
-    choose_vc(m, index, vc)
+    set_request_vc(m, index, vc)
     send_request(m, index, flits, now + cost)
     count_write(m, thread, noc, trid, posted)
     t.step += count
@@ -169,13 +169,13 @@ def count_write(m, thread, noc, trid, posted):
 
 
 @compiled()
-def issue_word(m, thread, now, kind, address, value, noc, posted, cost):
+def issue_word(m, thread, now, kind, address, value, noc, posted, vc, cost):
     """A one-flit request that carries its operand: inline write or atomic increment."""
     ready = command_buffer_ready(m, thread, noc, now)
     if ready != now:
         return ready
     t = threads_of(m)[thread]
-    if not (valid_noc(m, thread, noc, -1) and check_unlinked(m, thread, noc, address)):
+    if not (valid_noc(m, thread, noc, -1) and valid_vc(m, thread, vc) and check_unlinked(m, thread, noc, address)):
         return -1
     tile = tile_at(m, thread, address)
     if tile < 0:
@@ -195,6 +195,7 @@ def issue_word(m, thread, now, kind, address, value, noc, posted, cost):
     x.address, x.size, x.value, x.posted = offset, 4, value, posted
     if kind == INLINE and not check_writers(m, index):
         return -1
+    set_request_vc(m, index, vc)
     send_request(m, index, 1, now + cost)
     if kind == INLINE:
         count_write(m, thread, noc, -1, posted)
@@ -241,7 +242,7 @@ def noc_write(m, thread, now):
 def set_state(m, thread, now):
     """Program a command buffer's target, size and flags once for the `with_state` calls."""
     t = threads_of(m)[thread]
-    if not valid_noc(m, thread, argument(t, 3), -1):
+    if not (valid_noc(m, thread, argument(t, 3), -1) and valid_vc(m, thread, argument(t, 5))):
         return -1
     words = noc_words_of(m)
     base = thread * NOC_WORDS + SAVED_STATE + 16 * argument(t, 3) + 8 * argument(t, 0)

@@ -195,9 +195,14 @@ def choose_vc(net, node, c, packet, out):
     size = net.unicast_vcs // net.classes
     first = p.group * size
     late = 0
-    if net.kind != MESH and out != net.ports - 1:  # an ejection link lends all VCs of the class
+    ejects = out == net.ports - 1
+    if net.kind != MESH and not (ejects and p.group == RESPONSES):  # an ejection link lends all VCs of the class
         turned = c.port == net.ports - 1 or axis(net, c.port) != axis(net, out)
-        late = (0 if turned else p.dateline) | links_of(net)[node * (net.ports + 1) + 1 + out].wraps
+        late = (
+            p.dateline
+            if ejects
+            else (0 if turned else p.dateline) | links_of(net)[node * (net.ports + 1) + 1 + out].wraps
+        )
         size //= 2
         first += late * size
         if p.static_vc != ANY:
@@ -257,11 +262,8 @@ def can_leave(net, node, out, c):
         return has_room(net, node * net.inputs + out * net.vcs + c.out_vc)
     packet = words_at(net.buffers_at)[(node * net.inputs + c.index) * net.buffer + c.first]
     p, n = packets_of(net)[packet], nodes_of(net)[node]
-    if (
-        c.sent == 0
-        and p.group != RESPONSES
-        and n.requests >= links_of(net)[node * (net.ports + 1) + net.ports].requests
-    ):
+    room = links_of(net)[node * (net.ports + 1) + net.ports].requests
+    if c.sent == 0 and p.group != RESPONSES and n.requests >= room:
         return False
     return gate_open(net, packet, c.sent) and take_port(net, node, c.sent == 0)
 

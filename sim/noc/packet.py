@@ -6,8 +6,8 @@ first served, while another packet holds it.  The dateline bit is set behind the
 which keeps the tori free of deadlock (reference section 2.4).  There are two classes of requests and one of responses, each
 with two VCs: a request keeps to the one that its static VC number (0 to 3: class and VC of it) names, responses and dynamic
 requests take whichever is free behind their source, whose NIU sends one packet of a class at a time; an ejection link lends
-both to every response.  What a tile sends to itself goes by its own router alone, like everything else: into it and out of it
-in turn with the others of its class.
+both to every response, and its VCs share it flit by flit.  What a tile sends to itself goes by its own router alone, like
+everything else: into it and out of it in turn with the others of its class.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
@@ -47,7 +47,7 @@ DEFAULT_VC = 1  # static VC of requests that name none (tt-metal's VC of unicast
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
-DYNAMIC_VC = 16  # "VC number" of a write whose VC routers choose: the 4 bits of a VC end at 15
+DYNAMIC_VC = 16  # "VC number" of a request whose VC routers choose: the 4 bits of a VC end at 15
 WAITING = -1
 REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
@@ -81,11 +81,10 @@ PACKET_DTYPE = np.dtype(
 )  # fmt: skip
 # held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
 # a read request; vc: the index of the last VC that it took or waits for; stands: 1 + that of the ejection that its request
-# stands behind, or 0; gate: the DRAM channel
-# it is written to, as an index of the ports, or -1; gate_ticks: time it takes of that channel, fragments_ticks: if its flits
-# come mixed with those of others; dynamic: 1 for a request whose VC routers may change; static_vc: of a request, 0 to 3;
-# mixed: 1 when its flits came so; waits: 1 while its head waits for a VC; slow_hop: the last hop whose buffer had less room
-# than its rate needs, or -1
+# stands behind, or 0; gate: the DRAM channel it is written to, as an index of the ports, or -1; gate_ticks: time it takes of
+# that channel, fragments_ticks: if its flits come mixed with those of others; dynamic: 1 for a request whose VC routers may
+# change; static_vc: of a request, 0 to 3; mixed: 1 when its flits came so; waits: 1 while its head waits for a VC; slow_hop:
+# the last hop whose buffer had less room than its rate needs, or -1
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks "
@@ -191,9 +190,10 @@ def head_event(links, vcs, ports, p, packets, index, now):
     pk = packets[index]
     p.granted = p.gone = -1
     pk.arrive = now
-    at_end = pk.link % LINKS_PER_TILE == EJECT
-    dateline = 0 if at_end else pk.dateline
-    pair = 2 * dateline + (REQUEST_VCS if pk.response != REQUEST else pk.static_vc // 2 * 4)
+    if pk.response == REQUEST:
+        pair = pk.static_vc // 2 * 4 + 2 * pk.dateline
+    else:
+        pair = REQUEST_VCS + (0 if pk.link % LINKS_PER_TILE == EJECT else 2 * pk.dateline)
     queue = pk.vc = pk.link * N_VCS + pair
     changes = pk.dynamic != 0 or pk.response != REQUEST
     if changes:
@@ -238,7 +238,11 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     link.packets += 1
     link.stall += start - pk.arrive
     link.clear = max(link.clear, now) + pk.flits
-    done = max(link.clear, start + pk.flits) if pk.flits > 1 else start + 1
+    done = start + 1
+    if pk.flits > 1:
+        done = max(link.clear, start + pk.flits)
+        if pk.link % LINKS_PER_TILE == EJECT:
+            done = max(start + pk.flits, min(done, start + pk.flits + flits_between(link, vcs, packets, pk, start)))
     if hop == 0:
         pk.begun = start
         if pk.stands > 0:
@@ -278,6 +282,22 @@ def claim(links, vcs, ports, p, packets, index, now, others):
         follow_route(links, p, pk)
         first_released = last_released
     return release(links, vcs, p, packets, index, hop, first_released, last_released, now, others)
+
+
+@compiled()
+def flits_between(link, vcs, packets, pk, start):
+    """Flits of other VCs that pass an ejection link between those of a packet from cycle `start` on: of each no more than it has.
+
+    `link.clear` has what they booked ahead as well, which they do as soon as they know when their VC will be free.
+    """
+    here, total = pk.link * N_VCS, 0
+    left = link.in_use & ~(1 << pk.vc - here)
+    while left:
+        vc = vcs[here + lowest_bit(left)]
+        left &= left - 1
+        if vc.free > start and vc.full == 0:  # not one whose packets stand in the NIU
+            total += max(0, min(packets[vc.holder].done[vc.hop] - start, pk.flits))
+    return total
 
 
 @compiled()

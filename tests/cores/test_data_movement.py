@@ -127,10 +127,58 @@ def test_requests_on_a_static_channel_of_their_own_pass_those_for_a_busy_bank(no
     assert max(taken[:2] + taken[3:]) < 800 < 3000 < taken[2]
 
 
-def test_virtual_channels_that_requests_do_not_have_are_refused(fresh_device):
-    """4 to 7 are those of multicasts and answers."""
-    with pytest.raises(ProgramError, match=r"static virtual channel 4 of a request is not in 0\.\.3 .*thread NCRISC"):
-        run(fresh_device, (read_bank, tt.CoreCoord(*HOME), [0, 1, 4]))
+@kernel
+def send_and_tell(x, y, vc, increments):
+    """A long write, then a word on the same channel that tells of it."""
+    noc_async_write(SOURCE, get_noc_addr(x, y, TARGET), 8192, vc=vc)
+    if increments:
+        noc_semaphore_inc(get_noc_addr(x, y, NOTES), 1, vc=vc)
+    else:
+        noc_inline_dw_write(get_noc_addr(x, y, NOTES), 1, vc=vc)
+    noc_async_write_barrier()
+    noc_async_atomic_barrier()
+
+
+@kernel
+def note_what_came():
+    noc_semaphore_wait(NOTES, 1)
+    l1_ptr(NOTES + 64, uint32)[0] = l1_ptr(TARGET + 8188, uint32)[0]
+    noc_semaphore_set(NOTES, 0)
+
+
+@pytest.mark.parametrize("vc", range(4))
+@pytest.mark.parametrize("increments", [0, 1])
+def test_words_stay_behind_writes_on_their_static_channel(device, increments, vc):
+    """Same source, target, NoC and static virtual channel: in order (reference section 2.4)."""
+    write(device, HOME, SOURCE, np.full(2048, 70 + vc, np.uint32))
+    write(device, (3, 3), NOTES, np.zeros(4, np.uint32))
+    args = [*physical(device, (3, 3)), vc, increments]
+    run(device, (send_and_tell, tt.CoreCoord(*HOME), args), (note_what_came, tt.CoreCoord(3, 3), []))
+    assert read(device, (3, 3), NOTES + 64, 4).view(np.uint32)[0] == 70 + vc
+
+
+@kernel
+def name_channel(call, vc, x, y):
+    far = get_noc_addr(x, y, TARGET)
+    if call == 0:
+        noc_async_read(far, TARGET, 64, read_req_vc=vc)
+    if call == 1:
+        noc_async_write(SOURCE, far, 64, vc=vc)
+    if call == 2:
+        noc_inline_dw_write(far, 1, vc=vc)
+    if call == 3:
+        noc_semaphore_inc(far, 1, vc=vc)
+    if call == 4:
+        noc_async_write_one_packet_set_state(far, 64, vc=vc)
+    if call == 5:
+        noc_async_read_one_packet_set_state(far, 64, vc=vc, use_vc=True)
+
+
+@pytest.mark.parametrize("call", range(6))
+def test_virtual_channels_that_requests_do_not_have_are_refused(fresh_device, call):
+    """4 and 5 are those of multicasts, 6 and 7 of answers."""
+    with pytest.raises(ProgramError, match=r"static virtual channel 4 of a request is not in 0\.\.3; .*thread NCRISC"):
+        run(fresh_device, (name_channel, tt.CoreCoord(*HOME), [call, 4, *physical(fresh_device, (3, 1))]))
 
 
 # --- reads and writes of any size

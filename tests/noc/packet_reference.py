@@ -101,7 +101,7 @@ class Reference:
     def channels(self, packet):
         """The pair of VCs of a packet's class on its next link."""
         _, direction, dateline = packet.route[packet.hop]
-        dateline = 0 if direction == EJECT else int(dateline)
+        dateline = 0 if direction == EJECT and packet.response else int(dateline)
         kind = "response" if packet.response else f"request {packet.static_vc // 2}"
         return ((kind, dateline, 0), (kind, dateline, 1))
 
@@ -118,6 +118,8 @@ class Reference:
         self.holder[link, vc] = packet
         self.clear[link] = max(self.clear.get(link, 0), self.now) + flits
         done = max(self.clear[link], start + flits) if flits > 1 else start + 1
+        if flits > 1 and link[2] == EJECT:
+            done = max(start + flits, min(done, start + flits + self.flits_between(packet, link, vc, start)))
         if hop > 0:
             if start > packet.arrived:
                 self.go_on(packet, start)
@@ -139,6 +141,11 @@ class Reference:
             return freed + self.release(packet, range(hop, max(hop - packet.held, 0) - 1, -1))
         heapq.heappush(self.events, (start + self.through(packet, hop), packet.index))
         return freed + (self.release(packet, [hop - packet.held]) if hop >= packet.held else [])
+
+    def flits_between(self, packet, link, mine, start):
+        """Flits that the other VCs of an ejection link send between those of a packet, at most as many as it has."""
+        others = [vc for at, vc in self.holder if at == link and vc != mine and self.vc_free[link, vc] > start]
+        return sum(max(0, min(self.holder[link, vc].done[-1] - start, packet.flits)) for vc in others)
 
     def go_on(self, packet, start):
         """The flits that stood while the packet waited take the links behind its head from `start` on."""

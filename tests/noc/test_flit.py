@@ -18,11 +18,15 @@ def chip(width=WIDTH, height=HEIGHT, buffer=16, hop=HOP):
     return build_chip(width, height, buffer=buffer, hop=hop, inject=INJECT, eject=EJECT)
 
 
-def run(network, packets, limit):
-    """Cycles in which `packets` (source, target, flits, class, cycle) are delivered; all of them must be."""
+def run(network, packets, limit, static_vcs=None):
+    """Cycles in which `packets` (source, target, flits, class, cycle) are delivered; all of them must be.
+
+    `static_vcs`: of each packet, or -1 for any.
+    """
     network.place_packets(np.zeros(len(packets), PACKET))
     for number, (source, target, flits, group, ready) in enumerate(packets):
-        flit.inject(network.net, number, source, target, flits, group, ready, flits)
+        static_vc = -1 if static_vcs is None or group == 1 else static_vcs[number]
+        flit.inject(network.net, number, source, target, flits, group, ready, flits, static_vc)
     done = np.full(len(packets), -1)
     assert flit.run_until_idle(network.net, limit, done)
     return done
@@ -83,9 +87,9 @@ def test_everything_arrives_and_everything_returns(seed, kind):
     for number, time in enumerate(times):
         (source, target), part = rng.integers(0, 20, 2), int(rng.integers(0, parts))
         flits = int(rng.integers(1, 20))
-        packets.append((part * 20 + source, part * 20 + target, flits, number % 2, time))
+        packets.append((part * 20 + source, part * 20 + target, flits, number % (3 if kind == CHIP else 2), time))
         expected += flits * route_length(kind, part, source, target)
-    done = run(network, packets, 200_000)
+    done = run(network, packets, 200_000, rng.integers(-1, 2, 400))
     for _ in range(10):
         flit.step(network.net)
         network.net["now"] += 1

@@ -266,6 +266,15 @@ def test_a_self_transfer_shares_the_ports_of_its_tile():
     assert max(delivered(*[own] * 4, *[other] * 4)) >= 8 * 257
 
 
+def test_requests_round_a_ring_share_the_way_into_a_tile_with_others():
+    """They are on the other side of the dateline, so that a request of the tile's own waits for one of two of them at most."""
+    here, own = tile(4, 4), (150, 0, tile(4, 4), tile(4, 4), 257)
+    round_the_rings = [(0, 0, tile(x, y), here, 257) for x, y in ((6, 4), (4, 6))]
+    straight = [(0, 0, tile(x, y), here, 257) for x, y in ((2, 4), (4, 2))]
+    assert delivered(*round_the_rings, own)[2] < 150 + 2 * 257 + 20 < 3 * 257
+    assert delivered(*straight, own)[2] > 3 * 257
+
+
 def test_a_self_transfer_leaves_its_niu_in_turn():
     """Before it an answer to another tile, which the ejection link of that one holds up; a request of its own need not wait."""
     here, there = tile(4, 4), tile(6, 4)

@@ -153,12 +153,13 @@ def test_all_buffers_and_paths_are_free_after_a_crowd(chips):
     assert (nodes["head"] == NONE).all()
 
 
-def test_the_same_run_takes_the_same_cycles(chips):
+@pytest.mark.parametrize("noc", ["packet", "flit"])
+def test_the_same_run_takes_the_same_cycles(chips, noc):
     """Also on another chip object, and after a run that was given up in the middle."""
     rng = np.random.default_rng(9)
     arch = chips[1].arch
     table = events(*[random_transfer(rng, arch, int(i % 50)) for i in range(300)])
-    other = Chip(arch, numerics="off", noc="flit")
+    other = Chip(arch, numerics="off", noc=noc)
     first = replay(other, table, 0, "open")
     links = other._arrays["links"].copy()
     assert replay(other, table, 0, "open") == first
