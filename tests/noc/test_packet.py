@@ -267,12 +267,12 @@ def test_a_self_transfer_shares_the_ports_of_its_tile():
 
 
 def test_requests_round_a_ring_share_the_way_into_a_tile_with_others():
-    """They are on the other side of the dateline, so that a request of the tile's own waits for one of two of them at most."""
-    here, own = tile(4, 4), (150, 0, tile(4, 4), tile(4, 4), 257)
-    round_the_rings = [(0, 0, tile(x, y), here, 257) for x, y in ((6, 4), (4, 6))]
-    straight = [(0, 0, tile(x, y), here, 257) for x, y in ((2, 4), (4, 2))]
-    assert delivered(*round_the_rings, own)[2] < 150 + 2 * 257 + 20 < 3 * 257
-    assert delivered(*straight, own)[2] > 3 * 257
+    """They are on the other side of the dateline: one from nearby waits for the first of two of them, not for both."""
+    here, late = tile(5, 5), (150, 0, tile(4, 5), tile(5, 5), 257)  # a DRAM tile, without the port of an L1
+    round_the_rings = [(0, 0, tile(x, y), here, 257) for x, y in ((7, 5), (5, 7))]
+    straight = [(0, 0, tile(x, y), here, 257) for x, y in ((3, 5), (5, 3))]
+    assert delivered(*round_the_rings, late)[2] < 150 + 2 * 257 + 30
+    assert delivered(*straight, late)[2] > 3 * 257
 
 
 def test_a_self_transfer_leaves_its_niu_in_turn():
