@@ -13,10 +13,11 @@ GROUP = 4  # cores that one of the first to know wakes, itself included
 
 @device_function
 def meet_all():
-    """Let all cores of the program go on together: the first core counts the others, then tells every fourth of a column.
+    """Let all cores of the program go on together: the first core counts the others, then tells every fourth of a row.
 
-    Common arguments: columns and rows of the program's cores, then the x of its columns and the y of its rows.  The cores
-    that are told first wake the three behind them.
+    Rows come one after the other, in the order in which the cores are numbered.  The cores that are told first wake the
+    three behind them.  Common arguments: columns and rows of the program's cores, then the x of its columns and the y of
+    its rows.
     """
     columns = get_common_arg_val(0)
     rows = get_common_arg_val(1)
@@ -27,18 +28,20 @@ def meet_all():
     if columns * rows > 1:
         if x == 0 and y == 0:
             noc_semaphore_wait(arrived, columns * rows - 1)
-            for column in range(columns):
-                target_x = get_common_arg_val(2 + column)
-                for row in range(0, rows, GROUP):
+            for row in range(rows):
+                target_y = get_common_arg_val(2 + columns + row)
+                for column in range(0, columns, GROUP):
                     if column + row > 0:
-                        noc_semaphore_inc(get_noc_addr(target_x, get_common_arg_val(2 + columns + row), go), 1)
+                        noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + column), target_y, go), 1)
         else:
             noc_semaphore_inc(get_noc_addr(get_common_arg_val(2), get_common_arg_val(2 + columns), arrived), 1)
             noc_async_atomic_barrier()
             noc_semaphore_wait(go, 1)
-        if y & (GROUP - 1) == 0:
-            for row in range(y + 1, min(y + GROUP, rows)):
-                noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + x), get_common_arg_val(2 + columns + row), go), 1)
+        if x & (GROUP - 1) == 0:
+            for column in range(x + 1, min(x + GROUP, columns)):
+                noc_semaphore_inc(
+                    get_noc_addr(get_common_arg_val(2 + column), get_common_arg_val(2 + columns + y), go), 1
+                )
         noc_async_atomic_barrier()
 
 
