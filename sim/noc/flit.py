@@ -159,15 +159,11 @@ def arrivals(net):
 
 @compiled()
 def allocate_vcs(net, node):
-    """Give packets whose head is at the front a free VC of their class at the next router, first come, first served.
-
-    What a tile without L1 of a chip injects, a DRAM endpoint's data, goes first.
-    """
+    """Give packets whose head is at the front a free VC of their class at the next router, first come, first served."""
     n = nodes_of(net)[node]
     base, left = node * net.inputs, n.need
-    injected = ((1 << net.vcs) - 1) << ((net.ports - 1) * net.vcs) if net.kind == CHIP and n.l1_port == NONE else 0
     while left:
-        index, packet = oldest_head(net, base, left & injected if left & injected else left)
+        index, packet = oldest_head(net, base, left)
         left &= ~(1 << index)
         c = channels_of(net)[base + index]
         out = route(net, node, packets_of(net)[packet].target)

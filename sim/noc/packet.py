@@ -206,7 +206,12 @@ def head_event(links, vcs, ports, p, packets, index, now):
         pk.waits = 1
         stand(links, p, pk)
         pk.next = -1
-        wait_for_vc(links, vcs[queue], packets, index)
+        first = vcs[queue]
+        if first.first_waiting < 0:
+            first.first_waiting = index
+        else:
+            packets[first.last_waiting].next = index
+        first.last_waiting = index
         return WAITING
     others = claim(links, vcs, ports, p, packets, index, now, -1)
     while others >= 0:
@@ -215,20 +220,6 @@ def head_event(links, vcs, ports, p, packets, index, now):
         packets[index].next_granted = p.granted
         p.granted = index
     return pk.time
-
-
-@compiled()
-def wait_for_vc(links, first, packets, index):
-    """Put a packet into the queue of a VC (`first` of its pair): last, but data that a DRAM endpoint injects go first."""
-    pk = packets[index]
-    if first.first_waiting < 0:
-        first.first_waiting = first.last_waiting = index
-    elif pk.hop == 1 and pk.response == RESPONSE and links[pk.route[0] // N_VCS].port == NO_PORT:
-        pk.next = first.first_waiting
-        first.first_waiting = index
-    else:
-        packets[first.last_waiting].next = index
-        first.last_waiting = index
 
 
 @compiled()

@@ -94,9 +94,7 @@ class Reference:
                 if packet.stalled(hop) > 0:
                     behind = packet.links[hop]
                     self.clear[behind] = max(self.now, self.clear[behind] - packet.stalled(hop))
-            queue = self.queues.setdefault((link, vcs), [])
-            first = packet.hop == 1 and packet.response and packet.route[0][0] not in self.workers
-            queue.insert(0 if first else len(queue), (packet, vcs if either else (vc,)))
+            self.queues.setdefault((link, vcs), []).append((packet, vcs if either else (vc,)))
         else:
             self.claim_in_turn([(packet, vc)])
 

@@ -201,15 +201,6 @@ def test_an_answer_passes_a_blocked_one():
     assert answers == delivered(behind)[0] < requests - 150
 
 
-@pytest.mark.parametrize(("column", "endpoint"), [(5, True), (4, False)])
-def test_data_of_a_dram_endpoint_get_a_channel_before_those_that_wait_longer(column, endpoint):
-    """Both channels of answers of a column are held by packets that stand; of two that wait there the first one has turned."""
-    standing = [(0, 0, tile(column, y), tile(column, 6), 257, 1) for y in (4, 3, 1, 0)]
-    turning, injected = (0, 0, tile(1, 2), tile(column, 6), 257, 1), (100, 0, tile(column, 2), tile(column, 6), 257, 1)
-    *_, turned, own = delivered(*standing, turning, injected)
-    assert (own < turned) == endpoint
-
-
 def test_reads_that_wait_for_their_answers_fill_an_niu():
     """An NIU takes `noc.niu_requests` read requests; the next one holds the ejection link until an answer leaves."""
     links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
