@@ -8,6 +8,7 @@ import pytest
 
 import host_api as tt
 from host_api.kernel_api import *  # noqa: F403
+from sim.cores.kernel_compiler import late_interrupts
 from sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError
 
 # ruff: noqa: F405
@@ -218,15 +219,25 @@ def test_ctrl_c_interrupts_a_loop_that_calls_nothing():
         started.append(time.perf_counter())
         signal.raise_signal(signal.SIGINT)
 
-    timer = threading.Timer(1.0, interrupt)
+    timer = threading.Timer(0.2, interrupt)
+    device.system.env.on_progress(lambda *_: timer.start() if not timer.ident else None)  # the loop runs by then
     try:
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
             run(device, spin_forever)
         assert time.perf_counter() - started[0] < 1.0
     finally:
         timer.join()
         tt.close_device(device)
+
+
+def test_ctrl_c_while_a_kernel_compiles_comes_behind_the_compilation():
+    compiled = []
+    with pytest.raises(KeyboardInterrupt), late_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        compiled.append(True)
+    assert compiled
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_kernel_exception_carries_its_message(device):

@@ -13,8 +13,11 @@ import importlib.util
 import inspect
 import linecache
 import os
+import signal
 import sys
 import textwrap
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -124,7 +127,24 @@ class Kernel:
         )
 
 
+@contextmanager
+def late_interrupts():
+    """Keep Ctrl-C until the end of the block: one that comes while LLVM calls back into Python would be lost."""
+    if threading.current_thread() is not threading.main_thread():  # others get none
+        yield
+        return
+    came = []
+    before = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
 @functools.cache
+@late_interrupts()
 def load_generated(name, source, file):
     """Compile generated source, kept as a file in the cache directory; returns the numba dispatcher."""
     digest = hashlib.sha256(source.encode()).hexdigest()[:20]

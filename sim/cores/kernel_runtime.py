@@ -156,7 +156,8 @@ def _integers(function):
 def prepare():
     """Give every function its one signature; numba would otherwise make a version for each constant it is called with."""
     for function in FUNCTIONS:
-        function.compile((types.int64,) * len(inspect.signature(function.py_func).parameters))
+        if not function.overloads:  # some are compiled already when Ctrl-C came before the last one
+            function.compile((types.int64,) * len(inspect.signature(function.py_func).parameters))
         function.disable_compile()
 
 
