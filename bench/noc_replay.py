@@ -13,7 +13,7 @@ from sim.chip import Chip
 from sim.noc_replay import EVENT, MODES, NO_END, EventKind, replay
 from traces.noc_events import read_recordings
 
-REPEATS = 3
+REPEATS = 10
 READS, GAP, PAGE = 32, 124, 2048  # per core: as in recordings of interleaved reads on silicon
 
 

@@ -89,7 +89,7 @@ class Chip:
         self.core_cycles = np.zeros(self.n_workers, np.int64)  # from the start of each program to its end on the core
         self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores = 0, 0, 0, set()
         self.log_chunks, self.noc_call_chunks = [], []
-        self._arrays = {}
+        self._arrays, self._idle = {}, {}
         self._next_time, self._settled = None, False
         self._flits = None
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
@@ -110,6 +110,16 @@ class Chip:
         if count is not None:
             self.machine[count] = len(array)
         return array
+
+    def _place_idle(self, name, array, count=None):
+        """Place the idle state of networks or memories, and keep a copy of it."""
+        self._place(name, array, count)
+        self._idle[name] = array.copy()
+
+    def _make_idle(self, *names):
+        """Bring the state of networks or memories back to how it was placed."""
+        for name in names:  # as bytes: numpy copies records field by field
+            self._arrays[name].view(np.uint8)[:] = self._idle[name].view(np.uint8)
 
     def _build(self):
         arch, m = self.arch, self.machine
@@ -139,14 +149,13 @@ class Chip:
         self._build_tiles(width, height)
         self._build_cores(width)
         self._build_pools()
-        self._idle_links = build_links(arch)
-        self._place("links", self._idle_links.copy())
-        self._place("vcs", build_vcs(arch))
-        self._place("ports", build_ports(arch))
+        self._place_idle("links", build_links(arch))
+        self._place_idle("vcs", build_vcs(arch))
+        self._place_idle("ports", build_ports(arch))
         self._place("noc_params", build_noc_params(arch))
         self._build_flits()
-        self._place("channels", build_channels(arch), "n_channels")
-        self._place("banks", build_banks(arch))
+        self._place_idle("channels", build_channels(arch), "n_channels")
+        self._place_idle("banks", build_banks(arch))
         self._place("dram_params", build_dram_params(arch))
         chunks_per_bank = -(-arch.dram_bank_bytes // CHUNK_BYTES)
         m["chunk_bytes"], m["chunks_per_bank"] = CHUNK_BYTES, chunks_per_bank
@@ -375,7 +384,7 @@ class Chip:
         np.maximum.at(last, threads["core"][mine], ended)
         self.core_cycles += np.maximum(last - self._arrays["launches"][slot]["started"], 0)
         threads["state"][mine], threads["launch"][mine] = st.IDLE, -1
-        cores = {int(threads[index]["core"]) for index in mine if threads[index]["slot"] == TRISC0}
+        cores = set(threads["core"][mine[threads["slot"][mine] == TRISC0]].tolist())
         for core in cores:
             self.flops += int(self._arrays["cores"][core]["flops"])
             self.fpu_busy += int(self._arrays["cores"][core]["fpu_busy"])
@@ -384,7 +393,7 @@ class Chip:
 
     def close_rows(self):
         """Precharge every DRAM bank, so that no row is open: the state of a chip that nothing has run on."""
-        self._arrays["banks"][:] = build_banks(self.arch)
+        self._make_idle("banks")
         self._arrays["channels"]["writing"] = 0
 
     def abort(self):
@@ -410,28 +419,25 @@ class Chip:
 
     def _release_network(self):
         """Take all packets off the links, which keep their counts."""
-        links, idle = self._arrays["links"], self._idle_links.copy()
-        for name in ("flits", "packets", "stall"):
-            idle[name] = links[name]
-        links[:] = idle
-        self._arrays["vcs"][:] = build_vcs(self.arch)
+        links = self._arrays["links"]
+        counts = {name: links[name].copy() for name in ("flits", "packets", "stall")}
+        self._make_idle("links", "vcs")
+        for name, count in counts.items():
+            links[name] = count
         self._build_flits()
 
     def rewind(self):
         """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""
         self.machine["now"], self._settled = 0, False
-        self._arrays["links"][:] = self._idle_links
-        self._arrays["vcs"][:] = build_vcs(self.arch)
-        self._arrays["ports"][:] = 0
+        self._make_idle("links", "vcs", "ports", "channels", "banks")
         self._build_flits()
-        self._arrays["channels"][:] = build_channels(self.arch)
-        self._arrays["banks"][:] = build_banks(self.arch)
         self._launches.clear()
 
     def close(self):
         """Give the memory back; the chip cannot be used afterwards."""
         self.machine["calendar_size"] = 0
         self._arrays.clear()
+        self._idle.clear()
         self._slabs.clear()
         self._kept.clear()
         self.l1 = None

@@ -23,6 +23,7 @@ FINISHED = -3
 FAILED = -1000
 
 
+@functools.cache
 def resume_address(kernel):
     """Address of the native `next` function of a compiled one-signature generator (an int)."""
     compiled = kernel.overloads[kernel.signatures[0]]

@@ -13,6 +13,7 @@ interleaved tensors; in L1, which has no timing by address, reads land in one pl
 bytes of a target.
 """
 
+import functools
 from enum import IntEnum
 
 import numpy as np
@@ -135,6 +136,7 @@ def thread_of(arch, events):
     return core * THREADS_PER_CORE + events["slot"]
 
 
+@functools.lru_cache(maxsize=8)
 def _core_of(arch):
     """Worker index by [y, x]; -1 on other tiles."""
     width, height = arch.noc_size
@@ -144,29 +146,47 @@ def _core_of(arch):
     return result
 
 
+@functools.lru_cache(maxsize=8)
+def _bank_offsets(arch):
+    """Offset of a bank in its DRAM tile by [y, x], of the last bank of the tile; -1 on other tiles."""
+    width, height = arch.noc_size
+    result = np.full((height, width), -1)
+    for x, y, offset in arch.dram_endpoints:
+        result[y, x] = offset
+    return result
+
+
 def _table(arch, events, threads, origin, delay):
     """The front end's table: one row of int64[ROW_WORDS] per event; transfers are called `delay` behind their times."""
     table = np.zeros((len(events), ROW_WORDS), np.int64)
     moves = events["kind"] < FIRST_BARRIER
     table[:, TIME] = events["time"] - origin + np.where(moves, delay, 0)
     table[:, END] = np.where(events["end"] == NO_END, NO_END, events["end"] - origin)
-    table[:, OPERATION] = Op.SPEND
     landing = _align(arch.l1_user_base)
     reads = events["kind"] == EventKind.READ
     sending = landing + _align(events["bytes"][reads].max(initial=0))
     place = _writing_places(arch, events, threads, sending)
     noc, size = events["noc"], events["bytes"]
     tile = (events["x"] << 36) | (events["y"] << 42)
-    corners = (events["x1"] << 36) | (events["y1"] << 42) | (events["x"] << 48) | (events["y"] << 54)
-    for kind, operation, values in (
-        (EventKind.READ, Op.NOC_READ, (tile + _sources(arch, events, landing), landing, size, noc, -1, 0, -1)),
-        (EventKind.WRITE, Op.NOC_WRITE, (sending, tile + place, size, noc, -1, 0, 0, -1)),
-        (EventKind.INLINE_WRITE, Op.NOC_INLINE_WRITE, (tile + place, 0, 15, noc, 0, -1)),
-        (EventKind.ATOMIC_INC, Op.NOC_ATOMIC_INC, (tile + place, 0, noc, 0, -1)),
-        (EventKind.MULTICAST, Op.NOC_MULTICAST, (sending, corners + place, size, _receivers(arch, events), 0, 0, noc)),
-        *((kind, Op.NOC_BARRIER, (int(barrier), noc, -1)) for kind, barrier in BARRIERS.items()),
-    ):
+    for kind in np.unique(events["kind"]).tolist():
         mine = events["kind"] == kind
+        if kind == EventKind.READ:
+            operation = Op.NOC_READ
+            values = tile + _sources(arch, events, landing), landing, size, noc, -1, 0, -1
+        elif kind == EventKind.WRITE:
+            operation, values = Op.NOC_WRITE, (sending, tile + place, size, noc, -1, 0, 0, -1)
+        elif kind == EventKind.INLINE_WRITE:
+            operation, values = Op.NOC_INLINE_WRITE, (tile + place, 0, 15, noc, 0, -1)
+        elif kind == EventKind.ATOMIC_INC:
+            operation, values = Op.NOC_ATOMIC_INC, (tile + place, 0, noc, 0, -1)
+        elif kind == EventKind.MULTICAST:
+            corners = (events["x1"] << 36) | (events["y1"] << 42) | (events["x"] << 48) | (events["y"] << 54)
+            operation = Op.NOC_MULTICAST
+            values = sending, corners + place, size, _receivers(arch, events), 0, 0, noc
+        elif kind in BARRIERS:
+            operation, values = Op.NOC_BARRIER, (BARRIERS[kind], noc, -1)
+        else:
+            operation, values = Op.SPEND, ()
         table[mine, OPERATION] = operation
         for column, value in enumerate(values, ARGS):
             table[mine, column] = value[mine] if isinstance(value, np.ndarray) else value
@@ -225,12 +245,19 @@ def _rectangle(x, y, x1, y1):
 def _sources(arch, events, landing):
     """For each event the offset in its tile from which a read comes."""
     result = np.full(len(events), landing)
-    in_time = np.argsort(events["time"], kind="stable")
-    in_time = in_time[events["kind"][in_time] == EventKind.READ]
-    for x, y, offset in arch.dram_endpoints:
-        mine = in_time[(events["x"][in_time] == x) & (events["y"][in_time] == y)]
-        pages = _align(events["bytes"][mine])
-        result[mine] = offset + (np.cumsum(pages) - pages) % (arch.dram_bank_bytes - pages.max(initial=0))
+    offsets = _bank_offsets(arch)[events["y"], events["x"]]
+    reads = np.flatnonzero((events["kind"] == EventKind.READ) & (offsets >= 0))
+    if not len(reads):
+        return result
+    tiles = events["y"][reads] * arch.noc_size[0] + events["x"][reads]
+    order = np.lexsort((events["time"][reads], tiles))
+    reads, tiles = reads[order], tiles[order]
+    pages = _align(events["bytes"][reads])
+    changes = np.diff(tiles, prepend=-1) != 0
+    first, group = np.flatnonzero(changes), np.cumsum(changes) - 1  # of each tile; of each read
+    before = np.cumsum(pages) - pages
+    room = arch.dram_bank_bytes - np.maximum.reduceat(pages, first)
+    result[reads] = offsets[reads] + (before - before[first][group]) % room[group]
     return result
 
 

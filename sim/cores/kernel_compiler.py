@@ -50,7 +50,7 @@ class CompiledKernel:
     api_calls: frozenset
     function: object = field(repr=False)  # numba dispatcher of the generator
 
-    @functools.cached_property
+    @property
     def resume_address(self):
         """Address of the native code that resumes a coroutine of this kernel."""
         return resume_address(self.function)
