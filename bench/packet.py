@@ -10,6 +10,7 @@ import numpy as np
 
 from sim import calendar as cal
 from sim.arch import load_arch
+from sim.memory import zeros_in_cache_lines
 from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs, head_event, prepare
 from sim.state import link_table, packet_table, vc_table, word_table
 
@@ -81,7 +82,7 @@ def send(arch, traffic):
     """
     n = len(traffic)
     links, vcs, delivered, begun = build_links(arch), build_vcs(arch), np.full(n, -1), np.full(n, -1)
-    pool = np.zeros(n, PACKET_DTYPE), np.arange(n)[::-1].copy(), np.zeros(n, np.int64)
+    pool = zeros_in_cache_lines(n, PACKET_DTYPE), np.arange(n)[::-1].copy(), np.zeros(n, np.int64)
     order = np.argsort(traffic["time"], kind="stable")
     arguments = links, vcs, build_ports(arch), build_noc_params(arch)[0], *pool, traffic, order, cal.new_heap(n)
     start = time.process_time()

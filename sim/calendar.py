@@ -9,6 +9,7 @@ line, and the heap is half as deep as one with two.
 import numpy as np
 
 from sim.compiled import compiled
+from sim.memory import CACHE_LINE
 
 KEY_BITS = 20
 CLASS_NETWORK = 0  # arrivals: memory changes before any thread looks at it
@@ -18,7 +19,7 @@ CLOCK = -(1 << 40)  # the event of the flit model's clock; events of threads are
 CLOCK_KEY = (1 << 19) - 1  # behind all arrivals of its cycle, before all threads
 MAX_CORES = 256
 CHILDREN = 4
-WORD, CACHE_LINE = 8, 64  # bytes
+WORD = 8  # bytes
 
 
 def new_heap(capacity):
@@ -58,12 +59,16 @@ def replace_top(heap, size, order, event):
     """Replace the earliest event by another one: one sift instead of a pop and a push."""
     i, first = 0, 1
     while first < size:
-        left = first + (1 if heap[2 * first + 2] < heap[2 * first] else 0)
-        right = first + (3 if heap[2 * first + 6] < heap[2 * first + 4] else 2)
-        child = right if heap[2 * right] < heap[2 * left] else left
-        if heap[2 * child] >= order:
+        # The orders stay in registers: no load waits for a comparison within a level
+        a, b, c, d = heap[2 * first], heap[2 * first + 2], heap[2 * first + 4], heap[2 * first + 6]
+        left, right = first + (1 if b < a else 0), first + (3 if d < c else 2)
+        earlier_left, earlier_right = min(a, b), min(c, d)
+        child = right if earlier_right < earlier_left else left
+        earliest = min(earlier_left, earlier_right)
+        if earliest >= order:
             break
-        heap[2 * i], heap[2 * i + 1] = heap[2 * child], heap[2 * child + 1]
+        heap[2 * i] = earliest
+        heap[2 * i + 1] = heap[2 * child + 1]
         i = child
         first = CHILDREN * i + 1
     heap[2 * i], heap[2 * i + 1] = order, event

@@ -27,6 +27,7 @@ from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorEr
 from sim.event_loop import earliest, run, start_threads
 from sim.first_start import compile_lane
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
+from sim.memory import zeros_in_cache_lines
 from sim.noc.flit_network import PACKET
 from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 
@@ -251,7 +252,7 @@ class Chip:
         new["next_open"][-1] = m["free_transaction"]
         m["free_transaction"] = len(old)
         self._place("transactions", new, "n_transactions")
-        packets = np.zeros(len(new), PACKET_DTYPE)
+        packets = zeros_in_cache_lines(len(new), PACKET_DTYPE)
         packets[: len(old)] = self._arrays["packets"]
         self._place("packets", packets)
         self._grow_flits()

@@ -17,11 +17,12 @@ class Dispatcher(CPUDispatcher):
         return super().get_call_template(tuple(map(types.unliteral, args)), plain)
 
 
-def compiled(*, inline="never"):
-    """Decorator; `inline`: "always" puts the function's code into its callers before they are compiled."""
+def compiled(*, inline="never", forceinline=False):
+    """Decorator; `inline`: "always" puts the function's code into its callers before they are compiled, `forceinline` after."""
 
     def decorate(function):
-        dispatcher = Dispatcher(function, targetoptions={"nopython": True, "boundscheck": None, "inline": inline})
+        options = {"nopython": True, "boundscheck": None, "inline": inline, "forceinline": forceinline}
+        dispatcher = Dispatcher(function, targetoptions=options)
         dispatcher.enable_caching()
         return dispatcher
 

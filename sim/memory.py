@@ -1,12 +1,30 @@
-"""Raw memory for the compiled lane: loads, stores, copies and calls by host address.
+"""Raw memory for the compiled lane: loads, stores, copies and calls by host address; records that fill cache lines.
 
 Addresses are int64; nothing here checks bounds, the callers do.
 """
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+CACHE_LINE = 64  # bytes
+
+
+def in_cache_lines(fields):
+    """The dtype of a record with these fields that takes a whole number of cache lines."""
+    plain = np.dtype(fields, align=True)
+    formats, offsets = zip(*(plain.fields[name][:2] for name in plain.names), strict=True)
+    size = -(-plain.itemsize // CACHE_LINE) * CACHE_LINE
+    return np.dtype({"names": plain.names, "formats": formats, "offsets": offsets, "itemsize": size}, align=True)
+
+
+def zeros_in_cache_lines(count, dtype):
+    """An array of `count` zeros that begins with a cache line."""
+    room = np.zeros(count * dtype.itemsize + CACHE_LINE, np.uint8)
+    start = -room.ctypes.data % CACHE_LINE
+    return room[start : start + count * dtype.itemsize].view(dtype)
 
 
 def _scalar_load(bits, signed):

@@ -111,10 +111,11 @@ def replay(chip, events, origin, mode="closed"):
     if not len(events):
         return 0
     table = _table(chip.arch, events, threads, origin, delay)
-    threads, first, counts = np.unique(threads, return_index=True, return_counts=True)
+    first = np.flatnonzero(np.diff(threads, prepend=-1))  # row of each thread
+    counts = np.diff(first, append=len(threads))
     rows = table.ctypes.data + first * table.strides[0]
     chip.rewind()
-    launch = chip.launch_front_end("NoC events", _front_end, threads, rows, counts, 0)
+    launch = chip.launch_front_end("NoC events", _front_end, threads[first], rows, counts, 0)
     ended = dict(_advance(chip))[launch]
     # A thread that waits for its last transfer ends one cycle after that has completed.
     last = ended - 1 if mode == "open" else int(table[:, SIMULATED].max())

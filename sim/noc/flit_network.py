@@ -119,7 +119,7 @@ class Network:
         self.place("active", np.zeros(int(net["words"]), np.int64))
         self.place("trees", np.zeros(trees * int(net["tree_words"]), np.int64))
         self.place("reserved", np.zeros(int(net["tree_words"]), np.int64))
-        self.arrays["links"]["requests"] = UNLIMITED
+        self.arrays["links"]["requests"] = np.iinfo(LINK_DTYPE["requests"]).max
         self.arrays["nodes"]["head"] = self.arrays["nodes"]["tail"] = NONE
         self.arrays["nodes"]["l1_port"] = self.arrays["nodes"]["path"] = NONE
 

@@ -35,50 +35,58 @@ import numpy as np
 
 from sim.compiled import compiled
 from sim.errors import UsageError
-from sim.memory import lowest_bit
+from sim.memory import in_cache_lines, lowest_bit, zeros_in_cache_lines
 from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
-N_VCS = 12  # pairs by dateline bit: two each of both classes of requests, then two of responses
+MOST_PLACES = 10_000  # of a buffer, flits of a packet: counted in 16 bits
+# VCs of a link, in pairs by dateline bit: two each of both classes of requests, then two of responses; four places are unused
+VC_BITS = 4
+N_VCS = 1 << VC_BITS
 REQUEST_VCS = 8
 STATIC_VCS = 4  # numbers of static VCs of requests: class (2) and VC of it (1)
 DEFAULT_VC = 1  # static VC of requests that name none (tt-metal's VC of unicast writes)
 LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
-PORT_TICKS = 256  # per cycle: the unit of time of L1 ports
+PORT_BITS = 8
+PORT_TICKS = 1 << PORT_BITS  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
 DYNAMIC_VC = 16  # "VC number" of a request whose VC routers choose: the 4 bits of a VC end at 15
 WAITING = -1
 REQUEST, RESPONSE = 0, 1
 NO_PORT = -1
 
-LINK_DTYPE = np.dtype(
-    [(name, np.int64) for name in (
-        "clear flits packets stall stamp offset reserved owner latency port next_tile wraps writer requests in_use"
-    ).split()]
-)  # fmt: skip
+# The model's speed follows from the cache lines that a hop touches.
+LINK_DTYPE = in_cache_lines(
+    [(name, np.int64) for name in "clear flits packets stall".split()]
+    + [(name, np.int32) for name in "in_use latency port next_tile wraps writer requests owner".split()]
+    + [(name, np.int64) for name in "reserved stamp offset".split()]
+)
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
 # writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that can stand in the NIU behind it;
 # in_use: bit set of VCs that hold anything, and of some that no longer do
 VC_DTYPE = np.dtype(
     [(name, np.int64) for name in "free full".split()]
-    + [(name, np.int32) for name in "first_waiting last_waiting standing holder hop room use".split()],
-    align=True,
+    + [(name, np.int32) for name in "waiting holder".split()]
+    + [(name, np.int16) for name in "standing hop room use".split()],
 )
-# Of a VC, N_VCS of each link.  free: the cycle from which it is, or HELD; first_waiting, last_waiting: queue of those that wait
-# for it or the other one of its pair (of the pair's first VC only); standing: flits in the buffer behind the link; full: 0, or
-# the cycle from which it would be free if that buffer had room; holder: the last packet that took it, at hop `hop` of its
-# route, with `room` for flits, of which its rate needs `use`
-PACKET_DTYPE = np.dtype(
-    [(name, np.int64) for name in (
-        "noc tile x_hops y_hops link vc response dateline flits held rest answered stands gate gate_ticks emission "
-        "dynamic static_vc fragments_ticks mixed "
-        "hop arrive time begun left local delivered waits slow_hop next next_granted next_gone"
-    ).split()]
-    + [("route", np.int64, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)],
-    align=True,
-)  # fmt: skip
+# Of a VC, N_VCS of each link, a pair in a line.  free: the cycle from which it is, or HELD; waiting: queue of those that
+# wait for it or the other one of its pair, its first packet (of the pair's first VC) or last one (of its second); standing:
+# flits in the buffer behind the link; full: 0, or the cycle from which it would be free if that buffer had room; holder: the
+# last packet that took it, at hop `hop` of its route, with `room` for flits, of which its rate needs `use`
+PACKET_DTYPE = in_cache_lines(
+    [(name, np.int64) for name in "time arrive".split()]
+    + [(name, np.int32) for name in "link vc tile flits next gate".split()]
+    + [(name, np.int16) for name in "hop held rest x_hops y_hops slow_hop".split()]
+    + [
+        (name, np.int8)
+        for name in "noc response dateline dynamic static_vc waits answered local mixed delivered".split()
+    ]
+    + [(name, np.int64) for name in "begun left gate_ticks fragments_ticks".split()]
+    + [(name, np.int32) for name in "emission stands next_granted next_gone".split()]
+    + [("route", np.int32, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)]
+)
 # held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
 # a read request; vc: the index of the last VC that it took or waits for; stands: 1 + that of the ejection that its request
 # stands behind, or 0; gate: the DRAM channel it is written to, as an index of the ports, or -1; gate_ticks: time it takes of
@@ -98,7 +106,7 @@ NOC_PARAMS_DTYPE = np.dtype(
 def build_links(arch):
     """All links of both NoCs, idle."""
     width, height = arch.noc_size
-    links = np.zeros(2 * width * height * LINKS_PER_TILE, LINK_DTYPE)
+    links = zeros_in_cache_lines(2 * width * height * LINKS_PER_TILE, LINK_DTYPE)
     kinds = np.arange(len(links)) % LINKS_PER_TILE
     links["latency"] = arch["noc.hop_cycles"]
     links["latency"][kinds == INJECT] = arch["noc.niu_to_router_cycles"]
@@ -124,8 +132,8 @@ def build_links(arch):
 def build_vcs(arch):
     """All VCs of all links, free."""
     width, height = arch.noc_size
-    vcs = np.zeros(2 * width * height * LINKS_PER_TILE * N_VCS, VC_DTYPE)
-    vcs["first_waiting"] = vcs["last_waiting"] = -1
+    vcs = zeros_in_cache_lines(2 * width * height * LINKS_PER_TILE * N_VCS, VC_DTYPE)
+    vcs["waiting"] = -1
     return vcs
 
 
@@ -135,10 +143,12 @@ def build_ports(arch):
 
 
 def build_noc_params(arch):
-    """The model's parameters as one record; UsageError for buffers without a place."""
+    """The model's parameters as one record; UsageError for buffers without a place or with too many."""
     for key in ("noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles", "dram.endpoint_requests"):
-        if arch[key] < 1:
-            raise UsageError(f"{arch.path}: {key} is {arch[key]}; it must be at least 1")
+        if not 1 <= arch[key] <= MOST_PLACES:
+            raise UsageError(f"{arch.path}: {key} is {arch[key]}; it must be from 1 to {MOST_PLACES}")
+    if arch["noc.max_packet_bytes"] > MOST_PLACES * arch["noc.flit_bytes"]:
+        raise UsageError(f"{arch.path}: noc.max_packet_bytes is more than {MOST_PLACES} flits")
     params = np.zeros(1, NOC_PARAMS_DTYPE)
     p = params[0]
     p["width"], p["height"] = arch.noc_size
@@ -155,6 +165,22 @@ def build_noc_params(arch):
     p["gate_queue"] = round(arch["dram.write_queue"] * burst_bytes * PORT_TICKS / arch["dram.bank_bytes_per_cycle"])
     p["granted"] = p["gone"] = -1
     return params
+
+
+# Indices are positive: shifts and masks, for which Python's division needs several instructions
+@compiled(inline="always")
+def direction_of(link):
+    return link & (LINKS_PER_TILE - 1)
+
+
+@compiled(inline="always")
+def link_of(vc):
+    return vc >> VC_BITS
+
+
+@compiled(inline="always")
+def number_of(vc):
+    return vc & (N_VCS - 1)
 
 
 @compiled(inline="always")
@@ -191,9 +217,9 @@ def head_event(links, vcs, ports, p, packets, index, now):
     p.granted = p.gone = -1
     pk.arrive = now
     if pk.response == REQUEST:
-        pair = pk.static_vc // 2 * 4 + 2 * pk.dateline
+        pair = 4 * (pk.static_vc >> 1) + 2 * pk.dateline
     else:
-        pair = REQUEST_VCS + (0 if pk.link % LINKS_PER_TILE == EJECT else 2 * pk.dateline)
+        pair = REQUEST_VCS + (0 if direction_of(pk.link) == EJECT else 2 * pk.dateline)
     queue = pk.vc = pk.link * N_VCS + pair
     changes = pk.dynamic != 0 or pk.response != REQUEST
     if changes:
@@ -201,28 +227,29 @@ def head_event(links, vcs, ports, p, packets, index, now):
             single = pk.flits == 1 and packets[vcs[queue].holder].flits == 1  # of which a link carries one per cycle
             pk.vc = queue if single else queue + 1
     elif pk.hop > 0:
-        pk.vc = queue + pk.static_vc % 2
+        pk.vc = queue + (pk.static_vc & 1)
     if vcs[pk.vc].free == HELD:
         pk.waits = 1
         stand(links, p, pk)
         pk.next = -1
-        first = vcs[queue]
-        if first.first_waiting < 0:
-            first.first_waiting = index
+        if vcs[queue].waiting < 0:
+            vcs[queue].waiting = index
         else:
-            packets[first.last_waiting].next = index
-        first.last_waiting = index
+            packets[vcs[queue + 1].waiting].next = index
+        vcs[queue + 1].waiting = index
         return WAITING
-    others = claim(links, vcs, ports, p, packets, index, now, -1)
-    while others >= 0:
-        index = others
-        others = claim(links, vcs, ports, p, packets, index, now, packets[index].next)
-        packets[index].next_granted = p.granted
-        p.granted = index
-    return pk.time
+    claiming, others = index, -1
+    while True:
+        others = claim(links, vcs, ports, p, packets, claiming, now, others)
+        if claiming != index:
+            packets[claiming].next_granted = p.granted
+            p.granted = claiming
+        if others < 0:
+            return pk.time
+        claiming, others = others, packets[others].next
 
 
-@compiled()
+@compiled(forceinline=True)
 def claim(links, vcs, ports, p, packets, index, now, others):
     """Give a packet the VC chosen for it; returns the stack (by `next`) of packets that can claim now, on top of `others`."""
     pk = packets[index]
@@ -233,7 +260,7 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     start = max(pk.arrive, before)
     vc.free = HELD
     vc.holder, vc.hop = index, hop
-    link.in_use |= 1 << pk.vc % N_VCS
+    link.in_use |= 1 << number_of(pk.vc)
     link.flits += pk.flits
     link.packets += 1
     link.stall += start - pk.arrive
@@ -241,44 +268,44 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     done = start + 1
     if pk.flits > 1:
         done = max(link.clear, start + pk.flits)
-        if pk.link % LINKS_PER_TILE == EJECT:
+        if direction_of(pk.link) == EJECT:
             done = max(start + pk.flits, min(done, start + pk.flits + flits_between(link, vcs, packets, pk, start)))
     if hop == 0:
         pk.begun = start
         if pk.stands > 0:
             stands, pk.stands = pk.stands - 1, 0
-            others = leave_buffer(vcs, packets, stands, 1, links[stands // N_VCS].requests, now, others)
+            others = leave_buffer(vcs, packets, stands, 1, links[link_of(stands)].requests, now, others)
         done = max(done, start + pk.emission)
     else:
         if start > pk.arrive:
             go_on(links, p, pk, start)
-        done = max(done, pk.done[hop - 1] + latency_behind(links, pk, hop - 1))
+        done = max(done, pk.done[hop - 1] + latency_behind(p, hop - 1))
     pk.waits = 0
-    if pk.link % LINKS_PER_TILE != EJECT:
+    if direction_of(pk.link) != EJECT:
         done = max(done, take_room(link, vcs, p, packets, pk, start, done, now))
     if link.port != NO_PORT and pk.flits > 1 and (pk.local == 0 or hop == 0):
         passes = 1 + pk.local
         port = max(ports[link.port], start * PORT_TICKS) + passes * (pk.flits - 1) * p.port_ticks
         ports[link.port] = port
-        done = max(done, port // PORT_TICKS)
-    if pk.gate >= 0 and pk.link % LINKS_PER_TILE == EJECT:
-        writer = 1 + pk.route[0] // N_VCS
+        done = max(done, port >> PORT_BITS)
+    if pk.gate >= 0 and direction_of(pk.link) == EJECT:
+        writer = 1 + link_of(pk.route[0])
         if pk.dynamic != 0 and link.writer != writer and pk.begun < max(before, vcs[pk.vc ^ 1].free):
             pk.mixed, pk.gate_ticks = 1, max(pk.gate_ticks, pk.fragments_ticks)
         link.writer = writer
         drained = max(ports[pk.gate], start * PORT_TICKS) + pk.gate_ticks
         ports[pk.gate] = drained
-        done = max(done, (drained - p.gate_queue) // PORT_TICKS)
+        done = max(done, (drained - p.gate_queue) >> PORT_BITS)
     pk.route[hop] = pk.vc
     pk.done[hop] = done
     pk.hop = hop + 1
     last_released = hop - pk.held
-    if pk.link % LINKS_PER_TILE == EJECT:
+    if direction_of(pk.link) == EJECT:
         pk.delivered = 1
         pk.time = done - 1 + link.latency
         first_released, last_released = hop, max(last_released, 0)
     else:
-        pk.time = start + latency_behind(links, pk, hop)
+        pk.time = start + latency_behind(p, hop)
         follow_route(links, p, pk)
         first_released = last_released
     return release(links, vcs, p, packets, index, hop, first_released, last_released, now, others)
@@ -306,7 +333,7 @@ def stand(links, p, pk):
     for i in range(max(0, pk.hop - pk.held), pk.hop):
         stalled = stalled_flits(p, pk, i)
         if stalled > 0:
-            link = links[pk.route[i] // N_VCS]
+            link = links[link_of(pk.route[i])]
             link.clear = max(pk.arrive, link.clear - stalled)
 
 
@@ -314,7 +341,7 @@ def stand(links, p, pk):
 def go_on(links, p, pk, start):
     """A packet that has waited goes on at cycle `start`: the flits that stood take the links behind its head now."""
     for i in range(max(0, pk.hop - pk.held), pk.hop):
-        link, stalled = links[pk.route[i] // N_VCS], stalled_flits(p, pk, i)
+        link, stalled = links[link_of(pk.route[i])], stalled_flits(p, pk, i)
         if pk.waits == 0:  # it knew for how long, and some of the buffers behind it did not fill up
             stalled = min(stalled, start - pk.arrive - (p.buffer - p.hop) * (pk.hop - i))
             if stalled > 0:
@@ -323,7 +350,7 @@ def go_on(links, p, pk, start):
             link.clear = max(link.clear, start) + stalled
             pk.done[i] = max(pk.done[i], link.clear)
         if i > 0:
-            pk.done[i] = max(pk.done[i], pk.done[i - 1] + latency_behind(links, pk, i - 1))
+            pk.done[i] = max(pk.done[i], pk.done[i - 1] + latency_behind(p, i - 1))
 
 
 @compiled(inline="always")
@@ -332,7 +359,7 @@ def stalled_flits(p, pk, i):
     return min(pk.flits - p.buffer * (pk.hop - i), pk.done[i] - pk.arrive)
 
 
-@compiled()
+@compiled(forceinline=True)
 def take_room(link, vcs, p, packets, pk, start, done, now):
     """Give a packet what room there is behind a link; the cycle in which its tail crosses, if the room decides that.
 
@@ -350,7 +377,7 @@ def take_room(link, vcs, p, packets, pk, start, done, now):
     return done
 
 
-@compiled()
+@compiled(forceinline=True)
 def room_behind(link, vcs, p, packets, pk, start, now):
     """Flits of a packet that the buffer behind a link takes from cycle `start` on: one, and what others leave of the shared part.
 
@@ -377,12 +404,12 @@ def room_behind(link, vcs, p, packets, pk, start, now):
 
 
 @compiled(inline="always")
-def latency_behind(links, pk, hop):
-    """Cycles from a link on the route of a packet, which is not the last, to the next link."""
-    return links[pk.route[hop] // N_VCS].latency
+def latency_behind(p, hop):
+    """Cycles from the link at hop `hop` of a route, which is not the last, to the next one."""
+    return p.inject if hop == 0 else p.hop
 
 
-@compiled()
+@compiled(forceinline=True)
 def follow_route(links, p, pk):
     """Set the link that the head of a packet reaches behind the present one: x first on NoC 0, y first on NoC 1."""
     if pk.x_hops + pk.y_hops == 0:
@@ -394,14 +421,14 @@ def follow_route(links, p, pk):
         pk.x_hops -= 1
     else:
         pk.y_hops -= 1
-    if pk.link % LINKS_PER_TILE != direction:
+    if direction_of(pk.link) != direction:
         pk.dateline = 0
     pk.link = link_index(p.tiles, pk.noc, pk.tile, direction)
     pk.dateline |= links[pk.link].wraps
     pk.tile = links[pk.link].next_tile
 
 
-@compiled()
+@compiled(forceinline=True)
 def release(links, vcs, p, packets, index, hop, first, last, now, others):
     """Set the VCs of hops `first` down to `last` free when the tail leaves them; the head has claimed `hop`.
 
@@ -427,13 +454,13 @@ def release(links, vcs, p, packets, index, hop, first, last, now, others):
             others = enter_buffer(vcs, packets, pk.route[i], pk.rest, p.buffer, free, others)
         elif i == hop and pk.answered != 0:
             pk.stands = pk.route[i] + 1
-            others = enter_buffer(vcs, packets, pk.route[i], 1, links[pk.route[i] // N_VCS].requests, free, others)
+            others = enter_buffer(vcs, packets, pk.route[i], 1, links[link_of(pk.route[i])].requests, free, others)
         else:
             others = set_free(vcs, packets, pk.route[i], free, others)
     return others
 
 
-@compiled()
+@compiled(forceinline=True)
 def set_free(vcs, packets, at, free, others):
     """Set the VC of index `at` free from cycle `free` on; the first that waits for it comes on top of `others`."""
     vcs[at].free = free
@@ -448,24 +475,24 @@ def set_free(vcs, packets, at, free, others):
 @compiled()
 def take_waiting(vcs, packets, at):
     """Take the first packet that waits for a VC, or for either of its pair, out of the pair's queue; -1 if there is none."""
-    queue, before = vcs[at & ~1], -1
-    waiting = queue.first_waiting
-    if at % N_VCS < REQUEST_VCS:
+    first, last, before = vcs[at & ~1], vcs[at | 1], -1
+    waiting = first.waiting
+    if number_of(at) < REQUEST_VCS:
         while waiting >= 0 and packets[waiting].vc != at and packets[waiting].dynamic == 0:
             before, waiting = waiting, packets[waiting].next
     if waiting < 0:
         return -1
     following = packets[waiting].next
     if before < 0:
-        queue.first_waiting = following
+        first.waiting = following
     else:
         packets[before].next = following
     if following < 0:
-        queue.last_waiting = before
+        last.waiting = before
     return waiting
 
 
-@compiled()
+@compiled(forceinline=True)
 def enter_buffer(vcs, packets, at, flits, room, free, others):
     """Flits stand in the buffer behind a VC, which is free from `free` on if another packet like this finds room there."""
     vc = vcs[at]
@@ -476,7 +503,7 @@ def enter_buffer(vcs, packets, at, flits, room, free, others):
     return set_free(vcs, packets, at, free, others)
 
 
-@compiled()
+@compiled(forceinline=True)
 def leave_buffer(vcs, packets, at, flits, room, now, others):
     """Flits go on from the buffer behind a VC; it is set free if it was held for want of room."""
     vc = vcs[at]

@@ -10,7 +10,9 @@ from sim.arch import load_arch
 from sim.errors import UsageError
 from sim.noc.packet import (
     HELD,
+    LINK_DTYPE,
     PACKET_DTYPE,
+    VC_DTYPE,
     build_links,
     build_noc_params,
     build_ports,
@@ -95,7 +97,7 @@ def test_packets_and_flits_are_conserved(data):
     assert (arrival > packets["time"]).all()
     assert links["packets"].sum() == crossed == sum(passed)
     assert links["flits"].sum() == (packets["flits"] * passed).sum()
-    assert (vcs["first_waiting"] == -1).all() and (vcs["free"] < HELD).all()
+    assert (vcs["waiting"] == -1).all() and (vcs["free"] < HELD).all()
     assert (vcs["standing"] == 0).all() and (vcs["full"] == 0).all()
 
 
@@ -284,12 +286,27 @@ def test_a_self_transfer_leaves_its_niu_in_turn():
     assert request == delivered(own)[0] < answer - 257
 
 
+@pytest.mark.parametrize("value", [0, 10_001])
 @pytest.mark.parametrize(
     "key", ["noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles", "dram.endpoint_requests"]
 )
-def test_buffers_without_a_place_are_refused(key):
-    with pytest.raises(UsageError, match=f"{key} is 0; it must be at least 1"):
-        build_noc_params(load_arch("wormhole_b0", {key: 0}))
+def test_buffers_without_a_place_or_with_too_many_are_refused(key, value):
+    with pytest.raises(UsageError, match=f"{key} is {value}; it must be from 1 to 10000"):
+        build_noc_params(load_arch("wormhole_b0", {key: value}))
+
+
+def test_packets_of_more_flits_than_the_model_counts_are_refused():
+    with pytest.raises(UsageError, match="noc.max_packet_bytes is more than 10000 flits"):
+        build_noc_params(load_arch("wormhole_b0", {"noc.max_packet_bytes": 1 << 20}))
+
+
+@pytest.mark.parametrize("name", ARCHES)
+def test_records_fill_cache_lines(name):
+    """What a hop touches does not straddle lines of 64 bytes; the VCs of a pair share one."""
+    arch = load_arch(name)
+    assert LINK_DTYPE.itemsize % 64 == PACKET_DTYPE.itemsize % 64 == 2 * VC_DTYPE.itemsize % 64 == 0
+    assert PACKET_DTYPE.fields["begun"][1] == 64  # all that is needed at every hop stands before it
+    assert all(table.ctypes.data % 64 == 0 for table in (build_links(arch), build_vcs(arch)))
 
 
 @pytest.mark.parametrize("direction", range(LINKS_PER_TILE))
