@@ -10,7 +10,7 @@ from mmap import mmap
 import numpy as np
 
 from sim import state as st
-from sim.calendar import MAX_CORES, NEVER, new_heap
+from sim.calendar import KEY_BITS, MAX_CORES, NEVER, new_heap
 from sim.cores import context as ctx
 from sim.cores.data_format import tile_size
 from sim.cores.exact_math import SCRATCH_BYTES
@@ -18,13 +18,12 @@ from sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from sim.cores.instructions import instruction_table
 from sim.cores.kernel_runtime import RAISE_MESSAGES
 from sim.cores.operations import Role
-from sim.cores.semaphores import l1_changed
 from sim.cores.sfpu_costs import sfpu_cycle_table
 from sim.cores.tensix_data import EXACT
 from sim.coroutine import frame_address, resume_address, self_test
 from sim.dram.channel import build_banks, build_channels, build_dram_params
 from sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
-from sim.event_loop import earliest, run, start_threads
+from sim.event_loop import l1_written, run, start_threads
 from sim.first_start import compile_lane
 from sim.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from sim.memory import zeros_in_cache_lines
@@ -95,7 +94,7 @@ class Chip:
         self._flits = None
         self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
         self.machine_array = np.zeros(1, st.MACHINE)
-        self.machine = self.machine_array[0]
+        self.machine, self._machine_address = self.machine_array[0], self.machine_array.ctypes.data
         self._build()
 
     def protect_trace_region(self, start):
@@ -240,7 +239,7 @@ class Chip:
         self._flits = flit_network(self.arch, self._arrays["links"], self._arrays["ports"])
         self._grow_flits()
         self._place("flits", self._flits.record)
-        self.machine["flit_model_at"], self.machine["self_at"] = flit_event.address, self.machine_array.ctypes.data
+        self.machine["flit_model_at"], self.machine["self_at"] = flit_event.address, self._machine_address
 
     # --- pools that grow between two stretches of the lane
 
@@ -318,8 +317,12 @@ class Chip:
     def next_time(self):
         """Cycle of the earliest pending event, or None.  A fault is pending at once."""
         if not self._settled:  # asked before each Python event: looked up once after each change
-            time = self.now if self.machine["stop"] == st.STOP_ERROR else earliest(self.machine)
-            self._next_time, self._settled = None if time < 0 else int(time), True
+            time = None
+            if self.machine["stop"] == st.STOP_ERROR:
+                time = self.now
+            elif self.machine["calendar_size"] > 0:
+                time = int(self._arrays["calendar"][0]) >> KEY_BITS
+            self._next_time, self._settled = time, True
         return self._next_time
 
     def advance(self, limit, fuel=200_000):
@@ -347,7 +350,7 @@ class Chip:
         """Run the lane until it stops for more than memory or a full log; returns why."""
         self._settled = False
         while self.machine["stop"] != st.STOP_ERROR:  # a thread that the host woke (`write_l1`) may have failed
-            run(self.machine, limit, fuel)
+            run(self._machine_address, limit, fuel)
             if self.machine["stop"] == st.STOP_MEMORY:
                 self._enlarge()
             elif self.machine["stop"] == st.STOP_LOG:
@@ -492,7 +495,7 @@ class Chip:
         self._arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id
         self._launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
-        start_threads(self.machine, np.asarray(threads, np.int64), cycle)
+        start_threads(self._machine_address, np.asarray(threads, np.int64), cycle)
         return launch_id
 
     def _reset_threads(self, threads, slot, line_base, first, n_lines):
@@ -651,7 +654,7 @@ class Chip:
         self._check_l1(core, address, len(data))
         self.l1[core, address : address + len(data)] = data
         self._settled = False
-        l1_changed(self.machine, core, address, len(data), max(cycle, self.now))
+        l1_written(self._machine_address, core, address, len(data), max(cycle, self.now))
 
     def _check_l1(self, core, address, size):
         if not (0 <= core < self.n_workers and 0 <= address and address + size <= self.arch.l1_size):

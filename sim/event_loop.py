@@ -2,7 +2,7 @@
 
 `run` is the only entry point from Python during a simulation.  It returns with `m.stop` saying why: the time limit, a
 finished program, spent fuel (so that Ctrl-C works), a pool that Python must enlarge, a fault, an empty calendar, or a
-full timeline log.
+full timeline log.  What Python calls takes the address of the machine's record: numba takes 25 us to unpack a record.
 """
 
 from sim import calendar as cal
@@ -16,7 +16,7 @@ from sim.cores.instructions import instruction
 from sim.cores.local_memory import load_local, store_local
 from sim.cores.multicasts import issue_multicast, issue_multicast_increment
 from sim.cores.operations import Op
-from sim.cores.semaphores import WAIT_EQUAL, WAIT_MIN, semaphore_wait
+from sim.cores.semaphores import WAIT_EQUAL, WAIT_MIN, l1_changed, semaphore_wait
 from sim.cores.source_banks import run_ahead
 from sim.cores.tensix import configure, dst_acquire, dst_commit, dst_release, dst_wait, math, pack, unpack
 from sim.cores.threads import (
@@ -51,6 +51,7 @@ from sim.state import (
     cores_of,
     done_of,
     launches_of,
+    machine_table,
     threads_of,
 )
 
@@ -283,8 +284,9 @@ def act(m, thread, now):
 
 
 @compiled()
-def run(m, limit, fuel):
+def run(machine, limit, fuel):
     """Run events up to and including cycle `limit`; see the module's text for `m.stop`."""
+    m = machine_table(machine)[0]
     calendar = calendar_of(m)
     m.stop = RUNNING_ON
     while m.stop == RUNNING_ON:
@@ -331,8 +333,9 @@ def run(m, limit, fuel):
 
 
 @compiled()
-def start_threads(m, threads, time):
+def start_threads(machine, threads, time):
     """Schedule the first event of prepared threads (an array of their indices)."""
+    m = machine_table(machine)[0]
     for thread in threads:
         t = threads_of(m)[thread]
         t.operation = OPERATION_START
@@ -340,6 +343,6 @@ def start_threads(m, threads, time):
 
 
 @compiled()
-def earliest(m):
-    """Cycle of the earliest event, or -1."""
-    return calendar_of(m)[0] >> cal.KEY_BITS if m.calendar_size > 0 else -1
+def l1_written(machine, core, address, size, time):
+    """The host has written into the L1 of `core`: threads that poll a semaphore there see it at cycle `time`."""
+    l1_changed(machine_table(machine)[0], core, address, size, time)

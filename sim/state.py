@@ -220,6 +220,7 @@ WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
 
 
 # --- views: the machine's arrays inside compiled code, as tables or, where loops over data want vectors, as numpy arrays
+machine_table = table(MACHINE)
 thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, TILE, TRANSACTION))
 launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
 link_table, vc_table, packet_table = map(table, (LINK_DTYPE, VC_DTYPE, PACKET_DTYPE))

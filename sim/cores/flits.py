@@ -16,10 +16,10 @@ from sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_c
 from sim.noc.flit_network import ANY, ARRIVED, BEGUN, NETWORK, NONE, RESPONSES, build_chip, events_of
 from sim.noc.flit_network import packets_of as flit_packets_of
 from sim.noc.packet import build_noc_params
-from sim.state import MACHINE, READ, calendar_of, noc_params_of, packets_of, transactions_of
+from sim.state import READ, calendar_of, machine_table, noc_params_of, packets_of, transactions_of
 from sim.tables import table
 
-machine_table, network_table = table(MACHINE), table(NETWORK)
+network_table = table(NETWORK)
 
 
 @compiled()
