@@ -211,13 +211,21 @@ def test_endless_loop_ends_at_the_cycle_limit(device):
     assert caught.value.where["threads"][0]["kernel"] == "spin_forever"
 
 
-def test_ctrl_c_interrupts_a_loop_that_calls_nothing():
+@pytest.fixture
+def ctrl_c():
+    """Raise what Ctrl-C raises, with Python's handler: a shell's background jobs begin with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: signal.raise_signal(signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_interrupts_a_loop_that_calls_nothing(ctrl_c):
     device = tt.create_device(0, max_cycles=10**15)
     started = []
 
     def interrupt():
         started.append(time.perf_counter())
-        signal.raise_signal(signal.SIGINT)
+        ctrl_c()
 
     timer = threading.Timer(0.2, interrupt)
     device.system.env.on_progress(lambda *_: timer.start() if not timer.ident else None)  # the loop runs by then
@@ -230,14 +238,14 @@ def test_ctrl_c_interrupts_a_loop_that_calls_nothing():
         tt.close_device(device)
 
 
-def test_ctrl_c_while_a_kernel_compiles_comes_behind_the_compilation():
+def test_ctrl_c_while_a_kernel_compiles_comes_behind_the_compilation(ctrl_c):
     compiled = []
     with pytest.raises(KeyboardInterrupt), late_interrupts():
-        signal.raise_signal(signal.SIGINT)
+        ctrl_c()
         compiled.append(True)
     assert compiled
     with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
+        ctrl_c()
 
 
 def test_kernel_exception_carries_its_message(device):
