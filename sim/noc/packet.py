@@ -253,23 +253,24 @@ def head_event(links, vcs, ports, p, packets, index, now):
 def claim(links, vcs, ports, p, packets, index, now, others):
     """Give a packet the VC chosen for it; returns the stack (by `next`) of packets that can claim now, on top of `others`."""
     pk = packets[index]
-    link = links[pk.link]
-    hop = pk.hop
-    vc = vcs[pk.vc]
+    hop, flits, at, arrive, link_number = pk.hop, pk.flits, pk.vc, pk.arrive, pk.link
+    link, vc = links[link_number], vcs[at]
+    ejects = direction_of(link_number) == EJECT
     before = vc.free
-    start = max(pk.arrive, before)
+    start = max(arrive, before)
     vc.free = HELD
     vc.holder, vc.hop = index, hop
-    link.in_use |= 1 << number_of(pk.vc)
-    link.flits += pk.flits
+    link.in_use |= 1 << number_of(at)
+    link.flits += flits
     link.packets += 1
-    link.stall += start - pk.arrive
-    link.clear = max(link.clear, now) + pk.flits
+    link.stall += start - arrive
+    clear = max(link.clear, now) + flits
+    link.clear = clear
     done = start + 1
-    if pk.flits > 1:
-        done = max(link.clear, start + pk.flits)
-        if direction_of(pk.link) == EJECT:
-            done = max(start + pk.flits, min(done, start + pk.flits + flits_between(link, vcs, packets, pk, start)))
+    if flits > 1:
+        done = max(clear, start + flits)
+        if ejects:
+            done = max(start + flits, min(done, start + flits + flits_between(link, vcs, packets, pk, start)))
     if hop == 0:
         pk.begun = start
         if pk.stands > 0:
@@ -277,30 +278,30 @@ def claim(links, vcs, ports, p, packets, index, now, others):
             others = leave_buffer(vcs, packets, stands, 1, links[link_of(stands)].requests, now, others)
         done = max(done, start + pk.emission)
     else:
-        if start > pk.arrive:
+        if start > arrive:
             go_on(links, p, pk, start)
         done = max(done, pk.done[hop - 1] + latency_behind(p, hop - 1))
     pk.waits = 0
-    if direction_of(pk.link) != EJECT:
-        done = max(done, take_room(link, vcs, p, packets, pk, start, done, now))
-    if link.port != NO_PORT and pk.flits > 1 and (pk.local == 0 or hop == 0):
+    if not ejects:
+        done = max(done, take_room(link, vcs, p, packets, pk, at, flits, start, done, now))
+    if link.port != NO_PORT and flits > 1 and (pk.local == 0 or hop == 0):
         passes = 1 + pk.local
-        port = max(ports[link.port], start * PORT_TICKS) + passes * (pk.flits - 1) * p.port_ticks
+        port = max(ports[link.port], start * PORT_TICKS) + passes * (flits - 1) * p.port_ticks
         ports[link.port] = port
         done = max(done, port >> PORT_BITS)
-    if pk.gate >= 0 and direction_of(pk.link) == EJECT:
+    if ejects and pk.gate >= 0:
         writer = 1 + link_of(pk.route[0])
-        if pk.dynamic != 0 and link.writer != writer and pk.begun < max(before, vcs[pk.vc ^ 1].free):
+        if pk.dynamic != 0 and link.writer != writer and pk.begun < max(before, vcs[at ^ 1].free):
             pk.mixed, pk.gate_ticks = 1, max(pk.gate_ticks, pk.fragments_ticks)
         link.writer = writer
         drained = max(ports[pk.gate], start * PORT_TICKS) + pk.gate_ticks
         ports[pk.gate] = drained
         done = max(done, (drained - p.gate_queue) >> PORT_BITS)
-    pk.route[hop] = pk.vc
+    pk.route[hop] = at
     pk.done[hop] = done
     pk.hop = hop + 1
     last_released = hop - pk.held
-    if direction_of(pk.link) == EJECT:
+    if ejects:
         pk.delivered = 1
         pk.time = done - 1 + link.latency
         first_released, last_released = hop, max(last_released, 0)
@@ -308,7 +309,7 @@ def claim(links, vcs, ports, p, packets, index, now, others):
         pk.time = start + latency_behind(p, hop)
         follow_route(links, p, pk)
         first_released = last_released
-    return release(links, vcs, p, packets, index, hop, first_released, last_released, now, others)
+    return release(links, vcs, p, packets, index, hop, done, first_released, last_released, now, others)
 
 
 @compiled()
@@ -360,32 +361,32 @@ def stalled_flits(p, pk, i):
 
 
 @compiled(forceinline=True)
-def take_room(link, vcs, p, packets, pk, start, done, now):
+def take_room(link, vcs, p, packets, pk, at, flits, start, done, now):
     """Give a packet what room there is behind a link; the cycle in which its tail crosses, if the room decides that.
 
     `done`: the cycle in which it crosses otherwise.
     """
-    room = room_behind(link, vcs, p, packets, pk, start, now)
-    if room < p.round_trip and pk.flits > room:
-        paced = start + pk.flits * p.round_trip // room
+    room = room_behind(link, vcs, p, packets, pk, at, start, now)
+    if room < p.round_trip and flits > room:
+        paced = start + flits * p.round_trip // room
         if paced > done:
             pk.slow_hop, done = pk.hop, paced
-    vc = vcs[pk.vc]
+    vc = vcs[at]
     vc.room = room
-    full_rate = done - start <= pk.flits
-    vc.use = room if full_rate else min(room, 1 + pk.flits * p.round_trip // (done - start))
+    full_rate = done - start <= flits
+    vc.use = room if full_rate else min(room, 1 + flits * p.round_trip // (done - start))
     return done
 
 
 @compiled(forceinline=True)
-def room_behind(link, vcs, p, packets, pk, start, now):
+def room_behind(link, vcs, p, packets, pk, at, start, now):
     """Flits of a packet that the buffer behind a link takes from cycle `start` on: one, and what others leave of the shared part.
 
     For a dynamic request, every other VC of requests that is in use counts as full (48 random writers, ISA DRAMTile).
     """
     shared = p.shared_buffer
-    here = pk.link * N_VCS
-    left = link.in_use & ~(1 << pk.vc - here)
+    here = at & -N_VCS
+    left = link.in_use & ~(1 << number_of(at))
     while left:
         number = lowest_bit(left)
         left &= left - 1
@@ -429,17 +430,18 @@ def follow_route(links, p, pk):
 
 
 @compiled(forceinline=True)
-def release(links, vcs, p, packets, index, hop, first, last, now, others):
+def release(links, vcs, p, packets, index, hop, done, first, last, now, others):
     """Set the VCs of hops `first` down to `last` free when the tail leaves them; the head has claimed `hop`.
 
     Returns the stack of packets that can claim now (see `claim`).
     """
     pk = packets[index]
-    if hop > pk.held:
-        others = leave_buffer(vcs, packets, pk.route[hop - pk.held - 1], pk.rest, p.buffer, now, others)
+    held, rest = pk.held, pk.rest
+    if hop > held:
+        others = leave_buffer(vcs, packets, pk.route[hop - held - 1], rest, p.buffer, now, others)
     if last < 0:
         return others
-    leaves = pk.done[hop]
+    leaves, delivered = done, pk.delivered
     for i in range(hop, last - 1, -1):
         if i < hop:
             leaves = max(pk.done[i], leaves - p.buffer + p.round_trip - p.hop)
@@ -450,8 +452,8 @@ def release(links, vcs, p, packets, index, hop, first, last, now, others):
             pk.left = free
             pk.next_gone = p.gone
             p.gone = index
-        if pk.delivered == 0:
-            others = enter_buffer(vcs, packets, pk.route[i], pk.rest, p.buffer, free, others)
+        if delivered == 0:
+            others = enter_buffer(vcs, packets, pk.route[i], rest, p.buffer, free, others)
         elif i == hop and pk.answered != 0:
             pk.stands = pk.route[i] + 1
             others = enter_buffer(vcs, packets, pk.route[i], 1, links[link_of(pk.route[i])].requests, free, others)
