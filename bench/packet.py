@@ -17,7 +17,7 @@ from sim.state import link_table, packet_table, vc_table, word_table
 ONE_CYCLE = 1024  # per flit: sources that emit at the links' rate
 LOADS = (0.02, 0.05, 0.1)  # uniform random traffic saturates these tori below 0.18
 PACKETS, FLITS = 200_000, 33
-REPEATS = 3
+REPEATS = 10
 
 # A packet to send: `time`: cycle in which it is ready; `response`, `dynamic` (of its VC): 0 or 1;
 # `static_vc`: 0 to 3

@@ -130,7 +130,8 @@ class Kernel:
 @contextmanager
 def late_interrupts():
     """Keep Ctrl-C until the end of the block: one that comes while LLVM calls back into Python would be lost."""
-    if threading.current_thread() is not threading.main_thread():  # others get none
+    mine = threading.current_thread() is threading.main_thread()  # other threads get none
+    if not mine or signal.getsignal(signal.SIGINT) is None:  # nor does Python, when a host program handles it
         yield
         return
     came = []
