@@ -12,23 +12,28 @@ row), row: a stream changes the bank group with every burst.
 import numpy as np
 
 from sim.compiled import compiled
+from sim.memory import lowest_bit
 from sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD, REF, REFB, WR, hashed_set
 
 NEVER = 1 << 60
 STARVED = 10_000
-COLUMN, ACTIVATE, PRECHARGE = 0, 1, 2  # what a burst needs next, in the order of preference
+COLUMN, ACTIVATE, PRECHARGE = 0, 1, 2  # kinds of commands, in the order of preference
+NEED_READ, NEED_WRITE, NEED_ACTIVATE, NEED_PRECHARGE, N_NEEDS = 0, 1, 2, 4, 5  # what a burst needs next: twice the kind, or one more
 POSTPONED = 8  # refreshes of one bank that may be owed (JEDEC)
 CONTROLLER_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "now writing act read write refresh_due refresh_bank refreshed activates refreshes commands"
     ).split()]
     + [(name, np.int64, MAX_BANKS) for name in "row act_at column_at precharge_at".split()]
-    + [(name, np.int64, MAX_GROUPS) for name in "group_act group_read group_write".split()]
+    + [("group_at", np.int64, (N_NEEDS, MAX_GROUPS)), ("all_at", np.int64, N_NEEDS)]
     + [("window", np.int64, 4), ("waiting", np.int64, 2), ("free", np.int64, 2), ("occupied", np.int64, 2)]
-    + [(name, np.int64, (2, MAX_BANKS)) for name in "first last chosen hit oldest".split()]
+    + [(name, np.int64, (2, MAX_BANKS)) for name in "first last chosen hit oldest need need_at request".split()]
     + [(name, np.int64, (2, MAX_QUEUE)) for name in "q_request q_bank q_row q_since q_next".split()],
     align=True,
 )  # fmt: skip
+# group_at: by need and bank group, the clock from which the group allows it; all_at: from which the channel does, as far as it is
+# kept here between two commands; need, need_at: of the burst chosen in each bank, and the clock from which the bank allows it;
+# request: number of that burst, oldest: of the bank's first one
 COMMAND_DTYPE = np.dtype([(name, np.int64) for name in "time command bank row".split()], align=True)
 
 
@@ -65,6 +70,27 @@ def choose(c, kind, bank):
         slot = c.q_next[kind, slot]
     c.hit[kind, bank] = slot >= 0
     c.chosen[kind, bank] = slot if slot >= 0 else c.first[kind, bank]
+    find_need(c, kind, bank)
+
+
+@compiled()
+def find_need(c, kind, bank):
+    """Note what the chosen burst of a bank needs next, and from when on the bank allows it."""
+    slot = c.chosen[kind, bank]
+    if slot < 0:
+        return
+    c.request[kind, bank] = c.q_request[kind, slot]
+    c.need[kind, bank], c.need_at[kind, bank] = need_of(c, kind, bank, slot)
+
+
+@compiled(inline="always")
+def need_of(c, kind, bank, slot):
+    """(what a burst needs next, clock from which its bank allows it)."""
+    if c.row[bank] == c.q_row[kind, slot]:
+        return NEED_READ + kind, c.column_at[bank]
+    if c.row[bank] < 0:
+        return NEED_ACTIVATE, c.act_at[bank]
+    return NEED_PRECHARGE, c.precharge_at[bank]
 
 
 @compiled()
@@ -129,16 +155,9 @@ def choose_direction(c, p):
 
 
 @compiled(inline="always")
-def next_command(c, p, bank, row, kind, column_at, act_at):
-    """What a burst for a row of a bank needs next, as 4 * time + COLUMN, ACTIVATE or PRECHARGE."""
-    is_open = c.row[bank]
-    if is_open == row:
-        group = bank >> p.group_shift
-        group_at = c.group_write[group] if kind else c.group_read[group]
-        return max(column_at, c.column_at[bank], group_at) * 4 + COLUMN
-    if is_open < 0:
-        return max(act_at, c.act_at[bank], c.group_act[bank >> p.group_shift]) * 4 + ACTIVATE
-    return max(c.now, c.precharge_at[bank]) * 4 + PRECHARGE
+def command_key(c, p, bank, need, bank_at):
+    """A burst's next command as 4 * time + COLUMN, ACTIVATE or PRECHARGE."""
+    return max(bank_at, c.all_at[need], c.group_at[need, bank >> p.group_shift]) * 4 + (need >> 1)
 
 
 @compiled()
@@ -153,34 +172,32 @@ def refresh_command(c):
 @compiled()
 def select(c, p):
     """(4 * time + kind of command, bank, slot) of the command to issue; slot -1: for the refresh of a bank."""
-    kind, best_key, best_bank, best_slot, best_request = c.writing, 4 * NEVER, -1, -1, NEVER
-    column_at = max(c.now, c.write if kind else c.read)
-    act_at = max(c.now, c.act, c.window[c.activates & 3] + p.t_faw)
+    kind, best_key, best_bank, best_request = c.writing, 4 * NEVER, -1, NEVER
+    c.all_at[NEED_READ], c.all_at[NEED_WRITE] = max(c.now, c.read), max(c.now, c.write)
+    c.all_at[NEED_ACTIVATE] = max(c.now, c.act, c.window[c.activates & 3] + p.t_faw)
+    c.all_at[NEED_PRECHARGE] = c.now
     oldest, oldest_bank = NEVER, -1
     banks = c.occupied[kind]
     if c.refresh_bank >= 0:
         best_key, best_bank = refresh_command(c), c.refresh_bank
         banks &= ~(1 << c.refresh_bank)
-    bank = 0
     while banks:
-        if banks & 1:
-            slot = c.chosen[kind, bank]
-            key = next_command(c, p, bank, c.q_row[kind, slot], kind, column_at, act_at)
-            if key <= best_key:
-                request = c.q_request[kind, slot]
-                if key < best_key or request < best_request:
-                    best_key, best_bank, best_slot, best_request = key, bank, slot, request
-            first = c.oldest[kind, bank]
-            if first < oldest:
-                oldest, oldest_bank = first, bank
-        banks >>= 1
-        bank += 1
+        bank = lowest_bit(banks)
+        banks &= banks - 1
+        key = command_key(c, p, bank, c.need[kind, bank], c.need_at[kind, bank])
+        if key <= best_key:
+            request = c.request[kind, bank]
+            if key < best_key or request < best_request:
+                best_key, best_bank, best_request = key, bank, request
+        first = c.oldest[kind, bank]
+        if first < oldest:
+            oldest, oldest_bank = first, bank
     if oldest_bank >= 0:
         slot = c.first[kind, oldest_bank]
         if c.now - c.q_since[kind, slot] > STARVED:
-            key = next_command(c, p, oldest_bank, c.q_row[kind, slot], kind, column_at, act_at)
-            return key, oldest_bank, slot
-    return best_key, best_bank, best_slot
+            need, bank_at = need_of(c, kind, oldest_bank, slot)
+            return command_key(c, p, oldest_bank, need, bank_at), oldest_bank, slot
+    return best_key, best_bank, c.chosen[kind, best_bank] if best_request < NEVER else -1
 
 
 # --- issuing commands
@@ -201,7 +218,7 @@ def activate(c, p, commands, time, bank, row):
     group = bank >> p.group_shift
     c.row[bank] = row
     c.column_at[bank], c.precharge_at[bank], c.act_at[bank] = time + p.t_rcd, time + p.t_ras, time + p.t_ras + p.t_rp
-    c.group_act[group], c.act = time + p.t_rrd_l, time + p.t_rrd_s
+    c.group_at[NEED_ACTIVATE, group], c.act = time + p.t_rrd_l, time + p.t_rrd_s
     c.window[c.activates % 4] = time
     c.activates += 1
     choose(c, 0, bank)
@@ -222,25 +239,36 @@ def close(c, p, time, bank):
     c.act_at[bank] = max(c.act_at[bank], time + p.t_rp)
     for kind in range(2):
         c.hit[kind, bank], c.chosen[kind, bank] = 0, c.first[kind, bank]
+        find_need(c, kind, bank)
 
 
 @compiled()
 def column(c, p, commands, time, bank, is_write):
-    """Issue a column command; returns the clock at which its data has passed."""
+    """Issue a column command for a burst, which the caller removes; returns the clock at which its data has passed."""
     group = bank >> p.group_shift
     log(c, commands, time, WR if is_write else RD, bank, c.row[bank])
     if is_write:
         end = time + p.t_cwl + p.burst
         c.precharge_at[bank] = max(c.precharge_at[bank], end + p.t_wr)
-        c.group_write[group], c.write = time + p.t_ccd_l, time + p.t_ccd_s
-        c.group_read[group] = max(c.group_read[group], end + p.t_wtr_l)
+        c.group_at[NEED_WRITE, group], c.write = time + p.t_ccd_l, time + p.t_ccd_s
+        c.group_at[NEED_READ, group] = max(c.group_at[NEED_READ, group], end + p.t_wtr_l)
         c.read = max(c.read, end + p.t_wtr_s)
+        find_need(c, 0, bank)
         return end
     end = time + p.t_cl + p.burst
     c.precharge_at[bank] = max(c.precharge_at[bank], time + p.t_rtp)
-    c.group_read[group], c.read = time + p.t_ccd_l, time + p.t_ccd_s
+    c.group_at[NEED_READ, group], c.read = time + p.t_ccd_l, time + p.t_ccd_s
     c.write = max(c.write, end + p.turnaround - p.t_cwl)
+    find_need(c, 1, bank)
     return end
+
+
+@compiled()
+def block(c, bank, time):
+    """A bank is refreshed until `time`."""
+    c.act_at[bank] = time
+    for kind in range(2):
+        find_need(c, kind, bank)
 
 
 @compiled()
@@ -260,7 +288,7 @@ def refresh_all(c, p, commands):
         start = max(start, c.act_at[bank])
     log(c, commands, start, REF, -1, -1)
     for bank in range(p.banks):
-        c.act_at[bank] = start + p.t_rfc
+        block(c, bank, start + p.t_rfc)
     c.refreshes += 1
     c.refresh_due += p.t_refi
 
@@ -280,7 +308,7 @@ def plan_refresh(c, p):
 def refresh_one(c, p, commands, time, bank):
     """Refresh the chosen bank."""
     log(c, commands, time, REFB, bank, -1)
-    c.act_at[bank] = time + p.t_rfc
+    block(c, bank, time + p.t_rfc)
     c.refresh_bank = -1
     c.refreshed |= 1 << bank
     if c.refreshed == (1 << p.banks) - 1:
