@@ -12,28 +12,29 @@ row), row: a stream changes the bank group with every burst.
 import numpy as np
 
 from sim.compiled import compiled
-from sim.memory import lowest_bit
 from sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD, REF, REFB, WR, hashed_set
 
 NEVER = 1 << 60
+LAST_KEY = 4 * NEVER
 STARVED = 10_000
 COLUMN, ACTIVATE, PRECHARGE = 0, 1, 2  # kinds of commands, in the order of preference
-NEED_READ, NEED_WRITE, NEED_ACTIVATE, NEED_PRECHARGE, N_NEEDS = 0, 1, 2, 4, 5  # what a burst needs next: twice the kind, or one more
+# What a burst needs next: twice the kind of command, a write one more
+NEED_READ, NEED_WRITE, NEED_ACTIVATE, NEED_PRECHARGE, N_NEEDS = 0, 1, 2, 4, 5
 POSTPONED = 8  # refreshes of one bank that may be owed (JEDEC)
 CONTROLLER_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "now writing act read write refresh_due refresh_bank refreshed activates refreshes commands"
     ).split()]
     + [(name, np.int64, MAX_BANKS) for name in "row act_at column_at precharge_at".split()]
-    + [("group_at", np.int64, (N_NEEDS, MAX_GROUPS)), ("all_at", np.int64, N_NEEDS)]
-    + [("window", np.int64, 4), ("waiting", np.int64, 2), ("free", np.int64, 2), ("occupied", np.int64, 2)]
-    + [(name, np.int64, (2, MAX_BANKS)) for name in "first last chosen hit oldest need need_at request".split()]
+    + [(name, np.int64, (N_NEEDS, MAX_GROUPS)) for name in "group_at allowed".split()]
+    + [("window", np.int64, 4), ("waiting", np.int64, 2), ("free", np.int64, 2), ("patience", np.int64, 2)]
+    + [(name, np.int64, (2, MAX_BANKS)) for name in "first last chosen hit need need_key request".split()]
     + [(name, np.int64, (2, MAX_QUEUE)) for name in "q_request q_bank q_row q_since q_next".split()],
     align=True,
 )  # fmt: skip
-# group_at: by need and bank group, the clock from which the group allows it; all_at: from which the channel does, as far as it is
-# kept here between two commands; need, need_at: of the burst chosen in each bank, and the clock from which the bank allows it;
-# request: number of that burst, oldest: of the bank's first one
+# group_at: by need and bank group, the clock from which the group allows it; allowed: the key (see `select`) from which group
+# and channel do, for one command; need, need_key: of the burst chosen in each bank, and the key from which the bank allows it;
+# request: number of that burst times MAX_BANKS, plus the bank; patience: no burst starves before
 COMMAND_DTYPE = np.dtype([(name, np.int64) for name in "time command bank row".split()], align=True)
 
 
@@ -42,7 +43,7 @@ def build_controller(timing):
     controller = np.zeros(1, CONTROLLER_DTYPE)
     c = controller[0]
     c["row"], c["window"], c["refresh_bank"] = -1, -NEVER, -1
-    c["first"], c["last"], c["chosen"] = -1, -1, -1
+    c["first"], c["last"], c["chosen"], c["need_key"] = -1, -1, -1, LAST_KEY
     c["q_next"] = np.arange(1, MAX_QUEUE + 1)  # the free slots, in a list
     c["refresh_due"] = timing["t_refi"] // (timing["banks"] if timing["refresh_per_bank"] else 1)
     return c
@@ -75,22 +76,23 @@ def choose(c, kind, bank):
 
 @compiled()
 def find_need(c, kind, bank):
-    """Note what the chosen burst of a bank needs next, and from when on the bank allows it."""
+    """Note what the chosen burst of a bank needs next."""
     slot = c.chosen[kind, bank]
     if slot < 0:
+        c.need_key[kind, bank] = LAST_KEY
         return
-    c.request[kind, bank] = c.q_request[kind, slot]
-    c.need[kind, bank], c.need_at[kind, bank] = need_of(c, kind, bank, slot)
+    c.request[kind, bank] = c.q_request[kind, slot] * MAX_BANKS + bank
+    c.need[kind, bank], c.need_key[kind, bank] = need_of(c, kind, bank, slot)
 
 
 @compiled(inline="always")
 def need_of(c, kind, bank, slot):
-    """(what a burst needs next, clock from which its bank allows it)."""
+    """(what a burst needs next, key from which its bank allows it)."""
     if c.row[bank] == c.q_row[kind, slot]:
-        return NEED_READ + kind, c.column_at[bank]
+        return NEED_READ + kind, 4 * c.column_at[bank] + COLUMN
     if c.row[bank] < 0:
-        return NEED_ACTIVATE, c.act_at[bank]
-    return NEED_PRECHARGE, c.precharge_at[bank]
+        return NEED_ACTIVATE, 4 * c.act_at[bank] + ACTIVATE
+    return NEED_PRECHARGE, 4 * c.precharge_at[bank] + PRECHARGE
 
 
 @compiled()
@@ -112,10 +114,8 @@ def admit(c, p, request, burst, kind):
         c.q_next[kind, c.last[kind, bank]] = slot
     c.last[kind, bank] = slot
     c.waiting[kind] += 1
-    c.occupied[kind] |= 1 << bank
     if c.hit[kind, bank] == 0:
         choose(c, kind, bank)
-    c.oldest[kind, bank] = c.q_request[kind, c.first[kind, bank]]
 
 
 @compiled()
@@ -134,10 +134,6 @@ def remove(c, kind, slot):
     c.q_next[kind, slot] = c.free[kind]
     c.free[kind] = slot
     c.waiting[kind] -= 1
-    if c.first[kind, bank] < 0:
-        c.occupied[kind] &= ~(1 << bank)
-    else:
-        c.oldest[kind, bank] = c.q_request[kind, c.first[kind, bank]]
     choose(c, kind, bank)
 
 
@@ -154,12 +150,6 @@ def choose_direction(c, p):
         c.writing = 1
 
 
-@compiled(inline="always")
-def command_key(c, p, bank, need, bank_at):
-    """A burst's next command as 4 * time + COLUMN, ACTIVATE or PRECHARGE."""
-    return max(bank_at, c.all_at[need], c.group_at[need, bank >> p.group_shift]) * 4 + (need >> 1)
-
-
 @compiled()
 def refresh_command(c):
     """What the bank that is to be refreshed needs next, in the same form; a refresh counts as an activate."""
@@ -169,35 +159,56 @@ def refresh_command(c):
     return max(c.now, c.act_at[bank]) * 4 + ACTIVATE
 
 
+@compiled(inline="always")
+def allow(c, need, time):
+    """Note from which key on the channel and each group allow what is needed; the channel from `time`."""
+    for group in range(MAX_GROUPS):
+        c.allowed[need, group] = 4 * max(c.now, time, c.group_at[need, group]) + (need >> 1)
+
+
+@compiled()
+def starved(c, kind):
+    """The bank with the oldest burst, when that waits too long, else -1; the bank that is to be refreshed left out."""
+    oldest, since, bank_of_oldest = NEVER, c.now, -1  # bursts to come are younger
+    for bank in range(MAX_BANKS):
+        slot = c.first[kind, bank]
+        if slot >= 0:
+            since = min(since, c.q_since[kind, slot])
+            if bank != c.refresh_bank and c.q_request[kind, slot] < oldest:
+                oldest, bank_of_oldest = c.q_request[kind, slot], bank
+    c.patience[kind] = since + STARVED
+    if bank_of_oldest >= 0 and c.now - c.q_since[kind, c.first[kind, bank_of_oldest]] > STARVED:
+        return bank_of_oldest
+    return -1
+
+
 @compiled()
 def select(c, p):
-    """(4 * time + kind of command, bank, slot) of the command to issue; slot -1: for the refresh of a bank."""
-    kind, best_key, best_bank, best_request = c.writing, 4 * NEVER, -1, NEVER
-    c.all_at[NEED_READ], c.all_at[NEED_WRITE] = max(c.now, c.read), max(c.now, c.write)
-    c.all_at[NEED_ACTIVATE] = max(c.now, c.act, c.window[c.activates & 3] + p.t_faw)
-    c.all_at[NEED_PRECHARGE] = c.now
-    oldest, oldest_bank = NEVER, -1
-    banks = c.occupied[kind]
-    if c.refresh_bank >= 0:
-        best_key, best_bank = refresh_command(c), c.refresh_bank
-        banks &= ~(1 << c.refresh_bank)
-    while banks:
-        bank = lowest_bit(banks)
-        banks &= banks - 1
-        key = command_key(c, p, bank, c.need[kind, bank], c.need_at[kind, bank])
-        if key <= best_key:
-            request = c.request[kind, bank]
-            if key < best_key or request < best_request:
-                best_key, best_bank, best_request = key, bank, request
-        first = c.oldest[kind, bank]
-        if first < oldest:
-            oldest, oldest_bank = first, bank
-    if oldest_bank >= 0:
-        slot = c.first[kind, oldest_bank]
-        if c.now - c.q_since[kind, slot] > STARVED:
-            need, bank_at = need_of(c, kind, oldest_bank, slot)
-            return command_key(c, p, oldest_bank, need, bank_at), oldest_bank, slot
-    return best_key, best_bank, c.chosen[kind, best_bank] if best_request < NEVER else -1
+    """(key, bank, slot) of the command to issue; slot -1: for the refresh of a bank.
+
+    A key is 4 * time + kind of command.  The loops over the banks have no branches, so that they become vector instructions.
+    """
+    kind = c.writing
+    allow(c, NEED_READ + kind, c.write if kind else c.read)
+    allow(c, NEED_ACTIVATE, max(c.act, c.window[c.activates & 3] + p.t_faw))
+    allow(c, NEED_PRECHARGE, c.now)
+    if c.now > c.patience[kind]:
+        bank = starved(c, kind)
+        if bank >= 0:
+            slot = c.first[kind, bank]
+            need, key = need_of(c, kind, bank, slot)
+            return max(key, c.allowed[need, bank >> p.group_shift]), bank, slot
+    best, request = LAST_KEY, NEVER
+    for bank in range(MAX_BANKS):
+        key = max(c.need_key[kind, bank], c.allowed[c.need[kind, bank], bank >> p.group_shift])
+        best = min(best, key if bank != c.refresh_bank else LAST_KEY)
+    if c.refresh_bank >= 0 and refresh_command(c) < best:
+        return refresh_command(c), c.refresh_bank, -1
+    for bank in range(MAX_BANKS):
+        key = max(c.need_key[kind, bank], c.allowed[c.need[kind, bank], bank >> p.group_shift])
+        request = min(request, c.request[kind, bank] if key == best and bank != c.refresh_bank else NEVER)
+    bank = request % MAX_BANKS
+    return best, bank, c.chosen[kind, bank]
 
 
 # --- issuing commands

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.arch import architectures, load_arch
-from sim.dram.controller import COMMAND_DTYPE, build_controller, locate, serve
+from sim.dram.controller import COMMAND_DTYPE, STARVED, build_controller, locate, serve
 from sim.dram.timing import ACT, COMMANDS, PRE, RD, REF, REFB, WR, build_timing, clock_ns
 from sim.errors import UsageError
 
@@ -93,6 +93,19 @@ def test_first_ready_goes_before_first_come():
     same_bank = {int(c["bank"]) for c in run.commands if c["command"] == ACT}
     assert len(same_bank) == 1
     assert run.done[2] < run.done[1]
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_burst_that_has_waited_too_long_goes_first(kind):
+    """Hits without an end overtake one for another row of their bank until it has waited for STARVED clocks."""
+    rare_refresh = {"dram.t_refi_ns": 12_000}
+    timing = build_timing(load_arch("wormhole_b0", rare_refresh))
+    other = next(b for b in range(4096, 1 << 20) if locate(timing, b)[0] == locate(timing, 0)[0])
+    at = int(timing["t_refi"]) + 500  # behind a quiet time and a refresh; the next one is further away than STARVED
+    run = Run(
+        "wormhole_b0", [(0, 0, kind), (at, 0, kind), (at, other, kind), *[(at, 0, kind)] * 20_000], rare_refresh, log=0
+    )
+    assert STARVED < run.done[2] - at < STARVED + 300 < timing["t_refi"] - 500
 
 
 def test_writes_are_drained_in_batches():
