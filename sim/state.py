@@ -2,7 +2,7 @@
 
 `MACHINE` is one record of scalars: the clock, the free lists, every timing parameter, and the host addresses of the
 arrays.  Compiled functions take that record alone and look at an array through a view (`threads_of(m)[i]`), so their
-compile time does not grow with the state, and a call from Python unboxes one argument.
+compile time does not grow with the state; a call from Python passes the record's address.
 """
 
 import numpy as np
