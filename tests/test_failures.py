@@ -8,7 +8,7 @@ import pytest
 
 import host_api as tt
 from host_api.kernel_api import *  # noqa: F403
-from sim.cores.kernel_compiler import late_interrupts
+from sim.cores import kernel_compiler, kernel_runtime
 from sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError
 
 # ruff: noqa: F405
@@ -238,14 +238,24 @@ def test_ctrl_c_interrupts_a_loop_that_calls_nothing(ctrl_c):
         tt.close_device(device)
 
 
-def test_ctrl_c_while_a_kernel_compiles_comes_behind_the_compilation(ctrl_c):
-    compiled = []
-    with pytest.raises(KeyboardInterrupt), late_interrupts():
-        ctrl_c()
-        compiled.append(True)
-    assert compiled
+@kernel
+def compiled_for_the_first_time():
+    noc_async_read_barrier()
+
+
+def test_ctrl_c_while_a_kernel_compiles_comes_behind_the_compilation(ctrl_c, monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel_compiler.cache, "DIRECTORY", tmp_path)
+    monkeypatch.setattr(kernel_compiler, "prepare", ctrl_c)
     with pytest.raises(KeyboardInterrupt):
-        ctrl_c()
+        compiled_for_the_first_time.compile()
+    assert len(list(tmp_path.glob("kernels/k_*.py"))) == 1  # written behind `prepare`
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    compiled_for_the_first_time.compile()
+
+
+def test_the_kernel_runtime_is_prepared_again_behind_an_interrupted_start():
+    kernel_runtime.prepare()
+    kernel_runtime.prepare.__wrapped__()
 
 
 def test_kernel_exception_carries_its_message(device):

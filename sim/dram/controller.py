@@ -167,10 +167,10 @@ def allow(c, need, time):
 
 
 @compiled()
-def starved(c, kind):
+def starved(c, p, kind):
     """The bank with the oldest burst, when that waits too long, else -1; the bank that is to be refreshed left out."""
     oldest, since, bank_of_oldest = NEVER, c.now, -1  # bursts to come are younger
-    for bank in range(MAX_BANKS):
+    for bank in range(p.banks):
         slot = c.first[kind, bank]
         if slot >= 0:
             since = min(since, c.q_since[kind, slot])
@@ -193,18 +193,18 @@ def select(c, p):
     allow(c, NEED_ACTIVATE, max(c.act, c.window[c.activates & 3] + p.t_faw))
     allow(c, NEED_PRECHARGE, c.now)
     if c.now > c.patience[kind]:
-        bank = starved(c, kind)
+        bank = starved(c, p, kind)
         if bank >= 0:
             slot = c.first[kind, bank]
             need, key = need_of(c, kind, bank, slot)
             return max(key, c.allowed[need, bank >> p.group_shift]), bank, slot
     best, request = LAST_KEY, NEVER
-    for bank in range(MAX_BANKS):
+    for bank in range(p.banks):
         key = max(c.need_key[kind, bank], c.allowed[c.need[kind, bank], bank >> p.group_shift])
         best = min(best, key if bank != c.refresh_bank else LAST_KEY)
     if c.refresh_bank >= 0 and refresh_command(c) < best:
         return refresh_command(c), c.refresh_bank, -1
-    for bank in range(MAX_BANKS):
+    for bank in range(p.banks):
         key = max(c.need_key[kind, bank], c.allowed[c.need[kind, bank], bank >> p.group_shift])
         request = min(request, c.request[kind, bank] if key == best and bank != c.refresh_bank else NEVER)
     bank = request % MAX_BANKS
