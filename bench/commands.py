@@ -10,7 +10,7 @@ import time
 
 def tensim(*arguments, **environment):
     """Run `tensim ARGUMENTS --json` in a process of its own; returns (its JSON, seconds of real time)."""
-    command = [sys.executable, "-m", "host_api.cli", *arguments, "--json"]
+    command = [sys.executable, "-m", "tensim", *arguments, "--json"]
     begun = time.perf_counter()
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=600, check=False

@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 
-from sim.arch import load_arch
-from sim.dram.controller import COMMAND_DTYPE, build_controller, serve
-from sim.dram.timing import build_timing
+from tensim.sim.arch import load_arch
+from tensim.sim.dram.controller import COMMAND_DTYPE, build_controller, serve
+from tensim.sim.dram.timing import build_timing
 
 BURSTS = 400_000
 PATTERNS = ("stream", "random", "random, a third written")

@@ -8,8 +8,8 @@ import time
 import click
 import numpy as np
 
-from sim.noc import flit, traffic
-from sim.noc.flit_network import MESH, PACKET, TORUS, build
+from tensim.sim.noc import flit, traffic
+from tensim.sim.noc.flit_network import MESH, PACKET, TORUS, build
 
 ROUTER = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 1, "eject": 1}
 PACKETS = 50_000

@@ -7,7 +7,7 @@ configurations): shape, format, fidelity, block sizes in tiles, and the cycles o
 import csv
 from pathlib import Path
 
-from host_api.runner import Settings, run_program
+from tensim.running.programs import Settings, run_program
 
 ROWS = Path(__file__).with_name("gemm_silicon.csv")
 SIZES = ("in0_block_w", "out_block_h", "out_block_w")

@@ -9,9 +9,10 @@ import time
 
 import click
 
-from sim.cores.data_format import DataFormat
-from validation import gemm, gemm_blocks
-from validation.rows import cases_of, read_rows
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.validation.gemm import blocks as gemm_blocks
+from tensim.validation.gemm import rows as gemm
+from tensim.validation.rows import cases_of, read_rows
 
 N150 = ("wormhole_b0", "n150", (8, 8))
 CUBE_SECONDS, LARGE_CUBE_SECONDS, LARGE_CUBE_BYTES, CORE_CYCLES = 6, 300, 6e9, 150e6

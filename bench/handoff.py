@@ -8,11 +8,11 @@ chip (`ARCH`), so that `simpy_reference` can play by the same rules and must rea
 
 import time
 
-import host_api as tt
-from host_api.kernel_api import *
-from sim.arch import load_arch
-from sim.launch import THREADS_PER_CORE
-from sim.statistics import thread_totals
+import tensim as tt
+from tensim.kernel_api import *
+from tensim.sim.arch import load_arch
+from tensim.sim.chip.statistics import thread_totals
+from tensim.sim.host.launch import THREADS_PER_CORE
 
 PAGE = 32  # bytes: one flit
 PAGES = 4

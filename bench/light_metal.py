@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
-import host_api as tt
-from examples import Options, get_example, run_example
-from host_api.light_metal import LightMetalReplay, verified
+import tensim as tt
+from tensim.examples import Options, get_example, run_example
+from tensim.light_metal import LightMetalReplay, verified
 
 SHAPE = "2048x2048x2048"
 

@@ -20,11 +20,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-import host_api as tt
-from sim.arch import load_arch
-from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE
-from validation import noc
-from validation.rows import cases_of, read_rows
+import tensim as tt
+from tensim.sim.arch import load_arch
+from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE
+from tensim.validation.noc import rows as noc
+from tensim.validation.rows import cases_of, read_rows
 
 MOST_FLIT_HOPS, TYPICAL_HOPS = 1e8, 11
 SATURATED = 2.0  # times the latency without load

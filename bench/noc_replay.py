@@ -8,10 +8,10 @@ import time
 import click
 import numpy as np
 
-from sim.arch import load_arch
-from sim.chip import Chip
-from sim.noc_replay import EVENT, MODES, NO_END, EventKind, replay
-from traces.noc_events import read_recordings
+from tensim.sim.arch import load_arch
+from tensim.sim.chip.chip import Chip
+from tensim.sim.chip.noc_replay import EVENT, MODES, NO_END, EventKind, replay
+from tensim.traces.noc_events import read_recordings
 
 REPEATS = 10
 READS, GAP, PAGE = 32, 124, 2048  # per core: as in recordings of interleaved reads on silicon

@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 
-import host_api as tt
-from examples import Options, get_example, run_example
-from sim.cores.data_format import DataFormat
-from sim.cores.host_formats import decode, encode
+import tensim as tt
+from tensim.examples import Options, get_example, run_example
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.cores.numerics.host_formats import decode, encode
 
 EDGE = 20  # tiles
 DATUMS = 1 << 22

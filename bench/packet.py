@@ -8,11 +8,19 @@ import time
 import numba as nb
 import numpy as np
 
-from sim import calendar as cal
-from sim.arch import load_arch
-from sim.memory import zeros_in_cache_lines
-from sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs, head_event, prepare
-from sim.state import link_table, packet_table, vc_table, word_table
+from tensim.sim.arch import load_arch
+from tensim.sim.engine import event_heap as cal
+from tensim.sim.engine.memory import zeros_in_cache_lines
+from tensim.sim.engine.state import link_table, packet_table, vc_table, word_table
+from tensim.sim.noc.packet import (
+    PACKET_DTYPE,
+    build_links,
+    build_noc_params,
+    build_ports,
+    build_vcs,
+    head_event,
+    prepare,
+)
 
 ONE_CYCLE = 1024  # per flit: sources that emit at the links' rate
 LOADS = (0.02, 0.05, 0.1)  # uniform random traffic saturates these tori below 0.18

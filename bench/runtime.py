@@ -5,10 +5,10 @@ import time
 import ml_dtypes
 import numpy as np
 
-import host_api as tt
-from examples.blocked_matmul import Operands, build_program, free_l1_bytes
-from examples.matmul_plan import Settings, Topology, make_plan
-from host_api.runtime import (
+import tensim as tt
+from tensim.examples.blocked_matmul import Operands, build_program, free_l1_bytes
+from tensim.examples.matmul_plan import Settings, Topology, make_plan
+from tensim.runtime import (
     Binary,
     DType,
     Layout,
@@ -23,8 +23,8 @@ from host_api.runtime import (
     submit,
     to_layout,
 )
-from sim.cores.data_format import DataFormat
-from sim.statistics import program_cycles
+from tensim.sim.chip.statistics import program_cycles
+from tensim.sim.cores.numerics.data_format import DataFormat
 
 DRAM, TILES = Layout(MemSpace.DRAM), Layout(MemSpace.DRAM, "tile")
 GRID = (8, 8)
@@ -59,7 +59,7 @@ def tilize_seconds(size):
 
 
 def multicast_matmul(device, inputs, outputs, size):
-    """The program of `examples.matmul_multicast` over three square buffers of `size` elements a side."""
+    """The program of `tensim.examples.matmul_multicast` over three square buffers of `size` elements a side."""
     plan = make_plan((size,) * 3, GRID, MATMUL, free_l1_bytes(device))
     return build_program(device, plan, MATMUL, Operands(*inputs, *outputs), tt.MathFidelity.HiFi2)
 

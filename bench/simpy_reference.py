@@ -9,7 +9,7 @@ import time
 import simpy
 
 from bench.handoff import BARRIER_EVERY, OVERRIDES, PAGE, PAGES, seeds
-from sim.arch import load_arch
+from tensim.sim.arch import load_arch
 
 THREADS = range(5)
 BRISC, NCRISC, UNPACK, MATH, PACK = THREADS

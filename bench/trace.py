@@ -9,10 +9,10 @@ architecture file is fitted to (program_dispatch_golden.csv), 1053 ns in the tab
 import time
 from dataclasses import dataclass
 
-import host_api as tt
-from host_api.kernel_api import *
-from sim.arch import load_arch
-from sim.environment import FS_PER_NS
+import tensim as tt
+from tensim.kernel_api import *
+from tensim.sim.arch import load_arch
+from tensim.sim.engine.environment import FS_PER_NS
 
 EAGER_DEVICE_NS, EAGER_HOST_NS = 2690, 15_200
 PUBLISHED = {1571: {}, 1053: {"dispatch.program_ns": 1053}}  # ns of a traced program: overrides

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from sim import state
-from sim.cores.matrix_unit import WIDE
-from sim.cores.sfpu import SfpuBinary, SfpuUnary
-from sim.cores.sfpu_exact import sfpu_binary_exact, sfpu_unary_exact
-from sim.cores.tensix_exact import set_dst_kind
-from tests.cores.sfpu_definitions import BINARY, UNARY, A, B, C
+from tensim.sim.cores.numerics.matrix_unit import WIDE
+from tensim.sim.cores.numerics.sfpu import SfpuBinary, SfpuUnary
+from tensim.sim.cores.numerics.sfpu_exact import sfpu_binary_exact, sfpu_unary_exact
+from tensim.sim.cores.numerics.tensix_exact import set_dst_kind
+from tensim.sim.engine import state
+from tests.cores.numerics.sfpu_definitions import BINARY, UNARY, A, B, C
 
 PAGE = Path(__file__).with_name("numerics.md")
 BEGIN, END = "<!-- sfpu errors: docs/sfpu_errors.py -->", "<!-- end -->"

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sim.cores.data_format import DataFormat
-from sim.errors import UsageError
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.errors import UsageError
 
 DTYPES = {
     "bf16": DataFormat.Float16_b,
@@ -124,7 +124,7 @@ class Example:
 
 def _example(name, description, axes, shape, grid="1x1", dtype="bf16", fidelity="HiFi4"):
     options = Options(shape=shape, dtype=dtype, fidelity=fidelity, grid=grid)
-    return Example(description, f"examples.{name}", tuple(axes), options)
+    return Example(description, f"tensim.examples.{name}", tuple(axes), options)
 
 
 EXAMPLES = {
@@ -239,7 +239,7 @@ def run_example(example, device, options=None):
     grid = parse_grid(options.grid or defaults.grid, device)
     shape = options.shape or defaults.shape
     fidelity = _choose(options.fidelity or defaults.fidelity, FIDELITIES, "math fidelity")
-    import host_api as tt
+    import tensim as tt
 
     return example.load().run(
         device,

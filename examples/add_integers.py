@@ -3,12 +3,12 @@
 
 import numpy as np
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import execute, require_single_core, round_up
-from host_api.kernel_api import *
-from sim.cores.data_format import DataFormat
-from sim.errors import UsageError
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import execute, require_single_core, round_up
+from tensim.kernel_api import *
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.errors import UsageError
 
 MAX_INTEGERS = 16384  # three vectors of 64 KiB stay far below the L1 size
 CB_A = 0

@@ -24,9 +24,9 @@ them through separate queues, so tt-metal's kernels wait there until the block h
 from dataclasses import dataclass
 from functools import partial
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     compute_config,
     create_circular_buffer,
     create_tensor,
@@ -39,7 +39,7 @@ from examples.common import (
     rectangle,
     sharded_config,
 )
-from examples.matmul_kernels import (
+from tensim.examples.matmul_kernels import (
     CB_IN0,
     CB_IN1,
     CB_OUT,
@@ -51,8 +51,8 @@ from examples.matmul_kernels import (
     in1_sender_writer,
     multiply_blocks,
 )
-from examples.matmul_plan import DOUBLE_BUFFER, Topology, make_plan
-from sim.cores.data_format import tile_size
+from tensim.examples.matmul_plan import DOUBLE_BUFFER, Topology, make_plan
+from tensim.sim.cores.numerics.data_format import tile_size
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import host_api as tt
-from sim.cores.data_format import DataFormat, tile_size
-from sim.cores.host_formats import decode, encode
-from sim.errors import UsageError
+import tensim as tt
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
+from tensim.sim.cores.numerics.host_formats import decode, encode
+from tensim.sim.errors import UsageError
 
 TILE = 32  # rows and columns of a tile
 # Relative error (Frobenius norm) allowed for a result in the format: its rounding, with

@@ -1,9 +1,9 @@
 """Tiles copied from DRAM to L1 and back to DRAM, one RISC-V per core."""
 # ruff: noqa: F403, F405
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     create_circular_buffer,
     create_tensor,
     download_tensor,
@@ -13,7 +13,7 @@ from examples.common import (
     random_tensor,
     split_work,
 )
-from host_api.kernel_api import *
+from tensim.kernel_api import *
 
 CB_SCRATCH = 0
 

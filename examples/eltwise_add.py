@@ -1,9 +1,9 @@
 """Element-wise sum of two tensors: reader, compute and writer coupled by circular buffers."""
 # ruff: noqa: F403, F405
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     FORMAT_ERROR,
     compute_config,
     create_circular_buffer,
@@ -15,7 +15,7 @@ from examples.common import (
     random_tensor,
     split_work,
 )
-from host_api.kernel_api import *
+from tensim.kernel_api import *
 
 CB_A = 0
 CB_B = 1

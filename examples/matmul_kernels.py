@@ -1,7 +1,7 @@
 """Kernels of the blocked matrix product; see `blocked_matmul` for how they work together."""
 # ruff: noqa: F403, F405
 
-from host_api.kernel_api import *
+from tensim.kernel_api import *
 
 CB_IN0 = 0
 CB_IN1 = 1

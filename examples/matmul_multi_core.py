@@ -1,9 +1,9 @@
 """Matrix product with the output tiles split over cores; each core reads what it needs from DRAM."""
 # ruff: noqa: F403, F405
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     compute_config,
     create_circular_buffer,
     create_tensor,
@@ -15,8 +15,8 @@ from examples.common import (
     random_tensor,
     split_work,
 )
-from host_api.kernel_api import *
-from sim.errors import UsageError
+from tensim.kernel_api import *
+from tensim.sim.errors import UsageError
 
 CB_A = 0
 CB_B = 1

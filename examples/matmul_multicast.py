@@ -1,9 +1,9 @@
 """Matrix product with in0 multicast along rows and in1 down columns of cores (see `blocked_matmul`)."""
 
-from examples.blocked_matmul import run_blocked
-from examples.matmul_plan import Settings, Topology
-from sim.cores.data_format import DataFormat
-from sim.errors import UsageError
+from tensim.examples.blocked_matmul import run_blocked
+from tensim.examples.matmul_plan import Settings, Topology
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.errors import UsageError
 
 NOCS = ("NOC_0", "NOC_1")
 

@@ -1,8 +1,8 @@
 """Wide matrix product: core (0, 0) multicasts in0 to all cores, each owns a strip of output columns."""
 
-from examples.blocked_matmul import run_blocked
-from examples.matmul_plan import Settings, Topology
-from sim.cores.data_format import DataFormat
+from tensim.examples.blocked_matmul import run_blocked
+from tensim.examples.matmul_plan import Settings, Topology
+from tensim.sim.cores.numerics.data_format import DataFormat
 
 
 def run(device, *, shape, dtype, fidelity, grid, rng, in0_block_w: int | None = None, packer_l1_acc: bool = True):

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from examples.common import ceil_div, tile_counts
-from sim.cores.data_format import DataFormat, tile_size
-from sim.errors import UsageError
+from tensim.examples.common import ceil_div, tile_counts
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
+from tensim.sim.errors import UsageError
 
 DOUBLE_BUFFER = 2
 MAX_IN0_BLOCK_W = 8  # tiles; longer K blocks only lengthen the first, unoverlapped reads

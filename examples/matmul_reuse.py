@@ -1,8 +1,8 @@
 """Matrix product with an output block per core: operands are reused inside a core, not shared."""
 
-from examples.blocked_matmul import run_blocked
-from examples.matmul_plan import Settings, Topology
-from sim.cores.data_format import DataFormat
+from tensim.examples.blocked_matmul import run_blocked
+from tensim.examples.matmul_plan import Settings, Topology
+from tensim.sim.cores.numerics.data_format import DataFormat
 
 
 def run(device, *, shape, dtype, fidelity, grid, rng, in0_block_w: int | None = None, packer_l1_acc: bool = True):

@@ -1,7 +1,7 @@
 """Matrix product on one core: the kernels of `matmul_multi_core` with the whole output as one share."""
 
-from examples import matmul_multi_core
-from examples.common import require_single_core
+from tensim.examples import matmul_multi_core
+from tensim.examples.common import require_single_core
 
 
 def run(device, *, shape, dtype, fidelity, grid, rng):

@@ -7,9 +7,9 @@ need no order and no back-pressure.
 """
 # ruff: noqa: F403, F405
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     FORMAT_ERROR,
     TILE,
     compute_config,
@@ -22,8 +22,8 @@ from examples.common import (
     random_tensor,
     sharded_config,
 )
-from host_api.kernel_api import *
-from sim.errors import UsageError
+from tensim.kernel_api import *
+from tensim.sim.errors import UsageError
 
 CB_OWN = 0
 CB_INCOMING = 1

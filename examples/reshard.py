@@ -5,9 +5,9 @@ lower half. The source is addressed page by page through a tensor accessor, whic
 """
 # ruff: noqa: F403, F405
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     TILE,
     ceil_div,
     create_tensor,
@@ -18,9 +18,9 @@ from examples.common import (
     random_tensor,
     sharded_config,
 )
-from host_api.kernel_api import *
-from sim.cores.data_format import tile_size
-from sim.errors import UsageError
+from tensim.kernel_api import *
+from tensim.sim.cores.numerics.data_format import tile_size
+from tensim.sim.errors import UsageError
 
 TILES_PER_SIDE = 2  # default shape: 2x2 tiles per core in the block-sharded layout
 LAYOUTS = ("height", "width", "block")

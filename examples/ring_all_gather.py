@@ -9,9 +9,9 @@ received in step s - 1, once the direction's semaphore says that it is there.
 
 import numpy as np
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     TILE,
     create_circular_buffer,
     create_tensor,
@@ -22,8 +22,8 @@ from examples.common import (
     random_tensor,
     sharded_config,
 )
-from host_api.kernel_api import *
-from sim.errors import UsageError
+from tensim.kernel_api import *
+from tensim.sim.errors import UsageError
 
 CB_PAGE = 0  # carries the page size only
 SEM_FORWARD = 0

@@ -3,9 +3,9 @@
 
 import numpy as np
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     FORMAT_ERROR,
     compute_config,
     create_circular_buffer,
@@ -17,7 +17,7 @@ from examples.common import (
     random_tensor,
     split_work,
 )
-from host_api.kernel_api import *
+from tensim.kernel_api import *
 
 CB_IN = 0
 CB_OUT = 16

@@ -18,9 +18,9 @@ to go on. Outside the domain values are zero.
 
 import numpy as np
 
-import host_api as tt
-from examples import ExampleResult
-from examples.common import (
+import tensim as tt
+from tensim.examples import ExampleResult
+from tensim.examples.common import (
     FORMAT_ERROR,
     TILE,
     compute_config,
@@ -34,8 +34,8 @@ from examples.common import (
     sharded_config,
     upload_tensor,
 )
-from host_api.kernel_api import *
-from sim.errors import UsageError
+from tensim.kernel_api import *
+from tensim.sim.errors import UsageError
 
 CB_STATE = 0  # framed blocks, double-buffered
 CB_COEFFICIENTS = 1  # B, T, L, zero

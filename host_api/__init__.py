@@ -1,9 +1,9 @@
-"""tensim's host API: `import host_api as tt`.
+"""tensim's host API: `import tensim as tt`.
 
-The names and meanings are tt-metal's, in snake_case.  Kernels are written with `host_api.kernel_api`.
+The names and meanings are tt-metal's, in snake_case.  Kernels are written with `tensim.kernel_api`.
 """
 
-from host_api.buffer import (
+from tensim.buffer import (
     Buffer,
     BufferView,
     GlobalSemaphore,
@@ -14,7 +14,7 @@ from host_api.buffer import (
     read_from_buffer,
     write_to_buffer,
 )
-from host_api.device import (
+from tensim.device import (
     CommandQueue,
     Device,
     close_device,
@@ -29,7 +29,7 @@ from host_api.device import (
     pop_current_command_queue_id_for_thread,
     push_current_command_queue_id_for_thread,
 )
-from host_api.layout import (
+from tensim.layout import (
     TensorLayoutType,
     convert_layout,
     convert_to_flat_layout,
@@ -37,7 +37,7 @@ from host_api.layout import (
     tilize,
     untilize,
 )
-from host_api.light_metal import (
+from tensim.light_metal import (
     LightMetalBinary,
     LightMetalReplay,
     ReplayOptions,
@@ -48,7 +48,7 @@ from host_api.light_metal import (
     light_metal_end_capture,
     light_metal_name_buffer,
 )
-from host_api.program import (
+from tensim.program import (
     Program,
     assign_global_buffer_to_program,
     compile_program,
@@ -67,7 +67,7 @@ from host_api.program import (
     update_dynamic_circular_buffer_address,
     update_dynamic_circular_buffer_address_and_total_size,
 )
-from host_api.queue import (
+from tensim.queue import (
     Event,
     PendingRead,
     enqueue_program,
@@ -82,7 +82,8 @@ from host_api.queue import (
     finish,
     synchronize,
 )
-from host_api.trace import (
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.trace import (
     begin_trace_capture,
     collect_trace,
     end_trace_capture,
@@ -92,7 +93,7 @@ from host_api.trace import (
     replay_trace,
     trace_descriptor,
 )
-from host_api.types import (
+from tensim.types import (
     NOC,
     NOC_MODE,
     BufferDistributionSpec,
@@ -124,7 +125,6 @@ from host_api.types import (
     UnpackToDestMode,
     WriterDataMovementConfig,
 )
-from sim.cores.data_format import DataFormat
 
 __all__ = [
     "light_metal_end_capture",

@@ -1,8 +1,17 @@
 """Buffers, regions of buffers, tensor accessors and global semaphores."""
 
-from host_api.device import submit
-from host_api.references import ReferenceInt
-from host_api.types import (
+from tensim.device import submit
+from tensim.references import ReferenceInt
+from tensim.sim.cores.kernels.kernel_runtime import (
+    ACCESSOR_DRAM,
+    ACCESSOR_L1,
+    ACCESSOR_SHARDED,
+    pack_tensor_accessor_args,
+)
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import check_region, new_id
+from tensim.types import (
     BufferDistributionSpec,
     BufferRegion,
     BufferType,
@@ -14,10 +23,6 @@ from host_api.types import (
     core_coord,
     range_tuples,
 )
-from sim import commands as c
-from sim.cores.kernel_runtime import ACCESSOR_DRAM, ACCESSOR_L1, ACCESSOR_SHARDED, pack_tensor_accessor_args
-from sim.errors import UsageError
-from sim.executor import check_region, new_id
 
 
 class Buffer:

@@ -2,11 +2,11 @@
 
 import threading
 
-from host_api.references import ReferenceInt
-from host_api.types import BufferType, CoreCoord, SubDeviceId, SubDeviceManagerId, core_coord
-from sim import commands as c
-from sim.errors import UsageError
-from sim.executor import System, new_id
+from tensim.references import ReferenceInt
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import System, new_id
+from tensim.types import BufferType, CoreCoord, SubDeviceId, SubDeviceManagerId, core_coord
 
 NUM_DEVICES = 8  # ids 0..7: a host with eight chips on PCIe, none of them behind another one
 
@@ -20,7 +20,7 @@ def current_system():
 
 
 def use_system(system):
-    """Make a `sim.executor.System` the one that takes the next records of programs and events."""
+    """Make a `tensim.sim.host.executor.System` the one that takes the next records of programs and events."""
     global _current
     _current = system
 
@@ -237,8 +237,8 @@ def create_device(
 ):
     """Open a device.
 
-    `arch`: name, YAML path or `sim.arch.Arch`; `l1_small_size`, `trace_region_size`: bytes per bank set
-    aside; `numerics`, `noc`, `max_cycles`, `seed`: see `sim.chip.Chip`.  UsageError when it is open or an
+    `arch`: name, YAML path or `tensim.sim.arch.Arch`; `l1_small_size`, `trace_region_size`: bytes per bank set
+    aside; `numerics`, `noc`, `max_cycles`, `seed`: see `tensim.sim.chip.chip.Chip`.  UsageError when it is open or an
     option is wrong.
     """
     return _open(

@@ -1,4 +1,4 @@
-"""Names for kernel modules: `from host_api.kernel_api import *`.
+"""Names for kernel modules: `from tensim.kernel_api import *`.
 
 `kernel` and `device_function` are the decorators.  Every kernel API call exists as a function that explains itself when
 it is called outside a kernel; inside one, the compiler gives it its meaning.  Enumerations and constants have the values
@@ -8,11 +8,11 @@ that kernels see.
 import builtins
 from types import SimpleNamespace
 
-from sim.cores.kernel_api import VALUES
-from sim.cores.kernel_compiler import device_function, kernel
-from sim.cores.kernel_names import CLASSES, CONSTANTS
-from sim.cores.lowering_calls import call_names
-from sim.errors import UsageError
+from tensim.sim.cores.kernels.api import VALUES
+from tensim.sim.cores.kernels.compiler import device_function, kernel
+from tensim.sim.cores.kernels.lowering_calls import call_names
+from tensim.sim.cores.kernels.names import CLASSES, CONSTANTS
+from tensim.sim.errors import UsageError
 
 
 def _placeholder(name):

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from sim.errors import UsageError
+from tensim.sim.errors import UsageError
 
 TILE, FACE = 32, 16
 

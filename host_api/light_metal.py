@@ -12,21 +12,21 @@ from pathlib import Path
 
 import numpy as np
 
-from host_api.device import current_system, submit
-from host_api.trace import new_trace_id
-from sim import commands as c
-from sim.arch import load_arch
-from sim.cores.data_format import DataFormat, tile_size
-from sim.cores.host_formats import decode
-from sim.errors import BinaryError, TensimError, UsageError
-from sim.executor import System, new_id
-from sim.statistics import program_cycles
-from traces.flat import Node
-from traces.light_metal_read import Binary, Decoder, Names, device_record
-from traces.light_metal_system import restore_system
-from traces.light_metal_trace import descriptor_node
-from traces.light_metal_verify import open_verified
-from traces.light_metal_write import BinaryWriter, device_description
+from tensim.device import current_system, submit
+from tensim.sim.arch import load_arch
+from tensim.sim.chip.statistics import program_cycles
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
+from tensim.sim.cores.numerics.host_formats import decode
+from tensim.sim.errors import BinaryError, TensimError, UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import System, new_id
+from tensim.trace import new_trace_id
+from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.light_metal.read import Binary, Decoder, Names, device_record
+from tensim.traces.light_metal.system import restore_system
+from tensim.traces.light_metal.traces import descriptor_node
+from tensim.traces.light_metal.verify import open_verified
+from tensim.traces.light_metal.write import BinaryWriter, device_description
 
 WRITER = "tensim"
 SHOWN_DIFFERENCES = 8
@@ -481,7 +481,7 @@ class LightMetalReplay:
             name, overrides = options.arch, {}
         arch = load_arch(name, {**overrides, **options.overrides})
         if options.device is not None:
-            from host_api.device_choice import choose_chip
+            from tensim.running.device_choice import choose_chip
 
             chosen = choose_chip(options.device)
             arch, record = chosen.load(options.overrides), replace(record, **chosen.device_options())
@@ -581,7 +581,7 @@ class LightMetalReplay:
 
     def _function(self, record):
         """Functions are in this process, by their names; without buffers of devices only their time counts."""
-        from host_api.runtime.functions import NOTHING, bound_to_buffers
+        from tensim.runtime.functions import NOTHING, bound_to_buffers
 
         executor = self.system.executor
         buffers = [(executor.device(b.device), b) for b in map(executor.buffer, record.buffers)]
@@ -591,7 +591,7 @@ class LightMetalReplay:
 
     def _find_kernel(self, file_name):
         """A kernel that the binary names by file only: its Python counterpart in the folders of the search path."""
-        from sim.cores.kernel_compiler import kernel_from_file
+        from tensim.sim.cores.kernels.compiler import kernel_from_file
 
         name = Path(file_name).with_suffix(".py")
         folders = [Path(folder) for folder in (*self.options.kernel_path, ".")]

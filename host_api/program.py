@@ -3,9 +3,12 @@
 import os
 from pathlib import Path
 
-from host_api.device import current_system, submit
-from host_api.references import ReferenceInt
-from host_api.types import (
+from tensim.device import current_system, submit
+from tensim.references import ReferenceInt
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import new_id
+from tensim.types import (
     ComputeConfig,
     DataMovementConfig,
     EthernetConfig,
@@ -15,9 +18,6 @@ from host_api.types import (
     core_ranges,
     range_tuples,
 )
-from sim import commands as c
-from sim.errors import UsageError
-from sim.executor import new_id
 
 KERNEL_ROOTS = ("TT_METAL_HOME", "TT_METAL_KERNEL_PATH")
 WORD_MASK = 0xFFFFFFFF
@@ -103,7 +103,7 @@ def create_kernel(program, kernel, core_spec, config):
     """
     if isinstance(kernel, str | os.PathLike):
         path = _find_kernel_file(kernel)
-        from sim.cores.kernel_compiler import kernel_from_file
+        from tensim.sim.cores.kernels.compiler import kernel_from_file
 
         kernel = kernel_from_file(path)
     elif not hasattr(kernel, "compile"):
@@ -113,7 +113,7 @@ def create_kernel(program, kernel, core_spec, config):
 
 def create_kernel_from_string(program, source, core_spec, config):
     """Add a kernel given as source text."""
-    from sim.cores.kernel_compiler import kernel_from_source
+    from tensim.sim.cores.kernels.compiler import kernel_from_source
 
     return create_kernel(program, kernel_from_source(source), core_spec, config)
 

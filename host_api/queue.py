@@ -1,10 +1,10 @@
 """Commands for the queues of a device: transfers, programs, events, waiting."""
 
-from host_api.buffer import as_bytes, resolve
-from host_api.device import current_system, submit
-from sim import commands as c
-from sim.errors import UsageError
-from sim.executor import new_id
+from tensim.buffer import as_bytes, resolve
+from tensim.device import current_system, submit
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import new_id
 
 
 class PendingRead:

@@ -6,7 +6,7 @@ Arithmetic gives plain integers.
 
 
 class ReferenceInt(int):
-    """`kind`: a sim.commands.Reference; `key`: the object's id, or x | y << 16 of a logical core."""
+    """`kind`: a tensim.sim.host.commands.Reference; `key`: the object's id, or x | y << 16 of a logical core."""
 
     def __new__(cls, value, kind, key):
         number = super().__new__(cls, value)

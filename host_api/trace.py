@@ -6,11 +6,11 @@ ran on the device before can be captured; arguments, addresses and circular buff
 
 import itertools
 
-from sim import commands as c
-from sim.errors import UsageError
-from traces.light_metal_trace import descriptor_node, read_descriptor
-from traces.light_metal_verify import open_verified
-from traces.light_metal_write import BinaryWriter, device_description
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+from tensim.traces.light_metal.traces import descriptor_node, read_descriptor
+from tensim.traces.light_metal.verify import open_verified
+from tensim.traces.light_metal.write import BinaryWriter, device_description
 
 _ids = itertools.count()
 
@@ -79,7 +79,7 @@ def _collected(data):
 def load_trace(device, cq_id, descriptor):
     """Put a trace on a device; returns its new id.
 
-    `descriptor`: the bytes of `collect_trace`, or a `sim.trace.TraceDescriptor`.
+    `descriptor`: the bytes of `collect_trace`, or a `tensim.sim.host.frozen_program.TraceDescriptor`.
 
     Errors as `end_trace_capture`, and for cores or circular buffers that the device does not have.
     """
@@ -91,5 +91,5 @@ def load_trace(device, cq_id, descriptor):
 
 
 def trace_descriptor(device, tid):
-    """`sim.trace.TraceDescriptor` of a trace: plain data.  UsageError for an unknown trace."""
+    """`tensim.sim.host.frozen_program.TraceDescriptor` of a trace: plain data.  UsageError for an unknown trace."""
     return device._state.trace(tid).descriptor

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from sim.cores.data_format import DataFormat
-from sim.errors import UsageError
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.errors import UsageError
 
 
 class BufferType(IntEnum):

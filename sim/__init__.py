@@ -1,3 +1,3 @@
 """The machine: environment, compiled lane, cores, NoC, DRAM.  Import order matters once: the cache comes first."""
 
-from sim import cache  # noqa: F401  configures numba's disk cache before anything compiles
+from tensim.sim.engine import cache  # noqa: F401  configures numba's disk cache before anything compiles

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.dram.controller import COMMAND_DTYPE, build_controller, serve
-from sim.dram.timing import build_timing, clock_ns
-from sim.errors import UsageError
+from tensim.sim.dram.controller import COMMAND_DTYPE, build_controller, serve
+from tensim.sim.dram.timing import build_timing, clock_ns
+from tensim.sim.errors import UsageError
 
 MOST_BYTES = 1 << 20  # of one request
 LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)  # shares of the peak of a latency-load curve

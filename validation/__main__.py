@@ -1,4 +1,4 @@
-"""`python -m validation run FOLDER...`: all validations over folders of measurements; `--quick`: over the committed sample.
+"""`python -m tensim.validation run FOLDER...`: all validations over folders of measurements; `--quick`: over the committed sample.
 
 make validate DATA=FOLDER and make validate-quick run this.
 """
@@ -9,12 +9,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from host_api.command_line import TO_STDOUT, Commands, json_option, progress_bar, require_folder, write_json
-from sim.errors import UsageError
-from validation.baseline import MARGIN, SAMPLE, figures_of, regressions, write_baseline
-from validation.everything import run_folders
-from validation.goals import AT_LEAST
-from validation.sample_rows import write_sample
+from tensim.cli.command_line import TO_STDOUT, Commands, json_option, progress_bar, require_folder, write_json
+from tensim.sim.errors import UsageError
+from tensim.validation.baseline import MARGIN, SAMPLE, figures_of, regressions, write_baseline
+from tensim.validation.everything import run_folders
+from tensim.validation.goals import AT_LEAST
+from tensim.validation.sample_rows import write_sample
 
 
 @click.group(cls=Commands, invoke_without_command=False)

@@ -5,7 +5,7 @@ import json
 import statistics
 from pathlib import Path
 
-from sim.errors import UsageError
+from tensim.sim.errors import UsageError
 
 SAMPLE = Path(__file__).parent / "sample"
 BASELINE = Path(__file__).parent / "baseline.json"
@@ -37,7 +37,9 @@ def write_baseline(figures, path=BASELINE):
 def regressions(figures, path=BASELINE, margin=MARGIN):
     """Texts of what became worse: a median that grew by more than `margin`, rows that are compared no longer."""
     if not Path(path).exists():
-        raise UsageError(f"there is no {path}", hint="make one: python -m validation run --quick --update-baseline")
+        raise UsageError(
+            f"there is no {path}", hint="make one: python -m tensim.validation run --quick --update-baseline"
+        )
     worse = []
     for group, before in json.loads(Path(path).read_text()).items():
         now = figures.get(group, {"n": 0})

@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from host_api.command_line import (
+from tensim.cli.command_line import (
     TO_STDOUT,
     err,
     json_option,
@@ -17,7 +17,7 @@ from host_api.command_line import (
     require_folder,
     write_json,
 )
-from sim.errors import TensimError, UsageError
+from tensim.sim.errors import TensimError, UsageError
 
 KINDS = {
     "noc": "NoC latencies",
@@ -48,18 +48,18 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
 
     For numerics, FILES are folders of golden cases (index.json and arrays), and datums are compared bit by bit.
     """
-    from validation.figures import add_rank_correlation, summary
-    from validation.rows import read_rows
-    from validation.runner import select, validate
+    from tensim.validation.figures import add_rank_correlation, summary
+    from tensim.validation.rows import read_rows
+    from tensim.validation.runner import select, validate
 
     require_folder(json_to)
     require_folder(plot)
-    module = None if kind == "numerics" else importlib.import_module(f"validation.{kind}")
+    module = None if kind == "numerics" else importlib.import_module(f"tensim.validation.{kind}.rows")
     read = reader_of(kind, module, metric)
     if noc_model != "packet" and kind != "noc":
         raise UsageError(f"--noc {noc_model}: validate {kind} has the packet model only", hint="validate noc has both")
     if kind == "numerics":
-        from validation.numerics_report import report
+        from tensim.validation.numerics.report import report
 
         return report(files, group_by, plot, json_to)
     tables, broken = [], []
@@ -84,7 +84,7 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
     if getattr(module, "RANKED", False):
         add_rank_correlation(result, group_of)
     if plot:
-        from validation.plots import plot_rows
+        from tensim.validation.plots import plot_rows
 
         plot_rows(rows, plot, f"validate {kind}")
     for row in rows:

@@ -5,13 +5,14 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sim.errors import UsageError
-from validation import golden_cases, noc_recordings
-from validation.command import KINDS
-from validation.figures import distribution, rank_correlation, summary
-from validation.goals import judge
-from validation.rows import cases_of, read_rows
-from validation.runner import compare, select, simulate
+from tensim.sim.errors import UsageError
+from tensim.validation.command import KINDS
+from tensim.validation.figures import distribution, rank_correlation, summary
+from tensim.validation.goals import judge
+from tensim.validation.noc import recordings as noc_recordings
+from tensim.validation.numerics import golden_cases
+from tensim.validation.rows import cases_of, read_rows
+from tensim.validation.runner import compare, select, simulate
 
 ROW = ("id", "group", "measured", "simulated", "unit", "err_pct")  # of a row in the results
 FOLDERS = {"numerics"}  # kinds that read folders of arrays
@@ -37,7 +38,7 @@ class Line:
 
 def modules():
     """{kind: its module} of the kinds that read tables."""
-    return {kind: importlib.import_module(f"validation.{kind}") for kind in KINDS if kind not in FOLDERS}
+    return {kind: importlib.import_module(f"tensim.validation.{kind}.rows") for kind in KINDS if kind not in FOLDERS}
 
 
 def table_of(path, module):
@@ -66,7 +67,7 @@ def tables_of(folders):
 
 
 def selections_of(folders):
-    """([`validation.runner.Selection`], [files of no kind]) of everything below some folders.
+    """([`tensim.validation.runner.Selection`], [files of no kind]) of everything below some folders.
 
     A kind with several metrics (gemm: device, host) gives one of each; they share their simulations.
     """
@@ -98,7 +99,7 @@ def lines_of(name, rows, skipped):
 
 
 def verdicts_of(name, module, rows):
-    """[`validation.goals.Verdict`] of all chips."""
+    """[`tensim.validation.goals.Verdict`] of all chips."""
     pairs = getattr(importlib.import_module(module), "pairs", None)
     chips = {chip: [row for row in rows if chip_of(row) == chip] for chip in sorted({chip_of(row) for row in rows})}
     return [verdict for chip, mine in chips.items() for verdict in judge(name, chip, mine, pairs)]
@@ -138,6 +139,6 @@ def _add(total, selection, rows, skipped, plots):
         pairs = [(row["measured"], row["simulated"]) for row in rows]
         total["rank_correlation"][name] = rank_correlation(*zip(*pairs, strict=True)) if pairs else None
     if plots and rows and name not in FOLDERS:  # bits are equal or not
-        from validation.plots import plot_rows
+        from tensim.validation.plots import plot_rows
 
         plot_rows(rows, Path(plots) / f"validation_{name.replace(' ', '_')}.png", f"validate {name}")

@@ -3,7 +3,7 @@
 import re
 from dataclasses import asdict, dataclass
 
-from validation.figures import distribution, rank_correlation
+from tensim.validation.figures import distribution, rank_correlation
 
 AT_LEAST = ("pairs", "rank correlation")
 DISTRIBUTION = {
@@ -73,7 +73,7 @@ GOALS = {
 
 
 def judge(name, chip, rows, pairs=None):
-    """[`Verdict`] on the rows of one chip; `pairs`: function of rows (`validation.pairs`), None where no designs differ.
+    """[`Verdict`] on the rows of one chip; `pairs`: function of rows (`tensim.validation.pairs`), None where no designs differ.
 
     A goal that no row measures is left out.
     """

@@ -10,7 +10,7 @@ WIDEST = 60  # percent: larger errors are counted in the last bar
 
 
 def plot_rows(rows, path, title):
-    """Write a picture of the measured rows of `validation.figures.summary` to `path` (its ending tells the format)."""
+    """Write a picture of the measured rows of `tensim.validation.figures.summary` to `path` (its ending tells the format)."""
     rows = [row for row in rows if row["measured"] is not None]
     figure, (scatter, histogram) = plt.subplots(1, 2, figsize=(12, 5.5))
     archs = sorted({row["group"].split("/")[0] for row in rows})

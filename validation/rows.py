@@ -1,12 +1,12 @@
 """Rows of a file of measurements: what a validation re-creates, and why some rows are not.
 
-A kind of validation (`validation.noc`, ...) is a module with
+A kind of validation (`tensim.validation.noc.rows`, ...) is a module with
 - `COLUMNS`: for each layout of file it understands, the columns that tell it;
 - `read(row) -> Case`: what to simulate for one row, from its columns, never from its measured value; raises `Skip`;
 - `simulate(case.spec)`: runs it, in a process of its own, and returns what was measured, in the row's unit; or several
   numbers, of which `case.value` takes what the row measured;
 - optionally `METRICS`: {name: a `read` of its own}, for rows with several measurements; the first is the default;
-- `pairs(rows) -> dict`, if designs can be told apart in its rows: see `validation.pairs`;
+- `pairs(rows) -> dict`, if designs can be told apart in its rows: see `tensim.validation.pairs`;
 - `RANKED = True`, if the order of its rows counts: the rank correlation is then among the figures.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sim.errors import UsageError
+from tensim.sim.errors import UsageError
 
 
 class Skip(Exception):

@@ -9,22 +9,22 @@ import json
 import multiprocessing
 import time
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
-from sim.cache import cache_root, source_digest
-from sim.errors import TensimError
-from validation.figures import error_percent
-from validation.rows import cases_of
-
-PROJECT = Path(__file__).parent.parent
+from tensim.sim.engine.cache import cache_root, source_digest
+from tensim.sim.errors import TensimError
+from tensim.validation.figures import error_percent
+from tensim.validation.rows import cases_of
 
 
 def code_digest():
     """Hash of all that can change a result: sources and parameters of the packages, library versions (hex)."""
     digest = hashlib.sha256(source_digest().encode())
-    for package in ("sim", "host_api", "examples", "validation"):
-        for path in sorted([*(PROJECT / package).rglob("*.py"), *(PROJECT / package).rglob("*.yaml")]):
-            digest.update(str(path.relative_to(PROJECT)).encode())
+    for package in ("tensim", "tensim.sim", "tensim.traces", "tensim.examples", "tensim.validation"):
+        folder = Path(next(iter(find_spec(package).submodule_search_locations)))
+        for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.yaml")]):
+            digest.update(f"{package}/{path.relative_to(folder)}".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:24]
 
@@ -48,7 +48,7 @@ class Selection:
     @property
     def store(self):
         """The name under which results are kept: selections of one module share them."""
-        return "-".join((self.module.rsplit(".", 1)[-1], *map(str, self.options.values())))
+        return "-".join((self.module.removeprefix("tensim.validation."), *map(str, self.options.values())))
 
 
 def select(name, module, tables, read=None, options=()):
@@ -129,7 +129,7 @@ def _mapped(tasks, jobs):
 
 
 def compare(selection, results):
-    """(rows, skipped) of a simulated selection: see `validation.figures.summary`; `results`: of `simulate`."""
+    """(rows, skipped) of a simulated selection: see `tensim.validation.figures.summary`; `results`: of `simulate`."""
     known, rows, skipped = results[selection.store].known, [], list(selection.skipped)
     for row, case in selection.cases:
         result = known[repr(case.spec)]

@@ -11,9 +11,9 @@ import itertools
 import statistics
 from pathlib import Path
 
-from sim.errors import UsageError
-from validation.everything import modules, table_of
-from validation.rows import Skip, cases_of
+from tensim.sim.errors import UsageError
+from tensim.validation.everything import modules, table_of
+from tensim.validation.rows import Skip, cases_of
 
 PER_CHIP = 24
 

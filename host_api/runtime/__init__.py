@@ -1,9 +1,9 @@
 """The runtime above the host API: tensors and layouts, binaries, several devices, affinities, evaluation.
 
-from host_api.runtime import System, Tensor, Layout, MemSpace, submit
+from tensim.runtime import System, Tensor, Layout, MemSpace, submit
 """
 
-from host_api.runtime.binaries import (
+from tensim.runtime.binaries import (
     Binary,
     BoundBinary,
     ProgramInfo,
@@ -15,27 +15,27 @@ from host_api.runtime.binaries import (
     allocate_output_tensor,
     submit,
 )
-from host_api.runtime.builder import BinaryBuilder, ProgramBuilder
-from host_api.runtime.conversion import plan_layout, to_layout, to_layout_into
-from host_api.runtime.counters import Counters, counter_names
-from host_api.runtime.description import CompatReport, check, describe
-from host_api.runtime.devices import Device, EmbeddedDevice, HostDevice, SimAccelerator
-from host_api.runtime.dtypes import DType
-from host_api.runtime.evaluation import EvalResult, ValidationReport, evaluate
-from host_api.runtime.functions import host_function
-from host_api.runtime.hooks import Hooks, hooks
-from host_api.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
-from host_api.runtime.meshes import MeshDevice, Replicate, Shard, ShardedTensor, distribute, gather
-from host_api.runtime.placement import ANY, Affinity, Optimal, Promise, executable_with, join_and, join_or
-from host_api.runtime.planner import LayoutPlan, Step
-from host_api.runtime.profiling import Profile
-from host_api.runtime.queues import Queue
-from host_api.runtime.recording import replay
-from host_api.runtime.specs import parse_devices, register_alias
-from host_api.runtime.sync import Event, Timeline, wait
-from host_api.runtime.system import DeviceMap, System, SystemConfig
-from host_api.runtime.tensors import Tensor
-from host_api.runtime.transfers import pin, transfer
+from tensim.runtime.builder import BinaryBuilder, ProgramBuilder
+from tensim.runtime.conversion import plan_layout, to_layout, to_layout_into
+from tensim.runtime.counters import Counters, counter_names
+from tensim.runtime.description import CompatReport, check, describe
+from tensim.runtime.devices import Device, EmbeddedDevice, HostDevice, SimAccelerator
+from tensim.runtime.dtypes import DType
+from tensim.runtime.evaluation import EvalResult, ValidationReport, evaluate
+from tensim.runtime.functions import host_function
+from tensim.runtime.hooks import Hooks, hooks
+from tensim.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
+from tensim.runtime.meshes import MeshDevice, Replicate, Shard, ShardedTensor, distribute, gather
+from tensim.runtime.placement import ANY, Affinity, Optimal, Promise, executable_with, join_and, join_or
+from tensim.runtime.planner import LayoutPlan, Step
+from tensim.runtime.profiling import Profile
+from tensim.runtime.queues import Queue
+from tensim.runtime.recording import replay
+from tensim.runtime.specs import parse_devices, register_alias
+from tensim.runtime.sync import Event, Timeline, wait
+from tensim.runtime.system import DeviceMap, System, SystemConfig
+from tensim.runtime.tensors import Tensor
+from tensim.runtime.transfers import pin, transfer
 
 __all__ = [
     "ANY", "Affinity", "Binary", "BinaryBuilder", "BoundBinary", "CompatReport", "Counters", "DType", "Device",

@@ -13,25 +13,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from host_api.runtime.conversion import to_layout
-from host_api.runtime.dtypes import cast
-from host_api.runtime.encoding import encode
-from host_api.runtime.errors import (
-    LayoutMismatch,
-    NoVariant,
-    PrivateProgram,
-    UnresolvedPromise,
-    UseAfterDonate,
-)
-from host_api.runtime.functions import call_on_arrays, describe_tensor, name_of
-from host_api.runtime.layouts import Layout, MemSpace, TensorDesc
-from host_api.runtime.placement import ANY, Affinity, Optimal, Promise, choose, executable_with, resolve
-from host_api.runtime.sync import Event
-from host_api.runtime.sync import wait as host_wait
-from host_api.runtime.tensors import Tensor, buffers_of
-from sim import commands as c
-from sim.environment import FS_PER_NS
-from sim.errors import UsageError
+from tensim.runtime.conversion import to_layout
+from tensim.runtime.dtypes import cast
+from tensim.runtime.encoding import encode
+from tensim.runtime.errors import LayoutMismatch, NoVariant, PrivateProgram, UnresolvedPromise, UseAfterDonate
+from tensim.runtime.functions import call_on_arrays, describe_tensor, name_of
+from tensim.runtime.layouts import Layout, MemSpace, TensorDesc
+from tensim.runtime.placement import ANY, Affinity, Optimal, Promise, choose, executable_with, resolve
+from tensim.runtime.sync import Event
+from tensim.runtime.sync import wait as host_wait
+from tensim.runtime.tensors import Tensor, buffers_of
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
 
 VERSION = "1.0"
 PROGRAMS_KEPT = 64  # built programs per bound binary
@@ -64,7 +58,7 @@ class Variant:
     """One way to run a program.
 
     `target`: "sim", "host" or "embedded", or one with an architecture ("sim://blackhole").  `build(device, inputs, outputs)`:
-    a host_api Program over buffers; `rebind(program, inputs, outputs)`: gives a built program other buffers (None: it is
+    a host API `Program` over buffers; `rebind(program, inputs, outputs)`: gives a built program other buffers (None: it is
     built anew for other buffers).  `function(*arrays) -> arrays`: the same in numpy, in `cost_ns` (a number, or a function of
     the arrays' descriptions).
     """
@@ -120,20 +114,20 @@ class Binary:
     @property
     def schema_hash(self):
         """Hash of the file format that `save` writes."""
-        from host_api.runtime.binary_files import schema_hash
+        from tensim.runtime.binary_files import schema_hash
 
         return schema_hash()
 
     @classmethod
     def load(cls, source):
         """The binary of a file or of its bytes, verified.  BinaryError for a bad one."""
-        from host_api.runtime.binary_files import load
+        from tensim.runtime.binary_files import load
 
         return load(source)
 
     def save(self, path, **settings):
-        """Write it to a file in the Light Metal format; see `host_api.runtime.binary_files.save`."""
-        from host_api.runtime.binary_files import save
+        """Write it to a file in the Light Metal format; see `tensim.runtime.binary_files.save`."""
+        from tensim.runtime.binary_files import save
 
         save(self, path, **settings)
 
@@ -163,8 +157,8 @@ class Binary:
         return infos[index]
 
     def check(self, target, *, mode="compatible"):
-        """`CompatReport` against a device or a system description; see `host_api.runtime.description`."""
-        from host_api.runtime.description import check
+        """`CompatReport` against a device or a system description; see `tensim.runtime.description`."""
+        from tensim.runtime.description import check
 
         return check(self, target, mode)
 
@@ -312,7 +306,7 @@ class BoundBinary:
             return tensor
         if "shape" in differences or layouts == "strict":
             raise _mismatch(position, wanted, differences, target)
-        from host_api.runtime.conversion import plan_layout
+        from tensim.runtime.conversion import plan_layout
 
         plan.conversions.append((wanted.name, plan_layout(tensor, wanted.layout, target)))
         return to_layout(tensor, wanted.layout, target, wait=wait, label=f"convert {wanted.name}")
@@ -431,7 +425,7 @@ def _load(place):
 
 def _queues(queue, place):
     if queue != ANY and not executable_with(Affinity(place.device, queue), place):
-        from host_api.runtime.errors import AffinityConflict
+        from tensim.runtime.errors import AffinityConflict
 
         raise AffinityConflict(
             f"the submit asks for queues {queue:#x}, the program is placed on queues {place.queues:#x} of {place.device.name}",

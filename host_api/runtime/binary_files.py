@@ -11,23 +11,23 @@ import json
 
 import numpy as np
 
-import host_api.device as metal
-from host_api.buffer import create_buffer
-from host_api.light_metal import WRITER, LightMetalBinary, verified
-from host_api.program import Program
-from host_api.runtime.binaries import Binary, ProgramInfo, TensorInfo, Variant
-from host_api.runtime.dtypes import DType
-from host_api.runtime.functions import array_function, describe_layout, layout_of, name_of
-from host_api.runtime.layouts import TensorDesc
-from host_api.runtime.placement import Optimal, Promise
-from sim import commands as c
-from sim.arch.loader import load_arch
-from sim.errors import BinaryError, TensimError, UsageError
-from sim.executor import System, new_id
-from traces.flat import Node
-from traces.flat_schema import light_metal_schema_bytes
-from traces.light_metal_read import Decoder, Names
-from traces.light_metal_write import BinaryWriter, device_description
+import tensim.device as metal
+from tensim.buffer import create_buffer
+from tensim.light_metal import WRITER, LightMetalBinary, verified
+from tensim.program import Program
+from tensim.runtime.binaries import Binary, ProgramInfo, TensorInfo, Variant
+from tensim.runtime.dtypes import DType
+from tensim.runtime.functions import array_function, describe_layout, layout_of, name_of
+from tensim.runtime.layouts import TensorDesc
+from tensim.runtime.placement import Optimal, Promise
+from tensim.sim.arch.loader import load_arch
+from tensim.sim.errors import BinaryError, TensimError, UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import System, new_id
+from tensim.traces.flatbuffers.schema import light_metal_schema_bytes
+from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.light_metal.read import Decoder, Names
+from tensim.traces.light_metal.write import BinaryWriter, device_description
 
 ARCHITECTURES = ("wormhole_b0",)  # that variants for any chip are built for, unless others are asked for
 BUILDING = (

@@ -13,9 +13,9 @@ A tensor among the arguments stands for the address of its buffer in that submit
 
 from dataclasses import dataclass
 
-import host_api as tt
-from host_api.runtime.binaries import Binary, ProgramInfo, TensorInfo, Variant
-from sim.errors import UsageError
+import tensim as tt
+from tensim.runtime.binaries import Binary, ProgramInfo, TensorInfo, Variant
+from tensim.sim.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`to_layout` and its kin: plans of `host_api.runtime.planner` carried out (runtime reference section 5.7).
+"""`to_layout` and its kin: plans of `tensim.runtime.planner` carried out (runtime reference section 5.7).
 
 Steps of the host charge the host timeline with their modelled time; uploads and downloads are buffer writes and reads;
 steps of a device are commands that take their modelled time and then change the bytes.
@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from host_api.runtime.encoding import convert
-from host_api.runtime.errors import EmbeddedTransfer
-from host_api.runtime.functions import CONVERT, describe_layout, describe_tensor
-from host_api.runtime.layouts import Layout, MemSpace
-from host_api.runtime.placement import ANY
-from host_api.runtime.planner import HOST, apply_host_step, plan_conversion
-from host_api.runtime.sync import wait as host_wait
-from host_api.runtime.tensors import HostStorage, Tensor, check_same
+from tensim.runtime.encoding import convert
+from tensim.runtime.errors import EmbeddedTransfer
+from tensim.runtime.functions import CONVERT, describe_layout, describe_tensor
+from tensim.runtime.layouts import Layout, MemSpace
+from tensim.runtime.placement import ANY
+from tensim.runtime.planner import HOST, apply_host_step, plan_conversion
+from tensim.runtime.sync import wait as host_wait
+from tensim.runtime.tensors import HostStorage, Tensor, check_same
 
 HOST_LAYOUT_FIELDS = ("tiling", "tile", "dtype", "oob")
 
@@ -160,7 +160,7 @@ def _download(here, layout, into, wait, queue, label):
 def _device_step(here, step, device, into, wait, queue, label):
     owner = here.device if step.op != "copy" or device is None else device
     if owner is not here.device:
-        from host_api.runtime.transfers import transfer_into
+        from tensim.runtime.transfers import transfer_into
 
         target = into or Tensor.empty(here.desc, step.layout, owner, name=here.name)
         transfer_into(target, here, wait=wait, queue=queue, label=label)

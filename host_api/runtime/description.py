@@ -9,16 +9,16 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from host_api.runtime.dtypes import DType
-from host_api.runtime.errors import BinaryIncompatible
-from host_api.runtime.layouts import Interleaved, MemSpace
-from host_api.runtime.placement import ANY
-from host_api.runtime.specs import SCHEMES
-from host_api.types import TILE_HEIGHTS, TILE_WIDTHS
-from sim.buffers import expand
-from sim.errors import UsageError
-from sim.program import N_CIRCULAR_BUFFERS
-from sim.topology import HOST
+from tensim.runtime.dtypes import DType
+from tensim.runtime.errors import BinaryIncompatible
+from tensim.runtime.layouts import Interleaved, MemSpace
+from tensim.runtime.placement import ANY
+from tensim.runtime.specs import SCHEMES
+from tensim.sim.errors import UsageError
+from tensim.sim.host.buffers import expand
+from tensim.sim.host.program import N_CIRCULAR_BUFFERS
+from tensim.sim.host.topology import HOST
+from tensim.types import TILE_HEIGHTS, TILE_WIDTHS
 
 MODES = ("compatible", "exact")
 DATA_MOVEMENT_THREADS, COMPUTE_THREADS = 2, 3  # BRISC, NCRISC; unpack, math, pack

@@ -5,27 +5,22 @@ import json
 
 import numpy as np
 
-from host_api.buffer import create_buffer, deallocate_buffer
-from host_api.device import Device as MetalDevice
-from host_api.queue import PendingRead
-from host_api.runtime.errors import (
-    EmbeddedTransfer,
-    OutOfDeviceMemory,
-    TraceStale,
-    UseAfterFree,
-)
-from host_api.runtime.functions import COPY, FILL, NOTHING, bound
-from host_api.runtime.placement import ANY, check_mask, pick_queue
-from host_api.runtime.planner import Capabilities
-from host_api.runtime.queues import Queue
-from host_api.runtime.sync import wait as host_wait
-from host_api.runtime.tensors import DeviceStorage, HostStorage, buffers_of
-from host_api.types import BufferType
-from sim import commands as c
-from sim.buffers import read_pages, write_pages
-from sim.environment import FS_PER_NS
-from sim.errors import ProgramError, UsageError
-from sim.executor import new_id
+from tensim.buffer import create_buffer, deallocate_buffer
+from tensim.device import Device as MetalDevice
+from tensim.queue import PendingRead
+from tensim.runtime.errors import EmbeddedTransfer, OutOfDeviceMemory, TraceStale, UseAfterFree
+from tensim.runtime.functions import COPY, FILL, NOTHING, bound
+from tensim.runtime.placement import ANY, check_mask, pick_queue
+from tensim.runtime.planner import Capabilities
+from tensim.runtime.queues import Queue
+from tensim.runtime.sync import wait as host_wait
+from tensim.runtime.tensors import DeviceStorage, HostStorage, buffers_of
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import ProgramError, UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.buffers import read_pages, write_pages
+from tensim.sim.host.executor import new_id
+from tensim.types import BufferType
 
 TOP_HOLDERS = 5  # named when memory runs out
 FLOPS_PER_CYCLE = {"LoFi": 4096, "HiFi2": 2048, "HiFi3": 4096 / 3, "HiFi4": 1024}  # per core, hardware reference 7.1
@@ -361,7 +356,7 @@ class EmbeddedDevice(SimAccelerator):
 
     def flash(self, image):
         """Put a binary (or the bytes of one) with its resident tensors into the device; returns the Event of the end of boot."""
-        from host_api.runtime.binaries import Binary
+        from tensim.runtime.binaries import Binary
 
         self.image = (image if isinstance(image, Binary) else Binary.load(image)).bind(self)
         self._results = None
@@ -381,7 +376,7 @@ class EmbeddedDevice(SimAccelerator):
 
     def result(self, name):
         """An output of the last run, by its name: a debug back door without simulated time."""
-        from host_api.runtime.encoding import decode
+        from tensim.runtime.encoding import decode
 
         if self._results is None or name not in self._results:
             known = ", ".join(self._results or ()) or "none: nothing has run"
@@ -405,9 +400,9 @@ class Memory:
 
     def alloc(self, nbytes, space, *, align=32):
         """A row-major tensor of bytes.  UsageError for an alignment that the memory does not have."""
-        from host_api.runtime.dtypes import DType
-        from host_api.runtime.layouts import Layout, TensorDesc
-        from host_api.runtime.tensors import Tensor
+        from tensim.runtime.dtypes import DType
+        from tensim.runtime.layouts import Layout, TensorDesc
+        from tensim.runtime.tensors import Tensor
 
         if align < 1 or align & (align - 1) or self.device.arch.dram_alignment % align:
             raise UsageError(f"alignment {align} B; the memory gives {self.device.arch.dram_alignment} B")

@@ -6,7 +6,7 @@ There is one rounding per pair, the same on every route (invariant I7 of the run
 - to bf16: f32 rounds to nearest even, integers go through f32;
 - to an integer: floats are cut towards zero and saturate, NaN gives 0; integers wrap modulo 2^bits;
 - to a block float: through f32; infinities become the largest finite f32 and NaN becomes 0, for the format has neither;
-  then each block of 16 rounds as the packer does (`sim.cores.packer.store_block`).
+  then each block of 16 rounds as the packer does (`tensim.sim.cores.numerics.packer.store_block`).
 """
 
 from enum import Enum
@@ -14,8 +14,8 @@ from enum import Enum
 import ml_dtypes
 import numpy as np
 
-from host_api.runtime.errors import LayoutUnsupported
-from sim.cores.data_format import DataFormat
+from tensim.runtime.errors import LayoutUnsupported
+from tensim.sim.cores.numerics.data_format import DataFormat
 
 BLOCK = 16  # datums that share one exponent (timing reference section 8.1)
 EXPONENT_ALIGNMENT = 16  # bytes to which the exponents of a tile are padded (the same)

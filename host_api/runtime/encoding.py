@@ -12,16 +12,16 @@ from dataclasses import replace
 import numba as nb
 import numpy as np
 
-from host_api.layout import tilize, untilize
-from host_api.runtime.dtypes import BLOCK, cast, dtype_of
-from host_api.runtime.errors import LayoutMismatch
-from host_api.runtime.layouts import OOB_VALUES
-from sim.cores.lanes import row_on_stack
-from sim.cores.matrix_unit import WORD_ROW
-from sim.cores.packer import DST32, block_bits, early, store_block
-from sim.cores.tile_formats import value_kind
-from sim.cores.unpacker import unpack_block
-from sim.memory import load_u8
+from tensim.layout import tilize, untilize
+from tensim.runtime.dtypes import BLOCK, cast, dtype_of
+from tensim.runtime.errors import LayoutMismatch
+from tensim.runtime.layouts import OOB_VALUES
+from tensim.sim.cores.numerics.matrix_unit import WORD_ROW
+from tensim.sim.cores.numerics.packer import DST32, block_bits, early, store_block
+from tensim.sim.cores.numerics.simd_lanes import row_on_stack
+from tensim.sim.cores.numerics.tile_formats import value_kind
+from tensim.sim.cores.numerics.unpacker import unpack_block
+from tensim.sim.engine.memory import load_u8
 
 LARGEST_EXPONENT = 255  # of a block that becomes float32: none is cut off
 

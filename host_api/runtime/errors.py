@@ -2,7 +2,7 @@
 in `.hint`, what to do (runtime reference section 5.13).
 """
 
-from sim.errors import DeadlockError, NoRouteError, ProgramError, UsageError
+from tensim.sim.errors import DeadlockError, NoRouteError, ProgramError, UsageError
 
 NoRoute = NoRouteError  # no link leads from one place to another
 

@@ -18,15 +18,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from host_api.runtime.binaries import BoundBinary
-from host_api.runtime.conversion import host_form, to_layout, to_layout_into
-from host_api.runtime.counters import Counters
-from host_api.runtime.sync import wait
-from host_api.runtime.system import current
-from host_api.runtime.tensors import Tensor
-from sim.environment import FS_PER_NS
-from sim.errors import UsageError
-from sim.statistics import program_cycles
+from tensim.runtime.binaries import BoundBinary
+from tensim.runtime.conversion import host_form, to_layout, to_layout_into
+from tensim.runtime.counters import Counters
+from tensim.runtime.sync import wait
+from tensim.runtime.system import current
+from tensim.runtime.tensors import Tensor
+from tensim.sim.chip.statistics import program_cycles
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import UsageError
 
 PHASES = ("prep", "upload", "run", "download")
 CLOCKS, STATES = ("device", "host", "wall"), ("warm", "cold")

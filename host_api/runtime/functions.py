@@ -8,12 +8,12 @@ import json
 
 import numpy as np
 
-from host_api.runtime.dtypes import DType, cast
-from host_api.runtime.encoding import convert, decode, encode
-from host_api.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
-from host_api.types import CoreCoord, CoreRange, CoreRangeSet, ShardOrientation
-from sim.buffers import read_pages, write_pages
-from sim.errors import UsageError
+from tensim.runtime.dtypes import DType, cast
+from tensim.runtime.encoding import convert, decode, encode
+from tensim.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
+from tensim.sim.errors import UsageError
+from tensim.sim.host.buffers import read_pages, write_pages
+from tensim.types import CoreCoord, CoreRange, CoreRangeSet, ShardOrientation
 
 CONVERT, COPY, FILL = "tensim.convert", "tensim.copy", "tensim.fill"
 NOTHING = "tensim.nothing"  # takes its time and changes no memory

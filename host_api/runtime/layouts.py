@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import Literal, NamedTuple
 
-from host_api.buffer import shard_record
-from host_api.runtime.dtypes import DType
-from host_api.runtime.errors import LayoutUnsupported
-from host_api.types import (
+from tensim.buffer import shard_record
+from tensim.runtime.dtypes import DType
+from tensim.runtime.errors import LayoutUnsupported
+from tensim.sim.errors import UsageError
+from tensim.sim.host.buffers import expand, shard_cores, shard_geometry
+from tensim.types import (
     TILE_HEIGHTS,
     TILE_WIDTHS,
     BufferDistributionSpec,
@@ -30,8 +32,6 @@ from host_api.types import (
     core_ranges,
     range_tuples,
 )
-from sim.buffers import expand, shard_cores, shard_geometry
-from sim.errors import UsageError
 
 OOB_VALUES = {"undef": 0, "zero": 0, "one": 1, "inf": math.inf, "-inf": -math.inf}
 DEFAULT_TILE = (32, 32)
@@ -300,7 +300,7 @@ class Layout:
 
 
 class _ShardRequest(NamedTuple):
-    """What the geometry of `sim.buffers` reads of a command that creates a sharded buffer."""
+    """What the geometry of `tensim.sim.host.buffers` reads of a command that creates a sharded buffer."""
 
     layout: int
     shard: object

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from host_api.runtime.conversion import to_layout
-from host_api.runtime.errors import LayoutMismatch
-from host_api.runtime.placement import ANY
-from host_api.runtime.sync import wait as host_wait
-from host_api.runtime.tensors import Tensor
-from sim.errors import UsageError
+from tensim.runtime.conversion import to_layout
+from tensim.runtime.errors import LayoutMismatch
+from tensim.runtime.placement import ANY
+from tensim.runtime.sync import wait as host_wait
+from tensim.runtime.tensors import Tensor
+from tensim.sim.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def gather(tensor, *, dims=None, wait=(), label=""):
 
 
 def _device_space():
-    from host_api.runtime.layouts import MemSpace
+    from tensim.runtime.layouts import MemSpace
 
     return MemSpace.DRAM
 

@@ -8,8 +8,8 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from host_api.runtime.errors import AffinityConflict, BadQueueMask, UnresolvedPromise
-from sim.errors import UsageError
+from tensim.runtime.errors import AffinityConflict, BadQueueMask, UnresolvedPromise
+from tensim.sim.errors import UsageError
 
 QueueMask = int  # bit q is set: queue q may be used
 MAX_QUEUES = 64

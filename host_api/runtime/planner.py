@@ -11,10 +11,10 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from host_api.runtime.dtypes import DType
-from host_api.runtime.encoding import convert
-from host_api.runtime.errors import LayoutUnsupported
-from host_api.runtime.layouts import DEFAULT_TILE, Interleaved, Layout, MemSpace, TensorDesc
+from tensim.runtime.dtypes import DType
+from tensim.runtime.encoding import convert
+from tensim.runtime.errors import LayoutUnsupported
+from tensim.runtime.layouts import DEFAULT_TILE, Interleaved, Layout, MemSpace, TensorDesc
 
 HOST = "host"  # the host's place; any other is a device
 _CONVERTIBLE = frozenset({DType.BF16, DType.F32, DType.U32, DType.U16, DType.I32})

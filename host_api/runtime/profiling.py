@@ -4,9 +4,9 @@ import contextlib
 import fnmatch
 from dataclasses import dataclass, field
 
-from host_api.runtime.counters import Counters, counter_names
-from host_api.runtime.timeline import Spans
-from sim.errors import UsageError
+from tensim.runtime.counters import Counters, counter_names
+from tensim.runtime.timeline import Spans
+from tensim.sim.errors import UsageError
 
 FAMILIES = ("queue_events", "host", "dispatch", "memory", "counters")
 FILTERS = ("function", "device", "queue")

@@ -2,11 +2,11 @@
 
 from collections import deque
 
-from host_api.runtime.errors import RaceDetected
-from host_api.runtime.sync import Event, covers, events_of, merge, wait
-from sim import commands as c
-from sim.errors import CommandFault, UsageError
-from sim.executor import new_id
+from tensim.runtime.errors import RaceDetected
+from tensim.runtime.sync import Event, covers, events_of, merge, wait
+from tensim.sim.errors import CommandFault, UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import new_id
 
 
 class HostCall:

@@ -7,13 +7,13 @@ timeline: which command each of its spans stands for.
 import contextlib
 import json
 
-from host_api.light_metal import WRITER, Capture, LightMetalBinary
-from host_api.runtime.replaying import Replayed, replay
-from host_api.runtime.tensors import buffers_of
-from sim import commands as c
-from sim.errors import UsageError
-from traces.flat import Node
-from traces.light_metal_system import system_fields
+from tensim.light_metal import WRITER, Capture, LightMetalBinary
+from tensim.runtime.replaying import Replayed, replay
+from tensim.runtime.tensors import buffers_of
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.light_metal.system import system_fields
 
 __all__ = ["Replayed", "record", "replay"]
 FILES = ("all", "reference", "ranges", "fail")

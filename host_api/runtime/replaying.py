@@ -3,19 +3,19 @@
 import json
 from dataclasses import replace
 
-import host_api.device as metal
-from host_api.buffer import Buffer
-from host_api.light_metal import LightMetalReplay, verified
-from host_api.runtime.binaries import Variant
-from host_api.runtime.errors import ReplayMismatch
-from host_api.runtime.sync import span_fs
-from host_api.runtime.systems import SystemConfig, build_topology, chip_overrides
-from host_api.runtime.timeline import Span, Spans
-from sim import commands as c
-from sim.arch.loader import load_arch
-from sim.environment import FS_PER_NS
-from sim.errors import BinaryError
-from traces.light_metal_system import chip_names, spec_names
+import tensim.device as metal
+from tensim.buffer import Buffer
+from tensim.light_metal import LightMetalReplay, verified
+from tensim.runtime.binaries import Variant
+from tensim.runtime.errors import ReplayMismatch
+from tensim.runtime.sync import span_fs
+from tensim.runtime.systems import SystemConfig, build_topology, chip_overrides
+from tensim.runtime.timeline import Span, Spans
+from tensim.sim.arch.loader import load_arch
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import BinaryError
+from tensim.sim.host import commands as c
+from tensim.traces.light_metal.system import chip_names, spec_names
 
 
 class Replayed:

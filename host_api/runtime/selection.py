@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from host_api.runtime.errors import DeviceConfigConflict, DeviceNotFound
-from host_api.runtime.specs import Alias, Fallback, NamedSpec, NoneTerm, Ordinal, Target, expand
-from sim.errors import TensimWarning
+from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
+from tensim.runtime.specs import Alias, Fallback, NamedSpec, NoneTerm, Ordinal, Target, expand
+from tensim.sim.errors import TensimWarning
 
 # What each kind of device can be told (sections 5.3, 5.4): a host executor has queues and a seed; an embedded device runs
 # one image from boot to completion, with neither queues nor traces nor a mesh.

@@ -1,8 +1,8 @@
 """A second host core: a generator with simulated time as its clock (runtime reference section 5.1)."""
 
-from host_api.runtime.sync import Event, events_of, host_event
-from sim.environment import FS_PER_NS
-from sim.errors import CommandFault, TensimError, UsageError
+from tensim.runtime.sync import Event, events_of, host_event
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import CommandFault, TensimError, UsageError
 
 
 def spawn(system, generator, label):

@@ -18,8 +18,8 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 
-from host_api.runtime.errors import SpecSyntax
-from sim.errors import UsageError
+from tensim.runtime.errors import SpecSyntax
+from tensim.sim.errors import UsageError
 
 SCHEMES = ("sim", "host", "embedded")  # `replay` is reserved by the reference and not yet a scheme
 TIMINGS = ("cycle", "functional")

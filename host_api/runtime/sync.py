@@ -5,12 +5,12 @@ counts its commands; an event carries a vector clock of those counts, so whether
 a comparison of numbers.
 """
 
-from host_api.runtime.errors import CommandFailed, Deadlock, WaitTimeout
-from sim import commands as c
-from sim.environment import FS_PER_NS
-from sim.errors import CommandFault, TensimError, UsageError
-from sim.errors import DeadlockError as LaneDeadlock
-from sim.executor import new_id
+from tensim.runtime.errors import CommandFailed, Deadlock, WaitTimeout
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import CommandFault, TensimError, UsageError
+from tensim.sim.errors import DeadlockError as LaneDeadlock
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import new_id
 
 
 class Event:

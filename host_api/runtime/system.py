@@ -7,23 +7,23 @@ import weakref
 from collections import Counter
 from collections.abc import Mapping
 
-import host_api.device as metal
-from host_api.runtime.conversion import Plans
-from host_api.runtime.devices import EmbeddedDevice, HostDevice, SimAccelerator
-from host_api.runtime.errors import DeviceConfigConflict, DeviceNotFound
-from host_api.runtime.planner import Costs
-from host_api.runtime.selection import DeviceInfo, select
-from host_api.runtime.specs import parse_devices
-from host_api.runtime.sync import Event, Timeline, covers, merge
-from host_api.runtime.systems import SystemConfig, build_topology, chip_overrides, mesh_of
-from host_api.runtime.tensors import Residency
-from host_api.runtime.timeline import Span, chrome_trace
-from sim import commands as c
-from sim.arch.loader import load_arch
-from sim.environment import FS_PER_NS
-from sim.errors import TensimError, UsageError
-from sim.executor import RecordedEvent
-from sim.executor import System as SimSystem
+import tensim.device as metal
+from tensim.runtime.conversion import Plans
+from tensim.runtime.devices import EmbeddedDevice, HostDevice, SimAccelerator
+from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
+from tensim.runtime.planner import Costs
+from tensim.runtime.selection import DeviceInfo, select
+from tensim.runtime.specs import parse_devices
+from tensim.runtime.sync import Event, Timeline, covers, merge
+from tensim.runtime.systems import SystemConfig, build_topology, chip_overrides, mesh_of
+from tensim.runtime.tensors import Residency
+from tensim.runtime.timeline import Span, chrome_trace
+from tensim.sim.arch.loader import load_arch
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host.executor import RecordedEvent
+from tensim.sim.host.executor import System as SimSystem
 
 FIRST_HOST = 256  # number of the first host device in command records; chips have 0, 1, ...
 HAZARDS = ("auto", "manual", "check")
@@ -165,7 +165,7 @@ class System:
 
     def describe(self):
         """What there is, as plain data: no device is opened."""
-        from host_api.runtime.description import describe
+        from tensim.runtime.description import describe
 
         return describe(self)
 
@@ -213,7 +213,7 @@ class System:
         return device
 
     def _mesh(self, info, params, mesh):
-        from host_api.runtime.meshes import MeshDevice
+        from tensim.runtime.meshes import MeshDevice
 
         rows, columns = mesh if isinstance(mesh, tuple) else map(int, mesh.split("x"))
         rest = {key: value for key, value in params.items() if key != "mesh"}
@@ -283,7 +283,7 @@ class System:
 
         Its clock is the simulated time; what it issues is stamped with it.
         """
-        from host_api.runtime.spawned import spawn
+        from tensim.runtime.spawned import spawn
 
         if self.recorder is not None:
             raise UsageError("a recording holds one host, no spawned ones", hint="spawn outside of record(...)")
@@ -309,7 +309,7 @@ class System:
         `families`: of queue_events, host, dispatch, memory, counters; `filters`: {"function": glob over labels, "device": a
         device or a glob over specs, "queue": number}, which choose spans.  UsageError for others.
         """
-        from host_api.runtime.profiling import profile
+        from tensim.runtime.profiling import profile
 
         return profile(self, families, filters)
 
@@ -318,8 +318,8 @@ class System:
         return Timeline(self, label)
 
     def record(self, path, *, files="all"):
-        """Record the commands of the `with` block in a file; see `host_api.runtime.recording`."""
-        from host_api.runtime.recording import record
+        """Record the commands of the `with` block in a file; see `tensim.runtime.recording`."""
+        from tensim.runtime.recording import record
 
         return record(self, path, files)
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sim.arch.loader import architectures, load_arch
-from sim.errors import UsageError
-from sim.topology import HOST, T3000_MESH, Link, Topology, topology_of
+from tensim.sim.arch.loader import architectures, load_arch
+from tensim.sim.errors import UsageError
+from tensim.sim.host.topology import HOST, T3000_MESH, Link, Topology, topology_of
 
 UNLIMITED = 1e18  # bytes per ns
 
@@ -29,8 +29,8 @@ class SystemConfig:
 
     `chips`; `overrides`: {dotted parameter: value} for all of them; `hazards`: auto, manual or check; `numerics`, `noc`: as
     `create_device`; `ideal`: no host and dispatch overheads at all, so that schedules follow from the work alone;
-    `max_counters`: how many hardware counters one evaluation may ask for (None: any number); `links`: `sim.topology.Link`s
-    in place of those of the boards.
+    `max_counters`: how many hardware counters one evaluation may ask for (None: any number); `links`:
+    `tensim.sim.host.topology.Link`s in place of those of the boards.
     """
 
     chips: tuple = (ChipConfig("wormhole_b0"),)

@@ -4,14 +4,14 @@ from collections import deque
 
 import numpy as np
 
-from host_api.runtime.dtypes import DType, cast, dtype_of
-from host_api.runtime.encoding import decode, encode
-from host_api.runtime.errors import LayoutMismatch, RetainedTensor, UseAfterFree
-from host_api.runtime.layouts import Layout, MemSpace, TensorDesc
-from host_api.runtime.queues import Uses
-from host_api.runtime.sync import wait
-from sim import commands as c
-from sim.errors import UsageError
+from tensim.runtime.dtypes import DType, cast, dtype_of
+from tensim.runtime.encoding import decode, encode
+from tensim.runtime.errors import LayoutMismatch, RetainedTensor, UseAfterFree
+from tensim.runtime.layouts import Layout, MemSpace, TensorDesc
+from tensim.runtime.queues import Uses
+from tensim.runtime.sync import wait
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
 
 ROW_HOST = Layout(MemSpace.HOST)
 
@@ -198,7 +198,7 @@ class Tensor:
 
     def numpy(self):
         """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""
-        from host_api.runtime.conversion import download
+        from tensim.runtime.conversion import download
 
         if self.device is not None and isinstance(self.storage, DeviceStorage):
             here = download(self)
@@ -209,7 +209,7 @@ class Tensor:
 
     def to_host(self, *, untilize=True, **async_kw):
         """A copy in host memory, not before the events in `wait`; returns at once."""
-        from host_api.runtime.conversion import download, to_layout
+        from tensim.runtime.conversion import download, to_layout
 
         if not untilize:
             return download(self, **async_kw)
@@ -252,7 +252,7 @@ def check_same(desc, other, what):
 
 
 def _system(system):
-    from host_api.runtime.system import current
+    from tensim.runtime.system import current
 
     return system or current()
 
@@ -265,7 +265,7 @@ class Residency:
 
     def get(self, tensor, device, layout):
         """The tensor on a device in a layout: the cached copy, or a new upload."""
-        from host_api.runtime.conversion import to_layout
+        from tensim.runtime.conversion import to_layout
 
         key = (tensor.id, tensor.version, device.number, layout.resolved(tensor.desc))
         found = self.entries.get(key)

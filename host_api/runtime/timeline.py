@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.environment import FS_PER_NS
+from tensim.sim.engine.environment import FS_PER_NS
 
 
 @dataclass(slots=True)

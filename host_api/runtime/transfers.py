@@ -1,11 +1,11 @@
 """Tensors from chip to chip (runtime reference section 5.10): `transfer` and `pin`."""
 
-from host_api.runtime.conversion import to_layout
-from host_api.runtime.errors import AffinityConflict, EmbeddedTransfer
-from host_api.runtime.placement import ANY, Affinity
-from host_api.runtime.tensors import Tensor
-from sim import commands as c
-from sim.errors import UsageError
+from tensim.runtime.conversion import to_layout
+from tensim.runtime.errors import AffinityConflict, EmbeddedTransfer
+from tensim.runtime.placement import ANY, Affinity
+from tensim.runtime.tensors import Tensor
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
 
 ROUTES = ("auto", "eth", "pcie", "host")
 SIDES = ("consumer", "producer")

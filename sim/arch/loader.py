@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from sim.errors import UsageError
+from tensim.sim.errors import UsageError
 
 DIRECTORY = Path(__file__).parent
 LEAF_KEYS = {"value", "unit", "conf", "src"}

@@ -1,10 +1,10 @@
 """Barriers: what of a thread's transfers is still under way, and going on when it is back (reference section 2.6)."""
 
-from sim.compiled import compiled
-from sim.cores.operations import Barrier
-from sim.cores.threads import OPERATION_END, argument, charge, charge_stall, park, wake, wake_to_retry
-from sim.cores.transfer_checks import forget_open_reads, valid_noc
-from sim.state import (
+from tensim.sim.cores.niu.transfer_checks import forget_open_reads, valid_noc
+from tensim.sim.cores.operations import Barrier
+from tensim.sim.cores.threads import OPERATION_END, argument, charge, charge_stall, park, wake, wake_to_retry
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import (
     ATOMICS_OUT,
     NOC_WORDS,
     PARKED,

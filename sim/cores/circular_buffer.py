@@ -1,10 +1,10 @@
 """Circular buffers: the page counters that couple data movement and compute (reference section 2.2)."""
 
-from sim.compiled import compiled
-from sim.cores import context as ctx
-from sim.cores.faults import Fault
-from sim.cores.threads import FIRST_COMPUTE_SLOT, argument, charge, fail, park, wake
-from sim.state import (
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.threads import FIRST_COMPUTE_SLOT, argument, charge, fail, park, wake
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import (
     NOC_WORDS,
     OPEN_READS,
     WAIT_CB_BACK,

@@ -7,14 +7,14 @@ cores the other one (section 5, Wormhole's map; the three-core probes of `wolfpi
 Banks are not modelled: two cores that store to one bank do not meet.
 """
 
-from sim.compiled import compiled
-from sim.cores import context as ctx
-from sim.cores.circular_buffer import check_open_reads
-from sim.cores.semaphores import l1_changed
-from sim.cores.threads import argument, charge
-from sim.cores.transfer_checks import check_l1
-from sim.memory import load_u8, store_8, store_64
-from sim.state import cores_of, threads_of
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.circular_buffer import check_open_reads
+from tensim.sim.cores.niu.transfer_checks import check_l1
+from tensim.sim.cores.semaphores import l1_changed
+from tensim.sim.cores.threads import argument, charge
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_u8, store_8, store_64
+from tensim.sim.engine.state import cores_of, threads_of
 
 FIRST_COMPUTE_SLOT, FIRST_OF_SECOND_PORT = 2, 3  # thread slots: BRISC, NCRISC, TRISC0, TRISC1, TRISC2
 FRACTION = 1024  # of a cycle: unit of the time that stores take

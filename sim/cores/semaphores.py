@@ -1,10 +1,10 @@
 """Waiting for a word of the own L1, and waking who waits when it changes (noc_semaphore_wait)."""
 
-from sim.compiled import compiled
-from sim.cores.faults import Fault
-from sim.cores.threads import argument, charge, fail, park, wake
-from sim.memory import load_u32
-from sim.state import PARKED, WAIT_SEMAPHORE, cores_of, threads_of
+from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.threads import argument, charge, fail, park, wake
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_u32
+from tensim.sim.engine.state import PARKED, WAIT_SEMAPHORE, cores_of, threads_of
 
 WAIT_EQUAL, WAIT_MIN = 0, 1
 

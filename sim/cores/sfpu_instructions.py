@@ -8,7 +8,7 @@ formats of the coefficients are those of the vendor's public instruction descrip
 no golden case shows them.
 """
 
-from sim.compiled import compiled
+from tensim.sim.engine.compiled import compiled
 
 GUARD_BITS = 3  # below the 24 bits of a significand while terms are added
 INFINITY, QUIET_NAN, WORMHOLE_NAN, SIGN = 0x7F800000, 0x7FC00000, 0x7F800001, 1 << 31

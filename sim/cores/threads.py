@@ -5,15 +5,15 @@ operation takes effect.  Plain code between two operations touches nothing anoth
 time and only its cycles are charged.
 """
 
-from sim import calendar as cal
-from sim.compiled import compiled
-from sim.cores import context as ctx
-from sim.cores.faults import Fault
-from sim.cores.noc_record import record_call, record_return
-from sim.cores.operations import Op
-from sim.coroutine import FINISHED, resume
-from sim.memory import load_i64, store_64
-from sim.state import (
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.niu.noc_record import record_call, record_return
+from tensim.sim.cores.operations import Op
+from tensim.sim.engine import event_heap as cal
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.coroutine import FINISHED, resume
+from tensim.sim.engine.memory import load_i64, store_64
+from tensim.sim.engine.state import (
     ENDED,
     FIFO_ENTRIES,
     N_REASONS,

@@ -1,6 +1,6 @@
 """One DRAM channel of the compiled lane, at the granularity of requests: endpoint, rows, data bus, refresh.
 
-It follows from the command-level model (`sim.dram.controller`), whose parameters it takes, by five simplifications:
+It follows from the command-level model (`tensim.sim.dram.controller`), whose parameters it takes, by five simplifications:
 - rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests of a
   direction use the data bus in the order of their arrival, but while one waits for its row, later ones of its direction
   fill the gap as far as they fit (the newest gap of the bus is kept), as under FR-FCFS;
@@ -19,9 +19,9 @@ inside are 1/256 cycles.
 
 import numpy as np
 
-from sim.compiled import compiled
-from sim.dram.timing import hashed_set
-from sim.errors import UsageError
+from tensim.sim.dram.timing import hashed_set
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.errors import UsageError
 
 TICKS = 256
 CHANNEL_DTYPE = np.dtype(

@@ -11,8 +11,8 @@ row), row: a stream changes the bank group with every burst.
 
 import numpy as np
 
-from sim.compiled import compiled
-from sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD, REF, REFB, WR, hashed_set
+from tensim.sim.dram.timing import ACT, MAX_BANKS, MAX_GROUPS, MAX_QUEUE, PRE, PREA, RD, REF, REFB, WR, hashed_set
+from tensim.sim.engine.compiled import compiled
 
 NEVER = 1 << 60
 LAST_KEY = 4 * NEVER

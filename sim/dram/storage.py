@@ -5,9 +5,9 @@ is touched, whatever the host's overcommit setting.  Compiled code takes new chu
 filled (`spare_chunks`).
 """
 
-from sim.compiled import compiled
-from sim.memory import copy_bytes, zero_bytes
-from sim.state import dram_chunks_of, spare_chunks_of
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import copy_bytes, zero_bytes
+from tensim.sim.engine.state import dram_chunks_of, spare_chunks_of
 
 
 @compiled()

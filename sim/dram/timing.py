@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from sim.compiled import compiled
-from sim.errors import UsageError
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.errors import UsageError
 
 ACT, PRE, PREA, RD, WR, REF, REFB = range(7)
 COMMANDS = ("ACT", "PRE", "PREA", "RD", "WR", "REF", "REFB")

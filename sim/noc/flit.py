@@ -9,14 +9,14 @@ of its class's VCs behind the wrap-around link (dateline) and back when it turns
 (Dally & Towles, Principles and Practices of Interconnection Networks, chapters 14 to 17).
 
 A node is a router with its NIU; the two NoCs of a chip are one network of two parts without a link between them.  The NIU
-has a queue per class, of which class 0 also carries multicasts (`sim.noc.flit_multicast`).  As in the packet model, requests
+has a queue per class, of which class 0 also carries multicasts (`tensim.sim.noc.flit_multicast`).  As in the packet model, requests
 stand in their target's NIU until they are answered, and a write waits in the network for room in its DRAM channel's queue.
 """
 
-from sim.compiled import compiled
-from sim.memory import lowest_bit
-from sim.noc.flit_multicast import NEW, add_output, cross_multicasts, last_tree, may_leave, new_tree
-from sim.noc.flit_network import (
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import lowest_bit
+from tensim.sim.noc.flit_multicast import NEW, add_output, cross_multicasts, last_tree, may_leave, new_tree
+from tensim.sim.noc.flit_network import (
     ANY,
     ARRIVED,
     BEGUN,

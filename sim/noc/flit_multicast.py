@@ -1,14 +1,14 @@
 """Multicasts in the flit model: a tree of reserved links, whose routers copy each flit to all branches in one cycle.
 
-A multicast at the front of its NIU's queue of requests reserves the multicast VC of all links of its tree at once, which takes
-as long as in the packet model; when another sender has one of them, it tries again after a random wait
-(`sim.noc.multicast.random_wait`).  A link is free again when the tail has left it, or stays reserved for the next packet of a
-linked one.  A reserved link carries the multicast's flits first.
+A multicast at the front of its NIU's queue of requests reserves the multicast VC of all links of its tree at once, which
+takes as long as in the packet model; when another sender has one of them, it tries again after a random wait
+(`tensim.sim.noc.multicast.random_wait`).  A link is free again when the tail has left it, or stays reserved for the next
+packet of a linked one.  A reserved link carries the multicast's flits first.
 """
 
-from sim.compiled import compiled
-from sim.memory import lowest_bit
-from sim.noc.flit_network import (
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import lowest_bit
+from tensim.sim.noc.flit_network import (
     ARRIVED,
     NONE,
     TREE_NODES,
@@ -24,7 +24,7 @@ from sim.noc.flit_network import (
     take_port,
     words_at,
 )
-from sim.noc.multicast import random_wait
+from tensim.sim.noc.multicast import random_wait
 
 NEW, RESERVED, GRANTED = 0, 1, 2
 

@@ -6,9 +6,9 @@ index needs to know.
 
 import numpy as np
 
-from sim.compiled import compiled
-from sim.noc.packet import LINK_DTYPE, PORT_TICKS
-from sim.tables import table
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.tables import table
+from tensim.sim.noc.packet import LINK_DTYPE, PORT_TICKS
 
 MESH, TORUS, CHIP = 0, 1, 2  # a chip's network is two unidirectional tori
 NONE = -1

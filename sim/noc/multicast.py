@@ -7,9 +7,9 @@ its path, 8 cycles per hop each way, and holds the sender's NIU until its tail h
 
 import numpy as np
 
-from sim.compiled import compiled
-from sim.noc.packet import HELD, MAX_ROUTE, occupancy
-from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.noc.packet import HELD, MAX_ROUTE, occupancy
+from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
 
 PATH_TAKEN = -2
 

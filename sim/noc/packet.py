@@ -33,10 +33,10 @@ Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 
 import numpy as np
 
-from sim.compiled import compiled
-from sim.errors import UsageError
-from sim.memory import in_cache_lines, lowest_bit, zeros_in_cache_lines
-from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import in_cache_lines, lowest_bit, zeros_in_cache_lines
+from tensim.sim.errors import UsageError
+from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096

@@ -4,7 +4,7 @@ NoC 0 runs +x and +y and routes x first, then y; NoC 1 runs -y and -x and routes
 A tile is y * width + x in NoC-0 physical coordinates.  Its four output links per NoC: NIU to router, x, y, router to NIU.
 """
 
-from sim.compiled import compiled
+from tensim.sim.engine.compiled import compiled
 
 INJECT, X_OUT, Y_OUT, EJECT = 0, 1, 2, 3
 LINKS_PER_TILE = 4

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.noc import flit
-from sim.noc.flit_network import PACKET, build
+from tensim.sim.noc import flit
+from tensim.sim.noc.flit_network import PACKET, build
 
 WARM_UP, MEASURED = 0.2, 0.8  # shares of the run between which packets count
 

@@ -3,9 +3,9 @@
 import pytest
 import yaml
 
-from sim.arch import architectures, load_arch
-from sim.arch.loader import DIRECTORY
-from sim.errors import UsageError
+from tensim.sim.arch import architectures, load_arch
+from tensim.sim.arch.loader import DIRECTORY
+from tensim.sim.errors import UsageError
 
 HOP = {"value": 4, "unit": "cycles", "conf": "measured", "src": "our own card"}
 

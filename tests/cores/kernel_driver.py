@@ -5,8 +5,8 @@ It has one core with L1, circular buffers without blocking, no NoC; it records e
 
 import numpy as np
 
-from sim.cores import context as ctx
-from sim.cores.operations import Op, Role
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.operations import Op, Role
 
 L1_BYTES = 1 << 16
 SEMAPHORES = 0x100

@@ -2,13 +2,13 @@
 
 import pytest
 
-import host_api as tt
-from sim import statistics
-from sim.arch import load_arch
+import tensim as tt
+from tensim.sim.arch import load_arch
+from tensim.sim.chip import statistics
 
 FEW, MANY, UNROLL = 4, 20, 16
 LOOP = 2  # cycles of a round without statements
-TEMPLATE = """from host_api.kernel_api import *
+TEMPLATE = """from tensim.kernel_api import *
 
 
 @device_function

@@ -6,7 +6,7 @@ from math import floor
 import numpy as np
 import pytest
 
-from sim.cores.sfpu_instructions import (
+from tensim.sim.cores.sfpu_instructions import (
     FP16_3_ENTRIES,
     FP16_6_ENTRIES_TO_3,
     FP16_6_ENTRIES_TO_4,

@@ -6,7 +6,7 @@ It knows nothing of the scheduler: it reads the list of commands and the paramet
 import math
 from itertools import pairwise
 
-from sim.dram.timing import COMMANDS
+from tensim.sim.dram.timing import COMMANDS
 
 
 class Rules:

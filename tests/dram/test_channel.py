@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.arch import load_arch
-from sim.dram.channel import TICKS, build_banks, build_channels, build_dram_params, dram_access
-from sim.errors import UsageError
+from tensim.sim.arch import load_arch
+from tensim.sim.dram.channel import TICKS, build_banks, build_channels, build_dram_params, dram_access
+from tensim.sim.errors import UsageError
 
 LATER = 150  # cycles: past the refresh window at the start of time
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from conformance import violations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.arch import architectures, load_arch
-from sim.dram.controller import COMMAND_DTYPE, STARVED, build_controller, locate, serve
-from sim.dram.timing import ACT, COMMANDS, PRE, RD, REF, REFB, WR, build_timing, clock_ns
-from sim.errors import UsageError
+from tensim.sim.arch import architectures, load_arch
+from tensim.sim.dram.controller import COMMAND_DTYPE, STARVED, build_controller, locate, serve
+from tensim.sim.dram.timing import ACT, COMMANDS, PRE, RD, REF, REFB, WR, build_timing, clock_ns
+from tensim.sim.errors import UsageError
+from tests.dram.conformance import violations
 
 NAMES = architectures()
 

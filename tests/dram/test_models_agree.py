@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.arch import architectures, load_arch
-from sim.dram.channel import build_banks, build_channels, build_dram_params, dram_access
-from sim.dram.controller import COMMAND_DTYPE, build_controller, serve
-from sim.dram.timing import build_timing, clock_ns
+from tensim.sim.arch import architectures, load_arch
+from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params, dram_access
+from tensim.sim.dram.controller import COMMAND_DTYPE, build_controller, serve
+from tensim.sim.dram.timing import build_timing, clock_ns
 
 TOTAL = 4 << 20  # bytes
 

@@ -3,15 +3,15 @@
 import sys
 
 import pytest
-from fake_chip import fake_module
 
-import host_api as tt
+import tensim as tt
+from tests.host_api.fake_chip import fake_module
 
 
 @pytest.fixture
 def fake(monkeypatch):
     """From here on `create_device` opens fake chips."""
-    monkeypatch.setitem(sys.modules, "sim.chip", fake_module())
+    monkeypatch.setitem(sys.modules, "tensim.sim.chip.chip", fake_module())
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from sim.errors import DeadlockError, UsageError
+from tensim.sim.errors import DeadlockError, UsageError
 
 
 class FakeKernel:
@@ -24,7 +24,7 @@ class FakeKernel:
 
 
 class FakeChip:
-    """The part of `sim.chip.Chip` that the executor and the environment use."""
+    """The part of `tensim.sim.chip.chip.Chip` that the executor and the environment use."""
 
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
         self.arch, self.now, self.n_workers = arch, 0, len(arch.worker_coords)
@@ -94,5 +94,5 @@ class FakeChip:
 
 
 def fake_module():
-    """A stand-in for `sim.chip`."""
+    """A stand-in for `tensim.sim.chip.chip`."""
     return SimpleNamespace(Chip=FakeChip)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import host_api as tt
-from sim.allocator import Allocator
-from sim.errors import ProgramError, UsageError
+import tensim as tt
+from tensim.sim.errors import ProgramError, UsageError
+from tensim.sim.host.allocator import Allocator
 
 
 def interleaved(device, pages, page=1024, kind=tt.BufferType.DRAM, **options):
@@ -178,10 +178,10 @@ def test_column_major_shards(device):
 def test_sharded_round_trip(tensor, shard):
     import sys
 
-    from fake_chip import fake_module
+    from tests.host_api.fake_chip import fake_module
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "sim.chip", fake_module())
+        patch.setitem(sys.modules, "tensim.sim.chip.chip", fake_module())
         with tt.create_device(0, arch="blackhole") as device:
             buffer = sharded(device, tensor, shard, (9, 9), tt.TensorMemoryLayout.BLOCK_SHARDED)
             data = noise(buffer.size)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import host_api as tt
-from sim.errors import CycleLimitError, DeadlockError, ProgramError
+import tensim as tt
+from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError
 
 RECORD = """
 @kernel

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-import host_api as tt
-from sim.cores import host_formats
-from sim.errors import UsageError
+import tensim as tt
+from tensim.sim.cores.numerics import host_formats
+from tensim.sim.errors import UsageError
 
 LAYOUTS = list(tt.TensorLayoutType)
 

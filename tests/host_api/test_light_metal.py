@@ -11,15 +11,15 @@ import sys
 import numpy as np
 import pytest
 
-import host_api as tt
-from examples import EXAMPLES, Options, get_example, run_example
-from host_api.kernel_api import *
-from host_api.light_metal import LightMetalReplay, ReplayOptions, compare, verified
-from sim import commands as c
-from sim.errors import UsageError
-from sim.statistics import program_cycles
-from traces.flat import Node
-from traces.light_metal_write import BinaryWriter
+import tensim as tt
+from tensim.examples import EXAMPLES, Options, get_example, run_example
+from tensim.kernel_api import *
+from tensim.light_metal import LightMetalReplay, ReplayOptions, compare, verified
+from tensim.sim.chip.statistics import program_cycles
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.light_metal.write import BinaryWriter
 
 WORDS = np.arange(16, dtype=np.uint32)
 
@@ -351,7 +351,7 @@ def test_a_trace_is_embedded_and_replayed(device, programs):
 LOAD = """
 import sys
 import numpy as np
-import host_api as tt
+import tensim as tt
 device = tt.create_device(0, trace_region_size=4096)
 queue = device.command_queue(0)
 config = tt.InterleavedBufferConfig(device=device, size=64, page_size=64)
@@ -578,8 +578,8 @@ def _with_a_buffer_first(open_devices):
 
 REPLAY = """
 import json, sys
-from host_api.light_metal import LightMetalReplay
-from sim.statistics import program_cycles
+from tensim.light_metal import LightMetalReplay
+from tensim.sim.chip.statistics import program_cycles
 replay = LightMetalReplay(sys.argv[1])
 replay.execute()
 chip = replay.chips[0]

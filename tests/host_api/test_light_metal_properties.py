@@ -5,10 +5,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import host_api as tt
-from host_api.kernel_api import *
-from host_api.light_metal import LightMetalReplay, differences, verified
-from sim.statistics import program_cycles
+import tensim as tt
+from tensim.kernel_api import *
+from tensim.light_metal import LightMetalReplay, differences, verified
+from tensim.sim.chip.statistics import program_cycles
 
 PAGE, PAGES = 64, 8
 SIZE = PAGE * PAGES

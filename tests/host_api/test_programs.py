@@ -3,10 +3,10 @@
 import gc
 
 import pytest
-from fake_chip import FakeKernel
 
-import host_api as tt
-from sim.errors import ProgramError, UsageError
+import tensim as tt
+from tensim.sim.errors import ProgramError, UsageError
+from tests.host_api.fake_chip import FakeKernel
 
 ALL = tt.CoreRange((0, 0), (3, 3))
 TILE = 2048

@@ -3,12 +3,12 @@
 import threading
 
 import pytest
-from fake_chip import FakeKernel
 
-import host_api as tt
-from sim import commands
-from sim.environment import FS_PER_NS
-from sim.errors import DeadlockError, ProgramError, UsageError
+import tensim as tt
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import DeadlockError, ProgramError, UsageError
+from tensim.sim.host import commands
+from tests.host_api.fake_chip import FakeKernel
 
 US = 1000 * FS_PER_NS
 PAGE = 1024
@@ -110,7 +110,7 @@ def test_bandwidth_through_the_queue(device, page, write, gb_per_s):
 
 
 def test_a_full_issue_queue_blocks_the_host(fake):
-    from sim.arch import load_arch
+    from tensim.sim.arch import load_arch
 
     arch = load_arch("wormhole_b0", {"dispatch.issue_queue_bytes": 64 * PAGE})
     with tt.create_device(0, arch=arch) as device:

@@ -5,18 +5,18 @@ import warnings
 
 import numpy as np
 import pytest
-from fake_chip import FakeKernel
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import host_api as tt
+import tensim as tt
 from bench import trace as bench
-from sim import commands
-from sim.arch import load_arch
-from sim.commands import ComputeParameters, DataMovementParameters
-from sim.environment import FS_PER_NS
-from sim.errors import ProgramError, TensimWarning, UsageError
-from sim.trace import page_size
+from tensim.sim.arch import load_arch
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.errors import ProgramError, TensimWarning, UsageError
+from tensim.sim.host import commands
+from tensim.sim.host.commands import ComputeParameters, DataMovementParameters
+from tensim.sim.host.frozen_program import page_size
+from tests.host_api.fake_chip import FakeKernel
 
 PAGE = 1024
 REGION = 65536
@@ -798,7 +798,7 @@ def random_words(seed):
     return np.random.default_rng(seed).integers(0, 1 << 32, PAGES * 16, np.uint32)
 
 
-@pytest.mark.filterwarnings("ignore::sim.errors.TensimWarning")
+@pytest.mark.filterwarnings("ignore::tensim.sim.errors.TensimWarning")
 def test_traced_equals_eager_bits_and_loops(chip):
     source, middle, eager, target = small_buffers(chip, 4)
     queue = chip.command_queue(0)
@@ -821,7 +821,7 @@ def test_traced_equals_eager_bits_and_loops(chip):
     tt.release_trace(chip, trace)
 
 
-@pytest.mark.filterwarnings("ignore::sim.errors.TensimWarning")
+@pytest.mark.filterwarnings("ignore::tensim.sim.errors.TensimWarning")
 def test_every_replay_writes_semaphores_and_circular_buffers_anew(chip):
     queue, core = chip.command_queue(0), tt.CoreCoord(1, 1)
     out = l1_buffer(chip, 64)

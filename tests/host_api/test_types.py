@@ -2,8 +2,8 @@
 
 import pytest
 
-import host_api as tt
-from sim.errors import UsageError
+import tensim as tt
+from tensim.sim.errors import UsageError
 
 
 def test_ranges():

@@ -1,9 +1,9 @@
-"""The rules of `sim.noc.packet` in plain Python: a dictionary per link, an object per packet, a heap of events."""
+"""The rules of `tensim.sim.noc.packet` in plain Python: a dictionary per link, an object per packet, a heap of events."""
 
 import heapq
 from math import inf
 
-from sim.noc.topology import EJECT, INJECT, X_OUT, Y_OUT
+from tensim.sim.noc.topology import EJECT, INJECT, X_OUT, Y_OUT
 
 
 def route_of(width, height, noc, source, target):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.noc import flit, traffic
-from sim.noc.flit_network import CHIP, MESH, PACKET, TORUS, build, build_chip
-from sim.noc.topology import hops
+from tensim.sim.noc import flit, traffic
+from tensim.sim.noc.flit_network import CHIP, MESH, PACKET, TORUS, build, build_chip
+from tensim.sim.noc.topology import hops
 
 WIDTH, HEIGHT = 10, 12  # tiles of a Wormhole
 NODES = WIDTH * HEIGHT

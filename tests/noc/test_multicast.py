@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.arch import load_arch
-from sim.noc.multicast import PATH_TAKEN, send_multicast
-from sim.noc.packet import (
+from tensim.sim.arch import load_arch
+from tensim.sim.noc.multicast import PATH_TAKEN, send_multicast
+from tensim.sim.noc.packet import (
     PACKET_DTYPE,
     REQUEST,
     build_links,

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.packet import ONE_CYCLE, TRAFFIC, send
-from sim.arch import load_arch
-from sim.errors import UsageError
-from sim.noc.packet import (
+from tensim.sim.arch import load_arch
+from tensim.sim.errors import UsageError
+from tensim.sim.noc.packet import (
     HELD,
     LINK_DTYPE,
     PACKET_DTYPE,
@@ -20,7 +20,7 @@ from sim.noc.packet import (
     head_event,
     prepare,
 )
-from sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index
+from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index
 from tests.noc.packet_reference import Reference
 
 ARCHES = ["wormhole_b0", "blackhole", "grayskull"]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sim.arch import load_arch
-from sim.chip import Chip
-from sim.errors import UsageError
-from sim.noc_replay import EVENT, NO_END, EventKind, replay
+from tensim.sim.arch import load_arch
+from tensim.sim.chip.chip import Chip
+from tensim.sim.chip.noc_replay import EVENT, NO_END, EventKind, replay
+from tensim.sim.errors import UsageError
 
 NAMES = ("wormhole_b0", "blackhole")
 NONE = -1

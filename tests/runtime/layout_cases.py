@@ -5,9 +5,9 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-import host_api as tt
-from host_api.runtime.dtypes import DType
-from host_api.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
+import tensim as tt
+from tensim.runtime.dtypes import DType
+from tensim.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
 
 GRID = tt.CoreRangeSet([tt.CoreRange((0, 0), (7, 7))])
 BANKS = tt.CoreRangeSet([tt.CoreRange((0, 0), (11, 0))])

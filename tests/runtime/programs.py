@@ -3,9 +3,9 @@
 
 import numpy as np
 
-import host_api as tt
-from host_api.kernel_api import *
-from host_api.runtime import (
+import tensim as tt
+from tensim.kernel_api import *
+from tensim.runtime import (
     Binary,
     DType,
     Layout,
@@ -17,7 +17,7 @@ from host_api.runtime import (
     TensorInfo,
     Variant,
 )
-from sim.cores.data_format import DataFormat
+from tensim.sim.cores.numerics.data_format import DataFormat
 
 COUNT = 64
 DESC = TensorDesc((COUNT,), DType.U32)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import CORE, DESC, DRAM, adder, build, ideal, info, pair_program, set_buffers, subtracter, vector
 
-import host_api as tt
-from host_api.runtime import (
+import tensim as tt
+from tensim.runtime import (
     Affinity,
     Binary,
     DType,
@@ -32,11 +31,24 @@ from host_api.runtime import (
     submit,
     to_layout,
 )
-from host_api.runtime.binary_files import schema_hash
-from host_api.runtime.errors import NoVariant, ReplayMismatch
-from sim.errors import BinaryError, UsageError
-from traces.light_metal_verify import problems_of
-from traces.light_metal_write import sealed
+from tensim.runtime.binary_files import schema_hash
+from tensim.runtime.errors import NoVariant, ReplayMismatch
+from tensim.sim.errors import BinaryError, UsageError
+from tensim.traces.light_metal.verify import problems_of
+from tensim.traces.light_metal.write import sealed
+from tests.runtime.programs import (
+    CORE,
+    DESC,
+    DRAM,
+    adder,
+    build,
+    ideal,
+    info,
+    pair_program,
+    set_buffers,
+    subtracter,
+    vector,
+)
 
 HERE = Path(__file__).parent
 CHIP_ONLY = (Variant("sim", build(False, 700)),)

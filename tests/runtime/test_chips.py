@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from programs import DRAM, adder, ideal, info, pair_program, vector
 
-from host_api.runtime import (
+from tensim.runtime import (
     ANY,
     Affinity,
     Binary,
@@ -21,7 +20,7 @@ from host_api.runtime import (
     to_layout,
     wait,
 )
-from host_api.runtime.errors import (
+from tensim.runtime.errors import (
     AffinityConflict,
     DeviceConfigConflict,
     DeviceNotFound,
@@ -29,11 +28,12 @@ from host_api.runtime.errors import (
     NoRoute,
     SpecSyntax,
 )
-from host_api.runtime.meshes import Replicate, Shard, distribute, gather
-from host_api.runtime.systems import ChipConfig
-from host_api.runtime.transfers import pin, transfer
-from sim.errors import UsageError
-from sim.topology import HOST, Link
+from tensim.runtime.meshes import Replicate, Shard, distribute, gather
+from tensim.runtime.systems import ChipConfig
+from tensim.runtime.transfers import pin, transfer
+from tensim.sim.errors import UsageError
+from tensim.sim.host.topology import HOST, Link
+from tests.runtime.programs import DRAM, adder, ideal, info, pair_program, vector
 
 US = 1000
 N = 8
@@ -59,7 +59,7 @@ PIPE = [*both_ways(HOST, "chip0", us=20), *both_ways(HOST, "chip1", us=30), *bot
 
 def stage(us):
     """A program that is known by its time."""
-    from host_api.runtime import ProgramInfo, Variant
+    from tensim.runtime import ProgramInfo, Variant
 
     face = info("x", BIG), info("y", BIG)
     return Binary([ProgramInfo("stage", face[:1], face[1:], (Variant("host", function=lambda x: x, cost_ns=us * US),))])

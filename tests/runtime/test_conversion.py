@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from programs import ideal
 
-import host_api as tt
-from host_api.runtime import DType, Interleaved, Layout, MemSpace, Sharded, Tensor, plan_layout, to_layout, wait
-from host_api.runtime.errors import LayoutUnsupported
-from host_api.runtime.planner import HOST
+import tensim as tt
+from tensim.runtime import DType, Interleaved, Layout, MemSpace, Sharded, Tensor, plan_layout, to_layout, wait
+from tensim.runtime.errors import LayoutUnsupported
+from tensim.runtime.planner import HOST
+from tests.runtime.programs import ideal
 
 GRID = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(1, 1))
 SPACES = [MemSpace.DRAM, MemSpace.L1]

@@ -5,14 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-import host_api as tt
-from host_api.kernel_api import *  # noqa: F403
-from host_api.kernel_api import kernel
-from host_api.runtime import Counters, System, SystemConfig, Tensor, counter_names, to_layout, wait
-from host_api.runtime.counters import REDUCTIONS, UNITS, parse_counter
-from host_api.runtime.errors import UnknownCounter
-from host_api.runtime.layouts import Layout, MemSpace
-from sim.errors import UsageError
+import tensim as tt
+from tensim.kernel_api import *  # noqa: F403
+from tensim.kernel_api import kernel
+from tensim.runtime import Counters, System, SystemConfig, Tensor, counter_names, to_layout, wait
+from tensim.runtime.counters import REDUCTIONS, UNITS, parse_counter
+from tensim.runtime.errors import UnknownCounter
+from tensim.runtime.layouts import Layout, MemSpace
+from tensim.sim.errors import UsageError
 
 CORES, WRITES, SIZE = 4, 5, 1024  # cores in a row write into the L1 of core (0, 1)
 EVERY = [name for name in counter_names() if name.startswith("sim.")]
@@ -113,7 +113,7 @@ def test_what_the_other_units_count(measured):
     assert value["sim.riscv.stall"] > 0 and value["sim.dram.read_bytes"] == 0
     for device in devices:
         lived = device.system.host_ns - device.opened_ns
-        parts = [counters.raw()[f"sim.queue.{part}"][device.number] for part in ("busy", "wait", "idle")]
+        parts = [counters.raw()[f"tensim.sim.host.queue.{part}"][device.number] for part in ("busy", "wait", "idle")]
         assert parts[0][0] >= 0 and sum(parts)[0] <= lived
 
 

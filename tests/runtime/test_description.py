@@ -5,10 +5,9 @@ import dataclasses
 import json
 
 import pytest
-from programs import DRAM, adder, info, pair_program
 
-import host_api as tt
-from host_api.runtime import (
+import tensim as tt
+from tensim.runtime import (
     Binary,
     DType,
     Layout,
@@ -21,10 +20,11 @@ from host_api.runtime import (
     check,
     describe,
 )
-from host_api.runtime.description import describe_declared
-from host_api.runtime.errors import BinaryIncompatible
-from sim.arch.loader import load_arch
-from sim.errors import UsageError
+from tensim.runtime.description import describe_declared
+from tensim.runtime.errors import BinaryIncompatible
+from tensim.sim.arch.loader import load_arch
+from tensim.sim.errors import UsageError
+from tests.runtime.programs import DRAM, adder, info, pair_program
 
 CHIP_ONLY = (Variant("sim", build=lambda device, inputs, outputs: None),)
 

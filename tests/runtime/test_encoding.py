@@ -9,13 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from layout_cases import DTYPES, SHAPES, descs, device_layouts, host_layouts, layouts, noise, shapes, small_integers
 
-from host_api.runtime.dtypes import DType, cast
-from host_api.runtime.encoding import convert, decode, encode
-from host_api.runtime.errors import LayoutMismatch
-from host_api.runtime.layouts import OOB_VALUES, Layout, MemSpace, TensorDesc
-from sim.cores import host_formats
+from tensim.runtime.dtypes import DType, cast
+from tensim.runtime.encoding import convert, decode, encode
+from tensim.runtime.errors import LayoutMismatch
+from tensim.runtime.layouts import OOB_VALUES, Layout, MemSpace, TensorDesc
+from tensim.sim.cores.numerics import host_formats
+from tests.runtime.layout_cases import (
+    DTYPES,
+    SHAPES,
+    descs,
+    device_layouts,
+    host_layouts,
+    layouts,
+    noise,
+    shapes,
+    small_integers,
+)
 
 F32, BF16, I32, U32, U16, U8, BFP8, BFP4 = (
     DType(n) for n in ("f32", "bf16", "i32", "u32", "u16", "u8", "bfp8", "bfp4")

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import host_api as tt
+import tensim as tt
 from bench import runtime
-from host_api.kernel_api import *  # noqa: F403
-from host_api.kernel_api import kernel, riscv_wait
-from host_api.runtime import (
+from tensim.kernel_api import *  # noqa: F403
+from tensim.kernel_api import kernel, riscv_wait
+from tensim.runtime import (
     Binary,
     DType,
     Layout,
@@ -24,8 +24,8 @@ from host_api.runtime import (
     evaluate,
     to_layout,
 )
-from host_api.runtime.errors import UnknownCounter
-from sim.errors import UsageError
+from tensim.runtime.errors import UnknownCounter
+from tensim.sim.errors import UsageError
 
 DESC = TensorDesc((32, 32), DType.F32)
 DRAM, TILES = Layout(MemSpace.DRAM), Layout(MemSpace.DRAM, "tile")

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from programs import DESC, DRAM, adder, ideal, vector
 
-from host_api.runtime import Event, System, SystemConfig, Tensor, submit, to_layout, to_layout_into, wait
-from host_api.runtime.errors import BadQueueMask, CommandFailed, Deadlock, RaceDetected, WaitTimeout
-from sim.errors import UsageError
+from tensim.runtime import Event, System, SystemConfig, Tensor, submit, to_layout, to_layout_into, wait
+from tensim.runtime.errors import BadQueueMask, CommandFailed, Deadlock, RaceDetected, WaitTimeout
+from tensim.sim.errors import UsageError
+from tests.runtime.programs import DESC, DRAM, adder, ideal, vector
 
 BUSY = 4000  # cycles, ns on Wormhole
 

@@ -5,13 +5,13 @@ import json
 
 import numpy as np
 import pytest
-from programs import CORE, COUNT, DESC, DRAM, adder, combine, ideal, vector
 
-import host_api as tt
-from host_api.runtime import BinaryBuilder, Tensor, hooks, submit, to_layout, wait
-from host_api.runtime import errors as runtime_errors
-from sim.cores.data_format import DataFormat
-from sim.errors import TensimError, UsageError
+import tensim as tt
+from tensim.runtime import BinaryBuilder, Tensor, hooks, submit, to_layout, wait
+from tensim.runtime import errors as runtime_errors
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.errors import TensimError, UsageError
+from tests.runtime.programs import CORE, COUNT, DESC, DRAM, adder, combine, ideal, vector
 
 
 @pytest.fixture

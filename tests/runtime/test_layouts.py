@@ -3,14 +3,14 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from layout_cases import BANKS, DTYPES, GRID, SHAPES, device_layouts, small_integers
 
-import host_api as tt
-from host_api.runtime.dtypes import ALIASES, DType, cast, dtype_of
-from host_api.runtime.encoding import decode, encode
-from host_api.runtime.errors import LayoutUnsupported
-from host_api.runtime.layouts import Layout, MemSpace, Sharded, TensorDesc
-from sim.cores.data_format import tile_size
+import tensim as tt
+from tensim.runtime.dtypes import ALIASES, DType, cast, dtype_of
+from tensim.runtime.encoding import decode, encode
+from tensim.runtime.errors import LayoutUnsupported
+from tensim.runtime.layouts import Layout, MemSpace, Sharded, TensorDesc
+from tensim.sim.cores.numerics.data_format import tile_size
+from tests.runtime.layout_cases import BANKS, DTYPES, GRID, SHAPES, device_layouts, small_integers
 
 F32, BF16, U8, BFP8 = DType.F32, DType.BF16, DType.U8, DType.BFP8
 L1, DRAM, HOST = MemSpace.L1, MemSpace.DRAM, MemSpace.HOST

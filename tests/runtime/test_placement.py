@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host_api.runtime.errors import AffinityConflict, BadQueueMask, UnresolvedPromise
-from host_api.runtime.placement import (
+from tensim.runtime.errors import AffinityConflict, BadQueueMask, UnresolvedPromise
+from tensim.runtime.placement import (
     ANY,
     Affinity,
     Optimal,
@@ -19,7 +19,7 @@ from host_api.runtime.placement import (
     queue_mask,
     resolve,
 )
-from sim.errors import UsageError
+from tensim.sim.errors import UsageError
 
 
 class Device:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from layout_cases import BANKS, GRID, descs, device_layouts, distribution, host_layouts, layouts, noise
 
-from host_api.runtime.dtypes import DType
-from host_api.runtime.encoding import convert, decode, encode
-from host_api.runtime.errors import LayoutUnsupported
-from host_api.runtime.layouts import OOB_VALUES, Layout, MemSpace, Sharded, TensorDesc
-from host_api.runtime.planner import HOST, Capabilities, Costs, Step, apply_host_step, plan_conversion
+from tensim.runtime.dtypes import DType
+from tensim.runtime.encoding import convert, decode, encode
+from tensim.runtime.errors import LayoutUnsupported
+from tensim.runtime.layouts import OOB_VALUES, Layout, MemSpace, Sharded, TensorDesc
+from tensim.runtime.planner import HOST, Capabilities, Costs, Step, apply_host_step, plan_conversion
+from tests.runtime.layout_cases import BANKS, GRID, descs, device_layouts, distribution, host_layouts, layouts, noise
 
 F32, BF16, I32, U8, BFP8, BFP2 = (DType(n) for n in ("f32", "bf16", "i32", "u8", "bfp8", "bfp2"))
 L1, DRAM = MemSpace.L1, MemSpace.DRAM

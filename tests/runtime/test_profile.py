@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from host_api.runtime import Layout, MemSpace, System, Tensor, to_layout, wait
-from sim.errors import UsageError
+from tensim.runtime import Layout, MemSpace, System, Tensor, to_layout, wait
+from tensim.sim.errors import UsageError
 
 X = np.zeros((64, 64), np.float32)
 DRAM = Layout(MemSpace.DRAM)

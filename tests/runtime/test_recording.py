@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from programs import COUNT, DESC, DRAM, adder, build, ideal, info, pair_program, subtracter, vector
 
-from host_api.light_metal import LightMetalReplay
-from host_api.runtime import (
+from tensim.light_metal import LightMetalReplay
+from tensim.runtime import (
     Binary,
     Event,
     Layout,
@@ -21,12 +20,13 @@ from host_api.runtime import (
     to_layout,
     wait,
 )
-from host_api.runtime.errors import CommandFailed, ReplayMismatch
-from host_api.runtime.meshes import Replicate, distribute
-from host_api.runtime.transfers import transfer
-from sim.errors import BinaryError, UsageError
-from sim.topology import HOST, Link
-from traces.light_metal_verify import open_verified
+from tensim.runtime.errors import CommandFailed, ReplayMismatch
+from tensim.runtime.meshes import Replicate, distribute
+from tensim.runtime.transfers import transfer
+from tensim.sim.errors import BinaryError, UsageError
+from tensim.sim.host.topology import HOST, Link
+from tensim.traces.light_metal.verify import open_verified
+from tests.runtime.programs import COUNT, DESC, DRAM, adder, build, ideal, info, pair_program, subtracter, vector
 
 US = 1000
 N = 8
@@ -272,7 +272,7 @@ def test_t37_on_other_devices(pair):
 
 
 def test_t37_a_changed_time_is_a_mismatch(tmp_path):
-    from host_api.runtime import recording
+    from tensim.runtime import recording
 
     class Late(recording.Recorder):
         def _span(self, span, host_work):
@@ -350,13 +350,13 @@ def test_a_recording_that_fails_leaves_no_file(tmp_path):
 
 
 def test_a_span_that_points_nowhere(tmp_path, pair):
-    from traces.flat import Node
+    from tensim.traces.flatbuffers.tables import Node
 
     path, _ = pair
     binary = open_verified(path.read_bytes())
     assert binary.reader.root("spans").spans[0].command < len(binary)
 
-    from host_api.runtime import recording
+    from tensim.runtime import recording
 
     class Wrong(recording.Recorder):
         def _span(self, span, host_work):

@@ -7,9 +7,9 @@ and readback D over PCIe, a program of R on the chip.
 import numpy as np
 import pytest
 
-import host_api as tt
-from host_api.kernel_api import kernel, riscv_wait
-from host_api.runtime import (
+import tensim as tt
+from tensim.kernel_api import kernel, riscv_wait
+from tensim.runtime import (
     Binary,
     DType,
     Layout,

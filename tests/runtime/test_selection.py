@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host_api.runtime import specs
-from host_api.runtime.errors import DeviceConfigConflict, DeviceNotFound
-from host_api.runtime.selection import DeviceInfo, select
-from host_api.runtime.specs import Fallback, NoneTerm, Target, parse_devices, register_alias
-from sim.errors import TensimWarning
+from tensim.runtime import specs
+from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
+from tensim.runtime.selection import DeviceInfo, select
+from tensim.runtime.specs import Fallback, NoneTerm, Target, parse_devices, register_alias
+from tensim.sim.errors import TensimWarning
 
 
 def inventory(*kinds):

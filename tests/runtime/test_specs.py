@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host_api.runtime import specs
-from host_api.runtime.errors import SpecSyntax
-from host_api.runtime.specs import (
+from tensim.runtime import specs
+from tensim.runtime.errors import SpecSyntax
+from tensim.runtime.specs import (
     Alias,
     Fallback,
     NamedSpec,
@@ -17,7 +17,7 @@ from host_api.runtime.specs import (
     parse_devices,
     register_alias,
 )
-from sim.errors import UsageError
+from tensim.sim.errors import UsageError
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import COUNT, DESC, DRAM, adder, ideal, info, pair_program, subtracter, vector
 
-from host_api.runtime import (
+from tensim.runtime import (
     Binary,
     DType,
     Layout,
@@ -24,7 +23,7 @@ from host_api.runtime import (
     to_layout,
     wait,
 )
-from host_api.runtime.errors import (
+from tensim.runtime.errors import (
     CommandFailed,
     EmbeddedTransfer,
     LayoutMismatch,
@@ -37,7 +36,8 @@ from host_api.runtime.errors import (
     UseAfterDonate,
     UseAfterFree,
 )
-from sim.errors import UsageError
+from tensim.sim.errors import UsageError
+from tests.runtime.programs import COUNT, DESC, DRAM, adder, ideal, info, pair_program, subtracter, vector
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.arch import load_arch
-from sim.errors import UsageError
-from sim.noc_replay import NO_END, EventKind
-from traces.noc_events import TYPES, read_recordings
+from tensim.sim.arch import load_arch
+from tensim.sim.chip.noc_replay import NO_END, EventKind
+from tensim.sim.errors import UsageError
+from tensim.traces.noc_events import TYPES, read_recordings
 
 ARCH = load_arch("wormhole_b0")
 DRAM = (0, 11)  # bank 0

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from host_api.cli import main
+from tensim.cli.main import main
 
 ROW = {
     "arch": "wormhole_b0", "pattern": "ONE_TO_ONE", "direction": "write", "memory": "L1", "mechanism": "UNICAST",

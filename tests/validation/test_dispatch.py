@@ -2,9 +2,9 @@
 
 import pytest
 
-from validation import dispatch
-from validation.dispatch_programs import Shape
-from validation.rows import Row, Skip
+from tensim.validation.dispatch import rows as dispatch
+from tensim.validation.dispatch.programs import Shape
+from tensim.validation.rows import Row, Skip
 
 PROGRAM = {
     "arch": "wormhole_b0", "configuration": "brisc_only_trace", "kernel_or_payload_bytes": "256", "repetition": "0",

@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from host_api.noc_replay_cli import read_all, replay_all
-from sim.arch import load_arch
-from sim.errors import UsageError
-from validation.baseline import ENOUGH, figures_of, regressions, write_baseline
-from validation.everything import Line, lines_of, run_folders, selections_of, tables_of
-from validation.rows import Case, Row
-from validation.sample_rows import PER_CHIP, draw, write_sample
+from tensim.cli.noc_replay import read_all, replay_all
+from tensim.sim.arch import load_arch
+from tensim.sim.errors import UsageError
+from tensim.validation.baseline import ENOUGH, figures_of, regressions, write_baseline
+from tensim.validation.everything import Line, lines_of, run_folders, selections_of, tables_of
+from tensim.validation.rows import Case, Row
+from tensim.validation.sample_rows import PER_CHIP, draw, write_sample
 
 EXP = ("chip", "dim0", "dim1", "dim2", "dim3", "tiles", "dtype", "input_memory", "median_ns")
 

@@ -6,11 +6,12 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from host_api.cli import main
-from sim.arch import load_arch
-from sim.cores.data_format import DataFormat
-from validation import gemm, gemm_blocks
-from validation.rows import Row, Skip
+from tensim.cli.main import main
+from tensim.sim.arch import load_arch
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.validation.gemm import blocks as gemm_blocks
+from tensim.validation.gemm import rows as gemm
+from tensim.validation.rows import Row, Skip
 
 STATED = {
     "report_generation": "2026-07", "chip": "N150", "config_mode": "manual", "M": "512", "K": "512", "N": "512",

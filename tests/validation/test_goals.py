@@ -2,7 +2,7 @@
 
 import pytest
 
-from validation.goals import GOALS, Goal, Verdict, judge
+from tensim.validation.goals import GOALS, Goal, Verdict, judge
 
 
 def rows_of(group, *errors):

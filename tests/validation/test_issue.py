@@ -2,9 +2,10 @@
 
 import pytest
 
-from validation import compute, issue
-from validation.issue_kernels import PROBES
-from validation.rows import Row, Skip
+from tensim.validation.compute import rows as compute
+from tensim.validation.issue import rows as issue
+from tensim.validation.issue.kernels import PROBES
+from tensim.validation.rows import Row, Skip
 
 
 def probe(name, phase="r", unit="RV", threads="1", thread="1"):

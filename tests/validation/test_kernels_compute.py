@@ -2,9 +2,9 @@
 
 import pytest
 
-from validation import kernels
-from validation.families import all_reduce, expressions, launches, reductions, tilizing
-from validation.rows import Row
+from tensim.validation.kernels import all_reduce, expressions, launches, reductions, tilizing
+from tensim.validation.kernels import rows as kernels
+from tensim.validation.rows import Row
 
 BASE = {
     "example": "", "arch": "wormhole_b0", "board": "t3000 chip", "clock_MHz": "1000", "cores": "1", "core_placement": "(0,0)",

@@ -6,11 +6,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from host_api.cli import main
-from validation import kernels
-from validation.families import dram_copies
-from validation.pairs import pair_order
-from validation.rows import Row, Skip
+from tensim.cli.main import main
+from tensim.validation.kernels import dram_copies
+from tensim.validation.kernels import rows as kernels
+from tensim.validation.pairs import pair_order
+from tensim.validation.rows import Row, Skip
 
 BLANK = dict.fromkeys(kernels.COLUMNS["micro"], "")
 WORMHOLE = BLANK | {"arch": "wormhole_b0", "board": "8x8 grid", "clock_MHz": "1000", "metric": "device kernel duration"}

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-import host_api as tt
-from host_api.cli import main
-from sim.arch import load_arch
-from validation import noc
-from validation.rows import Row, Skip, read_rows
+import tensim as tt
+from tensim.cli.main import main
+from tensim.sim.arch import load_arch
+from tensim.validation.noc import rows as noc
+from tensim.validation.rows import Row, Skip, read_rows
 
 ONE = {
     "arch": "wormhole_b0", "pattern": "ONE_TO_ONE", "direction": "write", "memory": "L1", "mechanism": "UNICAST",

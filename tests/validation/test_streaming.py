@@ -2,10 +2,10 @@
 
 import pytest
 
-from validation import streaming
-from validation.figures import add_rank_correlation, rank_correlation, summary
-from validation.rows import Row, Skip
-from validation.streaming_programs import alike, block_depth, subblock
+from tensim.validation.figures import add_rank_correlation, rank_correlation, summary
+from tensim.validation.rows import Row, Skip
+from tensim.validation.streaming import rows as streaming
+from tensim.validation.streaming.programs import alike, block_depth, subblock
 
 EXP = {
     "chip": "wormhole_b0 n150", "dim0": "10", "dim1": "640", "dim2": "32", "dim3": "0", "tiles": "200", "dtype": "bfloat16",

@@ -1,0 +1,5 @@
+"""`python -m tensim`: the `tensim` command."""
+
+from tensim.cli.main import main
+
+main()

@@ -1,0 +1,68 @@
+"""`tensim dram`: address traces against the command-level DRAM model."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tensim.cli.command_line import TO_STDOUT, err, json_option, main, require_folder, write_json
+from tensim.sim.errors import UsageError
+
+
+@main.command()
+@click.argument("traces", nargs=-1, required=True, type=click.Path())
+@click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
+@click.option("--channel-map", default="bank", show_default=True, help="bank, or interleave:BYTES over all channels.")
+@click.option("--load", type=click.FloatRange(0.001, 10), help="Arrival rate as a share of peak; default: all at once.")
+@click.option(
+    "--plot", type=click.Path(dir_okay=False), help="Write a picture of the latency-load curve of each trace."
+)
+@json_option
+def dram(traces, arch, channel_map, load, plot, json_to):
+    """Serve the requests of TRACES (lines: R|W ADDRESS [BYTES]) by the memory of a chip, at command level."""
+    from tensim.sim.arch import load_arch
+    from tensim.sim.dram.timing import build_timing
+    from tensim.traces.dram_trace import ChannelMap, latency_load, plot_latency_load, read_trace, serve_requests
+
+    require_folder(json_to)
+    require_folder(plot)
+    chip = load_arch(arch)
+    mapped, burst = ChannelMap(chip, channel_map), int(build_timing(chip)["burst_bytes"])
+    results, curves = [], {}
+    for path in traces:
+        try:
+            requests = read_trace(path, burst)
+            results.append({"file": path, **serve_requests(chip, requests, mapped, load)})
+            if plot:
+                curves[Path(path).name] = results[-1]["curve"] = latency_load(chip, requests, mapped)
+        except (UsageError, OSError) as error:
+            text = str(error) if isinstance(error, UsageError) else f"{path}: {error.strerror}"
+            results.append({"file": path, "error": {"kind": "usage", "message": text}})
+            err.print(f"[red]error:[/] {text}", highlight=False, soft_wrap=True)
+    if curves:
+        plot_latency_load(curves, plot)
+    good = [one for one in results if "error" not in one]
+    failed = len(results) - len(good)
+    if json_to:
+        write_json(results[0] if len(results) == 1 else {"results": results, "failed": failed}, json_to)
+    if json_to != TO_STDOUT and good:
+        _print(good)
+    if failed:
+        raise click.exceptions.Exit(2)
+
+
+def _print(results):
+    table = Table(title=f"{results[0]['arch']}: command-level DRAM")
+    table.add_column("trace")
+    names = ("requests", "GB/s", "of peak", "row hits", "mean ns", "p99 ns", "max ns")
+    for name in names:
+        table.add_column(name, justify="right")
+    for one in results:
+        hits, bursts = (sum(row[key] for row in one["channels"]) for key in ("row_hits", "bursts"))
+        latency = one["latency_ns"]
+        table.add_row(
+            one["file"], f"{one['requests']:,}", f"{one['gb_per_s']:.2f}", f"{one['share_of_peak']:.1%}",
+            f"{hits / bursts:.1%}", *(f"{latency[key]:,.0f}" for key in ("mean", "p99", "max")),
+        )  # fmt: skip
+    Console().print(table)

@@ -1,0 +1,165 @@
+"""`tensim replay-noc TRACE.json...`: recorded NoC events against their simulation."""
+
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tensim.cli.command_line import (
+    TO_STDOUT,
+    err,
+    json_option,
+    key_values,
+    main,
+    noc_option,
+    progress_bar,
+    require_folder,
+    write_json,
+)
+from tensim.sim.errors import TensimError, UsageError
+
+SHOWN_SKIPS = 10
+REPORT_WIDTH = 120  # columns, also where output is not a terminal: names of recordings are long
+
+
+@main.command(name="replay-noc")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--mode", default="closed", show_default=True, type=click.Choice(["closed", "open"]),
+              help="closed: gaps as recorded, waits simulated; open: every transfer at its recorded time.")  # fmt: skip
+@noc_option
+@click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter.")
+@click.option(
+    "--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens (of one recording)."
+)
+@json_option
+def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
+    """Replay the NoC event traces FILES (the vendor's JSON) and compare the cycles; see docs/noc_traces.md."""
+    from tensim.sim.arch import load_arch
+    from tensim.validation.figures import summary
+
+    require_folder(json_to)
+    require_folder(timeline)
+    begun = time.perf_counter()
+    arch = load_arch(arch, key_values(overrides, "--set"))
+    recordings, broken = read_all(files, arch)
+    if timeline and len(recordings) != 1:
+        raise UsageError(f"--timeline shows one recording, not {len(recordings)}")
+    with progress_bar() as on_progress:
+        rows, skipped, failed = replay_all(recordings, mode, noc_model, timeline, on_progress)
+    broken += failed
+    result = summary(rows, skipped + broken, time.perf_counter() - begun) | {
+        "mode": mode, "noc_model": noc_model, "arch": arch.name, "failed": len(broken),
+    }  # fmt: skip
+    if json_to:
+        write_json(result, json_to)
+    if json_to != TO_STDOUT:
+        print_replay(result, skipped)
+    for one in broken:
+        err.print(f"[red]error:[/] {one['why']}", highlight=False, soft_wrap=True)
+    if broken:
+        raise click.exceptions.Exit(UsageError.exit_code)
+
+
+def read_all(files, arch):
+    """(recordings of all files, [{"id", "why"}] of files that cannot be read)."""
+    from tensim.traces.noc_events import read_recordings
+
+    recordings, broken = [], []
+    for file in files:
+        try:
+            recordings += read_recordings(file, arch)
+        except UsageError as error:
+            broken.append({"id": Path(file).name, "why": str(error)})
+        except OSError as error:
+            broken.append({"id": Path(file).name, "why": f"{file}: {error.strerror}"})
+    return recordings, broken
+
+
+def replay_all(recordings, mode, noc_model, timeline, on_progress):
+    """(rows, skipped, failed): every recording is in one of the three."""
+    from tensim.sim.chip.chip import Chip
+    from tensim.traces.timeline import write_timeline
+
+    chips = {}  # one per worker grid
+    rows, skipped, failed = [], [], []
+    for done, recording in enumerate(recordings):
+        on_progress(f"replay-noc: {done} of {len(recordings)}")
+        if not recording.transfers() or recording.cycles <= 0:
+            skipped.append({"id": recording.id, "why": f"no transfer to simulate{in_words(recording.not_simulated)}"})
+            continue
+        chip = chips.get(recording.arch.digest)
+        if chip is None:
+            chip = chips[recording.arch.digest] = Chip(recording.arch, numerics="off", noc=noc_model)
+        if timeline:
+            chip.enable_log()
+        try:
+            rows.append(compare(chip, recording, mode))
+        except TensimError as error:
+            failed.append({"id": recording.id, "why": f"{recording.id}: {error}"})
+            chip.abort()
+        if timeline:
+            write_timeline(chip, timeline)
+    return rows, skipped, failed
+
+
+def compare(chip, recording, mode):
+    """Replay one recording: its row of the results."""
+    from tensim.sim.chip import statistics
+    from tensim.sim.chip.noc_replay import replay
+    from tensim.validation.figures import error_percent
+
+    cycles = replay(chip, recording.events, recording.origin, mode)
+    return {
+        "id": recording.id,
+        "group": f"{chip.arch.name}/{recording.memories()}",
+        "measured": recording.cycles,
+        "simulated": cycles,
+        "unit": "cycles",
+        "err_pct": error_percent(cycles, recording.cycles),
+        "transfers": recording.transfers(),
+        "not_simulated": recording.not_simulated,
+        "noc": statistics.noc(chip, cycles),
+        "dram": statistics.dram(chip, cycles),
+    }
+
+
+def in_words(not_simulated):
+    """What a recording holds beyond the model, behind a semicolon; empty when there is nothing."""
+    return "".join(f"; not simulated: {count} {what}" for what, count in not_simulated.items())
+
+
+def print_replay(result, skipped):
+    """A line per recording, then the figures of each group and of all; `skipped`: what holds nothing to simulate."""
+    console = Console()
+    console.width = max(console.width, REPORT_WIDTH)
+    table = Table(title=f"{result['mode']} replay on {result['arch']}: cycles")
+    table.add_column("recording", overflow="fold")
+    for name in ("transfers", "recorded", "simulated", "error %", "busiest link", "DRAM"):
+        table.add_column(name, justify="right")
+    for row in result["rows"]:
+        table.add_row(
+            row["id"], f"{row['transfers']:,}", f"{row['measured']:,}", f"{row['simulated']:,}",
+            f"{row['err_pct']:+.2f}", busiest(row["noc"]), f"{row['dram']['utilization']:.1%}",
+        )  # fmt: skip
+    if result["rows"]:
+        console.print(table)
+    for name, figures in [*result["groups"].items(), ("all", result)]:
+        if figures["n"]:
+            click.echo(
+                f"{name}: {figures['n']} recordings, |error| mean {figures['mean_abs_err_pct']:.2f} %, "
+                f"worst {figures['max_abs_err_pct']:.2f} %, bias {figures['bias_pct']:+.2f} %"
+            )
+    for row in result["rows"]:
+        if row["not_simulated"]:
+            click.echo(row["id"] + in_words(row["not_simulated"]))
+    for one in skipped[:SHOWN_SKIPS]:
+        click.echo(f"skipped {one['id']}: {one['why']}")
+
+
+def busiest(noc):
+    """The link between routers with the most traffic, in words."""
+    link = next((link for link in noc["links"] if link["kind"] in ("x", "y")), None)
+    return "-" if link is None else f"NoC {link['noc']} {link['from']} -> {link['to']} {link['utilization']:.0%}"

@@ -1,0 +1,137 @@
+"""Running the programs of a saved binary for the command line: bind, submit each in turn, report."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tensim.running.device_choice import boards_for, declared
+from tensim.running.programs import summarise, timed
+from tensim.runtime.binary_files import load
+from tensim.runtime.dtypes import DType, cast
+from tensim.runtime.tensors import Tensor
+from tensim.sim.errors import UsageError
+
+
+def run_saved(file, opened, options, program, loops, timeline, on_progress):
+    """Run the programs of a saved binary (or one, by index or name) `loops` times; returns the summary of `replay`.
+
+    `options`: ReplayOptions; inputs are zeros, their goldens, or what `bind` holds under PROGRAM/INPUT; `save` keeps
+    PROGRAM/OUTPUT.  Outputs with goldens are compared when nothing was bound.
+    """
+    if options.launch or options.kernel_path:
+        raise UsageError(f"{file} holds programs with their kernels", hint="--program chooses one to run")
+    begun, binary = time.perf_counter(), load(opened)
+    infos = _chosen(binary, program)
+    spec = options.device or f"sim://{options.arch or _architecture(infos)}"
+    _check_names(infos, options)
+    with declared(boards_for(spec), numerics=options.numerics or "fast", overrides=options.overrides) as system:
+        on_progress(f"{file}: opening {spec}")
+        device = system.open(spec)
+        binary.check(device).require()
+        device.chip.max_cycles = options.max_cycles or device.chip.max_cycles
+        if options.log:
+            device.chip.enable_log()
+        bound = binary.bind(device)
+        inputs = {info.name: [_input(info, one, options, device) for one in info.inputs] for info in infos}
+        durations, outputs = [], {}
+        for number in range(loops):
+            on_progress(f"{file}: loop {number + 1} of {loops}")
+            outputs, duration = timed(device.chip, lambda: _run(system, bound, infos, inputs))
+            durations.append(duration)
+        compares = _compares(infos, outputs) if options.check and not options.bind else []
+        _save(options.save, outputs)
+        summary = summarise(device.chip)
+        if timeline:
+            from tensim.traces.timeline import write_timeline
+
+            summary["timeline_events"] = write_timeline(device.chip, timeline)
+        images = device.chip.image_sha256()
+    return summary | {
+        "file": str(file), "name": Path(file).name, "commands": len(opened), "compares": compares,
+        "captured_cycles": opened.root.cycles, "differs": [], "image_sha256": images, "warnings": [],
+        "verified": all(one["passed"] for one in compares) if compares else None, "loops": durations,
+        "programs": [info.name for info in infos], "host_seconds": time.perf_counter() - begun,
+    }  # fmt: skip
+
+
+def _chosen(binary, program):
+    """The programs that run: the one asked for, or all that are not private."""
+    if program is None:
+        return [info for info in binary.programs if not info.private]
+    return [binary.programs[binary.index(int(program) if program.isdecimal() else program)]]
+
+
+def _check_names(infos, options):
+    """UsageError, before anything runs, for what --bind and --save name and the chosen programs have not."""
+    for side, names in (("input", options.bind), ("output", [name for name, _ in options.save])):
+        known = [f"{info.name}/{one.name}" for info in infos for one in getattr(info, f"{side}s")]
+        for name in names:
+            if name not in known:
+                raise UsageError(f"there is no such {side}: {name}", hint=f"{side}s: {', '.join(known) or 'none'}")
+
+
+def _architecture(infos):
+    """The architecture that the first program was built for."""
+    archs = [v.target.partition("://")[2] for info in infos for v in info.variants if v.build is not None]
+    if not archs:
+        raise UsageError("the binary has no programs of kernels", hint="submit it on host://local from Python")
+    return archs[0]
+
+
+def _input(info, one, options, device):
+    """The tensor of an input."""
+    data = options.bind.get(f"{info.name}/{one.name}")
+    if data is not None:
+        itemsize = one.desc.dtype.itemsize
+        if len(data) != one.desc.volume * itemsize:
+            raise UsageError(
+                f"--bind {info.name}/{one.name} holds {len(data)} B, the input {one.desc.volume * itemsize} B",
+                hint=f"an array of {one.desc.dtype} {one.desc.shape}",
+            )
+        values = np.frombuffer(data, one.desc.dtype.numpy)
+    else:
+        values = np.asarray(info.goldens.get(one.name, np.zeros(one.desc.shape, one.desc.dtype.numpy)))
+    values = cast(values, one.desc.dtype).reshape(one.desc.shape)
+    return _on_device(Tensor.from_numpy(values, system=device.system, name=one.name), one, device)
+
+
+def _on_device(tensor, one, device):
+    from tensim.runtime.conversion import to_layout
+
+    return to_layout(tensor, one.layout, device)
+
+
+def _run(system, bound, infos, inputs):
+    """{(program, output): tensor} of one submit of each program, when all have ended."""
+    done = {info.name: bound.submit(info.name, inputs[info.name]).outputs for info in infos}
+    system.drain()
+    return {
+        (info.name, one.name): tensor
+        for info in infos
+        for one, tensor in zip(info.outputs, done[info.name], strict=True)
+    }
+
+
+def _compares(infos, outputs):
+    rows = []
+    for info in infos:
+        for one in info.outputs:
+            if one.name in info.goldens:
+                rows.append(_compare(f"{info.name}/{one.name}", outputs[info.name, one.name], info.goldens[one.name]))
+    return rows
+
+
+def _compare(name, tensor, golden):
+    got, want = tensor.numpy().reshape(-1), np.asarray(golden).reshape(-1)
+    different = np.flatnonzero(got != want)
+    first = [[int(i), want[i].item(), got[i].item()] for i in different[:5]]
+    return {
+        "name": name, "passed": not len(different), "mismatches": len(different), "total": len(want), "first": first,
+    }  # fmt: skip
+
+
+def _save(savings, outputs):
+    for name, file in savings:
+        values = outputs[tuple(name.split("/", 1))].numpy()
+        np.save(file, values.view(np.uint16) if values.dtype == DType.BF16.numpy else values)

@@ -1,0 +1,247 @@
+"""What a chip did: shares of busy and stalled time by reason, links, DRAM channels, source lines.
+
+All figures come from counters that the lane keeps; nothing here runs during a simulation.
+"""
+
+import numpy as np
+
+from tensim.sim.chip.deadlock import reason_name
+from tensim.sim.host.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
+
+FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
+DIRECTIONS = ("inject", "x", "y", "eject")
+
+
+def program_cycles(chip):
+    """Cycles from the first kernel start to the last kernel end, summed over the programs that have run."""
+    return sum(launch["ended"] - launch["started"] for launch in chip._launches.values() if "ended" in launch)
+
+
+def thread_totals(chip, slot):
+    """One `state.WORK` record of all threads of a kind (`tensim.sim.host.launch`: BRISC, NCRISC, ...) together."""
+    work = chip.work[slot::THREADS_PER_CORE]
+    totals = {name: work[name].sum(axis=0) for name in ("busy", "issue", "time", "operations", "stalls")}
+    return totals | {"longest": work["longest"].max()}
+
+
+def core_cycles(chip, core):
+    """Cycles from start to end of the slowest thread of worker `core` in the last program that ran there."""
+    threads = chip._arrays["threads"][core * len(THREAD_NAMES) : (core + 1) * len(THREAD_NAMES)]
+    return int((threads["ended"] - threads["started"]).max())
+
+
+def breakdown(chip):
+    """{kind of core: {"busy": share, "stalled": {reason: share}, "idle": share, "operations": n}} of thread time."""
+    result = {}
+    for slot, name in enumerate(THREAD_NAMES):
+        totals = thread_totals(chip, slot)
+        if totals["time"] == 0:
+            continue
+        stalls = {
+            reason_name(reason): int(cycles) / int(totals["time"])
+            for reason, cycles in enumerate(totals["stalls"])
+            if cycles > 0
+        }
+        stalls = dict(sorted(stalls.items(), key=lambda item: -item[1]))
+        busy = int(totals["busy"]) / int(totals["time"])
+        result[name] = {
+            "busy": busy,
+            "longest_cycles": int(totals["longest"]),
+            "stalled": stalls,
+            "other": max(0.0, 1 - busy - sum(stalls.values())),
+            "operations": int(totals["operations"]),
+        }
+    return result
+
+
+def _neighbour(chip, noc, x, y, direction):
+    """Tile at the far end of a link; both NoCs are unidirectional tori (NoC 0: +x, +y; NoC 1: -x, -y)."""
+    width, height = chip.arch.noc_size
+    step = 1 if noc == 0 else -1
+    if direction == 1:
+        return (x + step) % width, y
+    if direction == 2:
+        return x, (y + step) % height
+    return x, y
+
+
+def links(chip, cycles):
+    """Every used link, busiest first: {"noc", "from", "to", "kind", "utilization", "stall_cycles", "bytes"}."""
+    records = chip._arrays["links"]
+    width, height = chip.arch.noc_size
+    used = np.flatnonzero(records["flits"] > 0)
+    result = []
+    for index in used:
+        noc, rest = divmod(int(index), width * height * 4)
+        tile, direction = divmod(rest, 4)
+        x, y = tile % width, tile // width
+        to = _neighbour(chip, noc, x, y, direction)
+        result.append(
+            {
+                "noc": noc,
+                "from": f"{x}-{y}",
+                "to": f"{to[0]}-{to[1]}",
+                "kind": DIRECTIONS[direction],
+                "utilization": int(records[index]["flits"]) / max(cycles, 1),
+                "stall_cycles": int(records[index]["stall"]),
+                "bytes": int(records[index]["flits"]) * int(chip.machine["flit_bytes"]),
+            }
+        )
+    result.sort(key=lambda link: (-link["utilization"], link["noc"], link["from"], link["kind"]))
+    return result
+
+
+def noc(chip, cycles):
+    """NoC summary: bytes put on each NoC (headers included), mean and peak link utilisation, links busiest first."""
+    table = links(chip, cycles)
+    injected = [sum(link["bytes"] for link in table if link["noc"] == n and link["kind"] == "inject") for n in (0, 1)]
+    wires = [link["utilization"] for link in table if link["kind"] in ("x", "y")]
+    return {
+        "bytes": {"noc0": injected[0], "noc1": injected[1]},
+        "peak_link_utilization": max(wires, default=0.0),
+        "mean_link_utilization": sum(wires) / (4 * len(chip._arrays["tiles"])) if wires else 0.0,
+        "links": table,
+    }
+
+
+def dram(chip, cycles):
+    """DRAM summary: bytes, row hits and misses, and the same per channel with its share of peak bandwidth."""
+    peak = chip.arch["dram.bank_bytes_per_cycle"] * max(cycles, 1)
+    channels = [
+        {
+            "channel": index,
+            "read_bytes": int(record["read_bytes"]),
+            "write_bytes": int(record["write_bytes"]),
+            "row_hits": int(record["row_hits"]),
+            "row_misses": int(record["row_misses"]),
+            "utilization": (int(record["read_bytes"]) + int(record["write_bytes"])) / peak,
+        }
+        for index, record in enumerate(chip._arrays["channels"])
+    ]
+    total = {name: sum(c[name] for c in channels) for name in ("read_bytes", "write_bytes", "row_hits", "row_misses")}
+    total["utilization"] = sum(c["utilization"] for c in channels) / len(channels)
+    return total | {"channels": channels}
+
+
+def slowest_lines(chip, count=10):
+    """Kernel source lines by cycles: {"file", "line", "source", "kernel", "busy", "stalled", "operations"}."""
+    table, result = chip._arrays["lines"], []
+    for base, compiled in enumerate(chip._line_sources):
+        if compiled is None or (table[base] == 0).all():
+            continue
+        line = min(compiled.lines) + base - chip._line_sources.index(compiled)
+        result.append(
+            {
+                "file": compiled.file,
+                "line": line,
+                "kernel": compiled.name,
+                "source": compiled.lines.get(line, "").strip(),
+                "busy": int(table[base][0]),
+                "stalled": int(table[base][1]),
+                "operations": int(table[base][2]),
+            }
+        )
+    result.sort(key=lambda row: (-(row["busy"] + row["stalled"]), row["file"], row["line"]))
+    return result[:count]
+
+
+def unit_utilization(chip, cycles):
+    """Share of the run for which each unit was busy: compute units averaged over their cores, the busiest link.
+
+    `fpu`: the math thread's coprocessor time without that of the vector unit, hazards and bank hand-over included.
+    `issue`: the compute thread whose RISC-V core keeps its coprocessor waiting the longest.
+    """
+    core_cycles = max(cycles * len(chip.compute_cores), 1)
+    unpack, math, pack = (thread_totals(chip, slot) for slot in range(TRISC0, TRISC2 + 1))
+    return {
+        "fpu": (math["busy"] - math["issue"] - chip.sfpu_busy) / core_cycles,
+        "sfpu": chip.sfpu_busy / core_cycles,
+        "unpack": (unpack["busy"] - unpack["issue"]) / core_cycles,
+        "pack": (pack["busy"] - pack["issue"]) / core_cycles,
+        "issue": max(part["issue"] for part in (unpack, math, pack)) / core_cycles,
+        "dram": dram(chip, cycles)["utilization"],
+        "noc": noc(chip, cycles)["peak_link_utilization"],
+    }
+
+
+def bounded_by(chip, cycles):
+    """What bounds a run: a unit that is busy for at least half of it, else what its threads wait for.
+
+    Units are those of `unit_utilization`.  Below half, "dispatch" when the chip runs no kernel for more than half of the
+    time between its first and last; otherwise the largest share of any kind of thread among: waits for the NoC ("dram" when
+    most bytes on the NoCs are DRAM's, else "noc"), waits for a semaphore ("semaphore") and work of a data-movement core
+    ("issue").  Waits for another thread of the same core are consequences; where there is nothing else, "circular_buffer".
+    """
+    busy = unit_utilization(chip, cycles)
+    unit = max(busy, key=busy.get)
+    if busy[unit] >= 0.5:
+        return unit
+    if cycles < 0.5 * active_span(chip):
+        return "dispatch"
+    traffic, moved = dram(chip, cycles), noc(chip, cycles)["bytes"]
+    memory = "dram" if 2 * (traffic["read_bytes"] + traffic["write_bytes"]) > sum(moved.values()) else "noc"
+    causes = {"circular_buffer": 0.0}
+    for thread, part in breakdown(chip).items():
+        stalled = part["stalled"]
+        waits = sum(share for reason, share in stalled.items() if reason.startswith("noc_"))
+        causes[memory] = max(causes.get(memory, 0.0), waits)
+        causes["semaphore"] = max(causes.get("semaphore", 0.0), stalled.get("semaphore", 0.0))
+        if not thread.startswith("TRISC"):
+            causes["issue"] = max(causes.get("issue", 0.0), part["busy"])
+    return max(causes, key=causes.get)
+
+
+def active_span(chip):
+    """Cycles from the first start to the last end of any program."""
+    launches = [launch for launch in chip._launches.values() if "ended" in launch]
+    return (
+        max(launch["ended"] for launch in launches) - min(launch["started"] for launch in launches) if launches else 0
+    )
+
+
+def peak_flops_per_cycle(chip):
+    """Floating-point operations per cycle of one core at LoFi (a multiply-add counts two)."""
+    return 2 * 32 * 32 * 32 / chip.arch["tensix.math.mvmuls_per_tile"]
+
+
+def roofline(chip, cycles):
+    """Where a run stands: {"flops_per_second", "flops_per_byte" (None without DRAM traffic), "roofs": {name: flops per second},
+    "dram_bytes_per_second"}.  Roofs are those of the cores used at each fidelity, and of all DRAM banks.
+    """
+    seconds = max(cycles, 1) / (chip.arch.clock_mhz * 1e6)
+    traffic = dram(chip, cycles)
+    moved = traffic["read_bytes"] + traffic["write_bytes"]
+    clock = chip.arch.clock_mhz * 1e6
+    peak = peak_flops_per_cycle(chip) * max(len(chip.compute_cores), 1) * clock
+    return {
+        "flops_per_second": chip.flops / seconds,
+        "flops_per_byte": chip.flops / moved if moved else None,
+        "roofs": {name: peak / phases for name, phases in FIDELITY_PHASES.items()},
+        "dram_bytes_per_second": chip.arch["dram.bank_bytes_per_cycle"] * chip.arch.dram_banks * clock,
+    }
+
+
+def collect(chip):
+    """The machine-readable summary of a chip's work (keys: section 9 of the design page)."""
+    cycles = program_cycles(chip)
+    cores = len(chip.compute_cores)
+    peak = peak_flops_per_cycle(chip) * cores * cycles
+    return {
+        "arch": chip.arch.name,
+        "cycles": cycles,
+        "device_seconds": cycles / (chip.arch.clock_mhz * 1e6),
+        "numerics": chip.numerics,
+        "noc_model": chip.noc,
+        "seed": chip.seed,
+        "bounded_by": bounded_by(chip, cycles),
+        "units": unit_utilization(chip, cycles),
+        "roofline": roofline(chip, cycles),
+        "breakdown": breakdown(chip),
+        "noc": noc(chip, cycles),
+        "dram": dram(chip, cycles),
+        "flops": chip.flops,
+        "flops_utilization": chip.flops / peak if peak else 0.0,
+        "fpu_utilization": chip.fpu_busy / (cores * cycles) if cores and cycles else 0.0,
+        "operations": int(chip.machine["operations"]),
+        "lines": slowest_lines(chip),
+    }

@@ -1,0 +1,179 @@
+"""The compute calls of the kernel API (reference sections 2.9-2.12): what the unpack, math and pack threads do for each.
+
+A call acts on the threads it belongs to and is nothing on the others.  Initialisation calls charge their configuration
+cost (`Op.CONFIG`) and, where it matters for the values, set a state that later calls carry.
+"""
+
+from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, Call, call, one, post
+from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.operations import Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
+
+ADD, SUB, MUL = int(Binary.ADD), int(Binary.SUB), int(Binary.MUL)
+NONE, ROW, COL, SCALAR = int(Bcast.NONE), int(Bcast.ROW), int(Bcast.COL), int(Bcast.SCALAR)
+TO_SRCA = int(Reuse.DEST_TO_SRCA)
+
+
+def config(register, roles=COMPUTE):
+    """A configuration call: any arguments, one cost."""
+    return Call({}, (post(roles, Op.CONFIG, f"{int(register)} 0"),), ignores_arguments=True)
+
+
+def binary(op, bcast):
+    """{op}_tiles: operand tiles to SrcA and SrcB, Dst[idst] = a op b; `bcast` None: a keyword chooses."""
+    params = "icb0 icb1 itile0 itile1 idst"
+    dim = "dim" if bcast is None else str(bcast)
+    if bcast is None:
+        params += f" dim={NONE}"
+    return call(
+        params,
+        post(UNPACK, Op.UNPACK_AB, f"icb0 icb1 itile0 itile1 {dim} 0 0"),
+        post(MATH, Op.MATH_BINARY, f"{op} idst {dim} accumulate 0"),
+    )
+
+
+def reuse(op):
+    """One operand from a circular buffer, the other from Dst; `op` None: a keyword chooses."""
+    word = "eltwise_binary_type" if op is None else str(op)
+    chosen = f" eltwise_binary_type={ADD}" if op is None else ""
+    return call(
+        f"icb itile idst{chosen} binary_reuse_dest={TO_SRCA}",
+        post(UNPACK, Op.UNPACK_REUSE, "icb itile binary_reuse_dest"),
+        post(MATH, Op.MATH_BINARY, f"{word} idst {NONE} 0 binary_reuse_dest"),
+    )
+
+
+def unary(transpose=0, bcast="0", params="icb itile idst"):
+    """One tile from a circular buffer to Dst[idst]."""
+    return call(
+        params,
+        post(UNPACK, Op.UNPACK_A, f"icb itile {transpose} 0 1"),
+        post(MATH, Op.MATH_COPY, f"idst {bcast}"),
+    )
+
+
+OPERATIONS = {
+    # --- Dst sections
+    "tile_regs_acquire": one(MATH, Op.DST_ACQUIRE, "", ""),
+    "tile_regs_commit": one(MATH, Op.DST_COMMIT, "", ""),
+    "tile_regs_wait": one(PACK, Op.DST_WAIT, "", ""),
+    "tile_regs_release": one(PACK, Op.DST_RELEASE, "", ""),
+    "acquire_dst": call("", post(MATH, Op.DST_ACQUIRE, ""), post(PACK, Op.DST_WAIT, "")),
+    "release_dst": call("", post(MATH, Op.DST_COMMIT, ""), post(PACK, Op.DST_RELEASE, "")),
+    # --- matrix product
+    "matmul_tiles": call(
+        "in0_cb in1_cb itile0 itile1 idst transpose=0",
+        post(UNPACK, Op.UNPACK_MATMUL, "in0_cb in1_cb itile0 itile1 1 1 1 transpose"),
+        post(MATH, Op.MATH_MATMUL, "idst 1 1"),
+    ),
+    "matmul_block": call(
+        "in0_cb in1_cb itile0 itile1 idst transpose ct_dim rt_dim kt_dim",
+        post(UNPACK, Op.UNPACK_MATMUL, "in0_cb in1_cb itile0 itile1 ct_dim rt_dim kt_dim transpose"),
+        post(MATH, Op.MATH_MATMUL, "idst ct_dim rt_dim"),
+    ),
+    # --- copies, broadcasts, transposes
+    "copy_tile": unary(),
+    "transpose_wh_tile": unary(transpose=1),
+    "transpose_tile": unary(transpose=1),
+    "unary_bcast": unary(bcast="bcast_type", params=f"icb itile idst bcast_type={ROW}"),
+    "transpose_dest": one(MATH, Op.MATH_TRANSPOSE_DST, "idst", "idst"),
+    "copy_dest_values": one(MATH, Op.MATH_COPY_DST, "idst_in idst_out", "idst_in idst_out"),
+    "binary_dest_reuse_tiles": reuse(None),
+    # --- reductions
+    "reduce_tile": call(
+        f"icb icb_scaler itile itile_scaler idst pool={int(Pool.SUM)} dim={int(ReduceDim.ROW)}",
+        post(UNPACK, Op.UNPACK_AB, f"icb icb_scaler itile itile_scaler {NONE} 0 dim"),
+        post(MATH, Op.MATH_REDUCE, "pool dim idst"),
+    ),
+    "reduce_tile_math": one(
+        MATH, Op.MATH_REDUCE, f"idst num_faces=4 pool={int(Pool.SUM)} dim={int(ReduceDim.ROW)}", "pool dim idst"
+    ),
+    "sfpu_reduce": one(MATH, Op.SFPU_REDUCE, f"idst pool={int(Pool.SUM)} dim={int(ReduceDim.COL)}", "pool dim idst"),
+    "sfpu_reduce_init": config(Config.SFPU_INIT, MATH),
+    # --- pack
+    "pack_tile_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
+    "pack_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
+    "_pack": one(PACK, Op.PACK, "idst ocb out", "idst ocb out 1 0 0"),
+    "_pack_untilize": one(PACK, Op.PACK, "idst ocb out tiles full_ct_dim", "idst ocb out tiles full_ct_dim tiles"),
+    "_pack_relu": one(PACK, Op.CONFIG, "value", f"{int(Config.PACK_RELU)} value"),
+    "pack_reconfig_l1_acc": one(PACK, Op.CONFIG, "enable", f"{int(Config.PACK_L1_ACC)} enable"),
+    "_unpack_tilize": one(UNPACK, Op.UNPACK_A, "icb itile block tiles", "icb itile 0 block tiles"),
+    "_math_matmul": one(MATH, Op.MATH_MATMUL, "idst", "idst 1 1"),
+    "_math_copy": one(MATH, Op.MATH_COPY, "idst", f"idst {NONE}"),
+    "_short_init": config(Config.SHORT_INIT, UNPACK | MATH),
+    "compute_kernel_hw_startup": config(Config.HW_STARTUP),
+}
+
+# --- element-wise operations: plain, broadcast in both generations of names, operand reused from Dst
+for _name, _op in (("add", ADD), ("sub", SUB), ("mul", MUL)):
+    OPERATIONS[f"{_name}_tiles"] = binary(_op, NONE)
+    OPERATIONS[f"{_name}_tiles_bcast"] = binary(_op, None)
+    OPERATIONS[f"{_name}_reuse_dest_tiles"] = reuse(_op)
+    for _dim, _bcast in (("rows", ROW), ("cols", COL), ("scalar", SCALAR)):
+        OPERATIONS[f"{_name}_tiles_bcast_{_dim}"] = binary(_op, _bcast)
+
+# --- configuration
+_FULL = """mm_init mm_block_init matmul_init matmul_block_init binary_op_init_common init_bcast bcast_init reduce_init
+    init_sfpu unary_op_init_common transpose_wh_init transpose_init tilize_init fast_tilize_init untilize_init
+    pack_untilize_init unary_bcast_init"""
+_SHORT = """mm_init_short mm_init_short_with_dt mm_block_init_short mm_block_init_short_with_dt binary_tiles_init
+    binary_dest_reuse_tiles_init reduce_init_short reduce_init_delta reduce_revert_delta reduce_uninit
+    transpose_wh_init_short copy_tile_init copy_init copy_tile_to_dst_init_short copy_tile_to_dst_init_short_with_dt
+    tilize_init_short tilize_init_short_with_dt tilize_uninit tilize_uninit_with_dt fast_tilize_uninit
+    untilize_init_short untilize_uninit add_reuse_dest_init sub_reuse_dest_init mul_reuse_dest_init
+    reconfigure_unary_bcast unary_bcast_uninit"""
+_MATH_ONLY = "copy_dest_values_init transpose_dest_init binop_with_scalar_tile_init"
+_PACK_ONLY = "pack_untilize_dest_init pack_untilize_dst_init_short pack_untilize_uninit pack_init"
+_RECONFIGURE = "reconfig_data_format reconfig_data_format_srca reconfig_data_format_srcb reconfig_full_operand"
+for _names, _value in (
+    (_FULL, config(Config.INIT)),
+    (_SHORT, config(Config.SHORT_INIT, UNPACK | MATH)),
+    (_MATH_ONLY, config(Config.SHORT_INIT, MATH)),
+    (_PACK_ONLY, config(Config.SHORT_INIT, PACK)),
+    (_RECONFIGURE, config(Config.RECONFIG, UNPACK | MATH)),
+    ("pack_reconfig_data_format", config(Config.RECONFIG, PACK)),
+):
+    OPERATIONS |= dict.fromkeys(_names.split(), _value)
+for _name in ("add", "sub", "mul"):
+    for _dim in ("rows", "cols", "scalar"):
+        for _form in ("{}_bcast_{}_init_short", "{}_bcast_{}_init", "{}_tiles_bcast_{}_init_short"):
+            OPERATIONS[_form.format(_name, _dim)] = config(Config.SHORT_INIT, UNPACK | MATH)
+
+
+_OPTIONS = "approx=0 vector_mode=0"  # template parameters that change rounding or cost only
+
+
+_FORMS = {  # kind of function -> operation, its tiles, room for parameters
+    SfpuUnary: (Op.SFPU_UNARY, "idst", 3),
+    SfpuBinary: (Op.SFPU_BINARY, "idst0 idst1 odst", 1),
+    SfpuTernary: (Op.SFPU_TERNARY, "idst0 idst1 idst2 odst", 1),
+}
+
+
+def _vector(function, n_parameters):
+    """A vector-unit call on one tile in place (idst, ...), or on two or three tiles to another (idst0, ..., odst, ...)."""
+    extra = ["in_dtype", "out_dtype"] if function is SfpuUnary.TYPECAST else [f"param{i}" for i in range(n_parameters)]
+    operation, tiles, room = _FORMS[type(function)]
+    words = [*extra, "0", "0", "0"][:room]
+    return one(
+        MATH,
+        operation,
+        " ".join([tiles, *extra, _OPTIONS]),
+        " ".join([str(int(function)), tiles, *words]),
+        data=" ".join(extra),
+    )
+
+
+def _vector_names(name):
+    """The spellings of a vector-unit call: X_tile, and for typed forms X_tile_type as well."""
+    names = [f"{name}_tile"]
+    for suffix in ("_int32", "_int", "_bitcast"):
+        if name.endswith(suffix):
+            names.append(f"{name.removesuffix(suffix)}_tile{suffix}")
+    return names
+
+
+for _name, (_function, _count) in SFPU_API.items():
+    for _spelling in _vector_names(_name):
+        OPERATIONS[_spelling] = _vector(_function, _count)
+    OPERATIONS[f"{_name}_tile_init"] = config(Config.SFPU_INIT, MATH)
+OPERATIONS["max_tile_init"] = config(Config.SFPU_INIT, MATH)

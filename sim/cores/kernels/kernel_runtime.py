@@ -1,0 +1,397 @@
+"""What a generated kernel calls: posting an operation, reading arguments, address arithmetic.
+
+Every function takes the address of the thread's context block; none of them touches the machine models.  They compile
+when the first kernel is compiled (`prepare`) and travel in its cached code, so a process that finds its kernels in the
+disk cache compiles and loads nothing here.
+"""
+
+import functools
+import inspect
+from enum import IntEnum
+
+import numba as nb
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.engine.memory import load_i64, load_u32, store_64
+
+LINE_SHIFT = 8  # a posted head word is opcode | line << LINE_SHIFT
+COUNT_BITS = 10  # plain-code counts are packed in fields of this width, in the order of COST_KINDS
+COST_KINDS = ("alu", "branch", "mul", "div", "load", "mul_use")
+COST_WORDS = (ctx.COST_ALU, ctx.COST_BRANCH, ctx.COST_MUL, ctx.COST_DIV, ctx.COST_LOAD, ctx.COST_MUL_USE)
+_I64 = ir.IntType(64)
+
+
+class RaiseReason(IntEnum):
+    """Why generated code raised; left in ARG0 beside the LINE for the event loop's message."""
+
+    ARGUMENT_INDEX = 1
+    COMMON_ARGUMENT_INDEX = 2
+    COMPILE_ARGUMENT_INDEX = 3
+    CIRCULAR_BUFFER_INDEX = 4
+    BANK_INDEX = 5
+    DIVISION_BY_ZERO = 6
+    PAGE_INDEX = 7
+    NOT_SHARDED = 8
+
+
+RAISE_MESSAGES = {
+    RaiseReason.ARGUMENT_INDEX: "a runtime argument is read that was not set",
+    RaiseReason.COMMON_ARGUMENT_INDEX: "a common runtime argument is read that was not set",
+    RaiseReason.COMPILE_ARGUMENT_INDEX: "a compile-time argument is read that was not given",
+    RaiseReason.CIRCULAR_BUFFER_INDEX: "circular-buffer index outside 0..31",
+    RaiseReason.BANK_INDEX: "bank index outside the chip's banks",
+    RaiseReason.DIVISION_BY_ZERO: "division by zero",
+    RaiseReason.PAGE_INDEX: "page outside the sharded buffer",
+    RaiseReason.NOT_SHARDED: "the tensor accessor's buffer is interleaved; only a sharded one has this property",
+}
+
+
+def _word_pointer(builder, block, index):
+    return builder.gep(builder.inttoptr(block, _I64.as_pointer()), [ir.Constant(_I64, index)])
+
+
+def _make_post(count):
+    """Intrinsic `post<count>(block, head, a0, ...)`: write an operation record; the caller yields next."""
+
+    def codegen(context, builder, signature, values):
+        block, head = values[0], values[1]
+        opcode = builder.and_(head, ir.Constant(_I64, (1 << LINE_SHIFT) - 1))
+        line = builder.lshr(head, ir.Constant(_I64, LINE_SHIFT))
+        pending = _word_pointer(builder, block, ctx.PENDING)
+        words = [(ctx.OPCODE, opcode), (ctx.LINE, line), (ctx.CYCLES, builder.load(pending))]
+        words += [(ctx.ARG0 + i, value) for i, value in enumerate(values[2:])]
+        for word, value in words:
+            builder.store(value, _word_pointer(builder, block, word))
+        builder.store(ir.Constant(_I64, 0), pending)
+        return context.get_dummy_value()
+
+    names = ", ".join(["block", "head", *(f"a{i}" for i in range(count))])
+    scope = {"result": (types.void(*[types.int64] * (2 + count)), codegen)}
+    exec(
+        f"def post{count}(typingctx, {names}):\n    return result", scope
+    )  # numba wants a named parameter per argument
+    return intrinsic(scope[f"post{count}"])
+
+
+POSTS = [_make_post(count) for count in range(ctx.MAX_ARGS + 1)]
+
+
+@intrinsic(prefer_literal=True)
+def spend(typingctx, block, counts):
+    """Add the cost of plain code to the block's PENDING cycles; `counts` is a literal made by `pack_counts`."""
+    if not isinstance(counts, types.IntegerLiteral):
+        return None
+    fields = unpack_counts(counts.literal_value)
+
+    def codegen(context, builder, signature, values):
+        pending = _word_pointer(builder, values[0], ctx.PENDING)
+        total = builder.load(pending)
+        for word, count in zip(COST_WORDS, fields, strict=True):
+            if count:
+                cost = builder.load(_word_pointer(builder, values[0], word))
+                total = builder.add(total, builder.mul(cost, ir.Constant(_I64, count)))
+        builder.store(total, pending)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, counts), codegen
+
+
+@intrinsic
+def await_load(typingctx, block, ready):
+    """Let plain code go on no earlier than cycle `ready`: an instruction uses what a load brings (reference section 4.1)."""
+
+    def codegen(context, builder, signature, values):
+        pending = _word_pointer(builder, values[0], ctx.PENDING)
+        spent = builder.load(pending)
+        wait = builder.sub(values[1], builder.load(_word_pointer(builder, values[0], ctx.TIME)))
+        builder.store(builder.select(builder.icmp_signed(">", wait, spent), wait, spent), pending)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+def _make_arithmetic(operation):
+    """Intrinsic of a 64-bit operation that wraps.
+
+    numba tells LLVM that its own signed arithmetic never overflows, and what follows from that is wrong when it does.
+    """
+
+    def codegen(context, builder, signature, values):
+        return getattr(builder, operation)(*values)
+
+    @intrinsic
+    def arithmetic(typingctx, left, right):
+        return types.int64(types.int64, types.int64), codegen
+
+    return arithmetic
+
+
+add, subtract, multiply = _make_arithmetic("add"), _make_arithmetic("sub"), _make_arithmetic("mul")
+
+
+def pack_counts(counts):
+    """One integer that holds how often each kind of COST_KINDS occurs (each below 2**COUNT_BITS)."""
+    return sum(counts.get(kind, 0) << (COUNT_BITS * i) for i, kind in enumerate(COST_KINDS))
+
+
+def unpack_counts(packed):
+    """The counts of `pack_counts`, in the order of COST_KINDS."""
+    return [(packed >> (COUNT_BITS * i)) & ((1 << COUNT_BITS) - 1) for i in range(len(COST_KINDS))]
+
+
+FUNCTIONS = []  # in the order of their calls: a function stands behind those it uses
+
+
+def _integers(function):
+    """Decorator: a compiled function whose arguments are all int64."""
+    compiled = nb.njit(cache=True)(function)
+    FUNCTIONS.append(compiled)
+    return compiled
+
+
+@functools.cache
+def prepare():
+    """Give every function its one signature; numba would otherwise make a version for each constant it is called with."""
+    for function in FUNCTIONS:
+        if not function.overloads:  # some are compiled already when Ctrl-C came before the last one
+            function.compile((types.int64,) * len(inspect.signature(function.py_func).parameters))
+        function.disable_compile()
+
+
+@_integers
+def word(block, index):
+    """Word `index` of the context block."""
+    return load_i64(block + 8 * index)
+
+
+@_integers
+def fetch(block, size):
+    """Charge one round through a loop of `size` bytes of code: the lines that the instruction cache does not keep.
+
+    A cache of two ways that drops the least recently used line keeps no line of a set that three lines of the loop share.
+    This gives what loops of 1024 to 2048 instructions take on Blackhole (reference section 4.4: 1.00 to 1.25).
+    """
+    lines, kept = size // 16, load_i64(block + 8 * ctx.ICACHE_LINES)
+    missed = min(lines, 3 * max(lines - kept, 0))
+    store_64(block + 8 * ctx.PENDING, load_i64(block + 8 * ctx.PENDING) + missed * load_i64(block + 8 * ctx.FETCH_MISS))
+
+
+@_integers
+def stop(block, line, reason):
+    """Leave line and reason for the event loop and raise: the thread is not resumed any more."""
+    store_64(block + 8 * ctx.LINE, line)
+    store_64(block + 8 * ctx.ARG0, reason)
+    raise RuntimeError
+
+
+_BAD_ARGUMENT, _BAD_COMMON = int(RaiseReason.ARGUMENT_INDEX), int(RaiseReason.COMMON_ARGUMENT_INDEX)
+_BAD_COMPILE, _BAD_CB = int(RaiseReason.COMPILE_ARGUMENT_INDEX), int(RaiseReason.CIRCULAR_BUFFER_INDEX)
+_BAD_BANK, _BAD_DIVISOR = int(RaiseReason.BANK_INDEX), int(RaiseReason.DIVISION_BY_ZERO)
+_BAD_PAGE, _NOT_SHARDED = int(RaiseReason.PAGE_INDEX), int(RaiseReason.NOT_SHARDED)
+
+
+@_integers
+def runtime_arg(block, index, line):
+    """Unique runtime argument (uint32)."""
+    if index < 0 or index >= load_i64(block + 8 * ctx.N_ARGS):
+        stop(block, line, _BAD_ARGUMENT)
+    return load_u32(load_i64(block + 8 * ctx.ARGS) + 4 * index)
+
+
+@_integers
+def common_arg(block, index, line):
+    """Common runtime argument (uint32)."""
+    if index < 0 or index >= load_i64(block + 8 * ctx.N_COMMON_ARGS):
+        stop(block, line, _BAD_COMMON)
+    return load_u32(load_i64(block + 8 * ctx.COMMON_ARGS) + 4 * index)
+
+
+@_integers
+def compile_arg(block, index, line):
+    """Compile-time argument."""
+    if index < 0 or index >= load_i64(block + 8 * ctx.N_COMPILE_ARGS):
+        stop(block, line, _BAD_COMPILE)
+    return load_i64(load_i64(block + 8 * ctx.COMPILE_ARGS) + 8 * index)
+
+
+@_integers
+def cb_word(block, cb, column, line):
+    """Column of a circular buffer's row."""
+    if cb < 0 or cb > 31:
+        stop(block, line, _BAD_CB)
+    return load_i64(load_i64(block + 8 * ctx.CBS) + 8 * (cb * ctx.CB_WORDS + column))
+
+
+@_integers
+def floor_div(block, a, b, line):
+    """a // b, with a zero divisor reported."""
+    if b == 0:
+        stop(block, line, _BAD_DIVISOR)
+    return a // b
+
+
+@_integers
+def floor_mod(block, a, b, line):
+    """a % b, with a zero divisor reported."""
+    if b == 0:
+        stop(block, line, _BAD_DIVISOR)
+    return a % b
+
+
+@_integers
+def noc_address(x, y, offset):
+    """NoC address of a tile and an offset in it."""
+    return (x << 36) | (y << 42) | offset
+
+
+@_integers
+def own_address(block, offset):
+    """NoC address of an offset in this core's L1."""
+    return noc_address(load_i64(block + 8 * ctx.MY_X), load_i64(block + 8 * ctx.MY_Y), offset)
+
+
+@_integers
+def multicast_address(x0, y0, x1, y1, offset):
+    """NoC address of a rectangle that starts at (x0, y0)."""
+    return (x1 << 36) | (y1 << 42) | (x0 << 48) | (y0 << 54) | offset
+
+
+@_integers
+def bank_address(block, bank, offset, dram, line):
+    """NoC address of an offset in a DRAM (or L1) bank."""
+    table = load_i64(block + 8 * (ctx.DRAM_BANKS if dram != 0 else ctx.L1_BANKS))
+    count = load_i64(block + 8 * (ctx.N_DRAM_BANKS if dram != 0 else ctx.N_L1_BANKS))
+    if bank < 0 or bank >= count:
+        stop(block, line, _BAD_BANK)
+    return load_i64(table + 8 * bank) + offset
+
+
+@_integers
+def aligned_page(block, page_size, dram):
+    """Stride of interleaved pages: the page size rounded up to the memory's alignment."""
+    alignment = load_i64(block + 8 * (ctx.DRAM_ALIGNMENT if dram != 0 else ctx.L1_ALIGNMENT))
+    return (page_size + alignment - 1) // alignment * alignment
+
+
+@_integers
+def interleaved_address(block, page, base, stride, dram, offset, line):
+    """Page `page` of an interleaved buffer: bank = page mod banks (reference section 2.5)."""
+    if page < 0:
+        stop(block, line, _BAD_PAGE)
+    count = load_i64(block + 8 * (ctx.N_DRAM_BANKS if dram != 0 else ctx.N_L1_BANKS))
+    return bank_address(block, page % count, page // count * stride + base + offset, dram, line)
+
+
+# Compile-time arguments of a tensor accessor, from its first one on (host side: pack_tensor_accessor_args).
+ACCESSOR_DRAM, ACCESSOR_L1, ACCESSOR_SHARDED = 0, 1, 2
+_KIND, _CORES, _PAGES_HIGH, _PAGES_WIDE, _SHARD_HIGH, _SHARD_WIDE, _SHARDS_WIDE, _FIRST_CORE = range(8)
+# Positions of what `TensorAccessor.dspec()` tells, by the name of its method; pairs are (height, width)
+DSPEC_WORDS = {
+    "tensor_shape": (_PAGES_HIGH, _PAGES_WIDE),
+    "shard_shape": (_SHARD_HIGH, _SHARD_WIDE),
+}
+
+
+def pack_tensor_accessor_args(kind, *, tensor_pages=(0, 0), shard_pages=(0, 0), cores=()):
+    """Compile-time arguments of a tensor accessor.
+
+    `kind`: ACCESSOR_DRAM or ACCESSOR_L1 (interleaved: one word), or ACCESSOR_SHARDED with the tensor's and the shard's
+    (height, width) in pages and the physical (x, y) of the shards' cores in shard order:
+    [kind, cores, tensor height, tensor width, shard height, shard width, shards per row, x << 8 | y, ...].
+    """
+    if kind != ACCESSOR_SHARDED:
+        return [kind]
+    shards_wide = -(-tensor_pages[1] // shard_pages[1])
+    return [kind, len(cores), *tensor_pages, *shard_pages, shards_wide, *((x << 8) | y for x, y in cores)]
+
+
+@_integers
+def accessor_length(block, first, line):
+    """Number of compile-time arguments of the accessor that starts at `first`."""
+    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
+        return 1
+    return _FIRST_CORE + compile_arg(block, first + _CORES, line)
+
+
+@_integers
+def accessor_page(block, first, page_size, line):
+    """Stride of the pages of an accessor's tensor."""
+    return aligned_page(block, page_size, 1 if compile_arg(block, first, line) == ACCESSOR_DRAM else 0)
+
+
+@_integers
+def shard_address(block, shard, first, offset, line):
+    """NoC address of L1 offset `offset` on the core that holds shard `shard`."""
+    if shard < 0 or shard >= compile_arg(block, first + _CORES, line):
+        stop(block, line, _BAD_PAGE)
+    core = compile_arg(block, first + _FIRST_CORE + shard, line)
+    return noc_address(core >> 8, core & 255, offset)
+
+
+@_integers
+def shard_bytes(block, first, page_size, line):
+    """Bytes of a whole shard."""
+    pages = compile_arg(block, first + _SHARD_HIGH, line) * compile_arg(block, first + _SHARD_WIDE, line)
+    return pages * aligned_page(block, page_size, 0)
+
+
+@_integers
+def dspec_word(block, first, index, line):
+    """Word `index` of a sharded accessor's description."""
+    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
+        stop(block, line, _NOT_SHARDED)
+    return compile_arg(block, first + index, line)
+
+
+@_integers
+def accessor_banks(block, first, line):
+    """Number of banks (cores, where the tensor is sharded) that hold an accessor's pages."""
+    kind = compile_arg(block, first, line)
+    if kind == ACCESSOR_SHARDED:
+        return compile_arg(block, first + _CORES, line)
+    return load_i64(block + 8 * (ctx.N_DRAM_BANKS if kind == ACCESSOR_DRAM else ctx.N_L1_BANKS))
+
+
+@_integers
+def is_own_tile(block, address):
+    """1 when a NoC address names this core, else 0."""
+    own = noc_address(load_i64(block + 8 * ctx.MY_X), load_i64(block + 8 * ctx.MY_Y), 0)
+    return 1 if address >> 36 == own >> 36 else 0
+
+
+@_integers
+def page_bank(block, page, first, line):
+    """Bank, or number of the shard, that holds a page."""
+    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
+        return page % accessor_banks(block, first, line)
+    pages_wide = compile_arg(block, first + _PAGES_WIDE, line)
+    row = page // pages_wide // compile_arg(block, first + _SHARD_HIGH, line)
+    column = page % pages_wide // compile_arg(block, first + _SHARD_WIDE, line)
+    return row * compile_arg(block, first + _SHARDS_WIDE, line) + column
+
+
+@_integers
+def page_offset(block, page, first, page_size, line):
+    """Byte offset of a page in its bank or shard."""
+    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
+        return page // accessor_banks(block, first, line) * accessor_page(block, first, page_size, line)
+    wide, high = compile_arg(block, first + _SHARD_WIDE, line), compile_arg(block, first + _SHARD_HIGH, line)
+    pages_wide = compile_arg(block, first + _PAGES_WIDE, line)
+    inside = page // pages_wide % high * wide + page % pages_wide % wide
+    return inside * aligned_page(block, page_size, 0)
+
+
+@_integers
+def accessor_address(block, page, first, base, page_size, offset, line):
+    """NoC address of a page of the tensor that the accessor at compile-time argument `first` describes."""
+    kind = compile_arg(block, first, line)
+    if kind != ACCESSOR_SHARDED:
+        dram = 1 if kind == ACCESSOR_DRAM else 0
+        return interleaved_address(block, page, base, aligned_page(block, page_size, dram), dram, offset, line)
+    if page < 0:
+        stop(block, line, _BAD_PAGE)
+    inside = page_offset(block, page, first, page_size, line)
+    return shard_address(block, page_bank(block, page, first, line), first, base + inside + offset, line)

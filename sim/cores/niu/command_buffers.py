@@ -1,0 +1,159 @@
+"""A core's command buffers and the packets of transactions, from the NIU into the network and back (reference section 2.2)."""
+
+from tensim.sim.cores.barriers import transaction_returned
+from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, bank_of, log_bytes, schedule_transaction
+from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
+from tensim.sim.dram.channel import bus_ticks, fragments_ticks
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import call_model
+from tensim.sim.engine.state import (
+    COMMAND_FREE,
+    INLINE,
+    LOG_NOC,
+    NOC_WORDS,
+    PARKED,
+    POSTED_FLUSH_AT,
+    POSTED_UNSENT,
+    READ,
+    TILE_DRAM,
+    TILE_WORKER,
+    TRID_FLUSH_AT,
+    TRID_UNSENT,
+    WAIT_NOC_ISSUE,
+    WRITE,
+    WRITE_FLUSH_AT,
+    WRITES_UNSENT,
+    dram_params_of,
+    links_of,
+    noc_params_of,
+    noc_words_of,
+    packets_of,
+    ports_of,
+    threads_of,
+    tiles_of,
+    transactions_of,
+    vcs_of,
+)
+from tensim.sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
+
+FLIT_COST = 1024  # of one cycle
+
+
+@compiled()
+def command_buffer_ready(m, thread, noc, now):
+    """Wait until the thread's last packet on a NoC has begun to leave.
+
+    Returns `now` when the call can go on; else the cycle at which to try again, or -1 (parked).
+    """
+    if noc < 0 or noc > 1:
+        return now
+    free = noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE]
+    if free == HELD:
+        return park(m, thread, now, WAIT_NOC_ISSUE, 0, noc, -1)
+    if free > now:
+        charge_stall(m, thread, WAIT_NOC_ISSUE, now, free)
+        threads_of(m)[thread].phase = 1
+        return free
+    return now
+
+
+@compiled()
+def next_issue(m, thread, now, cost, last):
+    """Charge one packet's issue and give the cycle at which the core goes on."""
+    charge(m, thread, now, cost)
+    if not last:
+        threads_of(m)[thread].phase = 1
+    return now + cost
+
+
+@compiled()
+def send_request(m, index, flits, time):
+    """Give a transaction's request to the network; it is in the command buffer at cycle `time`."""
+    x = transactions_of(m)[index]
+    p = noc_params_of(m)[0]
+    packet = packets_of(m)[index]
+    prepare(p, packet, x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
+    packet.answered = 1 if x.kind == READ else 0
+    if x.kind == WRITE and tiles_of(m)[x.target].kind == TILE_DRAM:
+        dram = dram_params_of(m)[0]
+        packet.gate = m.n_tiles + bank_of(m, x.target, x.address)
+        packet.gate_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
+        packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
+    noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = HELD
+    schedule_transaction(m, index, time)
+
+
+@compiled()
+def send_answer(m, index, now):
+    """Data or acknowledgement starts on its way back; returns the cycle of the packet's next event, or -1."""
+    x = transactions_of(m)[index]
+    p = noc_params_of(m)[0]
+    flits, cost = 1, FLIT_COST
+    if x.kind == READ:
+        flits += (x.size + m.flit_bytes - 1) // m.flit_bytes
+        if tiles_of(m)[x.target].kind == TILE_WORKER:
+            cost = p.read_cost
+    log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size)
+    x.stage = AT_SOURCE
+    prepare(p, packets_of(m)[index], x.noc, x.target, x.source, flits, RESPONSE, cost)
+    return move_packet(m, index, now)
+
+
+@compiled()
+def move_packet(m, index, now):
+    """The head of a transaction's packet reaches its next link; returns the cycle of the packet's next event, or -1.
+
+    In the flit model the packet is handed to its NIU as a whole.
+    """
+    if m.flit_model_at != 0:
+        return call_model(m.flit_model_at, m.self_at, index, now)
+    packets, p = packets_of(m), noc_params_of(m)[0]
+    time = head_event(links_of(m), vcs_of(m), ports_of(m), p, packets, index, now)
+    if packets[index].hop == 1 and time >= 0:
+        left_command_buffer(m, index, now)
+    other = p.granted
+    while other >= 0:
+        schedule_transaction(m, other, packets[other].time)
+        if packets[other].hop == 1:
+            left_command_buffer(m, other, now)
+        other = packets[other].next_granted
+    other = p.gone
+    while other >= 0:
+        tail_left(m, other, now)
+        other = packets[other].next_gone
+    return time
+
+
+@compiled()
+def left_command_buffer(m, index, now):
+    """A packet has got the link out of its NIU: its thread may use the command buffer again."""
+    x = transactions_of(m)[index]
+    if x.stage != AT_TARGET:
+        return
+    begun = packets_of(m)[index].begun
+    noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = begun
+    t = threads_of(m)[x.thread]
+    if t.state == PARKED and t.wait == WAIT_NOC_ISSUE and t.wait_b == x.noc:
+        unpark(m, x.thread, begun)
+        schedule_thread(m, x.thread, begun)
+
+
+@compiled()
+def tail_left(m, index, now):
+    """The tail of a packet leaves its NIU at the packet's cycle `left`: its source may be reused from then on."""
+    x = transactions_of(m)[index]
+    if x.stage != AT_TARGET or (x.kind != WRITE and x.kind != INLINE):
+        return
+    words = noc_words_of(m)
+    base = x.thread * NOC_WORDS + 64 * x.noc
+    left = packets_of(m)[index].left
+    if x.posted != 0:
+        words[base + POSTED_UNSENT] -= 1
+        words[base + POSTED_FLUSH_AT] = max(words[base + POSTED_FLUSH_AT], left)
+    else:
+        words[base + WRITES_UNSENT] -= 1
+        words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], left)
+        if x.trid >= 0:
+            words[x.thread * NOC_WORDS + TRID_UNSENT + 16 * x.noc + x.trid] -= 1
+            words[base + TRID_FLUSH_AT + x.trid] = max(words[base + TRID_FLUSH_AT + x.trid], left)
+    transaction_returned(m, x.thread, now)

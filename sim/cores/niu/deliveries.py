@@ -1,0 +1,140 @@
+"""What becomes of a transaction: at its target, where memory is accessed, and when its answer is home."""
+
+from tensim.sim.cores.barriers import transaction_returned
+from tensim.sim.cores.niu.command_buffers import move_packet, send_answer
+from tensim.sim.cores.niu.transactions import (
+    ANSWER,
+    AT_TARGET,
+    bank_of,
+    free_transaction,
+    log_bytes,
+    moves,
+    new_staging,
+    release_staging,
+    staging_address,
+)
+from tensim.sim.cores.niu.transfer_checks import close_write
+from tensim.sim.cores.semaphores import l1_changed
+from tensim.sim.dram.channel import dram_access
+from tensim.sim.dram.storage import read_bank, write_bank
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import copy_bytes, load_u32, store_8, store_32
+from tensim.sim.engine.state import (
+    ATOMIC,
+    ATOMICS_OUT,
+    LOG_DRAM,
+    NOC_WORDS,
+    READ,
+    READS_OUT,
+    TILE_DRAM,
+    TRID_READS,
+    TRID_WRITES,
+    WRITE,
+    WRITES_OUT,
+    banks_of,
+    channels_of,
+    dram_params_of,
+    noc_words_of,
+    packets_of,
+    ports_of,
+    threads_of,
+    tiles_of,
+    transactions_of,
+)
+
+
+@compiled()
+def access_memory(m, index, now):
+    """The request is at its target: read or write the memory there.  Returns the cycle at which the answer can leave."""
+    x = transactions_of(m)[index]
+    target = tiles_of(m)[x.target]
+    if target.kind == TILE_DRAM:
+        bank, inside = bank_of(m, x.target, x.address), x.address % m.bank_bytes
+        done = dram_access(
+            channels_of(m),
+            banks_of(m),
+            dram_params_of(m)[0],
+            bank,
+            inside,
+            x.size,
+            x.kind == WRITE,
+            now,
+            x.noc,
+            packets_of(m)[index].mixed,
+        )
+        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].write_free)
+        log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
+        if x.kind == READ and moves(m, x.size):
+            x.staging = new_staging(m, 1)
+            read_bank(m, bank, inside, x.size, staging_address(m, x.staging))
+        elif x.kind == WRITE and x.staging >= 0:
+            write_bank(m, bank, inside, x.size, staging_address(m, x.staging))
+        return done
+    core = target.index
+    host = m.l1_at + core * m.l1_size + x.address
+    if x.kind == READ:
+        if moves(m, x.size):
+            x.staging = new_staging(m, 1)
+            copy_bytes(staging_address(m, x.staging), host, x.size)
+        return now + m.l1_noc_latency
+    if x.kind == WRITE:
+        if x.staging >= 0:
+            copy_bytes(host, staging_address(m, x.staging), x.size)
+    elif x.kind == ATOMIC:
+        store_32(host, load_u32(host) + x.value)
+    else:
+        for i in range(4):
+            if (x.value >> (32 + i)) & 1:
+                store_8(host + i, (x.value >> (8 * i)) & 255)
+    l1_changed(m, core, x.address, x.size, now)
+    return now + m.l1_noc_write_latency
+
+
+@compiled()
+def transaction_event(m, index, now):
+    """A packet of a transaction moves, or one of its stages ends; returns the cycle of its next event, or -1."""
+    x = transactions_of(m)[index]
+    if packets_of(m)[index].delivered == 0:
+        return move_packet(m, index, now)
+    if x.stage == AT_TARGET:
+        answer = access_memory(m, index, now)
+        if x.kind != READ:
+            if x.kind != ATOMIC:
+                close_write(m, index)
+            release_staging(m, x.staging)
+            x.staging = -1
+            if x.posted != 0:
+                free_transaction(m, index)
+                return -1
+        x.stage = ANSWER
+        return max(answer, now + 1)
+    if x.stage == ANSWER:
+        return send_answer(m, index, now)
+    transaction_home(m, index, now)
+    return -1
+
+
+@compiled()
+def transaction_home(m, index, now):
+    """Data or acknowledgement is back at the core that asked."""
+    x = transactions_of(m)[index]
+    thread = x.thread
+    t = threads_of(m)[thread]
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * x.noc
+    if x.kind == READ:
+        if x.staging >= 0:
+            copy_bytes(m.l1_at + t.core * m.l1_size + x.local, staging_address(m, x.staging), x.size)
+            release_staging(m, x.staging)
+        words[base + READS_OUT] -= 1
+        if x.trid >= 0:
+            words[base + TRID_READS + x.trid] -= 1
+        l1_changed(m, t.core, x.local, x.size, now)
+    elif x.kind == ATOMIC:
+        words[base + ATOMICS_OUT] -= 1
+    else:
+        words[base + WRITES_OUT] -= 1
+        if x.trid >= 0:
+            words[base + TRID_WRITES + x.trid] -= 1
+    free_transaction(m, index)
+    transaction_returned(m, thread, now)

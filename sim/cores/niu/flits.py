@@ -1,0 +1,146 @@
+"""The flit model in the compiled lane: transactions' packets go to the routers, and what becomes of them comes back.
+
+A packet is handed to its NIU as a whole.  One event, the network's clock, steps the routers cycle by cycle as long as any
+flit is on its way, and passes over cycles in which none can move.  `flit_event` is called by address, so the lane of the
+packet model is compiled without any of this.
+"""
+
+import numba as nb
+
+from tensim.sim.cores.niu.command_buffers import left_command_buffer, tail_left
+from tensim.sim.cores.niu.transactions import AT_TARGET, free_transaction, schedule_transaction
+from tensim.sim.engine import event_heap as cal
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import READ, calendar_of, machine_table, noc_params_of, packets_of, transactions_of
+from tensim.sim.engine.tables import table
+from tensim.sim.errors import UsageError
+from tensim.sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
+from tensim.sim.noc.flit_network import ANY, ARRIVED, BEGUN, NETWORK, NONE, RESPONSES, build_chip, events_of
+from tensim.sim.noc.flit_network import packets_of as flit_packets_of
+from tensim.sim.noc.packet import build_noc_params
+
+network_table = table(NETWORK)
+
+
+@compiled()
+def send_packet(m, net, index, now):
+    """Hand the prepared packet of a transaction to its NIU."""
+    x, pk = transactions_of(m)[index], packets_of(m)[index]
+    first = x.noc * m.n_tiles
+    asks = x.stage == AT_TARGET
+    source, target = (x.source, x.target) if asks else (x.target, x.source)
+    group = RESPONSES if pk.response != 0 else pk.static_vc // 2 * 2
+    static_vc = ANY if pk.response | pk.dynamic else pk.static_vc % 2
+    inject(net, index, first + source, first + target, pk.flits, group, now, pk.emission, static_vc)
+    p, stands = flit_packets_of(net)[index], int(x.kind == READ)
+    p.answered, p.answers = (stands, 0) if asks else (0, stands)
+    p.gate, p.gate_ticks = pk.gate, pk.gate_ticks
+
+
+@compiled()
+def send_multicast_packet(m, net, index, now):
+    """Hand a multicast's packet to its NIU; its transaction holds `is_open` in `value` and `keep` in `address`."""
+    x, pk, p = transactions_of(m)[index], packets_of(m)[index], noc_params_of(m)[0]
+    first = x.noc * m.n_tiles
+    inject_multicast(net, index, first + x.source, pk.flits, now, pk.emission, x.value, x.address)
+    receiver, depth = pk.next, 0
+    while receiver >= 0:
+        depth = max(depth, add_receiver(net, index, first + transactions_of(m)[receiver].target))
+        receiver = packets_of(m)[receiver].next
+    if x.value == 0:  # the law of `tensim.sim.noc.multicast`
+        flit_packets_of(net)[index].delay = p.reserve * depth + (p.even_extra if depth % 2 == 0 else p.odd_extra)
+    enqueue(net, index)
+
+
+@compiled()
+def start_clock(m, net, now):
+    """Have the network stepped in this cycle, unless that has been done; a later event of the clock is then void."""
+    time = max(now, net.now + 1)
+    if net.due == NONE or net.due > time:
+        net.due = time
+        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, cal.CLOCK_KEY), cal.CLOCK)
+
+
+@compiled()
+def clock(m, net, now):
+    """One cycle of the network; returns the next one in which a flit can move, or -1."""
+    if net.due != now:
+        return -1
+    net.now = now
+    step(net)
+    events = events_of(net)
+    for i in range(net.n_events):
+        e = events[i]
+        if e.kind == ARRIVED:
+            packet_arrived(m, e.packet, e.node, e.time)
+        elif e.kind == BEGUN:
+            packets_of(m)[e.packet].begun = e.time
+            left_command_buffer(m, e.packet, now)
+        else:
+            packets_of(m)[e.packet].left = e.time
+            tail_left(m, e.packet, now)
+    net.due = next_cycle(net)
+    return net.due
+
+
+@compiled()
+def packet_arrived(m, index, node, time):
+    """The tail of a packet reaches the NIU of a node at cycle `time`."""
+    packets = packets_of(m)
+    if transactions_of(m)[index].target >= 0:
+        packets[index].delivered = 1
+        schedule_transaction(m, index, time)
+        return
+    before, receiver = index, packets[index].next
+    while transactions_of(m)[receiver].target != node % m.n_tiles:
+        before, receiver = receiver, packets[receiver].next
+    packets[before].next = packets[receiver].next
+    schedule_transaction(m, receiver, time)
+    if packets[index].next < 0:
+        free_transaction(m, index)
+
+
+@nb.cfunc("int64(int64, int64, int64)", cache=True)
+def flit_event(machine, event, now):
+    """CLOCK: a cycle of the network; else the transaction `event` has a packet for its NIU.  The event's next cycle, or -1."""
+    m = machine_table(machine)[0]
+    net = network_table(m.flits_at)[0]
+    if event == cal.CLOCK:
+        return clock(m, net, now)
+    if transactions_of(m)[event].target < 0:
+        send_multicast_packet(m, net, event, now)
+    else:
+        send_packet(m, net, event, now)
+    start_clock(m, net, now)
+    return -1
+
+
+def flit_network(arch, links, ports):
+    """The flit network of a chip, idle; `links` and `ports`: the packet model's arrays, which also hold this model's counts.
+
+    UsageError when a latency is below a cycle.
+    """
+    for key in ("noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles"):
+        if arch[key] < 1 or arch[key] != int(arch[key]):
+            raise UsageError(f"{key} is {arch[key]}; the flit model takes whole cycles, at least 1")
+    hop, inject, eject = (int(arch[f"noc.{key}_cycles"]) for key in ("hop", "niu_to_router", "router_to_niu"))
+    credit = arch["noc.credit_round_trip_cycles"] - hop
+    if credit < 1 or credit != int(credit):
+        raise UsageError(
+            f"noc.credit_round_trip_cycles is {arch['noc.credit_round_trip_cycles']}, whole cycles and more than the {hop} "
+            "of noc.hop_cycles for the flit model"
+        )
+    network = build_chip(
+        *arch.noc_size, buffer=int(arch["noc.buffer_flits"]), shared=int(arch["noc.shared_buffer_flits"]),
+        credit=int(credit), hop=hop, inject=inject, eject=eject,
+    )  # fmt: skip
+    nodes, (width, height) = network.arrays["nodes"], arch.noc_size
+    for x, y in arch.worker_coords:
+        nodes["l1_port"][[y * width + x + noc * width * height for noc in (0, 1)]] = y * width + x
+    for name in ("port_ticks", "gate_queue"):
+        network.net[name] = build_noc_params(arch)[name][0]
+    for name in ("backoff_cycles", "backoff_doublings", "backoff_seed"):
+        network.net[name] = arch[f"noc.{name}"]
+    network.place("links", links)
+    network.place("ports", ports)
+    return network

@@ -1,0 +1,214 @@
+"""Multicast writes and increments: paths, linked or reserved packet by packet, receivers (reference section 2.5)."""
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.circular_buffer import check_open_reads
+from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue
+from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, schedule_transaction, staging_address
+from tensim.sim.cores.niu.transfer_checks import check_congruent, check_l1, check_writers, open_path, valid_noc
+from tensim.sim.cores.threads import argument, charge_stall, fail
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import copy_bytes
+from tensim.sim.engine.state import (
+    ATOMIC,
+    ATOMICS_OUT,
+    COMMAND_FREE,
+    NOC_WORDS,
+    WAIT_NOC_ISSUE,
+    WRITE,
+    WRITE_FLUSH_AT,
+    WRITES_OUT,
+    WRITES_UNSENT,
+    cores_of,
+    links_of,
+    noc_params_of,
+    noc_words_of,
+    packets_of,
+    receivers_of,
+    threads_of,
+    transactions_of,
+    workers_mask_of,
+)
+from tensim.sim.noc.multicast import PATH_TAKEN, list_receivers, random_wait, send_multicast
+from tensim.sim.noc.packet import HELD, REQUEST, prepare
+
+CORNERS_SHIFT = 36  # of a multicast address: the four coordinates lie above
+
+
+@compiled()
+def issue_multicast(m, thread, now):
+    """One packet of a multicast write: one transaction per receiver, one staging slot for all of them."""
+    t = threads_of(m)[thread]
+    local, address, size = argument(t, 0), argument(t, 1), argument(t, 2)
+    expected, linked, loopback, noc = argument(t, 3), argument(t, 4), argument(t, 5), argument(t, 6)
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
+    core = cores_of(m)[t.core]
+    offset = address & ctx.NOC_OFFSET_MASK
+    if t.step == 0:
+        if size <= 0:
+            fail(m, thread, Fault.ZERO_LENGTH, address, size, 0)
+            return -1
+        if not (
+            valid_noc(m, thread, noc, -1)
+            and check_l1(m, thread, t.core, local, size, False)
+            and check_l1(m, thread, t.core, offset, size, True)
+            and (size <= 4 or check_congruent(m, thread, local, offset, m.l1_congruence))
+        ):
+            return -1
+        if t.reads_open > 0 and check_open_reads(m, thread, local, size):
+            return -1
+    count = min(size - t.step, m.max_packet)
+    last = t.step + count >= size
+    flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
+    path = (address >> CORNERS_SHIFT) + 1
+    is_open = open_path(core, noc)
+    if is_open != 0 and is_open != path:
+        fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
+        return -1
+    cost = m.issue_multicast if t.attempts == 0 else 0
+    n, left, free = multicast_packet(m, thread, now + cost, address, noc, expected, loopback, is_open, linked, flits)
+    if n == PATH_TAKEN:
+        return reserve_again(m, thread, now + cost)
+    if n < 0:
+        return -1
+    keep = path if linked != 0 else 0  # unlinked, every packet reserves its path anew (timing reference, section 2.5)
+    if noc == 0:
+        core.linked_noc0 = keep
+    else:
+        core.linked_noc1 = keep
+    slot = -1
+    if moves(m, count):
+        slot = new_staging(m, n)
+        copy_bytes(staging_address(m, slot), m.l1_at + t.core * m.l1_size + local + t.step, count)
+    receivers, chain = receivers_of(m), -1
+    for i in range(n):
+        index = new_transaction(m, WRITE, thread, noc, core.tile, receivers[2 * i])
+        x = transactions_of(m)[index]
+        x.address, x.local, x.size, x.staging = offset + t.step, local + t.step, count, slot
+        if not check_writers(m, index):
+            return -1
+        chain = to_receiver(m, index, receivers[2 * i + 1], chain)
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    if m.flit_model_at != 0:
+        words[base + WRITES_UNSENT] += 1
+        carry_multicast(m, WRITE, thread, noc, chain, flits, is_open, keep, now + cost)
+    else:
+        words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
+    words[base + WRITES_OUT] += n
+    words[base + COMMAND_FREE] = left
+    t.step += count
+    return next_issue(m, thread, now, cost, last)
+
+
+@compiled()
+def reserve_again(m, thread, now):
+    """The path of a multicast is another's: returns the cycle of the next attempt.
+
+    Random exponential back-off: the window doubles with every failure.
+    """
+    t = threads_of(m)[thread]
+    window = m.backoff_cycles << min(t.attempts, m.backoff_doublings)
+    t.attempts += 1
+    again = now + random_wait(window, ((m.backoff_seed * 1024 + t.core) * 1048576 + t.sequence) * 4096 + t.attempts)
+    charge_stall(m, thread, WAIT_NOC_ISSUE, now, again)
+    t.phase = 1
+    return again
+
+
+@compiled()
+def multicast_packet(m, thread, time, address, noc, expected, loopback, is_open, keep, flits):
+    """Route one multicast packet; receivers, `expected` in number, land in the machine's receiver list.
+
+    Returns (their number, PATH_TAKEN or -1 after a fault; cycle at which it starts to leave; cycle at which its tail has left).
+    """
+    t = threads_of(m)[thread]
+    x1, y1 = (address >> 36) & 63, (address >> 42) & 63
+    x0, y0 = (address >> 48) & 63, (address >> 54) & 63
+    height = m.n_tiles // m.grid_width
+    if x0 >= m.grid_width or x1 >= m.grid_width or y0 >= height or y1 >= height:
+        fail(m, thread, Fault.UNKNOWN_TILE, address, max(x0, x1), max(y0, y1))
+        return -1, 0, 0
+    if (noc == 0 and (x0 > x1 or y0 > y1)) or (noc == 1 and (x0 < x1 or y0 < y1)):
+        fail(m, thread, Fault.MULTICAST_INVERTED, address, noc, 0)
+        return -1, 0, 0
+    if m.flit_model_at != 0:
+        source = cores_of(m)[t.core].tile
+        n = list_receivers(
+            noc_params_of(m)[0], workers_mask_of(m), noc, source, x0, y0, x1, y1, loopback, receivers_of(m)
+        )
+        left = free = HELD
+    else:
+        n, left, free = send_multicast(
+            links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
+            x0, y0, x1, y1, loopback, is_open, keep, flits, time, receivers_of(m),
+        )  # fmt: skip
+        if n == PATH_TAKEN:
+            return n, 0, 0
+    t.attempts = 0
+    if n == 0:
+        fail(m, thread, Fault.MULTICAST_EMPTY, address, 0, 0)
+        return -1, 0, 0
+    if n != expected:
+        fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)
+        return -1, 0, 0
+    return n, left, free
+
+
+@compiled()
+def to_receiver(m, index, time, chain):
+    """A multicast's transaction is with its receiver at `time`, in the flit model when the network says so.
+
+    Returns the chain (by `next` of the packets) of transactions that the network is to deliver, with this one before `chain`.
+    """
+    pk = packets_of(m)[index]
+    pk.delivered = 1
+    if m.flit_model_at == 0:
+        schedule_transaction(m, index, time)
+        return -1
+    pk.next = chain
+    return index
+
+
+@compiled()
+def carry_multicast(m, kind, thread, noc, chain, flits, is_open, keep, time):
+    """Make the transaction, without a target, whose packet the flit model takes to all receivers in `chain`."""
+    source = cores_of(m)[threads_of(m)[thread].core].tile
+    index = new_transaction(m, kind, thread, noc, source, source)
+    x, p, pk = transactions_of(m)[index], noc_params_of(m)[0], packets_of(m)[index]
+    x.target, x.value, x.address = -1, is_open, keep
+    prepare(p, pk, noc, source, source, flits, REQUEST, p.multicast_cost)
+    pk.next = chain
+    schedule_transaction(m, index, time)
+
+
+@compiled()
+def issue_multicast_increment(m, thread, now):
+    """Atomic increment of one word on every core of a rectangle."""
+    t = threads_of(m)[thread]
+    address, value, expected, noc = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3)
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
+    offset = address & ctx.NOC_OFFSET_MASK
+    if not (valid_noc(m, thread, noc, -1) and check_l1(m, thread, t.core, offset, 4, True)):
+        return -1
+    cost = m.issue_atomic if t.attempts == 0 else 0
+    n, left, _ = multicast_packet(m, thread, now + cost, address, noc, expected, 0, 0, 0, 1)
+    if n == PATH_TAKEN:
+        return reserve_again(m, thread, now + cost)
+    if n < 0:
+        return -1
+    receivers, chain = receivers_of(m), -1
+    for i in range(n):
+        index = new_transaction(m, ATOMIC, thread, noc, cores_of(m)[t.core].tile, receivers[2 * i])
+        x = transactions_of(m)[index]
+        x.address, x.size, x.value = offset, 4, value
+        chain = to_receiver(m, index, receivers[2 * i + 1], chain)
+    if m.flit_model_at != 0:
+        carry_multicast(m, ATOMIC, thread, noc, chain, 1, 0, 0, now + cost)
+    noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
+    noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE] = left
+    return next_issue(m, thread, now, cost, True)

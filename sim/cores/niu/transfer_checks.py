@@ -1,0 +1,162 @@
+"""What a NoC transfer must not do: leave its memories, break alignment rules, meet another write or an unfinished read."""
+
+from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.niu.transactions import bank_of
+from tensim.sim.cores.threads import fail
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import (
+    MAX_OPEN_READS,
+    NOC_WORDS,
+    OPEN_READS,
+    TILE_WORKER,
+    cores_of,
+    noc_words_of,
+    threads_of,
+    tiles_of,
+    transactions_of,
+)
+from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
+
+
+@compiled()
+def check_l1(m, thread, core, address, size, is_write):
+    """True when [address, address + size) is usable L1 of `core`."""
+    if address < 0 or size < 0 or address + size > m.l1_size:
+        fail(m, thread, Fault.L1_RANGE, address, size, core)
+        return False
+    if is_write and address < m.reserved_end:
+        fail(m, thread, Fault.L1_RESERVED, address, size, m.reserved_end)
+        return False
+    return True
+
+
+@compiled()
+def check_target(m, thread, tile, offset, size, is_write):
+    """True when the remote range exists."""
+    if tiles_of(m)[tile].kind == TILE_WORKER:
+        return check_l1(m, thread, tiles_of(m)[tile].index, offset, size, is_write)
+    bank, inside = bank_of(m, tile, offset), offset % m.bank_bytes
+    if offset < 0 or bank >= m.n_channels or inside + size > m.bank_bytes:
+        fail(m, thread, Fault.DRAM_RANGE, inside, size, bank)
+        return False
+    if is_write and inside + size > m.trace_start:
+        fail(m, thread, Fault.TRACE_REGION, inside, size, bank)
+        return False
+    return True
+
+
+@compiled()
+def check_congruent(m, thread, source, destination, modulus):
+    if (source - destination) % modulus != 0:
+        fail(m, thread, Fault.MISALIGNED, source, destination, modulus)
+        return False
+    return True
+
+
+@compiled(inline="always")
+def open_path(core, noc):
+    """The path that a linked multicast of the core holds on a NoC (its corners + 1), or 0."""
+    return core.linked_noc0 if noc == 0 else core.linked_noc1
+
+
+@compiled()
+def check_unlinked(m, thread, noc, address):
+    """False when a unicast request comes while a linked multicast of the core is open on the NoC."""
+    if open_path(cores_of(m)[threads_of(m)[thread].core], noc) != 0:
+        fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
+        return False
+    return True
+
+
+@compiled()
+def check_writers(m, index):
+    """Enter a write into its target tile's list of writes in flight; False when another thread writes the same bytes.
+
+    Without data (numerics off) there is nothing to race for, so nothing is listed.
+    """
+    if m.data_on == 0:
+        return True
+    transactions = transactions_of(m)
+    x = transactions[index]
+    tile = tiles_of(m)[x.target]
+    other = tile.open_writes
+    while other >= 0:
+        y = transactions[other]
+        if y.thread != x.thread and y.address < x.address + x.size and x.address < y.address + y.size:
+            fail(m, x.thread, Fault.UNORDERED_WRITERS, x.address, x.size, y.thread)
+            return False
+        other = y.next_open
+    x.next_open, x.previous_open = tile.open_writes, -1
+    if tile.open_writes >= 0:
+        transactions[tile.open_writes].previous_open = index
+    tile.open_writes = index
+    return True
+
+
+@compiled()
+def close_write(m, index):
+    """Take a write that has arrived off its target tile's list."""
+    if m.data_on == 0:
+        return
+    transactions = transactions_of(m)
+    x = transactions[index]
+    if x.next_open >= 0:
+        transactions[x.next_open].previous_open = x.previous_open
+    if x.previous_open >= 0:
+        transactions[x.previous_open].next_open = x.next_open
+    else:
+        tiles_of(m)[x.target].open_writes = x.next_open
+
+
+@compiled()
+def note_open_read(m, thread, address, size, tag):
+    """Remember a read's destination until its barrier; neighbours of one tag are merged, the oldest is forgotten."""
+    t = threads_of(m)[thread]
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + OPEN_READS
+    n = t.reads_open
+    if n > 0 and words[base + 3 * n - 2] == address and words[base + 3 * n - 1] == tag:
+        words[base + 3 * n - 2] = address + size
+        return
+    if n == MAX_OPEN_READS:
+        for i in range(3 * (n - 1)):
+            words[base + i] = words[base + i + 3]
+        n -= 1
+    words[base + 3 * n], words[base + 3 * n + 1], words[base + 3 * n + 2] = address, address + size, tag
+    t.reads_open = n + 1
+
+
+@compiled()
+def forget_open_reads(m, thread, noc, trid):
+    """A read barrier of the thread is over; trid -1: all reads of the NoC."""
+    t = threads_of(m)[thread]
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + OPEN_READS
+    kept = 0
+    for i in range(t.reads_open):
+        tag = words[base + 3 * i + 2]
+        if tag // 32 != noc or (trid >= 0 and tag != noc * 32 + trid + 1):
+            for j in range(3):
+                words[base + 3 * kept + j] = words[base + 3 * i + j]
+            kept += 1
+    t.reads_open = kept
+
+
+@compiled()
+def valid_noc(m, thread, noc, trid):
+    if noc < 0 or noc > 1:
+        fail(m, thread, Fault.NOC_RANGE, noc, 0, 0)
+        return False
+    if trid < -1 or trid > 15:
+        fail(m, thread, Fault.TRID_RANGE, trid, 0, 0)
+        return False
+    return True
+
+
+@compiled()
+def valid_vc(m, thread, vc):
+    """Whether a request that is no multicast may name this virtual channel: -1 (the default one), 0 to 3, or DYNAMIC_VC."""
+    if (vc < -1 or vc >= STATIC_VCS) and vc != DYNAMIC_VC:
+        fail(m, thread, Fault.VC_RANGE, vc, 0, 0)
+        return False
+    return True

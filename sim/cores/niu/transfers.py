@@ -1,0 +1,294 @@
+"""NoC reads, writes and words of a core: issue, one packet after the other, plain and with a saved state."""
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.circular_buffer import check_open_reads
+from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue, send_request
+from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address, tile_at
+from tensim.sim.cores.niu.transfer_checks import (
+    check_congruent,
+    check_l1,
+    check_target,
+    check_unlinked,
+    check_writers,
+    note_open_read,
+    valid_noc,
+    valid_vc,
+)
+from tensim.sim.cores.operations import Issue
+from tensim.sim.cores.threads import argument, charge, fail
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import copy_bytes
+from tensim.sim.engine.state import (
+    ATOMIC,
+    ATOMICS_OUT,
+    INLINE,
+    NOC_WORDS,
+    POSTED_UNSENT,
+    READ,
+    READS_OUT,
+    SAVED_STATE,
+    TILE_DRAM,
+    TILE_WORKER,
+    TRID_READS,
+    TRID_UNSENT,
+    TRID_WRITES,
+    WRITE,
+    WRITES_OUT,
+    WRITES_UNSENT,
+    cores_of,
+    noc_words_of,
+    packets_of,
+    threads_of,
+    tiles_of,
+    transactions_of,
+)
+from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
+
+ISSUE_ONE_PACKET, ISSUE_STATEFUL, ISSUE_PAGE = int(Issue.ONE_PACKET), int(Issue.STATEFUL), int(Issue.PAGE)
+
+
+@compiled()
+def set_request_vc(m, index, vc):
+    """Give a request the virtual channel that its call names, -1 for the default one."""
+    packet = packets_of(m)[index]
+    packet.dynamic = vc == DYNAMIC_VC
+    if 0 <= vc < STATIC_VCS:
+        packet.static_vc = vc
+
+
+@compiled()
+def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_packet):
+    """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if t.step == 0:
+        if size <= 0:
+            fail(m, thread, Fault.ZERO_LENGTH, source, size, 0)
+            return -1
+        if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
+            return -1
+        if one_packet and size > m.max_packet:
+            fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
+            return -1
+    tile = tile_at(m, thread, source)
+    if tile < 0:
+        return -1
+    offset = source & ctx.NOC_OFFSET_MASK
+    if t.step == 0:
+        is_dram = tiles_of(m)[tile].kind == TILE_DRAM
+        modulus = m.dram_read_congruence if is_dram else m.l1_congruence
+        if not (
+            check_l1(m, thread, t.core, local, size, True)
+            and check_target(m, thread, tile, offset, size, False)
+            and check_congruent(m, thread, offset, local, modulus)
+        ):
+            return -1
+        note_open_read(m, thread, local, size, noc * 32 + trid + 1)
+    count = min(size - t.step, m.max_packet)
+    index = new_transaction(m, READ, thread, noc, core.tile, tile)
+    x = transactions_of(m)[index]
+    x.address, x.local, x.size, x.trid = offset + t.step, local + t.step, count, trid
+    set_request_vc(m, index, vc)
+    send_request(m, index, 1, now + cost)
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    words[base + READS_OUT] += 1
+    if trid >= 0:
+        words[base + TRID_READS + trid] += 1
+    t.step += count
+    return next_issue(m, thread, now, cost - m.issue_read_overlap, t.step >= size)
+
+
+@compiled()
+def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc, cost, one_packet):
+    """One packet of a write; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if t.step == 0:
+        if size <= 0:
+            fail(m, thread, Fault.ZERO_LENGTH, destination, size, 0)
+            return -1
+        if not (valid_noc(m, thread, noc, trid) and valid_vc(m, thread, vc)):
+            return -1
+        if one_packet and size > m.max_packet:
+            fail(m, thread, Fault.PACKET_TOO_LONG, size, m.max_packet, 0)
+            return -1
+    tile = tile_at(m, thread, destination)
+    if tile < 0:
+        return -1
+    offset = destination & ctx.NOC_OFFSET_MASK
+    if t.step == 0:
+        is_dram = tiles_of(m)[tile].kind == TILE_DRAM
+        modulus = m.dram_write_congruence if is_dram else m.l1_congruence
+        if not (
+            check_unlinked(m, thread, noc, destination)
+            and check_l1(m, thread, t.core, local, size, False)
+            and check_target(m, thread, tile, offset, size, True)
+            and (size <= 4 or check_congruent(m, thread, local, offset, modulus))
+        ):
+            return -1
+        if t.reads_open > 0 and check_open_reads(m, thread, local, size):
+            return -1
+    count = min(size - t.step, m.max_packet)
+    index = new_transaction(m, WRITE, thread, noc, core.tile, tile)
+    x = transactions_of(m)[index]
+    x.address, x.local, x.size, x.trid, x.posted = offset + t.step, local + t.step, count, trid, posted
+    if moves(m, count):
+        x.staging = new_staging(m, 1)
+        copy_bytes(staging_address(m, x.staging), m.l1_at + t.core * m.l1_size + x.local, count)
+    if not check_writers(m, index):
+        return -1
+    flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
+    set_request_vc(m, index, vc)
+    send_request(m, index, flits, now + cost)
+    count_write(m, thread, noc, trid, posted)
+    t.step += count
+    return next_issue(m, thread, now, cost, t.step >= size)
+
+
+@compiled()
+def count_write(m, thread, noc, trid, posted):
+    """Count a write to one target: one more to leave the core and, unless posted, to be acknowledged."""
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + 64 * noc
+    if posted != 0:
+        words[base + POSTED_UNSENT] += 1
+        return
+    words[base + WRITES_OUT] += 1
+    words[base + WRITES_UNSENT] += 1
+    if trid >= 0:
+        words[base + TRID_WRITES + trid] += 1
+        words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid] += 1
+
+
+@compiled()
+def issue_word(m, thread, now, kind, address, value, noc, posted, vc, cost):
+    """A one-flit request that carries its operand: inline write or atomic increment."""
+    ready = command_buffer_ready(m, thread, noc, now)
+    if ready != now:
+        return ready
+    t = threads_of(m)[thread]
+    if not (valid_noc(m, thread, noc, -1) and valid_vc(m, thread, vc) and check_unlinked(m, thread, noc, address)):
+        return -1
+    tile = tile_at(m, thread, address)
+    if tile < 0:
+        return -1
+    offset = address & ctx.NOC_OFFSET_MASK
+    if tiles_of(m)[tile].kind != TILE_WORKER:
+        fail(m, thread, Fault.ATOMIC_NOT_L1 if kind == ATOMIC else Fault.INLINE_TO_DRAM, address, 0, 0)
+        return -1
+    if offset % 4 != 0:
+        fail(m, thread, Fault.MISALIGNED, offset, 0, 4)
+        return -1
+    if not check_l1(m, thread, tiles_of(m)[tile].index, offset, 4, True):
+        return -1
+    source = cores_of(m)[t.core].tile
+    index = new_transaction(m, kind, thread, noc, source, tile)
+    x = transactions_of(m)[index]
+    x.address, x.size, x.value, x.posted = offset, 4, value, posted
+    if kind == INLINE and not check_writers(m, index):
+        return -1
+    set_request_vc(m, index, vc)
+    send_request(m, index, 1, now + cost)
+    if kind == INLINE:
+        count_write(m, thread, noc, -1, posted)
+    elif posted == 0:
+        noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += 1
+    return next_issue(m, thread, now, cost, True)
+
+
+@compiled()
+def noc_read(m, thread, now):
+    t = threads_of(m)[thread]
+    kind = argument(t, 5)
+    cost = m.issue_read
+    if kind == ISSUE_PAGE and t.step == 0:
+        cost = m.issue_read_page
+    elif kind == ISSUE_ONE_PACKET:
+        cost = m.issue_read_one_packet
+    elif kind == ISSUE_STATEFUL:
+        cost = m.issue_read_stateful
+    return issue_read(
+        m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4), argument(t, 6),
+        cost, kind == ISSUE_ONE_PACKET,
+    )  # fmt: skip
+
+
+@compiled()
+def noc_write(m, thread, now):
+    t = threads_of(m)[thread]
+    kind = argument(t, 5)
+    cost = m.issue_write
+    if kind == ISSUE_PAGE and t.step == 0:
+        cost = m.issue_write_page
+    elif kind == ISSUE_ONE_PACKET:
+        cost = m.issue_write_one_packet
+    elif kind == ISSUE_STATEFUL:
+        cost = m.issue_write_stateful
+    return issue_write(
+        m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
+        argument(t, 6), argument(t, 7), cost, kind == ISSUE_ONE_PACKET,
+    )  # fmt: skip
+
+
+@compiled()
+def set_state(m, thread, now):
+    """Program a command buffer's target, size and flags once for the `with_state` calls."""
+    t = threads_of(m)[thread]
+    if not (valid_noc(m, thread, argument(t, 3), -1) and valid_vc(m, thread, argument(t, 5))):
+        return -1
+    words = noc_words_of(m)
+    base = thread * NOC_WORDS + SAVED_STATE + 16 * argument(t, 3) + 8 * argument(t, 0)
+    for i, source in enumerate((1, 2, 4, 5, 6)):
+        words[base + i] = argument(t, source)
+    charge(m, thread, now, m.issue_set_state)
+    return now + m.issue_set_state
+
+
+@compiled()
+def noc_read_with_state(m, thread, now):
+    t = threads_of(m)[thread]
+    noc = argument(t, 3)
+    if not valid_noc(m, thread, noc, argument(t, 4)):
+        return -1
+    base = thread * NOC_WORDS + SAVED_STATE + 16 * noc
+    words = noc_words_of(m)
+    size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
+    source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
+    trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
+    vc = words[base + 3]
+    return issue_read(m, thread, now, source, argument(t, 1), size, noc, trid, vc, m.issue_read_stateful, False)
+
+
+@compiled()
+def noc_write_with_state(m, thread, now):
+    t = threads_of(m)[thread]
+    noc = argument(t, 3)
+    if not valid_noc(m, thread, noc, argument(t, 4)):
+        return -1
+    base = thread * NOC_WORDS + SAVED_STATE + 16 * noc + 8
+    words = noc_words_of(m)
+    size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
+    destination = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)
+    trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
+    return issue_write(
+        m,
+        thread,
+        now,
+        argument(t, 0),
+        destination,
+        size,
+        noc,
+        trid,
+        words[base + 2],
+        words[base + 3],
+        m.issue_write_stateful,
+        False,
+    )

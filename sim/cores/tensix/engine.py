@@ -1,0 +1,580 @@
+"""The Tensix engine's timing: unpack, math and pack threads, source banks, Dst sections (reference sections 6 and 7).
+
+The three compute threads of a core run concurrently.  They meet in two places only: SrcA/SrcB have two banks, so the
+unpack thread is at most two tile pairs ("tokens") ahead of the math thread; Dst has one or two sections, handed from
+math (acquire, commit) to pack (wait, release).  An operation on several tiles goes through them one calendar event each.
+"""
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.circular_buffer import row_of
+from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.numerics.sfpu_costs import APPROXIMATE_OFFSET, BINARY_OFFSET, TERNARY_OFFSET
+from tensim.sim.cores.operations import Config, Op, Pool, ReduceDim
+from tensim.sim.cores.tensix.data import (
+    do_binary,
+    do_copy,
+    do_copy_dst,
+    do_matmul,
+    do_pack,
+    do_reduce,
+    do_sfpu_binary,
+    do_sfpu_reduce,
+    do_sfpu_ternary,
+    do_sfpu_unary,
+    do_transpose_dst,
+    do_unpack,
+)
+from tensim.sim.cores.threads import argument, charge, fail, park, wake, wake_to_retry
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import (
+    PARKED,
+    WAIT_DST_FREE,
+    WAIT_DST_READY,
+    WAIT_SOURCE_FREE,
+    WAIT_SOURCE_READY,
+    circular_buffers_of,
+    cores_of,
+    sfpu_cycles_of,
+    threads_of,
+)
+
+UNPACK_SLOT, MATH_SLOT, PACK_SLOT = 2, 3, 4
+SOURCE_BANKS = 2
+
+UNPACK_A, UNPACK_AB, UNPACK_MATMUL = int(Op.UNPACK_A), int(Op.UNPACK_AB), int(Op.UNPACK_MATMUL)
+UNPACK_REUSE = int(Op.UNPACK_REUSE)
+MATH_COPY, MATH_BINARY, MATH_MATMUL = int(Op.MATH_COPY), int(Op.MATH_BINARY), int(Op.MATH_MATMUL)
+MATH_REDUCE, MATH_TRANSPOSE_DST, MATH_COPY_DST = (
+    int(Op.MATH_REDUCE),
+    int(Op.MATH_TRANSPOSE_DST),
+    int(Op.MATH_COPY_DST),
+)
+SFPU_UNARY, SFPU_BINARY, SFPU_TERNARY = int(Op.SFPU_UNARY), int(Op.SFPU_BINARY), int(Op.SFPU_TERNARY)
+SFPU_REDUCE = int(Op.SFPU_REDUCE)
+BINARY_MUL = 2
+REDUCE_ROWS, REDUCE_COLUMNS, REDUCE_SCALAR = int(ReduceDim.ROW), int(ReduceDim.COL), int(ReduceDim.SCALAR)
+POOL_MAX = int(Pool.MAX)
+FACES = 4
+TILE_COLUMNS, MVMUL_ROWS = 32, 8  # a matrix instruction works on 8 rows of the left operand (reference section 7)
+CONFIG_INIT, CONFIG_SHORT = int(Config.INIT), int(Config.SHORT_INIT)
+CONFIG_RELU, CONFIG_L1_ACC, CONFIG_STARTUP, CONFIG_SFPU = (
+    int(Config.PACK_RELU),
+    int(Config.PACK_L1_ACC),
+    int(Config.HW_STARTUP),
+    int(Config.SFPU_INIT),
+)
+
+
+@compiled()
+def spend(m, thread, now, fixed):
+    """Charge a cost given in 1/1024 cycles, carrying the fraction to the thread's next one; returns the end cycle."""
+    t = threads_of(m)[thread]
+    total = fixed + t.fraction
+    cycles = max(total >> 10, 1)
+    t.fraction = total & 1023
+    charge(m, thread, now, cycles)
+    return now + cycles
+
+
+# --- unpack
+
+
+@compiled()
+def tile_fits(m, thread, index, row):
+    """Whether a page of the circular buffer holds one of its tiles."""
+    cb = circular_buffers_of(m)
+    if cb[row + ctx.CB_PAGE_SIZE] < cb[row + ctx.CB_TILE_SIZE]:
+        fail(m, thread, Fault.PAGE_SIZE, index, cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_SIZE])
+        return False
+    return True
+
+
+@compiled()
+def tile_row(m, thread, index, tile):
+    """Row of the circular buffer that holds `tile` counted from its read pointer; -1 after a fault."""
+    core = threads_of(m)[thread].core
+    cb = circular_buffers_of(m)
+    if index < 0 or index > 31 or cb[row_of(core, index)] == 0:
+        fail(m, thread, Fault.CB_MISSING, index, 0, 0)
+        return -1
+    row = row_of(core, index)
+    if not tile_fits(m, thread, index, row):
+        return -1
+    end = cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
+    if tile < 0 or cb[row + ctx.CB_READ_PTR] + (tile + 1) * cb[row + ctx.CB_PAGE_SIZE] > end:
+        fail(m, thread, Fault.TILE_OUTSIDE_CB, index, tile, cb[row + ctx.CB_PAGES])
+        return -1
+    return row
+
+
+@compiled()
+def tile_data(m, row, rate):
+    """Cycles (1/1024) for which an unpacker of `rate` bytes per cycle moves a tile of a circular buffer from L1."""
+    cb = circular_buffers_of(m)
+    return max(cb[row + ctx.CB_TILE_SIZE] * 1024 // rate, cb[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums)
+
+
+@compiled()
+def unpack_both(m, row_a, row_b, joint_rate):
+    """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3):
+    `joint_rate` bytes per cycle, less when the tiles go face by face."""
+    cb = circular_buffers_of(m)
+    joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // joint_rate
+    return max(tile_data(m, row_a, m.unpack_bytes), tile_data(m, row_b, m.unpack_b_bytes), joint)
+
+
+@compiled()
+def tilize_data(m, row, width):
+    """Cycles (1/1024) of a tile that is gathered from rows of `width` tiles; rows whose distance is a multiple of the banks'
+    period meet in the same L1 banks (reference sections 5 and 6.3)."""
+    size = circular_buffers_of(m)[row + ctx.CB_TILE_SIZE]
+    cost = size * 1024 // m.unpack_tilize_bytes
+    if width * size // 32 % m.unpack_bank_period == 0:
+        cost = cost * m.unpack_conflict_percent // 100
+    return cost
+
+
+@compiled()
+def unpack_tokens(t):
+    """How many source banks the posted unpack operation fills."""
+    if t.operation == UNPACK_MATMUL:
+        return argument(t, 4) * argument(t, 5)
+    if t.operation == UNPACK_A:
+        return argument(t, 4)
+    return 1
+
+
+@compiled()
+def matmul_position(step, ct, rt):
+    """(row, column) of the output tile that a step of a block matmul works on, and whether the kept operand changes.
+
+    The wider side streams: with ct >= rt an in0 tile stays in SrcB while in1 tiles pass through SrcA (reference 7.1).
+    """
+    if ct >= rt:
+        return step // ct, step % ct, step % ct == 0
+    return step % rt, step // rt, step % rt == 0
+
+
+@compiled()
+def start_unpack(m, thread, now):
+    """Begin the next token of the posted unpack operation; returns its end cycle, or -1 after a fault."""
+    t = threads_of(m)[thread]
+    cost = 0
+    if t.operation == UNPACK_MATMUL:
+        ct, rt, kt = argument(t, 4), argument(t, 5), argument(t, 6)
+        row, column, both = matmul_position(t.step, ct, rt)
+        tile0, tile1 = argument(t, 2) + row * kt, argument(t, 3) + column
+        row0, row1 = tile_row(m, thread, argument(t, 0), tile0), tile_row(m, thread, argument(t, 1), tile1)
+        if row0 < 0 or row1 < 0:
+            return -1
+        cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_COLUMNS
+        if both:
+            cost = unpack_both(m, row1, row0, m.unpack_joint_bytes)  # in1 goes to SrcA, in0 to SrcB
+        elif ct >= rt:
+            cost = tile_data(m, row1, m.unpack_bytes)
+        else:
+            cost = tile_data(m, row0, m.unpack_b_bytes)
+        cost += m.unpack_matmul_overhead
+        keeps0 = not both and ct >= rt
+        keeps1 = not both and ct < rt
+        do_unpack(m, t.core, row0, tile0, row1, tile1, 0, argument(t, 7), 0, not keeps0, not keeps1)
+    elif t.operation == UNPACK_AB:
+        row0 = tile_row(m, thread, argument(t, 0), argument(t, 2))
+        row1 = tile_row(m, thread, argument(t, 1), argument(t, 3))
+        if row0 < 0 or row1 < 0:
+            return -1
+        cost = unpack_both(m, row0, row1, m.unpack_pair_bytes) + m.unpack_pair_overhead
+        if argument(t, 6) == REDUCE_SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
+            cost += tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
+        do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
+    else:
+        width = argument(t, 3) if t.operation == UNPACK_A else 0
+        tile = argument(t, 1) + (0 if width > 0 else t.step)
+        row0 = tile_row(m, thread, argument(t, 0), tile)
+        if row0 < 0:
+            return -1
+        cost = tilize_data(m, row0, width) if width > 0 else tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
+        transpose = argument(t, 2) if t.operation == UNPACK_A else 0
+        if transpose != 0:
+            cost += m.unpack_transpose
+        do_unpack(m, t.core, row0, argument(t, 1) + t.step, 0, 0, transpose, 0, width, True, False)
+    return spend(m, thread, now, cost)
+
+
+@compiled()
+def unpack(m, thread, now):
+    """One event of an unpack operation: deliver the token in hand, begin the next one.
+
+    Returns (cycle of the next event, whether the operation is complete); cycle -1: parked or failed.
+    """
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if t.phase == 0 and t.step == 0:
+        t.count = unpack_tokens(t)
+        if t.count <= 0:
+            fail(m, thread, Fault.DST_INDEX, t.count, 0, 0)
+            return -1, False
+    if t.phase == 1:
+        t.phase = 0
+        t.step += 1
+        core.src_filled += 1
+        math = t.core * 5 + MATH_SLOT
+        if threads_of(m)[math].state == PARKED and threads_of(m)[math].wait == WAIT_SOURCE_READY:
+            wake_to_retry(m, math, now)
+        if t.step == t.count:
+            return now, True
+    if core.src_started - core.src_released >= SOURCE_BANKS:
+        return park(m, thread, now, WAIT_SOURCE_FREE, 0, 0, 0), False
+    end = start_unpack(m, thread, now)
+    if end >= 0:
+        core.src_started += 1
+        t.phase = 1
+    return end, False
+
+
+# --- math
+
+
+@compiled()
+def dst_tile(m, thread, index):
+    """Physical Dst tile of a logical index in the math thread's section; -1 after a fault."""
+    core = cores_of(m)[threads_of(m)[thread].core]
+    if core.dst_acquired <= core.dst_committed:
+        fail(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0)
+        return -1
+    if index < 0 or index >= core.capacity:
+        fail(m, thread, Fault.DST_INDEX, index, core.capacity, 0)
+        return -1
+    return ((core.dst_acquired - 1) % core.sections) * core.capacity + index
+
+
+@compiled()
+def math_tokens(t):
+    """How many source banks the posted math operation consumes."""
+    if t.operation == MATH_MATMUL:
+        return argument(t, 1) * argument(t, 2)
+    if t.operation == MATH_COPY or t.operation == MATH_BINARY or t.operation == MATH_REDUCE:
+        return 1
+    return 0
+
+
+@compiled()
+def matmul_instructions(m, core):
+    """Matrix instructions of a tile product, all fidelity phases: fewer when the left tile has fewer rows."""
+    groups = (core.source_rows + MVMUL_ROWS - 1) // MVMUL_ROWS
+    return m.mvmuls_per_tile * groups * MVMUL_ROWS // TILE_COLUMNS * core.fidelity_phases
+
+
+@compiled()
+def matmul_overhead(m, tiles):
+    """Cycles (1/1024) that a block product of so many tiles takes beyond its matrix instructions."""
+    return m.math_overhead if tiles == 1 else m.math_block_overhead
+
+
+@compiled()
+def start_math_token(m, thread, now):
+    """Compute on the token at hand; returns the end cycle, or -1 after a fault."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    phases = core.fidelity_phases
+    if t.operation == MATH_MATMUL:
+        ct = argument(t, 1)
+        row, column, first = matmul_position(t.step, ct, argument(t, 2))
+        target = dst_tile(m, thread, argument(t, 0) + row * ct + column)
+        if target < 0:
+            return -1
+        core.flops += 2 * 32 * 32 * 32
+        cost = matmul_instructions(m, core) * m.mvmul_cycles
+        if t.step == 0:
+            cost += matmul_overhead(m, t.count)
+        do_matmul(m, t.core, target)
+        core.fpu_busy += matmul_instructions(m, core)
+        return spend(m, thread, now, cost)
+    if t.operation == MATH_COPY:
+        target = dst_tile(m, thread, argument(t, 0))
+        if target < 0:
+            return -1
+        do_copy(m, t.core, target, argument(t, 1))
+        return spend(m, thread, now, m.copy_instructions * 1024 + m.copy_overhead)
+    if t.operation == MATH_BINARY:
+        target = dst_tile(m, thread, argument(t, 1))
+        if target < 0:
+            return -1
+        do_binary(m, t.core, target, argument(t, 0), argument(t, 2), argument(t, 3), argument(t, 4))
+        core.flops += 1024
+        core.fpu_busy += m.eltwise_instructions * (phases if argument(t, 0) == BINARY_MUL else 1)
+        cost = m.eltwise_instructions * 1024 + m.eltwise_overhead
+        if argument(t, 0) == BINARY_MUL:
+            cost += hazard(m, phases, FACES)
+        if argument(t, 4) != 0:
+            cost += m.dest_reuse_cycles
+        return spend(m, thread, now, cost)
+    target = dst_tile(m, thread, argument(t, 2))
+    if target < 0:
+        return -1
+    do_reduce(m, t.core, target, argument(t, 0), argument(t, 1))
+    core.flops += 1024
+    core.fpu_busy += FACES * phases
+    return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1), core.fp32_dest != 0))
+
+
+@compiled()
+def hazard(m, phases, chains):
+    """Cycles (1/1024) that fidelity phases add: each works on the Dst rows of the one before and must wait for them, in
+    every one of `chains` groups of rows (reference section 6.2, Dst hazard)."""
+    return (phases - 1) * chains * m.dst_hazard * 1024
+
+
+@compiled()
+def reduce_cost(m, phases, pool, dim, wide):
+    """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on pairs of faces, a scalar does both.
+
+    `wide`: a 32-bit Dst, where sums of rows go through matrix instructions, two groups of 8 rows in each face.
+    """
+    if pool == POOL_MAX:
+        if dim == REDUCE_ROWS:
+            return m.reduce_max_row
+        return m.reduce_scalar if dim == REDUCE_SCALAR else m.reduce_overhead
+    if dim == REDUCE_COLUMNS:
+        return m.reduce_overhead + hazard(m, phases, FACES)
+    if dim == REDUCE_ROWS and wide:
+        return m.reduce_wide_row + hazard(m, phases, 2 * FACES)
+    if dim == REDUCE_ROWS:
+        return m.reduce_overhead + hazard(m, phases, FACES // 2)
+    return (m.reduce_wide_scalar if wide else m.reduce_scalar) + hazard(m, phases, FACES + 1)
+
+
+@compiled()
+def vector(m, thread, now, function):
+    """Charge a vector-unit function (index of the table of `sfpu_costs`); returns the end cycle."""
+    cycles = sfpu_cycles_of(m)[function]
+    cores_of(m)[threads_of(m)[thread].core].sfpu_busy += cycles
+    return spend(m, thread, now, cycles * 1024)
+
+
+@compiled()
+def sfpu_reduce_cycles(m, dim):
+    """Cycles of the vector unit's reduction of a tile in Dst."""
+    if dim == REDUCE_ROWS:
+        return m.sfpu_reduce_row
+    return m.sfpu_reduce_col if dim == REDUCE_COLUMNS else m.sfpu_reduce_scalar
+
+
+@compiled()
+def start_math_in_dst(m, thread, now):
+    """A math operation on Dst alone (SFPU, copies inside Dst); returns the end cycle, or -1 after a fault."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if t.operation == SFPU_UNARY:
+        target = dst_tile(m, thread, argument(t, 1))
+        if target < 0:
+            return -1
+        do_sfpu_unary(m, t.core, target, argument(t, 0), argument(t, 2), argument(t, 3), argument(t, 4))
+        return vector(m, thread, now, APPROXIMATE_OFFSET * core.approx + argument(t, 0))
+    if t.operation == SFPU_BINARY:
+        a, b, out = (
+            dst_tile(m, thread, argument(t, 1)),
+            dst_tile(m, thread, argument(t, 2)),
+            dst_tile(m, thread, argument(t, 3)),
+        )
+        if a < 0 or b < 0 or out < 0:
+            return -1
+        do_sfpu_binary(m, t.core, argument(t, 0), a, b, out, argument(t, 4))
+        return vector(m, thread, now, BINARY_OFFSET + argument(t, 0))
+    if t.operation == SFPU_TERNARY:
+        a, b = dst_tile(m, thread, argument(t, 1)), dst_tile(m, thread, argument(t, 2))
+        c, out = dst_tile(m, thread, argument(t, 3)), dst_tile(m, thread, argument(t, 4))
+        if a < 0 or b < 0 or c < 0 or out < 0:
+            return -1
+        do_sfpu_ternary(m, t.core, argument(t, 0), a, b, c, out, argument(t, 5))
+        return vector(m, thread, now, TERNARY_OFFSET + argument(t, 0))
+    if t.operation == SFPU_REDUCE:
+        target, dim = dst_tile(m, thread, argument(t, 2)), argument(t, 1)
+        if target < 0:
+            return -1
+        do_sfpu_reduce(m, t.core, target, argument(t, 0), dim)
+        cycles = sfpu_reduce_cycles(m, dim)
+        core.sfpu_busy += cycles
+        return spend(m, thread, now, cycles * 1024)
+    target = dst_tile(m, thread, argument(t, 0))
+    if target < 0:
+        return -1
+    if t.operation == MATH_TRANSPOSE_DST:
+        do_transpose_dst(m, t.core, target)
+        return spend(m, thread, now, (m.copy_instructions + m.transpose_extra) * 1024 + m.copy_overhead)
+    other = dst_tile(m, thread, argument(t, 1))
+    if other < 0:
+        return -1
+    do_copy_dst(m, t.core, target, other)
+    return spend(m, thread, now, 2 * m.copy_instructions * 1024 + m.copy_overhead)
+
+
+@compiled()
+def math(m, thread, now):
+    """One event of a math operation; as `unpack`, (cycle of the next event, complete)."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if t.phase == 0 and t.step == 0:
+        t.count = math_tokens(t)
+        if t.count == 0:
+            return start_math_in_dst(m, thread, now), True
+    if t.phase == 1:
+        t.phase = 0
+        t.step += 1
+        core.src_released += 1
+        unpack_thread = t.core * 5 + UNPACK_SLOT
+        if threads_of(m)[unpack_thread].state == PARKED and threads_of(m)[unpack_thread].wait == WAIT_SOURCE_FREE:
+            wake_to_retry(m, unpack_thread, now)
+        if t.step == t.count:
+            return now, True
+    if core.src_filled <= core.src_taken:
+        return park(m, thread, now, WAIT_SOURCE_READY, 0, 0, 0), False
+    end = start_math_token(m, thread, now)
+    if end >= 0:
+        core.src_taken += 1
+        t.phase = 1
+    return end, False
+
+
+# --- Dst sections
+
+
+@compiled()
+def dst_acquire(m, thread, now):
+    """tile_regs_acquire: the math thread takes a section that the pack thread has given back, cleared."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if core.dst_acquired - core.dst_released >= core.sections:
+        return park(m, thread, now, WAIT_DST_FREE, 0, 0, 0)
+    take_section(core)
+    charge(m, thread, now, m.sync_cycles)
+    return now + m.sync_cycles
+
+
+@compiled()
+def take_section(core):
+    first = (core.dst_acquired % core.sections) * core.capacity
+    core.fresh |= ((1 << core.capacity) - 1) << first
+    core.dst_acquired += 1
+
+
+@compiled()
+def dst_commit(m, thread, now):
+    """tile_regs_commit: hand the section to the pack thread."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if core.dst_acquired <= core.dst_committed:
+        fail(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0)
+        return -1
+    core.dst_committed += 1
+    charge(m, thread, now, m.sync_cycles)
+    pack_thread = t.core * 5 + PACK_SLOT
+    other = threads_of(m)[pack_thread]
+    if other.state == PARKED and other.wait == WAIT_DST_READY:
+        wake(m, pack_thread, now + m.sync_lag, m.sync_cycles)
+    return now + m.sync_cycles
+
+
+@compiled()
+def dst_wait(m, thread, now):
+    """tile_regs_wait: the pack thread waits for a committed section."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if core.dst_committed <= core.dst_released:
+        return park(m, thread, now, WAIT_DST_READY, 0, 0, 0)
+    charge(m, thread, now, m.sync_cycles)
+    return now + m.sync_cycles
+
+
+@compiled()
+def dst_release(m, thread, now):
+    """tile_regs_release: give the section back to the math thread."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    if core.dst_committed <= core.dst_released:
+        fail(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0)
+        return -1
+    core.dst_released += 1
+    charge(m, thread, now, m.sync_cycles)
+    math_thread = t.core * 5 + MATH_SLOT
+    other = threads_of(m)[math_thread]
+    if other.state == PARKED and other.wait == WAIT_DST_FREE:
+        take_section(core)
+        wake(m, math_thread, now + m.sync_lag, m.sync_cycles)
+    return now + m.sync_cycles
+
+
+# --- pack
+
+
+@compiled()
+def pack(m, thread, now):
+    """pack_tile and its block and untilize forms: Dst tiles to the back of a circular buffer."""
+    t = threads_of(m)[thread]
+    core = cores_of(m)[t.core]
+    first, index, out, tiles = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3)
+    cb = circular_buffers_of(m)
+    if index < 0 or index > 31 or cb[row_of(t.core, index)] == 0:
+        fail(m, thread, Fault.CB_MISSING, index, 0, 0)
+        return -1
+    if core.dst_committed <= core.dst_released:
+        fail(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0)
+        return -1
+    if first < 0 or first + tiles > core.capacity:
+        fail(m, thread, Fault.DST_INDEX, first + tiles - 1, core.capacity, 0)
+        return -1
+    row = row_of(t.core, index)
+    if not tile_fits(m, thread, index, row):
+        return -1
+    page = out if out >= 0 else cb[row + ctx.CB_PACKED]
+    untilize = argument(t, 4)
+    if untilize == 0 and page + tiles > cb[row + ctx.CB_RESERVED]:
+        fail(m, thread, Fault.PACK_UNRESERVED, index, page + tiles - 1, cb[row + ctx.CB_RESERVED])
+        return -1
+    if out < 0:
+        cb[row + ctx.CB_PACKED] += tiles
+    base = (core.dst_released % core.sections) * core.capacity + first
+    for i in range(tiles):
+        do_pack(m, t.core, base + i, row, page + i, untilize)
+    size = cb[row + ctx.CB_TILE_SIZE]
+    cost = max(m.pack_minimum * 1024, size * 1024 // m.pack_bytes)
+    if core.l1_accumulate != 0:
+        cost = cost * m.pack_l1_acc_percent // 100
+    cost += m.pack_overhead
+    if untilize != 0:  # rows of 16 datums one by one (reference section 6.4); a call sets the rows' distance
+        cost = max(cost, m.pack_untilize)
+        return spend(m, thread, now, tiles * cost + m.pack_untilize_call)
+    return spend(m, thread, now, cost + (tiles - 1) * max(cost, m.issue_pack_more * 1024))
+
+
+# --- configuration
+
+
+@compiled()
+def short_init_cycles(m, slot):
+    if slot == UNPACK_SLOT:
+        return m.short_init_unpack
+    return m.short_init_math if slot == MATH_SLOT else m.short_init_pack
+
+
+@compiled()
+def configure(m, thread, now):
+    """Init and reconfigure calls: their cost on the calling thread, and the packer modes they set."""
+    t = threads_of(m)[thread]
+    register, value = argument(t, 0), argument(t, 1)
+    core = cores_of(m)[t.core]
+    cost = m.reconfig_cycles
+    if register == CONFIG_INIT or register == CONFIG_STARTUP:
+        cost = m.init_unpack if t.slot == UNPACK_SLOT else m.init_math if t.slot == MATH_SLOT else m.init_pack
+    elif register == CONFIG_SHORT:
+        cost = short_init_cycles(m, t.slot)
+    elif register == CONFIG_SFPU:
+        cost = m.sfpu_init_cycles
+    elif register == CONFIG_RELU:
+        core.pack_relu, core.pack_threshold = value & 3, value >> 2
+    elif register == CONFIG_L1_ACC:
+        core.l1_accumulate = value
+        charge(m, thread, now, m.pack_mode_cycles)
+        return now + m.pack_mode_cycles  # the write waits in the packer's queue until the packer has drained
+    t.issued += cost  # configuration is a series of register writes: the RISC-V core makes them while units still work
+    return now

@@ -1,0 +1,204 @@
+"""Block products run ahead of the calendar: unpack and math hand source banks to and fro without an event for each.
+
+While both threads of a core are inside a block product they touch nothing but their two source banks (and Dst, which the
+math thread owns until it commits), so nobody else can tell when their steps are simulated.  `run_ahead` takes these
+steps in the order and at the cycles of their calendar events, block after block, until one of the threads comes to an
+operation of another kind, which happens at its own time.  Entries that the calendar still holds for the two are early by
+then; `threads.due` puts them off.
+
+It does so for timing only (data is read at its time), and for products in which nothing can go wrong: whatever `runs`
+refuses goes through `tensix.unpack` and `tensix.math` event by event, whose rules `hand_over` follows.
+"""
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.circular_buffer import row_of
+from tensim.sim.cores.numerics.unpacker import format_kind
+from tensim.sim.cores.tensix.engine import (
+    MATH_MATMUL,
+    MATH_SLOT,
+    SOURCE_BANKS,
+    TILE_COLUMNS,
+    UNPACK_MATMUL,
+    UNPACK_SLOT,
+    math,
+    matmul_instructions,
+    matmul_overhead,
+    tile_data,
+    unpack,
+    unpack_both,
+)
+from tensim.sim.cores.threads import advance, argument, charge, charge_stall, schedule_thread
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import (
+    PARKED,
+    RUNNING,
+    STOP_ERROR,
+    WAIT_SOURCE_FREE,
+    WAIT_SOURCE_READY,
+    circular_buffers_of,
+    cores_of,
+    threads_of,
+)
+
+MAX_BLOCKS = 64  # of one call, so that the host can interrupt a kernel that does nothing else
+PARKED_AT = 1 << 62  # "next event" of a thread that waits for the other one
+
+
+@compiled(inline="always")
+def multiplies(t, operation, wait):
+    """Whether a thread is inside a block product and not stopped by anything but the source banks."""
+    return t.operation == operation and (t.state == RUNNING or (t.state == PARKED and t.wait == wait))
+
+
+@compiled()
+def holds(m, core, index, first, last):
+    """Whether a circular buffer has both tiles, so that `tensix.tile_row` finds no fault there or between."""
+    if index < 0 or index > 31 or min(first, last) < 0:
+        return False
+    cb, row = circular_buffers_of(m), row_of(core, index)
+    page, end = cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
+    fits = cb[row] != 0 and page >= cb[row + ctx.CB_TILE_SIZE]
+    return fits and cb[row + ctx.CB_READ_PTR] + (max(first, last) + 1) * page <= end
+
+
+@compiled()
+def runs(m, a, b):
+    """Whether both threads are inside block products in which no step can fail and all cost the same."""
+    if not (multiplies(a, UNPACK_MATMUL, WAIT_SOURCE_FREE) and multiplies(b, MATH_MATMUL, WAIT_SOURCE_READY)):
+        return False
+    ct, rt, kt, tile0, tile1 = argument(a, 4), argument(a, 5), argument(a, 6), argument(a, 2), argument(a, 3)
+    in0, in1 = argument(a, 0), argument(a, 1)
+    if ct <= 0 or rt <= 0 or not holds(m, a.core, in0, tile0, tile0 + (rt - 1) * kt):
+        return False
+    if not holds(m, a.core, in1, tile1, tile1 + ct - 1):
+        return False
+    cb, core = circular_buffers_of(m), cores_of(m)[a.core]
+    row0, row1 = row_of(a.core, in0), row_of(a.core, in1)
+    if format_kind(cb[row0 + ctx.CB_FORMAT]) != format_kind(cb[row1 + ctx.CB_FORMAT]):
+        return False
+    target, tiles = argument(b, 0), argument(b, 1) * argument(b, 2)
+    fits = argument(b, 1) > 0 and tiles > 0 and target >= 0 and target + tiles <= core.capacity
+    return (
+        fits
+        and core.dst_acquired > core.dst_committed
+        and core.source_rows == cb[row0 + ctx.CB_TILE_HW] // TILE_COLUMNS
+    )
+
+
+@compiled()
+def unpack_costs(m, a):
+    """Of a posted block: (its products, steps from one change of the kept operand to the next, cost of the step that brings
+    two tiles, cost of one that brings one)."""
+    ct, rt = argument(a, 4), argument(a, 5)
+    row0, row1 = row_of(a.core, argument(a, 0)), row_of(a.core, argument(a, 1))
+    pair = unpack_both(m, row1, row0, m.unpack_joint_bytes)
+    single = tile_data(m, row1, m.unpack_bytes) if ct >= rt else tile_data(m, row0, m.unpack_b_bytes)
+    return ct * rt, max(ct, rt), pair + m.unpack_matmul_overhead, single + m.unpack_matmul_overhead
+
+
+@compiled()
+def put_back(m, thread, at, phase, step, fraction, since, wait, busy, stalled):
+    """Write a thread's state after its steps into its record, and count their cycles."""
+    t = threads_of(m)[thread]
+    t.phase, t.step, t.fraction = phase, step, fraction
+    charge(m, thread, 0, busy)
+    charge_stall(m, thread, wait, 0, stalled)
+    if at == PARKED_AT:
+        t.state, t.wait, t.wait_a, t.wait_b, t.wait_c, t.wait_since = PARKED, wait, 0, 0, 0, since
+    else:
+        t.state, t.event_at = RUNNING, at
+
+
+@compiled()
+def hand_over(m, unpacker, multiplier):
+    """All steps of both threads up to the first that would complete an operation, as `unpack` and `math` take them.
+
+    Times are cycles, costs 1/1024 cycles (`tensix.spend`).  Of two steps in one cycle the unpack thread's comes first, as in
+    the calendar.  Both never wait at once: unpack does with both banks started, math with none filled and not taken.
+    Returns whether it is the unpack operation that ends.
+    """
+    a, b, core = threads_of(m)[unpacker], threads_of(m)[multiplier], cores_of(m)[threads_of(m)[unpacker].core]
+    a.count, kept, pair, single = unpack_costs(m, a)
+    a_phase, a_step, a_fraction, a_busy, a_stall = a.phase, a.step, a.fraction, 0, 0
+    a_at, a_since = (a.event_at, 0) if a.state == RUNNING else (PARKED_AT, a.wait_since)
+    a_count, column = a.count, a_step % kept
+    b.count = b_count = argument(b, 1) * argument(b, 2)
+    instructions, first = matmul_instructions(m, core), matmul_overhead(m, b_count)
+    product = instructions * m.mvmul_cycles
+    b_phase, b_step, b_fraction, b_busy, b_stall = b.phase, b.step, b.fraction, 0, 0
+    b_at, b_since = (b.event_at, 0) if b.state == RUNNING else (PARKED_AT, b.wait_since)
+    started, filled, taken, released = core.src_started, core.src_filled, core.src_taken, core.src_released
+    while True:
+        if a_at <= b_at:
+            if a_phase == 1:
+                if a_step + 1 == a_count:
+                    break
+                a_phase, a_step, column, filled = 0, a_step + 1, column + 1, filled + 1
+                if column == kept:
+                    column = 0
+                if b_at == PARKED_AT:
+                    b_stall, b_at = b_stall + a_at - b_since, a_at + 1
+            if started - released >= SOURCE_BANKS:
+                a_since, a_at = a_at, PARKED_AT
+            else:
+                total = (pair if column == 0 else single) + a_fraction
+                cycles = max(total >> 10, 1)
+                a_phase, a_fraction, started = 1, total & 1023, started + 1
+                a_busy, a_at = a_busy + cycles, a_at + cycles
+        else:
+            if b_phase == 1:
+                if b_step + 1 == b_count:
+                    break
+                b_phase, b_step, released = 0, b_step + 1, released + 1
+                if a_at == PARKED_AT:
+                    a_stall, a_at = a_stall + b_at - a_since, b_at + 1
+            if filled <= taken:
+                b_since, b_at = b_at, PARKED_AT
+            else:
+                total = product + b_fraction + (first if b_step == 0 else 0)
+                cycles = max(total >> 10, 1)
+                b_phase, b_fraction, taken = 1, total & 1023, taken + 1
+                b_busy, b_at = b_busy + cycles, b_at + cycles
+    products = taken - core.src_taken
+    core.flops += products * 2 * 32 * 32 * 32
+    core.fpu_busy += products * instructions
+    core.src_started, core.src_filled, core.src_taken, core.src_released = started, filled, taken, released
+    put_back(m, unpacker, a_at, a_phase, a_step, a_fraction, a_since, WAIT_SOURCE_FREE, a_busy, a_stall)
+    put_back(m, multiplier, b_at, b_phase, b_step, b_fraction, b_since, WAIT_SOURCE_READY, b_busy, b_stall)
+    return a_at <= b_at
+
+
+@compiled()
+def run_ahead(m, thread, time):
+    """After a step of `thread`, whose next event is at `time` (-1: parked or failed): go on with both threads of the product.
+
+    Returns the thread's next event, or -1.
+    """
+    if m.stop == STOP_ERROR:
+        return -1
+    core = threads_of(m)[thread].core
+    unpacker, multiplier = core * 5 + UNPACK_SLOT, core * 5 + MATH_SLOT
+    me, other = threads_of(m)[thread], threads_of(m)[unpacker + multiplier - thread]
+    a, b = threads_of(m)[unpacker], threads_of(m)[multiplier]
+    if not runs(m, a, b):
+        return time
+    me.in_calendar, me.event_at = 1, time  # its entry is on top until this event is over
+    now = m.now
+    for _ in range(MAX_BLOCKS):
+        unpack_ends = hand_over(m, unpacker, multiplier)
+        m.now = a.event_at if unpack_ends else b.event_at  # the time of a fault
+        if unpack_ends:
+            end, _ = unpack(m, unpacker, m.now)
+            a.event_at = advance(m, unpacker, end)
+        else:
+            end, _ = math(m, multiplier, m.now)
+            b.event_at = advance(m, multiplier, end)
+        if m.stop == STOP_ERROR:
+            return -1
+        if not runs(m, a, b):
+            break
+    m.now = now
+    me.in_calendar = 0
+    if other.state == RUNNING:
+        schedule_thread(m, unpacker + multiplier - thread, other.event_at)
+    return me.event_at if me.state == RUNNING else -1

@@ -1,0 +1,60 @@
+"""Where compiled code is kept between processes.
+
+numba does not notice that a function called by a cached function has changed, so the cache directory's name holds a
+hash of every source file that can hold compiled code (`COMPILED_PACKAGES`) and of the versions below them: a change
+anywhere there starts a fresh cache.
+"""
+
+import hashlib
+import os
+import platform
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numba
+import numpy
+
+# Packages with compiled functions, and constants that numba freezes into them; the others are plain Python
+COMPILED_PACKAGES = (
+    "sim.engine",
+    "sim.chip",
+    "sim.cores",
+    "sim.noc",
+    "sim.dram",
+    "traces.flatbuffers",
+    "traces.light_metal",
+)
+
+
+def source_digest():
+    """Hash of all sources of compiled code and of numba, numpy, Python and processor (hex, 16 digits)."""
+    digest = hashlib.sha256()
+    for package in COMPILED_PACKAGES:
+        folder = Path(next(iter(find_spec(f"tensim.{package}").submodule_search_locations)))
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(f"{package}/{path.relative_to(folder)}".encode())
+            digest.update(path.read_bytes())
+    versions = (numba.__version__, numpy.__version__, sys.version, platform.machine(), platform.processor())
+    digest.update(repr(versions).encode())
+    return digest.hexdigest()[:16]
+
+
+def cache_root():
+    """The user's cache directory for tensim; TENSIM_CACHE_DIR overrides it."""
+    root = (
+        os.environ.get("TENSIM_CACHE_DIR")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tensim"
+    )
+    return Path(root)
+
+
+def configure_cache():
+    """Point numba's disk cache at this version's directory; call before anything is compiled."""
+    directory = cache_root() / source_digest()
+    directory.mkdir(parents=True, exist_ok=True)
+    numba.config.CACHE_DIR = str(directory)
+    return directory
+
+
+DIRECTORY = configure_cache()

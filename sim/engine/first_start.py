@@ -1,0 +1,42 @@
+"""The first start ever: two processes compile a half of the lane each, and meet in numba's disk cache.
+
+numba compiles in one thread.  `tensim.sim.engine.event_loop.compute_operation` with all it calls is half of the work and
+shares little with the rest.  A second process that fails costs only time: what it has not left in the cache is compiled
+here.
+"""
+
+import functools
+import os
+import subprocess
+import sys
+
+import numba as nb
+
+from tensim.sim.cores.niu.deliveries import transaction_event
+from tensim.sim.engine.cache import DIRECTORY
+from tensim.sim.engine.event_loop import compute_operation, data_operation
+from tensim.sim.engine.state import MACHINE
+
+ARGUMENTS = (nb.from_dtype(MACHINE), nb.int64, nb.int64)  # machine, thread or transaction, cycle
+
+
+@functools.cache
+def compile_lane():
+    """Compile the lane unless the disk cache holds it or there is but one core; `run` itself follows when it is called."""
+    if any(DIRECTORY.glob("*/event_loop.run-*.nbi")) or os.cpu_count() == 1:
+        return
+    command = [sys.executable, "-c", f"import {__name__} as first_start; first_start.compile_compute_half()"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env=environment, **quiet) as helper:
+        try:
+            for function in (transaction_event, data_operation):
+                function.compile(ARGUMENTS)
+            helper.wait()
+        finally:
+            helper.kill()
+
+
+def compile_compute_half():
+    """What the second process does."""
+    compute_operation.compile(ARGUMENTS)

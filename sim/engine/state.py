@@ -1,0 +1,399 @@
+"""The state of one chip as data: records that the compiled lane reads and writes.
+
+`MACHINE` is one record of scalars: the clock, the free lists, every timing parameter, and the host addresses of the
+arrays.  Compiled functions take that record alone and look at an array through a view (`threads_of(m)[i]`), so their
+compile time does not grow with the state; a call from Python passes the record's address.
+"""
+
+import numpy as np
+from numba import carray
+
+from tensim.sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import as_pointer
+from tensim.sim.engine.tables import table
+from tensim.sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE, VC_DTYPE
+
+# --- why a thread is not running (column of the stall table)
+WAIT_CB_FRONT = 0  # + circular-buffer index
+WAIT_CB_BACK = 32  # + circular-buffer index
+WAIT_READ_BARRIER = 64
+WAIT_WRITE_BARRIER = 65
+WAIT_FLUSH = 66
+WAIT_ATOMIC_BARRIER = 67
+WAIT_SEMAPHORE = 68
+WAIT_DST_FREE = 69  # tile_regs_acquire: the pack thread still holds every section
+WAIT_DST_READY = 70  # tile_regs_wait: the math thread has not committed
+WAIT_SOURCE_FREE = 71  # unpack: both source banks are full
+WAIT_SOURCE_READY = 72  # math: no source bank is full
+WAIT_NOC_ISSUE = 73  # the command buffer or the NIU is busy with an earlier packet
+WAIT_NONE = 79
+N_REASONS = 80
+N_INSTRUCTION_WORDS = 128  # (unit, cycles) of up to 64 coprocessor instructions
+FIFO_ENTRIES = 64  # calls of a compute thread whose end is remembered: (end cycle, instructions pushed so far)
+UNIT_SLOTS = 8  # execution units of a core's coprocessor
+
+# --- kinds of log entries beyond the stall reasons; `line` holds the bytes
+LOG_DRAM = 1000  # + bank
+LOG_NOC = 2000  # + noc
+
+# --- thread states
+IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
+
+# --- why the lane returned
+STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)
+
+# --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
+NOC_WORDS = 288
+READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT, READS_UNCOUNTED = 0, 1, 2, 3, 4, 5
+# writes whose tail has not left yet; the cycle from which the command buffer is free
+WRITES_UNSENT, POSTED_UNSENT, COMMAND_FREE = 6, 7, 8
+TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
+TRID_UNSENT = 256  # + 16 * noc
+SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid
+OPEN_READS, MAX_OPEN_READS = (
+    160,
+    24,
+)  # destinations of reads without a barrier yet: (address, end, noc * 32 + trid + 1)
+
+THREAD = np.dtype(
+    [(name, np.int64) for name in (
+        "function frame context core slot launch state operation phase step count event_at in_calendar "
+        "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
+        "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts "
+        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at"
+    ).split()],
+    align=True,
+)  # fmt: skip
+
+CORE = np.dtype(
+    [(name, np.int64) for name in (
+        "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
+        "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
+        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops "
+        "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
+        "port0_loads port1_loads port0_stores port1_stores"
+    ).split()],
+    align=True,
+)  # fmt: skip
+
+TILE = np.dtype(
+    [(name, np.int64) for name in "kind index open_writes".split()], align=True
+)  # kind: 0 other, 1 worker, 2 DRAM
+TILE_OTHER, TILE_WORKER, TILE_DRAM = 0, 1, 2
+
+TRANSACTION = np.dtype(
+    [(name, np.int64) for name in (
+        "kind stage thread noc source target address local size trid posted staging value key next_open previous_open issued"
+    ).split()],
+    align=True,
+)  # fmt: skip
+READ, WRITE, ATOMIC, INLINE = 0, 1, 2, 3
+
+LAUNCH = np.dtype([(name, np.int64) for name in "live started ended".split()], align=True)
+DATA_MOVEMENT_SLOTS = 2  # thread slots of a core that reach the NoC
+# What a thread did: cycles at work (`issue`: of them, the RISC-V core of a compute thread), between start and end, of its
+# longest program; operations; waits by reason.
+WORK = np.dtype(
+    [(name, np.int64) for name in "busy issue time longest operations".split()] + [("stalls", np.int64, N_REASONS)],
+    align=True,
+)
+LOG = np.dtype([(name, np.int64) for name in "thread kind start end line operation".split()], align=True)
+# A call of a data-movement thread (`tensim.sim.cores.niu.noc_record`)
+NOC_CALL = np.dtype(
+    [(name, np.int64) for name in "thread operation moment time".split()] + [("arguments", np.int64, 7)], align=True
+)
+
+_ADDRESSES = (
+    "threads cores circular_buffers tiles links vcs ports channels banks transactions packets calendar stalls lines noc_words "
+    "log launches "
+    "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
+    "scratch "
+    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self"
+).split()
+_COUNTERS = (
+    "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
+    "n_done log_on n_log log_capacity staging_left staging_bytes n_spare chunk_bytes chunks_per_bank l1_size "
+    "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
+    "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations semaphore_base "
+    "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity"
+).split()
+
+# Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
+# Scale 1024 keeps fractional cycles as fixed point.
+PARAMETERS = {
+    "issue_read": ("riscv.issue.read", 1),
+    "issue_read_overlap": ("riscv.issue.read_overlap", 1),
+    "issue_read_stateful": ("riscv.issue.read_stateful", 1),
+    "issue_read_one_packet": ("riscv.issue.read_one_packet", 1),
+    "issue_read_page": ("riscv.issue.read_page", 1),
+    "issue_write": ("riscv.issue.write", 1),
+    "issue_write_stateful": ("riscv.issue.write_stateful", 1),
+    "issue_write_one_packet": ("riscv.issue.write_one_packet", 1),
+    "issue_write_page": ("riscv.issue.write_page", 1),
+    "issue_multicast": ("riscv.issue.multicast", 1),
+    "issue_inline_write": ("riscv.issue.inline_write", 1),
+    "issue_atomic": ("riscv.issue.atomic", 1),
+    "issue_set_state": ("riscv.issue.set_state", 1),
+    "backoff_cycles": ("noc.backoff_cycles", 1),
+    "backoff_doublings": ("noc.backoff_doublings", 1),
+    "backoff_seed": ("noc.backoff_seed", 1),
+    "barrier_poll": ("riscv.issue.barrier_poll", 1),
+    "timestamp": ("riscv.issue.timestamp", 1),
+    "semaphore_poll": ("riscv.issue.semaphore_poll", 1),
+    "cb_call": ("riscv.issue.cb_call", 1),
+    "l1_load": ("riscv.l1_load", 1),
+    "l1_store": ("riscv.l1_store", 1024),
+    "store_merges": ("riscv.store_merges", 1),
+    "l1_noc_latency": ("l1.noc_access_latency", 1),
+    "l1_noc_write_latency": ("l1.noc_write_latency", 1),
+    "unpack_bytes": ("tensix.unpack.bytes_per_cycle", 1),
+    "unpack_b_bytes": ("tensix.unpack.src_b_bytes_per_cycle", 1),
+    "unpack_datums": ("tensix.unpack.datums_per_cycle", 1),
+    "unpack_overhead": ("tensix.unpack.tile_overhead", 1024),
+    "unpack_matmul_overhead": ("tensix.unpack.matmul_overhead", 1024),
+    "unpack_joint_bytes": ("tensix.unpack.joint_bytes_per_cycle", 1),
+    "unpack_transpose": ("tensix.unpack.transpose_extra", 1024),
+    "mvmul_cycles": ("tensix.math.mvmul_cycles", 1024),
+    "mvmuls_per_tile": ("tensix.math.mvmuls_per_tile", 1),
+    "math_overhead": ("tensix.math.call_overhead", 1024),
+    "math_block_overhead": ("tensix.math.block_overhead", 1024),
+    "dst_hazard": ("tensix.math.dst_hazard", 1),
+    "eltwise_instructions": ("tensix.math.eltwise_instructions", 1),
+    "eltwise_overhead": ("tensix.math.eltwise_overhead", 1024),
+    "copy_instructions": ("tensix.math.copy_instructions", 1),
+    "lone_bit_quirk": ("tensix.math.lone_bit_quirk", 1),
+    "copy_overhead": ("tensix.math.copy_overhead", 1024),
+    "dest_reuse_cycles": ("tensix.math.dest_reuse", 1024),
+    "reduce_overhead": ("tensix.math.reduce_overhead", 1024),
+    "reduce_max_row": ("tensix.math.reduce_max_row", 1024),
+    "reduce_scalar": ("tensix.math.reduce_scalar", 1024),
+    "reduce_wide_scalar": ("tensix.math.reduce_wide_scalar", 1024),
+    "unpack_pair_bytes": ("tensix.unpack.pair_bytes_per_cycle", 1),
+    "unpack_pair_overhead": ("tensix.unpack.pair_overhead", 1024),
+    "unpack_tilize_bytes": ("tensix.unpack.tilize_bytes_per_cycle", 1),
+    "unpack_bank_period": ("tensix.unpack.bank_period", 1),
+    "unpack_conflict_percent": ("tensix.unpack.bank_conflict_factor", 100),
+    "pack_untilize": ("tensix.pack.untilize_tile", 1024),
+    "pack_untilize_call": ("tensix.pack.untilize_call", 1024),
+    "issue_unpack_pair": ("tensix.issue.unpack_pair", 1),
+    "reduce_wide_row": ("tensix.math.reduce_wide_row", 1024),
+    "sfpu_reduce_row": ("tensix.sfpu_reduce.row", 1),
+    "sfpu_reduce_col": ("tensix.sfpu_reduce.col", 1),
+    "sfpu_reduce_scalar": ("tensix.sfpu_reduce.scalar", 1),
+    "transpose_extra": ("tensix.math.transpose_extra", 1),
+    "pack_bytes": ("tensix.pack.bytes_per_cycle", 1),
+    "pack_minimum": ("tensix.pack.minimum_cycles", 1),
+    "pack_overhead": ("tensix.pack.tile_overhead", 1024),
+    "pack_l1_acc_percent": ("tensix.pack.l1_accumulate_factor", 100),
+    "init_unpack": ("tensix.init.unpack", 1),
+    "init_math": ("tensix.init.math", 1),
+    "init_pack": ("tensix.init.pack", 1),
+    "short_init_unpack": ("tensix.short_init.unpack", 1),
+    "short_init_math": ("tensix.short_init.math", 1),
+    "short_init_pack": ("tensix.short_init.pack", 1),
+    "sfpu_init_cycles": ("tensix.sfpu_init", 1),
+    "pack_mode_cycles": ("tensix.pack.mode_change", 1),
+    "reconfig_cycles": ("tensix.reconfig", 1),
+    "issue_unpack": ("tensix.issue.unpack", 1),
+    "issue_math": ("tensix.issue.math", 1),
+    "issue_pack": ("tensix.issue.pack", 1),
+    "issue_pack_more": ("tensix.issue.pack_more", 1),
+    "issue_sync": ("tensix.issue.sync", 1),
+    "fifo_unpack": ("tensix.fifo.unpack", 1),
+    "fifo_math": ("tensix.fifo.math", 1),
+    "fifo_pack": ("tensix.fifo.pack", 1),
+    "call_instructions": ("tensix.fifo.call_instructions", 1),
+    "cb_visible": ("tensix.cb_visible", 1),
+    "sync_cycles": ("tensix.sync", 1),
+    "sync_lag": ("tensix.sync_lag", 1),
+}
+
+# `flit_model`: the compiled function that moves flits (`tensim.sim.cores.niu.flits`), 0 with the packet model
+MACHINE = np.dtype(
+    [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],
+    align=True,
+)
+
+
+WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
+
+
+# --- views: the machine's arrays inside compiled code, as tables or, where loops over data want vectors, as numpy arrays
+machine_table = table(MACHINE)
+thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, TILE, TRANSACTION))
+launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
+link_table, vc_table, packet_table = map(table, (LINK_DTYPE, VC_DTYPE, PACKET_DTYPE))
+noc_params_table = table(NOC_PARAMS_DTYPE)
+channel_table, bank_table, dram_params_table = map(table, (CHANNEL_DTYPE, BANK_DTYPE, DRAM_PARAMS_DTYPE))
+
+
+@compiled(inline="always")
+def threads_of(m):
+    return thread_table(m.threads_at)
+
+
+@compiled(inline="always")
+def cores_of(m):
+    return core_table(m.cores_at)
+
+
+@compiled(inline="always")
+def tiles_of(m):
+    return tile_table(m.tiles_at)
+
+
+@compiled(inline="always")
+def links_of(m):
+    return link_table(m.links_at)
+
+
+@compiled(inline="always")
+def vcs_of(m):
+    return vc_table(m.vcs_at)
+
+
+@compiled(inline="always")
+def channels_of(m):
+    return channel_table(m.channels_at)
+
+
+@compiled(inline="always")
+def banks_of(m):
+    return bank_table(m.banks_at)
+
+
+@compiled(inline="always")
+def noc_params_of(m):
+    return noc_params_table(m.noc_params_at)
+
+
+@compiled(inline="always")
+def dram_params_of(m):
+    return dram_params_table(m.dram_params_at)
+
+
+@compiled(inline="always")
+def transactions_of(m):
+    return transaction_table(m.transactions_at)
+
+
+@compiled(inline="always")
+def packets_of(m):
+    """The packet of each transaction, by the transaction's index: a transaction has one on its way at a time."""
+    return packet_table(m.packets_at)
+
+
+@compiled(inline="always")
+def ports_of(m):
+    return word_table(m.ports_at)
+
+
+@compiled(inline="always")
+def launches_of(m):
+    return launch_table(m.launches_at)
+
+
+@compiled(inline="always")
+def log_of(m):
+    return log_table(m.log_at)
+
+
+@compiled(inline="always")
+def noc_calls_of(m):
+    return noc_call_table(m.noc_calls_at)
+
+
+@compiled(inline="always")
+def calendar_of(m):
+    return word_table(m.calendar_at)
+
+
+@compiled(inline="always")
+def circular_buffers_of(m):
+    return word_table(m.circular_buffers_at)
+
+
+@compiled(inline="always")
+def stalls_of(m):
+    return word_table(m.stalls_at)
+
+
+@compiled(inline="always")
+def lines_of(m):
+    return word_table(m.lines_at)
+
+
+@compiled(inline="always")
+def noc_words_of(m):
+    return word_table(m.noc_words_at)
+
+
+@compiled(inline="always")
+def done_of(m):
+    return word_table(m.done_at)
+
+
+@compiled(inline="always")
+def staging_free_of(m):
+    return word_table(m.staging_free_at)
+
+
+@compiled(inline="always")
+def staging_uses_of(m):
+    return word_table(m.staging_uses_at)
+
+
+@compiled(inline="always")
+def dram_chunks_of(m):
+    return word_table(m.dram_chunks_at)
+
+
+@compiled(inline="always")
+def spare_chunks_of(m):
+    return word_table(m.spare_chunks_at)
+
+
+@compiled(inline="always")
+def receivers_of(m):
+    return word_table(m.receivers_at)
+
+
+@compiled(inline="always")
+def workers_mask_of(m):
+    return word_table(m.workers_mask_at)
+
+
+@compiled(inline="always")
+def sfpu_cycles_of(m):
+    return word_table(m.sfpu_cycles_at)
+
+
+@compiled(inline="always")
+def instruction_cycles_of(m):
+    return word_table(m.instruction_cycles_at)
+
+
+@compiled(inline="always")
+def unit_free_of(m):
+    return word_table(m.unit_free_at)
+
+
+@compiled(inline="always")
+def fifo_of(m):
+    return word_table(m.fifo_at)
+
+
+@compiled(inline="always")
+def src_a_of(m):
+    return carray(as_pointer(m.src_a_at), (m.n_source_words,), dtype=SINGLE)
+
+
+@compiled(inline="always")
+def src_b_of(m):
+    return carray(as_pointer(m.src_b_at), (m.n_source_words,), dtype=SINGLE)
+
+
+@compiled(inline="always")
+def dst_of(m):
+    return carray(as_pointer(m.dst_at), (m.n_dst_words,), dtype=SINGLE)

@@ -1,0 +1,140 @@
+"""A frozen program on a device: the launch its chip starts, and what the dispatcher writes for it."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from tensim.sim.host.commands import DataMovementParameters
+from tensim.sim.host.dispatch import ProgramCost
+from tensim.sim.host.launch import (
+    BRISC,
+    NCRISC,
+    CircularBufferLaunch,
+    ComputeSettings,
+    KernelLaunch,
+    Launch,
+    SemaphoreLaunch,
+)
+
+WORD = 4  # bytes of a runtime argument
+TRISCS = 3  # binaries of a compute kernel
+PROCESSOR_SLOTS = (BRISC, NCRISC)
+
+
+@dataclass(frozen=True)
+class BoundProgram:
+    """What a command queue runs."""
+
+    launch: Launch
+    cost: ProgramCost
+    sub_device: int
+
+
+def bind(program, device):
+    """A `TracedProgram` for a device, under its active sub-device manager.  Raises KernelCompileError."""
+    return BoundProgram(_launch(program, device), program_cost(program, device.arch), program.sub_device)
+
+
+def _launch(program, device):
+    cores = device.manager.sub_devices[program.sub_device]
+    origin = (min(x for x, _ in cores), min(y for _, y in cores))
+    launch = Launch(f"program {program.program}", [], sub_device_origin=origin)
+    launch.kernels += (_kernel_launch(kernel, device.worker) for kernel in program.kernels)
+    for cb in program.circular_buffers:
+        launch.circular_buffers += _circular_buffer_launches(cb, device.worker)
+    for semaphore in program.semaphores:
+        workers = [device.worker(core) for core in semaphore.cores]
+        launch.semaphores.append(SemaphoreLaunch(workers, semaphore.id, semaphore.initial))
+    return launch
+
+
+def _kernel_launch(kernel, worker_of):
+    parameters = kernel.parameters
+    slot, noc, compute = None, 0, None
+    if isinstance(parameters, DataMovementParameters):
+        slot, noc = PROCESSOR_SLOTS[parameters.processor], parameters.noc
+    else:
+        compute = ComputeSettings(
+            parameters.math_fidelity,
+            parameters.fp32_dest_acc_en,
+            parameters.dst_full_sync_en,
+            parameters.math_approx_mode,
+            parameters.unpack_to_dest_mode,
+            parameters.bfp8_pack_precise,
+        )
+    return KernelLaunch(
+        kernel.compile(),
+        slot,
+        noc,
+        [worker_of(core) for core in kernel.cores],
+        {worker_of(core): list(words) for core, words in kernel.args},
+        list(kernel.common_args),
+        list(parameters.compile_args),
+        compute,
+    )
+
+
+def _circular_buffer_launches(cb, worker_of):
+    """One launch record per index."""
+    workers, page_sizes = [worker_of(core) for core in cb.cores], dict(cb.page_sizes)
+    tiles = {index: height * width for index, height, width in cb.tiles}
+    for index, data_format in cb.formats:
+        tile_hw = tiles.get(index, 1024)
+        yield CircularBufferLaunch(workers, index, cb.address, cb.size, page_sizes[index], data_format, tile_hw)
+
+
+# --- what the dispatcher writes
+
+
+def program_cost(program, arch):
+    """`ProgramCost` of a `TracedProgram`."""
+    groups = {}
+    for index, kernel in enumerate(program.kernels):
+        for core in kernel.cores:
+            groups.setdefault(core, []).append(index)
+    kernel_groups = set(map(tuple, groups.values()))
+    sizes = [_binary_bytes(kernel) for kernel in program.kernels]
+    unique = dict.fromkeys(groups, 0)
+    for kernel in program.kernels:
+        for core, words in kernel.args:
+            unique[core] += WORD * len(words)
+    common = WORD * sum(len(kernel.common_args) for kernel in program.kernels)
+    shared = _config_bytes(program, arch) + common
+    binaries = {core: sum(sizes[i] for i in own) for core, own in groups.items()}
+    ring = [size + unique[core] + shared for core, size in binaries.items()]
+    return ProgramCost(
+        program=program.program,
+        binary_bytes=sum(sizes[index] for group in kernel_groups for index in group),
+        kernel_groups=len(kernel_groups),
+        argument_packets=len({tuple(groups[core]) for core, size in unique.items() if size}),
+        argument_bytes=tuple(size for size in unique.values() if size),
+        config_groups=len({frozenset(item.cores) for item in (*program.circular_buffers, *program.semaphores)}),
+        config_cores=len(groups),
+        config_bytes=shared,
+        ring_bytes=max(ring, default=0),
+        ring_binary_bytes=max(binaries.values(), default=0),
+        circular_buffers=_most_circular_buffers(program),
+        ncrisc_bytes=max(
+            (size for kernel, size in zip(program.kernels, sizes, strict=True) if _is_ncrisc(kernel)), default=0
+        ),
+    )
+
+
+def _is_ncrisc(kernel):
+    return not kernel.is_compute and PROCESSOR_SLOTS[kernel.parameters.processor] == NCRISC
+
+
+def _binary_bytes(kernel):
+    """Bytes of a kernel's binaries; a compute kernel is three, one per TRISC."""
+    return kernel.compile().text_bytes * (TRISCS if kernel.is_compute else 1)
+
+
+def _most_circular_buffers(program):
+    """Circular buffers of the core that has most."""
+    per_core = Counter(core for cb in program.circular_buffers for core in cb.cores for _ in cb.formats)
+    return max(per_core.values(), default=0)
+
+
+def _config_bytes(program, arch):
+    indices = {index for cb in program.circular_buffers for index, _ in cb.formats}
+    per_buffer, per_semaphore = arch["dispatch.circular_buffer_bytes"], arch["dispatch.semaphore_bytes"]
+    return len(indices) * per_buffer + len({s.id for s in program.semaphores}) * per_semaphore

@@ -1,0 +1,199 @@
+"""Where the pages of a buffer live: (bank, offset) per page, and functional transfers over them.
+
+Sources: tt-metal's allocator and tensor-sharding reports.  Banks of L1 are worker indices; banks of DRAM are
+DRAM banks.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tensim.sim.errors import CommandFault, UsageError
+from tensim.sim.host.allocator import round_up
+
+DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
+BUFFER_TYPE_NAMES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")
+INTERLEAVED, SINGLE_BANK, HEIGHT_SHARDED, WIDTH_SHARDED, BLOCK_SHARDED = range(5)
+LAYOUT_NAMES = ("INTERLEAVED", "SINGLE_BANK", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED")
+
+
+def expand(ranges, row_major=True):
+    """Logical cores of ranges, range after range, each row-major or column-major."""
+    cores = []
+    for x0, y0, x1, y1 in ranges:
+        xs, ys = range(x0, x1 + 1), range(y0, y1 + 1)
+        cores += [(x, y) for y in ys for x in xs] if row_major else [(x, y) for x in xs for y in ys]
+    return cores
+
+
+@dataclass
+class Buffer:
+    """A buffer of one device.  `cores`: logical core of each shard, in shard order (sharded layouts only)."""
+
+    id: int
+    device: int
+    size: int
+    page_size: int
+    buffer_type: int
+    layout: int
+    aligned_page_size: int
+    banks: int
+    shard: object = None
+    cores: list = field(default_factory=list)
+    shard_banks: list = field(default_factory=list)
+    shard_pages: tuple = (0, 0)  # shape of a shard in pages
+    address: int | None = None
+    allocated: bool = False
+    owned: bool = True
+    sub_device: int | None = None
+    manager: int | None = None  # sub-device manager under which it was allocated
+    _pages: tuple | None = None
+
+    @property
+    def in_dram(self):
+        return self.buffer_type in (DRAM, TRACE)
+
+    @property
+    def num_pages(self):
+        return self.size // self.page_size if self.page_size else 0
+
+    @property
+    def num_dev_pages(self):
+        """Pages on the device, with those that pad partial shards."""
+        return len(self.cores) * math.prod(self.shard_pages) if self.shard else self.num_pages
+
+    @property
+    def size_per_bank(self):
+        """Bytes that every bank holds (lock-step: the same in all)."""
+        if self.shard is None:
+            return -(-self.num_pages // self.banks) * self.aligned_page_size
+        shards = -(-len(self.cores) // max(len(set(self.cores)), 1))
+        return shards * math.prod(self.shard_pages) * self.aligned_page_size
+
+    def pages(self):
+        """(banks, offsets): int64 arrays over the pages, offsets relative to the buffer's address."""
+        if self._pages is None:
+            page = np.arange(self.num_pages)
+            if self.shard is None:
+                self._pages = page % self.banks, page // self.banks * self.aligned_page_size
+            else:
+                self._pages = self._sharded(page)
+        return self._pages
+
+    def _sharded(self, page):
+        place = np.stack(np.unravel_index(page, self.shard.tensor_pages))
+        size = np.array(self.shard_pages)[:, None]
+        shard = np.ravel_multi_index(tuple(place // size), shard_counts(self.shard.tensor_pages, self.shard_pages))
+        inside = np.ravel_multi_index(tuple(place % size), self.shard_pages)
+        before = shard // len(set(self.cores)) * math.prod(self.shard_pages)  # pages of earlier shards on the core
+        return np.array(self.shard_banks, np.int64)[shard], (before + inside) * self.aligned_page_size
+
+    def bank_banks(self):
+        """Banks that hold a part of the buffer."""
+        return sorted(set(self.shard_banks)) if self.shard else list(range(self.banks))
+
+
+def shard_counts(tensor_pages, shard_pages):
+    """Number of shards along each dimension."""
+    return tuple(-(-tensor // shard) for tensor, shard in zip(tensor_pages, shard_pages, strict=True))
+
+
+def shard_geometry(command, n_pages):
+    """(shape of a shard in pages, number of shards along each dimension).  UsageError for a bad specification."""
+    spec = command.shard
+    shape, page, tensor = spec.shape, spec.page_shape, spec.tensor_pages
+    if not len(shape) == len(page) == len(tensor) >= 1:
+        raise UsageError(f"a tensor of {len(tensor)} dimensions cannot have shards of {len(shape)}")
+    if min(*shape, *page) <= 0 or any(a % b for a, b in zip(shape, page, strict=True)):
+        raise UsageError(f"shard shape {_by(shape)} is not a multiple of the page shape {_by(page)}")
+    if math.prod(tensor) != n_pages:
+        raise UsageError(f"the tensor has {_by(tensor)} pages, but the buffer's size holds {n_pages} pages")
+    pages = tuple(a // b for a, b in zip(shape, page, strict=True))
+    shards = shard_counts(tensor, pages)
+    if spec.round_robin:
+        return pages, shards
+    if command.layout == HEIGHT_SHARDED and shards[1] > 1:
+        raise UsageError(f"HEIGHT_SHARDED: a shard is {pages[1]} pages wide, the tensor {tensor[1]}")
+    if command.layout == WIDTH_SHARDED and shards[0] > 1:
+        raise UsageError(f"WIDTH_SHARDED: a shard is {pages[0]} pages high, the tensor {tensor[0]}")
+    return pages, shards
+
+
+def _by(shape):
+    return "x".join(map(str, shape))
+
+
+def shard_cores(command, shards):
+    """Logical core of each shard.  Block sharding on one rectangle follows the grid; everything else its core
+    order.
+    """
+    spec = command.shard
+    if spec.round_robin:
+        cores = expand(spec.grid)
+        if not cores or len(set(cores)) < len(cores):
+            raise UsageError("a distribution needs cores, each of them once")
+        return list(itertools.islice(itertools.cycle(cores), math.prod(shards)))
+    if command.layout == BLOCK_SHARDED and len(spec.grid) == 1:
+        x0, y0, x1, y1 = spec.grid[0]
+        columns, rows = x1 - x0 + 1, y1 - y0 + 1
+        across, down = (columns, rows) if spec.row_major else (rows, columns)
+        if shards[1] > across or shards[0] > down:
+            raise UsageError(f"{shards[0]}x{shards[1]} shards do not fit the {columns}x{rows} core grid")
+        places = [(r, c) for r in range(shards[0]) for c in range(shards[1])]
+        return [(x0 + c, y0 + r) if spec.row_major else (x0 + r, y0 + c) for r, c in places]
+    cores, count = expand(spec.grid, spec.row_major), shards[0] * shards[1]
+    if count > len(cores):
+        raise UsageError(f"{count} shards need as many cores; the shard grid has {len(cores)}")
+    return cores[:count]
+
+
+def aligned_page(page_size, buffer_type, arch):
+    """Page stride: the page size rounded up to the alignment of its memory."""
+    alignment = arch.dram_alignment if buffer_type in (DRAM, TRACE) else arch.l1_alignment
+    return round_up(page_size, alignment)
+
+
+def _runs(buffer, first, count):
+    """(bank, offset, page indices relative to `first`) of runs that are contiguous in a bank."""
+    banks, offsets = (column[first : first + count] for column in buffer.pages())
+    order = np.lexsort((offsets, banks))
+    b, o = banks[order], offsets[order]
+    breaks = np.flatnonzero((np.diff(b) != 0) | (np.diff(o) != buffer.aligned_page_size)) + 1
+    for run in np.split(order, breaks):
+        yield int(banks[run[0]]), int(offsets[run[0]]), run
+
+
+def _check_open(device, buffer):
+    """CommandFault for memory that went with its device, as a transfer from another device may find it."""
+    if device.closed:
+        raise CommandFault(f"buffer {buffer.id} is gone: device {device.id} was closed")
+
+
+def write_pages(device, buffer, offset, data):
+    """Put `data` into the buffer from byte `offset` (a page boundary) on, at once: takes no simulated time."""
+    _check_open(device, buffer)
+    if not len(data):
+        return
+    page, stride = buffer.page_size, buffer.aligned_page_size
+    rows = np.frombuffer(data, np.uint8).reshape(-1, page)
+    write = device.chip.write_dram if buffer.in_dram else device.write_l1
+    for bank, start, run in _runs(buffer, offset // page, len(rows)):
+        padded = np.zeros((len(run), stride), np.uint8)
+        padded[:, :page] = rows[run]
+        write(bank, buffer.address + start, padded.tobytes())
+
+
+def read_pages(device, buffer, offset, size):
+    """`size` bytes from byte `offset` (page boundaries) of the buffer, at once."""
+    page, stride = buffer.page_size, buffer.aligned_page_size
+    _check_open(device, buffer)
+    if not size:
+        return b""
+    rows = np.empty((size // page, page), np.uint8)
+    read = device.chip.read_dram if buffer.in_dram else device.chip.read_l1
+    for bank, start, run in _runs(buffer, offset // page, len(rows)):
+        block = np.frombuffer(read(bank, buffer.address + start, len(run) * stride), np.uint8)
+        rows[run] = block.reshape(-1, stride)[:, :page]
+    return rows.tobytes()

@@ -1,0 +1,479 @@
+"""One record per host call: what the host API hands to the executor, and what a replay feeds to it again.
+
+Records name every object by a global integer id.  Cores are logical (x, y) pairs; ranges are (x0, y0, x1,
+y1), inclusive. Sizes and addresses are bytes.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+Core = tuple[int, int]
+Range = tuple[int, int, int, int]
+
+
+class Reference(IntEnum):
+    """What a runtime argument may stand for."""
+
+    BUFFER_ADDRESS = 0
+    WORKER_X = 1
+    WORKER_Y = 2
+    GLOBAL_SEMAPHORE_ADDRESS = 3
+
+
+@dataclass(frozen=True)
+class Command:
+    """Base of all records."""
+
+
+# --- devices
+
+
+@dataclass(frozen=True)
+class CreateDevice(Command):
+    device: int
+    num_hw_cqs: int
+    l1_small_size: int
+    trace_region_size: int
+    arch: object  # name, path or tensim.sim.arch.Arch
+    numerics: str
+    noc: str
+    max_cycles: int | None
+    seed: int
+    minimal: bool = False  # without command queues
+
+
+@dataclass(frozen=True)
+class CloseDevice(Command):
+    device: int
+
+
+@dataclass(frozen=True)
+class CreateHostDevice(Command):
+    """Queues that carry out host functions."""
+
+    device: int
+    num_queues: int
+
+
+# --- buffers
+
+
+@dataclass(frozen=True)
+class ShardParameters:
+    """Sharding of a buffer.  `shape` and `page_shape` in elements, `tensor_pages` in pages: one shard per core of
+    `grid`, all (height, width), or with `round_robin` any number of dimensions and shard i on core i modulo their number.
+    """
+
+    grid: tuple[Range, ...]
+    shape: tuple[int, ...]
+    row_major: bool
+    page_shape: tuple[int, ...]
+    tensor_pages: tuple[int, ...]
+    round_robin: bool = False
+
+
+@dataclass(frozen=True)
+class CreateBuffer(Command):
+    device: int
+    buffer: int
+    size: int
+    page_size: int
+    buffer_type: int
+    layout: int
+    shard: ShardParameters | None = None
+    address: int | None = None
+    bottom_up: bool | None = None
+    sub_device: int | None = None
+
+
+@dataclass(frozen=True)
+class DeallocateBuffer(Command):
+    buffer: int
+
+
+@dataclass(frozen=True)
+class DeleteBuffer(Command):
+    """The host dropped its last reference."""
+
+    buffer: int
+
+
+@dataclass(frozen=True)
+class WriteBuffer(Command):
+    device: int
+    queue: int
+    buffer: int
+    data: bytes = field(repr=False)
+    offset: int = 0
+    blocking: bool = False
+
+
+@dataclass(frozen=True)
+class ReadBuffer(Command):
+    device: int
+    queue: int
+    buffer: int
+    offset: int
+    size: int
+    blocking: bool
+
+
+@dataclass(frozen=True)
+class CompareBuffer(Command):
+    """A blocking read whose bytes are compared with `golden` (None while capturing: with what is read now).
+
+    `rtol`, `atol`: allowed relative and absolute difference of values of `format` (a DataFormat; Invalid: of bytes).
+    """
+
+    device: int
+    queue: int
+    buffer: int
+    golden: bytes | None = field(repr=False)
+    name: str = ""
+    rtol: float = 0.0
+    atol: float = 0.0
+    format: int = 255
+
+
+@dataclass(frozen=True)
+class WriteDirect(Command):
+    """Host back door (detail::WriteToBuffer): no queue, no simulated time."""
+
+    buffer: int
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ReadDirect(Command):
+    """Host back door (detail::ReadFromBuffer)."""
+
+    buffer: int
+
+
+# --- programs
+
+
+@dataclass(frozen=True)
+class CreateProgram(Command):
+    program: int
+
+
+@dataclass(frozen=True)
+class DeleteProgram(Command):
+    program: int
+
+
+@dataclass(frozen=True)
+class DataMovementParameters:
+    """Where a data-movement kernel runs and what it is compiled with."""
+
+    processor: int
+    noc: int
+    noc_mode: int = 0
+    compile_args: tuple[int, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    named_compile_args: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class ComputeParameters:
+    """Settings of the compute engine and what a compute kernel is compiled with."""
+
+    math_fidelity: int
+    fp32_dest_acc_en: bool
+    dst_full_sync_en: bool
+    math_approx_mode: bool
+    bfp8_pack_precise: bool
+    unpack_to_dest_mode: tuple[int, ...] = ()
+    compile_args: tuple[int, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    named_compile_args: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class CreateKernel(Command):
+    program: int
+    kernel: object  # tensim.sim.cores.kernels.compiler.Kernel
+    cores: tuple[Range, ...]
+    config: DataMovementParameters | ComputeParameters
+
+
+@dataclass(frozen=True)
+class SetRuntimeArgs(Command):
+    """Unique arguments: one tuple per core of `cores`.
+
+    `references`: the arguments that stand for something of the chip, (position in `cores`, index, Reference, key); key:
+    the buffer or global semaphore, or x | y << 16 of the logical core.
+    """
+
+    program: int
+    kernel: int
+    cores: tuple[Core, ...]
+    args: tuple[tuple[int, ...], ...]
+    references: tuple[tuple[int, int, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class UpdateRuntimeArg(Command):
+    """One word written through a view; `core` None: a common argument."""
+
+    program: int
+    kernel: int
+    core: Core | None
+    index: int
+    value: int
+
+
+@dataclass(frozen=True)
+class SetCommonRuntimeArgs(Command):
+    """`references` as in SetRuntimeArgs, with position 0."""
+
+    program: int
+    kernel: int
+    args: tuple[int, ...]
+    references: tuple[tuple[int, int, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class CreateCircularBuffer(Command):
+    """`formats`, `page_sizes` and `tiles` by index; `tiles` holds (height, width) of a tile."""
+
+    program: int
+    cores: tuple[Range, ...]
+    total_size: int
+    formats: tuple[tuple[int, int], ...]
+    page_sizes: tuple[tuple[int, int], ...]
+    tiles: tuple[tuple[int, int, int], ...] = ()
+    buffer: int | None = None
+
+
+@dataclass(frozen=True)
+class UpdateCircularBuffer(Command):
+    """New total size, page size of an index, or underlying buffer; None leaves a field alone."""
+
+    program: int
+    circular_buffer: int
+    total_size: int | None = None
+    index: int | None = None
+    page_size: int | None = None
+    buffer: int | None = None
+
+
+@dataclass(frozen=True)
+class CreateSemaphore(Command):
+    program: int
+    cores: tuple[Range, ...]
+    initial: int
+
+
+@dataclass(frozen=True)
+class AssignBufferToProgram(Command):
+    program: int
+    buffer: int
+
+
+@dataclass(frozen=True)
+class CompileProgram(Command):
+    device: int
+    program: int
+
+
+@dataclass(frozen=True)
+class CreateGlobalSemaphore(Command):
+    device: int
+    semaphore: int
+    cores: tuple[Range, ...]
+    initial: int
+    buffer_type: int
+
+
+@dataclass(frozen=True)
+class ResetGlobalSemaphore(Command):
+    semaphore: int
+    value: int
+
+
+@dataclass(frozen=True)
+class DeleteGlobalSemaphore(Command):
+    semaphore: int
+
+
+# --- queues
+
+
+@dataclass(frozen=True)
+class EnqueueProgram(Command):
+    device: int
+    queue: int
+    program: int
+    blocking: bool
+
+
+@dataclass(frozen=True)
+class EnqueueFunction(Command):
+    """A program known by its time: `function()` is called when `duration_fs` femtoseconds are over.
+
+    `name`: under which whoever replays finds the function; `buffers`: those it reads, then those it writes; `parameters`:
+    JSON, what else it needs; `exclusive`: the workers of the device are busy with it.
+    """
+
+    device: int
+    queue: int
+    name: str
+    function: object = field(repr=False)
+    duration_fs: int
+    buffers: tuple[int, ...] = ()
+    exclusive: bool = True
+    parameters: str = "null"
+
+
+@dataclass(frozen=True)
+class TransferBuffer(Command):
+    """Copy a buffer into one of another device, of the same size; the queue carries it out.  `via`: auto, eth, pcie, host."""
+
+    device: int
+    queue: int
+    source: int
+    target: int
+    via: str = "auto"
+
+
+@dataclass(frozen=True)
+class RecordEvent(Command):
+    device: int
+    queue: int
+    event: int
+    sub_devices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class WaitForEvent(Command):
+    device: int
+    queue: int
+    event: int
+
+
+@dataclass(frozen=True)
+class SynchronizeEvent(Command):
+    event: int
+
+
+@dataclass(frozen=True)
+class QueryEvent(Command):
+    event: int
+
+
+@dataclass(frozen=True)
+class CreateEvent(Command):
+    """An event that the host will signal, or that happens when all events `of` have (`any`: the first); queues may wait
+    for it before.
+    """
+
+    event: int
+    of: tuple[int, ...] = ()
+    any: bool = False
+
+
+@dataclass(frozen=True)
+class SignalEvent(Command):
+    """The host signals an event; `error`: as failed, for this reason."""
+
+    event: int
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class WaitEvents(Command):
+    """The host waits for all events, or for the first of them (`any`), at most `timeout_fs` femtoseconds."""
+
+    events: tuple[int, ...]
+    any: bool = False
+    timeout_fs: int | None = None
+
+
+@dataclass(frozen=True)
+class HostWork(Command):
+    """The host works for some femtoseconds."""
+
+    duration_fs: int
+
+
+@dataclass(frozen=True)
+class Finish(Command):
+    """`queue` None: all queues of the device."""
+
+    device: int
+    queue: int | None
+    sub_devices: tuple[int, ...] = ()
+
+
+# --- traces
+
+
+@dataclass(frozen=True)
+class BeginTraceCapture(Command):
+    device: int
+    queue: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class EndTraceCapture(Command):
+    device: int
+    queue: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class ReplayTrace(Command):
+    device: int
+    queue: int
+    trace: int
+    blocking: bool
+
+
+@dataclass(frozen=True)
+class ReleaseTrace(Command):
+    device: int
+    trace: int
+
+
+@dataclass(frozen=True)
+class LoadTrace(Command):
+    device: int
+    queue: int
+    trace: int
+    descriptor: object = field(repr=False)  # tensim.sim.host.frozen_program.TraceDescriptor
+
+
+# --- sub-devices
+
+
+@dataclass(frozen=True)
+class CreateSubDeviceManager(Command):
+    device: int
+    manager: int
+    sub_devices: tuple[tuple[Range, ...], ...]
+    local_l1_size: int
+
+
+@dataclass(frozen=True)
+class LoadSubDeviceManager(Command):
+    """`manager` None: back to one sub-device with all cores."""
+
+    device: int
+    manager: int | None
+
+
+@dataclass(frozen=True)
+class RemoveSubDeviceManager(Command):
+    device: int
+    manager: int
+
+
+@dataclass(frozen=True)
+class SetStallGroup(Command):
+    """Sub-devices that reads, writes and finish wait for; None: all."""
+
+    device: int
+    sub_devices: tuple[int, ...] | None

@@ -1,0 +1,744 @@
+"""The executor: owns every host object by its integer id and carries out command records.
+
+A `System` holds one SimPy environment and one imperative host timeline.  A call is charged host time,
+stamped, and handed to a queue; a blocking call advances the environment until the awaited end.  The
+environment never runs ahead of the host, so results do not depend on when Python looks (runtime reference
+section 5.1).
+"""
+
+import itertools
+
+from simpy.core import EmptySchedule
+
+from tensim.sim.arch.loader import Arch, load_arch
+from tensim.sim.engine.environment import FS_PER_NS, Environment
+from tensim.sim.errors import CommandFault, DeadlockError, TensimError, UsageError
+from tensim.sim.host import commands as c
+from tensim.sim.host import metal_trace as tracing
+from tensim.sim.host.binding import bind
+from tensim.sim.host.buffers import L1, L1_SMALL, expand, read_pages, write_pages
+from tensim.sim.host.device import Device
+from tensim.sim.host.host_device import HostDevice
+from tensim.sim.host.program import Program, ProgramCircularBuffer, ProgramKernel, check_semaphore_value
+from tensim.sim.host.topology import MAX_CHIPS, topology_of
+
+SEMAPHORE_BYTES = 4
+WAITING_CALLS = ("sync", "poll")  # host calls that issue nothing: they see what has happened
+_ids = itertools.count(1)
+
+
+def new_id():
+    """A fresh global object id."""
+    return next(_ids)
+
+
+class Host:
+    """The imperative host timeline; `now` in femtoseconds.
+
+    `enqueue_fs`, `sync_fs`: time spent so far in calls that issue commands (with their copies), and in waiting.
+    """
+
+    def __init__(self):
+        self.now, self.enqueue_fs, self.sync_fs, self.costs = 0, 0, 0, {}
+
+    def use_costs(self, arch):
+        """Charge calls with the `host:` parameters of an architecture from now on."""
+        self.costs = arch.section("host")
+
+    def cost(self, name):
+        """Time of one host call by the name of its parameter (`<name>_ns`), in femtoseconds; 0 before the first device."""
+        return round(self.costs.get(f"{name}_ns", 0) * FS_PER_NS)
+
+    def charge(self, name):
+        """Charge one host call by the name of its parameter."""
+        cost = self.cost(name)
+        self.now += cost
+        if name in WAITING_CALLS:
+            self.sync_fs += cost
+        else:
+            self.enqueue_fs += cost
+
+    def copy(self, n_bytes, piece):
+        """Charge a copy into device-visible memory; returns when the first `piece` bytes are there."""
+        begun, rate = self.now, self.costs["copy_bytes_per_ns"]
+        self.compute(n_bytes / rate)
+        self.enqueue_fs += self.now - begun
+        return begun + round(min(n_bytes, piece) / rate * FS_PER_NS)
+
+    def compute(self, ns):
+        """Let the host work for `ns` nanoseconds."""
+        self.work(round(ns * FS_PER_NS))
+
+    def work(self, fs):
+        """Let the host work for `fs` femtoseconds."""
+        if fs < 0:
+            raise UsageError(f"the host cannot work for {fs / FS_PER_NS:g} ns")
+        self.now += fs
+
+    def wait_until(self, fs):
+        """The host wakes up at `fs` (or later, when it is later already) and pays for the wake-up."""
+        begun, self.now = self.now, max(self.now, fs)
+        self.sync_fs += self.now - begun
+        self.charge("sync")
+
+
+class System:
+    """One environment, one host timeline, one executor.  `programs` may come from an earlier system.
+
+    `topology`: links between host and chips; None until the first device is opened, when every chip gets PCIe of its own.
+    """
+
+    def __init__(self, programs=None):
+        self.env, self.host, self.topology = Environment(), Host(), None
+        self.executor = Executor(self, programs)
+
+
+class RecordedEvent:
+    """An event of the host API; `done`: SimPy event of its last recording, None before the first.
+
+    `time`: femtosecond at which it happened; `error`: what it reports as failed.
+    """
+
+    __slots__ = ("device", "queue", "number", "done", "time", "error")
+
+    def __init__(self):
+        self.device, self.queue, self.number, self.done = None, None, 0, None
+        self.time, self.error = None, None
+
+    def happen(self, time, error=None):
+        """It happens now, at `time`."""
+        self.time, self.error = time, error
+        self.done.succeed()
+
+
+class GlobalSemaphore:
+    """A semaphore that outlives programs: one word at the same L1 address of its cores."""
+
+    def __init__(self, device, cores, address, buffer_type):
+        self.device, self.cores, self.address, self.buffer_type = device, cores, address, buffer_type
+
+
+class Executor:
+    """Carries out records.  `submit` returns what the host call returns."""
+
+    def __init__(self, system, programs=None):
+        self.system, self.env, self.host = system, system.env, system.host
+        self.devices, self.buffers, self.events, self.global_semaphores = {}, {}, {}, {}
+        self.hosts = {}  # id -> HostDevice
+        self.programs = {} if programs is None else programs
+        self.observers = []  # called with (record, result) after each command
+
+    def submit(self, record):
+        """Carry out one record.  Raises UsageError or ProgramError; see the handlers."""
+        result = HANDLERS[type(record)](self, record)
+        for observer in self.observers:
+            observer(record, result)
+        return result
+
+    # --- look-ups
+
+    def device(self, number):
+        """An open, working device."""
+        device = self.devices.get(number)
+        if device is None:
+            raise UsageError(f"device {number} is not open")
+        if device.failed is not None:
+            raise UsageError(
+                f"device {number} stopped after an error: {device.failed}", hint="close it and open it again"
+            )
+        return device
+
+    def queue(self, record):
+        """(device, queue) of a queue command."""
+        device = self.hosts.get(record.device) or self.device(record.device)
+        if not 0 <= record.queue < len(device.queues):
+            raise UsageError(f"device {device.id} has no command queue {record.queue}; it has {len(device.queues)}")
+        return device, device.queues[record.queue]
+
+    def buffer(self, number):
+        """A buffer that is allocated."""
+        buffer = self.buffers.get(number)
+        if buffer is None or not buffer.allocated:
+            raise UsageError(f"buffer {number} is deallocated")
+        return buffer
+
+    def program(self, number):
+        """A program by id."""
+        if number not in self.programs:
+            raise UsageError(f"there is no program {number}")
+        return self.programs[number]
+
+    # --- waiting
+
+    def wait(self, device, item_done):
+        """Advance the environment to an event and move the host there.  Marks the device that fails."""
+        try:
+            self.env.run_until(item_done)
+        except EmptySchedule:
+            device.failed = self._stuck(device)
+            device.stop()
+            raise device.failed from None
+        except BaseException as error:
+            self._mark_failed(error, device)
+            raise
+        self.host.wait_until(self.env.now)
+
+    def _mark_failed(self, error, waiting=None):
+        """Stop the device that failed; whatever was to happen on it fails for the same reason."""
+        failed = self.env.failed_chip
+        for device in self.devices.values():
+            if device.chip is failed and device.failed is None:
+                device.failed = error
+        self.env.failed_chip = None
+        if waiting is not None and not isinstance(error, TensimError):  # Ctrl-C or a defect: the state is unknown
+            waiting.failed = TensimError("interrupted", kind="interrupted")
+        for device in self.devices.values():
+            if device.failed is not None:
+                device.stop()
+                self._fail_events(device)
+
+    def _fail_events(self, device):
+        for event in self.events.values():
+            if event.device == device.id and event.done is not None and not event.done.triggered:
+                event.happen(self.env.now, CommandFault(device.failed.message, where=device.failed.where))
+
+    @staticmethod
+    def _stuck(device):
+        waiting = [f"queue {q.index}: {len(q.pending)} commands" for q in device.queues if q.pending]
+        return DeadlockError(f"deadlock: the queues of device {device.id} wait for each other ({'; '.join(waiting)})")
+
+    def catch_up(self, device=None):
+        """Advance the environment to exactly the host's time.  Marks the device that fails."""
+        try:
+            self.env.run_to(self.host.now)
+        except BaseException as error:
+            self._mark_failed(error, device)
+            raise
+
+    def issue(self, device, queue, work, queue_bytes=0, stamp=None, marks=False):
+        """Put a command into a queue; the host blocks while the issue queue is full.
+
+        `stamp`: when the device may start the command, if that is before the host's time; `marks`: see
+        `tensim.sim.host.queue.Item`.
+        """
+        queue.retire()
+        while queue.pending and queue.outstanding_bytes + queue_bytes > queue.capacity:
+            self.wait(device, queue.pending[0].done)
+            queue.retire()
+        return queue.put(work, self.host.now if stamp is None else stamp, queue_bytes, marks)
+
+    def finish(self, device, queue, sub_devices):
+        """Wait until everything issued to a queue has ended."""
+
+        def work(queue):
+            yield from queue.wait_programs(sub_devices)
+            yield self.env.timeout(device.costs["event"])
+
+        self.host.charge("enqueue_event")
+        self.wait(device, self.issue(device, queue, work).done)
+        queue.retire()
+
+    # --- devices
+
+    def create_device(self, r):
+        from tensim.sim.chip.chip import Chip
+
+        if r.device in self.devices:
+            raise UsageError(f"device {r.device} is already open")
+        arch = r.arch if isinstance(r.arch, Arch) else load_arch(r.arch)
+        if not 1 <= r.num_hw_cqs <= arch["dispatch.max_queues"]:
+            raise UsageError(f"num_hw_cqs is {r.num_hw_cqs}; a device has 1 or {arch['dispatch.max_queues']} queues")
+        chip = Chip(arch, r.numerics, r.noc, r.max_cycles, r.seed)
+        self.host.use_costs(arch)
+        self.host.charge("call")
+        self.env.run_to(self.host.now)
+        if self.system.topology is None:
+            self.system.topology = topology_of(self.env, f"cards({MAX_CHIPS})", arch)
+        device = self.devices[r.device] = Device(r, arch, chip, self.system)
+        return device
+
+    def close_device(self, r):
+        device = self.devices.get(r.device)
+        if device is None:
+            return False
+        try:
+            if device.failed is None:
+                for queue in device.queues:
+                    queue.capture = None
+                    self.finish(device, queue, tuple(range(len(device.manager.sub_devices))))
+        finally:
+            device.close()
+            del self.devices[r.device]
+        return True
+
+    def create_host_device(self, r):
+        if r.device in self.hosts or r.device in self.devices:
+            raise UsageError(f"device {r.device} is already open")
+        device = self.hosts[r.device] = HostDevice(r.device, r.num_queues, self.env)
+        return device
+
+    # --- buffers
+
+    def create_buffer(self, r):
+        device = self.device(r.device)
+        self.host.charge("call")
+        buffer = self.buffers[r.buffer] = device.create_buffer(r)
+        if buffer.owned:
+            tracing.warn_of_allocation(device, f"buffer {r.buffer}")
+        return buffer
+
+    def deallocate_buffer(self, r):
+        buffer = self.buffers.get(r.buffer)
+        if buffer is not None and buffer.device in self.devices:
+            self.host.charge("call")
+            self.devices[buffer.device].free_buffer(buffer)
+
+    def delete_buffer(self, r):
+        buffer = self.buffers.pop(r.buffer, None)
+        if buffer is not None and buffer.device in self.devices:
+            self.devices[buffer.device].free_buffer(buffer)
+
+    def _transfer_target(self, r, offset, size):
+        device, queue = self.queue(r)
+        queue.refuse_capture(f"a transfer of buffer {r.buffer}")
+        buffer = self.buffer(r.buffer)
+        if buffer.device != device.id:
+            raise UsageError(f"buffer {buffer.id} is on device {buffer.device}, the queue on device {device.id}")
+        check_region(buffer, offset, size)
+        return device, queue, buffer
+
+    def write_buffer(self, r):
+        device, queue, buffer = self._transfer_target(r, r.offset, len(r.data))
+        self.host.charge("enqueue_transfer")
+        stamp = self.host.copy(len(r.data), device.arch["dispatch.max_command_bytes"])
+        group, pages = device.manager.stall_group, len(r.data) // max(buffer.page_size, 1)
+
+        def work(queue):
+            yield from queue.wait_programs(group)
+            yield from queue.transfer(len(r.data), pages, write=True)
+            write_pages(device, buffer, r.offset, r.data)
+
+        item = self.issue(device, queue, work, len(r.data), stamp)
+        if r.blocking:
+            self.finish(device, queue, group)
+        return item
+
+    def read_buffer(self, r):
+        """Returns the queue item whose `result` is the bytes once it is done."""
+        device, queue, buffer = self._transfer_target(r, r.offset, r.size)
+        self.host.charge("enqueue_transfer")
+        group, pages = device.manager.stall_group, r.size // max(buffer.page_size, 1)
+
+        def work(queue):
+            yield from queue.wait_programs(group)
+            yield from queue.transfer(r.size, pages, write=False)
+            return read_pages(device, buffer, r.offset, r.size)
+
+        item = self.issue(device, queue, work)
+        if r.blocking:
+            self.finish(device, queue, group)
+        return item
+
+    def transfer_buffer(self, r):
+        device, queue = self.queue(r)
+        queue.refuse_capture(f"a transfer of buffer {r.source}")
+        source, target = self.buffer(r.source), self.buffer(r.target)
+        if source.size != target.size:
+            raise UsageError(f"buffer {source.id} has {source.size} B, buffer {target.id} {target.size} B")
+        ends = self.device(source.device), self.device(target.device)
+        route = self.system.topology.route(ends[0].place, ends[1].place, r.via)
+        self.host.charge("enqueue_transfer")
+        group = device.manager.stall_group
+
+        def work(queue):
+            yield from queue.wait_programs(group)
+            yield from self.system.topology.move(route, source.size, begin=queue.begin)
+            write_pages(ends[1], target, 0, read_pages(ends[0], source, 0, source.size))
+
+        return self.issue(device, queue, work)
+
+    def compare_buffer(self, r):
+        """Read a whole buffer, blocking; returns the queue item with the bytes, who compares is the caller."""
+        size = self.buffer(r.buffer).size
+        return self.read_buffer(c.ReadBuffer(r.device, r.queue, r.buffer, 0, size, True))
+
+    def write_direct(self, r):
+        buffer = self.buffer(r.buffer)
+        check_region(buffer, 0, len(r.data))
+        device = self.device(buffer.device)
+        self.catch_up(device)
+        write_pages(device, buffer, 0, r.data)
+
+    def read_direct(self, r):
+        buffer = self.buffer(r.buffer)
+        device = self.device(buffer.device)
+        self.catch_up(device)
+        return read_pages(device, buffer, 0, buffer.size)
+
+    # --- programs
+
+    def create_program(self, r):
+        self.host.charge("call")
+        self.programs[r.program] = Program(r.program)
+
+    def delete_program(self, r):
+        self.programs.pop(r.program, None)
+        for device in self.devices.values():
+            device.cached_programs.discard(r.program)
+            device.resident.pop(r.program, None)
+
+    def create_kernel(self, r):
+        program, cores = self.program(r.program), expand(r.cores)
+        if not cores:
+            raise UsageError(f"kernel {r.kernel.name} has no cores")
+        self.host.charge("call")
+        return program.add_kernel(ProgramKernel(r.kernel, cores, r.config))
+
+    def set_runtime_args(self, r):
+        self.host.charge("call")
+        self.program(r.program).set_args(r.kernel, r.cores, r.args)
+
+    def update_runtime_arg(self, r):
+        args = self.program(r.program).args_of(r.kernel, r.core)
+        if not 0 <= r.index < len(args):
+            raise UsageError(f"runtime argument {r.index} does not exist; there are {len(args)}")
+        args[r.index] = r.value
+
+    def set_common_runtime_args(self, r):
+        self.host.charge("call")
+        self.program(r.program).set_common_args(r.kernel, r.args)
+
+    def create_circular_buffer(self, r):
+        program, cores = self.program(r.program), expand(r.cores)
+        if not cores:
+            raise UsageError("a circular buffer needs at least one core")
+        self.host.charge("call")
+        buffer = None if r.buffer is None else self.buffer(r.buffer)
+        tiles = {index: (height, width) for index, height, width in r.tiles}
+        cb = ProgramCircularBuffer(cores, r.total_size, dict(r.formats), dict(r.page_sizes), tiles, buffer)
+        return program.add_circular_buffer(cb)
+
+    def update_circular_buffer(self, r):
+        cb = self.program(r.program).circular_buffer(r.circular_buffer)
+        if r.index is not None and r.index not in cb.formats:
+            raise UsageError(f"the circular buffer does not use index {r.index}")
+        if r.buffer is not None and cb.buffer is None:
+            raise UsageError("the circular buffer does not lie on a buffer; its address cannot be changed")
+        buffer = cb.buffer if r.buffer is None else self.buffer(r.buffer)
+        self.host.charge("call")
+        cb.buffer = buffer
+        if r.total_size is not None:
+            cb.total_size = r.total_size
+        if r.index is not None:
+            cb.page_sizes[r.index] = r.page_size
+
+    def create_semaphore(self, r):
+        self.host.charge("call")
+        return self.program(r.program).add_semaphore(r.cores, r.initial)
+
+    def assign_buffer(self, r):
+        self.program(r.program).buffers.append(self.buffer(r.buffer))
+
+    def compile_program(self, r):
+        self._prepare(self.device(r.device), self.program(r.program))
+
+    def _prepare(self, device, program):
+        """Check a program, compile its kernels, place its circular buffers; returns its sub-device."""
+        if not program.kernels:
+            return None
+        for item in (*program.kernels, *program.circular_buffers, *program.semaphores):
+            device.check_cores(item.cores, type(item).__name__.removeprefix("Program").lower())
+        sub_device = device.sub_device_of(program.cores())
+        here = (device.session, device.manager.id)
+        if program.manager is not None and program.manager[0] == device.session and program.manager != here:
+            raise UsageError(
+                f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run under {here[1]}"
+            )
+        for kernel in program.kernels:
+            kernel.compile()
+        program.check_buffers(device.id)
+        base = device.allocators[L1].base
+        program.place_circular_buffers(base, device.l1_end, device.lowest_l1, device.arch.dram_alignment)
+        program.manager = here
+        device.cache_program(program.id)
+        return sub_device
+
+    def enqueue_program(self, r):
+        device, queue = self.queue(r)
+        program = self.program(r.program)
+        if r.blocking:
+            queue.refuse_capture("waiting for a program (blocking)")
+        self.host.charge("enqueue_program")
+        sub_device, item = self._prepare(device, program), None
+        if sub_device is not None:
+            item = self._enqueue_snapshot(device, queue, program, program.snapshot(sub_device))
+        if r.blocking:
+            self.finish(device, queue, device.manager.stall_group)
+        return item
+
+    def enqueue_function(self, r):
+        device, queue = self.queue(r)
+        queue.refuse_capture(f"the function {r.name}")
+        self.host.charge("enqueue_program")
+        return self.issue(device, queue, lambda queue: queue.run_function(r.function, r.duration_fs, r.exclusive))
+
+    def _enqueue_snapshot(self, device, queue, program, snapshot):
+        """Hand a frozen program to its queue, or to the trace that the queue captures."""
+        if queue.capture is None:
+            device.resident[program.id] = len(program.kernels)
+            bound = bind(snapshot, device)
+            return self.issue(device, queue, lambda queue: queue.run_program(bound))
+        if device.resident.get(program.id) != len(program.kernels):
+            raise UsageError(
+                f"program {program.id} ({program.kernels[0].name}) cannot be captured in trace {queue.capture.trace}: its "
+                f"binaries are not on device {device.id} yet",
+                hint="enqueue it once before begin_trace_capture",
+            )
+        queue.capture.add(device, program, snapshot)
+        return None
+
+    # --- global semaphores
+
+    def create_global_semaphore(self, r):
+        device, cores = self.device(r.device), expand(r.cores)
+        device.check_cores(cores, "global semaphore")
+        if not cores or r.buffer_type not in (L1, L1_SMALL):
+            raise UsageError("a global semaphore needs cores and lies in L1 or L1_SMALL")
+        check_semaphore_value(r.initial)
+        self.host.charge("call")
+        address = device.allocators[r.buffer_type].allocate(SEMAPHORE_BYTES)
+        semaphore = self.global_semaphores[r.semaphore] = GlobalSemaphore(device, cores, address, r.buffer_type)
+        self._write_semaphore(semaphore, r.initial)
+        tracing.warn_of_allocation(device, f"global semaphore {r.semaphore}")
+        return semaphore
+
+    def reset_global_semaphore(self, r):
+        semaphore = self.global_semaphores[r.semaphore]
+        self.device(semaphore.device.id)
+        check_semaphore_value(r.value)
+        self.host.charge("enqueue_transfer")
+        self._write_semaphore(semaphore, r.value)
+
+    def _write_semaphore(self, semaphore, value):
+        device = semaphore.device
+        self.catch_up(device)
+        for core in semaphore.cores:
+            device.write_l1(device.worker(core), semaphore.address, value.to_bytes(SEMAPHORE_BYTES, "little"))
+
+    def delete_global_semaphore(self, r):
+        semaphore = self.global_semaphores.pop(r.semaphore, None)
+        if semaphore is not None and self.devices.get(semaphore.device.id) is semaphore.device:
+            semaphore.device.allocators[semaphore.buffer_type].free(semaphore.address)
+
+    # --- events and waiting
+
+    def event(self, number):
+        """An event that has been recorded."""
+        event = self.events.get(number)
+        if event is None or event.done is None:
+            raise UsageError("the event has not been recorded on a queue")
+        return event
+
+    def record_event(self, r):
+        device, queue = self.queue(r)
+        queue.refuse_capture("an event")
+        group = device.check_sub_devices(r.sub_devices)
+        event = self.events.setdefault(r.event, RecordedEvent())
+        self.host.charge("enqueue_event")
+        done = event.done = self.env.event()
+        event.time = event.error = None
+        event.device, event.queue, event.number = device.id, queue.index, queue.next_event_id
+        queue.next_event_id += 1
+
+        def work(queue):
+            yield from queue.wait_programs(group)
+            yield self.env.timeout(device.costs["event"])
+            error, queue.failure = queue.failure, None
+            if event.done is done:
+                event.happen(self.env.now, error)
+            else:  # recorded once more since
+                done.succeed()
+
+        self.issue(device, queue, work, marks=True)
+        return event
+
+    def wait_for_event(self, r):
+        device, queue = self.queue(r)
+        queue.refuse_capture("an event")
+        event = self.event(r.event)
+        done = event.done
+        self.host.charge("enqueue_event")
+
+        def work(queue):
+            if not done.processed:
+                yield done
+            if event.error is not None:
+                raise event.error
+
+        self.issue(device, queue, work)
+
+    def synchronize_event(self, r):
+        event = self.event(r.event)
+        device = self.device(event.device)
+        device.queues[event.queue].refuse_capture("waiting for an event")
+        self.wait(device, event.done)
+        if event.error is not None:
+            raise event.error
+
+    def query_event(self, r):
+        event = self.event(r.event)
+        self.host.charge("poll")
+        self.catch_up()
+        return event.done.processed
+
+    def create_event(self, r):
+        parts = [self.event(number) for number in r.of]
+        event = self.events[r.event] = RecordedEvent()
+        event.done = self.env.event()
+        if parts:
+            self.env.process(self._follow(event, parts, r.any))
+        return event
+
+    def _follow(self, event, parts, first):
+        """The event happens with its parts, and fails as the first of them that failed."""
+        ends = [part.done for part in parts]
+        yield self.env.any_of(ends) if first else self.env.all_of(ends)
+        errors = [part.error for part in parts if part.done.processed and part.error is not None]
+        event.happen(self.env.now, errors[0] if errors else None)
+
+    def signal_event(self, r):
+        event = self.event(r.event)
+        if event.device is not None or event.done.triggered:
+            raise UsageError("an event is signalled once, by the host or by the queue that recorded it")
+        self.host.charge("call")
+        error = CommandFault(r.error) if r.error else None
+        self.env.process(self._signal(event, self.host.now, error))
+
+    def _signal(self, event, time, error):
+        yield self.env.timeout(time - self.env.now)
+        event.happen(time, error)
+
+    def wait_events(self, r):
+        """Returns whether what was waited for has happened by the time limit.  DeadlockError when it never can."""
+        ends = [self.event(number).done for number in r.events]
+        awaited = self.env.any_of(ends) if r.any else self.env.all_of(ends)
+        if r.timeout_fs is not None:
+            limit = self.env.timeout(self.host.now + r.timeout_fs - self.env.now)
+            awaited = self.env.any_of([awaited, limit])
+        try:
+            self.env.run_until(awaited)
+        except EmptySchedule:
+            raise DeadlockError(f"deadlock: {self._wait_graph()}") from None
+        except BaseException as error:
+            self._mark_failed(error)
+            raise
+        happened = [end.processed for end in ends]
+        self.host.wait_until(self.env.now)
+        return any(happened) if r.any else all(happened)
+
+    def _wait_graph(self):
+        waiting = [
+            f"queue {queue.index} of device {device.id} holds {len(queue.pending)} commands"
+            for device in self.devices.values()
+            for queue in device.queues
+            if queue.retire() is None and queue.pending
+        ]
+        return "; ".join(waiting) or "no command is under way, so nothing can signal what is waited for"
+
+    def host_work(self, r):
+        self.host.work(r.duration_fs)
+
+    def finish_queues(self, r):
+        device = self.device(r.device)
+        group = device.check_sub_devices(r.sub_devices)
+        queues = device.queues if r.queue is None else [self.queue(r)[1]]
+        for queue in queues:
+            queue.refuse_capture("waiting for the queue (finish)")
+        for queue in queues:
+            self.finish(device, queue, group)
+
+    # --- sub-devices
+
+    def create_sub_device_manager(self, r):
+        self.host.charge("call")
+        self.device(r.device).create_manager(r)
+
+    def load_sub_device_manager(self, r):
+        device = self.device(r.device)
+        for queue in device.queues:
+            queue.refuse_capture("a change of the sub-device manager")
+        for queue in device.queues:
+            self.finish(device, queue, tuple(range(len(device.manager.sub_devices))))
+        device.load_manager(r.manager)
+
+    def remove_sub_device_manager(self, r):
+        self.host.charge("call")
+        self.device(r.device).remove_manager(r.manager)
+
+    def set_stall_group(self, r):
+        device = self.device(r.device)
+        everyone = tuple(range(len(device.manager.sub_devices)))
+        if r.sub_devices is not None and not r.sub_devices:
+            raise UsageError("a stall group names at least one sub-device")
+        device.manager.stall_group = everyone if r.sub_devices is None else device.check_sub_devices(r.sub_devices)
+
+
+def check_region(buffer, offset, size):
+    """UsageError for a region that is not made of whole pages inside the buffer."""
+    page = max(buffer.page_size, 1)
+    if offset % page or size % page:
+        raise UsageError(
+            f"region of {size} B at offset {offset} is not aligned to the page size {page} B of buffer {buffer.id}"
+        )
+    if offset < 0 or size < 0 or offset + size > buffer.size:
+        raise UsageError(f"region of {size} B at offset {offset} is outside buffer {buffer.id} of {buffer.size} B")
+
+
+HANDLERS = {
+    c.CreateDevice: Executor.create_device,
+    c.CloseDevice: Executor.close_device,
+    c.CreateHostDevice: Executor.create_host_device,
+    c.CreateBuffer: Executor.create_buffer,
+    c.DeallocateBuffer: Executor.deallocate_buffer,
+    c.DeleteBuffer: Executor.delete_buffer,
+    c.WriteBuffer: Executor.write_buffer,
+    c.ReadBuffer: Executor.read_buffer,
+    c.CompareBuffer: Executor.compare_buffer,
+    c.WriteDirect: Executor.write_direct,
+    c.ReadDirect: Executor.read_direct,
+    c.CreateProgram: Executor.create_program,
+    c.DeleteProgram: Executor.delete_program,
+    c.CreateKernel: Executor.create_kernel,
+    c.SetRuntimeArgs: Executor.set_runtime_args,
+    c.UpdateRuntimeArg: Executor.update_runtime_arg,
+    c.SetCommonRuntimeArgs: Executor.set_common_runtime_args,
+    c.CreateCircularBuffer: Executor.create_circular_buffer,
+    c.UpdateCircularBuffer: Executor.update_circular_buffer,
+    c.CreateSemaphore: Executor.create_semaphore,
+    c.AssignBufferToProgram: Executor.assign_buffer,
+    c.CompileProgram: Executor.compile_program,
+    c.CreateGlobalSemaphore: Executor.create_global_semaphore,
+    c.ResetGlobalSemaphore: Executor.reset_global_semaphore,
+    c.DeleteGlobalSemaphore: Executor.delete_global_semaphore,
+    c.EnqueueProgram: Executor.enqueue_program,
+    c.RecordEvent: Executor.record_event,
+    c.WaitForEvent: Executor.wait_for_event,
+    c.SynchronizeEvent: Executor.synchronize_event,
+    c.QueryEvent: Executor.query_event,
+    c.CreateEvent: Executor.create_event,
+    c.SignalEvent: Executor.signal_event,
+    c.WaitEvents: Executor.wait_events,
+    c.HostWork: Executor.host_work,
+    c.EnqueueFunction: Executor.enqueue_function,
+    c.TransferBuffer: Executor.transfer_buffer,
+    c.Finish: Executor.finish_queues,
+    c.BeginTraceCapture: tracing.begin_trace_capture,
+    c.EndTraceCapture: tracing.end_trace_capture,
+    c.ReplayTrace: tracing.replay_trace,
+    c.ReleaseTrace: tracing.release_trace,
+    c.LoadTrace: tracing.load_trace,
+    c.CreateSubDeviceManager: Executor.create_sub_device_manager,
+    c.LoadSubDeviceManager: Executor.load_sub_device_manager,
+    c.RemoveSubDeviceManager: Executor.remove_sub_device_manager,
+    c.SetStallGroup: Executor.set_stall_group,
+}

@@ -1,0 +1,66 @@
+"""What the dispatcher hands to a chip: one program, resolved to cores, addresses and values."""
+
+from dataclasses import dataclass, field
+
+BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = range(5)
+THREADS_PER_CORE = 5
+THREAD_NAMES = ("BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2")
+
+
+@dataclass(frozen=True)
+class ComputeSettings:
+    """The parts of a ComputeConfig that the machine reads (tt-metal's ComputeConfig)."""
+
+    math_fidelity: int = 4  # 0 LoFi, 2 HiFi2, 3 HiFi3, 4 HiFi4
+    fp32_dest_acc_en: bool = False
+    dst_full_sync_en: bool = False
+    math_approx_mode: bool = False
+    unpack_to_dest_mode: tuple[int, ...] = ()
+    bfp8_pack_precise: bool = False
+
+
+@dataclass
+class KernelLaunch:
+    """One kernel on its cores.  `slot`: BRISC or NCRISC; None for a compute kernel, which takes TRISC0..2."""
+
+    compiled: object  # tensim.sim.cores.kernels.compiler.CompiledKernel
+    slot: int | None
+    noc: int
+    cores: list[int]  # worker indices
+    args: dict[int, list[int]] = field(default_factory=dict)  # unique runtime arguments by worker index
+    common_args: list[int] = field(default_factory=list)
+    compile_args: list[int] = field(default_factory=list)
+    compute: ComputeSettings | None = None
+
+
+@dataclass
+class CircularBufferLaunch:
+    """One circular buffer index on its cores; `address` and `size` in bytes of L1."""
+
+    cores: list[int]
+    index: int
+    address: int
+    size: int
+    page_size: int
+    data_format: int
+    tile_hw: int = 1024
+
+
+@dataclass
+class SemaphoreLaunch:
+    """One program semaphore; its word is written on every core of `cores` before the kernels start."""
+
+    cores: list[int]
+    id: int
+    initial: int
+
+
+@dataclass
+class Launch:
+    """A program ready to start."""
+
+    name: str
+    kernels: list[KernelLaunch]
+    circular_buffers: list[CircularBufferLaunch] = field(default_factory=list)
+    semaphores: list[SemaphoreLaunch] = field(default_factory=list)
+    sub_device_origin: tuple[int, int] = (0, 0)

@@ -1,0 +1,232 @@
+"""Metal traces on a device: capturing, keeping, replaying and releasing them (reference section 4).
+
+The functions named like commands are handlers of the executor: they take it and a record.
+"""
+
+import warnings
+from bisect import bisect_left
+
+from tensim.sim.errors import ProgramError, TensimWarning, UsageError
+from tensim.sim.host.allocator import round_up
+from tensim.sim.host.binding import bind
+from tensim.sim.host.buffers import L1, TRACE
+from tensim.sim.host.frozen_program import TraceDescriptor, TracedRegion, count, page_size, stream_bytes
+from tensim.sim.host.program import thaw
+
+
+class Capture:
+    """A trace that a queue is recording.  `buffers`: id -> buffer that an argument or circular buffer points into."""
+
+    def __init__(self, trace):
+        self.trace, self.programs, self.buffers = trace, [], {}
+
+    def add(self, device, program, snapshot):
+        """Record one enqueue of a program, frozen in `snapshot`."""
+        self.programs.append(snapshot)
+        for buffer in program.buffers:
+            self.buffers[buffer.id] = buffer
+        for cb in program.circular_buffers:
+            if cb.buffer is not None:
+                self.buffers[cb.buffer.id] = cb.buffer
+        words = sorted(set(snapshot.words()))
+        for buffer in device.buffers.values():
+            at = bisect_left(words, buffer.address)
+            if at < len(words) and words[at] < buffer.address + buffer.size_per_bank:
+                self.buffers[buffer.id] = buffer
+
+
+class Trace:
+    """A trace on a device: its descriptor and its programs bound to the device.
+
+    `regions`: (TracedRegion, its buffer or None) of the memory its programs use; `own`: ids of the buffers that may
+    overlap it; `address`, `size`: of its buffer in the trace region, padded bytes.
+    """
+
+    def __init__(self, device, descriptor, programs, buffers, own):
+        self.descriptor, self.programs, self.manager = descriptor, programs, device.manager.id
+        regions = dict.fromkeys(_circular_buffer_regions(device, descriptor)) | buffers
+        self.regions, self.own = list(regions.items()), own
+        self.sub_devices = sorted({program.sub_device for program in programs})
+        self.address, self.size = None, 0
+        self.replays = []  # items of replays whose end the host has not seen
+        self.warned = set()  # ids of buffers named in a warning
+
+
+# --- handlers
+
+
+def begin_trace_capture(executor, r):
+    device, queue = executor.queue(r)
+    queue.refuse_capture("another capture")
+    if r.trace in device.traces or any(other.capture and other.capture.trace == r.trace for other in device.queues):
+        raise UsageError(f"device {device.id} already has a trace {r.trace}")
+    executor.host.charge("call")
+    queue.capture = Capture(r.trace)
+
+
+def end_trace_capture(executor, r):
+    """Returns the descriptor.  Whatever goes wrong, the queue no longer captures afterwards."""
+    device, queue = executor.queue(r)
+    capture = queue.capture
+    if capture is None:
+        raise UsageError(
+            f"queue {queue.index} of device {device.id} is not capturing a trace; trace {r.trace} cannot be ended"
+        )
+    if capture.trace != r.trace:
+        raise UsageError(f"queue {queue.index} of device {device.id} is capturing trace {capture.trace}, not {r.trace}")
+    queue.capture = None
+    executor.host.charge("end_trace_capture")
+    programs = [bind(program, device) for program in capture.programs]
+    buffers = {_region(buffer): buffer for buffer in capture.buffers.values()}
+    descriptor = _describe(device, queue, capture, programs, tuple(buffers))
+    _store(executor, queue, r.trace, Trace(device, descriptor, programs, buffers, set(capture.buffers)))
+    return descriptor
+
+
+def load_trace(executor, r):
+    device, queue = executor.queue(r)
+    queue.refuse_capture("loading a trace")
+    if r.trace in device.traces:
+        raise UsageError(f"device {device.id} already has a trace {r.trace}")
+    descriptor = r.descriptor
+    if descriptor.trace_bytes <= 0:
+        raise UsageError(f"trace {r.trace} has a command stream of {descriptor.trace_bytes} B")
+    for program in descriptor.programs:
+        _check_program(device, r.trace, program)
+    executor.host.charge("call")
+    programs = [bind(program, device) for program in descriptor.programs]
+    own = {
+        buffer.id for buffer in device.buffers.values() if any(region.overlaps(buffer) for region in descriptor.buffers)
+    }
+    _store(executor, queue, r.trace, Trace(device, descriptor, programs, dict.fromkeys(descriptor.buffers), own))
+
+
+def replay_trace(executor, r):
+    device, queue = executor.queue(r)
+    queue.refuse_capture("the replay of a trace")
+    trace = device.trace(r.trace)
+    if trace.manager != device.manager.id:
+        raise UsageError(
+            f"trace {r.trace} belongs to sub-device manager {trace.manager}; manager {device.manager.id} is active"
+        )
+    executor.host.charge("replay_trace")
+    _warn_of_overlaps(device, r.trace, trace)
+    sub_devices = trace.sub_devices
+    item = executor.issue(device, queue, lambda queue: queue.run_trace(trace.programs, sub_devices))
+    trace.replays = [*(old for old in trace.replays if not old.done.processed), item]
+    if r.blocking:
+        executor.finish(device, queue, sub_devices)
+
+
+def release_trace(executor, r):
+    device = executor.device(r.device)
+    for queue in device.queues:
+        if queue.capture is not None and queue.capture.trace == r.trace:
+            raise UsageError(f"trace {r.trace} is being captured on queue {queue.index}; end the capture first")
+    trace = device.trace(r.trace)
+    executor.host.charge("call")
+    executor.catch_up(device)
+    if not all(item.done.processed for item in trace.replays):
+        raise UsageError(f"a replay of trace {r.trace} has not ended; finish its queue before the trace is released")
+    device.allocators[TRACE].free(trace.address)
+    del device.traces[r.trace]
+
+
+# --- parts of them
+
+
+def _describe(device, queue, capture, bound, buffers):
+    """Descriptor of a capture that has ended.  `bound`: its programs bound to the device; `buffers`: regions."""
+    counters = count(capture.programs, device.manager.sub_devices)
+    ids = tuple(one.sub_device for one in counters)
+    size = stream_bytes((program.cost for program in bound), device.arch)
+    return TraceDescriptor(queue.index, ids, counters, tuple(capture.programs), buffers, size)
+
+
+def _store(executor, queue, number, trace):
+    """Put a trace into the trace region, by a blocking write.  ProgramError when it does not fit."""
+    device, arch = queue.device, queue.device.arch
+    page = page_size(trace.descriptor.trace_bytes, arch)
+    size = round_up(trace.descriptor.trace_bytes, page)
+    available = device.trace_region_size - sum(trace.size for trace in device.traces.values())
+    if size > available:
+        raise ProgramError(
+            f"trace {number} needs {size} B of the trace region, {available} B of {device.trace_region_size} B are left",
+            kind="out_of_memory",
+            where={"trace": number, "needed": size, "available": available},
+            hint=f"open the device with trace_region_size of at least {device.trace_region_size - available + size}",
+        )
+    pages = size // page
+    trace.address = device.allocators[TRACE].allocate(-(-pages // arch.dram_banks) * page, size)
+    trace.size = size
+    device.traces[number] = trace
+    executor.issue(device, queue, lambda queue: queue.transfer(size, pages, write=True), size)
+    executor.finish(device, queue, device.manager.stall_group)
+
+
+def _check_program(device, number, program):
+    """UsageError or ProgramError when a program of a foreign descriptor does not fit the device."""
+    name = f"trace {number}, program {program.program}"
+    try:
+        thaw(program)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error.message}", hint=error.hint) from error
+    for item in (*program.kernels, *program.circular_buffers, *program.semaphores):
+        device.check_cores(item.cores, name)
+    if device.sub_device_of(program.cores) != program.sub_device:
+        raise UsageError(f"{name}: its cores are not those of sub-device {program.sub_device}")
+    for cb in program.circular_buffers:
+        base = 0 if cb.on_buffer else device.allocators[L1].base
+        limit = device.arch.l1_size if cb.on_buffer else device.l1_end
+        if cb.address < base or cb.address + cb.size > limit:
+            raise ProgramError(
+                f"{name}: a circular buffer of {cb.size} B at {cb.address:#x} is outside L1 ({base:#x} to {limit:#x})",
+                kind="l1_overflow",
+            )
+
+
+# --- memory that replays use
+
+
+def _region(buffer):
+    banks = tuple(int(bank) for bank in buffer.bank_banks())
+    return TracedRegion(f"buffer {buffer.id}", buffer.in_dram, banks, buffer.address, buffer.size_per_bank)
+
+
+def _circular_buffer_regions(device, descriptor):
+    for program in descriptor.programs:
+        for cb in program.circular_buffers:
+            if not cb.on_buffer:
+                workers = tuple(device.worker(core) for core in cb.cores)
+                name = f"a circular buffer of program {program.program}"
+                yield TracedRegion(name, False, workers, cb.address, cb.size)
+
+
+def _warn_of_overlaps(device, number, trace):
+    """Warn of every live buffer in memory that the trace uses, unless it is one of the trace's own: a replay overwrites
+    it, or what it holds spoils the replay (reference section 4.5).
+    """
+    free = [region for region, buffer in trace.regions if buffer is None or not buffer.allocated]
+    for buffer in device.buffers.values():
+        if buffer.id in trace.own or buffer.id in trace.warned:
+            continue
+        other = next((region for region in free if region.overlaps(buffer)), None)
+        if other is not None:
+            trace.warned.add(buffer.id)
+            _warn(
+                f"device {device.id}: buffer {buffer.id} at {buffer.address:#x} lies where trace {number} uses "
+                f"{other.name}; the replay may overwrite it"
+            )
+
+
+def warn_of_allocation(device, what):
+    """Warn, once per device, that something was allocated while traces are live; not during a capture."""
+    if not device.traces or device.warned_of_allocation or any(queue.capture for queue in device.queues):
+        return
+    device.warned_of_allocation = True
+    names = ", ".join(f"trace {number}" for number in device.traces)
+    _warn(f"device {device.id}: {what} is allocated while {names} may be replayed, which can overwrite it")
+
+
+def _warn(text):
+    warnings.warn(text, TensimWarning, stacklevel=2)

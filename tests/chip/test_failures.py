@@ -1,0 +1,429 @@
+"""What goes wrong in a program, and what its user sees: core, thread, kernel line, cycle, values."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+import tensim as tt
+from tensim.kernel_api import *  # noqa: F403
+from tensim.sim.cores.kernels import compiler as kernel_compiler
+from tensim.sim.cores.kernels import kernel_runtime
+from tensim.sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError
+
+# ruff: noqa: F405
+SCRATCH = 600_000  # an L1 address far from circular buffers and the allocator's buffers
+
+
+@pytest.fixture
+def device():
+    device = tt.create_device(0, arch="wormhole_b0", max_cycles=2_000_000)
+    yield device
+    tt.close_device(device)
+
+
+def run(device, *kernels, args=(), circular_buffers=(), compute=None, cores=None):
+    """Run data-movement kernels (RISCV_0, then RISCV_1) and one compute kernel on core (0, 0).
+
+    `circular_buffers`: (index, pages, page size), and a format where it is not bf16.
+    """
+    program, core = tt.create_program(), cores or tt.CoreCoord(0, 0)
+    for index, pages, page, *rest in circular_buffers:
+        data_format = rest[0] if rest else tt.DataFormat.Float16_b
+        config = tt.CircularBufferConfig(pages * page, {index: data_format}).set_page_size(index, page)
+        tt.create_circular_buffer(program, core, config)
+    configs = (tt.WriterDataMovementConfig(), tt.ReaderDataMovementConfig())
+    for kernel_function, config in zip(kernels, configs, strict=False):
+        handle = tt.create_kernel(program, kernel_function, core, config)
+        tt.set_runtime_args(program, handle, core, list(args))
+    if compute is not None:
+        tt.create_kernel(program, compute, core, tt.ComputeConfig())
+    queue = device.command_queue(0)
+    tt.enqueue_program(queue, program, blocking=False)
+    tt.finish(queue)
+
+
+@kernel
+def copy_words(source, destination, size):
+    noc_async_read(get_noc_addr(my_x[0], my_y[0], source), destination, size)
+    noc_async_read_barrier()
+
+
+@kernel
+def use_before_barrier():
+    noc_async_read(get_noc_addr(4, 4, 500000), 600000, 2048)
+    words = l1_ptr(600000, uint32)
+    value = words[3]
+    assert value == value
+
+
+@kernel
+def push_before_barrier():
+    cb_reserve_back(0, 1)
+    noc_async_read(get_noc_addr(4, 4, 500000), get_write_ptr(0), 2048)
+    cb_push_back(0, 1)
+
+
+@kernel
+def push_too_much():
+    cb_push_back(0, 2)
+    cb_push_back(0, 1)
+
+
+@kernel
+def pop_too_much():
+    cb_pop_front(0, 1)
+
+
+@kernel
+def wait_for_more_than_there_is():
+    cb_wait_front(0, 3)
+
+
+@kernel
+def use_missing_buffer():
+    cb_reserve_back(5, 1)
+
+
+@kernel
+def wait_for_nobody():
+    cb_wait_front(0, 1)
+
+
+@kernel
+def wait_for_semaphore():
+    noc_semaphore_wait(600000, 7)
+
+
+@kernel
+def spin_forever():
+    i = 0
+    while i >= 0:
+        i += 1
+
+
+@kernel
+def raise_an_error(limit):
+    if limit < 5:
+        raise ValueError("limit is too small")
+
+
+@kernel
+def read_missing_argument():
+    value = get_arg_val(3)
+    noc_semaphore_set(600000, value)
+
+
+@kernel
+def write_everywhere(target):
+    noc_async_write(500000, get_noc_addr(1, 1, target), 2048)
+    noc_async_write_barrier()
+
+
+@kernel
+def read_bank(bank, offset, size):
+    noc_async_read(get_noc_addr_from_bank_id(bank, offset), 600000, size)
+    noc_async_read_barrier()
+
+
+@kernel
+def use_dst_beyond_capacity():
+    tile_regs_acquire()
+    fill_tile(8, 0)
+    tile_regs_commit()
+
+
+@kernel
+def use_dst_without_acquire():
+    fill_tile(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("args", "kind", "words"),
+    [
+        ((600_000, 1_499_136 - 16, 64), "l1_range", "outside L1"),
+        ((1_499_136, 600_000, 64), "l1_range", "outside L1"),
+        ((600_000, 64, 64), "l1_reserved", "reserved"),
+        ((600_000, 700_008, 64), "misaligned", "misaligned"),
+        ((600_000, 700_000, 0), "zero_length", "0 bytes"),
+    ],
+)
+def test_bad_transfers_name_the_values(device, args, kind, words):
+    with pytest.raises(ProgramError, match=words) as caught:
+        run(device, copy_words, args=args)
+    where = caught.value.where
+    assert caught.value.kind == kind
+    assert where["core"] == "(0,0)" and where["thread"] == "BRISC" and where["cycle"] > 0
+    assert where["file"].endswith("test_failures.py") and "noc_async_read(" in where["source"]
+
+
+def test_dram_bounds(device):
+    with pytest.raises(ProgramError, match="outside DRAM bank 11"):
+        run(device, read_bank, args=(11, 2**30 - 64, 128))
+
+
+@pytest.mark.parametrize(
+    ("kernel_function", "kind"),
+    [
+        (use_before_barrier, "read_before_barrier"),
+        (push_before_barrier, "read_before_barrier"),
+        (push_too_much, "cb_overrun"),
+        (pop_too_much, "cb_underrun"),
+        (wait_for_more_than_there_is, "cb_too_many"),
+        (use_missing_buffer, "cb_missing"),
+    ],
+)
+def test_misuse_of_buffers_and_barriers(device, kernel_function, kind):
+    with pytest.raises(ProgramError) as caught:
+        run(device, kernel_function, circular_buffers=[(0, 2, 2048)])
+    assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("kernel_function", "kind"),
+    [(use_dst_beyond_capacity, "dst_index"), (use_dst_without_acquire, "dst_not_acquired")],
+)
+def test_dst_misuse(device, kernel_function, kind):
+    with pytest.raises(ProgramError) as caught:
+        run(device, compute=kernel_function)
+    assert caught.value.kind == kind and caught.value.where["thread"] == "TRISC1"
+
+
+def test_two_writers_to_one_address(device):
+    with pytest.raises(ProgramError, match="two writers without ordering") as caught:
+        run(device, write_everywhere, write_everywhere, args=(600_000,))
+    assert caught.value.where["other"]["thread"] != caught.value.where["thread"]
+
+
+def test_deadlock_tells_who_waits_for_what(device):
+    with pytest.raises(DeadlockError) as caught:
+        run(device, wait_for_nobody, wait_for_semaphore, circular_buffers=[(0, 2, 2048)])
+    graph = {node["thread"]: node for node in caught.value.where["waiting"]}
+    assert set(graph) == {"BRISC", "NCRISC"}
+    assert "cb_wait_front(0, 1): 0 of 2 pages" in graph["BRISC"]["waits_for"]
+    assert "== 7: its value is 0" in graph["NCRISC"]["waits_for"]
+    assert graph["BRISC"]["source"] == "cb_wait_front(0, 1)"
+
+
+def test_endless_loop_ends_at_the_cycle_limit(device):
+    with pytest.raises(CycleLimitError, match="2000000 cycles") as caught:
+        run(device, spin_forever)
+    assert caught.value.where["threads"][0]["kernel"] == "spin_forever"
+
+
+@pytest.fixture
+def ctrl_c():
+    """Raise what Ctrl-C raises, with Python's handler: a shell's background jobs begin with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: signal.raise_signal(signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_interrupts_a_loop_that_calls_nothing(ctrl_c):
+    device = tt.create_device(0, max_cycles=10**15)
+    started = []
+
+    def interrupt():
+        started.append(time.perf_counter())
+        ctrl_c()
+
+    timer = threading.Timer(0.2, interrupt)
+    device.system.env.on_progress(lambda *_: timer.start() if not timer.ident else None)  # the loop runs by then
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(device, spin_forever)
+        assert time.perf_counter() - started[0] < 1.0
+    finally:
+        timer.join()
+        tt.close_device(device)
+
+
+@kernel
+def compiled_for_the_first_time():
+    noc_async_read_barrier()
+
+
+def test_ctrl_c_while_a_kernel_compiles_comes_behind_the_compilation(ctrl_c, monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel_compiler.cache, "DIRECTORY", tmp_path)
+    monkeypatch.setattr(kernel_compiler, "prepare", ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        compiled_for_the_first_time.compile()
+    assert len(list(tmp_path.glob("kernels/k_*.py"))) == 1  # written behind `prepare`
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    compiled_for_the_first_time.compile()
+
+
+def test_the_kernel_runtime_is_prepared_again_behind_an_interrupted_start():
+    kernel_runtime.prepare()
+    kernel_runtime.prepare.__wrapped__()
+
+
+def test_kernel_exception_carries_its_message(device):
+    with pytest.raises(ProgramError, match="limit is too small"):
+        run(device, raise_an_error, args=(3,))
+
+
+def test_missing_runtime_argument(device):
+    with pytest.raises(ProgramError, match="argument is read that was not set") as caught:
+        run(device, read_missing_argument, args=(1,))
+    assert "get_arg_val" in caught.value.where["source"]
+
+
+def test_division_by_zero_names_its_line(device):
+    with pytest.raises(ProgramError, match="division by zero") as caught:
+        run(device, divide, args=(7, 0))
+    assert "//" in caught.value.where["source"]
+
+
+def test_page_too_small_for_a_tile(device):
+    with pytest.raises(ProgramError, match="a page of 1024 bytes does not hold a tile of 2048 bytes"):
+        run(device, push_one, compute=copy_one, circular_buffers=[(0, 2, 1024)])
+
+
+def test_write_into_the_trace_region():
+    device = tt.create_device(0, trace_region_size=1 << 20)
+    try:
+        start = device.arch.dram_bank_bytes - (1 << 20)
+        run(device, write_dram, args=(start - 32,))
+        with pytest.raises(ProgramError, match="write into the trace region of DRAM bank 3"):
+            run(device, write_dram, args=(start,))
+    finally:
+        tt.close_device(device)
+
+
+@pytest.mark.parametrize("numerics", ["exact", "fast", "off"])
+def test_operands_of_two_exponent_families(numerics):
+    device = tt.create_device(0, numerics=numerics)
+    try:
+        buffers = [(0, 1, 2048, tt.DataFormat.Float16), (1, 1, 1088, tt.DataFormat.Bfp8_b)]
+        with pytest.raises(ProgramError, match="operands of formats 1 and 6: the matrix unit") as caught:
+            run(device, push_pair, compute=multiply_pair, circular_buffers=buffers)
+        assert "matmul_tiles(0, 1, 0, 0, 0)" in str(caught.value) or "TRISC0" in str(caught.value)
+    finally:
+        tt.close_device(device)
+
+
+def test_loaded_data_that_decides_control_is_refused_without_data():
+    device = tt.create_device(0, numerics="off")
+    try:
+        with pytest.raises(ProgramError, match="numerics=off") as caught:
+            run(device, branch_on_data)
+        assert "branch_on_data" in str(caught.value)
+    finally:
+        tt.close_device(device)
+
+
+@kernel
+def push_pair():
+    for cb in range(2):
+        cb_reserve_back(cb, 1)
+        cb_push_back(cb, 1)
+
+
+@kernel
+def multiply_pair():
+    cb_wait_front(0, 1)
+    cb_wait_front(1, 1)
+    tile_regs_acquire()
+    matmul_tiles(0, 1, 0, 0, 0)
+    tile_regs_commit()
+
+
+@kernel
+def divide(a, b):
+    words = l1_ptr(SCRATCH, uint32)
+    words[0] = a // b
+
+
+@kernel
+def push_one():
+    cb_reserve_back(0, 1)
+    cb_push_back(0, 1)
+
+
+@kernel
+def copy_one():
+    cb_wait_front(0, 1)
+    tile_regs_acquire()
+    copy_tile(0, 0, 0)
+    tile_regs_commit()
+    tile_regs_wait()
+    tile_regs_release()
+
+
+@kernel
+def write_dram(offset):
+    noc_async_write(SCRATCH, get_noc_addr_from_bank_id(3, offset, dram=True), 32)
+    noc_async_write_barrier()
+
+
+@kernel
+def branch_on_data():
+    noc_async_read(get_noc_addr_from_bank_id(0, 64, dram=True), SCRATCH, 256)
+    noc_async_read_barrier()
+    words = l1_ptr(SCRATCH, uint32)
+    if words[9] > 3:
+        noc_async_write(SCRATCH, get_noc_addr_from_bank_id(1, 64, dram=True), 32)
+    noc_async_write_barrier()
+
+
+@kernel
+def multicast(x0, y0, x1, y1, dests, linked):
+    noc_async_write_multicast(SCRATCH, get_noc_multicast_addr(x0, y0, x1, y1, SCRATCH), 32, dests, linked=linked, noc=0)
+    noc_async_write_barrier()
+
+
+@kernel
+def write_under_an_open_path():
+    noc_async_write_multicast(SCRATCH, get_noc_multicast_addr(2, 1, 3, 1, SCRATCH), 32, 2, linked=True, noc=0)
+    noc_async_write(SCRATCH, get_noc_addr(2, 2, SCRATCH), 32, noc=0)
+    noc_async_write_barrier()
+
+
+@kernel
+def multicast_elsewhere_under_an_open_path():
+    noc_async_write_multicast(SCRATCH, get_noc_multicast_addr(2, 1, 3, 1, SCRATCH), 32, 2, linked=True, noc=0)
+    noc_async_write_multicast(SCRATCH, get_noc_multicast_addr(2, 2, 3, 2, SCRATCH), 32, 2, noc=0)
+    noc_async_write_barrier()
+
+
+@pytest.mark.parametrize(
+    ("kernel_function", "args", "words"),
+    [
+        (multicast, (3, 2, 2, 2, 2, 0), "inverted multicast rectangle"),
+        (multicast, (2, 1, 3, 1, 2, 1), "ends with a linked multicast open"),
+        (multicast, (2, 1, 3, 1, 3, 0), "multicast to 2 cores, but num_dests says 3"),
+        (multicast, (0, 1, 0, 1, 1, 0), "without a worker core"),
+        (write_under_an_open_path, (), "a linked multicast of this core is open"),
+        (multicast_elsewhere_under_an_open_path, (), "a linked multicast of this core is open"),
+    ],
+)
+def test_multicast_misuse(device, kernel_function, args, words):
+    with pytest.raises(ProgramError, match=words):
+        run(device, kernel_function, args=args)
+
+
+def test_missing_api_call_is_refused_by_name():
+    with pytest.raises(KernelCompileError, match="topk_local_sort") as caught:
+
+        @kernel
+        def sort():
+            topk_local_sort(0, 0, 1)
+
+    assert caught.value.where["line"]
+
+
+def test_a_new_device_opens_after_an_error_a_hundred_times():
+    import resource
+
+    sizes = []
+    for _ in range(100):
+        device = tt.create_device(0, max_cycles=2_000_000)
+        try:
+            with pytest.raises(ProgramError):
+                run(device, pop_too_much, circular_buffers=[(0, 2, 2048)])
+        finally:
+            tt.close_device(device)
+        sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    assert sizes[-1] < sizes[20] + 30_000  # kilobytes

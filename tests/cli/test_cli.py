@@ -1,0 +1,227 @@
+"""The `tensim` command as its users and their programs see it."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tensim.cli.command_line import explicit_json
+from tensim.cli.main import main
+from tensim.examples import EXAMPLES
+
+SUMMARY_KEYS = {
+    "arch", "cycles", "device_seconds", "host_seconds", "verified", "numerics", "noc_model", "seed", "breakdown", "noc", "dram",
+    "flops", "flops_utilization", "warnings", "bounded_by",
+}  # fmt: skip
+
+
+def tensim(capsys, *arguments):
+    """(exit code, standard output, standard error) of a command in this process."""
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    streams = capsys.readouterr()
+    return end.value.code, streams.out, streams.err
+
+
+def test_examples_are_listed(capsys):
+    code, out, _ = tensim(capsys, "examples")
+    assert code == 0 and [line.split()[0] for line in out.splitlines()] == list(EXAMPLES)
+
+
+def test_json_of_a_run_has_the_stable_keys_and_nothing_else_is_printed(capsys):
+    code, out, _ = tensim(capsys, "run", "matmul_multicast", "--shape", "128x128x128", "--grid", "2x2", "--json")
+    summary = json.loads(out)
+    assert code == 0 and set(summary) >= SUMMARY_KEYS
+    assert summary["verified"] is True and isinstance(summary["cycles"], int)
+    assert summary["flops"] == 2 * 128**3
+    for part in summary["breakdown"].values():
+        assert part["busy"] + sum(part["stalled"].values()) + part["other"] == pytest.approx(1)
+    utilizations = [link["utilization"] for link in summary["noc"]["links"]]
+    assert utilizations == sorted(utilizations, reverse=True)
+    channels = summary["dram"]["channels"]
+    assert summary["dram"]["read_bytes"] == sum(channel["read_bytes"] for channel in channels)
+
+
+def test_a_whole_program_runs_on_flit_routers(capsys):
+    """Reads, multicasts, semaphores and writes of a matmul: the right product, within 10 % of the packet model's cycles,
+    the same bytes on each NoC, and timing that does not depend on numerics.
+    """
+    arguments = ("run", "matmul_multicast", "--shape", "128x128x128", "--grid", "2x2", "--json", "--noc")
+    packet, flit, off = (
+        json.loads(tensim(capsys, *arguments, *model)[1])
+        for model in (["packet"], ["flit"], ["flit", "--numerics", "off"])
+    )
+    assert (packet["noc_model"], flit["noc_model"], flit["verified"]) == ("packet", "flit", True)
+    assert flit["cycles"] == pytest.approx(packet["cycles"], rel=0.1) and flit["cycles"] == off["cycles"]
+    assert flit["noc"]["bytes"] == packet["noc"]["bytes"]
+
+
+def test_json_to_a_file_and_a_report_on_the_terminal(capsys, tmp_path):
+    target = tmp_path / "result.json"
+    code, out, _ = tensim(capsys, "run", "--json", str(target), "eltwise_add", "--shape", "64x64")
+    assert code == 0 and "verified against numpy" in " ".join(out.split()) and "eltwise_add" in out
+    assert json.loads(target.read_text())["name"] == "eltwise_add"
+
+
+def test_a_roofline_is_drawn_of_a_run_with_arithmetic_on_dram_data(capsys, tmp_path):
+    picture = tmp_path / "roofline.png"
+    product = ("matmul_multicast", "--shape", "128x128x128", "--grid", "2x2", "--numerics", "off")
+    code, out, _ = tensim(capsys, "run", *product, "--roofline", str(picture), "--json")
+    line = json.loads(out)["roofline"]
+    assert code == 0 and picture.read_bytes().startswith(b"\x89PNG")
+    assert line["flops_per_second"] <= line["roofs"]["HiFi4"] == line["roofs"]["LoFi"] / 4
+    code, _, err = tensim(capsys, "run", "dram_loopback", "--roofline", str(picture))
+    assert code == 2 and "does no arithmetic" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected", "target"),
+    [
+        (["run", "x", "--json"], ["run", "x", "--json=-"], "-"),
+        (["run", "--json", "x"], ["run", "--json=-", "x"], "-"),
+        (["run", "--json", "out.json", "x"], ["run", "--json=out.json", "x"], "out.json"),
+        (["run", "x", "--json=file"], ["run", "x", "--json=file"], "file"),
+        (["run", "x"], ["run", "x"], None),
+    ],
+)
+def test_what_json_refers_to(arguments, expected, target):
+    assert explicit_json(arguments) == (expected, target)
+
+
+def test_timing_without_data_is_not_verified(capsys):
+    code, out, _ = tensim(capsys, "run", "eltwise_add", "--numerics", "off", "--json")
+    assert code == 0 and json.loads(out)["verified"] is None
+
+
+def test_image_hash_tells_results_apart(capsys):
+    hashes = [
+        json.loads(tensim(capsys, "run", "add_integers", "--image-hash", "--json", "--seed", seed)[1])["image_sha256"]
+        for seed in ("1", "1", "2")
+    ]
+    assert hashes[0] == hashes[1] and hashes[0]["dram"] != hashes[2]["dram"]
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
+def test_timeline_opens_as_a_trace(capsys, tmp_path, name):
+    path = tmp_path / name
+    code, _, _ = tensim(capsys, "run", "eltwise_add", "--shape", "64x64", "--timeline", str(path))
+    text = gzip.open(path, "rt").read() if name.endswith(".gz") else path.read_text()
+    events = json.loads(text)["traceEvents"]
+    assert code == 0
+    tracks = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert tracks == {"BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2"}
+    spans = [event for event in events if event["ph"] == "X"]
+    assert {"math_binary", "pack"} <= {span["name"] for span in spans}
+    assert any(span["name"].startswith("wait: ") for span in spans)
+    assert all(span["dur"] > 0 and span["ts"] >= 0 for span in spans)
+    assert any(event["ph"] == "C" and event["name"].startswith("DRAM") for event in events)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Missing argument"),
+        (["nope"], "unknown example 'nope'"),
+        (["missing.py"], "no such program file"),
+        (["add_integers", "--arch", "quasar"], "unknown architecture"),
+        (["add_integers", "--arch", "none.yaml"], "none.yaml"),
+        (["add_integers", "--shape", "1x2"], "not of the form N"),
+        (["add_integers", "--shape", "-3"], "shape"),
+        (["matmul_multicast", "--grid", "9x9"], "larger than the device"),
+        (["matmul_multicast", "--fidelity", "HiFi9"], "unknown math fidelity"),
+        (["matmul_multicast", "--dtype", "bf17"], "bf17"),
+        (["matmul_multicast", "--param", "in0_block_q=3"], "in0_block_q"),
+        (["add_integers", "--set", "noc.hop"], "KEY=VALUE"),
+        (["add_integers", "--set", "noc.hop=3"], "no parameter 'noc.hop'"),
+        (["add_integers", "--set", "noc.hop_cycles=[1"], "not a YAML scalar"),
+        (["add_integers", "--numerics", "exactly"], "numerics 'exactly'"),
+        (["add_integers", "--noc", "torus"], "'torus' is not one of 'packet', 'flit'"),
+        (["add_integers", "--max-cycles", "0"], "must be positive"),
+        (["add_integers", "--timeline", "/nowhere/at/all.json"], "folder does not exist"),
+    ],
+)
+def test_bad_input_is_refused_clearly(capsys, arguments, words):
+    code, out, err = tensim(capsys, "run", *arguments)
+    assert code == 2 and words in err and "Traceback" not in err and out == ""
+
+
+def test_errors_as_json(capsys):
+    code, out, err = tensim(capsys, "run", "add_integers", "--max-cycles", "10", "--json")
+    error = json.loads(out)["error"]
+    assert code == 1 and error["kind"] and error["where"]["cycle"] == 10 and error["message"] in err
+
+
+PROGRAM = '''
+"""A program of the user's own."""
+import tensim as tt
+import numpy as np
+from tensim.kernel_api import *
+from tensim.examples import ExampleResult
+
+AXES = "N"
+SHAPE = "3"
+
+
+@kernel
+def {name}(rounds):
+    for _ in range(rounds):
+        riscv_wait({wait})
+
+
+def run(device, *, shape, dtype, fidelity, grid, rng):
+    program, core = tt.create_program(), tt.CoreCoord(0, 0)
+    handle = tt.create_kernel(program, {name}, core, tt.ReaderDataMovementConfig())
+    tt.set_runtime_args(program, handle, core, [shape[0]])
+    tt.enqueue_program(device.command_queue(0), program, blocking=True)
+    return ExampleResult(np.ones(1), np.ones(1), 0.0, 0, 0, "waits")
+'''
+
+
+def test_a_file_of_the_users_own(capsys, tmp_path):
+    path = tmp_path / "waiting.py"
+    path.write_text(PROGRAM.format(name="count", wait=1000))
+    code, out, err = tensim(capsys, "run", str(path), "--json", "--shape", "5")
+    assert code == 0, err
+    assert 5_000 < json.loads(out)["cycles"] < 5_100
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = 1\n", "no function run"),
+        ("def run(:\n", "waiting.py"),
+        ("import nothing_of_that_name\n", "nothing_of_that_name"),
+        (PROGRAM.format(name="count", wait="print(1)"), "print"),
+    ],
+)
+def test_a_file_that_is_wrong(capsys, tmp_path, text, words):
+    path = tmp_path / "waiting.py"
+    path.write_text(text)
+    code, _, err = tensim(capsys, "run", str(path))
+    assert code == 2 and words in err and "Traceback" not in err
+
+
+def test_hash_seed_changes_nothing(tmp_path):
+    results = []
+    for seed in ("0", "17"):
+        command = [sys.executable, "-m", "tensim", "run", "reduction_tree", "--image-hash", "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": seed})
+        summary = json.loads(done.stdout)
+        results.append({key: value for key, value in summary.items() if key != "host_seconds"})
+    assert results[0] == results[1]
+
+
+def test_readme_program_runs(tmp_path):
+    """The program in the README, as its reader would save and run it."""
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    program = text.split("```python\n")[1].split("```")[0]
+    (tmp_path / "copy_pages.py").write_text(program)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "copy_pages.py")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cycles on the device" in done.stdout

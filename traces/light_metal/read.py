@@ -1,0 +1,472 @@
+"""Light Metal: the commands of a binary as command records, one after the other.
+
+Records name objects by ids of their own: `Names` maps the file's global ids to ids that are free in this process, so that
+a replay can stand beside live objects and other replays.
+"""
+
+import hashlib
+import json
+import mmap
+import zlib
+from pathlib import Path
+
+from tensim.sim.cores.kernels.compiler import kernel_from_source
+from tensim.sim.errors import BinaryError, UsageError
+from tensim.sim.host import commands as c
+from tensim.traces.flatbuffers.schema import light_metal_schema
+from tensim.traces.flatbuffers.tables import Reader
+
+FIRST_LATE = 12  # from here on the later releases' union numbers are one lower: EnqueueProgram is gone
+LAST_LATE = 17
+NUMBERINGS = {
+    "e2": {},
+    "late": {number: number + (number >= FIRST_LATE) for number in range(LAST_LATE + 1)},
+}
+
+
+class Binary:
+    """A Light Metal file that has been verified.  `numbering`: "e2" or "late" (`NUMBERINGS`)."""
+
+    def __init__(self, data, numbering="e2"):
+        self.data, self.numbering = data, numbering
+        self.reader = Reader(light_metal_schema(), data, {"CommandType": NUMBERINGS[numbering]})
+        self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
+        self.root = self.reader.root(
+            "devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names", "chips", "links",
+            "host_devices", "host_costs",
+        )  # fmt: skip
+        self._payloads = self._traces = None
+
+    @property
+    def buffer_names(self):
+        """{global id: name} of the buffers that the captured program named."""
+        return {one.global_id: one.name or "" for one in self.root.buffer_names or ()}
+
+    @classmethod
+    def open(cls, path):
+        """The bytes of a file, mapped into memory."""
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+    def __len__(self):
+        return self.count
+
+    def command(self, i):
+        """Command `i` as a Node of its own table, or None when it holds nothing."""
+        index = self.reader.schema._by_name["Command"]
+        return self.reader.table(self._position(i), index).cmd
+
+    def nodes(self):
+        """All commands."""
+        return (self.command(i) for i in range(self.count))
+
+    def trace(self, number):
+        """The TraceDescriptor node of a trace id; UsageError when the file has none."""
+        if self._traces is None:
+            entries = self.reader.root("trace_descriptors").trace_descriptors or ()
+            self._traces = {entry.trace_id: entry.desc for entry in entries}
+        if self._traces.get(number) is None:
+            raise UsageError(f"the binary holds no trace {number}")
+        return self._traces[number]
+
+    def payload(self, number):
+        """Bytes of a payload, numbered from 1."""
+        if self._payloads is None:
+            self._payloads = self.reader.root("payloads").payloads or []
+        node = self._payloads[number - 1]
+        if node.codec == "none":
+            return node.data.tobytes()
+        if node.codec != "zlib":
+            raise UsageError(f"payload {number} is packed with {node.codec!r}; tensim knows zlib")
+        return self._unpacked(number, node)
+
+    @staticmethod
+    def _unpacked(number, node):
+        """Bytes of a packed payload, never more than it says."""
+        unpacker = zlib.decompressobj()
+        try:
+            data = unpacker.decompress(node.data.tobytes(), node.size)
+        except zlib.error as error:
+            raise UsageError(f"payload {number} cannot be unpacked: {error}") from error
+        if len(data) != node.size or not unpacker.eof:
+            raise UsageError(f"payload {number} does not unpack to the {node.size} B it states")
+        return data
+
+    def data_of(self, node, words):
+        """The bytes of a transfer: `words`, or the command's payload."""
+        if node.payload:
+            return self.payload(node.payload)
+        return b"" if words is None else words.tobytes()
+
+    def sha256(self):
+        return hashlib.sha256(self.data).hexdigest()
+
+
+class Names:
+    """The objects of a file: global id -> how records name them here."""
+
+    def __init__(self, new_id, new_trace_id=None):
+        self._new_id, self._new_trace_id, self._known = new_id, new_trace_id, {}
+
+    def create(self, global_id):
+        """A new id of this process for an object of the file."""
+        self._known[global_id] = self._new_id()
+        return self._known[global_id]
+
+    def create_trace(self, tid):
+        """A new trace id of this process for a trace of the file."""
+        self._known["trace", tid] = self._new_trace_id()
+        return self._known["trace", tid]
+
+    def set(self, global_id, name):
+        """Say how records name an object whose name the executor gives (kernels, circular buffers, semaphores)."""
+        self._known[global_id] = name
+
+    def __getitem__(self, global_id):
+        return self._known[global_id]
+
+    def get(self, global_id):
+        return self._known.get(global_id)
+
+
+def value(table):
+    """The number in an optional table, or None."""
+    return None if table is None else table.value
+
+
+def one_range(node):
+    return (node.start.x, node.start.y, node.end.x, node.end.y)
+
+
+def ranges(node):
+    """Core ranges of a CoreSpec member."""
+    if node.table == "CoreCoord":
+        return ((node.x, node.y, node.x, node.y),)
+    if node.table == "CoreRange":
+        return (one_range(node),)
+    return tuple(one_range(one) for one in node.ranges or ())
+
+
+def cores_of(node):
+    """Cores of a CoreSpec member, row by row."""
+    return tuple((x, y) for x0, y0, x1, y1 in ranges(node) for y in range(y0, y1 + 1) for x in range(x0, x1 + 1))
+
+
+def integers(vector):
+    return () if vector is None else tuple(vector.tolist())
+
+
+def _parameter(node):
+    """The value of an ArchParameter."""
+    try:
+        return json.loads(node.value or "")
+    except (ValueError, RecursionError) as error:
+        where = {"offset": node.position, "field": "devices.parameters"}
+        raise BinaryError(f"parameter {node.key!r} has the value {node.value!r}, not JSON", where=where) from error
+
+
+def device_record(node, device=None):
+    """The CreateDevice record of a DeviceDescription; its architecture is (name, overrides).  BinaryError for other values
+    than JSON ones.
+    """
+    overrides = {one.key: _parameter(one) for one in node.parameters or ()}
+    if node.board:
+        overrides["board"] = node.board
+    return c.CreateDevice(
+        node.device_id if device is None else device, node.num_hw_cqs, node.l1_small_size, node.trace_region_size,
+        (node.arch_name, overrides), node.numerics, node.noc, node.max_cycles or None, node.seed, node.minimal,
+    )  # fmt: skip
+
+
+class Decoder:
+    """Turns the nodes of one binary into records; keeps what later commands need to know of earlier ones.
+
+    `device`: the device that all commands are for, instead of those they name.
+    """
+
+    def __init__(self, binary, names, find_kernel, device=None):
+        self.binary, self.names, self.find_kernel = binary, names, find_kernel
+        self.kernels, self.created = {}, {}
+        described = binary.root.devices or binary.root.chips
+        self.device = device if described or device is not None else 0  # other writers mean one chip
+        self.renumbered = {}  # device id of the file -> device id here, where they differ
+
+    def record(self, node):
+        """The record of a command node."""
+        if self.device is not None and "device_id" in node.fields:
+            node.fields["device_id"] = self.device
+        elif self.renumbered and "device_id" in node.fields:
+            node.fields["device_id"] = self.renumbered.get(node.device_id, node.device_id)
+        return RECORDS[node.table](self, node)
+
+    def created_as(self, node, result):
+        """Note the name that the executor gave to what the command created."""
+        if node.table in ("CreateKernelCommand", "CreateCircularBufferCommand", "CreateSemaphoreCommand"):
+            self.names.set(node.global_id, result)
+            self.created[node.global_id] = node.program_global_id
+
+    def kernel_handle(self, node):
+        """(program record id, kernel handle) of a command about runtime arguments."""
+        return self.names[self.created[node.kernel_global_id]], self.names[node.kernel_global_id]
+
+    def kernel(self, node):
+        """The kernel of a command: its own text, or what `find_kernel` makes of the file name."""
+        if node.source is None:
+            return self.find_kernel(node.file_name)
+        key = (node.source, node.kernel_name)
+        if key not in self.kernels:
+            self.kernels[key] = kernel_from_source(node.source, node.kernel_name or None)
+        return self.kernels[key]
+
+    def references(self, structs):
+        """Structs -> (core, index, kind, key)."""
+        if structs is None:
+            return ()
+        named = {0, 3}
+        return tuple(
+            (core, index, kind, self.names[key] if kind in named else key)
+            for core, index, key, kind in structs.tolist()
+        )
+
+
+# --- one function per command: (decoder, node) -> record
+
+
+def _shard(node):
+    if node.buffer_distribution_spec is not None and node.shard_parameters is None:
+        spec = node.buffer_distribution_spec
+        grid = tuple((core.x, core.y, core.x, core.y) for core in spec.cores or ())
+        shape = integers(spec.shard_shape_in_pages)
+        return c.ShardParameters(grid, shape, True, (1,) * len(shape), integers(spec.tensor_shape_in_pages), True)
+    if node.shard_parameters is None:
+        return None
+    buffer = node.shard_parameters
+    spec = buffer.tensor_shard_spec
+    shape = (spec.shape_h, spec.shape_w)
+    if spec.physical_shard_shape is not None:
+        shape = (spec.physical_shard_shape.height, spec.physical_shard_shape.width)
+    return c.ShardParameters(
+        ranges(spec.grid), shape, spec.orientation == 0, (buffer.page_shape_h, buffer.page_shape_w),
+        (buffer.tensor2d_shape_in_pages_h, buffer.tensor2d_shape_in_pages_w),
+    )  # fmt: skip
+
+
+def _buffer_create(d, n):
+    return c.CreateBuffer(
+        n.device_id, d.names.create(n.global_id), n.large_size or n.size, n.large_page_size or n.page_size,
+        n.buffer_type, n.buffer_layout, _shard(n), value(n.address), value(n.bottom_up), value(n.sub_device_id),
+    )  # fmt: skip
+
+
+def _write(d, n):
+    data = d.binary.data_of(n, n.src)
+    buffer = d.names[n.buffer_global_id]
+    return c.WriteBuffer(n.device_id, n.cq_global_id, buffer, data, n.offset, n.blocking)
+
+
+def _read(d, n):
+    return c.ReadBuffer(n.device_id, n.cq_global_id, d.names[n.buffer_global_id], n.offset, n.size, n.blocking)
+
+
+def kernel_config(node):
+    """The settings record of a KernelConfig member."""
+    common = {
+        "compile_args": integers(node.compile_args),
+        "defines": tuple((one.key, one.value) for one in node.defines or ()),
+        "named_compile_args": tuple((one.name, one.value) for one in node.named_compile_args or ()),
+    }
+    if node.table == "DataMovementConfig":
+        return c.DataMovementParameters(node.processor, node.noc, node.noc_mode, **common)
+    return c.ComputeParameters(
+        node.math_fidelity, node.fp32_dest_acc_en, node.dst_full_sync_en, node.math_approx_mode,
+        node.bfp8_pack_precise, integers(node.unpack_to_dest_mode), **common,
+    )  # fmt: skip
+
+
+def _create_kernel(d, n):
+    if n.kernel_config.table == "EthernetConfig":
+        raise UsageError("the binary has a kernel for ethernet cores; no chip of tensim has them yet")
+    program = d.names[n.program_global_id]
+    return c.CreateKernel(program, d.kernel(n), ranges(n.core_spec), kernel_config(n.kernel_config))
+
+
+def _args_shared(d, n):
+    program, kernel = d.kernel_handle(n)
+    cores, references = cores_of(n.core_spec), d.references(n.references)
+    everywhere = tuple((i, *one[1:]) for i in range(len(cores)) for one in references)
+    return c.SetRuntimeArgs(program, kernel, cores, (integers(n.args),) * len(cores), everywhere)
+
+
+def _args_per_core(d, n):
+    program, kernel = d.kernel_handle(n)
+    cores = tuple((core.x, core.y) for core in n.core_spec or ())
+    args = tuple(integers(one.values) for one in n.args or ())
+    return c.SetRuntimeArgs(program, kernel, cores, args, d.references(n.references))
+
+
+def _args_with_buffers(d, n):
+    program, kernel = d.kernel_handle(n)
+    cores, words, buffers = cores_of(n.core_spec), [], []
+    for index, arg in enumerate(n.args or ()):
+        member = arg.value
+        is_buffer = member is not None and member.table == "BufferGlobalId"
+        words.append(0 if member is None or is_buffer else member.fields["value"])
+        if is_buffer:
+            buffers.append((index, d.names[member.id]))
+    references = tuple((i, index, 0, buffer) for i in range(len(cores)) for index, buffer in buffers)
+    return c.SetRuntimeArgs(program, kernel, cores, (tuple(words),) * len(cores), references)
+
+
+def _common_args(d, n):
+    program, kernel = d.kernel_handle(n)
+    return c.SetCommonRuntimeArgs(program, kernel, integers(n.args), d.references(n.references))
+
+
+def _update_arg(d, n):
+    program, kernel = d.kernel_handle(n)
+    return c.UpdateRuntimeArg(program, kernel, None if n.core is None else (n.core.x, n.core.y), n.index, n.value)
+
+
+def _create_circular_buffer(d, n):
+    config = n.config
+    tiles = tuple((index, *shape) for index, (shape, _) in config.tiles.tolist()) if config.tiles is not None else ()
+    shadow = value(config.shadow_buf_global_id)
+    return c.CreateCircularBuffer(
+        d.names[n.program_global_id], ranges(n.core_spec), config.total_size,
+        () if config.data_formats is None else tuple(map(tuple, config.data_formats.tolist())),
+        () if config.page_sizes is None else tuple(map(tuple, config.page_sizes.tolist())),
+        tuple((index, *map(int, shape)) for index, *shape in ((i, *s) for i, *s in tiles)),
+        None if shadow is None else d.names[shadow],
+    )  # fmt: skip
+
+
+def _update_circular_buffer(d, n):
+    buffer = value(n.buffer)
+    return c.UpdateCircularBuffer(
+        d.names[n.program_global_id], d.names[n.circular_buffer_global_id], value(n.total_size), value(n.index),
+        value(n.page_size), None if buffer is None else d.names[buffer],
+    )  # fmt: skip
+
+
+def _compare(d, n):
+    golden = d.binary.data_of(n, n.golden_data)
+    return c.CompareBuffer(
+        n.device_id, n.cq_global_id, d.names[n.buffer_global_id], golden, n.name or "", n.rtol, n.atol, n.format
+    )
+
+
+def _global_semaphore(d, n):
+    return c.CreateGlobalSemaphore(n.device_id, d.names.create(n.global_id), ranges(n.ranges), n.initial, n.buffer_type)
+
+
+def _record_event(d, n):
+    event = d.names.get(n.event_global_id) or d.names.create(n.event_global_id)
+    return c.RecordEvent(n.device_id, n.cq_id, event, integers(n.sub_device_ids))
+
+
+def _create_manager(d, n):
+    return c.CreateSubDeviceManager(
+        n.device_id, d.names.create(n.global_id), tuple(ranges(one) for one in n.sub_devices or ()), n.local_l1_size
+    )
+
+
+def _load_manager(d, n):
+    manager = value(n.manager)
+    return c.LoadSubDeviceManager(n.device_id, None if manager is None else d.names[manager])
+
+
+def _load_trace(d, n):
+    from tensim.traces.light_metal.traces import read_descriptor
+
+    trace = d.names.create_trace(n.tid)
+    return c.LoadTrace(n.device_id, n.cq_id, trace, read_descriptor(d.binary.trace(n.tid)))
+
+
+def _replay_trace(d, n):
+    return c.ReplayTrace(n.device_id, n.cq_id, d.names["trace", n.tid], n.blocking)
+
+
+def _finish(d, n):
+    return c.Finish(n.device_id, None if n.all_queues else n.cq_global_id, integers(n.sub_device_ids))
+
+
+def _create_event(d, n):
+    of = tuple(d.names[number] for number in integers(n.of))
+    return c.CreateEvent(d.names.create(n.global_id), of, n.any)
+
+
+def _wait_events(d, n):
+    events = tuple(d.names[number] for number in integers(n.event_global_ids))
+    return c.WaitEvents(events, n.any, n.timeout_fs if n.has_timeout else None)
+
+
+def _enqueue_function(d, n):
+    """Who replays puts the function in."""
+    buffers = tuple(d.names[number] for number in integers(n.buffer_global_ids))
+    return c.EnqueueFunction(
+        n.device_id, n.cq_id, n.name or "", None, n.duration_fs, buffers, n.exclusive, n.parameters or "null"
+    )
+
+
+def _transfer_buffer(d, n):
+    source, target = d.names[n.source_global_id], d.names[n.target_global_id]
+    return c.TransferBuffer(n.device_id, n.cq_id, source, target, n.via or "auto")
+
+
+RECORDS = {
+    "CreateDeviceCommand": lambda d, n: device_record(n.device),
+    "CloseDeviceCommand": lambda d, n: c.CloseDevice(n.device_id),
+    "BufferCreateCommand": _buffer_create,
+    "BufferDeallocateCommand": lambda d, n: c.DeallocateBuffer(d.names[n.global_id]),
+    "BufferDeleteCommand": lambda d, n: c.DeleteBuffer(d.names[n.global_id]),
+    "EnqueueWriteBufferCommand": _write,
+    "EnqueueReadBufferCommand": _read,
+    "WriteDirectCommand": lambda d, n: c.WriteDirect(d.names[n.buffer_global_id], d.binary.payload(n.payload)),
+    "ReadDirectCommand": lambda d, n: c.ReadDirect(d.names[n.buffer_global_id]),
+    "FinishCommand": _finish,
+    "ProgramConstructorCommand": lambda d, n: c.CreateProgram(d.names.create(n.global_id)),
+    "ProgramDeleteCommand": lambda d, n: c.DeleteProgram(d.names[n.global_id]),
+    "EnqueueProgramCommand": lambda d, n: c.EnqueueProgram(
+        n.device_id, n.cq_global_id, d.names[n.program_global_id], n.blocking
+    ),
+    "CreateKernelCommand": _create_kernel,
+    "SetRuntimeArgsUint32Command": _args_shared,
+    "SetRuntimeArgsUint32VecPerCoreCommand": _args_per_core,
+    "SetRuntimeArgsCommand": _args_with_buffers,
+    "SetCommonRuntimeArgsCommand": _common_args,
+    "UpdateRuntimeArgCommand": _update_arg,
+    "CreateCircularBufferCommand": _create_circular_buffer,
+    "UpdateCircularBufferCommand": _update_circular_buffer,
+    "CreateSemaphoreCommand": lambda d, n: c.CreateSemaphore(d.names[n.program_global_id], ranges(n.ranges), n.initial),
+    "AssignBufferToProgramCommand": lambda d, n: c.AssignBufferToProgram(
+        d.names[n.program_global_id], d.names[n.buffer_global_id]
+    ),
+    "CompileProgramCommand": lambda d, n: c.CompileProgram(n.device_id, d.names[n.program_global_id]),
+    "CreateGlobalSemaphoreCommand": _global_semaphore,
+    "ResetGlobalSemaphoreCommand": lambda d, n: c.ResetGlobalSemaphore(d.names[n.global_id], n.value),
+    "DeleteGlobalSemaphoreCommand": lambda d, n: c.DeleteGlobalSemaphore(d.names[n.global_id]),
+    "RecordEventCommand": _record_event,
+    "WaitForEventCommand": lambda d, n: c.WaitForEvent(n.device_id, n.cq_id, d.names[n.event_global_id]),
+    "SynchronizeEventCommand": lambda d, n: c.SynchronizeEvent(d.names[n.event_global_id]),
+    "QueryEventCommand": lambda d, n: c.QueryEvent(d.names[n.event_global_id]),
+    "CreateSubDeviceManagerCommand": _create_manager,
+    "LoadSubDeviceManagerCommand": _load_manager,
+    "RemoveSubDeviceManagerCommand": lambda d, n: c.RemoveSubDeviceManager(n.device_id, d.names[n.manager]),
+    "SetStallGroupCommand": lambda d, n: c.SetStallGroup(n.device_id, None if n.all else integers(n.sub_device_ids)),
+    "LightMetalCompareCommand": _compare,
+    "LoadTraceCommand": _load_trace,
+    "ReplayTraceCommand": _replay_trace,
+    "EnqueueTraceCommand": _replay_trace,
+    "ReleaseTraceCommand": lambda d, n: c.ReleaseTrace(n.device_id, d.names["trace", n.tid]),
+    "CreateHostDeviceCommand": lambda d, n: c.CreateHostDevice(n.device_id, n.num_queues),
+    "CreateEventCommand": _create_event,
+    "SignalEventCommand": lambda d, n: c.SignalEvent(d.names[n.event_global_id], n.error or ""),
+    "WaitEventsCommand": _wait_events,
+    "HostWorkCommand": lambda d, n: c.HostWork(n.duration_fs),
+    "EnqueueFunctionCommand": _enqueue_function,
+    "TransferBufferCommand": _transfer_buffer,
+}

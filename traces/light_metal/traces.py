@@ -1,0 +1,141 @@
+"""Metal traces in Light Metal binaries: a `TraceDescriptor` to nodes and back, and files that hold one trace alone."""
+
+from tensim.sim.cores.kernels.compiler import kernel_from_source
+from tensim.sim.errors import BinaryError, UsageError
+from tensim.sim.host.frozen_program import (
+    SubDeviceCounters,
+    TracedCircularBuffer,
+    TraceDescriptor,
+    TracedKernel,
+    TracedProgram,
+    TracedRegion,
+    TracedSemaphore,
+)
+from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.light_metal.read import integers
+from tensim.traces.light_metal.read import kernel_config as read_config
+from tensim.traces.light_metal.write import core_coord, kernel_config, kernel_text
+
+
+def _coords(cores):
+    return [core_coord(core) for core in cores]
+
+
+def _kernel(kernel):
+    text = kernel_text(kernel.kernel)
+    args = [Node("TracedArguments", {"core": core_coord(core), "words": words}) for core, words in kernel.args]
+    return Node("TracedKernel", {
+        "source": text["source"], "kernel_name": text["kernel_name"], "kernel_config": kernel_config(kernel.parameters),
+        "cores": _coords(kernel.cores), "args": args, "common_args": kernel.common_args,
+    })  # fmt: skip
+
+
+def _circular_buffer(cb):
+    return Node("TracedCircularBuffer", {
+        "cores": _coords(cb.cores), "address": cb.address, "size": cb.size, "data_formats": list(cb.formats),
+        "page_sizes": list(cb.page_sizes), "on_buffer": cb.on_buffer,
+        "tiles": [(index, ((height, width), False)) for index, height, width in cb.tiles],
+    })  # fmt: skip
+
+
+def _program(program):
+    semaphores = [
+        Node("TracedSemaphore", {"id": one.id, "cores": _coords(one.cores), "initial": one.initial})
+        for one in program.semaphores
+    ]
+    return Node("TracedProgram", {
+        "kernels": [_kernel(kernel) for kernel in program.kernels], "semaphores": semaphores,
+        "circular_buffers": [_circular_buffer(cb) for cb in program.circular_buffers],
+        "sub_device": program.sub_device, "program": program.program,
+    })  # fmt: skip
+
+
+def _region(region):
+    return Node("TracedRegion", {
+        "name": region.name, "in_dram": region.in_dram, "banks": region.banks, "address": region.address,
+        "size": region.size,
+    })  # fmt: skip
+
+
+def descriptor_node(descriptor):
+    """A `TraceDescriptor` as the table of that name."""
+    mappings = [
+        Node("SubDeviceDescriptorMapping", {
+            "sub_device_id": one.sub_device,
+            "descriptor": Node("TraceWorkerDescriptor", {
+                "num_completion_worker_cores": one.num_completion_worker_cores,
+                "num_traced_programs_needing_go_signal_multicast": one.num_traced_programs_needing_go_signal_multicast,
+                "num_traced_programs_needing_go_signal_unicast": one.num_traced_programs_needing_go_signal_unicast,
+            }),
+        })
+        for one in descriptor.counters
+    ]  # fmt: skip
+    return Node("TraceDescriptor", {
+        "sub_device_descriptors": mappings, "sub_device_ids": descriptor.sub_device_ids,
+        "programs": [_program(program) for program in descriptor.programs], "cq_id": descriptor.queue,
+        "trace_bytes": descriptor.trace_bytes, "regions": [_region(region) for region in descriptor.buffers],
+    })  # fmt: skip
+
+
+# --- and back
+
+
+def _cores(nodes):
+    return tuple((node.x, node.y) for node in nodes or ())
+
+
+def _read_kernel(node):
+    if node.source is None or node.kernel_config is None:
+        raise BinaryError("a traced kernel without its text", where={"offset": node.position, "field": "TracedKernel"})
+    kernel = kernel_from_source(node.source, node.kernel_name or None)
+    args = tuple(((one.core.x, one.core.y), integers(one.words)) for one in node.args or ())
+    return TracedKernel(kernel, read_config(node.kernel_config), _cores(node.cores), args, integers(node.common_args))
+
+
+def _pairs(records):
+    return () if records is None else tuple(map(tuple, records.tolist()))
+
+
+def _read_circular_buffer(node):
+    tiles = () if node.tiles is None else tuple((i, *map(int, shape)) for i, (shape, _) in node.tiles.tolist())
+    return TracedCircularBuffer(
+        _cores(node.cores), node.address, node.size, _pairs(node.data_formats), _pairs(node.page_sizes), tiles,
+        node.on_buffer,
+    )  # fmt: skip
+
+
+def _read_program(node):
+    semaphores = tuple(TracedSemaphore(one.id, _cores(one.cores), one.initial) for one in node.semaphores or ())
+    return TracedProgram(
+        node.program, tuple(map(_read_kernel, node.kernels or ())),
+        tuple(map(_read_circular_buffer, node.circular_buffers or ())), semaphores, node.sub_device,
+    )  # fmt: skip
+
+
+def _read_counters(node):
+    one = node.descriptor
+    if one is None:
+        raise BinaryError(
+            "no counters", where={"offset": node.position, "field": "SubDeviceDescriptorMapping.descriptor"}
+        )
+    return SubDeviceCounters(
+        node.sub_device_id, one.num_completion_worker_cores, one.num_traced_programs_needing_go_signal_multicast,
+        one.num_traced_programs_needing_go_signal_unicast,
+    )  # fmt: skip
+
+
+def read_descriptor(node):
+    """The `TraceDescriptor` in its table.  UsageError for a trace of tt-metal's own dispatch words."""
+    if node.programs is None and node.trace_data is not None and len(node.trace_data):
+        raise UsageError(
+            f"the trace holds {len(node.trace_data)} dispatch words of tt-metal's own firmware, which tensim cannot execute",
+            hint="capture the workload with tensim, or as commands without a metal trace",
+        )
+    regions = tuple(
+        TracedRegion(one.name or "", one.in_dram, integers(one.banks), one.address, one.size)
+        for one in node.regions or ()
+    )
+    return TraceDescriptor(
+        node.cq_id, integers(node.sub_device_ids), tuple(map(_read_counters, node.sub_device_descriptors or ())),
+        tuple(map(_read_program, node.programs or ())), regions, node.trace_bytes,
+    )  # fmt: skip

@@ -1,0 +1,324 @@
+"""The programs of the compute benchmarks: circular buffers, kernels and arguments on one core, and what is measured.
+
+A measured zone of a compute thread is the thread's time from its start to its end; "per round" is the slope between two
+numbers of rounds, so that start-up and first use drop out.
+"""
+
+import tensim as tt
+from tensim.examples.common import create_circular_buffer, grid_range, interleaved_config
+from tensim.examples.matmul_kernels import CB_IN0, CB_IN1, CB_OUT, CB_PARTIALS, multiply_blocks
+from tensim.sim.arch import load_arch
+from tensim.sim.chip import statistics
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
+from tensim.validation.compute import kernels
+from tensim.validation.compute import op_kernels as ops
+from tensim.validation.compute.sources import instruction_loop, vector_loop, vector_stream
+
+A, B, SUM, SCALE, OUT = kernels.A, kernels.B, kernels.SUM, kernels.SCALE, kernels.OUT
+FEW, MANY = 4, 12  # rounds between which a slope is taken
+RESIDENT_RESULTS = 64  # tiles: more do not fit into L1 beside two resident operands
+TILE_ROWS = 32
+TRISCS = ("TRISC0", "TRISC1", "TRISC2")
+THREAD_OF = {"unpack": "TRISC0", "math": "TRISC1", "pack": "TRISC2"}
+
+
+class Core:
+    """A program on core (0, 0) of a fresh chip, by default one that moves no data."""
+
+    def __init__(self, arch, settings, numerics="off"):
+        self.dtype, self.out_dtype = DataFormat[settings[0]], DataFormat[settings[1]]
+        self.settings = settings
+        self.device = tt.create_device(0, arch=load_arch(arch), numerics=numerics)
+        self.program, self.cores = tt.create_program(), grid_range((1, 1))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        tt.close_device(self.device)
+
+    def buffers(self, rows=None, formats=None, **pages):
+        """Circular buffers by name (A, B, SUM, SCALE, OUT) with a number of tiles each.
+
+        `rows`: {name: rows of its tiles}; `formats`: {name: its format} where it is not the kernel's.
+        """
+        for name, tiles in pages.items():
+            dtype, index = self.out_dtype if name == "OUT" else self.dtype, globals()[name]
+            dtype = DataFormat[formats[name]] if name in (formats or {}) else dtype
+            page, height = tile_size(dtype), (rows or {}).get(name, TILE_ROWS)
+            config = tt.CircularBufferConfig(tiles * page, {index: dtype}).set_page_size(index, page)
+            if height < TILE_ROWS:
+                config = config.set_tile_dims(index, (height, TILE_ROWS))
+            tt.create_circular_buffer(self.program, self.cores, config)
+
+    def tensor(self, tiles):
+        """Address of `tiles` tiles in DRAM."""
+        return tt.create_buffer(interleaved_config(self.device, (1, tiles), self.dtype)).address
+
+    def compute(self, kernel, *arguments):
+        """The compute kernel with its compile-time arguments."""
+        _, _, fidelity, acc32, full_sync, approx = self.settings
+        config = tt.ComputeConfig(
+            math_fidelity=getattr(tt.MathFidelity, fidelity), fp32_dest_acc_en=acc32, dst_full_sync_en=full_sync,
+            math_approx_mode=approx, compile_args=list(arguments),
+        )  # fmt: skip
+        tt.create_kernel(self.program, kernel, self.cores, config)
+
+    def mover(self, kernel, compile_args, args=(), writer=False):
+        """A data-movement kernel: reader on NCRISC, writer on BRISC."""
+        make = tt.WriterDataMovementConfig if writer else tt.ReaderDataMovementConfig
+        handle = tt.create_kernel(self.program, kernel, self.cores, make(compile_args=list(compile_args)))
+        if args:
+            tt.set_runtime_args(self.program, handle, tt.CoreCoord(0, 0), list(args))
+
+    def run(self):
+        """{thread: cycles from its start to its end}."""
+        queue = self.device.command_queue(0)
+        tt.enqueue_program(queue, self.program, blocking=False)
+        tt.finish(queue)
+        parts = statistics.breakdown(self.device.chip)
+        return {name: part["longest_cycles"] for name, part in parts.items()}
+
+
+def zone(times):
+    """The slowest compute thread."""
+    return max(times[name] for name in TRISCS)
+
+
+def per_round(build, arch, settings, few=FEW, many=MANY, measure=zone):
+    """Slope of a measure over the rounds; `build(core, rounds)` puts the program together."""
+    values = []
+    for rounds in (few, many):
+        with Core(arch, settings) as core:
+            build(core, rounds)
+            values.append(measure(core.run()))
+    return (values[1] - values[0]) / (many - few)
+
+
+def once(build, arch, settings, measure=zone):
+    """A measure of one run; `build(core)`."""
+    with Core(arch, settings) as core:
+        build(core)
+        return measure(core.run())
+
+
+# --- copies and operations through circular buffers
+
+
+def copy_same(arch, settings, tiles, chunk):
+    """A buffer of twice the tiles that is both input and output."""
+
+    def build(core, rounds):
+        core.buffers(A=2 * tiles)
+        core.mover(kernels.feed, (A, tiles, 1))
+        core.compute(kernels.copy_through, tiles, chunk, rounds, A)
+
+    return per_round(build, arch, settings, 2, 6)
+
+
+def copy_two(arch, settings, tiles, chunk):
+    """Input and output buffers of two rounds each, kept full and empty."""
+
+    def build(core, rounds):
+        core.buffers(A=2 * tiles, OUT=2 * tiles)
+        core.mover(kernels.feed, (A, tiles, rounds))
+        core.mover(kernels.drain, (OUT, tiles, rounds), writer=True)
+        core.compute(kernels.copy_through, tiles, chunk, rounds, OUT)
+
+    return per_round(build, arch, settings, 2, 6)
+
+
+def vector_stream_rounds(arch, settings, name, tiles, chunk):
+    def build(core, rounds):
+        core.buffers(A=2 * tiles, OUT=2 * tiles)
+        core.mover(kernels.feed, (A, tiles, rounds))
+        core.mover(kernels.drain, (OUT, tiles, rounds), writer=True)
+        core.compute(vector_stream(name), tiles, chunk, rounds)
+
+    return per_round(build, arch, settings, 2, 4)
+
+
+def operation_per_round(arch, settings, op, tiles, chunk, blockwise=1):
+    """Resident operands: no handshake inside the rounds."""
+
+    batch = min(tiles, RESIDENT_RESULTS)
+
+    def build(core, rounds):
+        core.buffers(A=tiles, B=tiles, OUT=2 * batch)
+        core.mover(kernels.feed_pair, (A, B, tiles))
+        core.mover(kernels.drain, (OUT, batch, rounds * tiles // batch), writer=True)
+        core.compute(ops.operation_stream, ops.OPS[op], rounds, tiles, chunk, batch, blockwise)
+
+    return per_round(build, arch, settings, 2, 6)
+
+
+def operation_per_tile(arch, settings, op, tiles):
+    return operation_per_round(arch, settings, op, tiles, tiles, blockwise=0) / tiles
+
+
+def vector_marginal(arch, settings, name, tiles, approximate):
+    """Time per tile that a vector function adds to the copy."""
+    fast = (*settings[:5], bool(approximate))
+    return (vector_stream_rounds(arch, fast, name, tiles, tiles) - copy_two(arch, fast, tiles, tiles)) / tiles
+
+
+def fused_chain(arch, settings, tiles, chunk):
+    def build(core):
+        core.buffers(A=tiles, B=tiles, OUT=tiles)
+        core.mover(kernels.feed, (A, tiles, 1))
+        core.mover(kernels.feed, (B, tiles, 1), writer=True)
+        core.compute(ops.fused_chain, 0, 0, tiles, chunk)
+
+    return once(build, arch, settings)
+
+
+# --- sums and products: the zone holds the whole kernel
+
+
+def _sum(kernel):
+    def measure(arch, settings, tiles, blocks, resident, op, depth):
+        def build(core):
+            core.buffers(A=depth * tiles, SUM=tiles, OUT=tiles)
+            fetched = 1 if resident else blocks
+            core.mover(kernels.read_sum_operands, (tiles, fetched), (core.tensor(tiles * (fetched + 1)),))
+            core.compute(kernel, tiles, blocks, resident, op)
+
+        return once(build, arch, settings)
+
+    return measure
+
+
+def _matmul(kernel, resident_steps):
+    """`resident_steps(kt)`: how many steps of K the operand buffers hold."""
+
+    def measure(arch, settings, mt, nt, kt, rt, ct, epilogue):
+        def build(core):
+            steps = resident_steps(kt)
+            core.buffers(A=steps * mt, B=steps * nt, SUM=mt * nt, SCALE=1, OUT=mt * nt)
+            if kernel is kernels.matmul_scaled_accumulate:
+                core.mover(kernels.feed_scaled_sum, (mt * nt,), writer=True)
+            core.mover(kernels.read_matmul_operands, (mt, nt, kt), (core.tensor(mt * kt), core.tensor(kt * nt)))
+            core.compute(kernel, mt, nt, kt, rt, ct, epilogue)
+
+        return once(build, arch, settings)
+
+    return measure
+
+
+def matmul_tile_loop(arch, settings, mt, nt, bk, blocks):
+    def build(core):
+        core.buffers(A=2 * mt * bk, B=2 * nt * bk, SUM=2 * mt * nt, OUT=mt * nt)
+        core.mover(kernels.feed, (A, mt * bk, blocks))
+        core.mover(kernels.feed, (B, nt * bk, blocks), writer=True)
+        core.compute(kernels.matmul_tile_loop, mt, nt, bk, blocks)
+
+    return once(build, arch, settings, lambda times: times["TRISC1"])
+
+
+def matmul_blocks(arch, settings, mt, nt, bk, blocks, rt, ct, l1_acc):
+    """tt-metal's blocked product on operands that are in L1 already."""
+
+    def build(core):
+        for index, tiles in ((CB_IN0, mt * bk), (CB_IN1, nt * bk), (CB_PARTIALS, mt * nt), (CB_OUT, mt * nt)):
+            create_circular_buffer(core.program, core.cores, index, tiles, core.dtype)
+        core.mover(kernels.feed, (CB_IN0, mt * bk, blocks))
+        core.mover(kernels.feed, (CB_IN1, nt * bk, blocks), writer=True)
+        core.compute(multiply_blocks, 1, blocks, mt, nt, bk, rt, ct, l1_acc, 0)
+
+    return once(build, arch, settings, lambda times: times["TRISC1"])
+
+
+def matmul_packed(arch, settings, tiles, loops, rows):
+    """`rows`: rows of the left operand's tiles and so of the results."""
+
+    def build(core):
+        core.buffers(A=1, B=tiles, OUT=tiles, rows={"A": rows, "OUT": rows})
+        core.mover(kernels.feed, (A, 1, 1))
+        core.mover(kernels.feed, (B, tiles, 1), writer=True)
+        core.compute(ops.matmul_packed, 0, loops, tiles, 1)
+
+    return once(build, arch, settings)
+
+
+# --- one engine alone
+
+
+def _alone(kernel, thread):
+    def measure(arch, settings, op):
+        def build(core, rounds):
+            core.buffers(A=1, B=1, OUT=1)
+            core.mover(kernels.feed, (A, 1, 1))
+            core.mover(kernels.feed, (B, 1, 1), writer=True)
+            core.compute(kernel, ops.OPS[op], rounds)
+
+        return per_round(build, arch, settings, 16, 80, lambda times: times[THREAD_OF[thread]])
+
+    return measure
+
+
+def pack_call(arch, settings, op):
+    """Cycles per tile of the pack thread; results are taken away at once."""
+
+    def build(core, rounds):
+        core.buffers(OUT=2 * ops.PACKED)
+        core.mover(kernels.drain, (OUT, ops.PACKED, rounds), writer=True)
+        core.compute(ops.pack_alone, 0, rounds)
+
+    return per_round(build, arch, settings, measure=lambda times: times["TRISC2"]) / ops.PACKED
+
+
+def init_call(arch, settings, name, thread):
+    def build(core, rounds):
+        core.buffers(A=1, B=1, OUT=1)
+        core.compute(ops.init_alone, ops.INITS[name], rounds)
+
+    return per_round(build, arch, settings, measure=lambda times: times[THREAD_OF[thread]])
+
+
+def vector_face(arch, settings, name):
+    """A quarter of a tile: the data count 8 iterations, one 16x16 face."""
+
+    def build(core, rounds):
+        core.compute(vector_loop(name), 0, rounds)
+
+    return per_round(build, arch, settings, measure=lambda times: times["TRISC1"]) / 4
+
+
+def matmul_call(arch, settings):
+    def build(core, rounds):
+        core.buffers(A=1, B=1, OUT=1)
+        core.mover(kernels.feed, (A, 1, 1))
+        core.mover(kernels.feed, (B, 1, 1), writer=True)
+        core.compute(ops.matmul_call_loop, 0, rounds)
+
+    return per_round(build, arch, settings, 16, 80, lambda times: times["TRISC1"])
+
+
+def instruction(arch, settings, name, threads):
+    """Cycles per instruction of each of `threads` threads that issue 64 of them per round, less those of an empty loop."""
+
+    def build(kernel):
+        return lambda core, rounds: core.compute(kernel, 0, rounds)
+
+    loop = per_round(build(instruction_loop(name, threads)), arch, settings)
+    return (loop - per_round(build(instruction_loop(name, 0)), arch, settings)) / 64
+
+
+STRUCTURES = {
+    "copy_same": copy_same, "copy_two": copy_two, "vector_stream": vector_stream_rounds,
+    "operation_per_round": operation_per_round, "operation_per_tile": operation_per_tile,
+    "vector_marginal": vector_marginal, "fused_chain": fused_chain,
+    "sum_in_dst": _sum(kernels.sum_in_dst), "sum_by_packer": _sum(kernels.sum_by_packer),
+    "matmul_k_in_dst": _matmul(kernels.matmul_k_in_dst, lambda kt: kt),
+    "matmul_k_by_packer": _matmul(kernels.matmul_k_by_packer, lambda kt: 2),
+    "matmul_scaled_accumulate": _matmul(kernels.matmul_scaled_accumulate, lambda kt: kt),
+    "matmul_tile_loop": matmul_tile_loop, "matmul_blocks": matmul_blocks, "matmul_packed": matmul_packed,
+    "math_call": _alone(ops.math_alone, "math"), "unpack_call": _alone(ops.unpack_alone, "unpack"),
+    "pack_call": pack_call, "init_call": init_call, "vector_face": vector_face,
+    "matmul_call": matmul_call, "instruction": instruction,
+}  # fmt: skip
+
+
+def run(structure, arch, settings, arguments):
+    """The measured quantity of a structure, in cycles."""
+    return STRUCTURES[structure](arch, settings, *arguments)

@@ -1,1 +1,0 @@
-"""The small kernels of `validation.kernels`: one module per family or per few families of one structure."""

@@ -1,0 +1,65 @@
+"""Running one matrix product of the GEMM FLOPS report, timing only."""
+
+import tensim as tt
+from tensim.examples.blocked_matmul import build_program, create_operands, free_l1_bytes
+from tensim.examples.common import execute
+from tensim.examples.matmul_plan import Settings, Topology, make_plan
+from tensim.sim.arch import load_arch
+from tensim.sim.chip import statistics
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.host.binding import program_cost
+from tensim.sim.host.dispatch import Costs
+
+WARM_UP_RUNS, MEASURED_RUNS = 5, 100  # of the report's loop
+TOPOLOGIES = {"rows_columns": Topology.ROWS_COLUMNS, "all": Topology.ALL}
+
+
+def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded, topology, blocks):
+    """[cycles of the longest TRISC1 kernel, ns per traced run, ns per untraced run] of back-to-back runs.
+
+    `shape`: (M, K, N) in elements; `blocks`: (name, tiles) of `tensim.examples.matmul_plan.Settings`.
+    """
+    settings = Settings(
+        topology=TOPOLOGIES[topology],
+        dtype=DataFormat(dtype),
+        fp32_dest_acc_en=False,
+        in0_sharded=in0_sharded,
+        out_sharded=out_sharded,
+        **dict(blocks),
+    )
+    device = tt.create_device(arch=load_arch(arch, {"board": board}), numerics="off")
+    try:
+        plan = make_plan(shape, grid, settings, free_l1_bytes(device))
+        operands = create_operands(device, shape, plan, settings)
+        program = build_program(device, plan, settings, operands, tt.MathFidelity[fidelity])
+        execute(device, program)
+        chip = device.chip
+        longest = int(statistics.thread_totals(chip, statistics.TRISC0 + 1)["longest"])
+        program_ns = statistics.program_cycles(chip) * 1000 / chip.arch.clock_mhz
+        return [longest, *runs_ns(device.arch, program, program_ns, in0_sharded)]
+    finally:
+        tt.close_device(device)
+
+
+def runs_ns(arch, program, program_ns, in0_sharded):
+    """(traced, untraced) ns per run when a program of `program_ns` runs again and again, as in the report's loop.
+
+    Its configuration is written while the run before goes on (`tensim.sim.host.dispatch`), so a run takes the longer of the two;
+    untraced it also takes as long as the host needs to enqueue it.
+    """
+    costs, cost = Costs(arch), program_cost(program._state.snapshot(0), arch)
+    busy_ns = throttled(arch, program_ns, in0_sharded) + arch["dispatch.op_gap_ns"]
+    traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
+    return max(busy_ns, traced), max(busy_ns, untraced, arch["host.enqueue_program_ns"])
+
+
+def throttled(arch, program_ns, in0_sharded):
+    """Mean ns of a program in the report's loop: under lasting load the clock falls to what the board's power allows.
+
+    It falls less when the operands come from DRAM.
+    """
+    sustained_mhz = arch["clock.sustained_mhz" if in0_sharded else "clock.sustained_dram_mhz"]
+    full_ns = arch["clock.full_clock_ms"] * 1e6 / (WARM_UP_RUNS + MEASURED_RUNS)
+    lasting_ns = max(0.0, program_ns - full_ns)
+    return program_ns + lasting_ns * (arch.clock_mhz / sustained_mhz - 1)

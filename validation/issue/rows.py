@@ -1,0 +1,92 @@
+"""Rates of RISC-V and instruction issue: `tensim validate issue CSV...`.
+
+A probe is a loop of one kind of instruction on one, two or three compute threads of a core, those of the row: its cost is the
+slope over the rounds, less that of an empty loop, over the unrolled statements (silicon README 2.4).  Series of single
+coprocessor instructions and products of tiles are re-created as `tensim validate compute` does.
+"""
+
+import re
+
+import tensim as tt
+from tensim.sim.arch import load_arch
+from tensim.validation.compute import rows as compute
+from tensim.validation.compute.programs import FEW, MANY, Core
+from tensim.validation.dram.rows import measured_of
+from tensim.validation.issue.kernels import PROBES, code_source, empty_source, probe_source
+from tensim.validation.rows import Case, Skip
+
+SECONDS = 5e-3  # processor time per unit of a case's work, roughly
+COLUMNS = {
+    "probes": ("dataset", "phase", "variant", "probe", "unit", "active_threads", "cycles_per_instruction_or_call"),
+    "isa": ("arch", "category", "case", "direction_or_condition", "vc_allocation", "noc", "unit", "value"),
+}
+SETTINGS = ("Float16_b", "Float16_b", "LoFi", False, False, False)
+THREADS = {1: (1,), 2: (0, 1), 3: (0, 1, 2)}  # of the probes, by their number: a lone one is TRISC1
+NOT_A_STATEMENT = {
+    "rv_store_stack": "a store into the core's own memory: variables of the kernel language are registers",
+}
+STATED = {  # of the ISA pages: case -> probe
+    "core-local data RAM": "rv_load_stack",
+    "L1 scratchpad": "rv_load_chase",
+    "store to L1 sustained": "rv_store_spread",
+    "multiply": "rv_mul_dep",
+    "divide general": "rv_div",
+}
+
+
+def simulate(spec):
+    """Cycles per statement of a spec ("statement" | "code", arch, ...), or what a spec of `validate compute` measures."""
+    if spec[0] == "compute":
+        return compute.simulate(spec[1:])
+    if spec[0] == "code":
+        _, arch, count = spec
+        return (_slope(arch, code_source(count)) - _slope(arch, empty_source("rv_addi_dep"))) / count
+    _, arch, name, threads, thread = spec
+    loop = _slope(arch, probe_source(name, threads), thread)
+    return (loop - _slope(arch, empty_source(name), thread)) / PROBES[name].count
+
+
+def _slope(arch, source, thread=1):
+    """Cycles per round of a loop on compute thread `thread`."""
+    cycles = []
+    for rounds in (FEW, MANY):
+        with Core(arch, SETTINGS, "fast") as core:  # addresses that are loaded need data
+            at = tt.CoreCoord(0, 0)
+            kernel = tt.create_kernel_from_string(core.program, source, at, tt.ComputeConfig())
+            tt.set_runtime_args(core.program, kernel, at, [rounds, load_arch(arch).l1_user_base, 1])
+            cycles.append(core.run()[f"TRISC{thread}"])
+    return (cycles[1] - cycles[0]) / (MANY - FEW)
+
+
+def read(row, layout):
+    """The case of a row."""
+    return _probe(row) if layout == "probes" else _stated(row)
+
+
+def _probe(row):
+    probe, threads = row["probe"], row.integer("active_threads")
+    if row["phase"] in ("A", "B") or (row["phase"] == "t" and row["unit"] != "TTINSN"):
+        case = compute.read(row, "derived_rates")
+        return Case(("compute", *case.spec), f"blackhole/{probe}", case.measured, case.unit)
+    arch = "wormhole_b0" if "wormhole" in row["dataset"] else "blackhole"
+    measured = row.number("cycles_per_instruction_or_call")
+    if code := re.fullmatch(r"[fg]_(\d+)", probe):
+        return Case(("code", arch, int(code[1])), f"{arch}/code footprint", measured, "cycles", int(code[1]) / 64)
+    if probe not in PROBES:
+        raise Skip(NOT_A_STATEMENT.get(probe, f"no statement of the kernel language is known for {probe}"))
+    if threads not in THREADS:
+        raise ValueError(f"column active_threads is {threads}, not 1, 2 or 3")
+    thread = row.integer("thread")
+    if thread not in THREADS[threads]:
+        raise ValueError(f"column thread is {thread}: not one of the {threads} active ones")
+    return Case(("statement", arch, probe, THREADS[threads], thread), f"{arch}/{probe}", measured, "cycles")
+
+
+def _stated(row):
+    if row["case"] not in STATED:
+        raise Skip(
+            f"{row['category']}, {row['case']}: not an issue rate of a RISC-V core, or without a statement for it"
+        )
+    measured = measured_of(row["value"].replace("per store", ""))
+    probe = STATED[row["case"]]
+    return Case(("statement", row["arch"], probe, (1,), 1), f"{row['arch']}/stated {probe}", measured, row["unit"])

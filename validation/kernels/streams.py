@@ -1,0 +1,134 @@
+"""Streams of tiles through the circular buffers of a core: `double_buffer`, `trid_double_issue`, `dual_noc_read`.
+
+Readers and writers work block by block; a block is what one barrier covers.
+"""
+
+from tensim.examples.common import split_work
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
+from tensim.validation.dram.programs import Bench
+from tensim.validation.kernels import copy_kernels
+from tensim.validation.kernels import stream_kernels as kernels
+from tensim.validation.kernels.columns import FORMATS, chip, choice, find, number_in
+
+RING_BLOCKS = 6  # blocks of the circular buffer of trid_double_issue
+AHEAD = (1, 2, 3, 4)  # blocks in flight that its rows compare
+TRIDS = (2, 3, 4)
+IN, IN_B, OUT = copy_kernels.IN, copy_kernels.IN_B, copy_kernels.OUT
+TILE_BYTES = 2048
+
+
+def spec(row):
+    """(structure, chip, arguments...)."""
+    return READERS[row["example"]](row)
+
+
+def time_ns(structure, arch, *arguments):
+    return STRUCTURES[structure](arch, *arguments)
+
+
+def _double_buffer(row):
+    blocks = choice(row, "variant", {"single buffered CB": 1, "double buffered CB": 2})
+    tiles, block = number_in(row, r"tiles=(\d+)"), number_in(row, r"block(?: \(tiles per barrier\))?=(\d+)")
+    dtype = choice(row, "data_format", FORMATS)
+    return "relu_stream", chip(row), row.integer("cores"), dtype, tiles, block, blocks
+
+
+def relu_stream(arch, cores, dtype, tiles, block, blocks):
+    """ns of reader, relu and writer on the first `cores` cores; circular buffers of `blocks` blocks."""
+    with Bench(arch) as bench:
+        dtype = DataFormat[dtype]
+        size = tile_size(dtype)
+        source, target = bench.pages(size, tiles), bench.pages(size, tiles)
+        for core, (first, count) in zip(bench.cores(cores), split_work(tiles, cores), strict=True):
+            for index in (IN, OUT):
+                bench.buffer(core, blocks * block, size, index, dtype)
+            bench.add(core, copy_kernels.read_blocks, (source, size, first, 1, count, block, 1), 0, 1)
+            bench.compute(core, copy_kernels.relu_blocks, (count, block), fp32=dtype == DataFormat.Float32)
+            bench.add(core, copy_kernels.write_blocks, (target, size, first, 1, count, block, 1, OUT), 1, 0)
+        return bench.run_ns()
+
+
+def _trid(row):
+    ways = {f"ahead{n}": (("ahead", n),) for n in AHEAD} | {f"trid{n}": (("trid", n),) for n in TRIDS}
+    ways["best base"] = tuple(("ahead", n) for n in AHEAD)
+    ways["best trid"] = tuple(("trid", n) for n in TRIDS)
+    tiles, block = number_in(row, r"copy (\d+) tiles"), number_in(row, r"block=(\d+)")
+    size, blocks = row.integer("page_or_write_bytes"), whole_blocks(row, tiles, block)
+    return "fastest_copy", chip(row), size, blocks, block, choice(row, "variant", ways)
+
+
+def whole_blocks(row, tiles, block):
+    """Number of blocks; ValueError when the tiles do not fill them."""
+    if tiles % block:
+        raise ValueError(f"column params is {row['params']!r}: {tiles} tiles are not whole blocks of {block}")
+    return tiles // block
+
+
+def fastest_copy(arch, size, blocks, block, ways):
+    """ns of the fastest of some ways (name, blocks in flight) to copy blocks of tiles from DRAM to DRAM."""
+    return min(_copy(arch, size, blocks, block, *way) for way in ways)
+
+
+def _copy(arch, size, blocks, block, way, depth):
+    with Bench(arch) as bench:
+        (core,) = bench.cores(1)
+        source, target = bench.pages(size, blocks * block), bench.pages(size, blocks * block)
+        bench.buffer(core, RING_BLOCKS * block, size)
+        reader = kernels.read_with_ids if way == "trid" else kernels.read_groups
+        bench.add(core, reader, (source, size, blocks, block, depth, RING_BLOCKS), 0, 1)
+        bench.add(core, kernels.write_flushed, (target, size, blocks, block), 1, 0)
+        return bench.run_ns()
+
+
+def _dual(row):
+    variants = {
+        "one_riscv": "one0", "one_riscv NoC0": "one0", "one_riscv on BRISC NoC1": "one1", "two_riscv": "two",
+        "two_sem": "signal",
+    }  # fmt: skip
+    params = row["params"]
+    block = number_in(row, r"block=(\d+)")
+    blocks = whole_blocks(row, number_in(row, r"(\d+) tiles"), block)
+    is_full = "full C=A*B" in params
+    if not is_full and "math ablated" not in params:
+        raise ValueError(f"column params is {params!r}: neither the full product nor math ablated")
+    size = row.integer("page_or_write_bytes")
+    return (
+        "operand_reads", chip(row), _cores(row), blocks, block, size, choice(row, "variant", variants), is_full,
+    )  # fmt: skip
+
+
+def _cores(row):
+    """Width and height of the cores' rectangle."""
+    if row["core_placement"].strip() in ("(0,0)", "1"):
+        return 1, 1
+    match = find(row, r"^\s*(\d+)x(\d+)\s*$", "core_placement")
+    return int(match[1]), int(match[2])
+
+
+def operand_reads(arch, grid, blocks, block, size, way, is_full):
+    """ns of C = A * B on each core, its operands read in transactions of `size` bytes by one RISC-V core or by two."""
+    tiles = blocks * block
+    with Bench(arch) as bench:
+        cores = [(x, y) for y in range(grid[1]) for x in range(grid[0])]
+        a, b = (bench.pages(TILE_BYTES, tiles * len(cores)) for _ in range(2))
+        for i, core in enumerate(cores):
+            for index in (IN, IN_B):
+                bench.buffer(core, 2 * block, TILE_BYTES, index, DataFormat.Float16_b)
+            bench.buffer(core, tiles, TILE_BYTES, OUT, DataFormat.Float16_b)
+            bench.compute(core, kernels.multiply_blocks, (tiles, block, int(is_full)))
+            walk = (TILE_BYTES, size, i * tiles, blocks, block)
+            if way in ("one0", "one1"):
+                noc = int(way[-1])
+                bench.add(core, kernels.read_both, (a, b, *walk), noc, 1 - noc)
+            elif way == "two":
+                bench.add(core, kernels.read_one, (a, *walk, IN), 0, 1)
+                bench.add(core, kernels.read_one, (b, *walk, IN_B), 1, 0)
+            else:
+                ready, done = bench.semaphore(core), bench.semaphore(core)
+                bench.add(core, kernels.read_and_push_both, (a, *walk, ready, done), 0, 1)
+                bench.add(core, kernels.read_when_told, (b, *walk, ready, done), 1, 0)
+        return bench.run_ns()
+
+
+READERS = {"double_buffer": _double_buffer, "trid_double_issue": _trid, "dual_noc_read": _dual}
+STRUCTURES = {"relu_stream": relu_stream, "fastest_copy": fastest_copy, "operand_reads": operand_reads}

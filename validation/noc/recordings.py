@@ -1,0 +1,67 @@
+"""Recordings of NoC events as rows of `make validate`: recorded against simulated cycles, in both modes of replay."""
+
+import functools
+import hashlib
+from pathlib import Path
+
+from tensim.sim.arch import load_arch
+from tensim.sim.chip.chip import Chip
+from tensim.sim.chip.noc_replay import MODES, replay
+from tensim.sim.errors import UsageError
+from tensim.traces.noc_events import read_recordings
+from tensim.validation.rows import Case, Row
+from tensim.validation.runner import Selection
+
+ARCH = "wormhole_b0"  # the chip of the recordings
+INDEX = "index.json"  # of golden cases
+SECONDS = 3e-5  # processor time per transfer, roughly
+
+
+def selections(folders):
+    """A `Selection` per mode of all recordings below the folders, [] when there are none."""
+    chosen = [Selection(f"replay-noc {mode}", __name__, seconds=SECONDS) for mode in MODES]
+    for folder in folders:
+        for path in sorted(Path(folder).rglob("*.json")):
+            if path.name != INDEX:
+                _select_file(chosen, path)
+    return [one for one in chosen if one.cases or one.skipped or one.bad]
+
+
+def _select_file(chosen, path):
+    try:
+        recordings = _recordings(str(path.resolve()), _digest(path))
+    except UsageError as error:
+        for one in chosen:
+            one.bad.append({"id": path.name, "why": str(error)})
+        return
+    for mode, one in zip(MODES, chosen, strict=True):
+        _select(one, mode, path, recordings)
+
+
+def _select(chosen, mode, path, recordings):
+    for number, recording in enumerate(recordings):
+        if not recording.transfers() or recording.cycles <= 0:
+            chosen.skipped.append({"id": recording.id, "why": "no transfer to simulate"})
+            continue
+        spec = (str(path.resolve()), _digest(path), number, mode)
+        group = f"{ARCH}/{recording.memories()}"
+        case = Case(spec, group, float(recording.cycles), "cycles", float(recording.transfers()))
+        chosen.cases.append((Row(recording.id, number, {}), case))
+
+
+def _digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:24]
+
+
+@functools.lru_cache(maxsize=1)
+def _recordings(path, digest):
+    """The recordings of a file with these contents."""
+    return read_recordings(path, load_arch(ARCH))
+
+
+def simulate(spec):
+    """Cycles of a replayed recording."""
+    path, digest, number, mode = spec
+    recording = _recordings(path, digest)[number]
+    chip = Chip(recording.arch, numerics="off")
+    return replay(chip, recording.events, recording.origin, mode)

@@ -1,0 +1,52 @@
+"""What `tensim validate numerics DIR...` prints: per operation, formats and fidelity, how many datums differ."""
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tensim.cli.command_line import TO_STDOUT, progress_bar, write_json
+from tensim.sim.errors import TensimError, UsageError
+from tensim.validation.numerics.rows import validate_folder
+
+SHOWN_SKIPS = 10
+
+
+def report(folders, group_by, plot, json_to):
+    """Run the cases of all folders; UsageError for options that mean nothing here."""
+    if group_by or plot:
+        raise UsageError("validate numerics takes neither --group-by nor --plot: cases are equal or not")
+    total = {"n": 0, "failed": 0, "skipped": [], "rows": [], "host_seconds": 0.0}
+    with progress_bar() as on_progress:
+        for folder in folders:
+            result = validate_folder(folder, lambda share, f=folder: on_progress(f"validate numerics {f}: {share:.0%}"))
+            total = {key: total[key] + result[key] for key in total}
+    if json_to:
+        write_json(total, json_to)
+    if json_to != TO_STDOUT:
+        print_table(total)
+    if not total["n"]:
+        raise TensimError("no case could be compared", kind="nothing_compared")
+
+
+def print_table(result):
+    """Groups with differences first."""
+    groups = {}
+    for row in result["rows"]:
+        sums = groups.setdefault(row["group"], [0, 0, 0, 0])
+        for i, value in enumerate((1, row["mismatching"] > 0, row["mismatching"], row["total"])):
+            sums[i] += value
+    table = Table(title="golden cases: datums that differ")
+    table.add_column("operation, formats, Dst, fidelity")
+    for name in ("cases", "failed", "differing", "datums"):
+        table.add_column(name, justify="right")
+    for name, sums in sorted(groups.items(), key=lambda item: (-item[1][2], item[0])):
+        table.add_row(name, *(f"{value:,}" for value in sums))
+    Console().print(table)
+    for row in result["rows"]:
+        if row["mismatching"]:
+            click.echo(f"differs: {row['name']}: {row['mismatching']} of {row['total']} datums")
+    for one in result["skipped"][:SHOWN_SKIPS]:
+        click.echo(f"skipped {one['id']}: {one['why']}")
+    if len(result["skipped"]) > SHOWN_SKIPS:
+        click.echo(f"... and {len(result['skipped']) - SHOWN_SKIPS} more skipped (--json lists them)")
+    click.echo(f"{result['n']} cases, {result['failed']} failed, in {result['host_seconds']:.1f} s")

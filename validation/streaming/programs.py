@@ -1,0 +1,153 @@
+"""Programs of the streaming measurements: an interleaved exp over all cores, and a matmul with A height-sharded in L1."""
+
+import functools
+import itertools
+import math
+
+import tensim as tt
+from tensim.examples.common import ceil_div, create_circular_buffer, grid_cores, grid_range, split_work
+from tensim.examples.matmul_kernels import CB_IN0, CB_IN1, CB_OUT, CB_PARTIALS, multiply_blocks
+from tensim.sim.chip import statistics
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
+from tensim.validation.compute.kernels import feed
+from tensim.validation.streaming import kernels
+
+ARCH, GRID = "wormhole_b0", (8, 8)  # an n150
+DOUBLE_BUFFER = 2
+BANKS = 12  # of DRAM
+LONG = (
+    24  # tiles per core of a stream that is simulated in full; the slope of longer ones is that of at most `LONG` + 11
+)
+L1_TILES = 624  # bf16 tiles (1.22 MiB) that buffers may take of L1, from which rows on products are slower
+DST_TILES = 8  # bf16 tiles of half a destination register
+
+
+def run(device, program):
+    """ns from the first kernel start to the last end."""
+    queue = device.command_queue(0)
+    tt.enqueue_program(queue, program, blocking=False)
+    tt.finish(queue)
+    return statistics.program_cycles(device.chip) * 1000 / device.arch.clock_mhz
+
+
+def exp_time(tiles, dtype, in_l1):
+    """ns of exp over `tiles` tiles shared out evenly over 64 cores.
+
+    A stream of more than `LONG` rounds over all cores is in a steady state: further rounds take the slope of two shorter
+    streams, in which each core begins with the same bank.
+    """
+    cores = GRID[0] * GRID[1]
+    rounds = ceil_div(tiles, cores)
+    if rounds <= LONG:
+        return exp_run(tiles, dtype, in_l1)
+    shorter, longer = alike(rounds, in_l1)
+    begin, end = (exp_run(n * cores, dtype, in_l1) for n in (shorter, longer))
+    return begin + (end - begin) / (longer - shorter) * (tiles / cores - shorter)
+
+
+def alike(rounds, in_l1):
+    """Two short streams in which cores begin with the same banks as in a long one: so many tiles per core."""
+    like = (n for n in itertools.count(LONG // 2) if n % BANKS == rounds % BANKS)
+    if in_l1:  # and how many cores begin in the same L1 bank
+        sharing = math.gcd(rounds, GRID[0] * GRID[1])
+        like = (n for n in like if math.gcd(n, GRID[0] * GRID[1]) == sharing)
+    return next(like), next(like)
+
+
+@functools.lru_cache
+def exp_run(tiles, dtype, in_l1):
+    """ns of one program of exp, simulated in full."""
+    dtype = DataFormat[dtype]
+    with tt.create_device(0, arch=ARCH, numerics="off") as device:
+        memory = tt.BufferType.L1 if in_l1 else tt.BufferType.DRAM
+        source, target = (_interleaved(device, tiles, dtype, kind) for kind in (memory, tt.BufferType.DRAM))
+        program, cores = tt.create_program(), grid_range(GRID)
+        for index in (kernels.IN, kernels.OUT):
+            create_circular_buffer(program, cores, index, DOUBLE_BUFFER, dtype)
+        reader = tt.create_kernel(
+            program, kernels.read_pages, cores, tt.ReaderDataMovementConfig(compile_args=[int(not in_l1)])
+        )
+        compute = tt.create_kernel(program, kernels.exponential, cores, tt.ComputeConfig())
+        writer = tt.create_kernel(program, kernels.write_pages, cores, tt.WriterDataMovementConfig())
+        for core, (first, count) in zip(grid_cores(GRID), split_work(tiles, GRID[0] * GRID[1]), strict=True):
+            tt.set_runtime_args(program, reader, core, [source.address, first, count])
+            tt.set_runtime_args(program, compute, core, [count])
+            tt.set_runtime_args(program, writer, core, [target.address, first, count])
+        return run(device, program)
+
+
+def _interleaved(device, tiles, dtype, memory):
+    page = tile_size(dtype)
+    return tt.create_buffer(
+        tt.InterleavedBufferConfig(device=device, size=tiles * page, page_size=page, buffer_type=memory)
+    )
+
+
+# --- matmul
+
+
+def subblock(columns):
+    """(h, w) of an output subblock, the output sharded like A: a row of the output where it fits a register, or one tile."""
+    return (1, columns) if columns <= DST_TILES else (1, 1)
+
+
+def block_depth(height, k, n):
+    """Tiles of K in a block: all, while two blocks of A and B, the output and its fp32 partials fit into L1, else one."""
+    return k if 2 * k * n + 2 * height * k + 3 * height * n <= L1_TILES else 1
+
+
+def matmul_time(m, k, n, count):
+    """ns of (m x k) by (k x n) tiles, m shared out over `count` cores row by row of the grid: bf16, HiFi2.
+
+    The first core reads B from DRAM and multicasts it to the rectangle around all cores; the output
+    stays in L1 as A does: its writes to DRAM would take longer than the measured times of shallow products.
+    """
+    dtype, height = DataFormat.Float16_b, ceil_div(m, count)
+    used = ceil_div(m, height)
+    with tt.create_device(0, arch=ARCH, numerics="off") as device:
+        b = _interleaved(device, k * n, dtype, tt.BufferType.DRAM)
+        program, cores = tt.create_program(), grid_cores(GRID)[:used]
+        box = tt.CoreRange(cores[0], tt.CoreCoord(max(c.x for c in cores), max(c.y for c in cores)))
+        depth = block_depth(height, k, n)
+        _matmul_buffers(program, box, height, k, n, depth, dtype)
+        ready, received = (tt.create_semaphore(program, box, 0) for _ in range(2))
+        _feed_and_multiply(program, cores, (height, k, n), depth)
+        blocks = [depth * n, ready, received, k // depth, height * n]
+        writer = tt.WriterDataMovementConfig(compile_args=blocks)
+        places = [device.worker_core_from_logical_core(core) for core in (box.start_coord, box.end_coord)]
+        corners = [places[1].x, places[1].y, places[0].x, places[0].y]  # of a multicast on NoC 1
+        others = (
+            box.end_coord.x * box.end_coord.y + box.end_coord.x + box.end_coord.y
+        )  # cores of the box but the sender
+        sender = tt.create_kernel(program, kernels.send_b, cores[0], writer)
+        words = [b.address, used - 1, others, *corners]
+        tt.set_runtime_args(program, sender, cores[0], words)
+        if used > 1:
+            receivers = tt.CoreRangeSet([tt.CoreRange(core, core) for core in cores[1:]])
+            receiver = tt.create_kernel(program, kernels.receive_b, receivers, writer)
+            tt.set_runtime_args(program, receiver, receivers, [places[0].x, places[0].y])
+        return run(device, program)
+
+
+def _matmul_buffers(program, box, height, k, n, depth, dtype):
+    blocks = min(k // depth, DOUBLE_BUFFER)
+    for index, tiles in ((CB_IN0, height * k), (CB_IN1, blocks * depth * n)):
+        create_circular_buffer(program, box, index, tiles, dtype)
+    page = tile_size(dtype)
+    config = tt.CircularBufferConfig(
+        height * n * page, {CB_PARTIALS: dtype, CB_OUT: dtype}
+    )  # partials become the output
+    for index in (CB_PARTIALS, CB_OUT):
+        config.set_page_size(index, page)
+    tt.create_circular_buffer(program, box, config)
+
+
+def _feed_and_multiply(program, cores, shape, depth):
+    """The shards of A are there at once; the product, block by block."""
+    height, k, n = shape
+    places, blocks = tt.CoreRangeSet([tt.CoreRange(core, core) for core in cores]), k // depth
+    feeder = tt.ReaderDataMovementConfig(compile_args=[CB_IN0, height * depth, blocks])
+    tt.create_kernel(program, feed, places, feeder)
+    arguments = [1, blocks, height, n, depth, *subblock(n), 1, 1]
+    config = tt.ComputeConfig(math_fidelity=tt.MathFidelity.HiFi2, compile_args=arguments)
+    tt.create_kernel(program, multiply_blocks, places, config)
