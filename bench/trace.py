@@ -1,8 +1,9 @@
 """A loop of small programs, enqueued one by one and replayed as a trace: simulated time per program, and wall clock.
 
 The published Wormhole times of a small program contradict each other: 1571 ns traced in the measurements that the
-architecture file is fitted to (program_dispatch_golden.csv), 1053 ns in the table of reference section 5.7 (2026).
-`PUBLISHED` holds the override that stands for each of them; untraced it takes 2.69 us in both, and 15.2 us of the host.
+architecture file is fitted to (program_dispatch_golden.csv), 1053 ns in the table of
+docs/hardware/dispatch.md#published-dispatch-times (2026). `PUBLISHED` holds the override that stands for each of them;
+untraced it takes 2.69 us in both, and 15.2 us of the host.
 """
 # ruff: noqa: F403, F405
 

@@ -15,7 +15,8 @@ TILE = 32  # rows and columns of a tile
 FORMAT_ERROR = {
     DataFormat.Float16_b: 0.02,
     DataFormat.Bfp8_b: 0.03,
-    # The packer cuts magnitudes to 3 bits and rounds nothing (reference section 8.8, BFP8 -> BFP4 `q >> 4`): an error spread
+    # The packer cuts magnitudes to 3 bits and rounds nothing (docs/hardware/numerics.md#packer-conversions, BFP8 ->
+    # BFP4 `q >> 4`): an error spread
     # over one step has the norm step / sqrt(3), where rounding would have half of it.  A step is 1/8 to 1/4 of the largest
     # of 16 datums, 1.77 standard deviations of normal ones: 0.25 of the norm at most.
     DataFormat.Bfp4_b: 0.25,

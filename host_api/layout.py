@@ -1,6 +1,6 @@
 """Layouts of matrices in host memory: row-major, and the two orders of a matrix cut into tiles.
 
-A tile is 32x32, its four 16x16 faces lie one after the other (reference section 1.14).
+A tile is 32x32, its four 16x16 faces lie one after the other (docs/hardware/host_api.md#profiler-tile-layouts-and-ttnn-names).
 """
 
 from enum import IntEnum

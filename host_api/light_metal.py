@@ -33,7 +33,7 @@ SHOWN_DIFFERENCES = 8
 SWITCH = "TENSIM_LIGHT_METAL"
 TAKING_AWAY = ("BufferDeallocateCommand", "BufferDeleteCommand", "ProgramDeleteCommand")
 UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
-# Environment variables of tt-metal's replay (reference section 3.9)
+# Environment variables of tt-metal's replay (docs/hardware/light_metal.md#replay-step-by-step)
 SHOW_READS, DISABLE_CHECKING = "TT_LIGHT_METAL_SHOW_READS", "TT_LIGHT_METAL_DISABLE_CHECKING"
 
 
@@ -88,8 +88,9 @@ class Capture:
     def _observe(self, record, result):
         """One record of the workload.
 
-        While a queue records a metal trace, its programs go into the trace only (reference section 3.7); the trace is put
-        into the file whole, and loaded where its capture ended.
+        While a queue records a metal trace, its programs go into the trace only
+        (docs/hardware/light_metal.md#which-calls-are-recorded); the trace is put into the file whole, and loaded where its
+        capture ended.
         """
         host, queue = self.system.host, (getattr(record, "device", None), getattr(record, "queue", None))
         if isinstance(record, c.BeginTraceCapture):

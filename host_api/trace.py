@@ -1,7 +1,8 @@
 """Metal traces: programs of a queue recorded once and replayed by one host call.
 
-Errors and limits are those of the trace API of tt-metal (reference sections 1.9 and 4.5): only enqueues of programs that
-ran on the device before can be captured; arguments, addresses and circular buffers are those of the capture.
+Errors and limits are those of the trace API of tt-metal (docs/hardware/host_api.md#trace-api and
+docs/hardware/metal_trace.md#constraints): only enqueues of programs that ran on the device before can be captured;
+arguments, addresses and circular buffers are those of the capture.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Which chip a device spec of the command line means (runtime reference section 5.3)."""
+"""Which chip a device spec of the command line means (docs/hardware/runtime.md#device-specs)."""
 
 import contextlib
 

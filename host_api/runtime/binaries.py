@@ -1,4 +1,5 @@
-"""Binaries: programs with described inputs and outputs, bound to devices and submitted (runtime reference section 5.9).
+"""Binaries: programs with described inputs and outputs, bound to devices and submitted
+(docs/hardware/runtime.md#binaries-and-submit).
 
 A program has variants: what builds its kernels for a chip, or a numpy function with its time for the host and for chips
 opened with `timing=functional`.  Binding chooses one per device.

@@ -1,4 +1,4 @@
-"""`to_layout` and its kin: plans of `tensim.runtime.planner` carried out (runtime reference section 5.7).
+"""`to_layout` and its kin: plans of `tensim.runtime.planner` carried out (docs/hardware/runtime.md#layout-conversion).
 
 Steps of the host charge the host timeline with their modelled time; uploads and downloads are buffer writes and reads;
 steps of a device are commands that take their modelled time and then change the bytes.

@@ -1,4 +1,5 @@
-"""Counters by name (runtime reference sections 2.5 and 5.11): `sim.<unit>.<event>[.chip.<sel>][.core.<sel>]`, `host.<event>`.
+"""Counters by name (docs/hardware/runtime.md#names-of-hardware-counters-in-xtc and docs/hardware/runtime.md#evaluate):
+`sim.<unit>.<event>[.chip.<sel>][.core.<sel>]`, `host.<event>`.
 
 A unit has one raw value per place and chip; the place is what `core` selects:
 

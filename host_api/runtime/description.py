@@ -1,4 +1,6 @@
-"""What a system is, as plain data, and whether a binary fits it (runtime reference sections 1.5, 5.3 and 5.9).
+"""What a system is, as plain data, and whether a binary fits it
+(docs/hardware/runtime.md#what-binaries-and-systems-say-of-themselves and docs/hardware/runtime.md#device-specs and
+docs/hardware/runtime.md#binaries-and-submit).
 
 describe(system)  {"chips": [...], "links": [...], "capabilities": {...}}, ready for JSON
 check(binary, target, mode)  CompatReport

@@ -1,4 +1,4 @@
-"""Devices: the host, simulated accelerators, embedded targets, and meshes of accelerators (runtime reference section 5.4)."""
+"""Devices: the host, simulated accelerators, embedded targets, and meshes of accelerators (docs/hardware/runtime.md#devices)."""
 
 import contextlib
 import json
@@ -23,7 +23,12 @@ from tensim.sim.host.executor import new_id
 from tensim.types import BufferType
 
 TOP_HOLDERS = 5  # named when memory runs out
-FLOPS_PER_CYCLE = {"LoFi": 4096, "HiFi2": 2048, "HiFi3": 4096 / 3, "HiFi4": 1024}  # per core, hardware reference 7.1
+FLOPS_PER_CYCLE = {
+    "LoFi": 4096,
+    "HiFi2": 2048,
+    "HiFi3": 4096 / 3,
+    "HiFi4": 1024,
+}  # per core, docs/hardware/tensix.md#matmul-limits
 
 
 class Device:
@@ -159,7 +164,7 @@ class SimAccelerator(Device):
         return Capabilities()
 
     def peak_flops(self, dtype, fidelity="HiFi4"):
-        """Floating-point operations a second of all worker cores together (hardware reference section 7.1)."""
+        """Floating-point operations a second of all worker cores together (docs/hardware/tensix.md#matmul-limits)."""
         if fidelity not in FLOPS_PER_CYCLE:
             raise UsageError(f"there is no fidelity {fidelity!r}", hint=", ".join(FLOPS_PER_CYCLE))
         columns, rows = self.arch.grid

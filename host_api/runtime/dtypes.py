@@ -17,7 +17,7 @@ import numpy as np
 from tensim.runtime.errors import LayoutUnsupported
 from tensim.sim.cores.numerics.data_format import DataFormat
 
-BLOCK = 16  # datums that share one exponent (timing reference section 8.1)
+BLOCK = 16  # datums that share one exponent (docs/hardware/numerics.md#formats-and-storage)
 EXPONENT_ALIGNMENT = 16  # bytes to which the exponents of a tile are padded (the same)
 
 
@@ -71,7 +71,7 @@ class DType(Enum):
 
 
 _NATIVE = {dtype.numpy: dtype for dtype in DType if dtype.has_rows}
-# What a host array of a foreign type becomes (runtime reference section 1.2, createOwnedHostTensor).
+# What a host array of a foreign type becomes (docs/hardware/runtime.md#features-of-tt-mlir, createOwnedHostTensor).
 ALIASES = {
     np.dtype(np.float64): DType.F32,
     np.dtype(np.int64): DType.I32,

@@ -1,4 +1,5 @@
-"""`evaluate`: repeated, validated measurements of a program, times and counters together (runtime reference 5.11 and 2.3).
+"""`evaluate`: repeated, validated measurements of a program, times and counters together (docs/hardware/runtime.md#evaluate
+and docs/hardware/runtime.md#how-xtc-measures).
 
     setup: inputs made, converted and uploaded as far as `include` leaves it out of a call
     validation: one call against numpy; nothing is timed when it fails

@@ -3,7 +3,8 @@
     logical shape --padded_shape--> whole pages --pages--> page order --distribution--> banks
 
 A page is a tile, or a row of the tensor (of a shard's width, if sharded).  Pages are numbered row-major over the tensor;
-`buffer_config` says how `create_buffer` spreads them (tensor-sharding rules of tt-metal; runtime reference section 5.6).
+`buffer_config` says how `create_buffer` spreads them (tensor-sharding rules of tt-metal;
+docs/hardware/runtime.md#layouts-and-tensors).
 """
 
 import math

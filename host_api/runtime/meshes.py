@@ -1,4 +1,4 @@
-"""Meshes of chips and tensors spread over them (runtime reference section 5.10)."""
+"""Meshes of chips and tensors spread over them (docs/hardware/runtime.md#transfers-and-meshes)."""
 
 import math
 from dataclasses import dataclass, replace

@@ -22,7 +22,7 @@ _CONVERTIBLE = frozenset({DType.BF16, DType.F32, DType.U32, DType.U16, DType.I32
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a device converts by itself (runtime reference section 1.3).
+    """What a device converts by itself (docs/hardware/runtime.md#where-tolayout-runs-its-steps).
 
     `dtypes`: stored types it can tilize, untilize and pad; `cast_dtypes`: types it can cast between (block floats by the
     packer, though no tilize takes them); `tiles`: tile shapes its conversions know.

@@ -1,4 +1,7 @@
-"""`System.profile`: what happened in a block of code, by family, filtered (runtime reference section 5.12)."""
+"""`System.profile`: what happened in a block of code, by family, filtered.
+
+Source: docs/hardware/runtime.md#hooks-timeline-recordings-and-command-line.
+"""
 
 import contextlib
 import fnmatch

@@ -1,4 +1,7 @@
-"""Queues of a device: in order within, unordered among each other except through events (runtime reference section 5.8)."""
+"""Queues of a device: in order within, unordered among each other except through events.
+
+Source: docs/hardware/runtime.md#events-queues-affinity.
+"""
 
 from collections import deque
 

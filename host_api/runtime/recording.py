@@ -1,4 +1,5 @@
-"""Recording: what a system does, in a Light Metal file (runtime reference section 5.12); `replay` carries it out again.
+"""Recording: what a system does, in a Light Metal file
+(docs/hardware/runtime.md#hooks-timeline-recordings-and-command-line); `replay` carries it out again.
 
 A recording is the Light Metal capture of all devices of a system in one stream, with its chips and links, and with the
 timeline: which command each of its spans stands for.

@@ -1,4 +1,7 @@
-"""Replay of a recording: the same commands on the same or on other chips, some programs replaced (runtime reference 5.12)."""
+"""Replay of a recording: the same commands on the same or on other chips, some programs replaced.
+
+Source: docs/hardware/runtime.md#hooks-timeline-recordings-and-command-line.
+"""
 
 import json
 from dataclasses import replace

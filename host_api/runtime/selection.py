@@ -1,4 +1,4 @@
-"""Which declared device each spec gets, and why not the others (runtime reference section 5.3, after IREE's select).
+"""Which declared device each spec gets, and why not the others (docs/hardware/runtime.md#device-specs, after IREE's select).
 
 The terms of a device are tried in order and the first viable one wins; what stands after it has no influence. An index
 counts the devices that *match* in scheme and arch, `#n` counts all; so neither params nor the program that is to run change

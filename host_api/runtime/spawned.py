@@ -1,4 +1,4 @@
-"""A second host core: a generator with simulated time as its clock (runtime reference section 5.1)."""
+"""A second host core: a generator with simulated time as its clock (docs/hardware/runtime.md#time)."""
 
 from tensim.runtime.sync import Event, events_of, host_event
 from tensim.sim.engine.environment import FS_PER_NS

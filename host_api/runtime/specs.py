@@ -289,7 +289,7 @@ def _value(reader, read, expected):
         reader.fail(expected, at=start)
 
 
-# A board is the mesh of its chips: n150 has one Wormhole, n300 two (runtime reference section 5.3), a T3000 four n300.
+# A board is the mesh of its chips: n150 has one Wormhole, n300 two (docs/hardware/runtime.md#device-specs), a T3000 four n300.
 _ALIASES = {
     "local": Target("host", "local"),
     "n150": Target("sim", "wormhole_b0", params=(("mesh", (1, 1)),)),

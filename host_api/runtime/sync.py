@@ -1,4 +1,5 @@
-"""Events and timelines: what commands signal, and what commands and the host wait for (runtime reference section 5.8).
+"""Events and timelines: what commands signal, and what commands and the host wait for
+(docs/hardware/runtime.md#events-queues-affinity).
 
 An `Event` stands for a tt-metal event that a queue records behind a command, or that the host signals.  Every queue
 counts its commands; an event carries a vector clock of those counts, so whether one command is ordered before another is

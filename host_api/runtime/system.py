@@ -1,4 +1,4 @@
-"""The system: declared devices, one simulated clock, one imperative host timeline (runtime reference sections 5.1-5.3)."""
+"""The system: declared devices, one simulated clock, one imperative host timeline (docs/hardware/runtime.md#time)."""
 
 import contextlib
 import hashlib

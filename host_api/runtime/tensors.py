@@ -1,4 +1,4 @@
-"""Tensors: a description, a layout, and the memory that holds the bytes (runtime reference section 5.6)."""
+"""Tensors: a description, a layout, and the memory that holds the bytes (docs/hardware/runtime.md#layouts-and-tensors)."""
 
 from collections import deque
 

@@ -1,4 +1,4 @@
-"""Tensors from chip to chip (runtime reference section 5.10): `transfer` and `pin`."""
+"""Tensors from chip to chip (docs/hardware/runtime.md#transfers-and-meshes): `transfer` and `pin`."""
 
 from tensim.runtime.conversion import to_layout
 from tensim.runtime.errors import AffinityConflict, EmbeddedTransfer

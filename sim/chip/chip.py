@@ -38,8 +38,8 @@ CHUNKS_PER_SLAB = 64
 CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one per cycle of a hop
 LOG_ENTRIES = 1 << 18
 N_SEMAPHORES = 16
-SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (reference section 1.6)
-MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
+SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (docs/hardware/host_api.md#semaphores)
+MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (docs/hardware/host_api.md#runtime-arguments)
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 DEFAULT_MAX_CYCLES = 20_000_000_000
 TILE_ROWS = 32
@@ -54,7 +54,7 @@ COST_WORDS = {
     ctx.COST_MUL_USE: "riscv.mul_use",
     ctx.FETCH_MISS: "riscv.fetch_miss",
 }
-ICACHE_LINE = 16  # bytes: one read of L1 (reference section 4.4)
+ICACHE_LINE = 16  # bytes: one read of L1 (docs/hardware/riscv.md#instruction-fetch)
 CB_TABLE_BYTES = 32 * ctx.CB_WORDS * 8  # rows of a core's circular buffers
 # What a thread starts without
 THREAD_COUNTERS = (

@@ -1,4 +1,7 @@
-"""Barriers: what of a thread's transfers is still under way, and going on when it is back (reference section 2.6)."""
+"""Barriers: what of a thread's transfers is still under way, and going on when it is back.
+
+Source: docs/hardware/kernel_api.md#barriers.
+"""
 
 from tensim.sim.cores.niu.transfer_checks import forget_open_reads, valid_noc
 from tensim.sim.cores.operations import Barrier

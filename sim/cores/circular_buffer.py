@@ -1,4 +1,4 @@
-"""Circular buffers: the page counters that couple data movement and compute (reference section 2.2)."""
+"""Circular buffers: the page counters that couple data movement and compute (docs/hardware/kernel_api.md#circular-buffer-calls)."""
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault

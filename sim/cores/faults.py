@@ -79,7 +79,7 @@ MESSAGES = {
     "NoC 1 from large to small; this is NoC {b}",
     Fault.PAGE_SIZE: "circular buffer {a}: a page of {b} bytes does not hold a tile of {c} bytes",
     Fault.FORMAT_PAIR: "operands of formats {a} and {b}: the matrix unit takes two with 8-bit exponents, two with 5-bit "
-    "exponents or two integers (reference section 8.5)",
+    "exponents or two integers (docs/hardware/numerics.md#products)",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
 SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION}

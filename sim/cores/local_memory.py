@@ -1,4 +1,5 @@
-"""Loads and stores of a RISC-V core in its own L1: when the core goes on, when the data are there (reference section 4).
+"""Loads and stores of a RISC-V core in its own L1: when the core goes on, when the data are there
+(docs/hardware/riscv.md#baby-risc-v-cores).
 
 Cores are in order and issue one instruction a cycle.  A load blocks the instruction that uses its value, not the core: up
 to four are under way.  Stores wait in a queue of four entries for the core's port into L1, which a narrow store blocks for
@@ -18,7 +19,10 @@ from tensim.sim.engine.state import cores_of, threads_of
 
 FIRST_COMPUTE_SLOT, FIRST_OF_SECOND_PORT = 2, 3  # thread slots: BRISC, NCRISC, TRISC0, TRISC1, TRISC2
 FRACTION = 1024  # of a cycle: unit of the time that stores take
-MERGE_BLOCK, MERGE_DISTANCE = 16, 4  # bytes: stores to one block, starting this near, are one (reference section 4.1)
+MERGE_BLOCK, MERGE_DISTANCE = (
+    16,
+    4,
+)  # bytes: stores to one block, starting this near, are one (docs/hardware/riscv.md#pipeline)
 
 
 @compiled()
@@ -87,7 +91,7 @@ def store_local(m, thread, now):
 def load_local(m, thread, now):
     """A load, its value zero extended; returns the cycle of the core's next instruction, or -1 after a fault.
 
-    Loads that take as long as those of L1 come four in the time of one less a cycle (reference section 4.2).
+    Loads that take as long as those of L1 come four in the time of one less a cycle (docs/hardware/riscv.md#load-latency).
     """
     t = threads_of(m)[thread]
     address, size = argument(t, 0), argument(t, 1)

@@ -1,11 +1,11 @@
 """Arithmetic instructions of the vector unit on one lane: the multiply-add and the look-up tables built on it.
 
-A lane is a float32 word (an integer of 32 bits).  The multiply-add is that of reference section 8.9: only partly fused, as
-the product is cut to the grid of the addend before both are added and rounded once.  SFPADD, SFPMUL and their immediate
-forms are the same with a factor or an addend of one or zero.  SFPLUT and SFPLUTFP32 evaluate a x |v| + c with the
-coefficients of the piece that |v| falls into; section 8.9 says that they use this multiply-add.  Limits of the pieces and
-formats of the coefficients are those of the vendor's public instruction descriptions, which the reference does not repeat;
-no golden case shows them.
+A lane is a float32 word (an integer of 32 bits).  The multiply-add is that of docs/hardware/numerics.md#vector-unit: only
+partly fused, as the product is cut to the grid of the addend before both are added and rounded once.  SFPADD, SFPMUL and
+their immediate forms are the same with a factor or an addend of one or zero.  SFPLUT and SFPLUTFP32 evaluate a x |v| + c
+with the coefficients of the piece that |v| falls into; section 8.9 says that they use this multiply-add.  Limits of the
+pieces and formats of the coefficients are those of the vendor's public instruction descriptions, which the reference does
+not repeat; no golden case shows them.
 """
 
 from tensim.sim.engine.compiled import compiled

@@ -124,7 +124,7 @@ def issue_of(m, t):
     """RISC-V cycles and instructions pushed for the posted operation of a compute thread.
 
     (cycles before its first tile or instruction begins, cycles after that, instructions).  Single instructions are pushed
-    one a cycle (reference section 4.3).
+    one a cycle (docs/hardware/riscv.md#stores).
     """
     op = t.operation
     if op == PACK:
@@ -144,7 +144,7 @@ def issue_of(m, t):
 def issue(m, index, time, cycles):
     """Cycle at which the coprocessor can begin the posted operation of a compute thread, the one before it ending at `time`.
 
-    The RISC-V core runs ahead of the coprocessor as far as its instruction FIFO holds the calls (reference section 6.1):
+    The RISC-V core runs ahead of the coprocessor as far as its instruction FIFO holds the calls (docs/hardware/tensix.md#frontend):
     its own clock is `issued`; it waits only for room in the FIFO.  What it takes longer than the coprocessor is the
     issue time of the thread.
     """

@@ -13,8 +13,8 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
   of other banks and costs nothing.
 Writes whose flits come mixed with those of other writes open a row with every burst.  In front of it the endpoint accepts
-one read request per NoC every `request_cycles`.  A lone access costs what is measured (reference section 3.2).  Times
-inside are 1/256 cycles.
+one read request per NoC every `request_cycles`.  A lone access costs what is measured
+(docs/hardware/dram.md#bandwidth-and-latency).  Times inside are 1/256 cycles.
 """
 
 import numpy as np

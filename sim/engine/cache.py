@@ -1,7 +1,7 @@
 """Where compiled code is kept between processes.
 
 numba does not notice that a function called by a cached function has changed, so the cache directory's name holds a
-hash of every source file that can hold compiled code (`COMPILED_PACKAGES`) and of the versions below them: a change
+hash of every source file that can hold compiled code (`COMPILED`) and of the versions below them: a change
 anywhere there starts a fresh cache.
 """
 
@@ -15,26 +15,27 @@ from pathlib import Path
 import numba
 import numpy
 
-# Packages with compiled functions, and constants that numba freezes into them; the others are plain Python
-COMPILED_PACKAGES = (
-    "sim.engine",
-    "sim.chip",
-    "sim.cores",
-    "sim.noc",
-    "sim.dram",
-    "traces.flatbuffers",
-    "traces.light_metal",
-)
+# Packages and modules with compiled functions, and constants that numba freezes into them; the others are plain Python
+COMPILED = (
+    "sim.engine sim.chip sim.cores sim.noc sim.dram traces.flatbuffers traces.light_metal.content traces.light_metal.rules"
+).split()
+
+
+def _sources(name):
+    """[(name, path)] of the source files of a package, or of a module."""
+    spec = find_spec(f"tensim.{name}")
+    if spec.submodule_search_locations is None:
+        return [(name, Path(spec.origin))]
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    return [(f"{name}/{path.relative_to(folder)}", path) for path in sorted(folder.rglob("*.py"))]
 
 
 def source_digest():
     """Hash of all sources of compiled code and of numba, numpy, Python and processor (hex, 16 digits)."""
     digest = hashlib.sha256()
-    for package in COMPILED_PACKAGES:
-        folder = Path(next(iter(find_spec(f"tensim.{package}").submodule_search_locations)))
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(f"{package}/{path.relative_to(folder)}".encode())
-            digest.update(path.read_bytes())
+    for name, path in (source for part in COMPILED for source in _sources(part)):
+        digest.update(name.encode())
+        digest.update(path.read_bytes())
     versions = (numba.__version__, numpy.__version__, sys.version, platform.machine(), platform.processor())
     digest.update(repr(versions).encode())
     return digest.hexdigest()[:16]

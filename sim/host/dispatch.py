@@ -1,11 +1,11 @@
 """Command queues of a device: what the prefetcher and the dispatcher do, as SimPy processes.
 
-One process per hardware queue takes commands in order, not before the host issued them.  A program's
-configuration (runtime arguments, circular buffers, semaphores, binaries) is written while earlier programs
-still run, as far as the ring of configuration memory and the launch ring reach; its go signal waits until its
-sub-device is idle (reference sections 5.5 and 5.6).  Costs come from the `dispatch:` and `pcie:` sections of
-the architecture, calibrated on the published times per program (section 5.7) and bandwidths through the
-queues (section 5.8).
+One process per hardware queue takes commands in order, not before the host issued them.  A program's configuration (runtime
+arguments, circular buffers, semaphores, binaries) is written while earlier programs still run, as far as the ring of
+configuration memory and the launch ring reach; its go signal waits until its sub-device is idle
+(docs/hardware/dispatch.md#program-dispatch-order and docs/hardware/dispatch.md#worker-side).  Costs come from the
+`dispatch:` and `pcie:` sections of the architecture, calibrated on the published times per program (section 5.7) and
+bandwidths through the queues (section 5.8).
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Costs:
         """Time from the go signal to the first instruction of a kernel.
 
         Workers set up the circular buffers; those of Wormhole and Grayskull also copy the NCRISC's binary into its own
-        instruction memory, beside the rest of the start (reference section 5.6).
+        instruction memory, beside the rest of the start (docs/hardware/dispatch.md#worker-side).
         """
         copy = cost.ncrisc_bytes / 1024 * self._ns["ncrisc_copy_kib_ns"] - self._ns["ncrisc_copy_hidden_ns"]
         return self["go"] + round((max(copy, 0) + cost.circular_buffers * self._ns["cb_setup_ns"]) * FS_PER_NS)
@@ -136,7 +136,7 @@ class CommandQueue(Queue):
         """Move bytes between host and chip in pieces of one command, sharing the links with other queues and chips.
 
         A chip without PCIe is reached over the ethernet of one that has it, where the dispatch kernels relay: a piece
-        goes over its second link while the next is on the first (their buffer holds two, reference section 5.3).
+        goes over its second link while the next is on the first (their buffer holds two, docs/hardware/dispatch.md#dispatch-sizes).
         """
         piece, device = self.device.arch["dispatch.max_command_bytes"], self.device
         hops = (device.down if write else device.up).hops
@@ -187,7 +187,7 @@ class CommandQueue(Queue):
         self._spawn(self._go(bound, self.serving, before, done))
 
     def run_trace(self, programs, sub_devices):
-        """Run bound programs from a trace buffer (reference section 4.4).
+        """Run bound programs from a trace buffer (docs/hardware/metal_trace.md#replay-sequence).
 
         The workers of its sub-devices reset their launch rings and acknowledge, while the prefetcher already turns to the
         trace buffer; behind the last program the ring of configuration memory counts as full.

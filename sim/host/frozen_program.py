@@ -1,8 +1,8 @@
 """Programs frozen at their enqueue, and traces of them: plain data, fit to be stored and loaded elsewhere.
 
-A live enqueue freezes a program and hands it to its queue; a trace keeps the frozen programs and hands the same
-objects to a queue at every replay (reference sections 4.1 and 4.2).  Cores are logical (x, y); addresses and sizes are
-bytes.
+A live enqueue freezes a program and hands it to its queue; a trace keeps the frozen programs and hands the same objects to
+a queue at every replay (docs/hardware/metal_trace.md#what-a-trace-is and docs/hardware/metal_trace.md#capture-sequence).
+Cores are logical (x, y); addresses and sizes are bytes.
 """
 
 from dataclasses import dataclass
@@ -87,7 +87,10 @@ class TracedProgram:
 
 @dataclass(frozen=True)
 class SubDeviceCounters:
-    """What a replay does on one sub-device: done messages it brings, and go signals by kind (reference section 4.2)."""
+    """What a replay does on one sub-device: done messages it brings, and go signals by kind.
+
+    Source: docs/hardware/metal_trace.md#capture-sequence.
+    """
 
     sub_device: int
     num_completion_worker_cores: int
@@ -143,7 +146,8 @@ def count(programs, workers):
 def program_stream_bytes(cost, arch):
     """Bytes of one program in the stream, from what the dispatcher writes for it (`ProgramCost`).
 
-    The commands are those of reference section 5.5; binaries stay where they are and cost a sub-command each.
+    The commands are those of docs/hardware/dispatch.md#program-dispatch-order; binaries stay where they are and cost a
+    sub-command each.
     """
     command, sub_command = arch["dispatch.command_bytes"], arch["dispatch.sub_command_bytes"]
     largest, alignment = arch["dispatch.max_packed_writes"], arch.l1_alignment
@@ -172,7 +176,7 @@ def stream_bytes(costs, arch):
 
 def page_size(n_bytes, arch):
     """Page size of a trace buffer: the power of two that pads least to whole rows of pages over the DRAM banks, the
-    largest of equal ones (reference section 4.2).
+    largest of equal ones (docs/hardware/metal_trace.md#capture-sequence).
     """
     size, best = arch["dispatch.trace_page_min_bytes"], None
     while size <= arch["dispatch.trace_page_max_bytes"]:

@@ -1,4 +1,4 @@
-"""Metal traces on a device: capturing, keeping, replaying and releasing them (reference section 4).
+"""Metal traces on a device: capturing, keeping, replaying and releasing them (docs/hardware/metal_trace.md#metal-trace).
 
 The functions named like commands are handlers of the executor: they take it and a record.
 """
@@ -204,7 +204,7 @@ def _circular_buffer_regions(device, descriptor):
 
 def _warn_of_overlaps(device, number, trace):
     """Warn of every live buffer in memory that the trace uses, unless it is one of the trace's own: a replay overwrites
-    it, or what it holds spoils the replay (reference section 4.5).
+    it, or what it holds spoils the replay (docs/hardware/metal_trace.md#constraints).
     """
     free = [region for region, buffer in trace.regions if buffer is None or not buffer.allocated]
     for buffer in device.buffers.values():

@@ -17,9 +17,9 @@ from tensim.sim.host.frozen_program import (
     compile_kernel,
 )
 
-N_CIRCULAR_BUFFERS = 32  # per core (reference section 1.5)
-N_SEMAPHORES = 16  # per core (reference section 1.6)
-MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (reference section 1.7)
+N_CIRCULAR_BUFFERS = 32  # per core (docs/hardware/host_api.md#circular-buffers)
+N_SEMAPHORES = 16  # per core (docs/hardware/host_api.md#semaphores)
+MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (docs/hardware/host_api.md#runtime-arguments)
 FIDELITIES = (0, 2, 3, 4)  # LoFi, HiFi2, HiFi3, HiFi4
 DATA_FORMATS = frozenset(int(code) for code in DataFormat if code != DataFormat.Invalid)
 DEDICATED_NOC = 0

@@ -2,7 +2,7 @@
 
 Places are names: "host", "chip0", "chip1", ...  A `Link` is one direction between two places; its lanes are contended
 SimPy resources.  A transfer goes store-and-forward: each hop holds one lane for bytes / bandwidth + latency (runtimes
-reference, sections 5.5 and 5.10), in whole femtoseconds.
+docs/hardware/runtime.md#links-and-routes and docs/hardware/runtime.md#transfers-and-meshes), in whole femtoseconds.
 """
 
 import heapq
@@ -22,7 +22,7 @@ HOST = "host"
 KINDS = ("noc", "eth", "pcie", "host")
 CHIP_TO_CHIP = ("noc", "eth")
 ROUTING_BYTES = 4096  # routes are static, as the chips' routing tables are: the fastest for a packet of the fabric
-MAX_CHIPS = 32  # of one system (runtimes reference, section 3.6)
+MAX_CHIPS = 32  # of one system (docs/hardware/runtime.md#topology-in-iree)
 # A T3000 as tt-metal's cluster description numbers it: chips 0 to 3 are on PCIe, chip c + 4 is on the card of chip c.
 T3000_MESH = (("chip4", "chip0", "chip3", "chip7"), ("chip5", "chip1", "chip2", "chip6"))
 
@@ -298,7 +298,7 @@ def _single(parameters):
 
 
 def _n300(parameters):
-    """A card of two chips, the first on PCIe (runtimes reference, section 4)."""
+    """A card of two chips, the first on PCIe (docs/hardware/runtime.md#tt-metal-and-boards)."""
     return _cards(["chip0"], parameters) + _ethernet([("chip0", "chip1")], parameters)
 
 

@@ -1,8 +1,9 @@
 """Multicasts in the packet model: one packet to every worker of a rectangle, along the tree of the unicast routes.
 
-Data leave when every link of the tree is free of what was claimed before, and no unicast packet gets through a link of
-the tree while they pass; VCs of broadcasts are their own (reference section 2.4).  An unlinked multicast first reserves
-its path, 8 cycles per hop each way, and holds the sender's NIU until its tail has left (law of reference section 2.5).
+Data leave when every link of the tree is free of what was claimed before, and no unicast packet gets through a link of the
+tree while they pass; VCs of broadcasts are their own (docs/hardware/noc.md#virtual-channels-and-arbitration).  An unlinked
+multicast first reserves its path, 8 cycles per hop each way, and holds the sender's NIU until its tail has left (law of
+docs/hardware/noc.md#multicast).
 """
 
 import numpy as np

@@ -3,11 +3,11 @@
 The head of a packet takes the links of its route in the order in which heads arrive.  At each link it claims the virtual
 channel (VC) of its class, which is request or response times the dateline bit, and waits in that VC's queue, first come,
 first served, while another packet holds it.  The dateline bit is set behind the wrap of the ring and cleared by the turn,
-which keeps the tori free of deadlock (reference section 2.4).  There are two classes of requests and one of responses, each
-with two VCs: a request keeps to the one that its static VC number (0 to 3: class and VC of it) names, responses and dynamic
-requests take whichever is free behind their source, whose NIU sends one packet of a class at a time; an ejection link lends
-both to every response, and its VCs share it flit by flit.  What a tile sends to itself goes by its own router alone, like
-everything else: into it and out of it in turn with the others of its class.
+which keeps the tori free of deadlock (docs/hardware/noc.md#virtual-channels-and-arbitration).  There are two classes of
+requests and one of responses, each with two VCs: a request keeps to the one that its static VC number (0 to 3: class and VC
+of it) names, responses and dynamic requests take whichever is free behind their source, whose NIU sends one packet of a
+class at a time; an ejection link lends both to every response, and its VCs share it flit by flit.  What a tile sends to
+itself goes by its own router alone, like everything else: into it and out of it in turn with the others of its class.
 
 A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for

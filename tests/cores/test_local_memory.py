@@ -1,4 +1,7 @@
-"""Loads and stores in L1: queues of the core, ports that cores share (reference sections 4.1 to 4.3 and 5)."""
+"""Loads and stores in L1: queues of the core, ports that cores share.
+
+Source: docs/hardware/riscv.md#pipeline and docs/hardware/riscv.md#stores and docs/hardware/l1.md#l1.
+"""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The vector unit's multiply-add and look-up tables against fractions (reference section 8.9)."""
+"""The vector unit's multiply-add and look-up tables against fractions (docs/hardware/numerics.md#vector-unit)."""
 
 from fractions import Fraction
 from math import floor

@@ -37,7 +37,7 @@ def test_lone_read_costs_the_measured_latency(name, latency):
     ],
 )
 def test_sustained_rate_of_one_channel(name, is_write, measured):
-    """Bytes per cycle of back-to-back 8 KiB accesses against silicon (reference section 3.2), within 4 %."""
+    """Bytes per cycle of back-to-back 8 KiB accesses against silicon (docs/hardware/dram.md#bandwidth-and-latency), within 4 %."""
     channel = Channel(name)
     for i in range(2048):
         channel.access(8192 * i, 8192, 0, is_write)
@@ -55,7 +55,7 @@ def test_who_acknowledges_a_write(name):
 
 
 def test_small_writes_cost_a_read_modify_write():
-    """64 B writes take 65 cycles of a Wormhole channel (reference section 3.2)."""
+    """64 B writes take 65 cycles of a Wormhole channel (docs/hardware/dram.md#bandwidth-and-latency)."""
     channel = Channel()
     times = [channel.access(64 * i, 64, 0, True) for i in range(21)]
     assert times[-1] - times[0] >= 20 * 65

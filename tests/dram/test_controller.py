@@ -81,7 +81,10 @@ def test_the_checker_finds_what_is_wrong():
     [("wormhole_b0", 0, 22.25), ("wormhole_b0", 1, 21.95), ("blackhole", 0, 62.54), ("blackhole", 1, 63.2)],
 )
 def test_sustained_rate_of_a_channel(name, is_write, measured):
-    """GB/s: 22.2-22.3 and 21.9-22.0 on Wormhole, 46.3 and 46.8 B/cycle on Blackhole (reference section 3.2)."""
+    """GB/s: 22.2-22.3 and 21.9-22.0 on Wormhole, 46.3 and 46.8 B/cycle on Blackhole.
+
+    Source: docs/hardware/dram.md#bandwidth-and-latency.
+    """
     assert Run(name, stream(60_000, is_write), log=0).gb_per_s == pytest.approx(measured, rel=0.02)
 
 

@@ -44,7 +44,7 @@ def run(topology, *transfers):
     return topology.env.now / FS_PER_US
 
 
-# --- golden schedules (runtimes reference, section 7.1): links of 1 B/ns, 1000 B per microsecond
+# --- golden schedules (docs/hardware/runtime.md#golden-schedules): links of 1 B/ns, 1000 B per microsecond
 
 
 def test_g10_uploads_share_a_direction_and_downloads_have_their_own():

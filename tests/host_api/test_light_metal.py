@@ -1,6 +1,6 @@
 """Light Metal: what is captured replays to the cycle and the bit.
 
-The workloads are those of tt-metal's Light Metal tests (reference section 6.2) as programs of our own.
+The workloads are those of tt-metal's Light Metal tests (docs/hardware/upstream_tests.md#light-metal-tests) as programs of our own.
 """
 
 # ruff: noqa: F403, F405

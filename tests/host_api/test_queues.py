@@ -82,7 +82,10 @@ def test_runs_are_reproducible(fake):
 
 @pytest.mark.parametrize("cycles, expected", [(0, 2.58), (1000, 2.58), (3000, 3.87), (5000, 5.91), (10_000, 10.98)])
 def test_period_of_small_programs_follows_kernel_length(device, cycles, expected):
-    """Published times of one data-movement kernel of 256 B (reference section 5.7), in microseconds."""
+    """Published times of one data-movement kernel of 256 B.
+
+    Source: docs/hardware/dispatch.md#published-dispatch-times., in microseconds.
+    """
     program, queue = program_of(cycles), device.command_queue()
     device.system.host.costs["enqueue_program_ns"] = 0  # the commands are there already
     for _ in range(20):

@@ -623,7 +623,7 @@ def test_traces_on_two_queues_do_not_run_at_once(device):
 
 
 def test_input_and_output_on_one_queue_and_traces_on_the_other(device):
-    """Reference section 4.7: events order the queues; the trace copies its input to its output."""
+    """docs/hardware/metal_trace.md#traces-and-several-queues: events order the queues; the trace copies its input to its output."""
     source, target = dram_buffer(device), dram_buffer(device)
 
     def copy(chip):
@@ -710,7 +710,7 @@ def test_replays_take_equal_time(device):
 
 
 def test_long_kernels_are_not_faster_in_a_trace(device):
-    """Published: 10,000 cycles take 10.98 us per program (reference section 5.7)."""
+    """Published: 10,000 cycles take 10.98 us per program (docs/hardware/dispatch.md#published-dispatch-times)."""
     trace = traced(device, *[program_of(10_000)] * 20)
     device.chip.started.clear()
     tt.replay_trace(device, 0, trace, blocking=True)
@@ -719,7 +719,10 @@ def test_long_kernels_are_not_faster_in_a_trace(device):
 
 
 def test_configuration_behind_a_trace_waits_for_its_programs(device):
-    """The ring counts as full after a trace (reference section 4.4); what is behind has been fetched meanwhile."""
+    """The ring counts as full after a trace.
+
+    Source: docs/hardware/metal_trace.md#replay-sequence.; what is behind has been fetched meanwhile.
+    """
     slow, fast = program_of(100_000), program_of(100, text_bytes=16)
     trace = traced(device, slow, fast)
     device.chip.started.clear()

@@ -43,7 +43,10 @@ def delivered(*rows, arch=WORMHOLE):
 @pytest.mark.parametrize("name", ARCHES)
 @given(data=st.data())
 def test_latency_without_load(name, data):
-    """5 cycles into the network, 9 per hop, 5 out of it, then one cycle per further flit (reference section 2.3)."""
+    """5 cycles into the network, 9 per hop, 5 out of it, then one cycle per further flit.
+
+    Source: docs/hardware/noc.md#latency-and-bandwidth.
+    """
     arch = load_arch(name)
     width, height = arch.noc_size
     tiles = st.integers(0, width * height - 1)
@@ -58,7 +61,10 @@ def test_latency_without_load(name, data):
 
 @pytest.mark.parametrize(("dx", "dy", "expected"), [(1, 0, 10), (0, 1, 12), (1, 1, 22)])
 def test_round_trips_go_round_the_torus(dx, dy, expected):
-    """Request and answer together pass every router of the axes in which the tiles differ (reference section 2.1)."""
+    """Request and answer together pass every router of the axes in which the tiles differ.
+
+    Source: docs/hardware/noc.md#topology-and-routing.
+    """
     for noc in (0, 1):
         a, b = tile(3, 4), tile(3 + dx, 4 + dy)
         assert hops(10, 12, noc, a, b) + hops(10, 12, noc, b, a) == expected
@@ -120,7 +126,7 @@ def test_no_link_carries_more_than_a_flit_per_cycle():
 
 
 def test_two_flows_share_a_link():
-    """The second packet through a link waits for the first one's flits, once (reference section 2.7)."""
+    """The second packet through a link waits for the first one's flits, once (docs/hardware/noc.md#congestion)."""
     first, second = (0, 0, tile(1, 1), tile(6, 1), 257), (14, 0, tile(2, 1), tile(7, 1), 257)
     assert 240 < delivered(first, second)[1] - delivered(second)[0] < 280
 
@@ -142,7 +148,7 @@ def test_a_dynamic_request_passes_a_blocked_one():
 
 @pytest.mark.parametrize("static_vc", [1, 2, 3])
 def test_a_request_passes_a_blocked_one_on_another_static_channel(static_vc):
-    """Four static virtual channels of requests, two classes of two (reference section 2.4)."""
+    """Four static virtual channels of requests, two classes of two (docs/hardware/noc.md#virtual-channels-and-arbitration)."""
     busy, waits = (0, 0, tile(5, 2), tile(5, 5), 257), (0, 0, tile(1, 2), tile(5, 5), 257)
     behind = (100, 0, tile(2, 2), tile(4, 2), 1)
     assert delivered(busy, waits, (*behind, 0, 0, static_vc))[2] == delivered(behind)[0]
@@ -249,7 +255,7 @@ def test_the_l1_port_is_shared_by_both_nocs_and_both_directions():
 
 
 def test_a_torrent_of_acknowledgements_takes_a_cycle_each():
-    """Packets of one flit from everywhere go through one ejection link at a flit per cycle (reference section 2.5)."""
+    """Packets of one flit from everywhere go through one ejection link at a flit per cycle (docs/hardware/noc.md#multicast)."""
     rows = [(0, 0, tile(x, y), tile(1, 1), 1, 1) for x in range(2, 10) for y in range(2, 12) for _ in range(4)]
     assert len(rows) - 30 <= max(delivered(*rows)) <= len(rows) + 250
 

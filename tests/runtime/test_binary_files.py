@@ -1,4 +1,4 @@
-"""Binaries saved to files and loaded again: runtime reference section 5.9, part of T36."""
+"""Binaries saved to files and loaded again: docs/hardware/runtime.md#binaries-and-submit, part of T36."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Several chips: G7-G9, G11 and T17-T20, T22, T26-T29 of the runtime reference, section 7, with real tensors."""
+"""Several chips: G7-G9, G11 and T17-T20, T22, T26-T29 of docs/hardware/runtime.md#schedules-and-tests, with real tensors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`to_layout` on a simulated chip: T1-T3 of the runtime reference, section 7.2, through real buffers."""
+"""`to_layout` on a simulated chip: T1-T3 of docs/hardware/runtime.md#functional-tests, through real buffers."""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""Counters by name (runtime reference sections 2.5 and 5.11): T33 and I16."""
+"""Counters by name.
+
+Source: docs/hardware/runtime.md#names-of-hardware-counters-in-xtc and docs/hardware/runtime.md#evaluate.: T33 and I16.
+"""
 
 import itertools
 
@@ -113,7 +116,7 @@ def test_what_the_other_units_count(measured):
     assert value["sim.riscv.stall"] > 0 and value["sim.dram.read_bytes"] == 0
     for device in devices:
         lived = device.system.host_ns - device.opened_ns
-        parts = [counters.raw()[f"tensim.sim.host.queue.{part}"][device.number] for part in ("busy", "wait", "idle")]
+        parts = [counters.raw()[f"sim.queue.{part}"][device.number] for part in ("busy", "wait", "idle")]
         assert parts[0][0] >= 0 and sum(parts)[0] <= lived
 
 

@@ -1,4 +1,4 @@
-"""What a system says of itself, and whether binaries fit it (runtime reference section 5.9, T36)."""
+"""What a system says of itself, and whether binaries fit it (docs/hardware/runtime.md#binaries-and-submit, T36)."""
 
 import copy
 import dataclasses

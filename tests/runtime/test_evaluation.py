@@ -1,4 +1,4 @@
-"""`evaluate` (runtime reference sections 2.3 and 5.11): T31, T32, T34, I16."""
+"""`evaluate` (docs/hardware/runtime.md#how-xtc-measures and docs/hardware/runtime.md#evaluate): T31, T32, T34, I16."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Events, queues, hazards and waits: T4, T9-T13, T39, T44, T45 and invariants of the runtime reference, sections 6 and 7.2."""
+"""Events, queues, hazards and waits: T4, T9-T13, T39, T44, T45 and invariants of docs/hardware/runtime.md#functional-tests."""
 
 import numpy as np
 import pytest

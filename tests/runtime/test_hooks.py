@@ -1,4 +1,8 @@
-"""The builder, hooks, the timeline, and that every error says what to do (runtime reference sections 5.9, 5.12, 5.13)."""
+"""The builder, hooks, the timeline, and that every error says what to do.
+
+Source: docs/hardware/runtime.md#binaries-and-submit and docs/hardware/runtime.md#hooks-timeline-recordings-and-command-line
+and docs/hardware/runtime.md#errors.
+"""
 
 import inspect
 import json

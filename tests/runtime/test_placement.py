@@ -1,4 +1,7 @@
-"""Queue masks, affinities, promises and choices (runtime reference 3.4, 5.8)."""
+"""Queue masks, affinities, promises and choices.
+
+Source: docs/hardware/runtime.md#affinity-algebra and docs/hardware/runtime.md#events-queues-affinity.
+"""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""`System.profile` (runtime reference section 5.12): T40."""
+"""`System.profile` (docs/hardware/runtime.md#hooks-timeline-recordings-and-command-line): T40."""
 
 import numpy as np
 import pytest

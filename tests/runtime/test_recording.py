@@ -1,4 +1,4 @@
-"""Recordings and replays: I17 and T37 of the runtime reference, sections 6 and 7.2."""
+"""Recordings and replays: I17 and T37 of docs/hardware/runtime.md#invariants and docs/hardware/runtime.md#functional-tests."""
 
 import numpy as np
 import pytest

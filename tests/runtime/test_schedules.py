@@ -1,4 +1,4 @@
-"""The golden schedules G1-G6, G10 and G12 of the runtime reference, section 7.1: exact simulated times.
+"""The golden schedules G1-G6, G10 and G12 of docs/hardware/runtime.md#golden-schedules: exact simulated times.
 
 Host, dispatch and PCIe overheads are nothing, so that only the work itself takes time: preparation P on the host, upload U
 and readback D over PCIe, a program of R on the chip.

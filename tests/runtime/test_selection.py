@@ -1,4 +1,4 @@
-"""Selection (runtime reference 5.3): which declared device a spec gets, and the reason of every miss."""
+"""Selection (docs/hardware/runtime.md#device-specs): which declared device a spec gets, and the reason of every miss."""
 
 import warnings
 

@@ -1,4 +1,7 @@
-"""Device specs (runtime reference 5.3): what reads, what does not and at which column, and that every spec renders back."""
+"""Device specs.
+
+Source: docs/hardware/runtime.md#device-specs.: what reads, what does not and at which column, and that every spec renders back.
+"""
 
 import pytest
 from hypothesis import given

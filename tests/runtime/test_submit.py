@@ -1,4 +1,4 @@
-"""Binaries, tensors and submits: T5-T7, T14-T16, T24, T30, T35, T38, T41, T42 of the runtime reference, section 7.2."""
+"""Binaries, tensors and submits: T5-T7, T14-T16, T24, T30, T35, T38, T41, T42 of docs/hardware/runtime.md#functional-tests."""
 
 import gc
 

@@ -126,7 +126,7 @@ def test_unpack_math_and_pack_take_one_call():
         kernel_from_source("@kernel\ndef k():\n    UNPACK(3)\n").compile()
 
 
-# --- what bounds a product (reference section 7.1)
+# --- what bounds a product (docs/hardware/tensix.md#matmul-limits)
 
 
 def bound(arch, data_format, fidelity, rt, ct):

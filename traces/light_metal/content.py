@@ -20,7 +20,7 @@ RULE_COLUMNS = 7
     USE_TRACE, RELEASE_TRACE, OPEN_HOST, USE_ALL, TIME, MOMENT,
 ) = range(27)  # fmt: skip
 
-# SPACE: kinds of things that ids name; all but traces share one counter (reference section 3.8)
+# SPACE: kinds of things that ids name; all but traces share one counter (docs/hardware/light_metal.md#capture-machinery)
 BUFFER, PROGRAM, KERNEL, CIRCULAR_BUFFER, SEMAPHORE, GLOBAL_SEMAPHORE, EVENT, MANAGER, TRACE = range(9)
 
 # things[index]; OWNER: id of the program a kernel or circular buffer belongs to

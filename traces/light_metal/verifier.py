@@ -28,12 +28,12 @@ from tensim.traces.light_metal import content
 from tensim.traces.light_metal.rules import SPACE_NAMES, rule_arrays
 
 NUMBERINGS = ("e2", "late")
-# Members of CommandType; the later releases have no EnqueueProgram (reference section 3.6).
+# Members of CommandType; the later releases have no EnqueueProgram (docs/hardware/light_metal.md#schema-commands).
 ENQUEUE_PROGRAM, LAST_E2 = 12, 18
-MAX_COORDINATE = 63  # a NoC coordinate has 6 bits (reference section 2.5)
-MAX_CIRCULAR_BUFFER = 31  # 32 circular buffers a core (reference section 1.5)
+MAX_COORDINATE = 63  # a NoC coordinate has 6 bits (docs/hardware/kernel_api.md#address-helpers)
+MAX_CIRCULAR_BUFFER = 31  # 32 circular buffers a core (docs/hardware/host_api.md#circular-buffers)
 MAX_DEVICE = 65535
-MAX_HOST_QUEUES = 64  # a queue mask has as many bits (runtime reference section 5.8)
+MAX_HOST_QUEUES = 64  # a queue mask has as many bits (docs/hardware/runtime.md#events-queues-affinity)
 
 # (table, field): smallest and largest value of the field, or of each element of a vector
 RANGES = {
@@ -68,7 +68,10 @@ CODECS = ("none", "zlib")  # of payloads: stored plainly, packed
 
 @dataclass(frozen=True)
 class Limits:
-    """What a file may ask for.  `queues`: of the device of a file that describes none (reference section 5.3)."""
+    """What a file may ask for.  `queues`: of the device of a file that describes none.
+
+    Source: docs/hardware/dispatch.md#dispatch-sizes.
+    """
 
     commands: int = 10_000_000
     buffer_bytes: int = 64 << 30  # of all buffers that live at once

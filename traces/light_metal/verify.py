@@ -8,7 +8,9 @@ from tensim.sim.errors import BinaryError, UsageError
 from tensim.traces.light_metal.read import Binary, cores_of, value
 from tensim.traces.light_metal.write import HASH_BYTES, SCHEMA_VERSION, hash_place
 
-MAX_ARGS = 341  # unique and common runtime arguments of a kernel on a core (reference section 1.7)
+MAX_ARGS = (
+    341  # unique and common runtime arguments of a kernel on a core (docs/hardware/host_api.md#runtime-arguments)
+)
 MAX_INDEX = 32  # circular buffers of a core
 DRAM, L1 = 0, 1
 

@@ -17,7 +17,7 @@ from tensim.validation.dispatch import kernels
 FEW, MANY = 16, 48  # programs of the two runs: more than the launch ring and the configuration ring hold
 TRACE_REGION = 1 << 26
 START_BYTES, NOP_BYTES = 256, 4  # of an empty kernel's binary; of a nop
-CB_BYTES = 16  # of each circular buffer (reference section 5.7)
+CB_BYTES = 16  # of each circular buffer (docs/hardware/dispatch.md#published-dispatch-times)
 NO_HOST = {"host.enqueue_program_ns": 0}  # commands wait in the queue, as behind thousands of warm-up programs
 
 
@@ -45,7 +45,10 @@ class Shape:
 
 
 def groups(grid, count):
-    """Core ranges of `count` groups: whole columns, then single cores of the last row (reference section 5.7)."""
+    """Core ranges of `count` groups: whole columns, then single cores of the last row.
+
+    Source: docs/hardware/dispatch.md#published-dispatch-times.
+    """
     columns = grid.x - count + 1
     first = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(columns - 1, grid.y - 1))
     last = (tt.CoreCoord(x, grid.y - 1) for x in range(columns, grid.x))

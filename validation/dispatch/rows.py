@@ -17,7 +17,7 @@ COLUMNS = {
     "transfers": ("platform", "direction", "page_bytes", "transfer_bytes", "arg3_buffer_type", "arg4_device"),
 }
 ARCHS = ("wormhole_b0", "blackhole")
-GROUPS = 8  # kernel groups of a row that says so without a number (reference section 5.7)
+GROUPS = 8  # kernel groups of a row that says so without a number (docs/hardware/dispatch.md#published-dispatch-times)
 # "N_shadow": a slow program, then N fast ones (the same)
 SHADOW = {"cycles": 40_000, "kernel_groups": 0, "all_cores": True}
 SEMAPHORES = 4  # of a row that says "sems" without a number (the same)

@@ -1,9 +1,9 @@
 """The kernel API as a table: which operations a call posts, on which threads, with which arguments.
 
-Names, argument order and defaults are tt-metal's (reference sections 2.1-2.12, both generations of names); template
-parameters are keywords.  This module has the vocabulary of the table and the calls of data movement;
-`kernel_api_compute` has the compute calls, `kernel_library` the calls that are several operations.  A call that is in
-none of them is refused by name when a kernel is compiled.
+Names, argument order and defaults are tt-metal's (docs/hardware/kernel_api.md, both generations
+of names); template parameters are keywords.  This module has the vocabulary of the table and the calls of data movement;
+`kernel_api_compute` has the compute calls, `kernel_library` the calls that are several operations.  A call that is in none
+of them is refused by name when a kernel is compiled.
 """
 
 from dataclasses import dataclass, field

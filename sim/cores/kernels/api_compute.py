@@ -1,4 +1,5 @@
-"""The compute calls of the kernel API (reference sections 2.9-2.12): what the unpack, math and pack threads do for each.
+"""The compute calls of the kernel API (docs/hardware/kernel_api.md): what the
+unpack, math and pack threads do for each.
 
 A call acts on the threads it belongs to and is nothing on the others.  Initialisation calls charge their configuration
 cost (`Op.CONFIG`) and, where it matters for the values, set a state that later calls carry.

@@ -101,7 +101,10 @@ def spend(typingctx, block, counts):
 
 @intrinsic
 def await_load(typingctx, block, ready):
-    """Let plain code go on no earlier than cycle `ready`: an instruction uses what a load brings (reference section 4.1)."""
+    """Let plain code go on no earlier than cycle `ready`: an instruction uses what a load brings.
+
+    Source: docs/hardware/riscv.md#pipeline.
+    """
 
     def codegen(context, builder, signature, values):
         pending = _word_pointer(builder, values[0], ctx.PENDING)
@@ -172,7 +175,7 @@ def fetch(block, size):
     """Charge one round through a loop of `size` bytes of code: the lines that the instruction cache does not keep.
 
     A cache of two ways that drops the least recently used line keeps no line of a set that three lines of the loop share.
-    This gives what loops of 1024 to 2048 instructions take on Blackhole (reference section 4.4: 1.00 to 1.25).
+    This gives what loops of 1024 to 2048 instructions take on Blackhole (docs/hardware/riscv.md#instruction-fetch: 1.00 to 1.25).
     """
     lines, kept = size // 16, load_i64(block + 8 * ctx.ICACHE_LINES)
     missed = min(lines, 3 * max(lines - kept, 0))
@@ -278,7 +281,7 @@ def aligned_page(block, page_size, dram):
 
 @_integers
 def interleaved_address(block, page, base, stride, dram, offset, line):
-    """Page `page` of an interleaved buffer: bank = page mod banks (reference section 2.5)."""
+    """Page `page` of an interleaved buffer: bank = page mod banks (docs/hardware/kernel_api.md#address-helpers)."""
     if page < 0:
         stop(block, line, _BAD_PAGE)
     count = load_i64(block + 8 * (ctx.N_DRAM_BANKS if dram != 0 else ctx.N_L1_BANKS))

@@ -1,4 +1,7 @@
-"""A core's command buffers and the packets of transactions, from the NIU into the network and back (reference section 2.2)."""
+"""A core's command buffers and the packets of transactions, from the NIU into the network and back.
+
+Source: docs/hardware/noc.md#packets.
+"""
 
 from tensim.sim.cores.barriers import transaction_returned
 from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, bank_of, log_bytes, schedule_transaction

@@ -1,4 +1,4 @@
-"""Multicast writes and increments: paths, linked or reserved packet by packet, receivers (reference section 2.5)."""
+"""Multicast writes and increments: paths, linked or reserved packet by packet, receivers (docs/hardware/noc.md#multicast)."""
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
@@ -73,7 +73,7 @@ def issue_multicast(m, thread, now):
         return reserve_again(m, thread, now + cost)
     if n < 0:
         return -1
-    keep = path if linked != 0 else 0  # unlinked, every packet reserves its path anew (timing reference, section 2.5)
+    keep = path if linked != 0 else 0  # unlinked, every packet reserves its path anew (docs/hardware/noc.md#multicast)
     if noc == 0:
         core.linked_noc0 = keep
     else:

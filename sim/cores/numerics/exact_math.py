@@ -1,4 +1,4 @@
-"""Tile operations of the matrix unit, bit for bit: which rows meet in which order (reference sections 8.4-8.7).
+"""Tile operations of the matrix unit, bit for bit: which rows meet in which order (docs/hardware/numerics.md).
 
 Tiles are 1024 words in face order at host addresses; see `tensim.sim.cores.numerics.matrix_unit` for the words.  `unit` is what an
 operation needs to know of the core: (fidelity phases, sources have 5-bit exponents, 32-bit Dst, renormalisation quirk,
@@ -62,7 +62,10 @@ def split_rows(unit, phase, a, b, rows_a, rows_b):
 
 @compiled()
 def matmul_exact(in0, in1, dst, unit):
-    """Dst += in0 @ in1.  Order: phase, inner face, face row, face column (reference section 8.6); in0 is SrcB."""
+    """Dst += in0 @ in1.  Order: phase, inner face, face row, face column.
+
+    Source: docs/hardware/numerics.md#accumulation-into-dst.; in0 is SrcB.
+    """
     settings = dst_settings(unit[1], unit[2], unit[3])
     for phase in range(unit[0]):
         split_rows(unit, phase, in1, in0, TILE_ROWS, TILE_ROWS)

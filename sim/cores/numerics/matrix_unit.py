@@ -1,4 +1,5 @@
-"""The matrix unit, bit for bit (`numerics=exact`; reference sections 8.4-8.7): products and accumulation into Dst.
+"""The matrix unit, bit for bit (`numerics=exact`; docs/hardware/numerics.md): products and accumulation
+into Dst.
 
 A register word of SrcA, SrcB and Dst is 32 bits wide here, whatever its format: sign (bit 31), exponent (bits 23-30; formats
 with 5-bit exponents use the lower five) and mantissa (from bit 22 down; bf16 fills the upper 7 bits, fp16 and tf32 the upper
@@ -105,7 +106,7 @@ def _half_up(value, distance):
 def accumulate(terms, old, settings):
     """Words of Dst after adding `terms`, [(exponent, signed mantissa with hidden bit 13)], to `old`.
 
-    Reference section 8.6.  `settings`: scalars of the lane, from `dst_settings`.
+    docs/hardware/numerics.md#accumulation-into-dst.  `settings`: scalars of the lane, from `dst_settings`.
     """
     term_drop, sum_drop, limit, saturated, quirk = settings
     builder = terms[0][0].builder

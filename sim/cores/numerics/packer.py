@@ -1,4 +1,4 @@
-"""The packer, bit for bit: words of Dst -> datums of a format in L1 (reference section 8.8).
+"""The packer, bit for bit: words of Dst -> datums of a format in L1 (docs/hardware/numerics.md#packer-conversions).
 
 Each row of 16 words passes three stages: the early conversion rounds to an intermediate (nearest, halves away from zero),
 ReLU works on that, the late conversion makes the datum.  Words are those of `tensim.sim.cores.numerics.matrix_unit`.

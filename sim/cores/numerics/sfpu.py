@@ -1,7 +1,8 @@
 """The vector unit's functions on Dst tiles, by mathematical definition in float32 (`numerics=fast`).
 
-Names and argument order are tt-metal's (reference sections 2.11 and 2.12).  Parameters are 32-bit patterns: float bits,
-or integers where the function says so.  `_INT32` functions work on the int32 bit patterns of the same words.
+Names and argument order are tt-metal's (docs/hardware/kernel_api.md#unary-sfpu-calls and
+docs/hardware/kernel_api.md#binary-sfpu-calls).  Parameters are 32-bit patterns: float bits, or integers where the function
+says so.  `_INT32` functions work on the int32 bit patterns of the same words.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The vector unit's way to Dst and back with `numerics=exact` (SFPLOAD and SFPSTORE, reference section 8.9).
+"""The vector unit's way to Dst and back with `numerics=exact` (SFPLOAD and SFPSTORE, docs/hardware/numerics.md#vector-unit).
 
 Its lanes are float32: denormals are flushed on the way in and out, a 16-bit Dst takes results by truncation.  Between the
 two stands the function of `tensim.sim.cores.numerics.sfpu`, from its mathematical definition; docs/numerics.md gives the errors.

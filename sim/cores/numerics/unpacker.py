@@ -1,4 +1,5 @@
-"""The unpacker's conversions, bit for bit: datums of a format in L1 -> words of SrcA, SrcB or Dst (reference section 8.3).
+"""The unpacker's conversions, bit for bit: datums of a format in L1 -> words of SrcA, SrcB or Dst
+(docs/hardware/numerics.md#unpacker-conversions).
 
 Words are those of `tensim.sim.cores.numerics.matrix_unit`.  Numbers with 8-bit exponents become the float32 of the same
 value, so `fast` numerics and the host use these conversions, too; `tensim.sim.cores.numerics.tile_formats` adds the last

@@ -187,7 +187,10 @@ def do_copy(m, core, tile, bcast):
 
 @compiled()
 def do_binary(m, core, tile, op, bcast, accumulate, reuse):
-    """Dst tile = a op b, or Dst += a op b.  Products are always added to Dst, as ELWMUL does (reference section 8.5)."""
+    """Dst tile = a op b, or Dst += a op b.  Products are always added to Dst, as ELWMUL does.
+
+    Source: docs/hardware/numerics.md#products.
+    """
     if m.data_on == 0:
         return
     clear_if_fresh(m, core, tile)

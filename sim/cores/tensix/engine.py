@@ -1,4 +1,5 @@
-"""The Tensix engine's timing: unpack, math and pack threads, source banks, Dst sections (reference sections 6 and 7).
+"""The Tensix engine's timing: unpack, math and pack threads, source banks, Dst sections
+(docs/hardware/tensix.md#tensix-coprocessor and docs/hardware/tensix.md#cycles-per-tile).
 
 The three compute threads of a core run concurrently.  They meet in two places only: SrcA/SrcB have two banks, so the
 unpack thread is at most two tile pairs ("tokens") ahead of the math thread; Dst has one or two sections, handed from
@@ -55,7 +56,8 @@ BINARY_MUL = 2
 REDUCE_ROWS, REDUCE_COLUMNS, REDUCE_SCALAR = int(ReduceDim.ROW), int(ReduceDim.COL), int(ReduceDim.SCALAR)
 POOL_MAX = int(Pool.MAX)
 FACES = 4
-TILE_COLUMNS, MVMUL_ROWS = 32, 8  # a matrix instruction works on 8 rows of the left operand (reference section 7)
+# a matrix instruction works on 8 rows of the left operand (docs/hardware/tensix.md#cycles-per-tile)
+TILE_COLUMNS, MVMUL_ROWS = 32, 8
 CONFIG_INIT, CONFIG_SHORT = int(Config.INIT), int(Config.SHORT_INIT)
 CONFIG_RELU, CONFIG_L1_ACC, CONFIG_STARTUP, CONFIG_SFPU = (
     int(Config.PACK_RELU),
@@ -116,7 +118,7 @@ def tile_data(m, row, rate):
 
 @compiled()
 def unpack_both(m, row_a, row_b, joint_rate):
-    """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (reference section 6.3):
+    """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (docs/hardware/tensix.md#unpackers):
     `joint_rate` bytes per cycle, less when the tiles go face by face."""
     cb = circular_buffers_of(m)
     joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // joint_rate
@@ -126,7 +128,7 @@ def unpack_both(m, row_a, row_b, joint_rate):
 @compiled()
 def tilize_data(m, row, width):
     """Cycles (1/1024) of a tile that is gathered from rows of `width` tiles; rows whose distance is a multiple of the banks'
-    period meet in the same L1 banks (reference sections 5 and 6.3)."""
+    period meet in the same L1 banks (docs/hardware/l1.md#l1 and docs/hardware/tensix.md#unpackers)."""
     size = circular_buffers_of(m)[row + ctx.CB_TILE_SIZE]
     cost = size * 1024 // m.unpack_tilize_bytes
     if width * size // 32 % m.unpack_bank_period == 0:
@@ -321,7 +323,7 @@ def start_math_token(m, thread, now):
 @compiled()
 def hazard(m, phases, chains):
     """Cycles (1/1024) that fidelity phases add: each works on the Dst rows of the one before and must wait for them, in
-    every one of `chains` groups of rows (reference section 6.2, Dst hazard)."""
+    every one of `chains` groups of rows (docs/hardware/tensix.md#backend-instructions, Dst hazard)."""
     return (phases - 1) * chains * m.dst_hazard * 1024
 
 
@@ -541,7 +543,7 @@ def pack(m, thread, now):
     if core.l1_accumulate != 0:
         cost = cost * m.pack_l1_acc_percent // 100
     cost += m.pack_overhead
-    if untilize != 0:  # rows of 16 datums one by one (reference section 6.4); a call sets the rows' distance
+    if untilize != 0:  # rows of 16 datums one by one (docs/hardware/tensix.md#packers); a call sets the rows' distance
         cost = max(cost, m.pack_untilize)
         return spend(m, thread, now, tiles * cost + m.pack_untilize_call)
     return spend(m, thread, now, cost + (tiles - 1) * max(cost, m.issue_pack_more * 1024))

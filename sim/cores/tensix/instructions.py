@@ -1,8 +1,8 @@
 """Single instructions of the Tensix coprocessor: the unit that executes each, for how long, and what it does to a bank.
 
-Every unit takes one instruction at a time and is shared by the three threads of a core; instructions of NONE stay in
-their thread (reference section 6.2).  SETDVALID fills a source bank and CLEARDVALID frees one, so that the math or the
-unpack thread can run without the other.
+Every unit takes one instruction at a time and is shared by the three threads of a core; instructions of NONE stay in their
+thread (docs/hardware/tensix.md#backend-instructions).  SETDVALID fills a source bank and CLEARDVALID frees one, so that the
+math or the unpack thread can run without the other.
 """
 
 from enum import IntEnum

@@ -149,7 +149,7 @@ def note_what_came():
 @pytest.mark.parametrize("vc", range(4))
 @pytest.mark.parametrize("increments", [0, 1])
 def test_words_stay_behind_writes_on_their_static_channel(device, increments, vc):
-    """Same source, target, NoC and static virtual channel: in order (reference section 2.4)."""
+    """Same source, target, NoC and static virtual channel: in order (docs/hardware/noc.md#virtual-channels-and-arbitration)."""
     write(device, HOME, SOURCE, np.full(2048, 70 + vc, np.uint32))
     write(device, (3, 3), NOTES, np.zeros(4, np.uint32))
     args = [*physical(device, (3, 3)), vc, increments]

@@ -1,4 +1,5 @@
-"""The arithmetic of reference sections 8.3-8.8 written a second time, in Python integers and fractions, datum by datum.
+"""The arithmetic of docs/hardware/numerics.md written a second time, in Python integers and
+fractions, datum by datum.
 
 Nothing here is shared with the simulator, and nothing is vectorised: alignment is a product with a power of two, rounding is
 a floor, normalising is a bit length.  Words are those of `tensim.sim.cores.numerics.matrix_unit`.

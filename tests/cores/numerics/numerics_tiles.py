@@ -1,4 +1,4 @@
-"""The matrix product of reference sections 8.4-8.6 over whole tiles in numpy int64: a reference fast enough for many tiles."""
+"""The matrix product of docs/hardware/numerics.md over whole tiles in numpy int64: a reference fast enough for many tiles."""
 
 import numpy as np
 

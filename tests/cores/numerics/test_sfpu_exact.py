@@ -1,4 +1,4 @@
-"""The vector unit between loads from and stores to Dst (`numerics=exact`, reference section 8.9)."""
+"""The vector unit between loads from and stores to Dst (`numerics=exact`, docs/hardware/numerics.md#vector-unit)."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""A reader and a writer that know only the era-E2 tables (reference section 3): generic FlatBuffers by slot numbers.
+"""A reader and a writer that know only the era-E2 tables (docs/hardware/light_metal.md#light-metal-in-tt-metal): generic
+FlatBuffers by slot numbers.
 
 They share nothing with `traces`: what they read from our files, and that files they write replay here, shows that the
 inherited part of the format is as tabulated.
