@@ -106,7 +106,7 @@ def create_kernel(program, kernel, core_spec, config):
         from tensim.sim.cores.kernels.compiler import kernel_from_file
 
         kernel = kernel_from_file(path)
-    elif not hasattr(kernel, "compile"):
+    elif not hasattr(kernel, "build"):
         raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
     return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config)))
 

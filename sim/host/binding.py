@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tensim.sim.host.commands import DataMovementParameters
 from tensim.sim.host.dispatch import ProgramCost
+from tensim.sim.host.frozen_program import build_target
 from tensim.sim.host.launch import (
     BRISC,
     NCRISC,
@@ -31,14 +32,23 @@ class BoundProgram:
 
 def bind(program, device):
     """A `TracedProgram` for a device, under its active sub-device manager.  Raises KernelCompileError."""
-    return BoundProgram(_launch(program, device), program_cost(program, device.arch), program.sub_device)
+    compiled = compile_kernels(program, device.arch)
+    launch = _launch(program, compiled, device)
+    return BoundProgram(launch, program_cost(program, compiled, device.arch), program.sub_device)
 
 
-def _launch(program, device):
+def compile_kernels(program, arch):
+    """The kernels of a frozen program compiled for a chip, in their order.  Raises KernelCompileError."""
+    return [kernel.compile(build_target(kernel, program.circular_buffers, arch)) for kernel in program.kernels]
+
+
+def _launch(program, compiled, device):
     cores = device.manager.sub_devices[program.sub_device]
     origin = (min(x for x, _ in cores), min(y for _, y in cores))
     launch = Launch(f"program {program.program}", [], sub_device_origin=origin)
-    launch.kernels += (_kernel_launch(kernel, device.worker) for kernel in program.kernels)
+    launch.kernels += (
+        _kernel_launch(kernel, binary, device.worker) for kernel, binary in zip(program.kernels, compiled, strict=True)
+    )
     for cb in program.circular_buffers:
         launch.circular_buffers += _circular_buffer_launches(cb, device.worker)
     for semaphore in program.semaphores:
@@ -47,7 +57,7 @@ def _launch(program, device):
     return launch
 
 
-def _kernel_launch(kernel, worker_of):
+def _kernel_launch(kernel, compiled, worker_of):
     parameters = kernel.parameters
     slot, noc, compute = None, 0, None
     if isinstance(parameters, DataMovementParameters):
@@ -62,7 +72,7 @@ def _kernel_launch(kernel, worker_of):
             parameters.bfp8_pack_precise,
         )
     return KernelLaunch(
-        kernel.compile(),
+        compiled,
         slot,
         noc,
         [worker_of(core) for core in kernel.cores],
@@ -85,14 +95,14 @@ def _circular_buffer_launches(cb, worker_of):
 # --- what the dispatcher writes
 
 
-def program_cost(program, arch):
-    """`ProgramCost` of a `TracedProgram`."""
+def program_cost(program, compiled, arch):
+    """`ProgramCost` of a `TracedProgram`; `compiled`: its kernels, compiled."""
     groups = {}
     for index, kernel in enumerate(program.kernels):
         for core in kernel.cores:
             groups.setdefault(core, []).append(index)
     kernel_groups = set(map(tuple, groups.values()))
-    sizes = [_binary_bytes(kernel) for kernel in program.kernels]
+    sizes = [_binary_bytes(*pair) for pair in zip(program.kernels, compiled, strict=True)]
     unique = dict.fromkeys(groups, 0)
     for kernel in program.kernels:
         for core, words in kernel.args:
@@ -123,9 +133,9 @@ def _is_ncrisc(kernel):
     return not kernel.is_compute and PROCESSOR_SLOTS[kernel.parameters.processor] == NCRISC
 
 
-def _binary_bytes(kernel):
+def _binary_bytes(kernel, compiled):
     """Bytes of a kernel's binaries; a compute kernel is three, one per TRISC."""
-    return kernel.compile().text_bytes * (TRISCS if kernel.is_compute else 1)
+    return compiled.text_bytes * (TRISCS if kernel.is_compute else 1)
 
 
 def _most_circular_buffers(program):

@@ -454,8 +454,7 @@ class Executor:
             raise UsageError(
                 f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run under {here[1]}"
             )
-        for kernel in program.kernels:
-            kernel.compile()
+        program.compile(device.arch)
         program.check_buffers(device.id)
         base = device.allocators[L1].base
         program.place_circular_buffers(base, device.l1_end, device.lowest_l1, device.arch.dram_alignment)

@@ -12,10 +12,32 @@ from tensim.sim.host.commands import ComputeParameters, Core, DataMovementParame
 
 
 @dataclass(frozen=True)
+class BuildTarget:
+    """What a kernel's binary depends on besides its parameters.
+
+    `arch`: the chip's `tensim.sim.arch.loader.Arch`; `circular_buffers`: (index, data format, tile height, tile width) of
+    those on the kernel's cores, by index.
+    """
+
+    arch: object
+    circular_buffers: tuple[tuple[int, int, int, int], ...]
+
+
+def build_target(kernel, circular_buffers, arch):
+    """The `BuildTarget` of a kernel beside a program's circular buffers."""
+    cores, found = set(kernel.cores), {}
+    for cb in circular_buffers:
+        if not cores.isdisjoint(cb.cores):
+            tiles = {index: (height, width) for index, height, width in cb.tiles}
+            found |= {index: (code, *tiles.get(index, (32, 32))) for index, code in cb.formats}
+    return BuildTarget(arch, tuple((index, *found[index]) for index in sorted(found)))
+
+
+@dataclass(frozen=True)
 class TracedKernel:
     """A kernel with the arguments it had at the enqueue.  `args`: (core, words) of the cores that have unique ones."""
 
-    kernel: object  # tensim.sim.cores.kernels.compiler.Kernel
+    kernel: object  # tensim.sim.cores.kernels.compiler.Kernel, tensim.sim.cores.riscv.kernel.CppKernel
     parameters: DataMovementParameters | ComputeParameters
     cores: tuple[Core, ...]
     args: tuple[tuple[Core, tuple[int, ...]], ...]
@@ -25,14 +47,9 @@ class TracedKernel:
     def is_compute(self):
         return isinstance(self.parameters, ComputeParameters)
 
-    def compile(self):
-        """The compiled kernel; the kernel itself remembers it.  Raises KernelCompileError."""
-        return compile_kernel(self.kernel, self.parameters)
-
-
-def compile_kernel(kernel, parameters):
-    """A kernel compiled with the defines and named arguments of its parameters."""
-    return kernel.compile(dict(parameters.defines), dict(parameters.named_compile_args))
+    def compile(self, target):
+        """The kernel compiled for a `BuildTarget`; the kernel itself remembers it.  Raises KernelCompileError."""
+        return self.kernel.build(self.parameters, target)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tensim.sim.host.frozen_program import (
     TracedKernel,
     TracedProgram,
     TracedSemaphore,
-    compile_kernel,
+    build_target,
 )
 
 N_CIRCULAR_BUFFERS = 32  # per core (docs/hardware/host_api.md#circular-buffers)
@@ -60,10 +60,6 @@ class ProgramKernel:
             raise UsageError(
                 f"kernel {self.name} makes calls of {home} kernels, but its configuration is of a {mine} kernel"
             )
-
-    def compile(self):
-        """Compile it now.  Raises KernelCompileError."""
-        compile_kernel(self.kernel, self.config)
 
     def snapshot(self):
         """The kernel with its arguments as they are now."""
@@ -234,6 +230,12 @@ class Program:
     def cores(self):
         """Every core that runs a kernel."""
         return {core for kernel in self.kernels for core in kernel.cores}
+
+    def compile(self, arch):
+        """Compile the kernels for a chip now.  Raises KernelCompileError."""
+        buffers = [cb.snapshot() for cb in self.circular_buffers]
+        for kernel in self.kernels:
+            kernel.kernel.build(kernel.config, build_target(kernel, buffers, arch))
 
     def check_buffers(self, device):
         """UsageError when a circular buffer lies on a buffer of another device than `device`."""

@@ -19,7 +19,7 @@ class FakeKernel:
     def home(self, defines, named_compile_args):
         return None
 
-    def compile(self, defines, named_compile_args):
+    def build(self, parameters, target):
         return self
 
 

@@ -8,7 +8,7 @@ from tensim.sim.arch import load_arch
 from tensim.sim.chip import statistics
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.engine.environment import FS_PER_NS
-from tensim.sim.host.binding import program_cost
+from tensim.sim.host.binding import compile_kernels, program_cost
 from tensim.sim.host.dispatch import Costs
 
 WARM_UP_RUNS, MEASURED_RUNS = 5, 100  # of the report's loop
@@ -48,7 +48,8 @@ def runs_ns(arch, program, program_ns, in0_sharded):
     Its configuration is written while the run before goes on (`tensim.sim.host.dispatch`), so a run takes the longer of the two;
     untraced it also takes as long as the host needs to enqueue it.
     """
-    costs, cost = Costs(arch), program_cost(program._state.snapshot(0), arch)
+    costs, frozen = Costs(arch), program._state.snapshot(0)
+    cost = program_cost(frozen, compile_kernels(frozen, arch), arch)
     busy_ns = throttled(arch, program_ns, in0_sharded) + arch["dispatch.op_gap_ns"]
     traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
     return max(busy_ns, traced), max(busy_ns, untraced, arch["host.enqueue_program_ns"])

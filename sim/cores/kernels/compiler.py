@@ -112,6 +112,10 @@ class Kernel:
             self._compiled[key] = self._compile(lowered)
         return self._compiled[key]
 
+    def build(self, parameters, target):
+        """Compile for the parameters of a command; the generated code is the same on every chip (`target`)."""
+        return self.compile(dict(parameters.defines), dict(parameters.named_compile_args))
+
     def _compile(self, lowered):
         return CompiledKernel(
             name=self.name,
