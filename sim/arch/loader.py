@@ -41,9 +41,25 @@ class Arch:
             raise UsageError(f"{self.path}: boards.{board} names columns or rows outside the {width}x{height} NoC grid")
         self.grid = (len(columns), len(rows))
         self.worker_coords = [(x, y) for y in rows for x in columns]
+        self.kernel_coords = self._translated(columns, rows)
         self.dram_endpoints = self._endpoints(width, height)
         text = json.dumps({key: leaf["value"] for key, leaf in leaves.items()}, sort_keys=True)
         self.digest = hashlib.sha256(f"{board} {text}".encode()).hexdigest()
+
+    def _translated(self, columns, rows):
+        """NoC coordinates of the workers that tt-metal hands to kernels: translated ones where the chip has them."""
+        origin = self["noc.translated_workers"]
+        if not origin:
+            return self.worker_coords
+        return [(origin[0] + i, origin[1] + j) for j in range(len(rows)) for i in range(len(columns))]
+
+    def noc_axes(self):
+        """(x, y): for each axis the physical coordinate behind each of the 64 that a NoC address can name, -1 for none."""
+        axes = [[*range(size), *[-1] * (64 - size)] for size in self.noc_size]
+        for named, place in zip(self.kernel_coords, self.worker_coords, strict=True):
+            for axis in (0, 1):
+                axes[axis][named[axis]] = place[axis]
+        return axes
 
     def _endpoints(self, width, height):
         per_tile, size, result = self["dram.banks_per_tile"], self["dram.bank_bytes"], []

@@ -173,6 +173,8 @@ class Chip:
         tiles = self._place("tiles", np.zeros(width * height, st.TILE), "n_tiles")
         tiles["open_writes"] = -1
         mask = self._place("workers_mask", np.zeros(width * height, np.int64))
+        for name, axis in zip(("noc_columns", "noc_rows"), self.arch.noc_axes(), strict=True):
+            self._place(name, np.array(axis, np.int64))
         self._place("receivers", np.zeros(2 * width * height, np.int64))
         for index, (x, y) in enumerate(self.arch.worker_coords):
             tiles[y * width + x] = (st.TILE_WORKER, index, -1)

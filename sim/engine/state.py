@@ -108,7 +108,7 @@ _ADDRESSES = (
     "threads cores circular_buffers tiles links vcs ports channels banks transactions packets calendar stalls lines noc_words "
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
-    "scratch "
+    "noc_columns noc_rows scratch "
     "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self"
 ).split()
 _COUNTERS = (
@@ -362,6 +362,16 @@ def receivers_of(m):
 @compiled(inline="always")
 def workers_mask_of(m):
     return word_table(m.workers_mask_at)
+
+
+@compiled(inline="always")
+def noc_columns_of(m):
+    return word_table(m.noc_columns_at)
+
+
+@compiled(inline="always")
+def noc_rows_of(m):
+    return word_table(m.noc_rows_at)
 
 
 @compiled(inline="always")

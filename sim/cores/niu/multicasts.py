@@ -21,7 +21,9 @@ from tensim.sim.engine.state import (
     WRITES_UNSENT,
     cores_of,
     links_of,
+    noc_columns_of,
     noc_params_of,
+    noc_rows_of,
     noc_words_of,
     packets_of,
     receivers_of,
@@ -125,11 +127,12 @@ def multicast_packet(m, thread, time, address, noc, expected, loopback, is_open,
     Returns (their number, PATH_TAKEN or -1 after a fault; cycle at which it starts to leave; cycle at which its tail has left).
     """
     t = threads_of(m)[thread]
-    x1, y1 = (address >> 36) & 63, (address >> 42) & 63
-    x0, y0 = (address >> 48) & 63, (address >> 54) & 63
-    height = m.n_tiles // m.grid_width
-    if x0 >= m.grid_width or x1 >= m.grid_width or y0 >= height or y1 >= height:
-        fail(m, thread, Fault.UNKNOWN_TILE, address, max(x0, x1), max(y0, y1))
+    columns, rows = noc_columns_of(m), noc_rows_of(m)
+    x1, y1 = columns[(address >> 36) & 63], rows[(address >> 42) & 63]
+    x0, y0 = columns[(address >> 48) & 63], rows[(address >> 54) & 63]
+    if min(x0, x1, y0, y1) < 0:
+        x, y = max((address >> 36) & 63, (address >> 48) & 63), max((address >> 42) & 63, (address >> 54) & 63)
+        fail(m, thread, Fault.UNKNOWN_TILE, address, x, y)
         return -1, 0, 0
     if (noc == 0 and (x0 > x1 or y0 > y1)) or (noc == 1 and (x0 < x1 or y0 < y1)):
         fail(m, thread, Fault.MULTICAST_INVERTED, address, noc, 0)

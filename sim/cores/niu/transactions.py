@@ -12,6 +12,8 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import (
     calendar_of,
     log_of,
+    noc_columns_of,
+    noc_rows_of,
     packets_of,
     staging_free_of,
     staging_uses_of,
@@ -91,13 +93,13 @@ def moves(m, size):
 
 @compiled()
 def tile_at(m, thread, noc_address):
-    """Tile index (y * width + x) a NoC address names; -1 after a fault."""
-    x, y = (noc_address >> 36) & 63, (noc_address >> 42) & 63
+    """Tile index (y * width + x) a NoC address names, by physical or translated coordinates; -1 after a fault."""
+    x, y = noc_columns_of(m)[(noc_address >> 36) & 63], noc_rows_of(m)[(noc_address >> 42) & 63]
     tile = y * m.grid_width + x
-    if x < m.grid_width and tile < m.n_tiles:
+    if x >= 0 and y >= 0:
         if tiles_of(m)[tile].kind != 0:
             return tile
-    fail(m, thread, Fault.UNKNOWN_TILE, noc_address, x, y)
+    fail(m, thread, Fault.UNKNOWN_TILE, noc_address, (noc_address >> 36) & 63, (noc_address >> 42) & 63)
     return -1
 
 

@@ -349,6 +349,36 @@ def test_multicasts_reach_their_rectangle(device, corners, loopback, noc):
     assert reached == touched == receivers
 
 
+@pytest.mark.parametrize("noc", [0, 1])
+def test_translated_coordinates_name_the_same_rectangle(device, noc):
+    """Worker columns and rows are consecutive in translated coordinates: (1, 1) to (6, 7) is (18, 18) to (22, 23)."""
+    inside = {(x, y) for x in range(5) for y in range(6)}
+    for x, y in np.ndindex(GRID):
+        write(device, (x, y), TARGET, np.zeros(1024, np.uint8))
+    data = random_bytes(31, 1024)
+    write(device, HOME, SOURCE, data)
+    corners = [(18, 18), (22, 23)] if noc == 0 else [(22, 23), (18, 18)]
+    run(device, (multicast, tt.CoreCoord(*HOME), [*corners[0], *corners[1], len(inside), True, noc]))
+    reached = {core for core in np.ndindex(GRID) if np.array_equal(read(device, core, TARGET, 768), data[:768])}
+    assert reached == inside
+
+
+@pytest.mark.parametrize("core", [(0, 0), (4, 5), (7, 7)])
+def test_translated_coordinates_name_the_same_core(device, core):
+    data = random_bytes(32, 512)
+    write(device, core, SOURCE, data)
+    x, y = device.arch.kernel_coords[core[0] + core[1] * GRID[0]]
+    assert (x, y) == (18 + core[0], 18 + core[1])
+    run(device, (move, tt.CoreCoord(*HOME), [1, 0, 0, x, y, SOURCE, TARGET, 512]))
+    assert np.array_equal(read(device, HOME, TARGET, 512), data)
+
+
+@pytest.mark.parametrize("x, y", [(17, 18), (26, 18), (18, 28)])
+def test_translated_coordinates_of_no_core(fresh_device, x, y):
+    with pytest.raises(ProgramError, match=f"names tile x={x}, y={y}"):
+        run(fresh_device, (move, tt.CoreCoord(*HOME), [1, 0, 0, x, y, SOURCE, TARGET, 512]))
+
+
 # --- small writes and atomics
 
 
