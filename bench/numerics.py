@@ -50,12 +50,13 @@ def _time(action):
 def figures():
     """[(name, value per second, least value)] of everything measured here."""
     rows = [
-        ("exact bf16 tile products, HiFi4", products_per_second("HiFi4"), 8_000),
-        ("exact bf16 tile products, LoFi", products_per_second("LoFi"), 25_000),
+        ("exact numerics: bf16 tile products, HiFi4", products_per_second("HiFi4"), 8_000),
+        ("exact numerics: bf16 tile products, LoFi", products_per_second("LoFi"), 25_000),
     ]
     for name, code, least in (("bf16", DataFormat.Float16_b, 500e6), ("bfp8", DataFormat.Bfp8_b, 100e6)):
-        into, back = conversions_per_second(code)
-        rows += [(f"float32 to {name} tiles, datums", into, least), (f"{name} tiles to float32, datums", back, least)]
+        encoded, decoded = conversions_per_second(code)
+        rows.append((f"formats: float32 to {name} tiles, datums", encoded, least))
+        rows.append((f"formats: {name} tiles to float32, datums", decoded, least))
     return rows
 
 

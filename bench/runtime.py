@@ -23,6 +23,7 @@ from tensim.runtime import (
     submit,
     to_layout,
 )
+from tensim.runtime.encoding import encode
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.cores.numerics.data_format import DataFormat
 
@@ -56,6 +57,15 @@ def tilize_seconds(size):
         begun = time.perf_counter()
         to_layout(x, Layout(MemSpace.HOST, "tile"))
         return time.perf_counter() - begun
+
+
+def encode_seconds(size, source):
+    """Seconds to turn a square array of a type into the bytes of bf16 tiles."""
+    desc, layout = TensorDesc((size, size), source), Layout(MemSpace.DRAM, "tile", dtype=DType.BF16)
+    values = np.random.default_rng(0).standard_normal((size, size), np.float32).astype(source.numpy)
+    begun = time.perf_counter()
+    encode(values, desc, layout)
+    return time.perf_counter() - begun
 
 
 def multicast_matmul(device, inputs, outputs, size):
