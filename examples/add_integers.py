@@ -5,7 +5,7 @@ import numpy as np
 
 import tensim as tt
 from tensim.examples import ExampleResult
-from tensim.examples.common import execute, require_single_core, round_up
+from tensim.examples.common import execute, require_single_core, round_up, source_of
 from tensim.kernel_api import *
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
@@ -38,7 +38,7 @@ def add_vectors(a_address, b_address, sum_address, count):
     noc_async_write_barrier()
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng):
+def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (N,) integers.  `dtype` and `fidelity` do not matter: the words are 32-bit integers."""
     (count,) = shape
     require_single_core(grid, "add_integers")
@@ -57,7 +57,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
     for index in (CB_A, CB_B, CB_SUM):
         scratch = tt.CircularBufferConfig(room, {index: DataFormat.UInt32}).set_page_size(index, room)
         tt.create_circular_buffer(program, core, scratch)
-    adder = tt.create_kernel(program, add_vectors, core, tt.ReaderDataMovementConfig())
+    adder = tt.create_kernel(program, source_of(add_vectors, kernels), core, tt.ReaderDataMovementConfig())
     tt.set_runtime_args(program, adder, core, [buffer.address for buffer in buffers] + [count])
     execute(device, program)
 

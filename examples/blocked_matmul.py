@@ -38,6 +38,7 @@ from tensim.examples.common import (
     random_tensor,
     rectangle,
     sharded_config,
+    source_of,
 )
 from tensim.examples.matmul_kernels import (
     CB_IN0,
@@ -87,8 +88,9 @@ def _physical(device, x, y):
 class _Builder:
     """Puts together the program of one product."""
 
-    def __init__(self, device, plan, settings, operands):
+    def __init__(self, device, plan, settings, operands, kernels):
         self.device, self.plan, self.settings, self.operands = device, plan, settings, operands
+        self.kernels = kernels  # "python" or "cpp"
         self.program = tt.create_program()
         self.grid = (plan.columns, plan.rows)
         self.cores = grid_range(self.grid)
@@ -129,7 +131,7 @@ class _Builder:
 
     def _kernel(self, function, cores, compile_args, processor, noc):
         config = tt.DataMovementConfig(processor=processor, noc=noc, compile_args=compile_args)
-        return tt.create_kernel(self.program, function, cores, config)
+        return tt.create_kernel(self.program, source_of(function, self.kernels), cores, config)
 
     def _in0_kernel(self, function, cores, compile_args):
         return self._kernel(function, cores, compile_args, tt.DataMovementProcessor.RISCV_1, self.in0_noc)
@@ -243,12 +245,12 @@ class _Builder:
                 int(settings.shares_partials),
             ],
         )  # fmt: skip
-        tt.create_kernel(self.program, multiply_blocks, self.cores, config)
+        tt.create_kernel(self.program, source_of(multiply_blocks, self.kernels), self.cores, config)
 
 
-def build_program(device, plan, settings, operands, fidelity):
+def build_program(device, plan, settings, operands, fidelity, kernels="python"):
     """The program of one blocked product."""
-    return _Builder(device, plan, settings, operands).build(fidelity)
+    return _Builder(device, plan, settings, operands, kernels).build(fidelity)
 
 
 def _block_sharded(device, tiles, dtype, plan, shard_tiles):
@@ -286,12 +288,12 @@ def free_l1_bytes(device):
     return arch.l1_size - arch.l1_user_base - device.allocated_bytes_per_bank(tt.BufferType.L1)
 
 
-def run_blocked(device, shape, fidelity, grid, rng, settings):
+def run_blocked(device, shape, fidelity, grid, rng, settings, kernels="python"):
     """Plan, build, run and read back one product; `shape` (M, K, N) in elements."""
     m, k, n = shape
     plan = make_plan(shape, grid, settings, free_l1_bytes(device))
     operands = create_operands(device, shape, plan, settings, rng)
-    execute(device, build_program(device, plan, settings, operands, fidelity))
+    execute(device, build_program(device, plan, settings, operands, fidelity, kernels))
     tensors = (operands.in0, operands.in1, operands.out)
     return ExampleResult(
         expected=operands.in0.values @ operands.in1.values,

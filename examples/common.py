@@ -1,6 +1,7 @@
 """What the examples share on the host: tensors on the device, work splitting, circular buffers."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.host_formats import decode, encode
 from tensim.sim.errors import UsageError
 
+LANGUAGES = ("python", "cpp")  # in which the examples' kernels are written
+CPP = Path(__file__).parent / "cpp"
 TILE = 32  # rows and columns of a tile
 # Relative error (Frobenius norm) allowed for a result in the format: its rounding, with
 # room for the accumulation error of a 16-bit destination.  fp32 passes the matrix unit as 19-bit values.
@@ -175,6 +178,13 @@ def compute_config(dtype, fidelity, **settings):
     """ComputeConfig for operands of `dtype`; fp32 operands accumulate in a 32-bit destination."""
     settings.setdefault("fp32_dest_acc_en", dtype == DataFormat.Float32)
     return tt.ComputeConfig(math_fidelity=fidelity, **settings)
+
+
+def source_of(kernel, language):
+    """What `create_kernel` takes for a kernel: the Python function, or its counterpart `cpp/MODULE/KERNEL.cpp`."""
+    if language not in LANGUAGES:
+        raise UsageError(f"unknown kernel language {language!r}", hint=f"choose from {', '.join(LANGUAGES)}")
+    return kernel if language == "python" else CPP / Path(kernel.file).stem / f"{kernel.name}.cpp"
 
 
 def require_single_core(grid, name):

@@ -11,6 +11,7 @@ from tensim.examples.common import (
     grid_cores,
     grid_range,
     random_tensor,
+    source_of,
     split_work,
 )
 from tensim.kernel_api import *
@@ -32,13 +33,13 @@ def copy_pages(source_address, destination_address, first, count):
         noc_async_write_barrier()
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng):
+def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (M, N) elements, stored as tiles of `dtype`; the tiles are split over the cores of `grid`."""
     source = random_tensor(device, rng, shape, dtype)
     destination = create_tensor(device, shape, dtype)
     program, cores = tt.create_program(), grid_range(grid)
     create_circular_buffer(program, cores, CB_SCRATCH, 1, dtype)
-    copier = tt.create_kernel(program, copy_pages, cores, tt.ReaderDataMovementConfig())
+    copier = tt.create_kernel(program, source_of(copy_pages, kernels), cores, tt.ReaderDataMovementConfig())
     n_tiles = source.tiles[0] * source.tiles[1]
     shares = split_work(n_tiles, grid[0] * grid[1])
     for core, (first, count) in zip(grid_cores(grid), shares, strict=True):

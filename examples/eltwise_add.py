@@ -13,8 +13,10 @@ from tensim.examples.common import (
     grid_cores,
     grid_range,
     random_tensor,
+    source_of,
     split_work,
 )
+from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 
 CB_A = 0
@@ -58,19 +60,7 @@ def add_pairs(count):
         cb_push_back(CB_SUM, 1)
 
 
-@kernel
-def write_tiles(address, first, count):
-    """Write the results to DRAM."""
-    destination = InterleavedAddrGen(address, page_size=get_tile_size(CB_SUM), dram=True)
-    for i in range(first, first + count):
-        cb_wait_front(CB_SUM, 1)
-        noc_async_write_tile(i, destination, get_read_ptr(CB_SUM))
-        noc_async_writes_flushed()
-        cb_pop_front(CB_SUM, 1)
-    noc_async_write_barrier()
-
-
-def run(device, *, shape, dtype, fidelity, grid, rng):
+def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (M, N) elements; the tiles are split over the cores of `grid`."""
     a = random_tensor(device, rng, shape, dtype)
     b = random_tensor(device, rng, shape, dtype)
@@ -78,9 +68,9 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
     program, cores = tt.create_program(), grid_range(grid)
     for index in (CB_A, CB_B, CB_SUM):
         create_circular_buffer(program, cores, index, DOUBLE_BUFFER, dtype)
-    reader = tt.create_kernel(program, read_pairs, cores, tt.ReaderDataMovementConfig())
-    writer = tt.create_kernel(program, write_tiles, cores, tt.WriterDataMovementConfig())
-    compute = tt.create_kernel(program, add_pairs, cores, compute_config(dtype, fidelity))
+    reader = tt.create_kernel(program, source_of(read_pairs, kernels), cores, tt.ReaderDataMovementConfig())
+    writer = tt.create_kernel(program, source_of(write_tiles, kernels), cores, tt.WriterDataMovementConfig())
+    compute = tt.create_kernel(program, source_of(add_pairs, kernels), cores, compute_config(dtype, fidelity))
     shares = split_work(a.tiles[0] * a.tiles[1], grid[0] * grid[1])
     for core, (first, count) in zip(grid_cores(grid), shares, strict=True):
         tt.set_runtime_args(program, reader, core, [a.address, b.address, first, count])

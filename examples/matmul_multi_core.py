@@ -13,8 +13,10 @@ from tensim.examples.common import (
     grid_range,
     matmul_tolerance,
     random_tensor,
+    source_of,
     split_work,
 )
+from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
 
@@ -62,19 +64,7 @@ def multiply(k_tiles, count):
         cb_push_back(CB_OUT, 1)
 
 
-@kernel
-def write_tiles(address, first, count):
-    """Write the output tiles to DRAM."""
-    destination = InterleavedAddrGen(address, page_size=get_tile_size(CB_OUT), dram=True)
-    for i in range(first, first + count):
-        cb_wait_front(CB_OUT, 1)
-        noc_async_write_tile(i, destination, get_read_ptr(CB_OUT))
-        noc_async_writes_flushed()
-        cb_pop_front(CB_OUT, 1)
-    noc_async_write_barrier()
-
-
-def run(device, *, shape, dtype, fidelity, grid, rng):
+def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (M, K, N) elements."""
     m, k, n = shape
     a = random_tensor(device, rng, (m, k), dtype)
@@ -90,9 +80,9 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
     program, cores = tt.create_program(), grid_range(grid)
     for index in (CB_A, CB_B, CB_OUT):
         create_circular_buffer(program, cores, index, DOUBLE_BUFFER, dtype)
-    reader = tt.create_kernel(program, read_operands, cores, tt.ReaderDataMovementConfig())
-    writer = tt.create_kernel(program, write_tiles, cores, tt.WriterDataMovementConfig())
-    compute = tt.create_kernel(program, multiply, cores, compute_config(dtype, fidelity))
+    reader = tt.create_kernel(program, source_of(read_operands, kernels), cores, tt.ReaderDataMovementConfig())
+    writer = tt.create_kernel(program, source_of(write_tiles, kernels), cores, tt.WriterDataMovementConfig())
+    compute = tt.create_kernel(program, source_of(multiply, kernels), cores, compute_config(dtype, fidelity))
     for core, (first, count) in zip(grid_cores(grid), split_work(outputs, grid[0] * grid[1]), strict=True):
         tt.set_runtime_args(program, reader, core, [a.address, b.address, k_tiles, n_tiles, first, count])
         tt.set_runtime_args(program, writer, core, [product.address, first, count])

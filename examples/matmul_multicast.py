@@ -28,6 +28,7 @@ def run(
     in0_noc: str = "NOC_1",
     packer_l1_acc: bool = True,
     fp32_dest_acc_en: bool | None = None,
+    kernels: str = "python",
 ):
     """`shape`: (M, K, N) elements.
 
@@ -53,4 +54,4 @@ def run(
         subblock_h=out_subblock_h,
         subblock_w=out_subblock_w,
     )
-    return run_blocked(device, shape, fidelity, grid, rng, settings)
+    return run_blocked(device, shape, fidelity, grid, rng, settings, kernels)

@@ -5,7 +5,18 @@ from tensim.examples.matmul_plan import Settings, Topology
 from tensim.sim.cores.numerics.data_format import DataFormat
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng, in0_block_w: int | None = None, packer_l1_acc: bool = True):
+def run(
+    device,
+    *,
+    shape,
+    dtype,
+    fidelity,
+    grid,
+    rng,
+    in0_block_w: int | None = None,
+    packer_l1_acc: bool = True,
+    kernels: str = "python",
+):
     """`shape`: (M, K, N) elements.  `in0_block_w`: tiles of a K block; None: see `make_plan`."""
     settings = Settings(
         topology=Topology.ALL,
@@ -14,4 +25,4 @@ def run(device, *, shape, dtype, fidelity, grid, rng, in0_block_w: int | None = 
         packer_l1_acc=packer_l1_acc,
         in0_block_w=in0_block_w,
     )
-    return run_blocked(device, shape, fidelity, grid, rng, settings)
+    return run_blocked(device, shape, fidelity, grid, rng, settings, kernels)

@@ -4,7 +4,9 @@ from tensim.examples import matmul_multi_core
 from tensim.examples.common import require_single_core
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng):
+def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (M, K, N) elements."""
     require_single_core(grid, "matmul_single_core")
-    return matmul_multi_core.run(device, shape=shape, dtype=dtype, fidelity=fidelity, grid=grid, rng=rng)
+    return matmul_multi_core.run(
+        device, shape=shape, dtype=dtype, fidelity=fidelity, grid=grid, rng=rng, kernels=kernels
+    )

@@ -21,6 +21,7 @@ from tensim.examples.common import (
     grid_range,
     random_tensor,
     sharded_config,
+    source_of,
 )
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
@@ -119,7 +120,7 @@ def send_level(index):
     return (index & -index).bit_length() - 1
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng):
+def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (M, N) elements of the tensor that every core contributes; M a multiple of 32."""
     m, n = shape
     if m % TILE:
@@ -140,9 +141,9 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
     create_circular_buffer(program, cores, CB_INCOMING, slots[0], dtype, buffer=incoming)
     for _ in range(depth):
         tt.create_semaphore(program, cores, 0)
-    receive = tt.create_kernel(program, receiver, cores, tt.ReaderDataMovementConfig())
-    send = tt.create_kernel(program, sender, cores, tt.WriterDataMovementConfig())
-    compute = tt.create_kernel(program, add_levels, cores, compute_config(dtype, fidelity))
+    receive = tt.create_kernel(program, source_of(receiver, kernels), cores, tt.ReaderDataMovementConfig())
+    send = tt.create_kernel(program, source_of(sender, kernels), cores, tt.WriterDataMovementConfig())
+    compute = tt.create_kernel(program, source_of(add_levels, kernels), cores, compute_config(dtype, fidelity))
     for index, core in enumerate(core_list):
         levels = tree_levels(index, count)
         level = send_level(index) if index else 0

@@ -17,6 +17,7 @@ from tensim.examples.common import (
     grid_range,
     random_tensor,
     sharded_config,
+    source_of,
 )
 from tensim.kernel_api import *
 from tensim.sim.cores.numerics.data_format import tile_size
@@ -72,7 +73,9 @@ def _check(layout):
         raise UsageError(f"unknown sharded layout {layout!r}", hint=f"choose from {', '.join(LAYOUTS)}")
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng, source: str = "height", target: str = "block"):
+def run(
+    device, *, shape, dtype, fidelity, grid, rng, source: str = "height", target: str = "block", kernels: str = "python"
+):
     """`shape`: (M, N) elements; by default TILES_PER_SIDE tiles per core in each direction.
 
     `source`, `target`: "height", "width" or "block".
@@ -88,15 +91,15 @@ def run(device, *, shape, dtype, fidelity, grid, rng, source: str = "height", ta
 
     program, cores = tt.create_program(), grid_range(grid)
     compile_args = [page, tiles[1], shard[1], *tt.TensorAccessorArgs(before.buffer).get_compile_time_args()]
-    kernels = [
-        tt.create_kernel(program, fetch_shard, cores, config(compile_args=compile_args))
+    fetchers = [
+        tt.create_kernel(program, source_of(fetch_shard, kernels), cores, config(compile_args=compile_args))
         for config in (tt.ReaderDataMovementConfig, tt.WriterDataMovementConfig)
     ]
     for index, core in enumerate(grid_cores(grid)):
         row, column = shard_position(target, index, shard, grid)
         rows, columns = max(0, min(shard[0], tiles[0] - row)), max(0, min(shard[1], tiles[1] - column))
         upper = ceil_div(rows, 2)
-        for kernel, first, count in zip(kernels, (0, upper), (upper, rows - upper), strict=True):
+        for kernel, first, count in zip(fetchers, (0, upper), (upper, rows - upper), strict=True):
             address = after.address + first * shard[1] * page
             args = [before.address, address, row + first, count, column, columns]
             tt.set_runtime_args(program, kernel, core, args)

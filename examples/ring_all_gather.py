@@ -21,6 +21,7 @@ from tensim.examples.common import (
     grid_range,
     random_tensor,
     sharded_config,
+    source_of,
 )
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
@@ -69,7 +70,7 @@ def snake(grid):
     return [core for y, row in enumerate(rows) for core in (row if y % 2 == 0 else row[::-1])]
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng):
+def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (M, N) elements of one core's shard; M a multiple of 32."""
     m, n = shape
     if m % TILE:
@@ -89,8 +90,8 @@ def run(device, *, shape, dtype, fidelity, grid, rng):
     create_circular_buffer(program, cores, CB_PAGE, 1, dtype)
     for _ in (SEM_FORWARD, SEM_BACKWARD, SEM_LOADED):
         tt.create_semaphore(program, cores, 0)
-    forward = tt.create_kernel(program, pass_shards, cores, tt.ReaderDataMovementConfig())
-    backward = tt.create_kernel(program, pass_shards, cores, tt.WriterDataMovementConfig())
+    forward = tt.create_kernel(program, source_of(pass_shards, kernels), cores, tt.ReaderDataMovementConfig())
+    backward = tt.create_kernel(program, source_of(pass_shards, kernels), cores, tt.WriterDataMovementConfig())
     backward_steps = (size - 1) // 2
     for position, core in enumerate(ring):
         common = [source.address, gathered.address, position, size, tiles]

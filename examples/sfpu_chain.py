@@ -15,8 +15,10 @@ from tensim.examples.common import (
     grid_cores,
     grid_range,
     random_tensor,
+    source_of,
     split_work,
 )
+from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 
 CB_IN = 0
@@ -59,28 +61,16 @@ def softplus(count):
         cb_push_back(CB_OUT, 1)
 
 
-@kernel
-def write_tiles(address, first, count):
-    """Write the results to DRAM."""
-    destination = InterleavedAddrGen(address, page_size=get_tile_size(CB_OUT), dram=True)
-    for i in range(first, first + count):
-        cb_wait_front(CB_OUT, 1)
-        noc_async_write_tile(i, destination, get_read_ptr(CB_OUT))
-        noc_async_writes_flushed()
-        cb_pop_front(CB_OUT, 1)
-    noc_async_write_barrier()
-
-
-def run(device, *, shape, dtype, fidelity, grid, rng):
+def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (M, N) elements; the tiles are split over the cores of `grid`."""
     x = random_tensor(device, rng, shape, dtype)
     y = create_tensor(device, shape, dtype)
     program, cores = tt.create_program(), grid_range(grid)
     create_circular_buffer(program, cores, CB_IN, DOUBLE_BUFFER, dtype)
     create_circular_buffer(program, cores, CB_OUT, DOUBLE_BUFFER, dtype)
-    reader = tt.create_kernel(program, read_tiles, cores, tt.ReaderDataMovementConfig())
-    writer = tt.create_kernel(program, write_tiles, cores, tt.WriterDataMovementConfig())
-    compute = tt.create_kernel(program, softplus, cores, compute_config(dtype, fidelity))
+    reader = tt.create_kernel(program, source_of(read_tiles, kernels), cores, tt.ReaderDataMovementConfig())
+    writer = tt.create_kernel(program, source_of(write_tiles, kernels), cores, tt.WriterDataMovementConfig())
+    compute = tt.create_kernel(program, source_of(softplus, kernels), cores, compute_config(dtype, fidelity))
     shares = split_work(x.tiles[0] * x.tiles[1], grid[0] * grid[1])
     for core, (first, count) in zip(grid_cores(grid), shares, strict=True):
         tt.set_runtime_args(program, reader, core, [x.address, first, count])

@@ -32,6 +32,7 @@ from tensim.examples.common import (
     grid_range,
     random_tensor,
     sharded_config,
+    source_of,
     upload_tensor,
 )
 from tensim.kernel_api import *
@@ -239,7 +240,7 @@ def _neighbours(device, grid, x, y):
     return args
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng, iterations: int = 4):
+def run(device, *, shape, dtype, fidelity, grid, rng, iterations: int = 4, kernels: str = "python"):
     """`shape`: (M, N) points, whole tiles per core; by default BLOCK_SIDE x BLOCK_SIDE tiles each."""
     shape = shape or (grid[1] * BLOCK_SIDE * TILE, grid[0] * BLOCK_SIDE * TILE)
     _check(shape, grid, iterations)
@@ -261,9 +262,15 @@ def run(device, *, shape, dtype, fidelity, grid, rng, iterations: int = 4):
     for _ in (SEM_ABOVE, SEM_BELOW, SEM_LEFT, SEM_RIGHT):
         tt.create_semaphore(program, cores, 0)
     sizes = [rows, columns, *grid]
-    mover = tt.create_kernel(program, exchange, cores, tt.ReaderDataMovementConfig(compile_args=sizes))
-    writer = tt.create_kernel(program, write_block, cores, tt.WriterDataMovementConfig(compile_args=sizes))
-    compute = tt.create_kernel(program, relax, cores, compute_config(dtype, fidelity, compile_args=sizes))
+    mover = tt.create_kernel(
+        program, source_of(exchange, kernels), cores, tt.ReaderDataMovementConfig(compile_args=sizes)
+    )
+    writer = tt.create_kernel(
+        program, source_of(write_block, kernels), cores, tt.WriterDataMovementConfig(compile_args=sizes)
+    )
+    compute = tt.create_kernel(
+        program, source_of(relax, kernels), cores, compute_config(dtype, fidelity, compile_args=sizes)
+    )
     for core in grid_cores(grid):
         place, addresses = [core.x, core.y], [field.address, weights.address, state.address]
         neighbours = _neighbours(device, grid, core.x, core.y)
