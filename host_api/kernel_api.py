@@ -1,8 +1,8 @@
 """Names for kernel modules: `from tensim.kernel_api import *`.
 
-`kernel` and `device_function` are the decorators.  Every kernel API call exists as a function that explains itself when
-it is called outside a kernel; inside one, the compiler gives it its meaning.  Enumerations and constants have the values
-that kernels see.
+`kernel` and `device_function` are the decorators.  Every kernel API call exists as an object that explains itself, in
+`help(noc_async_read)` and when it is called outside a kernel; inside one, the compiler gives it its meaning.  Enumerations
+and constants have the values that kernels see.  docs/kernel_api.md lists them all.
 """
 
 import builtins
@@ -15,18 +15,44 @@ from tensim.sim.cores.kernels.names import CLASSES, CONSTANTS
 from tensim.sim.errors import UsageError
 
 
-def _placeholder(name):
-    def call(*args, **kwargs):
-        raise UsageError(f"{name} is a kernel API call: it has a meaning only inside a @kernel function")
+class KernelCall:
+    """A call of the kernel API outside a kernel.  Its text and signature are made when somebody looks at them."""
 
-    call.__name__ = call.kernel_api_name = name
-    return call
+    __slots__ = ("__name__", "__qualname__", "kernel_api_name")
+    __module__ = "tensim.kernel_api"
+
+    def __init__(self, name):
+        self.__name__ = self.__qualname__ = self.kernel_api_name = name
+
+    def __call__(self, *args, **kwargs):
+        raise UsageError(f"{self.__name__} is a kernel API call: it has a meaning only inside a @kernel function")
+
+    def __get__(self, instance, owner=None):
+        """Makes the call a routine to `inspect` and `help`, which then show its signature."""
+        return self
+
+    def __repr__(self):
+        return f"<kernel API call {self.__name__}>"
+
+    @property
+    def _description(self):
+        from tensim.sim.cores.kernels.call_descriptions import describe  # not needed to run a program
+
+        return describe(self.__name__)
+
+    @property
+    def __doc__(self):
+        return self._description.help
+
+    @property
+    def __signature__(self):
+        return self._description.signature
 
 
-_names = {name: _placeholder(name) for name in call_names() if not hasattr(builtins, name)}
+_names = {name: KernelCall(name) for name in call_names() if not hasattr(builtins, name)}
 _names |= {name: SimpleNamespace(**members) for name, members in CLASSES.items()}
 _names |= CONSTANTS
-_names |= {name: _placeholder(name) for name, value in VALUES.items() if not value.parameters}
+_names |= {name: KernelCall(name) for name, value in VALUES.items() if not value.parameters}
 globals().update(_names)
 
 __all__ = [*_names, "device_function", "kernel"]
