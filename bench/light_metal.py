@@ -7,7 +7,8 @@ import numpy as np
 
 import tensim as tt
 from tensim.examples import Options, get_example, run_example
-from tensim.light_metal import LightMetalReplay, verified
+from tensim.light_metal.binary import verified
+from tensim.running.replay import LightMetalReplay
 
 SHAPE = "2048x2048x2048"
 

@@ -37,10 +37,8 @@ from tensim.layout import (
     tilize,
     untilize,
 )
-from tensim.light_metal import (
-    LightMetalBinary,
-    LightMetalReplay,
-    ReplayOptions,
+from tensim.light_metal.binary import LightMetalBinary
+from tensim.light_metal.capture import (
     light_metal_begin_capture,
     light_metal_capture,
     light_metal_compare_to_capture,
@@ -48,6 +46,7 @@ from tensim.light_metal import (
     light_metal_end_capture,
     light_metal_name_buffer,
 )
+from tensim.light_metal.replay import ReplayOptions
 from tensim.program import (
     Program,
     assign_global_buffer_to_program,
@@ -82,6 +81,7 @@ from tensim.queue import (
     finish,
     synchronize,
 )
+from tensim.running.replay import LightMetalReplay
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.trace import (
     begin_trace_capture,

@@ -9,7 +9,7 @@ import itertools
 
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
-from tensim.traces.light_metal.traces import descriptor_node, read_descriptor
+from tensim.traces.light_metal.metal_traces import descriptor_node, read_descriptor
 from tensim.traces.light_metal.verify import open_verified
 from tensim.traces.light_metal.write import BinaryWriter, device_description
 

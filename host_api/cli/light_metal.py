@@ -31,7 +31,7 @@ numbering_option = click.option(
 
 def open_binary(path, numbering):
     """A verified binary."""
-    from tensim.traces.light_metal.read import Binary
+    from tensim.traces.light_metal.binary import Binary
     from tensim.traces.light_metal.verify import open_verified
 
     return open_verified(Binary.open(path), None if numbering == "auto" else numbering)
@@ -143,7 +143,7 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
     Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
     what --bind PROGRAM/INPUT=FILE.npy holds).
     """
-    from tensim.light_metal import ReplayOptions
+    from tensim.light_metal.replay import ReplayOptions
 
     require_folder(json_to)
     require_folder(timeline)
@@ -164,8 +164,8 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
 
 
 def _replay_file(file, options, program, numbering, loops, timeline, on_progress):
-    from tensim.light_metal import LightMetalReplay
     from tensim.running.programs import summarise
+    from tensim.running.replay import LightMetalReplay
 
     binary = open_binary(file, numbering)
     if binary.reader.root("binary").binary is not None:
@@ -327,7 +327,7 @@ PRINTERS = {
 @json_option
 def verify(files, arch, grid, numbering, json_to):
     """Check Light Metal binaries: their structure, and whether their programs fit a chip."""
-    from tensim.traces.light_metal.read import Binary
+    from tensim.traces.light_metal.binary import Binary
     from tensim.traces.light_metal.verify import problems_of
 
     def one(file):
@@ -353,7 +353,7 @@ def verify(files, arch, grid, numbering, json_to):
 @json_option
 def diff(first, second, numbering, json_to):
     """Compare two Light Metal binaries: commands, payloads, and the cycles of both."""
-    from tensim.light_metal import differences
+    from tensim.running.differences import differences
 
     result = differences(open_binary(first, numbering), open_binary(second, numbering))
     if json_to:

@@ -112,9 +112,9 @@ def check(file, spec, boards, exact, json_to):
 
 
 def _check(file, spec, boards, mode):
-    from tensim.light_metal import verified
+    from tensim.light_metal.binary import verified
     from tensim.running.device_choice import boards_for, declared
-    from tensim.runtime.binary_files import load
+    from tensim.runtime.binaries import Binary
     from tensim.runtime.description import check, describe_declared
 
     opened = verified(file)
@@ -122,7 +122,7 @@ def _check(file, spec, boards, mode):
         infos = system.inventory if spec is None else [_one(system.explain(spec), spec)]
         if opened.reader.root("binary").binary is None:
             return _check_capture(opened, system, infos, mode)
-        return check(load(opened), system if spec is None else describe_declared(system, infos[0]), mode)
+        return check(Binary.load(opened), system if spec is None else describe_declared(system, infos[0]), mode)
 
 
 def _one(selection, spec):

@@ -7,7 +7,7 @@ import numpy as np
 
 from tensim.running.device_choice import boards_for, declared
 from tensim.running.programs import summarise, timed
-from tensim.runtime.binary_files import load
+from tensim.runtime.binaries import Binary
 from tensim.runtime.dtypes import DType, cast
 from tensim.runtime.tensors import Tensor
 from tensim.sim.errors import UsageError
@@ -21,7 +21,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
     """
     if options.launch or options.kernel_path:
         raise UsageError(f"{file} holds programs with their kernels", hint="--program chooses one to run")
-    begun, binary = time.perf_counter(), load(opened)
+    begun, binary = time.perf_counter(), Binary.load(opened)
     infos = _chosen(binary, program)
     spec = options.device or f"sim://{options.arch or _architecture(infos)}"
     _check_names(infos, options)

@@ -3,18 +3,8 @@
 from tensim.runtime import System, Tensor, Layout, MemSpace, submit
 """
 
-from tensim.runtime.binaries import (
-    Binary,
-    BoundBinary,
-    ProgramInfo,
-    Submission,
-    SubmitPlan,
-    TensorInfo,
-    Variant,
-    allocate_input_tensor,
-    allocate_output_tensor,
-    submit,
-)
+from tensim.runtime.binaries import Binary, allocate_input_tensor, allocate_output_tensor, submit
+from tensim.runtime.bound_programs import BoundBinary, Submission, SubmitPlan
 from tensim.runtime.builder import BinaryBuilder, ProgramBuilder
 from tensim.runtime.conversion import plan_layout, to_layout, to_layout_into
 from tensim.runtime.counters import Counters, counter_names
@@ -29,6 +19,7 @@ from tensim.runtime.meshes import MeshDevice, Replicate, Shard, ShardedTensor, d
 from tensim.runtime.placement import ANY, Affinity, Optimal, Promise, executable_with, join_and, join_or
 from tensim.runtime.planner import LayoutPlan, Step
 from tensim.runtime.profiling import Profile
+from tensim.runtime.program_info import ProgramInfo, TensorInfo, Variant
 from tensim.runtime.queues import Queue
 from tensim.runtime.recording import replay
 from tensim.runtime.specs import parse_devices, register_alias

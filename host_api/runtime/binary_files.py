@@ -13,13 +13,13 @@ import numpy as np
 
 import tensim.device as metal
 from tensim.buffer import create_buffer
-from tensim.light_metal import WRITER, LightMetalBinary, verified
+from tensim.light_metal.binary import WRITER, LightMetalBinary, verified
 from tensim.program import Program
-from tensim.runtime.binaries import Binary, ProgramInfo, TensorInfo, Variant
 from tensim.runtime.dtypes import DType
 from tensim.runtime.functions import array_function, describe_layout, layout_of, name_of
 from tensim.runtime.layouts import TensorDesc
 from tensim.runtime.placement import Optimal, Promise
+from tensim.runtime.program_info import ProgramInfo, TensorInfo, Variant
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
@@ -242,9 +242,7 @@ def _plain_placement(place, what):
 
 
 def load(source):
-    """The Binary of a file name or of bytes, verified.  BinaryError when it may not be used; UsageError for one that needs a
-    host function which is not registered here.
-    """
+    """(programs, version, build id, system description) of a file name or of bytes, verified; see `Binary.load`."""
     file = verified(source)
     node = file.reader.root("binary").binary
     if node is None:
@@ -254,14 +252,12 @@ def load(source):
     try:
         programs = [_program(file, one) for one in node.programs or ()]
         system_desc = None if node.system_json is None else json.loads(node.system_json)
-        binary = Binary(programs, build_id=node.build_id or "", system_desc=system_desc)
     except TensimError:
         raise
     except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
         where = {"offset": node.position, "field": "binary"}
         raise BinaryError(f"the description of the binary holds what cannot be: {error}", where=where) from error
-    binary.version = node.version or ""
-    return binary
+    return programs, node.version or "", node.build_id or "", system_desc
 
 
 def _program(file, node):

@@ -13,9 +13,11 @@ A tensor among the arguments stands for the address of its buffer in that submit
 
 from dataclasses import dataclass
 
-import tensim as tt
-from tensim.runtime.binaries import Binary, ProgramInfo, TensorInfo, Variant
+from tensim.program import create_circular_buffer, create_kernel, create_program, create_semaphore, set_runtime_args
+from tensim.runtime.binaries import Binary
+from tensim.runtime.program_info import ProgramInfo, TensorInfo, Variant
 from tensim.sim.errors import UsageError
+from tensim.types import CircularBufferConfig
 
 
 @dataclass(frozen=True)
@@ -84,14 +86,14 @@ class ProgramBuilder:
         )
 
     def _build(self, device, inputs, outputs):
-        program = tt.create_program()
+        program = create_program()
         for cores, index, total_size, page_size, data_format in self._circular_buffers:
-            config = tt.CircularBufferConfig(total_size, {index: data_format}).set_page_size(index, page_size)
-            tt.create_circular_buffer(program, cores, config)
+            config = CircularBufferConfig(total_size, {index: data_format}).set_page_size(index, page_size)
+            create_circular_buffer(program, cores, config)
         for cores, initial in self._semaphores:
-            tt.create_semaphore(program, cores, initial)
+            create_semaphore(program, cores, initial)
         for kernel in self._kernels:
-            tt.create_kernel(program, kernel.function, kernel.cores, kernel.config)
+            create_kernel(program, kernel.function, kernel.cores, kernel.config)
         self._rebind(program, inputs, outputs)
         return program
 
@@ -101,7 +103,7 @@ class ProgramBuilder:
             per_cores = kernel.args if isinstance(kernel.args, dict) else {kernel.cores: kernel.args}
             for cores, words in per_cores.items():
                 words = [buffers[word.name].address if isinstance(word, TensorInfo) else word for word in words]
-                tt.set_runtime_args(program, handle, cores, words)
+                set_runtime_args(program, handle, cores, words)
 
 
 class BinaryBuilder:

@@ -8,14 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from tensim.runtime.chip_copies import transfer_into
 from tensim.runtime.encoding import convert
-from tensim.runtime.errors import EmbeddedTransfer
+from tensim.runtime.errors import EmbeddedTransfer, LayoutMismatch
 from tensim.runtime.functions import CONVERT, describe_layout, describe_tensor
 from tensim.runtime.layouts import Layout, MemSpace
 from tensim.runtime.placement import ANY
 from tensim.runtime.planner import HOST, apply_host_step, plan_conversion
+from tensim.runtime.storage import HostStorage
 from tensim.runtime.sync import wait as host_wait
-from tensim.runtime.tensors import HostStorage, Tensor, check_same
 
 HOST_LAYOUT_FIELDS = ("tiling", "tile", "dtype", "oob")
 
@@ -43,7 +44,11 @@ def to_layout(src, layout, device=None, *, retain=None, allow_host_bounce=True, 
 
 def to_layout_into(dst, src, *, allow_host_bounce=True, wait=(), queue=ANY, label=""):
     """Convert `src` into the memory of `dst`, whose readers end first; returns the Event of the last step."""
-    check_same(dst.desc, src.desc, "to_layout_into")
+    if dst.desc.shape != src.desc.shape:
+        raise LayoutMismatch(
+            f"to_layout_into: expected shape {dst.desc.shape}, found {src.desc.shape}",
+            where={"shape": (dst.desc.shape, src.desc.shape)},
+        )
     plan = _plan(src, dst.layout, dst.device, allow_host_bounce)
     if not plan.steps:  # the same layout at the same place: the bytes still move
         return _copy_alike(dst, src, wait, queue, label)
@@ -137,12 +142,12 @@ def _host_step(here, step, into, wait, label):
         into.poke(data)
         into.written()
         return into
-    return Tensor(system, here.desc, step.layout, HostStorage(np.asarray(data), here.name), name=here.name)
+    return here.held_by(HostStorage(np.asarray(data), here.name), step.layout)
 
 
 def _upload(here, step, device, into, wait, queue, label):
     _ready(here, ())
-    target = into or Tensor.empty(here.desc, step.layout, device, name=here.name)
+    target = into or here.empty_in(step.layout, device)
     data = convert(here.storage.data, here.desc, here.layout, step.layout).tobytes()
     device.write(target, data, wait=wait, queue=queue, label=label)
     return target
@@ -152,7 +157,7 @@ def _download(here, layout, into, wait, queue, label):
     storage = HostStorage(None, here.name) if into is None else into.storage
     here.device.read(here, storage, wait=wait, queue=queue, label=label or f"download {here.name}")
     if into is None:
-        return Tensor(here.system, here.desc, layout, storage, name=here.name)
+        return here.held_by(storage, layout)
     into.written()
     return into
 
@@ -160,12 +165,10 @@ def _download(here, layout, into, wait, queue, label):
 def _device_step(here, step, device, into, wait, queue, label):
     owner = here.device if step.op != "copy" or device is None else device
     if owner is not here.device:
-        from tensim.runtime.transfers import transfer_into
-
-        target = into or Tensor.empty(here.desc, step.layout, owner, name=here.name)
+        target = into or here.empty_in(step.layout, owner)
         transfer_into(target, here, wait=wait, queue=queue, label=label)
         return target
-    target = into or Tensor.empty(here.desc, step.layout, owner, name=here.name)
+    target = into or here.empty_in(step.layout, owner)
     parameters = {"before": describe_tensor(here.desc, here.layout), "after": describe_layout(target.layout)}
     owner.run_function(
         step.op, label, CONVERT, step.est_ns, parameters=parameters, reads=[here], writes=[target], wait=wait,

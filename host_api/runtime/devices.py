@@ -8,13 +8,18 @@ import numpy as np
 from tensim.buffer import create_buffer, deallocate_buffer
 from tensim.device import Device as MetalDevice
 from tensim.queue import PendingRead
+from tensim.runtime.binaries import Binary
+from tensim.runtime.dtypes import DType
+from tensim.runtime.encoding import decode
 from tensim.runtime.errors import EmbeddedTransfer, OutOfDeviceMemory, TraceStale, UseAfterFree
 from tensim.runtime.functions import COPY, FILL, NOTHING, bound
+from tensim.runtime.layouts import Layout, TensorDesc
 from tensim.runtime.placement import ANY, check_mask, pick_queue
 from tensim.runtime.planner import Capabilities
 from tensim.runtime.queues import Queue
+from tensim.runtime.storage import DeviceStorage, HostStorage, buffers_of
 from tensim.runtime.sync import wait as host_wait
-from tensim.runtime.tensors import DeviceStorage, HostStorage, buffers_of
+from tensim.runtime.tensors import Tensor
 from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import ProgramError, UsageError
 from tensim.sim.host import commands as c
@@ -361,8 +366,6 @@ class EmbeddedDevice(SimAccelerator):
 
     def flash(self, image):
         """Put a binary (or the bytes of one) with its resident tensors into the device; returns the Event of the end of boot."""
-        from tensim.runtime.binaries import Binary
-
         self.image = (image if isinstance(image, Binary) else Binary.load(image)).bind(self)
         self._results = None
         boot = float(self.params.get("boot_ns", 0))
@@ -381,8 +384,6 @@ class EmbeddedDevice(SimAccelerator):
 
     def result(self, name):
         """An output of the last run, by its name: a debug back door without simulated time."""
-        from tensim.runtime.encoding import decode
-
         if self._results is None or name not in self._results:
             known = ", ".join(self._results or ()) or "none: nothing has run"
             raise UsageError(f"{self.name} has no result {name!r}", hint=f"its results: {known}")
@@ -405,10 +406,6 @@ class Memory:
 
     def alloc(self, nbytes, space, *, align=32):
         """A row-major tensor of bytes.  UsageError for an alignment that the memory does not have."""
-        from tensim.runtime.dtypes import DType
-        from tensim.runtime.layouts import Layout, TensorDesc
-        from tensim.runtime.tensors import Tensor
-
         if align < 1 or align & (align - 1) or self.device.arch.dram_alignment % align:
             raise UsageError(f"alignment {align} B; the memory gives {self.device.arch.dram_alignment} B")
         return Tensor.empty(TensorDesc((nbytes,), DType.U8), Layout(space), self.device)

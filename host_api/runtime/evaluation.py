@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tensim.runtime.binaries import BoundBinary
+from tensim.runtime.bound_programs import BoundBinary
 from tensim.runtime.conversion import host_form, to_layout, to_layout_into
 from tensim.runtime.counters import Counters
+from tensim.runtime.current_system import current
 from tensim.runtime.sync import wait
-from tensim.runtime.system import current
 from tensim.runtime.tensors import Tensor
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.engine.environment import FS_PER_NS

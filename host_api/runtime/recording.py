@@ -8,9 +8,10 @@ timeline: which command each of its spans stands for.
 import contextlib
 import json
 
-from tensim.light_metal import WRITER, Capture, LightMetalBinary
+from tensim.light_metal.binary import WRITER, LightMetalBinary
+from tensim.light_metal.capture import Capture
 from tensim.runtime.replaying import Replayed, replay
-from tensim.runtime.tensors import buffers_of
+from tensim.runtime.storage import buffers_of
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.traces.flatbuffers.tables import Node

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import tensim.device as metal
 from tensim.buffer import Buffer
-from tensim.light_metal import LightMetalReplay, verified
-from tensim.runtime.binaries import Variant
+from tensim.light_metal.binary import verified
+from tensim.light_metal.replay import Replay
 from tensim.runtime.errors import ReplayMismatch
+from tensim.runtime.functions import bound_to_buffers
+from tensim.runtime.program_info import Variant
 from tensim.runtime.sync import span_fs
 from tensim.runtime.systems import SystemConfig, build_topology, chip_overrides
 from tensim.runtime.timeline import Span, Spans
@@ -102,11 +104,11 @@ class _Borrowed(Buffer):
         pass
 
 
-class _Replay(LightMetalReplay):
+class _Replay(Replay):
     """A replay that keeps the times of the recorded spans."""
 
     def __init__(self, binary, recorded, config, remap, substitute):
-        super().__init__(binary)
+        super().__init__(binary, find_function=bound_to_buffers)
         self.recorded, self.config, self.remap, self.substitute = recorded, config, remap, substitute
         self.archs = [] if config is None else [load_arch(o.arch, chip_overrides(config, o.arch)) for o in config.chips]
         self.specs = chip_names(binary.root)

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 
 import tensim.device as metal
 from tensim.runtime.conversion import Plans
+from tensim.runtime.current_system import enter, leave, make_with
 from tensim.runtime.devices import EmbeddedDevice, HostDevice, SimAccelerator
 from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from tensim.runtime.planner import Costs
+from tensim.runtime.residency import Residency
 from tensim.runtime.selection import DeviceInfo, select
 from tensim.runtime.specs import parse_devices
 from tensim.runtime.sync import Event, Timeline, covers, merge
 from tensim.runtime.systems import SystemConfig, build_topology, chip_overrides, mesh_of
-from tensim.runtime.tensors import Residency
 from tensim.runtime.timeline import Span, chrome_trace
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.engine.environment import FS_PER_NS
@@ -27,15 +28,6 @@ from tensim.sim.host.executor import System as SimSystem
 
 FIRST_HOST = 256  # number of the first host device in command records; chips have 0, 1, ...
 HAZARDS = ("auto", "manual", "check")
-_current = None
-
-
-def current():
-    """The system that was made last and is not closed; a one-chip system when there is none."""
-    global _current
-    if _current is None:
-        _current = System()
-    return _current
 
 
 class HostTimeline:
@@ -70,6 +62,7 @@ class DeviceMap(Mapping):
         return len(self._devices)
 
 
+@make_with
 class System:
     """Declared devices and their common time.
 
@@ -78,7 +71,6 @@ class System:
     """
 
     def __init__(self, config=None, *, seed=0, hazards=None):
-        global _current
         config = SystemConfig() if config is None else config
         self.config = SystemConfig.named(config) if isinstance(config, str) else config
         self.seed, self.hazards = seed, hazards or self.config.hazards
@@ -98,7 +90,7 @@ class System:
         self.topology = self.sim.topology = build_topology(self.env, self.config, self.archs)
         self.host.use_costs(self.archs[0])
         self.origin = self._origin()
-        _current = self
+        enter(self)
         self.activate()
 
     def __enter__(self):
@@ -113,12 +105,11 @@ class System:
 
     def close(self):
         """Wait for everything and close all devices; what failed stays failed."""
-        global _current
         with contextlib.suppress(TensimError):
             self.drain()
         for device in self.open_devices():
             device.close(force=True)
-        _current = None if _current is self else _current
+        leave(self)
 
     def _origin(self):
         state = RecordedEvent()

@@ -1,62 +1,17 @@
 """Tensors: a description, a layout, and the memory that holds the bytes (docs/hardware/runtime.md#layouts-and-tensors)."""
 
-from collections import deque
-
 import numpy as np
 
+from tensim.runtime.conversion import download, to_layout
+from tensim.runtime.current_system import current
 from tensim.runtime.dtypes import DType, cast, dtype_of
-from tensim.runtime.encoding import decode, encode
-from tensim.runtime.errors import LayoutMismatch, RetainedTensor, UseAfterFree
+from tensim.runtime.encoding import decode
+from tensim.runtime.errors import RetainedTensor, UseAfterFree
 from tensim.runtime.layouts import Layout, MemSpace, TensorDesc
-from tensim.runtime.queues import Uses
+from tensim.runtime.storage import DeviceStorage, HostStorage
 from tensim.runtime.sync import wait
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
-
-ROW_HOST = Layout(MemSpace.HOST)
-
-
-class HostStorage:
-    """Bytes in host memory (uint8), None until a download has brought them; `keeper`: the array that they belong to."""
-
-    device = None
-
-    def __init__(self, data, what, keeper=None):
-        self.data, self.what, self.keeper, self.uses = data, what, keeper, Uses()
-
-    def memory(self):
-        """(read, write) of the bytes."""
-
-        def write(data):
-            self.data = np.array(data, np.uint8)
-
-        return lambda: self.data, write
-
-    def free(self):
-        """Let go of the memory."""
-        self.data = self.keeper = None
-
-
-class DeviceStorage:
-    """A buffer of a chip."""
-
-    def __init__(self, device, buffer, what):
-        self.device, self.buffer, self.what, self.uses = device, buffer, what, Uses()
-
-    def memory(self):
-        """(read, write) of the bytes, which stay valid for commands issued before the memory was freed."""
-        device, buffer = self.device, self.buffer
-        return lambda: device.peek(buffer), lambda data: device.poke(buffer, data)
-
-    def free(self):
-        """Give the memory back."""
-        self.device.free_buffer(self.buffer, self.uses)
-        self.buffer = None
-
-
-def buffers_of(storages):
-    """Ids of the buffers of storages; host memory has none."""
-    return tuple(storage.buffer.unique_id for storage in storages if isinstance(storage, DeviceStorage))
 
 
 class Tensor:
@@ -98,7 +53,7 @@ class Tensor:
         if copy or not values.flags.c_contiguous:
             values = np.array(values, order="C")
         storage = HostStorage(values.reshape(-1).view(np.uint8), name or "host array", values)
-        return Tensor(_system(system), desc, Layout(MemSpace.HOST), storage, name=name)
+        return Tensor(system or current(), desc, Layout(MemSpace.HOST), storage, name=name)
 
     @staticmethod
     def empty(desc, layout, device=None, *, name=None, system=None):
@@ -106,11 +61,19 @@ class Tensor:
         layout = layout.resolved(desc)
         if layout.space.on_host:
             data = np.zeros(layout.nbytes(desc), np.uint8)
-            owner = _system(system) if device is None else device.system
+            owner = (system or current()) if device is None else device.system
             return Tensor(owner, desc, layout, HostStorage(data, name or "host array"), name=name)
         if device is None:
             raise UsageError(f"a tensor in {layout.space.name} needs a device")
         return Tensor(device.system, desc, layout, device.allocate(desc, layout, name), name=name, device=device)
+
+    def empty_in(self, layout, device):
+        """A tensor of the same description and name, with undefined contents, elsewhere."""
+        return Tensor.empty(self.desc, layout, device, name=self.name)
+
+    def held_by(self, storage, layout):
+        """A host tensor of the same description and name over other bytes."""
+        return Tensor(self.system, self.desc, layout, storage, name=self.name)
 
     @staticmethod
     def scalar(value, *, system=None):
@@ -198,8 +161,6 @@ class Tensor:
 
     def numpy(self):
         """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""
-        from tensim.runtime.conversion import download
-
         if self.device is not None and isinstance(self.storage, DeviceStorage):
             here = download(self)
             wait(here.event)
@@ -209,8 +170,6 @@ class Tensor:
 
     def to_host(self, *, untilize=True, **async_kw):
         """A copy in host memory, not before the events in `wait`; returns at once."""
-        from tensim.runtime.conversion import download, to_layout
-
         if not untilize:
             return download(self, **async_kw)
         row = Layout(MemSpace.HOST, dtype=self.layout.dtype if self.layout.dtype.has_rows else DType.F32)
@@ -236,74 +195,3 @@ class Tensor:
         if dtype.has_rows:
             values = cast(values, dtype)
         return Tensor.from_numpy(values, system=system)
-
-
-def host_tensor(system, array, desc, layout, name):
-    """A host tensor of an array in a layout, encoded now."""
-    return Tensor(system, desc, layout, HostStorage(encode(array, desc, layout), name), name=name)
-
-
-def check_same(desc, other, what):
-    """LayoutMismatch unless two tensors have one logical shape."""
-    if desc.shape != other.shape:
-        raise LayoutMismatch(
-            f"{what}: expected shape {desc.shape}, found {other.shape}", where={"shape": (desc.shape, other.shape)}
-        )
-
-
-def _system(system):
-    from tensim.runtime.system import current
-
-    return system or current()
-
-
-class Residency:
-    """Uploaded constants by (tensor, version, device, layout); the least recently used go first, pinned ones never."""
-
-    def __init__(self, system, capacity=64):
-        self.system, self.capacity, self.entries, self.order, self.pinned = system, capacity, {}, deque(), set()
-
-    def get(self, tensor, device, layout):
-        """The tensor on a device in a layout: the cached copy, or a new upload."""
-        from tensim.runtime.conversion import to_layout
-
-        key = (tensor.id, tensor.version, device.number, layout.resolved(tensor.desc))
-        found = self.entries.get(key)
-        if found is not None and found.is_allocated:
-            self.system.stats["residency.hits"] += 1
-            self.order.remove(key)
-        else:
-            self.system.stats["residency.misses"] += 1
-            self._drop_outdated(tensor)
-            self._evict()
-            found = self.entries[key] = to_layout(tensor, layout, device, label=f"upload {tensor.name}")
-        self.order.append(key)
-        return found
-
-    def pin(self, tensor):
-        """Never evict what is cached of a tensor."""
-        self.pinned.add(tensor.id)
-
-    def forget(self, tensor):
-        """Free all copies of a tensor that is no longer needed, pinned or not."""
-        for key in [key for key in self.order if key[0] == tensor.id]:
-            self._drop(key)
-        self.pinned.discard(tensor.id)
-
-    def _drop_outdated(self, tensor):
-        for key in [key for key in self.order if key[0] == tensor.id and key[1] != tensor.version]:
-            self._drop(key)
-
-    def _evict(self):
-        while len(self.entries) >= self.capacity:
-            key = next((key for key in self.order if key[0] not in self.pinned), None)
-            if key is None:
-                return
-            self._drop(key)
-
-    def _drop(self, key):
-        self.order.remove(key)
-        tensor = self.entries.pop(key)
-        if tensor.is_allocated:
-            wait([tensor.event, *tensor.storage.uses.reads])
-            tensor.deallocate(force=True)

@@ -1,11 +1,10 @@
 """Tensors from chip to chip (docs/hardware/runtime.md#transfers-and-meshes): `transfer` and `pin`."""
 
+from tensim.runtime.chip_copies import transfer_into
 from tensim.runtime.conversion import to_layout
-from tensim.runtime.errors import AffinityConflict, EmbeddedTransfer
+from tensim.runtime.errors import AffinityConflict
 from tensim.runtime.placement import ANY, Affinity
-from tensim.runtime.tensors import Tensor
 from tensim.sim.errors import UsageError
-from tensim.sim.host import commands as c
 
 ROUTES = ("auto", "eth", "pcie", "host")
 SIDES = ("consumer", "producer")
@@ -26,7 +25,7 @@ def transfer(src, to, *, layout=None, route="auto", execute_on="consumer", wait=
         return src
     if src.device is None or src.device is device or "host" in (src.device.scheme, device.scheme):
         return to_layout(src, layout, device, wait=wait, queue=place.queues if queue == ANY else queue, label=label)
-    target = Tensor.empty(src.desc, src.layout, device, name=src.name)
+    target = src.empty_in(src.layout, device)
     owner, mask = _executor(src, place, execute_on, queue)
     transfer_into(target, src, owner=owner, via=route, wait=wait, queue=mask, label=label)
     if layout == target.layout:
@@ -43,28 +42,6 @@ def _executor(src, place, execute_on, queue):
     if execute_on == "producer":
         return src.device, queue
     return place.device, place.queues if queue == ANY else queue
-
-
-def transfer_into(target, src, *, owner=None, via="auto", wait=(), queue=ANY, label=""):
-    """Copy a tensor's bytes into one of the same layout on another chip; returns the Event."""
-    owner = target.device if owner is None else owner
-    for one in (src, target):
-        if one.device.scheme == "embedded":
-            raise EmbeddedTransfer(
-                f"{one.name} cannot be moved to or from {one.device.name}", hint="use sim:// devices"
-            )
-    system, queue = src.system, owner.queue_for(queue)
-    ends = src.device.state.place, target.device.state.place
-    system.topology.route(*ends, via)  # NoRoute now, before anything is issued
-    record = c.TransferBuffer(
-        owner.number, queue.id, src.storage.buffer.unique_id, target.storage.buffer.unique_id, via
-    )
-    event = queue.issue(
-        "transfer", label or f"transfer {src.name}", lambda: system.executor.submit(record), wait=wait,
-        reads=[src.storage], writes=[target.storage], nbytes=src.nbytes,
-    )  # fmt: skip
-    target.written()
-    return event
 
 
 def pin(tensor, at):

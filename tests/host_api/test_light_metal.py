@@ -14,7 +14,10 @@ import pytest
 import tensim as tt
 from tensim.examples import EXAMPLES, Options, get_example, run_example
 from tensim.kernel_api import *
-from tensim.light_metal import LightMetalReplay, ReplayOptions, compare, verified
+from tensim.light_metal.binary import verified
+from tensim.light_metal.comparison import compare
+from tensim.light_metal.replay import ReplayOptions
+from tensim.running.replay import LightMetalReplay
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
@@ -578,7 +581,7 @@ def _with_a_buffer_first(open_devices):
 
 REPLAY = """
 import json, sys
-from tensim.light_metal import LightMetalReplay
+from tensim.running.replay import LightMetalReplay
 from tensim.sim.chip.statistics import program_cycles
 replay = LightMetalReplay(sys.argv[1])
 replay.execute()

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 import tensim as tt
 from tensim.kernel_api import *
-from tensim.light_metal import LightMetalReplay, differences, verified
+from tensim.light_metal.binary import verified
+from tensim.running.differences import differences
+from tensim.running.replay import LightMetalReplay
 from tensim.sim.chip.statistics import program_cycles
 
 PAGE, PAGES = 64, 8

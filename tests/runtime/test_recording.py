@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tensim.light_metal import LightMetalReplay
+from tensim.running.replay import LightMetalReplay
 from tensim.runtime import (
     Binary,
     Event,

@@ -6,8 +6,8 @@ import numpy as np
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.traces.flatbuffers.tables import Node
-from tensim.traces.light_metal.read import cores_of, ranges, value
 from tensim.traces.light_metal.system import chip_names
+from tensim.traces.light_metal.values import cores_of, ranges, value
 
 MAX_WORDS = 16  # of a vector shown in a list of commands
 FIDELITY = {0: "LoFi", 2: "HiFi2", 3: "HiFi3", 4: "HiFi4", 255: "Invalid"}

@@ -4,106 +4,13 @@ Records name objects by ids of their own: `Names` maps the file's global ids to 
 a replay can stand beside live objects and other replays.
 """
 
-import hashlib
 import json
-import mmap
-import zlib
-from pathlib import Path
 
 from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.errors import BinaryError, UsageError
 from tensim.sim.host import commands as c
-from tensim.traces.flatbuffers.schema import light_metal_schema
-from tensim.traces.flatbuffers.tables import Reader
-
-FIRST_LATE = 12  # from here on the later releases' union numbers are one lower: EnqueueProgram is gone
-LAST_LATE = 17
-NUMBERINGS = {
-    "e2": {},
-    "late": {number: number + (number >= FIRST_LATE) for number in range(LAST_LATE + 1)},
-}
-
-
-class Binary:
-    """A Light Metal file that has been verified.  `numbering`: "e2" or "late" (`NUMBERINGS`)."""
-
-    def __init__(self, data, numbering="e2"):
-        self.data, self.numbering = data, numbering
-        self.reader = Reader(light_metal_schema(), data, {"CommandType": NUMBERINGS[numbering]})
-        self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
-        self.root = self.reader.root(
-            "devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names", "chips", "links",
-            "host_devices", "host_costs",
-        )  # fmt: skip
-        self._payloads = self._traces = None
-
-    @property
-    def buffer_names(self):
-        """{global id: name} of the buffers that the captured program named."""
-        return {one.global_id: one.name or "" for one in self.root.buffer_names or ()}
-
-    @classmethod
-    def open(cls, path):
-        """The bytes of a file, mapped into memory."""
-        path = Path(path)
-        try:
-            with path.open("rb") as file:
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
-        except OSError as error:
-            raise UsageError(f"cannot read {path}: {error.strerror}") from error
-
-    def __len__(self):
-        return self.count
-
-    def command(self, i):
-        """Command `i` as a Node of its own table, or None when it holds nothing."""
-        index = self.reader.schema._by_name["Command"]
-        return self.reader.table(self._position(i), index).cmd
-
-    def nodes(self):
-        """All commands."""
-        return (self.command(i) for i in range(self.count))
-
-    def trace(self, number):
-        """The TraceDescriptor node of a trace id; UsageError when the file has none."""
-        if self._traces is None:
-            entries = self.reader.root("trace_descriptors").trace_descriptors or ()
-            self._traces = {entry.trace_id: entry.desc for entry in entries}
-        if self._traces.get(number) is None:
-            raise UsageError(f"the binary holds no trace {number}")
-        return self._traces[number]
-
-    def payload(self, number):
-        """Bytes of a payload, numbered from 1."""
-        if self._payloads is None:
-            self._payloads = self.reader.root("payloads").payloads or []
-        node = self._payloads[number - 1]
-        if node.codec == "none":
-            return node.data.tobytes()
-        if node.codec != "zlib":
-            raise UsageError(f"payload {number} is packed with {node.codec!r}; tensim knows zlib")
-        return self._unpacked(number, node)
-
-    @staticmethod
-    def _unpacked(number, node):
-        """Bytes of a packed payload, never more than it says."""
-        unpacker = zlib.decompressobj()
-        try:
-            data = unpacker.decompress(node.data.tobytes(), node.size)
-        except zlib.error as error:
-            raise UsageError(f"payload {number} cannot be unpacked: {error}") from error
-        if len(data) != node.size or not unpacker.eof:
-            raise UsageError(f"payload {number} does not unpack to the {node.size} B it states")
-        return data
-
-    def data_of(self, node, words):
-        """The bytes of a transfer: `words`, or the command's payload."""
-        if node.payload:
-            return self.payload(node.payload)
-        return b"" if words is None else words.tobytes()
-
-    def sha256(self):
-        return hashlib.sha256(self.data).hexdigest()
+from tensim.traces.light_metal.metal_traces import read_descriptor
+from tensim.traces.light_metal.values import cores_of, integers, kernel_config, ranges, value
 
 
 class Names:
@@ -131,33 +38,6 @@ class Names:
 
     def get(self, global_id):
         return self._known.get(global_id)
-
-
-def value(table):
-    """The number in an optional table, or None."""
-    return None if table is None else table.value
-
-
-def one_range(node):
-    return (node.start.x, node.start.y, node.end.x, node.end.y)
-
-
-def ranges(node):
-    """Core ranges of a CoreSpec member."""
-    if node.table == "CoreCoord":
-        return ((node.x, node.y, node.x, node.y),)
-    if node.table == "CoreRange":
-        return (one_range(node),)
-    return tuple(one_range(one) for one in node.ranges or ())
-
-
-def cores_of(node):
-    """Cores of a CoreSpec member, row by row."""
-    return tuple((x, y) for x0, y0, x1, y1 in ranges(node) for y in range(y0, y1 + 1) for x in range(x0, x1 + 1))
-
-
-def integers(vector):
-    return () if vector is None else tuple(vector.tolist())
 
 
 def _parameter(node):
@@ -272,21 +152,6 @@ def _read(d, n):
     return c.ReadBuffer(n.device_id, n.cq_global_id, d.names[n.buffer_global_id], n.offset, n.size, n.blocking)
 
 
-def kernel_config(node):
-    """The settings record of a KernelConfig member."""
-    common = {
-        "compile_args": integers(node.compile_args),
-        "defines": tuple((one.key, one.value) for one in node.defines or ()),
-        "named_compile_args": tuple((one.name, one.value) for one in node.named_compile_args or ()),
-    }
-    if node.table == "DataMovementConfig":
-        return c.DataMovementParameters(node.processor, node.noc, node.noc_mode, **common)
-    return c.ComputeParameters(
-        node.math_fidelity, node.fp32_dest_acc_en, node.dst_full_sync_en, node.math_approx_mode,
-        node.bfp8_pack_precise, integers(node.unpack_to_dest_mode), **common,
-    )  # fmt: skip
-
-
 def _create_kernel(d, n):
     if n.kernel_config.table == "EthernetConfig":
         raise UsageError("the binary has a kernel for ethernet cores; no chip of tensim has them yet")
@@ -380,8 +245,6 @@ def _load_manager(d, n):
 
 
 def _load_trace(d, n):
-    from tensim.traces.light_metal.traces import read_descriptor
-
     trace = d.names.create_trace(n.tid)
     return c.LoadTrace(n.device_id, n.cq_id, trace, read_descriptor(d.binary.trace(n.tid)))
 

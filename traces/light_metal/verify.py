@@ -5,7 +5,8 @@ import re
 
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import BinaryError, UsageError
-from tensim.traces.light_metal.read import Binary, cores_of, value
+from tensim.traces.light_metal.binary import Binary
+from tensim.traces.light_metal.values import cores_of, value
 from tensim.traces.light_metal.write import HASH_BYTES, SCHEMA_VERSION, hash_place
 
 MAX_ARGS = (

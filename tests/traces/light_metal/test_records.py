@@ -8,7 +8,8 @@ from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.errors import BinaryError
 from tensim.sim.host import commands as c
 from tensim.traces.flatbuffers.tables import Node
-from tensim.traces.light_metal.read import Binary, Decoder, Names, device_record
+from tensim.traces.light_metal.binary import Binary
+from tensim.traces.light_metal.read import Decoder, Names, device_record
 from tensim.traces.light_metal.write import COMMANDS, BinaryWriter
 
 SOURCE = "@kernel\ndef nothing(a):\n    riscv_wait(a)\n"

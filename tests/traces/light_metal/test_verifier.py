@@ -11,10 +11,10 @@ import pytest
 
 import tensim as tt
 from tensim.examples import Options, get_example, run_example
+from tensim.running.fuzz import DEFECT, fuzz, mutate
 from tensim.sim.errors import BinaryError
 from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.flatbuffers.tables import Node, Writer
-from tensim.traces.light_metal.fuzz import DEFECT, fuzz, mutate
 from tensim.traces.light_metal.verifier import Limits, detect_numbering, verify_content, verify_structure
 from tensim.traces.light_metal.verify import open_verified, problems_of
 from tensim.traces.light_metal.write import sealed
@@ -497,7 +497,7 @@ def test_no_byte_outside_the_file_is_read(tmp_path):
     command = [
         sys.executable,
         "-m",
-        "tensim.traces.light_metal.fuzz",
+        "tensim.running.fuzz",
         str(path),
         "--count",
         "500",

@@ -12,8 +12,8 @@ from tensim.sim.host.frozen_program import (
     TracedSemaphore,
 )
 from tensim.traces.flatbuffers.tables import Node
-from tensim.traces.light_metal.read import integers
-from tensim.traces.light_metal.read import kernel_config as read_config
+from tensim.traces.light_metal.values import integers
+from tensim.traces.light_metal.values import kernel_config as read_config
 from tensim.traces.light_metal.write import core_coord, kernel_config, kernel_text
 
 

@@ -1,4 +1,4 @@
-"""Mutation fuzzing of the Light Metal loader: `python -m tensim.traces.light_metal.fuzz FILE...`.
+"""Mutation fuzzing of the Light Metal loader: `python -m tensim.running.fuzz FILE...`.
 
 Valid files are damaged (bits flipped, words replaced, pieces moved, ends cut off, union types swapped), their content hash
 made right again, and given to the verifier; what it accepts may be executed with a budget.  Nothing but tensim's own errors
@@ -17,9 +17,11 @@ from pathlib import Path
 import numba
 import numpy as np
 
+from tensim.light_metal.replay import ReplayOptions
+from tensim.running.replay import LightMetalReplay
 from tensim.sim.errors import BinaryError
 from tensim.traces.flatbuffers.schema import light_metal_schema
-from tensim.traces.light_metal.read import Binary
+from tensim.traces.light_metal.binary import Binary
 from tensim.traces.light_metal.verifier import verify_content, verify_structure
 from tensim.traces.light_metal.verify import open_verified
 from tensim.traces.light_metal.write import sealed
@@ -91,8 +93,6 @@ def judge(data):
 
 def execute(data, max_cycles):
     """Replay a file with a budget; returns how it ended."""
-    from tensim.light_metal import LightMetalReplay, ReplayOptions
-
     try:
         replay = LightMetalReplay(open_verified(sealed(data)), options=ReplayOptions(max_cycles=max_cycles))
     except BinaryError:

@@ -1,250 +1,26 @@
-"""Light Metal: record every host call that reaches a device in a binary, and replay such a binary.
+"""Replay: the records of a Light Metal binary, handed to an executor as the live program handed them."""
 
-Capture observes the executor's command records; a replay hands the same records to an executor of its own.  There is no
-second way to run a workload, so a replay with the same device parameters takes the same cycles and leaves the same bytes.
-"""
-
-import contextlib
 import os
-import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from tensim.device import current_system, submit
+from tensim.light_metal.binary import verified
+from tensim.light_metal.comparison import compare
 from tensim.sim.arch import load_arch
-from tensim.sim.chip.statistics import program_cycles
-from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
-from tensim.sim.cores.numerics.host_formats import decode
+from tensim.sim.cores.kernels.compiler import kernel_from_file
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import System, new_id
 from tensim.trace import new_trace_id
-from tensim.traces.flatbuffers.tables import Node
-from tensim.traces.light_metal.read import Binary, Decoder, Names, device_record
+from tensim.traces.light_metal.read import Decoder, Names, device_record
 from tensim.traces.light_metal.system import restore_system
-from tensim.traces.light_metal.traces import descriptor_node
-from tensim.traces.light_metal.verify import open_verified
-from tensim.traces.light_metal.write import BinaryWriter, device_description
 
-WRITER = "tensim"
-SHOWN_DIFFERENCES = 8
-SWITCH = "TENSIM_LIGHT_METAL"
 TAKING_AWAY = ("BufferDeallocateCommand", "BufferDeleteCommand", "ProgramDeleteCommand")
 UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
 # Environment variables of tt-metal's replay (docs/hardware/light_metal.md#replay-step-by-step)
 SHOW_READS, DISABLE_CHECKING = "TT_LIGHT_METAL_SHOW_READS", "TT_LIGHT_METAL_DISABLE_CHECKING"
-
-
-class LightMetalBinary:
-    """The bytes of a Light Metal file."""
-
-    def __init__(self, data=b""):
-        self._data = data
-
-    def get_data(self):
-        return self._data
-
-    def size(self):
-        return len(self._data)
-
-    def is_empty(self):
-        return len(self._data) == 0
-
-    def save_to_file(self, path):
-        """Write the file; UsageError when that fails or there is nothing to save."""
-        if self.is_empty():
-            raise UsageError("the Light Metal binary is empty")
-        try:
-            Path(path).write_bytes(self._data)
-        except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}") from error
-
-    @classmethod
-    def load_from_file(cls, path):
-        """Map a file into memory; UsageError when it cannot be read or is empty."""
-        data = Binary.open(path)
-        if len(data) == 0:
-            raise UsageError(f"{path} is empty")
-        return cls(data)
-
-
-# --- capture
-
-
-class Capture:
-    """Observes the records of a system and writes those that belong to the captured workload."""
-
-    def __init__(self, system, compress):
-        self.writer, self.system = BinaryWriter(compress), system
-        self.host_start = self.before = system.host.now  # before: host time after the last record
-        self.recording = set()  # (device, queue) that record a metal trace
-        for device in system.executor.devices.values():
-            record = device.opened_with
-            self.writer.devices.append(device_description(record, device.arch, device.arch.clock_mhz))
-        system.executor.observers.append(self._observe)
-
-    def _observe(self, record, result):
-        """One record of the workload.
-
-        While a queue records a metal trace, its programs go into the trace only
-        (docs/hardware/light_metal.md#which-calls-are-recorded); the trace is put into the file whole, and loaded where its
-        capture ended.
-        """
-        host, queue = self.system.host, (getattr(record, "device", None), getattr(record, "queue", None))
-        if isinstance(record, c.BeginTraceCapture):
-            self.recording.add(queue)
-        elif isinstance(record, c.EndTraceCapture):
-            self.recording.discard(queue)
-            ready = self.before + host.cost("end_trace_capture") - host.cost("call")
-            self.writer.add_trace(record.trace, descriptor_node(result))
-            self.writer.add(c.LoadTrace(record.device, record.queue, record.trace, result), ready)
-        elif not (isinstance(record, c.EnqueueProgram) and queue in self.recording):
-            if isinstance(record, c.LoadTrace):
-                self.writer.add_trace(record.trace, descriptor_node(record.descriptor))
-            self.writer.add(record, result)
-        self.before = host.now
-
-    def stop(self):
-        """Observe no more; the captured cycles are those of the devices that are open now."""
-        self.cycles = sum(program_cycles(device.chip) for device in self.system.executor.devices.values())
-        self.system.executor.observers.remove(self._observe)
-
-    def finish(self):
-        """The bytes of the file."""
-        return self.writer.finish(self.host_start, self.cycles, WRITER)
-
-
-_capture = None
-
-
-def light_metal_begin_capture(compress=False):
-    """Record every call from now on.  Open the devices first.  UsageError while another capture is going on.
-
-    `compress`: pack the data that is written.  With the environment variable TENSIM_LIGHT_METAL=0 nothing is recorded:
-    begin and end only warn, and the binary is empty.
-    """
-    global _capture
-    if os.environ.get(SWITCH) == "0":
-        warnings.warn(f"Light Metal capture is switched off by {SWITCH}=0", stacklevel=2)
-        return
-    if _capture is not None:
-        raise UsageError("a Light Metal capture is going on already", hint="light_metal_end_capture ends it")
-    _capture = Capture(current_system(), compress)
-
-
-def light_metal_end_capture():
-    """Stop recording; returns the `LightMetalBinary`.  UsageError when no capture is going on."""
-    global _capture
-    if _capture is None and os.environ.get(SWITCH) == "0":
-        return LightMetalBinary()
-    if _capture is None:
-        raise UsageError("no Light Metal capture is going on")
-    capture, _capture = _capture, None
-    capture.stop()
-    return LightMetalBinary(capture.finish())
-
-
-@contextlib.contextmanager
-def light_metal_capture(compress=False):
-    """Capture what happens in a `with` block: `with light_metal_capture() as captured: ...; captured.binary`."""
-    light_metal_begin_capture(compress)
-    captured = Captured()
-    try:
-        yield captured
-    except BaseException:
-        light_metal_end_capture()
-        raise
-    captured.binary = light_metal_end_capture()
-
-
-class Captured:
-    """What `light_metal_capture` gives: `binary` after the block."""
-
-    binary = None
-
-
-def light_metal_name_buffer(buffer, name):
-    """Give a buffer of the capture a name, for `--bind` and `--save` at a replay.  UsageError for a name in use."""
-    if _capture is None:
-        raise UsageError("no Light Metal capture is going on")
-    writer = _capture.writer
-    if name in writer.names or not name or name.isdigit():
-        raise UsageError(f"{name!r} cannot be a buffer's name: it is in use, empty or a number")
-    writer.names[name] = writer.id("buffer", buffer.unique_id)
-
-
-def light_metal_compare_to_capture(queue, buffer, dst=None, *, name=""):
-    """Read a buffer now, blocking, and let every replay compare what it reads with that.  Returns the bytes.
-
-    `dst`: a bytearray that gets the bytes, too.
-    """
-    item = submit(c.CompareBuffer(queue.device.id, queue.id, buffer.unique_id, None, name))
-    if dst is not None:
-        dst[:] = item.result
-    return item.result
-
-
-def light_metal_compare_to_golden(queue, buffer, golden, *, name="", rtol=0.0, atol=0.0, data_format=None):
-    """Let every replay compare a buffer with `golden` (bytes-like of the buffer's size).
-
-    With `data_format` and a tolerance the values may differ by atol + rtol * |golden|.  Nothing is read now.
-    """
-    golden = bytes(np.ascontiguousarray(golden).view(np.uint8)) if isinstance(golden, np.ndarray) else bytes(golden)
-    if len(golden) != buffer.size:
-        raise UsageError(f"golden data of {len(golden)} B for a buffer of {buffer.size} B")
-    code = int(DataFormat.Invalid if data_format is None else data_format)
-    record = c.CompareBuffer(queue.device.id, queue.id, buffer.unique_id, golden, name, float(rtol), float(atol), code)
-    if _capture is not None:
-        _capture.writer.add(record, None)
-
-
-# --- comparison
-
-
-def compare(record, actual):
-    """What a comparison found: {"name", "passed", "mismatches", "total", "first", "pcc", "max_abs_error", "ulp_histogram"}.
-
-    Without a format bytes are compared as 32-bit words; `first`: the first differences as (index, expected, actual).
-    """
-    expected = record.golden
-    found = {"name": record.name, "passed": False, "mismatches": 0, "total": 0, "first": []}
-    if len(actual) != len(expected):
-        return found | {"mismatches": abs(len(actual) - len(expected)), "why": "sizes differ"}
-    if record.format == DataFormat.Invalid:
-        dtype = "<u4" if len(actual) % 4 == 0 else "u1"
-        got, want = np.frombuffer(actual, dtype), np.frombuffer(expected, dtype)
-        wrong = got != want
-    else:
-        tiles = len(expected) // tile_size(record.format)
-        got, want = (decode(data, DataFormat(record.format), (32 * tiles, 32)).ravel() for data in (actual, expected))
-        wrong = ~np.isclose(got, want, rtol=record.rtol, atol=record.atol, equal_nan=True)
-        found |= _float_figures(got, want)
-    places = np.flatnonzero(wrong)
-    first = [[int(i), want[i].item(), got[i].item()] for i in places[:SHOWN_DIFFERENCES]]
-    return found | {"passed": len(places) == 0, "mismatches": len(places), "total": len(got), "first": first}
-
-
-def _float_figures(got, want):
-    """Correlation, largest error and the histogram of distances in units in the last place (of float32)."""
-    finite = np.isfinite(got) & np.isfinite(want)
-    got, want = got[finite].astype(np.float64), want[finite].astype(np.float64)
-    if len(got) == 0:
-        return {"pcc": None, "max_abs_error": None, "ulp_histogram": {}}
-    constant = got.std() == 0 or want.std() == 0
-    pcc = float(np.array_equal(got, want)) if constant else float(np.corrcoef(got, want)[0, 1])
-    distance = np.abs(got - want) / np.spacing(np.maximum(np.abs(want), np.finfo(np.float32).tiny).astype(np.float32))
-    edges = [0, 1, 2, 4, 16, 256, np.inf]
-    counts, _ = np.histogram(distance, [*edges[:-1], np.inf])
-    names = ["0", "1", "2-3", "4-15", "16-255", "256-"]
-    return {
-        "pcc": pcc, "max_abs_error": float(np.abs(got - want).max()),
-        "ulp_histogram": {name: int(count) for name, count in zip(names, counts, strict=True)},
-    }  # fmt: skip
-
-
-# --- replay
 
 
 @dataclass
@@ -270,27 +46,18 @@ class ReplayOptions:
     max_cycles: int | None = None
 
 
-def verified(binary):
-    """A verified `Binary` of a LightMetalBinary, bytes, a file name or a Binary."""
-    if isinstance(binary, Binary):
-        return binary
-    if isinstance(binary, str | os.PathLike):
-        binary = LightMetalBinary.load_from_file(binary)
-    data = binary.get_data() if isinstance(binary, LightMetalBinary) else binary
-    if len(data) == 0:
-        raise UsageError("the Light Metal binary is empty")
-    return open_verified(data)
-
-
-class LightMetalReplay:
+class Replay:
     """Replays a binary on a device that it opens itself, or on `device`.
 
-    `binary`: LightMetalBinary, bytes or a file name.  Afterwards `compares` holds the comparisons' results, `reads` the
-    bytes of every read in order, `error` what stopped the replay.
+    `binary`: LightMetalBinary, bytes or a file name.  `find_function(name, parameters, buffers)`: what a queue calls for a
+    function that the binary names (`buffers`: pairs of device and buffer); `find_chip(spec)`: the chip of `options.device`,
+    with `load(overrides)` -> Arch and `device_options()` -> fields of its CreateDevice record.  Afterwards `compares` holds
+    the comparisons' results, `reads` the bytes of every read in order, `error` what stopped the replay.
     """
 
-    def __init__(self, binary, device=None, options=None):
+    def __init__(self, binary, device=None, options=None, *, find_function, find_chip=None):
         self.options, self.device = options or ReplayOptions(), device
+        self.find_function, self.find_chip = find_function, find_chip
         self.checks = self.options.check and not os.environ.get(DISABLE_CHECKING)
         self.binary = verified(binary)
         self.system = System() if device is None else device.system
@@ -482,9 +249,7 @@ class LightMetalReplay:
             name, overrides = options.arch, {}
         arch = load_arch(name, {**overrides, **options.overrides})
         if options.device is not None:
-            from tensim.running.device_choice import choose_chip
-
-            chosen = choose_chip(options.device)
+            chosen = self.find_chip(options.device)
             arch, record = chosen.load(options.overrides), replace(record, **chosen.device_options())
         if record.arch != UNNAMED_CHIP:
             self._note_differences(load_arch(*record.arch), arch)
@@ -582,18 +347,14 @@ class LightMetalReplay:
 
     def _function(self, record):
         """Functions are in this process, by their names; without buffers of devices only their time counts."""
-        from tensim.runtime.functions import NOTHING, bound_to_buffers
-
-        executor = self.system.executor
-        buffers = [(executor.device(b.device), b) for b in map(executor.buffer, record.buffers)]
-        called = (record.name, record.parameters) if buffers else (NOTHING, "null")
-        function = bound_to_buffers(*called, buffers)
+        executor, function = self.system.executor, _nothing
+        if record.buffers:
+            buffers = [(executor.device(b.device), b) for b in map(executor.buffer, record.buffers)]
+            function = self.find_function(record.name, record.parameters, buffers)
         return executor.submit(replace(record, function=function))
 
     def _find_kernel(self, file_name):
         """A kernel that the binary names by file only: its Python counterpart in the folders of the search path."""
-        from tensim.sim.cores.kernels.compiler import kernel_from_file
-
         name = Path(file_name).with_suffix(".py")
         folders = [Path(folder) for folder in (*self.options.kernel_path, ".")]
         tried = list(dict.fromkeys(folder / one for folder in folders for one in (name, name.name)))
@@ -613,66 +374,16 @@ class LightMetalReplay:
         return [device.chip for device in self.devices] if self.device is None else [self.device.chip]
 
 
+def _nothing():
+    """A function without buffers: only its time passes."""
+
+
 HANDLERS = {
-    c.CreateDevice: LightMetalReplay._create_device,
-    c.SetRuntimeArgs: LightMetalReplay._with_references,
-    c.SetCommonRuntimeArgs: LightMetalReplay._with_references,
-    c.ReadBuffer: LightMetalReplay._read,
-    c.CompareBuffer: LightMetalReplay._compare,
-    c.LoadTrace: LightMetalReplay._load_trace,
-    c.EnqueueFunction: LightMetalReplay._function,
+    c.CreateDevice: Replay._create_device,
+    c.SetRuntimeArgs: Replay._with_references,
+    c.SetCommonRuntimeArgs: Replay._with_references,
+    c.ReadBuffer: Replay._read,
+    c.CompareBuffer: Replay._compare,
+    c.LoadTrace: Replay._load_trace,
+    c.EnqueueFunction: Replay._function,
 }
-
-
-# --- differences
-
-
-def differences(first, second):
-    """How two binaries differ: {"differences": [{"index", "field", "first", "second"}], "cycles": [a, b]}."""
-    found, sides = [], [list(binary.nodes()) for binary in (first, second)]
-    if len(sides[0]) != len(sides[1]):
-        found.append(_difference(None, "number of commands", len(sides[0]), len(sides[1])))
-    for index, (a, b) in enumerate(zip(*sides, strict=False)):
-        if a is None or b is None or a.table != b.table:
-            found.append(_difference(index, "command", a and a.table, b and b.table))
-            continue
-        found += _field_differences(index, a, b, "", (first, second))
-    return {"differences": found, "cycles": [_cycles(binary) for binary in (first, second)]}
-
-
-def _difference(index, field_name, first, second):
-    return {"index": index, "field": field_name, "first": str(first)[:80], "second": str(second)[:80]}
-
-
-def _field_differences(index, a, b, prefix, binaries):
-    for name, one in a.fields.items():
-        other = b.fields[name]
-        if name == "payload" and (one or other):
-            one, other = (
-                binary.payload(number) if number else b"" for binary, number in zip(binaries, (one, other), strict=True)
-            )
-        if isinstance(one, Node) and isinstance(other, Node) and one.table == other.table:
-            yield from _field_differences(index, one, other, f"{prefix}{name}.", binaries)
-        elif isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-            if not np.array_equal(one, other):
-                yield _difference(index, f"{prefix}{name}", one, other)
-        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-            for i, (x, y) in enumerate(zip(one, other, strict=True)):
-                if isinstance(x, Node):
-                    yield from _field_differences(index, x, y, f"{prefix}{name}[{i}].", binaries)
-                elif x != y:
-                    yield _difference(index, f"{prefix}{name}[{i}]", x, y)
-        elif type(one) is not type(other) or one != other:
-            yield _difference(index, f"{prefix}{name}", one, other)
-
-
-def _cycles(binary):
-    """Cycles of a replay, or None when the binary cannot be replayed."""
-    replay = LightMetalReplay(binary)
-    try:
-        replay.execute()
-        return program_cycles(replay.chips[0]) if replay.chips else None
-    except TensimError:
-        return None
-    finally:
-        replay.close()

@@ -1,0 +1,55 @@
+"""The bytes of Light Metal files: in memory, on disk, verified."""
+
+import os
+from pathlib import Path
+
+from tensim.sim.errors import UsageError
+from tensim.traces.light_metal.binary import Binary
+from tensim.traces.light_metal.verify import open_verified
+
+WRITER = "tensim"
+
+
+class LightMetalBinary:
+    """The bytes of a Light Metal file."""
+
+    def __init__(self, data=b""):
+        self._data = data
+
+    def get_data(self):
+        return self._data
+
+    def size(self):
+        return len(self._data)
+
+    def is_empty(self):
+        return len(self._data) == 0
+
+    def save_to_file(self, path):
+        """Write the file; UsageError when that fails or there is nothing to save."""
+        if self.is_empty():
+            raise UsageError("the Light Metal binary is empty")
+        try:
+            Path(path).write_bytes(self._data)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+    @classmethod
+    def load_from_file(cls, path):
+        """Map a file into memory; UsageError when it cannot be read or is empty."""
+        data = Binary.open(path)
+        if len(data) == 0:
+            raise UsageError(f"{path} is empty")
+        return cls(data)
+
+
+def verified(binary):
+    """A verified `Binary` of a LightMetalBinary, bytes, a file name or a Binary."""
+    if isinstance(binary, Binary):
+        return binary
+    if isinstance(binary, str | os.PathLike):
+        binary = LightMetalBinary.load_from_file(binary)
+    data = binary.get_data() if isinstance(binary, LightMetalBinary) else binary
+    if len(data) == 0:
+        raise UsageError("the Light Metal binary is empty")
+    return open_verified(data)

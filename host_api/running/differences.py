@@ -1,0 +1,59 @@
+"""How two Light Metal binaries differ: command by command, and in the cycles of their replays."""
+
+import numpy as np
+
+from tensim.running.replay import LightMetalReplay
+from tensim.sim.chip.statistics import program_cycles
+from tensim.sim.errors import TensimError
+from tensim.traces.flatbuffers.tables import Node
+
+
+def differences(first, second):
+    """How two binaries differ: {"differences": [{"index", "field", "first", "second"}], "cycles": [a, b]}."""
+    found, sides = [], [list(binary.nodes()) for binary in (first, second)]
+    if len(sides[0]) != len(sides[1]):
+        found.append(_difference(None, "number of commands", len(sides[0]), len(sides[1])))
+    for index, (a, b) in enumerate(zip(*sides, strict=False)):
+        if a is None or b is None or a.table != b.table:
+            found.append(_difference(index, "command", a and a.table, b and b.table))
+            continue
+        found += _field_differences(index, a, b, "", (first, second))
+    return {"differences": found, "cycles": [_cycles(binary) for binary in (first, second)]}
+
+
+def _difference(index, field_name, first, second):
+    return {"index": index, "field": field_name, "first": str(first)[:80], "second": str(second)[:80]}
+
+
+def _field_differences(index, a, b, prefix, binaries):
+    for name, one in a.fields.items():
+        other = b.fields[name]
+        if name == "payload" and (one or other):
+            one, other = (
+                binary.payload(number) if number else b"" for binary, number in zip(binaries, (one, other), strict=True)
+            )
+        if isinstance(one, Node) and isinstance(other, Node) and one.table == other.table:
+            yield from _field_differences(index, one, other, f"{prefix}{name}.", binaries)
+        elif isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+            if not np.array_equal(one, other):
+                yield _difference(index, f"{prefix}{name}", one, other)
+        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            for i, (x, y) in enumerate(zip(one, other, strict=True)):
+                if isinstance(x, Node):
+                    yield from _field_differences(index, x, y, f"{prefix}{name}[{i}].", binaries)
+                elif x != y:
+                    yield _difference(index, f"{prefix}{name}[{i}]", x, y)
+        elif type(one) is not type(other) or one != other:
+            yield _difference(index, f"{prefix}{name}", one, other)
+
+
+def _cycles(binary):
+    """Cycles of a replay, or None when the binary cannot be replayed."""
+    replay = LightMetalReplay(binary)
+    try:
+        replay.execute()
+        return program_cycles(replay.chips[0]) if replay.chips else None
+    except TensimError:
+        return None
+    finally:
+        replay.close()

@@ -1,0 +1,69 @@
+"""What programs say of themselves: inputs, outputs and variants (docs/hardware/runtime.md#binaries-and-submit)."""
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tensim.runtime.layouts import Layout, TensorDesc
+from tensim.runtime.placement import Affinity, Optimal, Promise
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """An input or output of a program.
+
+    `placement`: where it must be when the program starts (None: the program's device); `const`: uploaded once per value;
+    `aliases_output`: the output whose memory it may become when it is donated.
+    """
+
+    name: str
+    desc: TensorDesc
+    layout: Layout
+    placement: Affinity | Promise | Optimal | None = None
+    const: bool = False
+    aliases_output: int | None = None
+
+    @functools.cached_property
+    def wanted(self):
+        """The layout with its stored type named."""
+        return self.layout.resolved(self.desc)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to run a program.
+
+    `target`: "sim", "host" or "embedded", or one with an architecture ("sim://blackhole").  `build(device, inputs, outputs)`:
+    a host API `Program` over buffers; `rebind(program, inputs, outputs)`: gives a built program other buffers (None: it is
+    built anew for other buffers).  `function(*arrays) -> arrays`: the same in numpy, in `cost_ns` (a number, or a function of
+    the arrays' descriptions).
+    """
+
+    target: str = "sim"
+    build: Callable | None = None
+    rebind: Callable | None = None
+    function: Callable | None = None
+    cost_ns: object = 0.0
+
+    def runs_on(self, device):
+        """Whether it was made for a device."""
+        scheme, _, arch = self.target.partition("://")
+        if arch and arch != device.info.arch:
+            return False
+        if scheme == "host":
+            return device.scheme == "host" or getattr(device, "timing", "cycle") == "functional"
+        return device.scheme in (scheme, "embedded") and getattr(device, "timing", "cycle") == "cycle"
+
+
+@dataclass(frozen=True)
+class ProgramInfo:
+    """A program: its face and its variants.  `goldens`: outputs of reference inputs, by name."""
+
+    name: str
+    inputs: tuple
+    outputs: tuple
+    variants: tuple
+    private: bool = False
+    mesh_shape: tuple = (1, 1)
+    placement: Affinity | Promise | Optimal | None = None
+    goldens: Mapping = field(default_factory=dict)

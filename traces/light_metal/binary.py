@@ -1,0 +1,99 @@
+"""A Light Metal file: its commands, payloads and traces, by number."""
+
+import hashlib
+import mmap
+import zlib
+from pathlib import Path
+
+from tensim.sim.errors import UsageError
+from tensim.traces.flatbuffers.schema import light_metal_schema
+from tensim.traces.flatbuffers.tables import Reader
+
+FIRST_LATE = 12  # from here on the later releases' union numbers are one lower: EnqueueProgram is gone
+LAST_LATE = 17
+NUMBERINGS = {
+    "e2": {},
+    "late": {number: number + (number >= FIRST_LATE) for number in range(LAST_LATE + 1)},
+}
+
+
+class Binary:
+    """A Light Metal file that has been verified.  `numbering`: "e2" or "late" (`NUMBERINGS`)."""
+
+    def __init__(self, data, numbering="e2"):
+        self.data, self.numbering = data, numbering
+        self.reader = Reader(light_metal_schema(), data, {"CommandType": NUMBERINGS[numbering]})
+        self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
+        self.root = self.reader.root(
+            "devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names", "chips", "links",
+            "host_devices", "host_costs",
+        )  # fmt: skip
+        self._payloads = self._traces = None
+
+    @property
+    def buffer_names(self):
+        """{global id: name} of the buffers that the captured program named."""
+        return {one.global_id: one.name or "" for one in self.root.buffer_names or ()}
+
+    @classmethod
+    def open(cls, path):
+        """The bytes of a file, mapped into memory."""
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+    def __len__(self):
+        return self.count
+
+    def command(self, i):
+        """Command `i` as a Node of its own table, or None when it holds nothing."""
+        index = self.reader.schema._by_name["Command"]
+        return self.reader.table(self._position(i), index).cmd
+
+    def nodes(self):
+        """All commands."""
+        return (self.command(i) for i in range(self.count))
+
+    def trace(self, number):
+        """The TraceDescriptor node of a trace id; UsageError when the file has none."""
+        if self._traces is None:
+            entries = self.reader.root("trace_descriptors").trace_descriptors or ()
+            self._traces = {entry.trace_id: entry.desc for entry in entries}
+        if self._traces.get(number) is None:
+            raise UsageError(f"the binary holds no trace {number}")
+        return self._traces[number]
+
+    def payload(self, number):
+        """Bytes of a payload, numbered from 1."""
+        if self._payloads is None:
+            self._payloads = self.reader.root("payloads").payloads or []
+        node = self._payloads[number - 1]
+        if node.codec == "none":
+            return node.data.tobytes()
+        if node.codec != "zlib":
+            raise UsageError(f"payload {number} is packed with {node.codec!r}; tensim knows zlib")
+        return self._unpacked(number, node)
+
+    @staticmethod
+    def _unpacked(number, node):
+        """Bytes of a packed payload, never more than it says."""
+        unpacker = zlib.decompressobj()
+        try:
+            data = unpacker.decompress(node.data.tobytes(), node.size)
+        except zlib.error as error:
+            raise UsageError(f"payload {number} cannot be unpacked: {error}") from error
+        if len(data) != node.size or not unpacker.eof:
+            raise UsageError(f"payload {number} does not unpack to the {node.size} B it states")
+        return data
+
+    def data_of(self, node, words):
+        """The bytes of a transfer: `words`, or the command's payload."""
+        if node.payload:
+            return self.payload(node.payload)
+        return b"" if words is None else words.tobytes()
+
+    def sha256(self):
+        return hashlib.sha256(self.data).hexdigest()

@@ -1,0 +1,45 @@
+"""Values that several commands of a Light Metal file hold: optional numbers, cores, settings of kernels."""
+
+from tensim.sim.host import commands as c
+
+
+def value(table):
+    """The number in an optional table, or None."""
+    return None if table is None else table.value
+
+
+def one_range(node):
+    return (node.start.x, node.start.y, node.end.x, node.end.y)
+
+
+def ranges(node):
+    """Core ranges of a CoreSpec member."""
+    if node.table == "CoreCoord":
+        return ((node.x, node.y, node.x, node.y),)
+    if node.table == "CoreRange":
+        return (one_range(node),)
+    return tuple(one_range(one) for one in node.ranges or ())
+
+
+def cores_of(node):
+    """Cores of a CoreSpec member, row by row."""
+    return tuple((x, y) for x0, y0, x1, y1 in ranges(node) for y in range(y0, y1 + 1) for x in range(x0, x1 + 1))
+
+
+def integers(vector):
+    return () if vector is None else tuple(vector.tolist())
+
+
+def kernel_config(node):
+    """The settings record of a KernelConfig member."""
+    common = {
+        "compile_args": integers(node.compile_args),
+        "defines": tuple((one.key, one.value) for one in node.defines or ()),
+        "named_compile_args": tuple((one.name, one.value) for one in node.named_compile_args or ()),
+    }
+    if node.table == "DataMovementConfig":
+        return c.DataMovementParameters(node.processor, node.noc, node.noc_mode, **common)
+    return c.ComputeParameters(
+        node.math_fidelity, node.fp32_dest_acc_en, node.dst_full_sync_en, node.math_approx_mode,
+        node.bfp8_pack_precise, integers(node.unpack_to_dest_mode), **common,
+    )  # fmt: skip
