@@ -11,8 +11,8 @@ import time
 import tensim as tt
 from tensim.kernel_api import *
 from tensim.sim.arch import load_arch
+from tensim.sim.chip.launch import THREADS_PER_CORE
 from tensim.sim.chip.statistics import thread_totals
-from tensim.sim.host.launch import THREADS_PER_CORE
 
 PAGE = 32  # bytes: one flit
 PAGES = 4

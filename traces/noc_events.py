@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from tensim.sim.arch.loader import Arch
+from tensim.sim.chip.launch import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind
 from tensim.sim.cores.niu.noc_record import CALLED
 from tensim.sim.cores.operations import Barrier, Op
 from tensim.sim.cores.threads import OPERATION_END, OPERATION_START
 from tensim.sim.errors import UsageError
-from tensim.sim.host.launch import THREAD_NAMES, THREADS_PER_CORE
 
 LONGEST = 10_000_000_000  # cycles between the first and the last event
 LARGEST = 1 << 31  # bytes of one transfer

@@ -12,9 +12,9 @@ import json
 import numpy as np
 
 from tensim.sim.chip.deadlock import reason_name
+from tensim.sim.chip.launch import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.cores.operations import Op
 from tensim.sim.engine import state as st
-from tensim.sim.host.launch import THREAD_NAMES, THREADS_PER_CORE
 
 COUNTER_SAMPLES = 400
 MEMORY_PROCESS = 1_000_000

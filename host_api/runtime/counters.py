@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensim.runtime.errors import UnknownCounter
+from tensim.sim.chip.launch import THREADS_PER_CORE, TRISC0, TRISC1, TRISC2
 from tensim.sim.engine import state as st
 from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import UsageError
-from tensim.sim.host.launch import THREADS_PER_CORE, TRISC0, TRISC1, TRISC2
 from tensim.sim.host.topology import HOST
 from tensim.sim.noc.topology import INJECT, LINKS_PER_TILE
 

@@ -9,6 +9,7 @@ from mmap import mmap
 
 import numpy as np
 
+from tensim.sim.chip.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.kernel_runtime import RAISE_MESSAGES
@@ -26,7 +27,6 @@ from tensim.sim.engine.event_loop import l1_written, run, start_threads
 from tensim.sim.engine.first_start import compile_lane
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
-from tensim.sim.host.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
 from tensim.sim.noc.flit_network import PACKET
 from tensim.sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from tensim.sim.chip.launch import THREADS_PER_CORE
 from tensim.sim.cores import context as ctx
 from tensim.sim.engine import state as st
-from tensim.sim.host.launch import THREADS_PER_CORE
 
 BARRIERS = {
     st.WAIT_READ_BARRIER: "the read barrier",

@@ -18,12 +18,12 @@ from enum import IntEnum
 
 import numpy as np
 
+from tensim.sim.chip.launch import THREADS_PER_CORE
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.operations import Barrier, Op
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, store_64
 from tensim.sim.errors import UsageError
-from tensim.sim.host.launch import THREADS_PER_CORE
 
 MODES = ("closed", "open")
 START_TO_FIRST = 20  # cycles that both recorded and simulated durations leave out (golden cycles of the reference)

@@ -6,7 +6,7 @@ All figures come from counters that the lane keeps; nothing here runs during a s
 import numpy as np
 
 from tensim.sim.chip.deadlock import reason_name
-from tensim.sim.host.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
+from tensim.sim.chip.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
 
 FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 DIRECTIONS = ("inject", "x", "y", "eject")
@@ -18,7 +18,7 @@ def program_cycles(chip):
 
 
 def thread_totals(chip, slot):
-    """One `state.WORK` record of all threads of a kind (`tensim.sim.host.launch`: BRISC, NCRISC, ...) together."""
+    """One `state.WORK` record of all threads of a kind (`tensim.sim.chip.launch`: BRISC, NCRISC, ...) together."""
     work = chip.work[slot::THREADS_PER_CORE]
     totals = {name: work[name].sum(axis=0) for name in ("busy", "issue", "time", "operations", "stalls")}
     return totals | {"longest": work["longest"].max()}

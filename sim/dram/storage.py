@@ -5,15 +5,19 @@ is touched, whatever the host's overcommit setting.  Compiled code takes new chu
 filled (`spare_chunks`).
 """
 
+import numpy as np
+
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, zero_bytes
-from tensim.sim.engine.state import dram_chunks_of, spare_chunks_of
+from tensim.sim.engine.tables import table
+
+addresses = table(np.dtype(np.int64))
 
 
 @compiled()
 def read_bank(m, bank, offset, size, destination):
     """Copy `size` bytes of a bank to a host address; untouched memory reads as zero."""
-    chunks = dram_chunks_of(m)
+    chunks = addresses(m.dram_chunks_at)
     while size > 0:
         index, inside = offset // m.chunk_bytes, offset % m.chunk_bytes
         count = min(size, m.chunk_bytes - inside)
@@ -30,7 +34,7 @@ def read_bank(m, bank, offset, size, destination):
 @compiled()
 def write_bank(m, bank, offset, size, source):
     """Copy `size` bytes from a host address into a bank; returns False when no spare chunk is left."""
-    chunks = dram_chunks_of(m)
+    chunks = addresses(m.dram_chunks_at)
     while size > 0:
         index, inside = offset // m.chunk_bytes, offset % m.chunk_bytes
         count = min(size, m.chunk_bytes - inside)
@@ -39,7 +43,7 @@ def write_bank(m, bank, offset, size, source):
             if m.n_spare == 0:
                 return False
             m.n_spare -= 1
-            chunks[slot] = spare_chunks_of(m)[m.n_spare]
+            chunks[slot] = addresses(m.spare_chunks_at)[m.n_spare]
         copy_bytes(chunks[slot] + inside, source, count)
         offset += count
         source += count

@@ -345,16 +345,6 @@ def staging_uses_of(m):
 
 
 @compiled(inline="always")
-def dram_chunks_of(m):
-    return word_table(m.dram_chunks_at)
-
-
-@compiled(inline="always")
-def spare_chunks_of(m):
-    return word_table(m.spare_chunks_at)
-
-
-@compiled(inline="always")
 def receivers_of(m):
     return word_table(m.receivers_at)
 

@@ -3,10 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from tensim.sim.host.commands import DataMovementParameters
-from tensim.sim.host.dispatch import ProgramCost
-from tensim.sim.host.frozen_program import build_target
-from tensim.sim.host.launch import (
+from tensim.sim.chip.launch import (
     BRISC,
     NCRISC,
     CircularBufferLaunch,
@@ -15,6 +12,9 @@ from tensim.sim.host.launch import (
     Launch,
     SemaphoreLaunch,
 )
+from tensim.sim.host.commands import DataMovementParameters
+from tensim.sim.host.dispatch import ProgramCost
+from tensim.sim.host.frozen_program import build_target
 
 WORD = 4  # bytes of a runtime argument
 TRISCS = 3  # binaries of a compute kernel

@@ -13,7 +13,7 @@ import pytest
 
 import tensim as tt
 from tensim.examples import Options, get_example, run_example
-from tensim.light_metal import LightMetalReplay
+from tensim.running.replay import LightMetalReplay
 
 # union number -> (name, {field: (slot, format)}); formats: struct codes, "s" text, "I*" words, "t" table, "u" union
 E2 = {
