@@ -36,6 +36,7 @@ validate-quick: .venv/ready
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.imports.contracts
 
 # A million damaged Light Metal files through the verifier, ten thousand accepted ones executed: about a quarter of an hour.
 fuzz: .venv/ready
