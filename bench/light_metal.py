@@ -6,9 +6,10 @@ import time
 import numpy as np
 
 import tensim as tt
-from tensim.examples import Options, get_example, run_example
 from tensim.light_metal.binary import verified
+from tensim.running.options import Options
 from tensim.running.replay import LightMetalReplay
+from tensim.running.runnable import find_program
 
 SHAPE = "2048x2048x2048"
 
@@ -28,7 +29,7 @@ def matmul(capture):
             tt.light_metal_begin_capture()
 
         def work():
-            run_example(get_example("matmul_multicast"), device, Options(shape=SHAPE))
+            find_program("matmul_multicast").run_on(device, Options(shape=SHAPE))
             return tt.light_metal_end_capture() if capture else None
 
         return seconds_of(work, time.process_time)

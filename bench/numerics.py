@@ -5,7 +5,8 @@ import time
 import numpy as np
 
 import tensim as tt
-from tensim.examples import Options, get_example, run_example
+from tensim.running.options import Options
+from tensim.running.runnable import find_program
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.host_formats import decode, encode
 
@@ -27,7 +28,7 @@ def products_per_second(fidelity):
 
 def _seconds(device, options):
     begun = time.perf_counter()
-    run_example(get_example("matmul_single_core"), device, options)
+    find_program("matmul_single_core").run_on(device, options)
     return time.perf_counter() - begun
 
 

@@ -4,8 +4,8 @@
 import numpy as np
 
 import tensim as tt
-from tensim.examples import ExampleResult
 from tensim.examples.common import execute, require_single_core, round_up, source_of
+from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import tensim as tt
-from tensim.examples import ExampleResult
 from tensim.examples.common import (
     compute_config,
     create_circular_buffer,
@@ -53,6 +52,7 @@ from tensim.examples.matmul_kernels import (
     multiply_blocks,
 )
 from tensim.examples.matmul_plan import DOUBLE_BUFFER, Topology, make_plan
+from tensim.examples.result import ExampleResult
 from tensim.sim.cores.numerics.data_format import tile_size
 
 

@@ -2,7 +2,6 @@
 # ruff: noqa: F403, F405
 
 import tensim as tt
-from tensim.examples import ExampleResult
 from tensim.examples.common import (
     create_circular_buffer,
     create_tensor,
@@ -14,6 +13,7 @@ from tensim.examples.common import (
     source_of,
     split_work,
 )
+from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 
 CB_SCRATCH = 0

@@ -2,7 +2,6 @@
 # ruff: noqa: F403, F405
 
 import tensim as tt
-from tensim.examples import ExampleResult
 from tensim.examples.common import (
     FORMAT_ERROR,
     compute_config,
@@ -16,6 +15,7 @@ from tensim.examples.common import (
     source_of,
     split_work,
 )
+from tensim.examples.result import ExampleResult
 from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 

@@ -8,7 +8,6 @@ need no order and no back-pressure.
 # ruff: noqa: F403, F405
 
 import tensim as tt
-from tensim.examples import ExampleResult
 from tensim.examples.common import (
     FORMAT_ERROR,
     TILE,
@@ -23,6 +22,7 @@ from tensim.examples.common import (
     sharded_config,
     source_of,
 )
+from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
 

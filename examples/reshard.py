@@ -6,7 +6,6 @@ lower half. The source is addressed page by page through a tensor accessor, whic
 # ruff: noqa: F403, F405
 
 import tensim as tt
-from tensim.examples import ExampleResult
 from tensim.examples.common import (
     TILE,
     ceil_div,
@@ -19,6 +18,7 @@ from tensim.examples.common import (
     sharded_config,
     source_of,
 )
+from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.errors import UsageError

@@ -10,7 +10,6 @@ received in step s - 1, once the direction's semaphore says that it is there.
 import numpy as np
 
 import tensim as tt
-from tensim.examples import ExampleResult
 from tensim.examples.common import (
     TILE,
     create_circular_buffer,
@@ -23,6 +22,7 @@ from tensim.examples.common import (
     sharded_config,
     source_of,
 )
+from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
 

@@ -19,7 +19,6 @@ to go on. Outside the domain values are zero.
 import numpy as np
 
 import tensim as tt
-from tensim.examples import ExampleResult
 from tensim.examples.common import (
     FORMAT_ERROR,
     TILE,
@@ -35,6 +34,7 @@ from tensim.examples.common import (
     source_of,
     upload_tensor,
 )
+from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
 

@@ -1,1 +1,13 @@
 """Published measurements against simulation: `tensim validate KIND FILE...`."""
+
+KINDS = {
+    "noc": "NoC latencies",
+    "dram": "DRAM channels and congestion",
+    "issue": "RISC-V and instruction issue",
+    "numerics": "golden cases",
+    "compute": "compute time",
+    "kernels": "small kernels",
+    "gemm": "matrix products",
+    "streaming": "streaming by size",
+    "dispatch": "dispatch and host transfers",
+}

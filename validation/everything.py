@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tensim.sim.errors import UsageError
-from tensim.validation.command import KINDS
+from tensim.validation import KINDS
 from tensim.validation.figures import distribution, rank_correlation, summary
 from tensim.validation.goals import judge
 from tensim.validation.noc import recordings as noc_recordings

@@ -151,7 +151,7 @@ def compare(selection, results):
     return rows, skipped
 
 
-def validate(selection, jobs, on_done, keep=True):
+def run_selection(selection, jobs, on_done, keep=True):
     """(rows, skipped, seconds) of one selection."""
     begun = time.perf_counter()
     rows, skipped = compare(selection, simulate([selection], jobs, on_done, keep))

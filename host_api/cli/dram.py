@@ -3,16 +3,15 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from tensim.cli.command_line import TO_STDOUT, err, json_option, main, require_folder, write_json
+from tensim.cli.options import arch_option, json_option
+from tensim.cli.output import TO_STDOUT, print_error, require_folder, write_json
 from tensim.sim.errors import UsageError
 
 
-@main.command()
+@click.command()
 @click.argument("traces", nargs=-1, required=True, type=click.Path())
-@click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
+@arch_option
 @click.option("--channel-map", default="bank", show_default=True, help="bank, or interleave:BYTES over all channels.")
 @click.option("--load", type=click.FloatRange(0.001, 10), help="Arrival rate as a share of peak; default: all at once.")
 @click.option(
@@ -39,7 +38,7 @@ def dram(traces, arch, channel_map, load, plot, json_to):
         except (UsageError, OSError) as error:
             text = str(error) if isinstance(error, UsageError) else f"{path}: {error.strerror}"
             results.append({"file": path, "error": {"kind": "usage", "message": text}})
-            err.print(f"[red]error:[/] {text}", highlight=False, soft_wrap=True)
+            print_error(text)
     if curves:
         plot_latency_load(curves, plot)
     good = [one for one in results if "error" not in one]
@@ -53,6 +52,9 @@ def dram(traces, arch, channel_map, load, plot, json_to):
 
 
 def _print(results):
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title=f"{results[0]['arch']}: command-level DRAM")
     table.add_column("trace")
     names = ("requests", "GB/s", "of peak", "row hits", "mean ns", "p99 ns", "max ns")

@@ -1,105 +1,46 @@
-"""The `tensim` command."""
+"""The `tensim` command: its commands by name, each imported when it is used."""
 
 import click
 
-from tensim.cli import dram, light_metal, noc_replay, runtime  # noqa: F401  add their commands to `main`
-from tensim.cli.command_line import (
-    TO_STDOUT,
-    device_option,
-    json_option,
-    key_values,
-    loops_option,
-    main,
-    noc_option,
-    one_chip,
-    progress_bar,
-    require_folder,
-    write_json,
+from tensim import __version__
+from tensim.cli.groups import LazyCommand, LazyCommands
+
+# name: (module, first sentence of its help)
+COMMANDS = {
+    "capture": ("light_metal_runs", "Run an example by NAME, or a program FILE, and save what it asks of the device."),
+    "check": ("systems", "Check whether a saved binary FILE fits a device."),
+    "diff": ("light_metal_files", "Compare two Light Metal binaries: commands, payloads, and the cycles of both."),
+    "dram": (
+        "dram",
+        "Serve the requests of TRACES (lines: R|W ADDRESS [BYTES]) by the memory of a chip, at command level.",
+    ),
+    "examples": ("programs", "List the example programs."),
+    "inspect": ("light_metal_files", "Show what Light Metal binaries hold."),
+    "query": ("systems", "List the devices of a system whose specs match a shell PATTERN, and its links."),
+    "replay": (
+        "light_metal_runs",
+        "Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.",
+    ),
+    "replay-noc": (
+        "noc_replay",
+        "Replay the NoC event traces FILES (the vendor's JSON) and compare the cycles; see docs/noc_traces.md.",
+    ),
+    "run": ("programs", "Run an example by NAME, or a program FILE with a `run` function like the examples'."),
+    "validate": (
+        "validate",
+        "Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.",
+    ),
+    "verify": (
+        "light_metal_files",
+        "Check Light Metal binaries: their structure, and whether their programs fit a chip.",
+    ),
+}
+
+
+@click.group(
+    cls=LazyCommands,
+    commands=[LazyCommand(name, f"tensim.cli.{module}", help) for name, (module, help) in COMMANDS.items()],
 )
-from tensim.sim.errors import TensimError, UsageError
-from tensim.validation import command  # noqa: F401  likewise
-
-
-@main.command()
-@json_option
-def examples(json_to):
-    """List the example programs."""
-    from tensim.examples import EXAMPLES
-
-    rows = [
-        {"name": name, "description": e.description, "shape": "x".join(e.axes), "default": e.defaults.shape}
-        for name, e in EXAMPLES.items()
-    ]
-    if json_to:
-        write_json({"examples": rows}, json_to)
-        return
-    for row in rows:
-        click.echo(f"{row['name']:22} {row['description']}  ({row['shape']}, default {row['default']})")
-
-
-@main.command()
-@click.argument("name")
-@click.option("--arch", help="Architecture name or a YAML file of your own.  [default: wormhole_b0]")
-@device_option
-@click.option("--program", help="A program of a file that holds several (an example is one program).")
-@loops_option
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change an architecture parameter (or board).",
-)
-@click.option("--grid", help="Worker cores to use, e.g. 8x8.")
-@click.option("--shape", help="Problem size, e.g. 2048x2048x2048.")
-@click.option("--dtype", help="bf16, bfp8, bfp4 or fp32.")
-@click.option("--fidelity", help="LoFi, HiFi2, HiFi3 or HiFi4.")
-@click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own.")
-@click.option(
-    "--numerics",
-    default="fast",
-    show_default=True,
-    help="exact (the chip's bits), fast (float32) or off (timing only).",
-)
-@noc_option
-@click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
-@click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
-@click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
-@click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
-@click.option(
-    "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
-)
-@click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
-@json_option
-def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed,
-        max_cycles, image_hash, timeline, noc_trace, roofline, json_to):  # fmt: skip
-    """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
-    from tensim.cli.report import print_report
-    from tensim.running.programs import Settings, run_program
-
-    for path in (json_to, timeline, noc_trace, roofline):
-        require_folder(path)
-    if program is not None:
-        raise UsageError(f"{name} is one program, there is no --program to choose", hint="replay FILE --program NAME")
-    settings = Settings(
-        name=name, arch=one_chip(arch, device) or Settings.arch, device=device, loops=loops,
-        overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
-        fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
-        max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
-    )  # fmt: skip
-    with progress_bar() as on_progress:
-        summary = run_program(settings, on_progress)
-    if roofline:
-        from tensim.cli.roofline import write_roofline
-
-        write_roofline(summary, roofline)
-    if json_to:
-        write_json(summary, json_to)
-    if json_to != TO_STDOUT:
-        print_report(summary)
-    if summary["verified"] is False:
-        raise TensimError("the result differs from numpy's", kind="verification")
-
-
-if __name__ == "__main__":
-    main()
+@click.version_option(__version__)
+def main():
+    """Simulate programs for Tenstorrent-class chips, cycle by cycle."""

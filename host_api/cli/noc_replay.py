@@ -4,33 +4,22 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from tensim.cli.command_line import (
-    TO_STDOUT,
-    err,
-    json_option,
-    key_values,
-    main,
-    noc_option,
-    progress_bar,
-    require_folder,
-    write_json,
-)
+from tensim.cli.options import arch_option, json_option, key_values, noc_option, overrides_option
+from tensim.cli.output import TO_STDOUT, print_error, progress_bar, require_folder, write_json
 from tensim.sim.errors import TensimError, UsageError
 
 SHOWN_SKIPS = 10
 REPORT_WIDTH = 120  # columns, also where output is not a terminal: names of recordings are long
 
 
-@main.command(name="replay-noc")
+@click.command(name="replay-noc")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--mode", default="closed", show_default=True, type=click.Choice(["closed", "open"]),
               help="closed: gaps as recorded, waits simulated; open: every transfer at its recorded time.")  # fmt: skip
 @noc_option
-@click.option("--arch", default="wormhole_b0", show_default=True, help="Architecture name or a YAML file of your own.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter.")
+@arch_option
+@overrides_option
 @click.option(
     "--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens (of one recording)."
 )
@@ -58,7 +47,7 @@ def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
     if json_to != TO_STDOUT:
         print_replay(result, skipped)
     for one in broken:
-        err.print(f"[red]error:[/] {one['why']}", highlight=False, soft_wrap=True)
+        print_error(one["why"])
     if broken:
         raise click.exceptions.Exit(UsageError.exit_code)
 
@@ -133,6 +122,9 @@ def in_words(not_simulated):
 
 def print_replay(result, skipped):
     """A line per recording, then the figures of each group and of all; `skipped`: what holds nothing to simulate."""
+    from rich.console import Console
+    from rich.table import Table
+
     console = Console()
     console.width = max(console.width, REPORT_WIDTH)
     table = Table(title=f"{result['mode']} replay on {result['arch']}: cycles")

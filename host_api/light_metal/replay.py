@@ -8,12 +8,12 @@ import numpy as np
 
 from tensim.light_metal.binary import verified
 from tensim.light_metal.comparison import compare
+from tensim.metal_trace import new_trace_id
 from tensim.sim.arch import load_arch
 from tensim.sim.cores.kernels.compiler import kernel_from_file
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import System, new_id
-from tensim.trace import new_trace_id
 from tensim.traces.light_metal.read import Decoder, Names, device_record
 from tensim.traces.light_metal.system import restore_system
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from tensim.running.device_choice import boards_for, declared
-from tensim.running.programs import summarise, timed
+from tensim.running.execution import timed
 from tensim.runtime.binaries import Binary
 from tensim.runtime.dtypes import DType, cast
 from tensim.runtime.tensors import Tensor
+from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
 
 
@@ -41,7 +42,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
             durations.append(duration)
         compares = _compares(infos, outputs) if options.check and not options.bind else []
         _save(options.save, outputs)
-        summary = summarise(device.chip)
+        summary = statistics.collect(device.chip)
         if timeline:
             from tensim.traces.timeline import write_timeline
 

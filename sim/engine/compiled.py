@@ -7,6 +7,8 @@ machine code makes nothing of it: a quarter of the first start.
 from numba.core import types
 from numba.core.registry import CPUDispatcher
 
+from tensim.sim.engine import cache  # noqa: F401  configures the disk cache before anything is compiled
+
 
 class Dispatcher(CPUDispatcher):
     """Takes constants that a compiled function passes on as values of their type."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tensim.cli.command_line import explicit_json
+from tensim.cli.groups import explicit_json
 from tensim.cli.main import main
 from tensim.examples import EXAMPLES
 

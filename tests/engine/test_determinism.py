@@ -6,7 +6,8 @@ import pytest
 
 import tensim as tt
 from bench.handoff import build
-from tensim.examples import Options, get_example, run_example
+from tensim.running.options import Options
+from tensim.running.runnable import find_program
 from tensim.sim.chip.statistics import program_cycles
 
 
@@ -39,7 +40,7 @@ def test_the_order_of_unrelated_objects_changes_nothing(name):
         device = tt.create_device(0)
         try:
             build_unrelated(device, random.Random(seed))
-            run_example(get_example(name), device, options)
+            find_program(name).run_on(device, options)
             results.add((program_cycles(device.chip), device.chip.image_sha256()["dram"]))
         finally:
             tt.close_device(device)

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 import tensim as tt
-from tensim import examples
-from tensim.examples import EXAMPLES, ExampleResult, Options, get_example, run_example
+from tensim.examples import EXAMPLES
 from tensim.examples.common import split_work
 from tensim.examples.matmul_plan import Settings, Topology, buffer_bytes, make_plan
 from tensim.examples.reduction_tree import send_level, tree_levels
+from tensim.examples.result import ExampleResult
 from tensim.examples.ring_all_gather import snake
+from tensim.running.options import Options, parse_shape
+from tensim.running.runnable import find_program
 from tensim.sim.chip.statistics import bounded_by, program_cycles
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
@@ -45,9 +47,7 @@ def check(result):
 
 
 def multicast(device, shape="128x256x192", grid="3x2", dtype="bf16", **parameters):
-    return run_example(
-        get_example("matmul_multicast"), device, Options(shape, dtype, "HiFi4", grid, parameters=parameters)
-    )
+    return find_program("matmul_multicast").run_on(device, Options(shape, dtype, "HiFi4", grid, parameters=parameters))
 
 
 # --- every program
@@ -59,7 +59,7 @@ def test_every_example_has_a_small_run():
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_agrees_with_numpy(device, name):
-    check(run_example(get_example(name), device, SMALL[name]))
+    check(find_program(name).run_on(device, SMALL[name]))
 
 
 @pytest.mark.parametrize("arch", ["blackhole", "grayskull"])
@@ -67,7 +67,7 @@ def test_agrees_with_numpy(device, name):
 def test_runs_on_other_chips(arch, name):
     device = tt.create_device(1, arch=arch)
     try:
-        check(run_example(get_example(name), device, SMALL[name]))
+        check(find_program(name).run_on(device, SMALL[name]))
     finally:
         tt.close_device(device)
 
@@ -79,7 +79,7 @@ def test_timing_does_not_depend_on_numerics(name):
     for numerics in ("fast", "off", "exact"):
         device = tt.create_device(1, numerics=numerics)
         try:
-            result = run_example(get_example(name), device, SMALL[name])
+            result = find_program(name).run_on(device, SMALL[name])
             cycles.append(program_cycles(device.chip))
         finally:
             tt.close_device(device)
@@ -99,7 +99,7 @@ def test_timing_does_not_depend_on_numerics(name):
 def test_what_bounds_a_run(name, shape, cause):
     device = tt.create_device(1, numerics="off")
     try:
-        run_example(get_example(name), device, Options(shape=shape))
+        find_program(name).run_on(device, Options(shape=shape))
         assert bounded_by(device.chip, program_cycles(device.chip)) == cause
     finally:
         tt.close_device(device)
@@ -109,7 +109,7 @@ def test_dispatch_bounds_programs_that_are_shorter_than_the_gaps_between_them():
     device = tt.create_device(1, numerics="off")
     try:
         for _ in range(20):
-            run_example(get_example("add_integers"), device, Options(shape="7"))
+            find_program("add_integers").run_on(device, Options(shape="7"))
         assert bounded_by(device.chip, program_cycles(device.chip)) == "dispatch"
     finally:
         tt.close_device(device)
@@ -124,7 +124,7 @@ def test_fast_numbers_lie_near_exact_ones(dtype, fidelity):
         device = tt.create_device(1, numerics=numerics)
         try:
             options = Options("128x256x192", dtype, fidelity, "3x2")
-            results.append(run_example(get_example("matmul_multicast"), device, options))
+            results.append(find_program("matmul_multicast").run_on(device, options))
         finally:
             tt.close_device(device)
     fast, exact = (result.actual.astype(np.float64) for result in results)
@@ -136,7 +136,7 @@ def test_fast_numbers_lie_near_exact_ones(dtype, fidelity):
 @pytest.mark.parametrize("name", ["eltwise_add", "matmul_multicast"])
 def test_runs_in_other_formats(device, name, dtype):
     small = SMALL[name]
-    check(run_example(get_example(name), device, Options(small.shape, dtype, "HiFi4", small.grid)))
+    check(find_program(name).run_on(device, Options(small.shape, dtype, "HiFi4", small.grid)))
 
 
 # --- the headline: 2-D multicast
@@ -258,7 +258,7 @@ def test_plan_that_fits_nowhere_is_refused():
 )
 def test_bad_options_are_refused(device, options, words):
     with pytest.raises(UsageError, match=words):
-        run_example(get_example("matmul_multicast"), device, options)
+        find_program("matmul_multicast").run_on(device, options)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_bad_options_are_refused(device, options, words):
 )
 def test_impossible_runs_are_refused(device, name, options):
     with pytest.raises(UsageError):
-        run_example(get_example(name), device, options)
+        find_program(name).run_on(device, options)
 
 
 # --- helpers
@@ -297,8 +297,8 @@ def test_result_verification():
 
 def test_defaults_are_well_formed():
     for example in EXAMPLES.values():
-        if example.defaults.shape is not None:
-            assert len(examples.parse_shape(example.defaults.shape, example.axes)) == len(example.axes)
+        if example.shape is not None:
+            assert len(parse_shape(example.shape, example.axes)) == len(example.axes)
 
 
 def test_split_work_covers_everything_once():

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 import tensim as tt
-from tensim.examples import EXAMPLES, Options, get_example, run_example
+from tensim.examples import EXAMPLES
 from tensim.kernel_api import *
 from tensim.light_metal.binary import verified
 from tensim.light_metal.comparison import compare
 from tensim.light_metal.replay import ReplayOptions
+from tensim.running.options import Options
 from tensim.running.replay import LightMetalReplay
+from tensim.running.runnable import find_program
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
@@ -597,7 +599,7 @@ def test_examples_replay_in_a_fresh_process_without_their_source(name, tmp_path)
     device = tt.create_device(0)
     try:
         with tt.light_metal_capture() as captured:
-            run_example(get_example(name), device, Options(shape=SHAPES.get(name)))
+            find_program(name).run_on(device, Options(shape=SHAPES.get(name)))
         path = tmp_path / f"{name}.bin"
         captured.binary.save_to_file(path)
         cycles, now, image = final_state(device)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import tensim as tt
-from tensim.examples import Options, get_example, run_example
+from tensim.running.options import Options
 from tensim.running.replay import LightMetalReplay
+from tensim.running.runnable import find_program
 
 # union number -> (name, {field: (slot, format)}); formats: struct codes, "s" text, "I*" words, "t" table, "u" union
 E2 = {
@@ -86,7 +87,7 @@ def test_our_files_are_read_by_the_tables_of_era_e2():
     device = tt.create_device(0)
     try:
         with tt.light_metal_capture() as captured:
-            result = run_example(get_example("eltwise_add"), device, Options(shape="64x64"))
+            result = find_program("eltwise_add").run_on(device, Options(shape="64x64"))
     finally:
         tt.close_device(device)
     commands = [command for command in e2_commands(bytes(captured.binary.get_data())) if command is not None]

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import tensim as tt
-from tensim.examples import Options, get_example, run_example
 from tensim.running.fuzz import DEFECT, fuzz, mutate
+from tensim.running.options import Options
+from tensim.running.runnable import find_program
 from tensim.sim.errors import BinaryError
 from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.flatbuffers.tables import Node, Writer
@@ -522,7 +523,7 @@ def captured(name, shape):
     device = tt.create_device(0)
     try:
         with tt.light_metal_capture() as capture:
-            run_example(get_example(name), device, Options(shape=shape))
+            find_program(name).run_on(device, Options(shape=shape))
     finally:
         tt.close_device(device)
     return bytes(capture.binary.get_data())

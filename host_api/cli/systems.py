@@ -3,17 +3,15 @@
 import dataclasses
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from tensim.cli.command_line import TO_STDOUT, json_option, main, progress_bar, require_folder, write_json
+from tensim.cli.options import json_option
+from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
 from tensim.sim.errors import UsageError
 
 SYSTEM_HELP = "Boards and architectures that the system has, e.g. n300 or wormhole_b0,blackhole."
 
 
-@main.command()
+@click.command()
 @click.argument("pattern", default="*")
 @click.option("--system", "boards", help=f"{SYSTEM_HELP}  [default: one chip of every architecture]")
 @click.option("--explain", metavar="SPEC", help="Also say what a device spec selects, and why, term by term.")
@@ -60,6 +58,10 @@ def _selection(selection):
 
 
 def _print_query(result):
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
     console = Console()
     table = Table(show_edge=False, pad_edge=False)
     for column in ("#", "spec", "mesh", "queues", "MHz", "worker grid", "reached by"):
@@ -82,7 +84,7 @@ def _print_query(result):
             console.print(f"  {escape(term['term'])}: {escape(term['verdict'])}", highlight=False)
 
 
-@main.command()
+@click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--device", "spec", metavar="SPEC", help="Check against the device that a spec selects.")
 @click.option("--system", "boards", help=f"Check against a whole system. {SYSTEM_HELP}")

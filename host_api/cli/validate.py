@@ -4,36 +4,16 @@ import importlib
 import os
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from tensim.cli.command_line import (
-    TO_STDOUT,
-    err,
-    json_option,
-    main,
-    noc_option,
-    progress_bar,
-    require_folder,
-    write_json,
-)
+from tensim.cli.options import json_option, noc_option
+from tensim.cli.output import TO_STDOUT, print_error, progress_bar, require_folder, write_json
 from tensim.sim.errors import TensimError, UsageError
+from tensim.validation import KINDS
 
-KINDS = {
-    "noc": "NoC latencies",
-    "dram": "DRAM channels and congestion",
-    "issue": "RISC-V and instruction issue",
-    "numerics": "golden cases",
-    "compute": "compute time",
-    "kernels": "small kernels",
-    "gemm": "matrix products",
-    "streaming": "streaming by size",
-    "dispatch": "dispatch and host transfers",
-}
 SHOWN_SKIPS = 10
 
 
-@main.command(name="validate")
+@click.command()
 @click.argument("kind", type=click.Choice(sorted(KINDS)))
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--group-by", metavar="COLUMN[,COLUMN]", help="Group by these columns instead of the kind's own groups.")
@@ -43,14 +23,14 @@ SHOWN_SKIPS = 10
 @noc_option
 @click.option("--fresh", is_flag=True, help="Do not use results of an earlier run of the same code.")
 @json_option
-def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_to):
+def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_to):
     """Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.
 
     For numerics, FILES are folders of golden cases (index.json and arrays), and datums are compared bit by bit.
     """
     from tensim.validation.figures import add_rank_correlation, summary
     from tensim.validation.rows import read_rows
-    from tensim.validation.runner import select, validate
+    from tensim.validation.runner import run_selection, select
 
     require_folder(json_to)
     require_folder(plot)
@@ -59,7 +39,7 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
     if noc_model != "packet" and kind != "noc":
         raise UsageError(f"--noc {noc_model}: validate {kind} has the packet model only", hint="validate noc has both")
     if kind == "numerics":
-        from tensim.validation.numerics.report import report
+        from tensim.cli.validate_numerics import report
 
         return report(files, group_by, plot, json_to)
     tables, broken = [], []
@@ -71,7 +51,7 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
     columns = check_columns(group_by, tables)
     selection = select(kind, module, tables, read, {"noc": noc_model} if kind == "noc" else {})
     with progress_bar() as on_progress:
-        rows, skipped, seconds = validate(
+        rows, skipped, seconds = run_selection(
             selection, jobs, lambda share, name: on_progress(f"validate {name}: {share:.0%}"), not fresh
         )
     bad = selection.bad
@@ -94,11 +74,11 @@ def validate_command(kind, files, group_by, metric, plot, jobs, noc_model, fresh
     if json_to != TO_STDOUT and (rows or skipped):
         print_summary(kind, result, skipped)
     for error in broken:
-        err.print(f"[red]error:[/] {error}", highlight=False, soft_wrap=True)
+        print_error(error)
     for row in bad:
-        err.print(f"[red]error:[/] {row['id']}: {row['why']}", highlight=False, soft_wrap=True)
+        print_error(f"{row['id']}: {row['why']}")
     if broken or bad:  # the results stand; an error object would take their place
-        err.print(f"{result['n']} rows compared; not read: {len(broken)} files, {len(bad)} rows", highlight=False)
+        click.echo(f"{result['n']} rows compared; not read: {len(broken)} files, {len(bad)} rows", err=True)
         raise click.exceptions.Exit(UsageError.exit_code)
     if not result["n"]:
         raise TensimError("no row could be compared", kind="nothing_compared")
@@ -130,6 +110,9 @@ def check_columns(group_by, tables):
 
 def print_summary(kind, result, skipped):
     """The groups, the bad ones first, then all rows."""
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title=f"{KINDS[kind]}: simulated against measured, |error| in %")
     table.add_column("group")
     ranked = "rank_correlation" in result
@@ -158,6 +141,9 @@ def print_summary(kind, result, skipped):
 
 def print_pairs(pairs):
     """How often simulation orders two designs as silicon does, the bad groups first."""
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(title="Designs that differ on silicon by over 5 %, pair by pair: ordered the same way")
     for name in ("group", "pairs", "alike", "%"):
         table.add_column(name, justify="left" if name == "group" else "right")

@@ -1,10 +1,8 @@
 """What `tensim validate numerics DIR...` prints: per operation, formats and fidelity, how many datums differ."""
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-from tensim.cli.command_line import TO_STDOUT, progress_bar, write_json
+from tensim.cli.output import TO_STDOUT, progress_bar, write_json
 from tensim.sim.errors import TensimError, UsageError
 from tensim.validation.numerics.rows import validate_folder
 
@@ -30,6 +28,9 @@ def report(folders, group_by, plot, json_to):
 
 def print_table(result):
     """Groups with differences first."""
+    from rich.console import Console
+    from rich.table import Table
+
     groups = {}
     for row in result["rows"]:
         sums = groups.setdefault(row["group"], [0, 0, 0, 0])

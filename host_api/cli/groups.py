@@ -1,0 +1,65 @@
+"""Groups of commands: how they report errors, what `--json` refers to, and commands that are imported when they are used."""
+
+import importlib
+import sys
+
+import click
+
+from tensim.cli.output import TO_STDOUT, report_error
+from tensim.sim.errors import TensimError, UsageError
+
+
+class Commands(click.Group):
+    """A command group that reports tensim's errors the way section 9 of the design page says."""
+
+    def main(self, args=None, **kwargs):
+        """As click's, with the project's errors and exit codes."""
+        args, json_to = explicit_json(sys.argv[1:] if args is None else list(args))
+        kwargs["standalone_mode"] = False
+        try:
+            sys.exit(super().main(args, **kwargs) or 0)
+        except click.exceptions.Exit as end:
+            sys.exit(end.exit_code)
+        except click.ClickException as error:
+            report_error(UsageError(error.format_message(), hint="see tensim --help"), json_to)
+        except (click.Abort, KeyboardInterrupt):
+            report_error(TensimError("interrupted", kind="interrupted"), json_to)
+        except TensimError as error:
+            report_error(error, json_to)
+        except OSError as error:
+            report_error(UsageError(f"{error.strerror}: {error.filename}"), json_to)
+
+
+class LazyCommand(click.Command):
+    """Name and first sentence of the help of a command in a module that is not imported yet."""
+
+    def __init__(self, name, module, help):
+        super().__init__(name, help=help)
+        self.module = module
+
+    def load(self):
+        """The command itself; its module defines it under its name, with _ for -."""
+        return getattr(importlib.import_module(self.module), self.name.replace("-", "_"))
+
+
+class LazyCommands(Commands):
+    """A group of `LazyCommand`: help and completion list them as they are, and only the one that runs is imported."""
+
+    def resolve_command(self, ctx, args):
+        """As click's."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and command.load(), rest
+
+
+def explicit_json(arguments):
+    """(arguments with the value of --json spelled out, that value or None): a following *.json names the file."""
+    result, target, rest = [], None, iter(range(len(arguments)))
+    for i in rest:
+        argument = arguments[i]
+        if argument == "--json":
+            named = i + 1 < len(arguments) and arguments[i + 1].endswith(".json")
+            argument = f"--json={arguments[next(rest)] if named else TO_STDOUT}"
+        if argument.startswith("--json="):
+            target = argument.removeprefix("--json=")
+        result.append(argument)
+    return result, target

@@ -1,0 +1,38 @@
+"""What the commands on Light Metal binaries share: opening one, doing something for several."""
+
+import click
+
+from tensim.cli.output import write_json
+from tensim.sim.errors import TensimError
+
+numbering_option = click.option(
+    "--numbering", type=click.Choice(["auto", "e2", "late"]), default="auto", show_default=True,
+    help="Union numbers of the file: era E2, or the later releases without EnqueueProgram.",
+)  # fmt: skip
+
+
+def open_binary(path, numbering):
+    """A verified binary."""
+    from tensim.traces.light_metal.binary import Binary
+    from tensim.traces.light_metal.verify import open_verified
+
+    return open_verified(Binary.open(path), None if numbering == "auto" else numbering)
+
+
+def over_files(files, one, json_to):
+    """Do `one` for every file; print JSON for one file, or {"results", "failed"} for several.  The worst exit code."""
+    results, code = [], 0
+    for file in files:
+        try:
+            result = one(file)
+        except TensimError as error:
+            if len(files) == 1:
+                raise
+            result, code = {"file": str(file), **error.as_json()}, max(code, error.exit_code)
+        if result.get("ok") is False or result.get("verified") is False:
+            code = max(code, 1)
+        results.append(result)
+    if json_to:
+        failed = sum("error" in r or r.get("ok") is False or r.get("verified") is False for r in results)
+        write_json(results[0] if len(files) == 1 else {"results": results, "failed": failed}, json_to)
+    return results, code

@@ -1,0 +1,151 @@
+"""`tensim inspect`, `verify` and `diff`: what Light Metal binaries hold."""
+
+import json
+
+import click
+
+from tensim.cli.light_metal_binaries import numbering_option, open_binary, over_files
+from tensim.cli.options import complete_arch, json_option
+from tensim.cli.output import TO_STDOUT, write_json
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--commands", "what", flag_value="commands", help="Every command with its fields.")
+@click.option("--kernels", "what", flag_value="kernels", help="Kernels with their settings.")
+@click.option("--buffers", "what", flag_value="buffers", help="Buffers.")
+@click.option("--hexdump", "what", flag_value="hexdump", help="The bytes.")
+@numbering_option
+@json_option
+def inspect(files, what, numbering, json_to):
+    """Show what Light Metal binaries hold."""
+    from tensim.traces.light_metal.inspect import describe
+
+    def one(file):
+        binary = open_binary(file, numbering)
+        result = describe(binary, file)
+        if json_to != TO_STDOUT:
+            PRINTERS[what or "summary"](result, binary)
+        return result
+
+    _, code = over_files(files, one, json_to)
+    raise SystemExit(code)
+
+
+def _print_summary(result, binary):
+    from rich.console import Console
+    from rich.markup import escape
+
+    from tensim.traces.light_metal.inspect import draw_program
+
+    console = Console()
+    counts = ", ".join(f"{count} {name}" for name, count in result["counts"].items()) or "no commands"
+    console.print(f"[bold]{escape(result['file'])}[/]: {result['bytes']:,} bytes, numbering {result['numbering']}")
+    console.print(f"{len(result['commands'])} commands: {counts}", highlight=False)
+    if result["chips"]:
+        console.print(
+            f"recorded on {', '.join(result['chips'])}, {len(result['links'])} links; {len(result['timeline'])} spans",
+            highlight=False, markup=False,
+        )  # fmt: skip
+    for one in (result["binary"] or {}).get("programs", ()):
+        faces = [", ".join(tensor["name"] for tensor in one.get(side, ())) for side in ("inputs", "outputs")]
+        targets = ", ".join(variant["target"] for variant in one.get("variants", ()))
+        console.print(
+            f"saved program {one['name']}({faces[0]}) -> {faces[1]}, for {targets}", highlight=False, markup=False
+        )
+    for program in result["programs"]:
+        console.print(
+            f"program {program['id']}: {len(program['kernels'])} kernels, {len(program['circular_buffers'])} circular "
+            f"buffers, {program['semaphores']} semaphores, {program['launches']} launches"
+        )
+        for line in draw_program(program):
+            console.print(f"  {line}", markup=False, highlight=False)
+    _print_buffers(result, binary)
+
+
+def _table(rows, columns):
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_edge=False, pad_edge=False)
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*(escape(str("" if row.get(column) is None else row[column])) for column in columns))
+    Console().print(table)
+
+
+def _print_buffers(result, _):
+    _table(result["buffers"], ("id", "name", "memory", "layout", "size", "page_size", "address", "writes", "reads"))
+
+
+def _print_kernels(result, _):
+    kernels = [kernel for program in result["programs"] for kernel in program["kernels"]]
+    _table(kernels, ("id", "name", "file", "kind", "cores", "args", "compile_args", "has_source"))
+
+
+def _print_commands(result, _):
+    for command in result["commands"]:
+        rest = {key: value for key, value in command.items() if key not in ("index", "command")}
+        click.echo(f"{command['index']:6} {command['command']:32} {json.dumps(rest)}")
+
+
+def _print_hexdump(_, binary):
+    for start in range(0, len(binary.data), 16):
+        row = bytes(binary.data[start : start + 16])
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        click.echo(f"{start:08x}  {row.hex(' '):47}  {text}")
+
+
+PRINTERS = {
+    "summary": _print_summary, "commands": _print_commands, "kernels": _print_kernels, "buffers": _print_buffers,
+    "hexdump": _print_hexdump,
+}  # fmt: skip
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--arch", shell_complete=complete_arch, help="Check against this chip instead of the one the file names.")
+@click.option("--grid", help="Worker grid to check against, e.g. 8x9.")
+@numbering_option
+@json_option
+def verify(files, arch, grid, numbering, json_to):
+    """Check Light Metal binaries: their structure, and whether their programs fit a chip."""
+    from tensim.traces.light_metal.binary import Binary
+    from tensim.traces.light_metal.verify import problems_of
+
+    def one(file):
+        data = Binary.open(file)
+        found = problems_of(data, None if numbering == "auto" else numbering, arch, grid)
+        return {"file": str(file), "ok": not found, "problems": found}
+
+    results, code = over_files(files, one, json_to)
+    if json_to != TO_STDOUT:
+        for result in results:
+            click.echo(f"{result['file']}: {'ok' if result.get('ok') else 'NOT OK'}")
+            for problem in result.get("problems", ()):
+                click.echo(f"  byte {problem['offset']}: {problem['field']}: {problem['why']}")
+    if any("error" not in result and not result["ok"] for result in results):
+        code = 2
+    raise SystemExit(code)
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@numbering_option
+@json_option
+def diff(first, second, numbering, json_to):
+    """Compare two Light Metal binaries: commands, payloads, and the cycles of both."""
+    from tensim.running.differences import differences
+
+    result = differences(open_binary(first, numbering), open_binary(second, numbering))
+    if json_to:
+        write_json(result, json_to)
+    if json_to != TO_STDOUT:
+        for row in result["differences"][:40]:
+            click.echo(f"command {row['index']}: {row['field']}: {row['first']} | {row['second']}")
+        click.echo(f"{len(result['differences'])} differences in commands and payloads")
+        click.echo(f"cycles: {result['cycles'][0]} | {result['cycles'][1]}")
+    raise SystemExit(1 if result["differences"] or result["cycles"][0] != result["cycles"][1] else 0)

@@ -1,0 +1,195 @@
+"""`tensim capture` and `tensim replay`: programs saved as Light Metal binaries, and run from them."""
+
+import time
+from pathlib import Path
+
+import click
+
+from tensim.cli.light_metal_binaries import numbering_option, open_binary, over_files
+from tensim.cli.options import (
+    arch_option,
+    complete_arch,
+    complete_numerics,
+    complete_program,
+    device_option,
+    json_option,
+    key_values,
+    loops_option,
+    one_chip,
+    overrides_option,
+)
+from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
+from tensim.sim.errors import UsageError
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_program)
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The file to write.")
+@arch_option
+@overrides_option
+@click.option("--grid", help="Worker cores to use, e.g. 8x8.")
+@click.option("--shape", help="Problem size, e.g. 2048x2048x2048.")
+@click.option("--dtype", help="bf16, bfp8, bfp4 or fp32.")
+@click.option("--fidelity", help="LoFi, HiFi2, HiFi3 or HiFi4.")
+@click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own.")
+@click.option(
+    "--numerics", default="fast", show_default=True, shell_complete=complete_numerics, help="exact, fast or off."
+)
+@click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
+@click.option("--compress", is_flag=True, help="Pack the data with zlib.")
+@json_option
+def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, seed, compress, json_to):
+    """Run an example by NAME, or a program FILE, and save what it asks of the device."""
+    from tensim.running.programs import Settings, run_program
+
+    require_folder(json_to)
+    require_folder(output)
+    settings = Settings(
+        program=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
+        fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, seed=seed, capture=output,
+        compress=compress,
+        image_hash=True,
+    )  # fmt: skip
+    with progress_bar() as on_progress:
+        summary = run_program(settings, on_progress)
+    if json_to:
+        write_json(summary, json_to)
+    if json_to != TO_STDOUT:
+        click.echo(f"{summary['name']}: {summary['cycles']:,} cycles; {summary['bytes']:,} bytes in {output}")
+
+
+def _binding(text):
+    """(buffer, bytes) of NAME=FILE.npy."""
+    import numpy as np
+
+    name, found, file = text.partition("=")
+    if not found:
+        raise UsageError(f"--bind {text!r} is not of the form BUFFER=FILE.npy")
+    try:
+        return name, np.ascontiguousarray(np.load(file, allow_pickle=False)).tobytes()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {file}: {error}") from error
+
+
+def _saving(text):
+    name, found, file = text.partition("=")
+    if not found:
+        raise UsageError(f"--save {text!r} is not of the form BUFFER=FILE.npy")
+    require_folder(file)
+    return name, file
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--arch", shell_complete=complete_arch, help="Replay on another architecture (name or YAML file).")
+@device_option
+@click.option("--program", help="Only this program, by index or name, of a binary of programs.")
+@overrides_option
+@click.option("--numerics", shell_complete=complete_numerics, help="exact, fast or off, instead of what was captured.")
+@click.option("--bind", "bindings", multiple=True, metavar="BUFFER=FILE.npy", help="Other data for what was written.")
+@click.option("--save", "savings", multiple=True, metavar="BUFFER=FILE.npy", help="Keep the buffer's final bytes.")
+@click.option(
+    "--kernel-path", multiple=True, type=click.Path(file_okay=False), help="Folder with kernels by file name."
+)
+@click.option(
+    "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
+)
+@click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
+@loops_option
+@click.option("--ignore-compare", is_flag=True, help="Comparisons in the binary do not count.")
+@click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
+@numbering_option
+@json_option
+def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, loops,
+           ignore_compare, timeline, numbering, json_to):  # fmt: skip
+    """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
+
+    Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
+    what --bind PROGRAM/INPUT=FILE.npy holds).
+    """
+    from tensim.light_metal.replay import ReplayOptions
+
+    require_folder(json_to)
+    require_folder(timeline)
+    one_chip(arch, device)
+    options = ReplayOptions(
+        arch=arch, device=device, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
+        save=tuple(map(_saving, savings)), kernel_path=kernel_path, launch=launch, check=not ignore_compare,
+        log=timeline is not None, max_cycles=max_cycles,
+    )  # fmt: skip
+    with progress_bar() as on_progress:
+        results, code = over_files(
+            files, lambda file: _replay_file(file, options, program, numbering, loops, timeline, on_progress), json_to
+        )
+    if json_to != TO_STDOUT:
+        for result in results:
+            _print_replay(result)
+    raise SystemExit(code)
+
+
+def _replay_file(file, options, program, numbering, loops, timeline, on_progress):
+    from tensim.running.replay import LightMetalReplay
+    from tensim.sim.chip import statistics
+
+    binary = open_binary(file, numbering)
+    if binary.reader.root("binary").binary is not None:
+        from tensim.running.saved_programs import run_saved
+
+        return run_saved(file, binary, options, program, loops, timeline, on_progress)
+    if program is not None:
+        raise UsageError(f"{file} is a captured run, there is no --program to choose", hint="leave --program out")
+    durations = []
+    for round_number in range(loops):
+        begun = time.perf_counter()
+        on_progress(f"{file}: replay {round_number + 1} of {loops}")
+        replay = LightMetalReplay(binary, options=options)
+        try:
+            replay.execute()
+            chip = replay.chips[0] if replay.chips else None
+            if chip is None:
+                raise UsageError(f"{file} opens no device", hint="give --arch")
+            summary = statistics.collect(chip)
+            durations.append({name: summary[name] for name in ("cycles", "device_seconds")})
+            if timeline:
+                from tensim.traces.timeline import write_timeline
+
+                summary["timeline_events"] = write_timeline(chip, timeline)
+            replay.save_buffers()
+            images = chip.image_sha256()
+        finally:
+            replay.close()
+        seconds = time.perf_counter() - begun
+    passed = all(one["passed"] for one in replay.compares) if options.check else None
+    return summary | {
+        "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
+        "captured_cycles": binary.root.cycles, "differs": replay.differs,
+        "image_sha256": images, "verified": passed if replay.compares else None, "warnings": replay.warnings,
+        "host_seconds": seconds, "loops": durations,
+    }  # fmt: skip
+
+
+def _print_replay(result):
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console()
+    if "error" in result:
+        console.print(f"[red]{escape(result['file'])}: {escape(result['error']['message'])}[/]")
+        return
+    console.print(
+        f"{escape(result['name'])}: {result['commands']:,} commands, [bold]{result['cycles']:,} cycles[/] on "
+        f"{result['arch']}, {result['host_seconds']:.2f} s of host time"
+    )
+    if result["differs"]:
+        names = ", ".join(one["parameter"] for one in result["differs"][:5])
+        more = f" and {len(result['differs']) - 5} more" if len(result["differs"]) > 5 else ""
+        console.print(
+            f"  on another chip than the captured one ({names}{more}): captured {result['captured_cycles']:,} cycles"
+        )
+    for one in result["compares"]:
+        verdict = "[green]equal[/]" if one["passed"] else f"[red]{one['mismatches']:,} of {one['total']:,} differ[/]"
+        console.print(f"  compare {escape(one['name'] or 'buffer')}: {verdict}")
+        for index, want, got in one["first"]:
+            console.print(f"    [{index}] expected {want}, got {got}", markup=False)
+    for warning in result["warnings"]:
+        console.print(f"  [yellow]warning:[/] {escape(warning)}")

@@ -1,0 +1,96 @@
+"""The options that several commands share, and what a shell completes for them."""
+
+import click
+from click.shell_completion import CompletionItem
+
+from tensim.sim.errors import UsageError
+
+NOC_MODELS = ("packet", "flit")
+NUMERICS = ("exact", "fast", "off")
+
+
+def complete_arch(ctx, parameter, incomplete):
+    """Names of architectures; a YAML file of the user's own is completed by the shell."""
+    from tensim.sim.arch import architectures
+
+    return _completed(architectures(), incomplete)
+
+
+def complete_numerics(ctx, parameter, incomplete):
+    """Choices of --numerics."""
+    return _completed(NUMERICS, incomplete)
+
+
+def complete_program(ctx, parameter, incomplete):
+    """Names of examples; a Python file is completed by the shell."""
+    from tensim.examples import EXAMPLES
+
+    return _completed(EXAMPLES, incomplete)
+
+
+def _completed(names, incomplete):
+    """The names that begin so; files where none does."""
+    return [name for name in names if name.startswith(incomplete)] or [CompletionItem(incomplete, type="file")]
+
+
+json_option = click.option(
+    "--json",
+    "json_to",
+    metavar="[FILE]",
+    help="Results as JSON to standard output, or to FILE (a name ending in .json).",
+)
+arch_option = click.option(
+    "--arch",
+    default="wormhole_b0",
+    show_default=True,
+    shell_complete=complete_arch,
+    help="Architecture name or a YAML file of your own.",
+)
+overrides_option = click.option(
+    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter."
+)
+device_option = click.option(
+    "--device",
+    metavar="SPEC",
+    help="The chip as a device spec in place of --arch, e.g. 'sim://blackhole?cqs=2'; several with ',' are tried in order.",
+)
+noc_option = click.option(
+    "--noc",
+    "noc_model",
+    default=NOC_MODELS[0],
+    show_default=True,
+    type=click.Choice(NOC_MODELS),
+    help="NoC model: packets that hold links hop by hop, or routers stepped flit by flit (slower).",
+)
+loops_option = click.option(
+    "--loops",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Run this often; the time of each is reported.",
+)
+
+
+def one_chip(arch, device):
+    """The architecture asked for; UsageError when there is a device spec, too."""
+    if arch is not None and device is not None:
+        raise UsageError("--arch and --device both choose the chip", hint="give one of them")
+    return arch
+
+
+def key_values(pairs, what):
+    """{key: value} of KEY=VALUE options, values read as YAML scalars."""
+    if not pairs:
+        return {}
+    import yaml
+
+    result = {}
+    for pair in pairs:
+        key, found, value = pair.partition("=")
+        if not found:
+            raise UsageError(f"{what} {pair!r} is not of the form KEY=VALUE")
+        try:
+            result[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise UsageError(f"{what} {pair!r}: the value is not a YAML scalar") from error
+    return result

@@ -1,0 +1,75 @@
+"""What commands print and write: JSON, errors, progress."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from tensim.sim.errors import SimulatorError, UsageError
+
+TO_STDOUT = "-"
+
+
+def print_error(text, label="error:"):
+    """A line on standard error, in red where a terminal shows it."""
+    click.echo(f"{click.style(label, fg='red')} {text}", err=True)
+
+
+def report_error(error, json_to):
+    """Print an error, as JSON too if that was asked for, and leave with its exit code."""
+    if isinstance(error, SimulatorError):
+        click.secho("tensim itself is at fault; please report this:", fg="red", err=True)
+    print_error(error)
+    if json_to:
+        try:
+            write_json(error.as_json(), json_to)
+        except OSError as failure:
+            print_error(f"cannot write {json_to}: {failure.strerror}")
+    sys.exit(error.exit_code)
+
+
+def require_folder(path):
+    """UsageError now, rather than an error after the work, when a file cannot be written."""
+    if path not in (None, TO_STDOUT) and not Path(path).resolve().parent.is_dir():
+        raise UsageError(f"cannot write {path}: its folder does not exist")
+
+
+def write_json(data, target):
+    """Write results to a file, or to standard output."""
+    text = json.dumps(data, indent=2, default=str)
+    if target == TO_STDOUT:
+        click.echo(text)
+    else:
+        Path(target).write_text(text + "\n")
+
+
+class progress_bar:
+    """Progress on standard error: simulated time and host speed; silent when it is not a terminal."""
+
+    def __enter__(self):
+        self.begun, self.progress = time.perf_counter(), None
+        if sys.stderr.isatty():
+            self.progress, self.task = _start_progress()
+        return self.update
+
+    def update(self, text):
+        """Say what is under way."""
+        if self.progress is not None:
+            self.progress.update(self.task, description=text)
+
+    def __exit__(self, *exception):
+        if self.progress is not None:
+            self.progress.stop()
+
+
+def _start_progress():
+    """(`rich.progress.Progress`, its task)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(pulse_style="cyan"), TimeElapsedColumn()
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    progress.start()
+    return progress, progress.add_task("starting (the first run ever compiles for about a minute)", total=None)

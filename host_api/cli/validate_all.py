@@ -1,0 +1,96 @@
+"""`python -m tensim.validation run FOLDER...`: all validations over folders of measurements; `--quick`: over the committed sample.
+
+make validate DATA=FOLDER and make validate-quick run this.
+"""
+
+import os
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tensim.cli.groups import Commands
+from tensim.cli.options import json_option
+from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
+from tensim.sim.errors import UsageError
+from tensim.validation.baseline import MARGIN, SAMPLE, figures_of, regressions, write_baseline
+from tensim.validation.everything import run_folders
+from tensim.validation.goals import AT_LEAST
+from tensim.validation.sample_rows import write_sample
+
+
+@click.group(cls=Commands, invoke_without_command=False)
+def main():
+    """All validations at once."""
+
+
+@main.command(name="run")
+@click.argument("folders", nargs=-1)
+@click.option("--quick", is_flag=True, help="The committed sample, compared with the committed baseline.")
+@click.option("--update-baseline", is_flag=True, help="With --quick: commit to the figures of this run.")
+@click.option("--plots", type=click.Path(file_okay=False, exists=True), help="Write a picture per kind into a folder.")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
+@click.option("--fresh", is_flag=True, help="Do not use results of an earlier run of the same code.")
+@json_option
+def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
+    """Simulate all rows of the files below FOLDERS (tables, golden cases, NoC recordings), compare, judge by the goals."""
+    require_folder(json_to)
+    if bool(folders) == quick:
+        raise UsageError("give a folder of measurements, or --quick", hint="make validate DATA=folder")
+    if update_baseline and not quick:
+        raise UsageError("--update-baseline goes with --quick")
+    with progress_bar() as on_progress:
+        result = run_folders([SAMPLE] if quick else folders, jobs, on_progress, plots, keep=not fresh)
+    if update_baseline:
+        write_baseline(figures_of(result["rows"]))
+    worse = regressions(figures_of(result["rows"])) if quick else []
+    if json_to:
+        plain = {key: [one.as_json() for one in result[key]] for key in ("lines", "verdicts")}
+        write_json({**result, **plain, "regressions": worse}, json_to)
+    if json_to != TO_STDOUT:
+        print_lines(result)
+        if not quick:  # a sample of a few rows says nothing about the goals
+            print_verdicts(result["verdicts"])
+        click.echo(f"{result['host_seconds']:.0f} s")
+    for text in worse:
+        click.echo(f"worse than the baseline by over {MARGIN} points: {text}", err=True)
+    if worse:
+        raise click.exceptions.Exit(1)
+
+
+@main.command(name="sample")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+def sample_command(folders):
+    """Draw the sample of --quick anew from the files below FOLDERS."""
+    click.echo(f"{write_sample(folders, SAMPLE)} rows in {SAMPLE}")
+
+
+def print_lines(result):
+    """The summary table."""
+    table = Table(title="simulated against measured, |error| in %")
+    for name in ("kind", "chip"):
+        table.add_column(name)
+    for name in ("n", "skipped", "median", "p90", "worst", "bias"):
+        table.add_column(name, justify="right")
+    for line in result["lines"]:
+        figures = (line.median, line.p90, line.worst, line.bias)
+        cells = ("-" if value is None else f"{value:.1f}" for value in figures)
+        table.add_row(line.name, line.chip, str(line.n), str(line.skipped), *cells)
+    Console(width=120).print(table)
+    for path in result["unknown_files"]:
+        click.echo(f"no validation reads {path}")
+
+
+def print_verdicts(verdicts):
+    """What must be reached, and whether it is."""
+    table = Table(title="goals")
+    for name in ("kind", "chip", "figure", "of the groups"):
+        table.add_column(name)
+    for name in ("value", "goal", "holds"):
+        table.add_column(name, justify="right")
+    for one in verdicts:
+        goal = one.goal
+        limit = f"{'>=' if goal.figure in AT_LEAST else '<='} {goal.limit:g}"
+        value = f"{one.value:.3f}" if goal.figure == "rank correlation" else f"{one.value:.1f}"
+        table.add_row(one.name, one.chip, goal.figure, goal.groups or "all", value, limit, "yes" if one.holds else "NO")
+    Console(width=120).print(table)

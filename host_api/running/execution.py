@@ -1,0 +1,98 @@
+"""A program on a device of its own: opened, run, summarised, closed."""
+
+import time
+
+from tensim.device import close_device, create_device
+from tensim.light_metal.capture import light_metal_begin_capture, light_metal_end_capture
+from tensim.sim.chip import statistics
+from tensim.traces.noc_events import write_noc_events
+from tensim.traces.timeline import write_timeline
+
+
+def execute(program, settings, arch, device_options, begun, on_progress):
+    """The summary of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start."""
+    on_progress("opening the device")
+    device = create_device(
+        0,
+        arch=arch,
+        numerics=settings.numerics,
+        noc=settings.noc,
+        max_cycles=settings.max_cycles,
+        **device_options,
+    )
+    try:
+        _observe(device, settings, begun, on_progress)
+        result, loops, binary = _run(program, settings, device, on_progress)
+        summary = statistics.collect(device.chip) | {
+            "name": program.name,
+            "description": result.description,
+            "verified": result.verified if settings.numerics != "off" else None,
+            "warnings": [],
+            "loops": loops,
+        }
+        return summary | _save(device.chip, binary, settings, on_progress)
+    finally:
+        close_device(device)
+
+
+def timed(chip, work):
+    """(result of `work`, {"cycles", "device_seconds"} that the programs of a chip took in it)."""
+    before = statistics.program_cycles(chip)
+    result = work()
+    cycles = statistics.program_cycles(chip) - before
+    return result, {"cycles": cycles, "device_seconds": cycles / (chip.arch.clock_mhz * 1e6)}
+
+
+def _observe(device, settings, begun, on_progress):
+    """Switch on what the settings ask to have recorded, and the reports of progress."""
+    chip = device.chip
+    if settings.timeline:
+        chip.enable_log()
+    if settings.noc_trace:
+        chip.record_noc()
+
+    def report(now, chips):
+        rate = int(chip.machine["operations"]) / max(time.perf_counter() - begun, 1e-9)
+        on_progress(f"simulated {chip.now:,} cycles, {rate / 1e6:.2f} M operations/s")
+
+    device.system.env.on_progress(report)
+
+
+def _run(program, settings, device, on_progress):
+    """(result, durations, Light Metal binary or None) of all loops."""
+    if not settings.capture:
+        return *_run_loops(program, settings, device, on_progress), None
+    light_metal_begin_capture(settings.compress)
+    try:
+        result, loops = _run_loops(program, settings, device, on_progress)
+    finally:
+        binary = light_metal_end_capture()
+    return result, loops, binary
+
+
+def _run_loops(program, settings, device, on_progress):
+    """(result, durations): of a wrong loop if there is one, else of the last."""
+    results, loops = [], []
+    for number in range(settings.loops):
+        on_progress("running" if settings.loops == 1 else f"loop {number + 1} of {settings.loops}")
+        result, duration = timed(device.chip, lambda: program.run_on(device, settings.options))
+        results.append(result)
+        loops.append(duration)
+    return next((one for one in results if not one.verified), results[-1]), loops
+
+
+def _save(chip, binary, settings, on_progress):
+    """Write the files that the settings ask for; what the summary says of them."""
+    said = {}
+    if binary is not None:
+        binary.save_to_file(settings.capture)
+        said |= {"file": settings.capture, "bytes": binary.size()}
+    if settings.image_hash:
+        said["image_sha256"] = chip.image_sha256()
+    if settings.timeline:
+        on_progress(f"writing {settings.timeline}")
+        said["timeline_events"] = write_timeline(chip, settings.timeline)
+    if settings.noc_trace:
+        on_progress(f"writing {settings.noc_trace}")
+        said["noc_trace_events"] = write_noc_events(chip, settings.noc_trace)
+    return said
