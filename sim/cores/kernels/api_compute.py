@@ -164,7 +164,7 @@ def _vector(function, n_parameters):
     )
 
 
-def _vector_names(name):
+def vector_names(name):
     """The spellings of a vector-unit call: X_tile, and for typed forms X_tile_type as well."""
     names = [f"{name}_tile"]
     for suffix in ("_int32", "_int", "_bitcast"):
@@ -174,7 +174,7 @@ def _vector_names(name):
 
 
 for _name, (_function, _count) in SFPU_API.items():
-    for _spelling in _vector_names(_name):
+    for _spelling in vector_names(_name):
         OPERATIONS[_spelling] = _vector(_function, _count)
     OPERATIONS[f"{_name}_tile_init"] = config(Config.SFPU_INIT, MATH)
 OPERATIONS["max_tile_init"] = config(Config.SFPU_INIT, MATH)

@@ -1,0 +1,390 @@
+"""C++ kernels to ELF objects, one per processor: sources, flags, caching, messages.
+
+A kernel is compiled as one translation unit: what tt-metal's build would define, tensim's headers, the user's file.
+Objects are cached by the content of every file that went in.
+"""
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import Enum
+from io import BytesIO
+from pathlib import Path
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.riscv import toolchain
+from tensim.sim.cores.riscv.refusals import refusal_of
+from tensim.sim.errors import KernelCompileError, UsageError
+
+LOCAL_MEMORY, CB_WINDOW, CB_STRIDE, STRINGS = 0xFFB00000, 0xFFC40000, 512, 0x70000000
+STACK_BYTES = 256  # of local memory at least
+CIRCULAR_BUFFERS = 32
+UNUSED_TILE_BYTES = 1088  # of a circular buffer that the program does not configure
+LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")
+
+
+class Processor(Enum):
+    """A core of a Tensix tile: its macros; the value is the thread's slot."""
+
+    BRISC = 0
+    NCRISC = 1
+    TRISC0 = 2
+    TRISC1 = 3
+    TRISC2 = 4
+
+    @property
+    def is_compute(self):
+        return self.value >= 2
+
+    @property
+    def defines(self):
+        if not self.is_compute:
+            return {f"COMPILE_FOR_{self.name}": ""}
+        thread = ("UNPACK", "MATH", "PACK")[self.value - 2]
+        return {"COMPILE_FOR_TRISC": str(self.value - 2), f"UCK_CHLKC_{thread}": "", f"TRISC_{thread}": ""}
+
+
+@dataclass(frozen=True)
+class Build:
+    """One kernel for one processor.
+
+    `source`: a path, or `text` with `name`.  `circular_buffers`: (index, data format, tile height, tile width).
+    `local_memory`: bytes of the processor's local memory.  `stand_in`: text in front of the kernel instead of what only a
+    host program could say.
+    """
+
+    processor: Processor
+    arch: object
+    source: Path | None = None
+    text: str | None = None
+    name: str = "kernel.cpp"
+    circular_buffers: tuple = ()
+    compile_args: tuple = ()
+    named_args: tuple = ()
+    defines: tuple = ()
+    optimization: str | None = None
+    include_paths: tuple = ()
+    noc: int = 0
+    noc_mode: int = 0
+    math_fidelity: int = 4
+    approximate: bool = False
+    fp32_dest: bool = False
+    full_sync: bool = False
+    local_memory: int = 4096
+    stand_in: str = ""
+
+    @property
+    def level(self):
+        level = self.optimization or ("O3" if self.processor.is_compute else "O2")
+        if level not in LEVELS:
+            raise UsageError(f"no optimisation level {level!r}", hint=f"one of {', '.join(LEVELS)}")
+        return level
+
+
+@dataclass(frozen=True)
+class Object:
+    """A linked kernel.  `zones`: {number of a ZONE operation: name}; sizes in bytes."""
+
+    elf: bytes
+    digest: str
+    source: str
+    text_bytes: int
+    local_bytes: int
+    zones: dict = field(default_factory=dict)
+
+
+# --- the translation unit
+
+
+def firmware_bytes(arch):
+    """What the loader writes at the start of local memory, a multiple of 16 (struct TensimFirmware)."""
+    size = 0x40
+    for banks in (arch.dram_banks, len(arch.worker_coords)):
+        size += 4 * banks + (2 * 2 * banks + 3) // 4 * 4
+    return (size + 15) // 16 * 16
+
+
+def _buffer_tables(buffers):
+    """The tables of circular buffers by index: formats, tile heights and widths, tile bytes."""
+    from tensim.sim.cores.numerics.data_format import tile_size
+
+    found = {index: (code, height, width) for index, code, height, width in buffers}
+    rows = [found.get(index, (255, 32, 32)) for index in range(CIRCULAR_BUFFERS)]
+
+    def size(code, height, width):
+        if code == 255:
+            return UNUSED_TILE_BYTES
+        exponents = 64 if tile_size(code) in (1088, 576, 320) else 0
+        return (tile_size(code) - exponents) * height * width // 1024 + exponents * height * width // 1024
+
+    return {
+        "TENSIM_CB_FORMATS": [row[0] for row in rows],
+        "TENSIM_CB_TILE_HEIGHTS": [row[1] for row in rows],
+        "TENSIM_CB_TILE_WIDTHS": [row[2] for row in rows],
+        "TENSIM_CB_TILE_SIZES": [size(*row) for row in rows],
+    }
+
+
+def chip_defines(arch):
+    """Macros that describe a chip."""
+    name = {"wormhole_b0": "WORMHOLE", "blackhole": "BLACKHOLE", "grayskull": "GRAYSKULL"}.get(arch.name, "WORMHOLE")
+    return {
+        f"ARCH_{name}": "", "NUM_DRAM_BANKS": arch.dram_banks, "NUM_L1_BANKS": len(arch.worker_coords),
+        "NUM_CIRCULAR_BUFFERS": CIRCULAR_BUFFERS, "TENSIM_L1_ALIGNMENT": arch["alignment.l1_page"],
+        "TENSIM_DRAM_ALIGNMENT": arch["alignment.dram_page"], "TENSIM_NOC_BURST": arch["noc.max_packet_bytes"],
+        "TENSIM_L1_BYTES": arch["l1.size"],
+    }  # fmt: skip
+
+
+def prelude(build):
+    """The text in front of a kernel: everything that depends on the program."""
+    defines = {"TENSIM": 1, "KERNEL_BUILD": "", "PROCESSOR_INDEX": build.processor.value, "PROGRAMMABLE_CORE_TYPE": 0}
+    defines |= chip_defines(build.arch) | build.processor.defines
+    defines |= {"NOC_INDEX": build.noc, "NOC_MODE": build.noc_mode}
+    defines |= {
+        "TENSIM_MATH_FIDELITY": build.math_fidelity, "TENSIM_APPROX": int(build.approximate),
+        "TENSIM_DST_ACCUM": int(build.fp32_dest), "TENSIM_DST_SYNC": int(build.full_sync),
+        "TENSIM_CB_WINDOW": f"0x{CB_WINDOW:x}u", "TENSIM_CB_STRIDE": f"{CB_STRIDE}u",
+    }  # fmt: skip
+    columns = "PAGES PAGE_SIZE BASE SIZE WRITE_PTR READ_PTR RECEIVED ACKED".split()
+    defines |= {f"TENSIM_CB_{name}": f"{getattr(ctx, f'CB_{name}')}u" for name in columns}
+    defines |= {name: ",".join(map(str, row)) for name, row in _buffer_tables(build.circular_buffers).items()}
+    if build.compile_args:
+        defines["KERNEL_COMPILE_TIME_ARGS"] = ",".join(str(int(value) & 0xFFFFFFFF) for value in build.compile_args)
+    if build.named_args:
+        pairs = (f"{{{json.dumps(name)},{int(value) & 0xFFFFFFFF}u}}" for name, value in sorted(build.named_args))
+        defines["KERNEL_COMPILE_TIME_ARG_MAP"] = ",".join(pairs)
+    if build.processor.is_compute:
+        defines["NAMESPACE"] = "chlkc_" + ("unpack", "math", "pack")[build.processor.value - 2]
+    lines = [f"#define {name} {value}" for name, value in [*defines.items(), *build.defines]]
+    return "\n".join([*lines, '#include "tensim/kernel.h"', build.stand_in, ""])
+
+
+MAIN = re.compile(r"\bvoid\s+MAIN\b\s*(\()?")
+COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+
+
+def translation_unit(build, text):
+    """The whole text that the compiler gets; `text`: the kernel's source."""
+    found = MAIN.search(COMMENTS.sub("", text)) if build.processor.is_compute else None
+    head, call = prelude(build), "kernel_main"
+    if found:
+        head += f"#define MAIN tensim_main{'' if found[1] else '()'}\n"
+        call = "NAMESPACE::tensim_main"
+    else:
+        head += "void kernel_main();\n"
+    if build.source is not None:
+        body = f'#include "{Path(build.source).resolve()}"\n'
+    else:
+        body = f'#line 1 "{build.name}"\n{text}\n'
+    return f'{head}{body}\nextern "C" void tensim_entry() {{ {call}(); }}\n'
+
+
+def link_script(build):
+    """Text at 0, data behind what the loader writes in local memory, texts for the front end outside both."""
+    data = LOCAL_MEMORY + firmware_bytes(build.arch)
+    end = LOCAL_MEMORY + build.local_memory
+    return f"""ENTRY(_start)
+tensim_firmware = 0x{LOCAL_MEMORY:x};
+PHDRS {{ text PT_LOAD FLAGS(5); strings PT_LOAD FLAGS(4); data PT_LOAD FLAGS(6); }}
+SECTIONS {{
+  .text 0x0 : {{ *(.text.start) *(.text .text.*) }} :text
+  .tensim_strings 0x{STRINGS:x} : {{ *(.tensim_strings) *(.rodata.str*) *(.rodata..L.str*) }} :strings
+  .data 0x{data:x} : {{ *(.rodata .rodata.* .srodata .srodata.* .data .data.* .sdata .sdata.*)
+    . = ALIGN(4); tensim_constructors = .; KEEP(*(SORT(.init_array*))) tensim_constructors_end = .; }} :data
+  .bss : {{ *(.bss .bss.* .sbss .sbss.* COMMON) }} :data
+  tensim_data_end = .;
+  .tensim_zones 0 (INFO) : {{ *(.tensim_zones) }} :NONE
+  /DISCARD/ : {{ *(.comment) *(.eh_frame) *(.note*) *(.riscv.attributes) }}
+}}
+ASSERT(tensim_data_end <= 0x{end - STACK_BYTES:x}, "local memory is full")
+"""
+
+
+# --- messages
+
+LOCATION = re.compile(r"^(?:In file included from )?(?P<file>[^\s:][^:\n]*):(?P<line>\d+)(?::\d+)?[:,]", re.M)
+ERROR = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", re.M)
+
+
+def _is_foreign(file, folders):
+    return any(str(file).startswith(str(folder)) for folder in folders)
+
+
+def compile_error(build, messages, unit):
+    """The KernelCompileError of a compiler's messages: the user's own file and line first."""
+    own = [toolchain.INCLUDE, toolchain.cache_folder(), unit.parent, toolchain.PACKAGE]
+    tools = toolchain.toolchain()
+    own += [tools.zig] if tools.zig else []
+    errors = list(ERROR.finditer(messages))
+    name = str(build.source) if build.source is not None else build.name
+    text, place = messages.strip() or "the compiler failed", {"file": name, "line": 1}
+    if errors:
+        first = errors[0]
+        text = first["text"]
+        end = errors[1].start() if len(errors) > 1 else len(messages)
+        around = [first, *LOCATION.finditer(messages, first.end(), end), *LOCATION.finditer(messages, 0, first.start())]
+        for location in around:
+            if not _is_foreign(location["file"], own):
+                place = {"file": location["file"], "line": int(location["line"])}
+                break
+    messages = messages.replace(str(unit), "<kernel's build>")
+    refusal = refusal_of(messages, [match["text"] for match in errors])
+    if refusal is not None:
+        reason, subject, advice = refusal
+        place |= {"processor": build.processor.name, "refused": reason}
+        text = f"{subject} is not modelled ({reason})\n{messages}"
+        return KernelCompileError(text, where=place, hint=advice, kind="kernel_refused")
+    return KernelCompileError(f"{text}\n{messages}", where=place | {"processor": build.processor.name})
+
+
+# --- building
+
+
+def _digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read(path):
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return None
+
+
+def _source_text(build):
+    if build.text is not None:
+        return build.text
+    data = _read(build.source)
+    if data is None:
+        raise KernelCompileError(f"cannot read the kernel {build.source}", where={"file": str(build.source), "line": 1})
+    return data.decode(errors="replace")
+
+
+def _flags(build, tools):
+    """Flags of one build; the kernel's own folder is found by the include of its path."""
+    include, _ = toolchain.prepared(tools, build.level)
+    paths = [toolchain.INCLUDE, toolchain.include_folder(), *build.include_paths]
+    return [*tools.flags, f"-{build.level}", *include, *(f"-I{path}" for path in paths)]
+
+
+def compile_kernel(build):
+    """The `Object` of a `Build`, from the cache if nothing that went in has changed."""
+    tools = toolchain.toolchain()
+    unit, flags, script = translation_unit(build, _source_text(build)), _flags(build, tools), link_script(build)
+    key = _digest(repr((unit, flags, script, tools.version)).encode())
+    record = toolchain.cache_folder() / "objects" / f"{key}.json"
+    found = _cached(record)
+    if found is None:
+        elf, inputs = _build(build, tools, unit, flags, script)
+        path = record.with_name(f"{_digest(elf)}.elf")
+        toolchain.write_atomically(path, elf)
+        files = {name: _digest(data) for name in inputs if (data := _read(name)) is not None}
+        toolchain.write_atomically(record, json.dumps({"elf": path.name, "files": files}).encode())
+    else:
+        elf = found
+    return describe(elf, str(build.source or build.name))
+
+
+def _cached(record):
+    """The ELF that a record names, if the files that it was made of are still the same."""
+    data = _read(record)
+    if data is None:
+        return None
+    content = json.loads(data)
+    for name, digest in content["files"].items():
+        now = _read(name)
+        if now is None or _digest(now) != digest:
+            return None
+    elf = _read(record.with_name(content["elf"]))
+    return elf if elf is not None and f"{_digest(elf)}.elf" == content["elf"] else None
+
+
+def _build(build, tools, unit, flags, script):
+    """(ELF, files that went in)."""
+    with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
+        folder = Path(folder)
+        source, script_file, target, elf = (
+            folder / name for name in ("unit.cpp", "kernel.ld", "kernel.o", "kernel.elf")
+        )
+        source.write_text(unit)
+        script_file.write_text(script)
+        depends = folder / "kernel.d"
+        command = [*tools.compile, *flags, "-MD", "-MF", str(depends), "-c", str(source), "-o", str(target)]
+        result = toolchain.run(command, cwd=folder)
+        if result.returncode:
+            raise compile_error(build, result.stderr, source)
+        _link(build, tools, script_file, target, elf)
+        names = re.split(r"(?<!\\)\s+", depends.read_text().replace("\\\n", " ").partition(":")[2])
+        inputs = [os.path.join(folder, name.replace("\\ ", " ")) for name in names if name]
+        known = (str(folder), str(tools.zig))  # the compiler's own headers change with its version only
+        return elf.read_bytes(), [name for name in inputs if not name.startswith(known)]
+
+
+def _link(build, tools, script, target, elf):
+    """Link; the arithmetic library joins only where the kernel needs it."""
+    runtime = toolchain.prepared(tools, build.level)[1]
+    prefix = "" if tools.zig else "-Wl,"
+    command = [*tools.link, f"{prefix}--gc-sections", "-T", str(script), str(target), runtime, "-o", str(elf)]
+    result = toolchain.run(command)
+    if result.returncode and re.search(r"undefined (symbol|reference)", result.stderr):
+        result = toolchain.run([*command, toolchain.arithmetic_library(tools)])
+    if result.returncode:
+        raise link_error(build, result.stderr)
+
+
+def link_error(build, messages):
+    place = {"file": str(build.source or build.name), "line": 1, "processor": build.processor.name}
+    undefined = re.findall(r"undefined (?:symbol|reference to)[:`' ]*([^\n']+)", messages)
+    if "local memory is full" in messages or "will not fit" in messages:
+        room = build.local_memory - firmware_bytes(build.arch) - STACK_BYTES
+        return KernelCompileError(
+            f"the kernel's data does not fit into the {room} bytes of local memory of {build.processor.name}\n{messages}",
+            where=place, hint="keep large tables in L1, or pass them as compile-time arguments",
+        )  # fmt: skip
+    if "kernel_main()" in undefined:
+        return KernelCompileError(f"{place['file']} defines no kernel_main()", where=place)
+    if undefined:
+        return KernelCompileError(f"{undefined[0]} is declared but not defined\n{messages}", where=place)
+    return KernelCompileError(f"the kernel does not link\n{messages}", where=place)
+
+
+def describe(elf, source):
+    """The `Object` of an ELF that this compiler made."""
+    from elftools.elf.elffile import ELFFile
+
+    sections = {section.name: section for section in ELFFile(BytesIO(elf)).iter_sections()}
+    sizes = {name: section["sh_size"] for name, section in sections.items()}
+    zones = {}
+    if ".tensim_zones" in sections:
+        data, at = sections[".tensim_zones"].data(), 0
+        for text in data.split(b"\0")[:-1]:
+            zones[at] = text.decode(errors="replace")
+            at += len(text) + 1
+    local = sizes.get(".data", 0) + sizes.get(".bss", 0)
+    return Object(elf, _digest(elf), source, sizes.get(".text", 0), local, zones)
+
+
+def compile_kernels(builds, progress=None):
+    """The `Object`s of several builds, in parallel on all cores; the first error in their order is raised.
+
+    `progress(done, total)` is called as builds finish.
+    """
+    builds = list(builds)
+    if not builds:
+        return []
+    tools = toolchain.toolchain()
+    toolchain.include_folder()
+    for level in {build.level for build in builds}:
+        toolchain.prepared(tools, level)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        futures = [pool.submit(compile_kernel, build) for build in builds]
+        if progress is not None:
+            for done, future in enumerate(futures, 1):
+                future.exception()
+                progress(done, len(futures))
+        return [future.result() for future in futures]

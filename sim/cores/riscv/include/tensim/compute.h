@@ -1,0 +1,336 @@
+// The compute calls of both generations: what the unpack, math and pack threads do for each.
+#pragma once
+#include "tensim/compute_threads.h"
+#include "tensim/vector_functions.h"
+
+namespace tensim {
+using namespace config_code;
+TENSIM_INLINE void unpack_tile(uint32_t cb, uint32_t tile, uint32_t transpose = 0) {
+    if constexpr (on_unpack) post_unpack_a(cb, tile, transpose, 0, 1);
+}
+TENSIM_INLINE void math_copy(uint32_t idst, uint32_t bcast = 0) {
+    if constexpr (on_math) post_math_copy(idst, bcast);
+}
+TENSIM_INLINE void binary(
+    uint32_t op, uint32_t bcast, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst) {
+    if constexpr (on_unpack) post_unpack_ab(cb0, cb1, tile0, tile1, bcast, 0, 0);
+    if constexpr (on_math) post_math_binary(op, idst, bcast, accumulate, 0);
+}
+TENSIM_INLINE void reuse(uint32_t op, uint32_t side, uint32_t cb, uint32_t tile, uint32_t idst) {
+    if constexpr (on_unpack) post_unpack_reuse(cb, tile, side);
+    if constexpr (on_math) post_math_binary(op, idst, 0, 0, side);
+}
+TENSIM_INLINE void pack(uint32_t idst, uint32_t cb, int32_t tile, uint32_t tiles = 1) {
+    if constexpr (on_pack) post_pack(idst, cb, tile, tiles, 0, 0);
+}
+TENSIM_INLINE void pack_untilized(uint32_t idst, uint32_t cb, uint32_t tile, uint32_t tiles, uint32_t full_width) {
+    if constexpr (on_pack) post_pack(idst, cb, tile, tiles, full_width, tiles);
+}
+TENSIM_INLINE void short_init(bool accumulates) {
+    configure_unpack_math(SHORT_INIT);
+    accumulate = accumulates;
+}
+}  // namespace tensim
+
+// --- Dst sections
+
+TENSIM_INLINE void tile_regs_acquire() {
+    if constexpr (tensim::on_math) tensim::post_dst_acquire();
+}
+TENSIM_INLINE void tile_regs_commit() {
+    if constexpr (tensim::on_math) tensim::post_dst_commit();
+}
+TENSIM_INLINE void tile_regs_wait() {
+    if constexpr (tensim::on_pack) tensim::post_dst_wait();
+}
+TENSIM_INLINE void tile_regs_release() {
+    if constexpr (tensim::on_pack) tensim::post_dst_release();
+}
+TENSIM_INLINE void acquire_dst() {
+    tile_regs_acquire();
+    tile_regs_wait();
+}
+TENSIM_INLINE void release_dst() {
+    tile_regs_commit();
+    tile_regs_release();
+}
+
+// --- configuration: any arguments, one cost
+
+#define TENSIM_CONFIGURE(name, threads, kind)                                                       \
+    template <auto... options> TENSIM_INLINE void name(auto...) { tensim::configure_##threads(tensim::kind); }
+TENSIM_CONFIGURE(compute_kernel_hw_startup, all, HW_STARTUP)
+TENSIM_CONFIGURE(mm_init, all, INIT)
+TENSIM_CONFIGURE(mm_block_init, all, INIT)
+TENSIM_CONFIGURE(matmul_init, all, INIT)
+TENSIM_CONFIGURE(matmul_block_init, all, INIT)
+TENSIM_CONFIGURE(binary_op_init_common, all, INIT)
+TENSIM_CONFIGURE(init_bcast, all, INIT)
+TENSIM_CONFIGURE(bcast_init, all, INIT)
+TENSIM_CONFIGURE(reduce_init, all, INIT)
+TENSIM_CONFIGURE(init_sfpu, all, INIT)
+TENSIM_CONFIGURE(unary_op_init_common, all, INIT)
+TENSIM_CONFIGURE(transpose_wh_init, all, INIT)
+TENSIM_CONFIGURE(transpose_init, all, INIT)
+TENSIM_CONFIGURE(tilize_init, all, INIT)
+TENSIM_CONFIGURE(fast_tilize_init, all, INIT)
+TENSIM_CONFIGURE(fast_tilize_init_with_dt, all, INIT)
+TENSIM_CONFIGURE(untilize_init, all, INIT)
+TENSIM_CONFIGURE(pack_untilize_init, all, INIT)
+TENSIM_CONFIGURE(unary_bcast_init, all, INIT)
+TENSIM_CONFIGURE(mm_init_short, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(mm_init_short_with_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(mm_init_short_with_both_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(mm_block_init_short, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(mm_block_init_short_with_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(mm_block_init_short_with_both_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(matmul_init_with_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(matmul_block_init_with_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(binary_dest_reuse_tiles_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(add_reuse_dest_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(sub_reuse_dest_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(mul_reuse_dest_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(reduce_init_short, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(reduce_init_delta, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(reduce_revert_delta, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(reduce_uninit, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(transpose_wh_init_short, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(copy_tile_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(copy_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(copy_tile_to_dst_init_short, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(copy_tile_to_dst_init_short_with_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(copy_init_with_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(tilize_init_short, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(tilize_init_short_with_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(tilize_uninit, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(tilize_uninit_with_dt, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(fast_tilize_uninit, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(untilize_init_short, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(untilize_uninit, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(reconfigure_unary_bcast, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(unary_bcast_uninit, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(copy_dest_values_init, math, SHORT_INIT)
+TENSIM_CONFIGURE(transpose_dest_init, math, SHORT_INIT)
+TENSIM_CONFIGURE(transpose_wh_dest_init_short, math, SHORT_INIT)
+TENSIM_CONFIGURE(binop_with_scalar_tile_init, math, SHORT_INIT)
+TENSIM_CONFIGURE(sfpu_reduce_init, math, SFPU_INIT)
+TENSIM_CONFIGURE(max_tile_init, math, SFPU_INIT)
+TENSIM_CONFIGURE(mask_tile_init, math, SFPU_INIT)
+TENSIM_CONFIGURE(pack_untilize_dest_init, pack, SHORT_INIT)
+TENSIM_CONFIGURE(pack_untilize_dst_init_short, pack, SHORT_INIT)
+TENSIM_CONFIGURE(pack_untilize_uninit, pack, SHORT_INIT)
+TENSIM_CONFIGURE(pack_init, pack, SHORT_INIT)
+TENSIM_CONFIGURE(reconfig_data_format, unpack_math, RECONFIG)
+TENSIM_CONFIGURE(reconfig_data_format_srca, unpack_math, RECONFIG)
+TENSIM_CONFIGURE(reconfig_data_format_srcb, unpack_math, RECONFIG)
+TENSIM_CONFIGURE(reconfig_full_operand, unpack_math, RECONFIG)
+TENSIM_CONFIGURE(pack_reconfig_data_format, pack, RECONFIG)
+TENSIM_INLINE void pack_reconfig_l1_acc(uint32_t enable) {
+    if constexpr (tensim::on_pack) tensim::post_config(tensim::PACK_L1_ACC, enable);
+}
+TENSIM_INLINE void pack_relu_config(uint32_t config) {
+    if constexpr (tensim::on_pack) tensim::post_config(tensim::PACK_RELU, config);
+}
+
+// --- element-wise operations: plain, broadcast in both generations of names, operand reused from Dst
+
+#define TENSIM_BINARY_BCAST(name, op, dim, DIM)                                                                    \
+    TENSIM_INLINE void name##_tiles_bcast_##dim(                                                                    \
+        uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst) {                                \
+        tensim::binary(op, uint32_t(BroadcastType::DIM), cb0, cb1, tile0, tile1, idst);                             \
+    }                                                                                                               \
+    TENSIM_CONFIGURE(name##_bcast_##dim##_init_short, unpack_math, SHORT_INIT)                                      \
+    TENSIM_CONFIGURE(name##_bcast_##dim##_init_short_with_dt, unpack_math, SHORT_INIT)                              \
+    TENSIM_CONFIGURE(name##_tiles_bcast_##dim##_init_short, unpack_math, SHORT_INIT)                                \
+    TENSIM_CONFIGURE(name##_bcast_##dim##_init, unpack_math, SHORT_INIT)
+#define TENSIM_BINARY(name, op)                                                                                     \
+    template <auto... options>                                                                                      \
+    TENSIM_INLINE void name##_tiles(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst) {    \
+        tensim::binary(op, 0, cb0, cb1, tile0, tile1, idst);                                                        \
+    }                                                                                                               \
+    template <BroadcastType bcast>                                                                                  \
+    TENSIM_INLINE void name##_tiles_bcast(                                                                          \
+        uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst) {                                \
+        tensim::binary(op, uint32_t(bcast), cb0, cb1, tile0, tile1, idst);                                          \
+    }                                                                                                               \
+    template <auto side = EltwiseBinaryReuseDestType::DEST_TO_SRCA, auto... options>                                \
+    TENSIM_INLINE void name##_reuse_dest_tiles(uint32_t cb, uint32_t tile, uint32_t idst) {                         \
+        tensim::reuse(op, uint32_t(side), cb, tile, idst);                                                          \
+    }                                                                                                               \
+    template <auto... options>                                                                                      \
+    TENSIM_INLINE void name##_tiles_init(uint32_t = 0, uint32_t = 0, bool accumulates = false, auto...) {           \
+        tensim::short_init(accumulates);                                                                            \
+    }                                                                                                               \
+    template <auto... options>                                                                                      \
+    TENSIM_INLINE void name##_init(uint32_t = 0, uint32_t = 0, bool accumulates = false, auto...) {                 \
+        tensim::short_init(accumulates);                                                                            \
+    }                                                                                                               \
+    TENSIM_BINARY_BCAST(name, op, rows, ROW)                                                                        \
+    TENSIM_BINARY_BCAST(name, op, cols, COL)                                                                        \
+    TENSIM_BINARY_BCAST(name, op, scalar, SCALAR)
+TENSIM_BINARY(add, ELWADD)
+TENSIM_BINARY(sub, ELWSUB)
+TENSIM_BINARY(mul, ELWMUL)
+template <bool full = true, auto op = ELWADD>
+TENSIM_INLINE void binary_tiles_init(uint32_t = 0, uint32_t = 0, bool accumulates = false, auto...) {
+    tensim::short_init(accumulates);
+}
+template <EltwiseBinaryType op = ELWADD, EltwiseBinaryReuseDestType side = EltwiseBinaryReuseDestType::DEST_TO_SRCA>
+TENSIM_INLINE void binary_dest_reuse_tiles(uint32_t cb, uint32_t tile, uint32_t idst) {
+    tensim::reuse(op, uint32_t(side), cb, tile, idst);
+}
+
+// --- matrix product
+
+template <auto... options>
+TENSIM_INLINE void matmul_tiles(
+    uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst, uint32_t transpose = 0) {
+    if constexpr (tensim::on_unpack) tensim::post_unpack_matmul(cb0, cb1, tile0, tile1, 1, 1, 1, transpose);
+    if constexpr (tensim::on_math) tensim::post_math_matmul(idst, 1, 1);
+}
+template <auto... options>
+TENSIM_INLINE void matmul_tiles_math(uint32_t idst) {
+    if constexpr (tensim::on_math) tensim::post_math_matmul(idst, 1, 1);
+}
+template <auto... options>
+TENSIM_INLINE void matmul_block(
+    uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst, uint32_t transpose, uint32_t ct_dim,
+    uint32_t rt_dim, uint32_t kt_dim, auto...) {
+    if constexpr (tensim::on_unpack)
+        tensim::post_unpack_matmul(cb0, cb1, tile0, tile1, ct_dim, rt_dim, kt_dim, transpose);
+    if constexpr (tensim::on_math) tensim::post_math_matmul(idst, ct_dim, rt_dim);
+}
+
+// --- copies, broadcasts, transposes
+
+template <auto... options>
+TENSIM_INLINE void copy_tile(uint32_t cb, uint32_t tile, uint32_t idst) {
+    tensim::unpack_tile(cb, tile);
+    tensim::math_copy(idst);
+}
+TENSIM_INLINE void copy_block_matmul_partials(uint32_t cb, uint32_t tile, uint32_t idst, uint32_t tiles) {
+    for (uint32_t i = 0; i < tiles; i++) copy_tile(cb, tile + i, idst + i);
+}
+TENSIM_INLINE void copy_block(uint32_t cb, uint32_t tile, uint32_t idst, uint32_t tiles) {
+    copy_block_matmul_partials(cb, tile, idst, tiles);
+}
+template <auto... options>
+TENSIM_INLINE void transpose_wh_tile(uint32_t cb, uint32_t tile, uint32_t idst) {
+    tensim::unpack_tile(cb, tile, 1);
+    tensim::math_copy(idst);
+}
+template <auto... options>
+TENSIM_INLINE void transpose_tile(uint32_t cb, uint32_t tile, uint32_t idst) {
+    transpose_wh_tile(cb, tile, idst);
+}
+template <auto bcast = BroadcastType::ROW, auto... options>
+TENSIM_INLINE void unary_bcast(uint32_t cb, uint32_t tile, uint32_t idst) {
+    tensim::unpack_tile(cb, tile);
+    tensim::math_copy(idst, uint32_t(bcast));
+}
+template <auto... options>
+TENSIM_INLINE void transpose_dest(uint32_t idst) {
+    if constexpr (tensim::on_math) tensim::post_math_transpose_dst(idst);
+}
+template <auto... options>
+TENSIM_INLINE void transpose_wh_dest(uint32_t idst) {
+    transpose_dest(idst);
+}
+template <auto... options>
+TENSIM_INLINE void copy_dest_values(uint32_t from, uint32_t to, auto...) {
+    if constexpr (tensim::on_math) tensim::post_math_copy_dst(from, to);
+}
+
+// --- reductions
+
+#ifndef REDUCE_OP
+#define TENSIM_REDUCE_OP SUM
+#else
+#define TENSIM_REDUCE_OP REDUCE_OP
+#endif
+#ifndef REDUCE_DIM
+#define TENSIM_REDUCE_DIM REDUCE_ROW
+#else
+#define TENSIM_REDUCE_DIM REDUCE_DIM
+#endif
+template <auto pool = TENSIM_REDUCE_OP, auto dim = TENSIM_REDUCE_DIM, auto... options>
+TENSIM_INLINE void reduce_tile(uint32_t cb, uint32_t cb_scaler, uint32_t tile, uint32_t tile_scaler, uint32_t idst) {
+    static_assert(uint32_t(pool) <= uint32_t(PoolType::MAX), "tensim refuses reduction: a minimum over a tile is not modelled");
+    if constexpr (tensim::on_unpack)
+        tensim::post_unpack_ab(cb, cb_scaler, tile, tile_scaler, 0, 0, uint32_t(dim));
+    if constexpr (tensim::on_math) tensim::post_math_reduce(uint32_t(pool), uint32_t(dim), idst);
+}
+template <auto pool = TENSIM_REDUCE_OP, auto dim = TENSIM_REDUCE_DIM, auto... options>
+TENSIM_INLINE void reduce_tile_math(uint32_t idst, uint32_t = 4) {
+    if constexpr (tensim::on_math) tensim::post_math_reduce(uint32_t(pool), uint32_t(dim), idst);
+}
+template <auto pool = PoolType::SUM, auto format = DataFormat::Float32, auto dim = ReduceDim::REDUCE_COL, auto... options>
+TENSIM_INLINE void sfpu_reduce(uint32_t idst, auto...) {
+    if constexpr (tensim::on_math) tensim::post_sfpu_reduce(uint32_t(pool), uint32_t(dim), idst);
+}
+
+// --- pack
+
+template <bool out_of_order = false, auto... options>
+TENSIM_INLINE void pack_tile(uint32_t idst, uint32_t cb, uint32_t tile = 0) {
+    tensim::pack(idst, cb, out_of_order ? int32_t(tile) : -1);
+}
+template <auto... options>
+TENSIM_INLINE void pack_tile_block(uint32_t idst, uint32_t cb, uint32_t tiles) {
+    tensim::pack(idst, cb, -1, tiles);
+}
+template <auto... options>
+TENSIM_INLINE void pack_block(uint32_t idst, uint32_t cb, uint32_t tiles) {
+    tensim::pack(idst, cb, -1, tiles);
+}
+template <uint32_t block_ct_dim = 8, uint32_t full_ct_dim = block_ct_dim, auto... options>
+TENSIM_INLINE void pack_untilize_dest(uint32_t cb, uint32_t block_rt_dim = 1, uint32_t block = 0, auto...) {
+    for (uint32_t row = 0; row < block_rt_dim; row++)
+        tensim::pack_untilized(
+            row * block_ct_dim, cb, row * full_ct_dim + block * block_ct_dim, block_ct_dim, full_ct_dim);
+}
+template <uint32_t block_ct_dim = 8, uint32_t full_ct_dim = block_ct_dim, auto... options>
+TENSIM_INLINE void pack_untilize_dst(uint32_t cb, uint32_t block_rt_dim = 1, uint32_t block = 0, auto...) {
+    pack_untilize_dest<block_ct_dim, full_ct_dim>(cb, block_rt_dim, block);
+}
+
+// --- tilize and untilize
+
+template <auto... options>
+TENSIM_INLINE void tilize_block(uint32_t cb, uint32_t block, uint32_t out, uint32_t tile = 0, uint32_t out_tile = 0) {
+    if constexpr (tensim::on_unpack) tensim::post_unpack_a(cb, tile, 0, block, block);
+    for (uint32_t i = 0; i < block; i++) {
+        acquire_dst();
+        tensim::math_copy(0);
+        tensim::pack(0, out, out_tile + i);
+        release_dst();
+    }
+}
+template <auto... options>
+TENSIM_INLINE void fast_tilize_block(
+    uint32_t cb, uint32_t block, uint32_t out, uint32_t tile = 0, uint32_t out_tile = 0) {
+    tilize_block(cb, block, out, tile, out_tile);
+}
+template <uint32_t block_ct_dim = 1, auto... options>
+TENSIM_INLINE void untilize_block(uint32_t cb, uint32_t full_ct_dim, uint32_t out, auto...) {
+    for (uint32_t i = 0; i < full_ct_dim; i++) {
+        acquire_dst();
+        copy_tile(cb, i, 0);
+        tensim::pack_untilized(0, out, i, 1, full_ct_dim);
+        release_dst();
+    }
+}
+template <uint32_t block_ct_dim = 8, uint32_t full_ct_dim = block_ct_dim, auto... options>
+TENSIM_INLINE void pack_untilize_block(uint32_t cb, uint32_t block_rt_dim, uint32_t out, uint32_t block = 0) {
+    for (uint32_t row = 0; row < block_rt_dim; row++) {
+        acquire_dst();
+        for (uint32_t column = 0; column < block_ct_dim; column++) copy_tile(cb, row * block_ct_dim + column, column);
+        tensim::pack_untilized(0, out, row * full_ct_dim + block * block_ct_dim, block_ct_dim, full_ct_dim);
+        release_dst();
+    }
+}
+
+// --- vector functions with shapes of their own
+
+TENSIM_INLINE void max_tile(uint32_t idst0, uint32_t idst1, auto...) { binary_max_tile(idst0, idst1, idst0); }
+TENSIM_INLINE void mask_tile(uint32_t idst, uint32_t mask, auto...) { mask_binary_tile(idst, mask, idst); }

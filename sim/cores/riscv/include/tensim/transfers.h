@@ -1,0 +1,289 @@
+// NoC reads, writes, multicasts, barriers, transaction ids, semaphores: the free functions of data movement.
+#pragma once
+#include "tensim/addresses.h"
+
+namespace tensim {
+constexpr uint32_t plain = issue_code::PLAIN, one_packet = issue_code::ONE_PACKET;
+constexpr uint32_t dram_states = 0;
+// Transaction ids that noc_async_*_set_trid chose for the calls after it.
+static int32_t read_trid = -1;
+static int32_t write_trid = -1;
+TENSIM_INLINE void barrier(uint32_t kind, uint8_t noc, int32_t trid = -1) { post_noc_barrier(kind, noc, trid); }
+template <uint32_t max_page_size>
+constexpr uint32_t issue_of = max_page_size <= NOC_MAX_BURST_SIZE ? one_packet : plain;
+}  // namespace tensim
+
+constexpr uint8_t read_cmd_buf = 0, write_cmd_buf = 1, write_reg_cmd_buf = 2, write_at_cmd_buf = 3;
+constexpr uint8_t BRISC_WR_CMD_BUF = 0, BRISC_RD_CMD_BUF = 1, BRISC_WR_REG_CMD_BUF = 2, BRISC_AT_CMD_BUF = 3;
+constexpr uint8_t NCRISC_WR_CMD_BUF = 0, NCRISC_RD_CMD_BUF = 1, NCRISC_WR_REG_CMD_BUF = 2, NCRISC_AT_CMD_BUF = 3;
+constexpr uint8_t DYNAMIC_NOC_NCRISC_WR_CMD_BUF = 0, DYNAMIC_NOC_BRISC_WR_CMD_BUF = 1;
+
+// --- reads
+
+template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, bool tracing = true>
+TENSIM_INLINE void noc_async_read(
+    uint64_t source, uint32_t destination, uint32_t size, uint8_t noc = noc_index, uint32_t vc = NOC_UNICAST_WRITE_VC) {
+    tensim::post_noc_read(source, destination, size, noc, tensim::read_trid, tensim::issue_of<max_page_size>, vc);
+}
+template <bool tracing = true>
+TENSIM_INLINE void noc_async_read_one_packet(
+    uint64_t source, uint32_t destination, uint32_t size, uint8_t noc = noc_index, uint32_t vc = NOC_UNICAST_WRITE_VC) {
+    tensim::post_noc_read(source, destination, size, noc, tensim::read_trid, tensim::one_packet, vc);
+}
+template <bool use_vc = false>
+TENSIM_INLINE void noc_async_read_one_packet_set_state(
+    uint64_t source, uint32_t size, uint32_t vc = 0, uint8_t noc = noc_index) {
+    tensim::post_noc_set_state(0, source, size, noc, 0, use_vc ? int32_t(vc) : -1, tensim::read_trid);
+}
+template <bool inc_num_issued = true, bool use_vc = false>
+TENSIM_INLINE void noc_async_read_one_packet_with_state(
+    uint32_t source, uint32_t destination, uint32_t = 0, uint8_t noc = noc_index) {
+    tensim::post_noc_read_with_state(source, destination, 0, noc, tensim::read_trid, inc_num_issued);
+}
+TENSIM_INLINE void noc_async_read_set_state(uint64_t source, uint8_t noc = noc_index) {
+    tensim::post_noc_set_state(0, source, 0, noc, 0, -1, tensim::read_trid);
+}
+template <bool inc_num_issued = true>
+TENSIM_INLINE void noc_async_read_with_state(
+    uint32_t source, uint32_t destination, uint32_t size, uint8_t noc = noc_index) {
+    tensim::post_noc_read_with_state(source, destination, size, noc, tensim::read_trid, inc_num_issued);
+}
+TENSIM_INLINE void noc_async_read_inc_num_issued(uint32_t count, uint8_t noc = noc_index) {
+    tensim::post_noc_inc_issued(count, noc);
+}
+
+// --- writes
+
+template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, bool tracing = true, bool posted = false>
+TENSIM_INLINE void noc_async_write(
+    uint32_t source, uint64_t destination, uint32_t size, uint8_t noc = noc_index, uint32_t vc = NOC_UNICAST_WRITE_VC) {
+    tensim::post_noc_write(
+        source, destination, size, noc, tensim::write_trid, tensim::issue_of<max_page_size>, posted, vc);
+}
+template <bool tracing = true, bool posted = false>
+TENSIM_INLINE void noc_async_write_one_packet(
+    uint32_t source, uint64_t destination, uint32_t size, uint8_t noc = noc_index, uint32_t vc = NOC_UNICAST_WRITE_VC) {
+    tensim::post_noc_write(source, destination, size, noc, tensim::write_trid, tensim::one_packet, posted, vc);
+}
+template <bool posted = false>
+TENSIM_INLINE void noc_async_write_one_packet_set_state(
+    uint64_t destination, uint32_t size, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC) {
+    tensim::post_noc_set_state(1, destination, size, noc, posted, vc, tensim::write_trid);
+}
+template <bool posted = false>
+TENSIM_INLINE void noc_async_write_one_packet_with_state(
+    uint32_t source, uint32_t destination, uint8_t noc = noc_index) {
+    tensim::post_noc_write_with_state(source, destination, 0, noc, tensim::write_trid);
+}
+template <uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1>
+TENSIM_INLINE void noc_async_write_multicast(
+    uint32_t source, uint64_t destination, uint32_t size, uint32_t destinations, bool linked = false,
+    uint8_t noc = noc_index) {
+    tensim::post_noc_multicast(source, destination, size, destinations, linked, 0, noc);
+}
+TENSIM_INLINE void noc_async_write_multicast_one_packet(
+    uint32_t source, uint64_t destination, uint32_t size, uint32_t destinations, bool linked = false,
+    uint8_t noc = noc_index) {
+    tensim::post_noc_multicast(source, destination, size, destinations, linked, 0, noc);
+}
+TENSIM_INLINE void noc_async_write_multicast_loopback_src(
+    uint32_t source, uint64_t destination, uint32_t size, uint32_t destinations, bool linked = false,
+    uint8_t noc = noc_index) {
+    tensim::post_noc_multicast(source, destination, size, destinations, linked, 1, noc);
+}
+enum class InlineWriteDst { DEFAULT, L1, REG };
+template <InlineWriteDst target = InlineWriteDst::DEFAULT, bool posted = false>
+TENSIM_INLINE void noc_inline_dw_write(
+    uint64_t address, uint32_t value, uint8_t bytes = 0xF, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC,
+    uint32_t = 0) {
+    tensim::post_noc_inline_write(address, value, bytes, noc, posted, vc);
+}
+namespace tensim {
+struct InlineState {
+    uint64_t address;
+    uint32_t value;
+    uint8_t bytes, vc;
+};
+static InlineState inline_state;
+}  // namespace tensim
+template <bool posted = false, bool set_val = false, InlineWriteDst target = InlineWriteDst::DEFAULT>
+TENSIM_INLINE void noc_inline_dw_write_set_state(
+    uint64_t address, uint32_t value = 0, uint8_t bytes = 0xF, uint8_t = write_at_cmd_buf, uint8_t = noc_index,
+    uint8_t vc = NOC_UNICAST_WRITE_VC, uint32_t = 0) {
+    tensim::inline_state.address = address;
+    if constexpr (set_val) tensim::inline_state.value = value;
+    tensim::inline_state.bytes = bytes;
+    tensim::inline_state.vc = vc;
+}
+template <
+    bool update_address_low = false, bool update_counter = true, bool posted = false, bool update_address_high = false,
+    bool update_value = false, InlineWriteDst target = InlineWriteDst::DEFAULT>
+TENSIM_INLINE void noc_inline_dw_write_with_state(
+    uint32_t value, uint8_t = write_at_cmd_buf, uint8_t noc = noc_index, uint32_t = 0) {
+    static_assert(!(update_address_low && update_address_high), "one value cannot be both halves of an address");
+    static_assert(!((update_address_low || update_address_high) && update_value), "one argument cannot be value and address");
+    auto& state = tensim::inline_state;
+    if constexpr (update_address_low) state.address = (state.address >> 32 << 32) | value;
+    if constexpr (update_address_high) state.address = uint64_t(value) << 32 | uint32_t(state.address);
+    if constexpr (update_value) state.value = value;
+    tensim::post_noc_inline_write(state.address, state.value, state.bytes, noc, posted, state.vc);
+}
+
+// --- pages and shards
+
+template <class Accessor, bool tracing = true>
+TENSIM_INLINE void noc_async_read_page(
+    uint32_t id, const Accessor& accessor, uint32_t destination, uint32_t offset = 0, uint8_t noc = noc_index);
+template <class Accessor, bool tracing = true, bool posted = false>
+TENSIM_INLINE void noc_async_write_page(
+    uint32_t id, const Accessor& accessor, uint32_t source, uint32_t size = 0, uint32_t offset = 0,
+    uint8_t noc = noc_index);
+
+namespace tensim {
+// The bytes of a page as they count in a transfer.
+template <class Accessor>
+TENSIM_INLINE uint32_t page_size_of(const Accessor& accessor) {
+    if constexpr (requires { accessor.page_size; }) return accessor.page_size;
+    else return accessor.get_aligned_page_size();
+}
+}  // namespace tensim
+template <class Accessor, bool tracing>
+TENSIM_INLINE void noc_async_read_page(
+    uint32_t id, const Accessor& accessor, uint32_t destination, uint32_t offset, uint8_t noc) {
+    tensim::post_noc_read(
+        accessor.get_noc_addr(id, offset, noc), destination, tensim::page_size_of(accessor) - offset, noc,
+        tensim::read_trid, tensim::plain, -1);
+}
+template <class Accessor, bool tracing, bool posted>
+TENSIM_INLINE void noc_async_write_page(
+    uint32_t id, const Accessor& accessor, uint32_t source, uint32_t size, uint32_t offset, uint8_t noc) {
+    if (size == 0) size = tensim::page_size_of(accessor) - offset;
+    tensim::post_noc_write(
+        source, accessor.get_noc_addr(id, offset, noc), size, noc, tensim::write_trid, tensim::plain, posted, -1);
+}
+template <class Generator>
+TENSIM_INLINE void noc_async_read_tile(
+    uint32_t id, const Generator& generator, uint32_t destination, uint32_t offset = 0, uint8_t noc = noc_index) {
+    noc_async_read_page(id, generator, destination, offset, noc);
+}
+template <class Generator>
+TENSIM_INLINE void noc_async_write_tile(
+    uint32_t id, const Generator& generator, uint32_t source, uint8_t noc = noc_index) {
+    noc_async_write_page(id, generator, source, 0, 0, noc);
+}
+template <class Accessor>
+TENSIM_INLINE void noc_async_read_shard(
+    uint32_t shard, const Accessor& accessor, uint32_t destination, uint8_t noc = noc_index) {
+    noc_async_read(
+        accessor.get_shard_noc_addr(shard, 0, noc), destination,
+        accessor.dspec().shard_volume() * accessor.get_aligned_page_size(), noc);
+}
+template <class Accessor, bool posted = false>
+TENSIM_INLINE void noc_async_write_shard(
+    uint32_t shard, const Accessor& accessor, uint32_t source, uint8_t noc = noc_index) {
+    noc_async_write<NOC_MAX_BURST_SIZE + 1, true, posted>(
+        source, accessor.get_shard_noc_addr(shard, 0, noc),
+        accessor.dspec().shard_volume() * accessor.get_aligned_page_size(), noc);
+}
+
+// --- barriers
+
+TENSIM_INLINE void noc_async_read_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::READ, noc); }
+TENSIM_INLINE void noc_async_write_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::WRITE, noc); }
+TENSIM_INLINE void noc_async_writes_flushed(uint8_t noc = noc_index) {
+    tensim::barrier(tensim::barrier_code::WRITES_FLUSHED, noc);
+}
+TENSIM_INLINE void noc_async_posted_writes_flushed(uint8_t noc = noc_index) {
+    tensim::barrier(tensim::barrier_code::POSTED_WRITES_FLUSHED, noc);
+}
+TENSIM_INLINE void noc_async_atomic_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::ATOMIC, noc); }
+TENSIM_INLINE void noc_async_full_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::FULL, noc); }
+
+// --- transaction ids
+
+TENSIM_INLINE void noc_async_read_set_trid(uint32_t trid = 0, uint8_t = noc_index) { tensim::read_trid = trid; }
+TENSIM_INLINE void noc_async_write_set_trid(uint32_t trid = 0, uint8_t = noc_index) { tensim::write_trid = trid; }
+TENSIM_INLINE void noc_async_read_barrier_with_trid(uint32_t trid, uint8_t noc = noc_index) {
+    tensim::barrier(tensim::barrier_code::READ_TRID, noc, trid);
+}
+TENSIM_INLINE void noc_async_write_barrier_with_trid(uint32_t trid, uint8_t noc = noc_index) {
+    tensim::barrier(tensim::barrier_code::WRITE_TRID, noc, trid);
+}
+TENSIM_INLINE void noc_async_write_flushed_with_trid(uint32_t trid, uint8_t noc = noc_index) {
+    tensim::barrier(tensim::barrier_code::WRITE_FLUSHED_TRID, noc, trid);
+}
+template <bool skip_ptr_update = false, bool skip_cmdbuf_chk = false>
+TENSIM_INLINE void noc_async_read_one_packet_with_state_with_trid(
+    uint32_t base, uint32_t offset, uint32_t destination, uint32_t trid = 0, uint8_t noc = noc_index) {
+    tensim::post_noc_read_with_state(base + offset, destination, 0, noc, trid, 1);
+}
+template <bool use_vc = false>
+TENSIM_INLINE uint32_t noc_async_read_tile_dram_sharded_set_state(
+    uint32_t base, uint32_t page_size, uint32_t bank = 0, uint32_t vc = 0, uint8_t noc = noc_index) {
+    uint64_t source = get_noc_addr_from_bank_id<true>(bank, base, noc);
+    noc_async_read_one_packet_set_state<use_vc>(source, page_size, vc, noc);
+    return uint32_t(source);
+}
+TENSIM_INLINE void noc_async_read_tile_dram_sharded_with_state(
+    uint32_t base, uint32_t offset, uint32_t destination, uint32_t = 0, uint8_t noc = noc_index) {
+    noc_async_read_one_packet_with_state(base + offset, destination, 0, noc);
+}
+template <bool skip_ptr_update = false>
+TENSIM_INLINE void noc_async_read_tile_dram_sharded_with_state_with_trid(
+    uint32_t base, uint32_t offset, uint32_t destination, uint32_t trid = 0, uint8_t noc = noc_index) {
+    tensim::post_noc_read_with_state(base + offset, destination, 0, noc, trid, 1);
+}
+template <bool update_counter = true, bool posted = false>
+TENSIM_INLINE void noc_async_write_one_packet_with_trid(
+    uint32_t source, uint64_t destination, uint32_t size, uint32_t trid, uint8_t = write_cmd_buf,
+    uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC) {
+    tensim::post_noc_write(source, destination, size, noc, trid, tensim::one_packet, posted, vc);
+}
+template <bool posted = false>
+TENSIM_INLINE void noc_async_write_one_packet_with_trid_set_state(
+    uint64_t destination, uint8_t = write_cmd_buf, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC) {
+    tensim::post_noc_set_state(1, destination, 0, noc, posted, vc, -1);
+}
+template <bool update_counter = true, bool posted = false>
+TENSIM_INLINE void noc_async_write_one_packet_with_trid_with_state(
+    uint32_t source, uint32_t destination, uint32_t size, uint32_t trid, uint8_t = write_cmd_buf,
+    uint8_t noc = noc_index) {
+    tensim::post_noc_write_with_state(source, destination, size, noc, trid);
+}
+
+// --- semaphores and atomics
+
+enum class ProgrammableCoreType { TENSIX, ACTIVE_ETH, IDLE_ETH, COUNT };
+template <ProgrammableCoreType type = ProgrammableCoreType::TENSIX>
+TENSIM_INLINE uint32_t get_semaphore(uint32_t id) {
+    return tensim_firmware.semaphores + L1_ALIGNMENT * id;
+}
+TENSIM_INLINE void noc_semaphore_set(volatile tt_l1_ptr uint32_t* semaphore, uint32_t value) { *semaphore = value; }
+TENSIM_INLINE void noc_semaphore_wait(volatile tt_l1_ptr uint32_t* semaphore, uint32_t value) {
+    tensim::post_sem_wait(uint32_t(semaphore), value);
+}
+TENSIM_INLINE void noc_semaphore_wait_min(volatile tt_l1_ptr uint32_t* semaphore, uint32_t value) {
+    tensim::post_sem_wait_min(uint32_t(semaphore), value);
+}
+template <bool posted = false>
+TENSIM_INLINE void noc_semaphore_inc(
+    uint64_t address, uint32_t increment, uint8_t noc = noc_index, uint8_t vc = NOC_UNICAST_WRITE_VC) {
+    tensim::post_noc_atomic_inc(address, increment, noc, posted, vc);
+}
+TENSIM_INLINE void noc_semaphore_set_remote(uint32_t source, uint64_t destination, uint8_t noc = noc_index) {
+    tensim::post_noc_write(source, destination, 4, noc, -1, tensim::one_packet, 0, -1);
+}
+TENSIM_INLINE void noc_semaphore_set_multicast(
+    uint32_t source, uint64_t destination, uint32_t destinations, bool linked = false, uint8_t noc = noc_index) {
+    tensim::post_noc_multicast(source, destination, 4, destinations, linked, 0, noc);
+}
+TENSIM_INLINE void noc_semaphore_set_multicast_loopback_src(
+    uint32_t source, uint64_t destination, uint32_t destinations, bool linked = false, uint8_t noc = noc_index) {
+    tensim::post_noc_multicast(source, destination, 4, destinations, linked, 1, noc);
+}
+template <bool posted = false>
+TENSIM_INLINE void noc_semaphore_inc_multicast(
+    uint64_t address, uint32_t increment, uint32_t destinations, uint8_t noc = noc_index,
+    uint8_t = NOC_MULTICAST_WRITE_VC) {
+    tensim::post_noc_multicast_inc(address, increment, destinations, noc);
+}

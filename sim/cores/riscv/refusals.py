@@ -1,0 +1,59 @@
+"""What C++ kernels cannot have here, by name: a machine-readable reason and what to do instead."""
+
+import re
+
+ADVICE = {
+    "fabric": "programs run on one chip's cores; send through NoC calls, or split the program at the links",
+    "ethernet": "ethernet cores run no kernels here; let the host copy between chips",
+    "llk": "use the compute API (copy_tile, add_tiles, matmul_tiles, ...) instead of the library behind it",
+    "raw_instructions": "use the compute API instead of single Tensix instructions",
+    "sfpi": "use a vector function of the API (exp_tile, ...); code for the vector unit itself cannot run",
+    "dispatch": "kernels of the dispatcher itself cannot run; dispatch is modelled",
+    "sockets": "stream sockets are not modelled; move data with NoC calls",
+    "remote_circular_buffers": "global circular buffers are not modelled; use NoC writes and semaphores",
+    "reduction": "use SUM, AVG or MAX",
+    "hardware_registers": "registers of the chip cannot be reached; use the calls of the API",
+    "quasar": "the chip is not modelled",
+}
+MARK = re.compile(r"tensim refuses (\w+): ([^\n\"]*)")
+# Names that a kernel uses without any header of ours declaring them
+NAMES = [
+    (reason, re.compile(pattern))
+    for reason, pattern in (
+        (
+            "raw_instructions",
+            r"^(TTI?_|TT_OP_|INSTRUCTION_WORD|instrn_buffer|mop_|ckernel_template|ckernel_unpack_template)",
+        ),
+        (
+            "sfpi",
+            r"^(sfpi|vFloat|vInt|vUInt|dst_reg|v_if|v_else|v_endif|v_and|v_block|l_reg|_sfpu_|sfpu|calculate_|lut2?)\b",
+        ),
+        (
+            "llk",
+            r"^(_?llk_|t6_|p_|addr_mod_|ADDR_MOD|math::|cfg_|reg_read|reg_write|unpack_config|pack_config|THCON_|ALU_)",
+        ),
+        (
+            "fabric",
+            r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)",
+        ),
+        ("ethernet", r"^(eth_|erisc|internal_::eth|ncrisc_eth)"),
+        ("hardware_registers", r"^(NOC_CMD_BUF_|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|RISCV_DEBUG|STREAM_|ncrisc_noc_)"),
+    )
+]
+UNDECLARED = re.compile(
+    r"(?:use of undeclared identifier|unknown type name|no member named|no template named|no type named|"
+    r"use of undeclared namespace|was not declared in this scope:?|is not a class, namespace[^']*) '([\w:~]+)'"
+)
+
+
+def refusal_of(messages, errors):
+    """(reason, subject, what to do) when a kernel asks for what tensim does not model, else None."""
+    marked = MARK.search(messages)
+    if marked:
+        return marked[1], marked[2], ADVICE.get(marked[1])
+    for text in errors:
+        for name in UNDECLARED.findall(text):
+            for reason, pattern in NAMES:
+                if pattern.match(name):
+                    return reason, name, ADVICE[reason]
+    return None

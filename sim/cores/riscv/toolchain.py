@@ -1,0 +1,191 @@
+"""The C++ compiler of kernels: which one, its flags, what it needs built once (standard headers, runtime library).
+
+By default it is the clang in the package `ziglang`, called as plain clang and as ld.lld; TENSIM_CXX names another one.
+"""
+
+import functools
+import hashlib
+import os
+import shlex
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from tensim.sim.engine.cache import cache_root
+from tensim.sim.errors import SimulatorError, UsageError
+
+PACKAGE = Path(__file__).resolve().parent
+INCLUDE = PACKAGE / "include"
+COMMON_FLAGS = (
+    "-march=rv32im -mabi=ilp32 -mcmodel=medlow -std=c++20 -g -w -fno-exceptions -fno-rtti -fno-pic -fno-jump-tables "
+    "-fno-stack-protector -fno-asynchronous-unwind-tables -fno-threadsafe-statics -fno-math-errno -fno-common "
+    "-ffunction-sections -fdata-sections -fno-ident"
+).split()
+CLANG_FLAGS = ["-ferror-limit=0", "-fno-sanitize=all", "-Wno-unknown-attributes"]
+# libc++ is told at build time what its platform has; this one has no operating system
+LIBCXX = """ABI_VERSION=1 ABI_NAMESPACE=__1 HAS_THREADS=0 HAS_MONOTONIC_CLOCK=0 HAS_TERMINAL=0 HAS_MUSL_LIBC=1
+    HAS_THREAD_API_PTHREAD=0 HAS_THREAD_API_EXTERNAL=0 HAS_THREAD_API_WIN32=0 HAS_THREAD_API_C11=0
+    HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0 HAS_FILESYSTEM=0 HAS_RANDOM_DEVICE=0 HAS_LOCALIZATION=0 HAS_UNICODE=0
+    HAS_WIDE_CHARACTERS=0 HAS_TIME_ZONE_DATABASE=0 PSTL_BACKEND_SERIAL=1 LIBC_PICOLIBC=0 LIBC_NEWLIB=0
+    HARDENING_MODE_DEFAULT=_LIBCPP_HARDENING_MODE_NONE
+    ASSERTION_SEMANTIC_DEFAULT=_LIBCPP_ASSERTION_SEMANTIC_IGNORE""".split()
+ZIG_FOLDERS = """libcxx/include libcxxabi/include include libc/include/riscv32-linux-musl libc/include/generic-musl
+    libc/include/riscv-linux-any libc/include/any-linux-any""".split()
+# Standard headers that tt-metal's build includes before every kernel
+STANDARD_HEADERS = """algorithm array atomic bit climits cmath compare concepts cstddef cstdint cstdlib cstdio cstring
+    limits new numeric optional span string_view tuple type_traits utility variant""".split()
+TIMEOUT = 300  # seconds of one step
+NO_COMPILER = "no C++ compiler for RISC-V kernels is installed"
+NO_COMPILER_HINT = "pip install 'tensim[cpp]', or let TENSIM_CXX name a RISC-V g++ or clang"
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """Commands of one compiler.  `version` names it in cache keys."""
+
+    compile: tuple
+    link: tuple
+    flags: tuple
+    version: str
+    zig: Path | None  # the folder of ziglang
+
+    @property
+    def is_clang(self):
+        return "clang" in self.version
+
+
+def run(command, **options):
+    """The finished process; a compiler that hangs is an error."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, **options)
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(f"{command[0]} did not finish within {TIMEOUT} s") from error
+
+
+def _version_of(command):
+    try:
+        result = run([*command, "--version"])
+    except OSError as error:
+        raise UsageError(f"cannot run the compiler {command[0]}: {error.strerror}", hint=NO_COMPILER_HINT) from error
+    if result.returncode:
+        raise UsageError(f"the compiler {command[0]} cannot tell its version", hint=NO_COMPILER_HINT)
+    return result.stdout.strip()
+
+
+@functools.cache
+def _named(text):
+    """The compiler that TENSIM_CXX names."""
+    command = tuple(shlex.split(text))
+    version = _version_of(command)
+    flags = [*COMMON_FLAGS, "-ffreestanding"]
+    if "clang" in version:
+        flags += [*CLANG_FLAGS, "--target=riscv32-unknown-elf"]
+    link = (*command, *flags, "-nostdlib", "-nostartfiles", "-static")
+    return Toolchain(command, link, tuple(flags), version, None)
+
+
+@functools.cache
+def _packaged():
+    """The compiler of the package ziglang."""
+    spec = find_spec("ziglang")
+    if spec is None:
+        raise UsageError(NO_COMPILER, hint=NO_COMPILER_HINT, kind="no_compiler")
+    zig = Path(spec.origin).parent
+    folders = [flag for name in ZIG_FOLDERS for flag in ("-isystem", str(zig / "lib" / name))]
+    defines = [f"-D_LIBCPP_{name}" for name in LIBCXX]
+    flags = ["--target=riscv32-linux-musl", *COMMON_FLAGS, *CLANG_FLAGS, "-nostdinc", "-nostdinc++", *folders, *defines]
+    program = str(zig / "zig")
+    return Toolchain((program, "clang"), (program, "ld.lld"), tuple(flags), _version_of((program, "clang")), zig)
+
+
+def toolchain():
+    """The `Toolchain` of this environment; UsageError when there is none."""
+    text = os.environ.get("TENSIM_CXX")
+    return _named(text) if text else _packaged()
+
+
+def write_atomically(path, data):
+    """Write bytes so that another process sees all of them or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(data)
+    os.replace(file.name, path)
+
+
+def cache_folder():
+    """Where headers, precompiled headers and objects are kept."""
+    return cache_root() / "cpp"
+
+
+@functools.cache
+def include_folder():
+    """The folder of generated headers: what follows from tables, and tt-metal's names of headers."""
+    from tensim.sim.cores.riscv import header_names
+
+    sources = [PACKAGE / "generated.py", PACKAGE / "traps.py", PACKAGE / "header_names.py"]
+    cores = PACKAGE.parent
+    sources += [cores / "operations.py", cores / "kernels/api_compute.py"]
+    sources += [cores / "numerics/sfpu.py", cores / "numerics/data_format.py"]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    folder = cache_folder() / f"include-{digest}"
+    if not (folder / "complete").exists():
+        from tensim.sim.cores.riscv.generated import HEADERS
+
+        for name, text in header_names.forwarders().items():
+            write_atomically(folder / name, text.encode())
+        for name, make in HEADERS.items():
+            write_atomically(folder / name, make().encode())
+        write_atomically(folder / "complete", b"")
+    return folder
+
+
+@functools.cache
+def prepared(tools, optimization):
+    """Flags that bring in the standard headers, and the objects to link against."""
+    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS)).encode())
+    key.update((PACKAGE / "runtime.cpp").read_bytes())
+    folder = cache_folder() / f"runtime-{key.hexdigest()[:16]}"
+    header, compiled, runtime = folder / "standard.h", folder / "standard.h.pch", folder / "runtime.o"
+    if not (folder / "complete").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(header, "".join(f"#include <{name}>\n" for name in STANDARD_HEADERS).encode())
+        flags = [*tools.compile, *tools.flags, f"-{optimization}"]
+        _once([*flags, "-fno-builtin", "-c", str(PACKAGE / "runtime.cpp")], runtime)
+        if tools.is_clang:
+            _once([*flags, "-x", "c++-header", str(header)], compiled)
+        write_atomically(folder / "complete", b"")
+    include = ["-include-pch", str(compiled)] if tools.is_clang else ["-include", str(header)]
+    return tuple(include), str(runtime)
+
+
+def _once(command, target):
+    """Run a compiler into `target`, whole or not at all."""
+    partial = target.with_name(f"{target.name}.{os.getpid()}")
+    result = run([*command, "-o", str(partial)])
+    if result.returncode:
+        raise SimulatorError(f"the compiler cannot build {target.name}:\n{result.stderr}")
+    os.replace(partial, target)
+
+
+@functools.cache
+def arithmetic_library(tools):
+    """The library of 64-bit division and floating point, built when the first kernel needs it."""
+    if tools.zig is None:
+        return "-lgcc"
+    path = cache_folder() / f"arithmetic-{hashlib.sha256(tools.version.encode()).hexdigest()[:16]}.a"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            target = Path(folder) / path.name
+            command = (
+                f"{tools.zig / 'zig'} build-lib {tools.zig / 'lib/compiler_rt.zig'} --name arithmetic -O ReleaseSmall"
+            )
+            options = f"-target riscv32-freestanding-none -mcpu=generic_rv32+m -femit-bin={target}"
+            caches = f"--cache-dir {folder} --global-cache-dir {folder}"
+            result = run(shlex.split(f"{command} {options} {caches}"))
+            if result.returncode:
+                raise SimulatorError(f"the compiler cannot build its arithmetic library:\n{result.stderr}")
+            os.replace(target, path)
+    return str(path)
