@@ -17,7 +17,7 @@ test: .venv/ready
 # `numerics=exact` against both references at full size: a million datums each, a hundred thousand tiles.
 numerics: .venv/ready
 	TENSIM_NUMERICS_TILES=100000 TENSIM_NUMERICS_DATUMS=1000000 \
-		$(BIN)/python -m pytest -n 2 --durations 20 tests/cores/numerics/test_numerics_exact.py
+		$(BIN)/python -m pytest -n 2 --durations 20 tests/cores/numerics/test_tensix_exact.py
 
 bench: .venv/ready
 	$(BIN)/python -m bench

@@ -39,7 +39,7 @@ def saved(tmp_path_factory):
 # --- query
 
 
-def test_t43_the_specs_of_a_query_reopen(capsys):
+def test_the_specs_of_a_query_reopen(capsys):  # T43
     found = as_json(capsys, "query", "--system", "n300,blackhole")
     assert set(found) == {"system", "chips", "links", "capabilities", "devices", "selection"}
     specs = [one["spec"] for one in found["devices"]]

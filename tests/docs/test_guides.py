@@ -26,11 +26,3 @@ def test_the_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     script.write_text("".join(source))
     namespace = {"__name__": page, "__file__": str(script)}
     exec(compile(script.read_text(), str(script), "exec"), namespace)
-
-
-@pytest.mark.parametrize(
-    "page", [DOCS / f"{page}.md" for page in PAGES] + [DOCS.parent / "README.md"], ids=lambda p: p.stem
-)
-def test_links_lead_somewhere(page):
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text())
-    assert targets and all((page.parent / target).exists() for target in targets)

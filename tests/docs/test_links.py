@@ -13,7 +13,7 @@ SOURCES = [
     for path in ((ROOT / folder).rglob(pattern) if folder != "." else ROOT.glob(pattern))
 ]
 CITATION = re.compile(r"\bdocs/hardware/(\w+\.md)(?:#([\w-]+))?")
-LINK = re.compile(r"\]\(([\w./-]*\.md)?(?:#([\w-]+))?\)")
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)")
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 

@@ -47,13 +47,13 @@ def run(topology, *transfers):
 # --- golden schedules (docs/hardware/runtime.md#golden-schedules): links of 1 B/ns, 1000 B per microsecond
 
 
-def test_g10_uploads_share_a_direction_and_downloads_have_their_own():
+def test_uploads_share_a_direction_and_downloads_have_their_own():  # G10
     links = both_ways("host", "chip0", "pcie")
     assert run(Topology(Environment(), links), ("host", "chip0", 30_000), ("host", "chip0", 30_000)) == 60
     assert run(Topology(Environment(), links), ("host", "chip0", 30_000), ("chip0", "host", 30_000)) == 30
 
 
-def test_g11_a_fan_out_pushed_by_one_queue_or_pulled_over_three_links():
+def test_a_fan_out_pushed_by_one_queue_or_pulled_over_three_links():  # G11
     links = [Link("chip0", f"chip{n}", "eth", 1.0, 0) for n in (1, 2, 3)]
     push, pull = (Topology(Environment(), links) for _ in range(2))
 
@@ -67,7 +67,7 @@ def test_g11_a_fan_out_pushed_by_one_queue_or_pulled_over_three_links():
 
 
 @pytest.mark.parametrize("staged, total", [(False, 905), (True, 930)])
-def test_g7_and_g8_a_pipeline_of_two_chips(staged, total):
+def test_and_g8_a_pipeline_of_two_chips(staged, total):  # G7
     down, up = Link("chip0", "host", "pcie", 1.25, 0), Link("host", "chip1", "pcie", 25 / 30, 0)
     links = [down, up] if staged else [Link("chip0", "chip1", "eth", 1.0, 0)]
     topology = Topology(Environment(), links)
@@ -180,7 +180,7 @@ transfers = st.tuples(
 
 
 @given(st.lists(transfers, max_size=40), st.sampled_from([1, 2, 3]))
-def test_i5_busy_intervals_of_a_lane_never_overlap_and_bytes_are_the_sum_of_the_spans(transfers, ports):
+def test_busy_intervals_of_a_lane_never_overlap_and_bytes_are_the_sum_of_the_spans(transfers, ports):  # I5
     env = Environment()
     topology = topology_of(env, "t3000", FIGURES | {"ethernet.ports_per_link": ports})
     expected = dict.fromkeys(topology.links, 0)

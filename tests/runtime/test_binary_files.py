@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +49,7 @@ from tests.runtime.programs import (
     vector,
 )
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
 CHIP_ONLY = (Variant("sim", build(False, 700)),)
 REBINDING = (Variant("sim", build(True, 300), set_buffers(True, 300)),)
 
@@ -84,15 +83,11 @@ def saved(tmp_path_factory):
 
 def test_a_fresh_process_gets_the_same_bits_and_times(saved):
     code = (
-        "import json, sys; sys.path.insert(0, sys.argv[2]); import test_binary_files as t; "
+        "import json, sys; import tests.runtime.test_binary_files as t; "
         "print(json.dumps(t.result(t.Binary.load(sys.argv[1]))))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(saved), str(HERE)],
-        capture_output=True,
-        text=True,
-        env=dict(os.environ),
-        check=True,
+        [sys.executable, "-c", code, str(saved)], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout) == json.loads(json.dumps(result(both())))
 
@@ -133,7 +128,7 @@ def test_everything_said_of_programs_is_kept(tmp_path):
     assert loaded.programs[0].variants == (host,)
 
 
-def test_t36_an_index_equal_to_the_count_raises(saved):
+def test_an_index_equal_to_the_count_raises(saved):  # T36
     loaded = Binary.load(saved)
     assert loaded.index(1) == 1
     with pytest.raises(UsageError, match="no program 2") as refused:

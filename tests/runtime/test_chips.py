@@ -88,15 +88,15 @@ def pipeline(route, wait_each=False):
         return (system.host_ns - begun) / US
 
 
-def test_g7_two_chips_overlap_over_ethernet():
+def test_two_chips_overlap_over_ethernet():  # G7
     assert pipeline("eth") == N * 100 + 25 + 80 == 905
 
 
-def test_g8_through_host_memory():
+def test_two_chips_exchange_through_host_memory():  # G8
     assert pipeline("host") == N * 100 + 50 + 80 == 930
 
 
-def test_g9_waiting_after_every_step():
+def test_waiting_after_every_step():  # G9
     assert pipeline("eth", wait_each=True) == N * 205 == 1640
 
 
@@ -112,13 +112,13 @@ def fan_out(execute_on):
         return (system.host_ns - begun) / US, {span.device for span in system.spans if span.kind == "transfer"}
 
 
-def test_g11_pulling_uses_three_links_pushing_one_queue():
+def test_pulling_uses_three_links_pushing_one_queue():  # G11
     assert fan_out("producer") == (75, {"sim://wormhole_b0[0]"})
     pulled, where = fan_out("consumer")
     assert pulled == 25 and len(where) == 3  # T28
 
 
-def test_t27_n300_reaches_its_second_chip_over_pcie_and_ethernet():
+def test_n300_reaches_its_second_chip_over_pcie_and_ethernet():  # T27
     with System("n300") as system:
         near, far = system.open("sim://wormhole_b0[0]"), system.open("sim://wormhole_b0[1]")
         values = vector(3)
@@ -129,7 +129,7 @@ def test_t27_n300_reaches_its_second_chip_over_pcie_and_ethernet():
         np.testing.assert_array_equal(transfer(tensor, near).numpy(), values)
 
 
-def test_t27_isolated_chips_have_no_route():
+def test_isolated_chips_have_no_route():  # T27
     links = [end for n in (0, 1) for end in both_ways(HOST, f"chip{n}", us=20)]
     with linked(2, links) as system:
         a, b = system.open("sim://wormhole_b0[0]"), system.open("sim://wormhole_b0[1]")
@@ -161,7 +161,7 @@ def test_pin():
             pin(tensor, Affinity(b))
 
 
-def test_t26_optimal_placements():
+def test_optimal_placements():  # T26
     with ideal("wormhole_b0,wormhole_b0") as system:
         a, b = (system.open(f"sim://wormhole_b0[{n}]?cqs=1") for n in range(2))
         tensors = {d: [to_layout(Tensor.from_numpy(vector(s)), DRAM, d) for s in range(2)] for d in (a, b)}
@@ -181,7 +181,7 @@ def test_t26_optimal_placements():
             placed("lowest_cost", b)  # chip 0 is free again and declared first
 
 
-def test_t17_t20_specs_reach_their_devices():
+def test_specs_reach_their_devices():  # T17, T20
     with ideal("wormhole_b0,blackhole,wormhole_b0") as system:
         assert system.open("sim://wormhole_b0[1]").info.id == 2  # T19: an index counts matches
         assert system.open("#1").info.arch == "blackhole"
@@ -197,7 +197,7 @@ def test_t17_t20_specs_reach_their_devices():
             assert system.explain(described.spec).default == "device0"
 
 
-def test_t22_an_alias_with_params():
+def test_an_alias_carries_parameters():  # T22
     register_alias("two_queues_of_one", "sim://wormhole_b0?cqs=2", overwrite=True)
     with ideal() as system:
         assert len(system.open("two_queues_of_one?cqs=1").queues) == 1
@@ -226,7 +226,7 @@ def test_one_device_with_one_configuration():
 @pytest.mark.parametrize(
     "placements", [(Replicate(), Replicate()), (Shard(0), Replicate()), (Replicate(), Shard(1)), (Shard(0), Shard(1))]
 )
-def test_t29_spreading_and_gathering(board, shape, placements):
+def test_spreading_and_gathering(board, shape, placements):  # T29
     values = np.arange(8 * 12, dtype=np.float32).reshape(8, 12)
     with ideal(board) as system:
         with system.open(f"sim://wormhole_b0?mesh={shape[0]}x{shape[1]}") as mesh:
@@ -236,7 +236,7 @@ def test_t29_spreading_and_gathering(board, shape, placements):
             assert mesh.axes()[1] in ("line", "ring")
 
 
-def test_t29_uneven_dimensions():
+def test_uneven_dimensions():  # T29
     values = np.arange(7 * 3, dtype=np.float32).reshape(7, 3)
     with ideal("n300") as system, system.open("sim://wormhole_b0?mesh=1x2") as mesh:
         with pytest.raises(LayoutMismatch, match="cannot be cut into 2"):

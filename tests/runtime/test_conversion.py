@@ -48,7 +48,7 @@ def expected(first, second):
 
 @settings(max_examples=60)
 @given(first=st.sampled_from(LAYOUTS), second=st.sampled_from(LAYOUTS))
-def test_t1_t2_every_pair_converts_on_real_buffers(device, first, second):
+def test_every_pair_converts_on_real_buffers(device, first, second):  # T1, T2
     there = to_layout(Tensor.from_numpy(VALUES, system=device.system), first, device)
     then = to_layout(there, second, device)
     got = then.numpy().astype(np.float32)
@@ -61,7 +61,7 @@ def test_t1_t2_every_pair_converts_on_real_buffers(device, first, second):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS[:8], ids=str)
-def test_t3_the_same_layout_is_the_same_tensor(device, layout):
+def test_the_same_layout_is_the_same_tensor(device, layout):  # T3
     there = to_layout(Tensor.from_numpy(VALUES, system=device.system), layout, device)
     wait(there)
     now = device.system.host_ns
@@ -69,7 +69,7 @@ def test_t3_the_same_layout_is_the_same_tensor(device, layout):
     assert device.system.host_ns == now
 
 
-def test_t2_a_bounce_may_be_forbidden(device):
+def test_a_bounce_may_be_forbidden(device):  # T2
     nd = replace(LAYOUTS[11], distribution=Sharded("nd", GRID, (32, 32)))
     there = to_layout(Tensor.from_numpy(VALUES.astype(ml_dtypes.bfloat16), system=device.system), nd, device)
     small = Layout(MemSpace.L1, "tile", tile=(16, 16))

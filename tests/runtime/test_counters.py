@@ -66,7 +66,7 @@ def traffic(device, writes):
     return [(writes + c) * (SIZE + flit) for c in range(CORES)], sum(writes + c for c in range(CORES)) * flit
 
 
-def test_t33_noc_bytes_are_the_traffic_of_the_program(measured):
+def test_noc_bytes_are_the_traffic_of_the_program(measured):  # T33
     devices, counters = measured
     raw = counters.raw()
     sent = [traffic(device, WRITES + number)[0] for number, device in enumerate(devices)]
@@ -80,7 +80,7 @@ def test_t33_noc_bytes_are_the_traffic_of_the_program(measured):
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_i16_a_reduced_value_is_the_reduction_of_the_raw_ones(measured, name):
+def test_a_reduced_value_is_the_reduction_of_the_raw_ones(measured, name):  # I16
     devices, counters = measured
     raw = counters.raw()[name]
     for over_chips, over_cores in itertools.product(REDUCTIONS, repeat=2):
@@ -145,13 +145,13 @@ def test_host_counters_cover_what_the_host_does():
         ("host.prep", "host.prep_ns"),
     ],
 )
-def test_t33_unknown_names_suggest(name, match):
+def test_unknown_names_suggest(name, match):  # T33
     with pytest.raises(UnknownCounter) as info:
         parse_counter(name)
     assert match in info.value.hint
 
 
-def test_t33_places_that_are_not_there(measured):
+def test_places_that_are_not_there(measured):  # T33
     _, counters = measured
     for name in (
         "sim.dram.row_hit.chip.7",
@@ -163,7 +163,7 @@ def test_t33_places_that_are_not_there(measured):
             Counters([name], counters.system)
 
 
-def test_t33_max_counters_is_enforced():
+def test_max_counters_is_enforced():  # T33
     with System(SystemConfig(max_counters=2)) as system:
         system.open("sim://wormhole_b0")
         Counters(["sim.dram.row_hit", "sim.dram.row_miss", "host.prep_ns"], system)

@@ -88,7 +88,7 @@ def test_a_program_for_any_chip_fits_every_chip():
             assert adder().check(system).ok and chip_program().check(system.open(f"sim://{boards}"))
 
 
-def test_t36_a_wrong_architecture_fails_both(wormhole):
+def test_a_wrong_architecture_fails_both(wormhole):  # T36
     binary = Binary([pair_program("add", variants=(dataclasses.replace(CHIP_ONLY[0], target="sim://blackhole"),))])
     for mode in ("compatible", "exact"):
         report = check(binary, wormhole, mode)
@@ -98,7 +98,7 @@ def test_t36_a_wrong_architecture_fails_both(wormhole):
         assert refused.value.where["problems"][0]["found"] == ["wormhole_b0"] and refused.value.hint
 
 
-def test_t36_a_binary_made_for_another_architecture_fails_both(wormhole):
+def test_a_binary_made_for_another_architecture_fails_both(wormhole):  # T36
     made_for = copy.deepcopy(wormhole)
     made_for["chips"][0]["arch"] = "blackhole"
     binary = Binary(chip_program().programs, system_desc=made_for)
@@ -109,7 +109,7 @@ def test_t36_a_binary_made_for_another_architecture_fails_both(wormhole):
 
 @pytest.mark.parametrize("side", ["binary", "target"])
 @pytest.mark.parametrize("field", ["links", "clock_mhz", "grid", "queues", "dtypes", "alignments"])
-def test_t36_a_missing_field_passes_compatible_and_fails_exact(wormhole, side, field):
+def test_a_missing_field_passes_compatible_and_fails_exact(wormhole, side, field):  # T36
     less = copy.deepcopy(wormhole)
     del (less if field == "links" else less["chips"][0])[field]
     made_for, target = (less, wormhole) if side == "binary" else (wormhole, less)

@@ -88,7 +88,7 @@ def functional():
 @pytest.mark.parametrize(
     "repeat, number, warmup, calls", [(1, 1, None, 1 + 1), (3, 4, None, 1 + 12), (2, 0, None, 2), (2, 3, 5, 5 + 6)]
 )
-def test_t31_number_of_calls(functional, repeat, number, warmup, calls):
+def test_number_of_calls(functional, repeat, number, warmup, calls):  # T31
     seen = []
     bound = binary(doubling(seen=seen)).bind(functional)
     result = evaluate((bound, "p"), [X], repeat=repeat, number=number, warmup=warmup)
@@ -98,7 +98,7 @@ def test_t31_number_of_calls(functional, repeat, number, warmup, calls):
     assert result.code == 0 and result.error == "" and result.validation is None
 
 
-def test_t31_attempts_double_until_the_simulated_time_is_reached(functional):
+def test_attempts_double_until_the_simulated_time_is_reached(functional):  # T31
     seen = []
     bound = binary(doubling(ns=1000, seen=seen)).bind(functional)
     result = evaluate((bound, 0), [X], repeat=2, number=3, min_repeat_ms=0.020)
@@ -107,20 +107,20 @@ def test_t31_attempts_double_until_the_simulated_time_is_reached(functional):
     assert result.seconds == pytest.approx([1 * US] * 2)
 
 
-def test_t31_calls_without_simulated_time_cannot_fill_any():
+def test_calls_without_simulated_time_cannot_fill_any():  # T31
     with System(), pytest.raises(UsageError, match="min_repeat_ms"):
         evaluate(lambda: None, min_repeat_ms=1)
 
 
 @pytest.mark.parametrize("validate", [lambda x: x + x, 2 * X])
-def test_t31_a_right_result_is_timed(functional, validate):
+def test_a_right_result_is_timed(functional, validate):  # T31
     result = evaluate((binary(doubling()).bind(functional), 0), [X], validate=validate)
     assert result.code == 0 and result.validation.ok and result.validation.elements == X.size
     assert len(result.seconds) == 1
 
 
 @pytest.mark.parametrize("validate", [lambda x: x, X, np.zeros((3, 3), np.float32)])
-def test_t31_a_wrong_result_is_not_timed(functional, validate):
+def test_a_wrong_result_is_not_timed(functional, validate):  # T31
     seen = []
     bound = binary(doubling(seen=seen)).bind(functional)
     result = evaluate((bound, 0), [X], number=9, repeat=2, validate=validate, counters=["sim.dram.row_hit"])
@@ -130,14 +130,14 @@ def test_t31_a_wrong_result_is_not_timed(functional, validate):
     assert result.as_xtc() == ([], 1, result.error) and "differ" in result.error
 
 
-def test_t31_the_tolerance_is_that_of_allclose(functional):
+def test_the_tolerance_is_that_of_allclose(functional):  # T31
     bound = binary(doubling()).bind(functional)
     near = (2 * X * (1 + 2e-5)).astype(np.float32)
     assert evaluate((bound, 0), [X], validate=near).code == 1
     assert evaluate((bound, 0), [X], validate=near, rtol=1e-4).code == 0
 
 
-def test_t31_the_warm_up_is_not_counted():
+def test_the_warm_up_is_not_counted():  # T31
     with System() as system:
         device = system.open("sim://wormhole_b0")
         bound = reader(device)
@@ -148,7 +148,7 @@ def test_t31_the_warm_up_is_not_counted():
 
 @settings(max_examples=8)
 @given(number=st.integers(1, 4), reads=st.integers(1, 5))
-def test_i16_value_per_call_times_attempts_is_the_raw_total(number, reads):
+def test_value_per_call_times_attempts_is_the_raw_total(number, reads):  # I16
     with System() as system:
         device = system.open("sim://wormhole_b0")
         before = device.chip._arrays["channels"]["read_bytes"].sum()
@@ -168,7 +168,7 @@ def reader(device, reads=READS):
     return binary(variant).bind(device)
 
 
-def test_t32_cold_repeats_are_identical():
+def test_cold_repeats_are_identical():  # T32
     with System() as system:
         bound = reader(system.open("sim://wormhole_b0"))
         counters = ["sim.dram.row_miss", "sim.tensix.cycles"]
@@ -179,7 +179,7 @@ def test_t32_cold_repeats_are_identical():
             assert result.counters["sim.dram.row_miss"] == [1 / 3] * 4
 
 
-def test_t32_the_first_warm_repeat_is_the_slowest():
+def test_the_first_warm_repeat_is_the_slowest():  # T32
     """It opens the DRAM row.  Refreshes, which meet one repeat more often than another, are too rare here to meet any."""
     with System(SystemConfig(overrides={"dram.t_refi_ns": 1e9})) as system:
         bound = reader(system.open("sim://wormhole_b0"))
@@ -191,7 +191,7 @@ def test_t32_the_first_warm_repeat_is_the_slowest():
 # --- T34: the tuple of XTC
 
 
-def test_t34_shapes(functional):
+def test_shapes_of_the_results(functional):  # T34
     bound = binary(doubling()).bind(functional)
     times = evaluate((bound, 0), [X], repeat=3).as_xtc()
     assert times == (pytest.approx([1 * US] * 3), 0, "")

@@ -31,7 +31,7 @@ def pair(device):
     return pair
 
 
-def test_t4_conversion_into_a_tensor_behind_events(system, device, pair):
+def test_conversion_into_a_tensor_behind_events(system, device, pair):  # T4
     e = submit(device, adder(cycles=BUSY), 0, pair, queue=1).event
     dst, src = Tensor.empty(DESC, DRAM, device), Tensor.from_numpy(vector(5))
     done = to_layout_into(dst, src, wait=[e], queue=2)
@@ -41,14 +41,14 @@ def test_t4_conversion_into_a_tensor_behind_events(system, device, pair):
     np.testing.assert_array_equal(dst.numpy(), vector(5))
 
 
-def test_t4_writing_waits_for_readers(device, pair):
+def test_writing_waits_for_readers(device, pair):  # T4
     reader = submit(device, adder(cycles=BUSY), 0, pair, queue=1).event
     written = to_layout_into(pair[0], Tensor.from_numpy(vector(6)), queue=2)
     wait(written)
     assert written.t_start >= reader.t_end
 
 
-def test_t9_looking_changes_nothing(pair):
+def test_looking_changes_nothing(pair):  # T9
     def spans(look):
         with ideal() as system:
             device = system.open("sim://wormhole_b0?cqs=2")
@@ -79,7 +79,7 @@ def overwrite(hazards, ordered):
         return second.outputs[0].numpy()
 
 
-def test_t10_hazards():
+def test_hazards():  # T10
     old, new = vector(0) + vector(1), vector(8) + vector(1)
     np.testing.assert_array_equal(overwrite("auto", False), old)
     np.testing.assert_array_equal(overwrite("manual", False), new)  # corrupted, the same way every time
@@ -90,7 +90,7 @@ def test_t10_hazards():
     assert race.value.where["tensor"] and len(race.value.where["commands"]) == 2
 
 
-def test_t10_a_wait_of_the_host_orders_too():
+def test_a_wait_of_the_host_orders_too():  # T10
     with System(SystemConfig(ideal=True), hazards="check") as system:
         device = system.open("sim://wormhole_b0?cqs=2")
         x = to_layout(Tensor.from_numpy(vector(0)), DRAM, device, queue=1)
@@ -98,7 +98,7 @@ def test_t10_a_wait_of_the_host_orders_too():
         to_layout_into(x, Tensor.from_numpy(vector(1)), queue=2)
 
 
-def test_t11_a_queue_waits_without_the_host(system, device, pair):
+def test_a_queue_waits_without_the_host(system, device, pair):  # T11
     e = submit(device, adder(cycles=BUSY), 0, pair, queue=1).event
     now = system.host_ns
     device.queues[1].wait_for(e)
@@ -107,7 +107,7 @@ def test_t11_a_queue_waits_without_the_host(system, device, pair):
     assert system.host_ns == e.t_end
 
 
-def test_t12_the_first_of_several_and_a_time_limit(system, device, pair):
+def test_the_first_of_several_and_a_time_limit(system, device, pair):  # T12
     running = submit(device, adder(cycles=10 * BUSY), 0, pair, queue=1)
     slow = running.event
     fast = to_layout_into(Tensor.empty(DESC, DRAM, device), Tensor.from_numpy(vector(3)), queue=2)
@@ -130,7 +130,7 @@ def test_events_combined(system, device, pair):
     assert both.t_end == slow.t_end and first.t_end == fast.t_end
 
 
-def test_t13_queues_that_wait_for_each_other(system, device):
+def test_queues_that_wait_for_each_other(system, device):  # T13
     mine = system.new_timeline("mine")
     for queue in device.queues:
         queue.wait_for(mine.at(queue.id + 1))
@@ -155,7 +155,7 @@ def test_timelines(system, device):
     wait(two)
 
 
-def test_t39_host_calls_keep_their_place(system, device, pair):
+def test_host_calls_keep_their_place(system, device, pair):  # T39
     seen = []
     event = submit(device, adder(cycles=BUSY), 0, pair, queue=1).event
     call = device.queues[0].host_call(lambda call: seen.append(call.device.name))
@@ -201,7 +201,7 @@ def test_fill_and_copy(device, pair):
         device.queues[0].fill(target, 256)
 
 
-def test_t44_a_second_host_core_halves_host_bound_time():
+def test_a_second_host_core_halves_host_bound_time():  # T44
     prepare, n = 10_000, 8
 
     def total(cores):
@@ -224,7 +224,7 @@ def test_t44_a_second_host_core_halves_host_bound_time():
     assert total(2) == total(1) / 2
 
 
-def test_i18_what_a_spawned_process_issues_is_stamped_with_its_time(system, device, pair):
+def test_what_a_spawned_process_issues_is_stamped_with_its_time(system, device, pair):  # I18
     issued = []
 
     def process():
@@ -272,7 +272,7 @@ def play(actions, look=True, shuffle=0, hazards="auto"):
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(actions=ACTIONS)
-def test_i3_i4_i8_order_determinism_and_bits(actions):
+def test_order_determinism_and_bits(actions):  # I3, I4, I8
     spans, values, digest = play(actions)
     for queue in (0, 1):  # I3: in order, no overlap, not before they were submitted
         mine = [span for span in spans if span[1] == queue]

@@ -79,7 +79,7 @@ def stitch(device):
 
 
 @pytest.mark.parametrize("ideal_host", [True, False])
-def test_i17_stitched_binaries(tmp_path, ideal_host):
+def test_stitched_binaries(tmp_path, ideal_host):  # I17
     with System(SystemConfig(ideal=ideal_host)) as system:
         device = system.open("sim://wormhole_b0")
         live = recorded(system, tmp_path / "t5.bin", lambda: stitch(device))
@@ -106,7 +106,7 @@ def overlap(system, device):
         outputs[n % 2].to_host(queue=2)
 
 
-def test_i17_g5(tmp_path):
+def test_a_pipeline_with_two_outputs(tmp_path):  # I17, G5
     with ideal(overrides={"pcie.write_latency_ns": 3000.0}) as system:
         device = system.open("sim://wormhole_b0")
         live = recorded(system, tmp_path / "g5.bin", lambda: overlap(system, device))
@@ -149,14 +149,14 @@ def chain(system, chips):
     np.testing.assert_array_equal(last.outputs[0].numpy(), vector((N - 1) % 2))
 
 
-def test_i17_g7(tmp_path):
+def test_two_chips(tmp_path):  # I17, G7
     with two_chips() as system:
         chips = [system.open(f"sim://wormhole_b0[{n}]?cqs=2&timing=functional") for n in range(2)]
         live = recorded(system, tmp_path / "g7.bin", lambda: chain(system, chips))
     check_replay(tmp_path / "g7.bin", live)
 
 
-def test_i17_conversions_copies_fills_and_host_events(tmp_path):
+def test_conversions_copies_fills_and_host_events(tmp_path):  # I17
     """All that a queue does besides programs, devices opened inside, scopes, events of the host, pokes."""
     values = np.arange(64 * 96, dtype=np.float32).reshape(64, 96)
     tiled = Layout(MemSpace.DRAM, tiling="tile")
@@ -192,7 +192,7 @@ def test_i17_conversions_copies_fills_and_host_events(tmp_path):
         replay(path, scope="other")
 
 
-def test_i17_a_mesh(tmp_path):
+def test_a_mesh(tmp_path):  # I17
     with System("n300") as system:
         mesh = system.open("sim://wormhole_b0?mesh=1x2")
 
@@ -230,7 +230,7 @@ def pair(tmp_path_factory):
     return path, live
 
 
-def test_t37_a_slower_program_changes_only_its_spans(pair):
+def test_a_slower_program_changes_only_its_spans(pair):  # T37
     path, (spans, reads) = pair
     slower = replay(path, substitute={"right": build(False, cycles=9000)})
     changed = [(a, b) for a, b in zip(spans, keys(slower.timeline()), strict=True) if a != b]
@@ -242,7 +242,7 @@ def test_t37_a_slower_program_changes_only_its_spans(pair):
     assert [bytes(data) for data in slower.reads] == reads
 
 
-def test_t37_another_program_changes_the_values(pair):
+def test_another_program_changes_the_values(pair):  # T37
     path, _ = pair
     again = replay(path, substitute={"right": Variant("sim", build(True, cycles=1000))})
     left, right = (np.frombuffer(data, np.uint32)[:COUNT] for data in again.reads)
@@ -250,7 +250,7 @@ def test_t37_another_program_changes_the_values(pair):
     np.testing.assert_array_equal(right, vector(0) - vector(1))
 
 
-def test_t37_what_does_not_fit(pair):
+def test_a_program_that_does_not_fit_is_refused(pair):  # T37
     path, _ = pair
     with pytest.raises(ReplayMismatch, match=r"needs sim://wormhole_b0\[1\]") as missing:
         replay(path, "wormhole_b0")
@@ -262,7 +262,7 @@ def test_t37_what_does_not_fit(pair):
         replay(path, remap={"sim://blackhole[0]": "sim://wormhole_b0[0]"})
 
 
-def test_t37_on_other_devices(pair):
+def test_replays_on_other_devices(pair):  # T37
     path, (spans, reads) = pair
     other = SystemConfig.named("wormhole_b0,wormhole_b0,wormhole_b0", ideal=True)
     moved = replay(path, other, remap={"sim://wormhole_b0[1]": "sim://wormhole_b0[2]"})
@@ -271,7 +271,7 @@ def test_t37_on_other_devices(pair):
     assert [(span.start, span.end) for span in moved.timeline()] == [span[5:7] for span in spans]
 
 
-def test_t37_a_changed_time_is_a_mismatch(tmp_path):
+def test_a_changed_time_is_a_mismatch(tmp_path):  # T37
     from tensim.runtime import recording
 
     class Late(recording.Recorder):

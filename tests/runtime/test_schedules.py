@@ -95,7 +95,7 @@ def schedule(overhead, body, upload=U, download=D):
         return (system.host_ns - begun) / US
 
 
-def test_g1_waiting_after_every_step(overhead):
+def test_waiting_after_every_step(overhead):  # G1
     def body(system, device, binary, host):
         x, y = device_tensor(device), device_tensor(device)
         for _ in range(N):
@@ -106,7 +106,7 @@ def test_g1_waiting_after_every_step(overhead):
     assert schedule(overhead, body) == N * (P + U + R + D) == 1520
 
 
-def test_g2_one_queue_hides_the_preparation(overhead):
+def test_one_queue_hides_the_preparation(overhead):  # G2
     def body(system, device, binary, host):
         x, y = device_tensor(device), device_tensor(device)
         for _ in range(N):
@@ -136,26 +136,26 @@ def two_queues(inputs, outputs, reads_on):
     return body
 
 
-def test_g3_writes_overlap_readbacks(overhead):
+def test_writes_overlap_readbacks(overhead):  # G3
     expected = P + U + N * R + (N - 1) * max(U, D) + D
     assert schedule(overhead, two_queues(1, 1, QUEUE0)) == expected == 1100
 
 
-def test_g4_two_inputs_let_writes_overlap_programs(overhead):
+def test_two_inputs_let_writes_overlap_programs(overhead):  # G4
     expected = P + U + N * max(P, U, R + D)
     assert schedule(overhead, two_queues(2, 1, QUEUE0)) == expected == 1030
 
 
-def test_g5_two_outputs_let_readbacks_overlap_programs(overhead):
+def test_two_outputs_let_readbacks_overlap_programs(overhead):  # G5
     expected = P + U + N * max(P, R, U + D) + D
     assert schedule(overhead, two_queues(2, 2, QUEUE1)) == expected == 890
 
 
-def test_g6_with_one_input_and_output_the_overlap_is_lost(overhead):
+def test_with_one_input_and_output_the_overlap_is_lost(overhead):  # G6
     assert schedule(overhead, two_queues(1, 1, QUEUE1)) == 1240
 
 
-def test_t8_more_overlap_is_never_slower_with_overheads():
+def test_more_overlap_is_never_slower_with_overheads():  # T8
     def total(body):
         with ideal(80, 70, overheads=True) as system:  # above the cost of the pages, in the same order as U and D
             device = system.open("sim://wormhole_b0")
@@ -184,7 +184,7 @@ def test_t8_more_overlap_is_never_slower_with_overheads():
     assert times == sorted(times, reverse=True) and len(set(times)) == len(times)
 
 
-def test_g10_uploads_share_a_direction_of_pcie(overhead):
+def test_uploads_share_a_direction_of_pcie(overhead):  # G10
     def together(system, device, binary, host):
         a, b = device_tensor(device), device_tensor(device)
         to_layout_into(a, host, queue=QUEUE0)
@@ -199,7 +199,7 @@ def test_g10_uploads_share_a_direction_of_pcie(overhead):
     assert schedule(overhead, opposite, 30, 30) == 30
 
 
-def test_g12_resident_weights_are_uploaded_once(overhead):
+def test_resident_weights_are_uploaded_once(overhead):  # G12
     W = 60
 
     def rewritten(system, device, binary, host):

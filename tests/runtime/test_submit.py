@@ -55,7 +55,7 @@ def on_device(device, values):
     return to_layout(Tensor.from_numpy(values, system=device.system), DRAM, device)
 
 
-def test_t5_two_binaries_stitched_on_the_device(system, device):
+def test_two_binaries_stitched_on_the_device(system, device):  # T5
     a, b, c = (vector(seed) for seed in range(3))
     x, y, z = (on_device(device, values) for values in (a, b, c))
     first = submit(device, adder(), "add", [x, y])
@@ -66,7 +66,7 @@ def test_t5_two_binaries_stitched_on_the_device(system, device):
     assert second.event.t_start >= first.event.t_end
 
 
-def test_t6_a_layout_that_does_not_fit(system, device):
+def test_a_layout_that_does_not_fit(system, device):  # T6
     l1 = on_device(device, vector(0))
     l1 = to_layout(l1, Layout(MemSpace.L1))
     y = on_device(device, vector(1))
@@ -83,13 +83,13 @@ def test_t6_a_layout_that_does_not_fit(system, device):
     ("values", "message"),
     [(np.zeros(COUNT + 1, np.uint32), "shape"), (np.zeros(COUNT, np.int32), "dtype"), (vector(0), "device")],
 )
-def test_t6_every_field_is_compared(device, values, message):
+def test_every_field_is_compared(device, values, message):  # T6
     given = Tensor.from_numpy(values) if message == "device" else on_device(device, values)
     with pytest.raises(LayoutMismatch, match=message):
         submit(device, adder(), 0, [given, on_device(device, vector(1))])
 
 
-def test_t7_tensors_as_a_program_describes_them(device):
+def test_tensors_as_a_program_describes_them(device):  # T7
     binary = adder()
     tensor = allocate_input_tensor(binary, "add", 1, device=device)
     assert (tensor.desc, tensor.layout, tensor.device) == (DESC, DRAM.resolved(DESC), device)
@@ -104,7 +104,7 @@ def test_t7_tensors_as_a_program_describes_them(device):
         allocate_input_tensor(binary, 0, 0)
 
 
-def test_t36_an_index_equal_to_the_count_is_refused(device):
+def test_an_index_equal_to_the_count_is_refused(device):  # T36
     for index in (1, -1, "sub", True):
         with pytest.raises(UsageError, match="no program"):
             adder().layout(index, 0)
@@ -112,7 +112,7 @@ def test_t36_an_index_equal_to_the_count_is_refused(device):
         adder().layout(0, 2)
 
 
-def test_t14_a_failure_reaches_its_dependents_and_no_others(system, device):
+def test_a_failure_reaches_its_dependents_and_no_others(system, device):  # T14
     x, y = on_device(device, vector(0)), on_device(device, vector(1))
     system.drain()
     now = system.host_ns
@@ -131,7 +131,7 @@ def test_t14_a_failure_reaches_its_dependents_and_no_others(system, device):
         wait(bad)
 
 
-def test_t15_donated_and_retained_tensors(device):
+def test_donated_and_retained_tensors(device):  # T15
     x, y = on_device(device, vector(0)), on_device(device, vector(1))
     done = submit(device, adder(), 0, [x, y], donate=[0])
     with pytest.raises(UseAfterDonate, match="donated to program add"):
@@ -150,7 +150,7 @@ def test_t15_donated_and_retained_tensors(device):
         host.numpy()
 
 
-def test_t15_a_donated_input_becomes_the_output(device):
+def test_a_donated_input_becomes_the_output(device):  # T15
     binary = Binary([pair_program(inputs=(info("a", aliases_output=0), info("b")))])
     x, y = on_device(device, vector(0)), on_device(device, vector(1))
     address = x.storage.buffer.address
@@ -161,7 +161,7 @@ def test_t15_a_donated_input_becomes_the_output(device):
         x.numpy()
 
 
-def test_t16_a_borrowed_array_lives_as_long_as_the_tensor(device):
+def test_a_borrowed_array_lives_as_long_as_the_tensor(device):  # T16
     tensor = Tensor.from_numpy(np.arange(COUNT, dtype=np.uint32) * 3, copy=False)
     gc.collect()
     done = submit(device, adder(), 0, [to_layout(tensor, DRAM, device), on_device(device, vector(1))])
@@ -183,7 +183,7 @@ def test_private_programs_and_wrong_counts(device):
     assert len(device.system.tensors) == 1, "nothing is left allocated"
 
 
-def test_t24_the_same_binary_on_host_and_chip():
+def test_the_same_binary_on_host_and_chip():  # T24
     with ideal() as system:
         binary, a, b = adder(), vector(4), vector(5)
         chip, host = system.open("sim://wormhole_b0"), system.open("host://local")
@@ -194,7 +194,7 @@ def test_t24_the_same_binary_on_host_and_chip():
         assert done.event.t_end - done.event.t_start == 500
 
 
-def test_t23_a_missing_variant_and_an_absent_device():
+def test_a_missing_variant_and_an_absent_device():  # T23
     with ideal() as system:
         chip_only = Binary([pair_program(variants=(Variant("sim://blackhole"),))])
         with pytest.raises(NoVariant, match="it has: sim://blackhole"):
@@ -213,7 +213,7 @@ def test_functional_timing_runs_the_host_variant_in_its_time():
         assert done.event.t_end - done.event.t_start == 7000
 
 
-def test_t21_a_promise_runs_where_it_is_bound():
+def test_a_promise_runs_where_it_is_bound():  # T21
     with ideal("wormhole_b0,wormhole_b0") as system:
         binary = Binary([pair_program(placement=Promise("dev_b", [1]))])
         devices = system.open_all("dev_a=sim://wormhole_b0; dev_b=sim://wormhole_b0[1]")
@@ -226,7 +226,7 @@ def test_t21_a_promise_runs_where_it_is_bound():
             binary.bind(system.open_all("dev_c=sim://wormhole_b0"))
 
 
-def test_t30_constants_are_uploaded_once_per_value_and_layout(system, device):
+def test_constants_are_uploaded_once_per_value_and_layout(system, device):  # T30
     binary = Binary([pair_program(inputs=(info("a"), info("b", const=True)))])
     weights, x = Tensor.from_numpy(vector(9)), on_device(device, vector(0))
     uploads = [len(submit(device, binary, 0, [x, weights]).plan.uploads) for _ in range(4)]
@@ -240,7 +240,7 @@ def test_t30_constants_are_uploaded_once_per_value_and_layout(system, device):
     assert system.stats["residency.misses"] == 3  # I14: per version and layout
 
 
-def test_t30_pinned_constants_are_not_evicted(system, device):
+def test_pinned_constants_are_not_evicted(system, device):  # T30
     system.residency.capacity = 2
     tensors = [Tensor.from_numpy(vector(seed)) for seed in range(4)]
     system.residency.pin(tensors[0])
@@ -253,7 +253,7 @@ def test_t30_pinned_constants_are_not_evicted(system, device):
     assert system.stats["residency.misses"] == misses + 1
 
 
-def test_t35_an_embedded_image_gives_the_same_outputs_without_transfers():
+def test_an_embedded_image_gives_the_same_outputs_without_transfers():  # T35
     a, b = vector(1), vector(2)
     binary = Binary([pair_program(goldens={"a": a, "b": b})])
     with ideal() as system:
@@ -269,7 +269,7 @@ def test_t35_an_embedded_image_gives_the_same_outputs_without_transfers():
             target.result("sum")
 
 
-def test_t38_a_trace_replays_programs_and_goes_stale(system, device):
+def test_a_trace_replays_programs_and_goes_stale(system, device):  # T38
     x, y = on_device(device, vector(0)), on_device(device, vector(1))
     bound = adder().bind(device)
     out = bound.submit(0, [x, y]).outputs[0]
@@ -291,7 +291,7 @@ def test_t38_a_trace_replays_programs_and_goes_stale(system, device):
     assert taker.is_allocated
 
 
-def test_t41_submits_in_flight_are_limited(device):
+def test_submits_in_flight_are_limited(device):  # T41
     x, y = on_device(device, vector(0)), on_device(device, vector(1))
     device.system.drain()
 
@@ -308,7 +308,7 @@ def test_t41_submits_in_flight_are_limited(device):
 
 
 @given(sizes=st.lists(st.integers(1, 5000), min_size=1, max_size=12), order=st.randoms(use_true_random=False))
-def test_t42_memory_adds_up(sizes, order):
+def test_memory_adds_up(sizes, order):  # T42
     with System() as system:
         device = system.open("sim://wormhole_b0")
         tensors = [Tensor.empty(TensorDesc((size,), DType.U32), DRAM, device) for size in sizes]
@@ -323,7 +323,7 @@ def test_t42_memory_adds_up(sizes, order):
         assert device.memory_view()["DRAM"]["allocated"] == 0
 
 
-def test_i20_allocating_does_not_wait_for_a_running_program(system, device):
+def test_allocating_does_not_wait_for_a_running_program(system, device):  # I20
     x, y = on_device(device, vector(0)), on_device(device, vector(1))
     system.drain()
     running = submit(device, adder(cycles=100_000), 0, [x, y])

@@ -7,8 +7,8 @@ import pytest
 
 from tensim.cli.main import main
 from tensim.sim.cores.numerics.host_formats import tilize
-from tests.cores.numerics import numerics_tiles
-from tests.cores.numerics.numerics_reference import Unit, packed
+from tests.cores.numerics import reference_tiles
+from tests.cores.numerics.reference import Unit, packed
 
 SIDE = 32
 RNG_SEED = 7
@@ -31,7 +31,7 @@ def single(tmp_path):
         a, b = bf16(rng, (1, SIDE, SIDE)), bf16(rng, (1, SIDE, SIDE))
         if op == "mm":
             zero = np.zeros((SIDE, SIDE), np.uint32)
-            dst = numerics_tiles.matmul(wide_words(a[0]), wide_words(b[0]), zero, 2, False, True, False)
+            dst = reference_tiles.matmul(wide_words(a[0]), wide_words(b[0]), zero, 2, False, True, False)
             out = dst
         else:
             unit = Unit()

@@ -1,6 +1,6 @@
 """The kernel language: Python's statements on 64-bit integers, with every operation posted where it stands.
 
-Kernels run on `kernel_driver`, a machine that interprets posted operations in Python; there is no chip here.
+Kernels run on `driver`, a machine that interprets posted operations in Python; there is no chip here.
 """
 
 import ast
@@ -18,7 +18,7 @@ from tensim.sim.cores.kernels.compiler import device_function, kernel, kernel_fr
 from tensim.sim.cores.kernels.kernel_runtime import RaiseReason
 from tensim.sim.cores.operations import Op, Role
 from tensim.sim.errors import KernelCompileError, UsageError
-from tests.cores.kernel_driver import COSTS, READY, Driver
+from tests.cores.kernels.driver import COSTS, READY, Driver
 
 # ruff: noqa: F405
 OUT = 1024  # L1 address of what kernels store
@@ -578,7 +578,7 @@ def test_a_bad_kernel_is_refused_when_it_is_decorated():
         def wrong():
             cb_pop_front(0, 1, 2)
 
-    assert error.value.where["file"].endswith("test_kernel_language.py")
+    assert error.value.where["file"].endswith("test_lowering.py")
     assert "cb_pop_front(0, 1, 2)" in open(__file__).read().split("\n")[error.value.where["line"] - 1]
 
 

@@ -25,8 +25,8 @@ from tensim.sim.cores.numerics.matrix_unit import WIDE
 from tensim.sim.cores.numerics.packer import DST16, DST32, PRECISE, pack_tile
 from tensim.sim.cores.numerics.tile_math import ADD, MUL, POOL_MAX, REDUCE_COL, REDUCE_ROW, SUB
 from tensim.sim.cores.numerics.unpacker import TILE_ROWS, TO_BF16, TO_FP32, TO_TF32, unpack_tile
-from tests.cores.numerics import numerics_tiles
-from tests.cores.numerics.numerics_reference import Unit, largest, packed, unpacked
+from tests.cores.numerics import reference_tiles
+from tests.cores.numerics.reference import Unit, largest, packed, unpacked
 
 TILES = int(os.environ.get("TENSIM_NUMERICS_TILES", "200"))
 DATUMS = int(os.environ.get("TENSIM_NUMERICS_DATUMS", "2000"))
@@ -123,7 +123,7 @@ def test_whole_tiles_of_products(phases, narrow, wide):
         in0, in1 = (source_words(rng, kind, narrow, wide) for kind in kinds[:2])
         dst = dst_words(rng, kinds[2], narrow, wide)
         found = simulate(matmul_exact, (in0, in1, dst), unit_tuple(phases, narrow, wide, quirk))
-        assert np.array_equal(found, numerics_tiles.matmul(in0, in1, dst, phases, narrow, wide, quirk)), kinds
+        assert np.array_equal(found, reference_tiles.matmul(in0, in1, dst, phases, narrow, wide, quirk)), kinds
 
 
 @given(

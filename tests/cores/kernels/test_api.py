@@ -12,7 +12,7 @@ from tensim.sim.cores.kernels.lowering_calls import call_names
 from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuUnary
 from tensim.sim.cores.operations import Barrier, Bcast, Binary, Config, Issue, Op, Pool, ReduceDim, Reuse, Role
 from tensim.sim.errors import KernelCompileError
-from tests.cores.kernel_driver import ARGUMENTS_AT, SEMAPHORES, Driver
+from tests.cores.kernels.driver import ARGUMENTS_AT, SEMAPHORES, Driver
 
 OUT = 1024
 NOC = 1  # the driver's noc_index

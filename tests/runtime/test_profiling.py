@@ -66,7 +66,7 @@ def test_only_the_block_and_only_the_families_asked_for(device):
         ({"function": "nothing"}, []),
     ],
 )
-def test_t40_filters_reduce_spans_but_keep_metadata(device, filters, kept):
+def test_filters_reduce_spans_but_keep_metadata(device, filters, kept):  # T40
     with device.system.profile(filters=filters) as profile:
         work(device.system, device)
     spans = sorted([*profile.queue_events, *profile.host], key=lambda span: span.label != "host work")
@@ -82,7 +82,7 @@ def test_a_device_filters_by_itself(device):
 
 
 @pytest.mark.parametrize("arguments", [{"families": ("queue_events", "power")}, {"filters": {"colour": "red"}}])
-def test_t40_unsupported_raises(device, arguments):
+def test_unsupported_arguments_are_refused(device, arguments):  # T40
     before = len(device.system.spans)
     with pytest.raises(UsageError, match="supported|no family|no filter"), device.system.profile(**arguments):
         pytest.fail("the block must not run")
