@@ -1,6 +1,6 @@
 """Element types of tensors, and what a cast from one to another does.
 
-There is one rounding per pair, the same on every route (invariant I7 of the runtime reference):
+There is one rounding per pair, the same on every route (invariant I7 of docs/hardware/runtime.md#invariants):
 
 - to f32: integers round to nearest even; all others are exact;
 - to bf16: f32 rounds to nearest even, integers go through f32;

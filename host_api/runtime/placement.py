@@ -1,7 +1,8 @@
 """Where work may run: a device and some of its queues; promises of devices still unknown; choices among several.
 
 A placement is an Affinity, a Promise, an Optimal, or None (nothing was said: anywhere). The algebra is that of IREE's
-affinity attributes (docs/hardware/runtime.md#affinity-algebra), the types are those of section 5.8.
+affinity attributes (docs/hardware/runtime.md#affinity-algebra), the types those of
+docs/hardware/runtime.md#events-queues-affinity.
 """
 
 import difflib

@@ -1,8 +1,9 @@
 """Which steps bring a tensor from one layout and place to another, in the least modelled time.
 
 The planner searches the graph whose nodes are (place, `Layout`) and whose edges are single steps: a cast, a (un)tilize, new
-padding, or a move.  Which steps a device can do is section 1.3 of the runtime reference (`Capabilities`); the host can do
-all, so a pair that devices alone cannot convert goes through it, and every representable pair has a plan.
+padding, or a move.  docs/hardware/runtime.md#where-tolayout-runs-its-steps says which steps a device can do
+(`Capabilities`); the host can do all, so a pair that devices alone cannot convert goes through it, and every
+representable pair has a plan.
 """
 
 import heapq

@@ -15,8 +15,8 @@ from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from tensim.runtime.specs import Alias, Fallback, NamedSpec, NoneTerm, Ordinal, Target, expand
 from tensim.sim.errors import TensimWarning
 
-# What each kind of device can be told (sections 5.3, 5.4): a host executor has queues and a seed; an embedded device runs
-# one image from boot to completion, with neither queues nor traces nor a mesh.
+# What each kind of device can be told (docs/hardware/runtime.md#device-specs): a host executor has queues and a seed; an
+# embedded device runs one image from boot to completion, with neither queues nor traces nor a mesh.
 PARAMS_OF = {
     "sim": {"mesh", "cqs", "l1_small", "trace_region", "timing", "clock_mhz", "harvest", "seed"},
     "host": {"cqs", "seed"},

@@ -7,10 +7,11 @@
     alias    := IDENT [ "[" INT "]" ] [ "?" params ]
     params   := KEY "=" VALUE { "&" KEY "=" VALUE }
 
-The grammar is section 5.3 of the runtime reference, after the device flags of IREE (3.2) without their leniencies: a
-malformed index, an empty term or an unknown key is an error that names its column. White space may stand around
-separators, not inside `sim://ARCH`, `#1` or `@name`. ARCH is the name or the path of an architecture; `,`, `;`, `?`, `[`,
-`]` and white space end it. What a spec means on a given system is decided in `selection`.
+The grammar (docs/hardware/runtime.md#device-specs) follows the device flags of IREE
+(docs/hardware/runtime.md#device-flags-of-iree) without their leniencies: a malformed index, an empty term or an unknown key
+is an error that names its column. White space may stand around separators, not inside `sim://ARCH`, `#1` or `@name`. ARCH
+is the name or the path of an architecture; `,`, `;`, `?`, `[`, `]` and white space end it. `selection` decides what a spec
+means on a given system.
 """
 
 import difflib
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from tensim.runtime.errors import SpecSyntax
 from tensim.sim.errors import UsageError
 
-SCHEMES = ("sim", "host", "embedded")  # `replay` is reserved by the reference and not yet a scheme
+SCHEMES = ("sim", "host", "embedded")  # `replay` is reserved (docs/hardware/runtime.md#device-specs)
 TIMINGS = ("cycle", "functional")
 IDENT = r"[A-Za-z_][A-Za-z0-9_]*"
 INDEX = r"[0-9]{1,9}(?![0-9])"

@@ -26,7 +26,7 @@ from tensim.sim.engine.memory import load_i64, store_64
 from tensim.sim.errors import UsageError
 
 MODES = ("closed", "open")
-START_TO_FIRST = 20  # cycles that both recorded and simulated durations leave out (golden cycles of the reference)
+START_TO_FIRST = 20  # cycles that both recorded and simulated durations leave out (docs/hardware/noc_event_traces.md)
 
 
 class EventKind(IntEnum):

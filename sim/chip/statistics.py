@@ -222,7 +222,7 @@ def roofline(chip, cycles):
 
 
 def collect(chip):
-    """The machine-readable summary of a chip's work (keys: section 9 of the design page)."""
+    """The machine-readable summary of a chip's work (keys: docs/design.md#9-machine-readable-output)."""
     cycles = program_cycles(chip)
     cores = len(chip.compute_cores)
     peak = peak_flops_per_cycle(chip) * cores * cycles

@@ -4,8 +4,9 @@ One process per hardware queue takes commands in order, not before the host issu
 arguments, circular buffers, semaphores, binaries) is written while earlier programs still run, as far as the ring of
 configuration memory and the launch ring reach; its go signal waits until its sub-device is idle
 (docs/hardware/dispatch.md#program-dispatch-order and docs/hardware/dispatch.md#worker-side).  Costs come from the
-`dispatch:` and `pcie:` sections of the architecture, calibrated on the published times per program (section 5.7) and
-bandwidths through the queues (section 5.8).
+`dispatch:` and `pcie:` sections of the architecture, calibrated on the published times per program
+(docs/hardware/dispatch.md#published-dispatch-times) and bandwidths through the queues
+(docs/hardware/dispatch.md#buffer-bandwidth).
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,8 @@
 
 A `System` holds one SimPy environment and one imperative host timeline.  A call is charged host time,
 stamped, and handed to a queue; a blocking call advances the environment until the awaited end.  The
-environment never runs ahead of the host, so results do not depend on when Python looks (runtime reference
-section 5.1).
+environment never runs ahead of the host, so results do not depend on when Python looks
+(docs/hardware/runtime.md#time).
 """
 
 import itertools

@@ -1,4 +1,5 @@
-"""query, check, and --device, --loops, --program of run and replay as their users see them (runtime reference T43)."""
+"""query, check, and --device, --loops, --program of run and replay as their users see them (T43 of
+docs/hardware/runtime.md#functional-tests)."""
 
 import dataclasses
 import json

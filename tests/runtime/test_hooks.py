@@ -98,7 +98,7 @@ def test_the_timeline_as_a_chrome_trace(device, pair, tmp_path):
 
 
 def test_every_raise_of_the_runtime_says_what_to_do():
-    """Each class of section 5.13 exists, and is a tensim error that can carry a hint."""
+    """Each class of docs/hardware/runtime.md#errors exists, and is a tensim error that can carry a hint."""
     listed = """SpecSyntax DeviceNotFound DeviceConfigConflict UnresolvedPromise NoVariant NoRoute BadQueueMask AffinityConflict
         LayoutMismatch LayoutUnsupported OutOfDeviceMemory UseAfterFree UseAfterDonate RetainedTensor PrivateProgram
         EmbeddedTransfer RaceDetected Deadlock WaitTimeout CommandFailed UnknownCounter TraceStale ReplayMismatch

@@ -158,7 +158,8 @@ def test_unknown_padding_is_cleared_before_it_can_share_exponents_with_data():
 DESC = TensorDesc((64, 128), F32)
 BF16_TILES, WIDTH = replace(TILES, dtype=BF16), Sharded("width", GRID, (64, 32))
 CHOICES = [
-    # source, destination, costs, the steps of least time (section 1.3 for the orders that tie or come close)
+    # source, destination, costs, the steps of least time (for orders that tie or come close,
+    # docs/hardware/runtime.md#where-tolayout-runs-its-steps)
     (HOST_ROWS, ROWS, COSTS, ["upload"]),
     (HOST_ROWS, replace(ROWS, space=L1, distribution=WIDTH), COSTS, ["upload"]),  # pages go where they belong at once
     (HOST_ROWS, TILES, COSTS, ["upload", "tilize"]),
@@ -219,7 +220,7 @@ def on(space, tiling, kind="interleaved", dtype=BF16, tile=(32, 32)):
 
 
 TABLE = [
-    # section 1.3: which (un)tilizes a device does itself, by memory and distribution
+    # docs/hardware/runtime.md#where-tolayout-runs-its-steps: which (un)tilizes a device does itself, by memory and distribution
     ("tilize", DRAM, {"interleaved": True, "height": True, "width": False, "nd": False}),
     ("tilize", L1, {"interleaved": True, "height": True, "width": False, "block": False, "nd": False}),
     ("untilize", DRAM, {"interleaved": True, "height": False, "width": False, "nd": False}),
@@ -255,7 +256,7 @@ def test_devices_cast_pad_and_move(op, before, after, able):
 
 
 FATAL = [
-    # pairs on one device that section 1.3 calls fatal, and the host's part in them
+    # pairs on one device that docs/hardware/runtime.md#where-tolayout-runs-its-steps calls fatal, and the host's part in them
     (replace(ROWS, dtype=U8), replace(TILES, dtype=U8), "tilize"),
     (replace(TILES, dtype=U8), replace(ROWS, dtype=U8), "untilize"),
     (replace(TILES, dtype=U8), replace(TILES, dtype=F32), "cast"),

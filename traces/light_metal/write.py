@@ -1,7 +1,7 @@
 """Light Metal: command records to the bytes of a binary.
 
-Every object of the host program gets a global id, counted from 0 in the order of creation, whatever its kind (reference
-section 3.8).  Data of writes is stored once, however often it is written.
+Every object of the host program gets a global id, counted from 0 in the order of creation, whatever its kind
+(docs/hardware/light_metal.md#capture-machinery).  Data of writes is stored once, however often it is written.
 """
 
 import hashlib

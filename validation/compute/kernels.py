@@ -1,4 +1,4 @@
-"""Kernels that re-create the compute benchmarks (silicon README 2.3, 2.4, 2.6, 2.7), one function per kernel structure.
+"""Kernels that re-create the compute benchmarks, one function per kernel structure.
 
 Compile-time arguments carry the shape, so that all rows of a structure share one compiled kernel.  Circular buffers: 0 and
 1 operands, 2 a running sum, 3 a scalar, 16 the result.

@@ -1,4 +1,4 @@
-"""Compute time: rows of the compute benchmarks as kernels on one core (silicon README 2.3, 2.4, 2.6, 2.7).
+"""Compute time: rows of the compute benchmarks as kernels on one core.
 
 `read` turns a row into the arguments of one structure of `compute_programs`; nothing here looks at a measured value.
 """

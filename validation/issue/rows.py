@@ -1,7 +1,7 @@
 """Rates of RISC-V and instruction issue: `tensim validate issue CSV...`.
 
 A probe is a loop of one kind of instruction on one, two or three compute threads of a core, those of the row: its cost is the
-slope over the rounds, less that of an empty loop, over the unrolled statements (silicon README 2.4).  Series of single
+slope over the rounds, less that of an empty loop, over the unrolled statements.  Series of single
 coprocessor instructions and products of tiles are re-created as `tensim validate compute` does.
 """
 

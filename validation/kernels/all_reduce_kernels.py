@@ -1,4 +1,4 @@
-"""Kernels of the all-reduce families (silicon README 2.1): data movement between the cores of a group, sums of blocks.
+"""Kernels of the all-reduce families: data movement between the cores of a group, sums of blocks.
 
 A block is `tiles` tiles.  Buffers: `A` what arrives, a block per core of the group, two rounds deep, so that a core which is a
 round ahead writes where nobody reads any more; `B` the core's own block; `SUM` a place for what a multicast brings; `OUT` sums.

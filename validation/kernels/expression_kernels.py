@@ -1,4 +1,4 @@
-"""Kernels of the families that evaluate an expression on tiles of one core, operands in L1 (silicon README 2.1).
+"""Kernels of the families that evaluate an expression on tiles of one core, operands in L1.
 
 Buffers: `A` and `B` operands, `SUM` and `PARTIAL` intermediate results, `SCALE` the scaler, `OUT` results, which the kernel
 takes away itself at the end of a round.

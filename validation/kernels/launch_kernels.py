@@ -1,4 +1,4 @@
-"""Kernels that stream pages between DRAM and DRAM on many cores (silicon README 2.1)."""
+"""Kernels that stream pages between DRAM and DRAM on many cores."""
 # ruff: noqa: F403, F405
 
 from tensim.kernel_api import *

@@ -1,4 +1,4 @@
-"""Kernels of the reduction families (silicon README 2.1): one core, operands in L1, `rounds` rounds, each of which takes its
+"""Kernels of the reduction families: one core, operands in L1, `rounds` rounds, each of which takes its
 results off the output buffer before the next one begins.
 
 Buffers: `A` the operand, `B` a tile of zeros, `SUM` what has been accumulated, `SCALE` the scaler, `OUT` the results.

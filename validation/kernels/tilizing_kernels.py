@@ -1,4 +1,4 @@
-"""Kernels that tilize rows of tiles in L1, and the fused (A + B) @ C of `compute_block_size` (silicon README 2.1).
+"""Kernels that tilize rows of tiles in L1, and the fused (A + B) @ C of `compute_block_size`.
 
 Buffers: `A`, `B` row-major operands, `WEIGHTS` the tilized C, then the tilized operands, their sum and the product, `OUT`.
 """

@@ -1,4 +1,4 @@
-"""The kernel API: every call that the reference lists compiles and posts its operations, or is refused by name."""
+"""The kernel API: every call of docs/hardware/kernel_api.md compiles and posts its operations, or is refused by name."""
 
 import builtins
 
@@ -342,7 +342,7 @@ FORMS = {"SfpuUnary": (Op.SFPU_UNARY, 1), "SfpuBinary": (Op.SFPU_BINARY, 3), "Sf
 
 @pytest.mark.parametrize("part", range(3))
 def test_vector_functions_carry_their_tiles_and_parameters(part):
-    """All that the reference lists, each with its init call; only the math thread acts."""
+    """All of docs/hardware/kernel_api.md#unary-sfpu-calls, each with its init call; only the math thread acts."""
     table = []
     for name in SFPU_NAMES[part::3]:
         function, extra = SFPU_API[name]

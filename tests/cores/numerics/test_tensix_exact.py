@@ -1,4 +1,4 @@
-"""`numerics=exact` against the arithmetic of the reference written a second time, on patterns of every kind.
+"""`numerics=exact` against the arithmetic of docs/hardware/numerics.md written a second time, on patterns of every kind.
 
 Random tiles mix ordinary numbers, wide exponents, denormals, exponent 255 (no NaN or Inf to the unit), cancelling pairs and
 uniformly random bits.  TENSIM_NUMERICS_TILES sets the number of tiles of the vectorised comparison, TENSIM_NUMERICS_DATUMS
@@ -151,7 +151,10 @@ def test_element_wise(seed, a, b, old, unit, op, keep):
 
 @pytest.mark.parametrize(("quirk", "wanted"), [(False, 0xB4000000), (True, 0xC1800000)])
 def test_wormhole_normalises_a_lone_negative_bit_wrongly(quirk, wanted):
-    """-1 plus the number below 1 leaves -1 in the last place: -2**-23, on Wormhole -16 (section 8.6, step 5)."""
+    """-1 plus the number below 1 leaves -1 in the last place: -2**-23, on Wormhole -16.
+
+    Source: docs/hardware/numerics.md#accumulation-into-dst.
+    """
     one, nothing = np.full((32, 32), 0xBF800000, np.uint32), np.zeros((32, 32), np.uint32)
     dst = np.full((32, 32), 0x3F7FFFFE, np.uint32)
     unit = unit_tuple(1, False, True, quirk)
