@@ -10,7 +10,7 @@ from tensim.sim.errors import TensimError, UsageError
 
 
 class Commands(click.Group):
-    """A command group that reports tensim's errors the way section 9 of the design page says."""
+    """A command group that reports tensim's errors as docs/design.md#9-machine-readable-output says."""
 
     def main(self, args=None, **kwargs):
         """As click's, with the project's errors and exit codes."""

@@ -45,7 +45,7 @@ class Settings:
 
 
 def run_program(settings, on_progress=lambda text: None):
-    """Run a program and return its summary (section 9 of the design page).  The device is closed in any case."""
+    """Run a program and return its summary (docs/design.md#9-machine-readable-output).  The device is closed in any case."""
     begun = time.perf_counter()
     program = find_program(settings.program)
     arch, device_options = _chip(settings)
