@@ -6,6 +6,7 @@ import pytest
 import simpy
 from simpy.core import Infinity
 
+from tensim.sim.engine import environment
 from tensim.sim.engine.environment import Environment
 from tensim.sim.errors import DeadlockError, ProgramError
 
@@ -215,9 +216,12 @@ def test_threads_that_wait_for_a_later_launch_are_no_deadlock():
     assert env.run_until(hanging) == 12
 
 
-def test_progress_is_reported_while_lanes_run():
-    env, chip, calls = Environment(), Clockwork(events=range(10)), []
+def test_progress_is_reported_every_tenth_of_a_second_at_most(monkeypatch):
+    clock = iter([10.0, 10.05, 10.11, 10.2, 10.9])
+    monkeypatch.setattr(environment, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    env, chip, reports = Environment(), Clockwork(events=range(5)), []
     env.add_lane(chip)
-    env.on_progress(lambda now, chips: calls.append(chips))
-    env.run_to(20_000_000)
-    assert calls and calls[0] == [chip]
+    env.on_progress(lambda now, chips: reports.append((chips, chip.now)))
+    for ns in range(5):
+        env.run_to(ns * 1_000_000)
+    assert reports == [([chip], 0), ([chip], 2), ([chip], 4)]
