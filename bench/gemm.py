@@ -24,7 +24,7 @@ def simulate(row):
     parameters = {size: int(row[size]) for size in SIZES}
     parameters |= {f"out_{size}": int(row[size]) for size in ("subblock_h", "subblock_w")}
     settings = Settings(
-        name="matmul_multicast", numerics="off", shape="x".join(row[axis] for axis in "MKN"), dtype=row["dtype"],
+        program="matmul_multicast", numerics="off", shape="x".join(row[axis] for axis in "MKN"), dtype=row["dtype"],
         fidelity=row["fidelity"], parameters=parameters | {"in0_sharded": sharded, "out_sharded": sharded},
     )  # fmt: skip
     return run_program(settings)["breakdown"]["TRISC1"]["longest_cycles"]

@@ -1,0 +1,37 @@
+"""The benchmarks measure what they say, each on a small case: `make bench` itself takes minutes."""
+
+import pytest
+
+from bench import gemm, interrupts, light_metal, noc_replay, numerics, runtime, trace
+from tensim.runtime import DType
+
+
+def test_a_matrix_product_beside_its_published_time():
+    row = gemm.rows()[0]
+    assert 1 / 1.5 <= gemm.simulate(row) / int(row["trisc1_cycles"]) <= 1.5
+
+
+def test_a_submitted_matmul_takes_the_cycles_of_a_plain_one():
+    assert runtime.matmul_cycles_submitted(128) == runtime.matmul_cycles_plain(128) > 0
+
+
+def test_a_traced_program_takes_less_time_of_device_and_host():
+    loop = trace.run(20)
+    assert 0 < loop.traced_ns < loop.eager_ns
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        lambda: runtime.submits(2),
+        lambda: runtime.tilize_seconds(64),
+        lambda: runtime.encode_seconds(64, DType.F32),
+        lambda: min(light_metal.rates(commands=40, payload=1 << 12, replayed=40)),
+        lambda: interrupts.longest_turn(),
+        lambda: noc_replay.run(),
+        lambda: numerics.products_per_second("LoFi"),
+    ],
+    ids=["submits", "tilize", "encode", "light_metal", "interrupts", "noc_replay", "numerics"],
+)
+def test_it_runs(measure):
+    assert measure() > 0
