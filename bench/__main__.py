@@ -112,7 +112,7 @@ def flit_model():
     """Flits of synthetic traffic, and of a program."""
     rate = max(flit.speed() for _ in range(3))
     yield at_least("flit model: hops on an 8x8 mesh", rate, 2e6)
-    rate = max(noc_models.lane_rate() for _ in range(2))
+    rate = max(noc_models.engine_rate() for _ in range(2))
     yield at_least("flit model: hops of a program, every core writes to every core", rate, 2e6)
 
 

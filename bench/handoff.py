@@ -1,4 +1,4 @@
-"""The lane's own load: every core hands pages on through circular buffers, writes to itself over the NoC, and waits.
+"""The engine's own load: every core hands pages on through circular buffers, writes to itself over the NoC, and waits.
 
 On each core the two data-movement threads and the three compute threads take varied delays; BRISC feeds NCRISC and the
 pack thread feeds the unpack thread, so that all threads wake each other all the time.  Plain code costs nothing on this
@@ -11,8 +11,8 @@ import time
 import tensim as tt
 from tensim.kernel_api import *
 from tensim.sim.arch import load_arch
-from tensim.sim.chip.launch import THREADS_PER_CORE
 from tensim.sim.chip.statistics import thread_totals
+from tensim.sim.cores.slots import THREADS_PER_CORE
 
 PAGE = 32  # bytes: one flit
 PAGES = 4
@@ -91,7 +91,7 @@ def build(device, rounds):
 
 
 def run(rounds):
-    """(operations, host seconds, cycles of the longest thread of each kind) of the program in the compiled lane."""
+    """(operations, host seconds, cycles of the longest thread of each kind) of the program in the compiled engine."""
     device = tt.create_device(0, arch=load_arch("wormhole_b0", OVERRIDES), numerics="off")
     try:
         queue = device.command_queue(0)

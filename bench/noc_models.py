@@ -124,7 +124,7 @@ def split(pairs):
     return below, [pair for pair in pairs if pair[1].slowdown >= SATURATED]
 
 
-def lane_rate():
+def engine_rate():
     """Flit-hops per second of processor time of a crowded grid."""
     flit = run(CROWD, "flit")
     return flit.flit_hops / flit.seconds

@@ -9,7 +9,7 @@ import numba as nb
 import numpy as np
 
 from tensim.sim.arch import load_arch
-from tensim.sim.engine import event_heap as cal
+from tensim.sim.engine import event_heap
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.engine.state import link_table, packet_table, vc_table, word_table
 from tensim.sim.noc.packet import (
@@ -33,34 +33,34 @@ TRAFFIC = np.dtype([(name, np.int64) for name in "time noc source target flits r
 
 
 @nb.njit(cache=True)
-def run_events(all_links, all_vcs, all_ports, p, pool, free, keys, traffic, sequence, calendar, delivered, begun):
+def run_events(all_links, all_vcs, all_ports, p, pool, free, keys, traffic, sequence, events, delivered, begun):
     """Send all packets in the order `sequence` of their times; returns the number of links passed.
 
-    The model works on tables, as in the lane.
-    `free`: slots of `pool`, as many as there are packets; the last ones are taken first, and again, as the lane does;
+    The model works on tables, as in the engine.
+    `free`: slots of `pool`, as many as there are packets; the last ones are taken first, and again, as the engine does;
     `keys`: the index into `traffic` of the packet in each slot.
     Fills `delivered` and `begun` (cycles at the target and at the source).  Events of one cycle come in the order of the
     indices into `traffic`.
     """
     links, vcs = link_table(all_links.ctypes.data), vc_table(all_vcs.ctypes.data)
     ports, packets = word_table(all_ports.ctypes.data), packet_table(pool.ctypes.data)
-    heap = word_table(calendar.ctypes.data)
+    heap = word_table(events.ctypes.data)
     size = crossed = sent = 0
     left = len(free)
-    key_mask = (1 << cal.KEY_BITS) - 1
+    key_mask = (1 << event_heap.KEY_BITS) - 1
     while size > 0 or sent < len(sequence):
         if sent < len(sequence):
             i = sequence[sent]
             t = traffic[i]
-            order = cal.make_order(t.time, i)
+            order = event_heap.make_order(t.time, i)
             if order < heap[0]:
                 left -= 1
                 prepare(p, packets[free[left]], t.noc, t.source, t.target, t.flits, t.response, ONE_CYCLE)
                 packets[free[left]].dynamic, packets[free[left]].static_vc = t.dynamic, t.static_vc
                 keys[free[left]] = i
-                size = cal.push(heap, size, order, free[left])
+                size = event_heap.push(heap, size, order, free[left])
                 sent += 1
-        now, slot = heap[0] >> cal.KEY_BITS, heap[1]
+        now, slot = heap[0] >> event_heap.KEY_BITS, heap[1]
         i = heap[0] & key_mask
         pk = packets[slot]
         if pk.delivered != 0:
@@ -68,17 +68,17 @@ def run_events(all_links, all_vcs, all_ports, p, pool, free, keys, traffic, sequ
             crossed += pk.hop
             free[left] = slot
             left += 1
-            size = cal.pop(heap, size)
+            size = event_heap.pop(heap, size)
             continue
         following = head_event(links, vcs, ports, p, packets, slot, now)
         other = p.granted
         while other >= 0:
-            size = cal.push(heap, size, cal.make_order(packets[other].time, keys[other]), other)
+            size = event_heap.push(heap, size, event_heap.make_order(packets[other].time, keys[other]), other)
             other = packets[other].next_granted
         if following >= 0:
-            cal.replace_top(heap, size, cal.make_order(following, i), slot)
+            event_heap.replace_top(heap, size, event_heap.make_order(following, i), slot)
         else:
-            size = cal.pop(heap, size)
+            size = event_heap.pop(heap, size)
     return crossed
 
 
@@ -92,7 +92,7 @@ def send(arch, traffic):
     links, vcs, delivered, begun = build_links(arch), build_vcs(arch), np.full(n, -1), np.full(n, -1)
     pool = zeros_in_cache_lines(n, PACKET_DTYPE), np.arange(n)[::-1].copy(), np.zeros(n, np.int64)
     order = np.argsort(traffic["time"], kind="stable")
-    arguments = links, vcs, build_ports(arch), build_noc_params(arch)[0], *pool, traffic, order, cal.new_heap(n)
+    arguments = links, vcs, build_ports(arch), build_noc_params(arch)[0], *pool, traffic, order, event_heap.new_heap(n)
     start = time.process_time()
     crossed = run_events(*arguments, delivered, begun)
     return links, delivered, begun, vcs, crossed, time.process_time() - start

@@ -1,7 +1,7 @@
-"""The rules of `handoff` as pure SimPy processes: what the compiled lane is measured and checked against.
+"""The rules of `handoff` as pure SimPy processes: what the compiled engine is measured and checked against.
 
-Only SimPy and Python: a process per thread and per packet, an event per wait, the events of one cycle in the lane's order
-(arrivals from the network first, then by core and thread).  It shares nothing with the lane but the architecture file.
+Only SimPy and Python: a process per thread and per packet, an event per wait, the events of one cycle in the engine's order
+(arrivals from the network first, then by core and thread).  It shares nothing with the engine but the architecture file.
 """
 
 import time

@@ -63,7 +63,7 @@ class CycleLimitError(ProgramError):
 
 
 class KernelCompileError(ProgramError):
-    """A kernel uses something the compiled lane cannot run; names file, line and reason."""
+    """A kernel uses something the compiled engine cannot run; names file, line and reason."""
 
     kind = "kernel_compile"
     exit_code = 2

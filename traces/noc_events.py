@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from tensim.sim.arch.loader import Arch
-from tensim.sim.chip.launch import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind
 from tensim.sim.cores.niu.noc_record import CALLED
 from tensim.sim.cores.operations import Barrier, Op
+from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.cores.threads import OPERATION_END, OPERATION_START
 from tensim.sim.errors import UsageError
 

@@ -12,8 +12,8 @@ import json
 import numpy as np
 
 from tensim.sim.chip.deadlock import reason_name
-from tensim.sim.chip.launch import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.cores.operations import Op
+from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.engine import state as st
 
 COUNTER_SAMPLES = 400

@@ -53,7 +53,7 @@ def _observe(device, settings, begun, on_progress):
 
     def report(now, chips):
         rate = int(chip.machine["operations"]) / max(time.perf_counter() - begun, 1e-9)
-        on_progress(f"simulated {chip.now:,} cycles, {rate / 1e6:.2f} M operations/s")
+        on_progress(f"simulated {chip.cycle:,} cycles, {rate / 1e6:.2f} M operations/s")
 
     device.system.env.on_progress(report)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensim.runtime.errors import UnknownCounter
-from tensim.sim.chip.launch import THREADS_PER_CORE, TRISC0, TRISC1, TRISC2
+from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0, TRISC1, TRISC2
 from tensim.sim.engine import state as st
 from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import UsageError

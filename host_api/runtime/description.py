@@ -16,9 +16,9 @@ from tensim.runtime.errors import BinaryIncompatible
 from tensim.runtime.layouts import Interleaved, MemSpace
 from tensim.runtime.placement import ANY
 from tensim.runtime.specs import SCHEMES
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.errors import UsageError
 from tensim.sim.host.buffers import expand
-from tensim.sim.host.program import N_CIRCULAR_BUFFERS
 from tensim.sim.host.topology import HOST
 from tensim.types import TILE_HEIGHTS, TILE_WIDTHS
 

@@ -256,7 +256,7 @@ def _same_kind(old, new):
     if isinstance(old, bool) or isinstance(new, bool):
         return isinstance(old, bool) and isinstance(new, bool)
     if isinstance(old, list):
-        return isinstance(new, list) and (not old or all(_same_kind(old[0], one) for one in new))
+        return isinstance(new, list) and (not old or all(_same_kind(old[0], item) for item in new))
     return isinstance(new, number) if isinstance(old, number) else isinstance(new, type(old))
 
 

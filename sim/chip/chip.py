@@ -1,6 +1,6 @@
-"""A chip: the compiled lane's state, and the doors through which the host reaches it.
+"""A chip: the compiled engine's state, and the doors through which the host reaches it.
 
-`Chip` builds the machine record and its arrays from an architecture, starts programs, runs the lane, turns faults into
+`Chip` builds the machine record and its arrays from an architecture, starts programs, runs the engine, turns faults into
 errors with core, thread, kernel line and cycle, and gives functional access to L1 and DRAM.
 """
 
@@ -9,14 +9,16 @@ from mmap import mmap
 
 import numpy as np
 
-from tensim.sim.chip.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, Launch
+from tensim.sim.chip.launch import Launch
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.kernel_runtime import RAISE_MESSAGES
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.exact_math import SCRATCH_BYTES
 from tensim.sim.cores.numerics.sfpu_costs import sfpu_cycle_table
+from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.operations import Role
+from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.cores.tensix.data import EXACT
 from tensim.sim.cores.tensix.instructions import instruction_table
 from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params
@@ -24,7 +26,8 @@ from tensim.sim.engine import state as st
 from tensim.sim.engine.coroutine import frame_address, resume_address, self_test
 from tensim.sim.engine.event_heap import KEY_BITS, MAX_CORES, NEVER, new_heap
 from tensim.sim.engine.event_loop import l1_written, run, start_threads
-from tensim.sim.engine.first_start import compile_lane
+from tensim.sim.engine.first_start import compile_engine
+from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
 from tensim.sim.noc.flit_network import PACKET
@@ -37,12 +40,9 @@ CHUNK_BYTES = 1 << 18
 CHUNKS_PER_SLAB = 64
 CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one per cycle of a hop
 LOG_ENTRIES = 1 << 18
-N_SEMAPHORES = 16
 SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (docs/hardware/host_api.md#semaphores)
-MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (docs/hardware/host_api.md#runtime-arguments)
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 DEFAULT_MAX_CYCLES = 20_000_000_000
-TILE_ROWS = 32
 FIDELITY_PHASES = {0: 1, 2: 2, 3: 3, 4: 4}
 # Context words with the cost of plain code -> architecture keys
 COST_WORDS = {
@@ -55,7 +55,7 @@ COST_WORDS = {
     ctx.FETCH_MISS: "riscv.fetch_miss",
 }
 ICACHE_LINE = 16  # bytes: one read of L1 (docs/hardware/riscv.md#instruction-fetch)
-CB_TABLE_BYTES = 32 * ctx.CB_WORDS * 8  # rows of a core's circular buffers
+CB_TABLE_BYTES = N_CIRCULAR_BUFFERS * ctx.CB_WORDS * 8  # rows of a core's circular buffers
 # What a thread starts without
 THREAD_COUNTERS = (
     "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head "
@@ -78,7 +78,7 @@ class Chip:
             raise UsageError(f"NoC model {noc!r} is not one of {', '.join(NOC_MODELS)}")
         if max_cycles is not None and max_cycles <= 0:
             raise UsageError(f"max_cycles is {max_cycles}; it must be positive")
-        compile_lane()
+        compile_engine()
         self_test()
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
@@ -170,7 +170,7 @@ class Chip:
         self.l1 = self._place("l1", l1.reshape(self.n_workers, arch.l1_size))
 
     def _build_tiles(self, width, height):
-        tiles = self._place("tiles", np.zeros(width * height, st.TILE), "n_tiles")
+        tiles = self._place("tiles", np.zeros(width * height, st.CHIP_TILE), "n_tiles")
         tiles["open_writes"] = -1
         mask = self._place("workers_mask", np.zeros(width * height, np.int64))
         for name, axis in zip(("noc_columns", "noc_rows"), self.arch.noc_axes(), strict=True):
@@ -194,7 +194,7 @@ class Chip:
         threads["core"] = np.arange(n_threads) // THREADS_PER_CORE
         threads["slot"] = np.arange(n_threads) % THREADS_PER_CORE
         threads["role"] = np.tile([int(role) for role in ROLES], self.n_workers)
-        self._place("circular_buffers", np.zeros((self.n_workers, 32, ctx.CB_WORDS), np.int64))
+        self._place("circular_buffers", np.zeros((self.n_workers, N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64))
         self._place("stalls", np.zeros((n_threads, st.N_REASONS), np.int64))
         self._place("noc_words", np.zeros((n_threads, st.NOC_WORDS), np.int64))
         self._place("lines", np.zeros((1, 3), np.int64))
@@ -218,8 +218,8 @@ class Chip:
 
     def _build_pools(self):
         m = self.machine
-        m["calendar_capacity"] = 0
-        self._place("calendar", new_heap(0))
+        m["event_heap_capacity"] = 0
+        self._place("event_heap", new_heap(0))
         self._place("transactions", np.zeros(0, st.TRANSACTION), "n_transactions")
         self._place("packets", np.zeros(0, PACKET_DTYPE))
         m["free_transaction"] = -1
@@ -243,7 +243,7 @@ class Chip:
         self._place("flits", self._flits.record)
         self.machine["flit_model_at"], self.machine["self_at"] = flit_event.address, self._machine_address
 
-    # --- pools that grow between two stretches of the lane
+    # --- pools that grow between two stretches of a run
 
     def _grow_transactions(self, count):
         m, old = self.machine, self._arrays["transactions"]
@@ -257,7 +257,7 @@ class Chip:
         packets[: len(old)] = self._arrays["packets"]
         self._place("packets", packets)
         self._grow_flits()
-        self._grow_calendar(len(new) + len(self._arrays["threads"]) + CLOCK_EVENTS)
+        self._grow_event_heap(len(new) + len(self._arrays["threads"]) + CLOCK_EVENTS)
 
     def _grow_flits(self):
         """A flit packet for each transaction."""
@@ -281,14 +281,14 @@ class Chip:
         self._place("staging_uses", uses)
         m["staging_left"] = left + count
 
-    def _grow_calendar(self, capacity):
+    def _grow_event_heap(self, capacity):
         """Room for an event of every transaction and thread, which have one at a time, and the clock's."""
-        if capacity <= self.machine["calendar_capacity"]:
+        if capacity <= self.machine["event_heap_capacity"]:
             return
-        old, new = self._arrays["calendar"], new_heap(capacity)
+        old, new = self._arrays["event_heap"], new_heap(capacity)
         new[: len(old)] = old
-        self.machine["calendar_capacity"] = capacity
-        self._place("calendar", new)
+        self.machine["event_heap_capacity"] = capacity
+        self._place("event_heap", new)
 
     def _add_chunks(self):
         """Make a slab of DRAM chunks; its pages cost memory only when they are written."""
@@ -309,11 +309,11 @@ class Chip:
         if m["n_spare"] < 16:
             self._add_chunks()
 
-    # --- the lane
+    # --- running
 
     @property
-    def now(self):
-        """Cycle the lane has reached."""
+    def cycle(self):
+        """Cycle the engine has reached."""
         return int(self.machine["now"])
 
     def next_time(self):
@@ -321,9 +321,9 @@ class Chip:
         if not self._settled:  # asked before each Python event: looked up once after each change
             time = None
             if self.machine["stop"] == st.STOP_ERROR:
-                time = self.now
-            elif self.machine["calendar_size"] > 0:
-                time = int(self._arrays["calendar"][0]) >> KEY_BITS
+                time = self.cycle
+            elif self.machine["event_heap_size"] > 0:
+                time = int(self._arrays["event_heap"][0]) >> KEY_BITS
             self._next_time, self._settled = time, True
         return self._next_time
 
@@ -349,7 +349,7 @@ class Chip:
         return []
 
     def _run(self, limit, fuel):
-        """Run the lane until it stops for more than memory or a full log; returns why."""
+        """Run the engine until it stops for more than memory or a full log; returns why."""
         self._settled = False
         while self.machine["stop"] != st.STOP_ERROR:  # a thread that the host woke (`write_l1`) may have failed
             run(self._machine_address, limit, fuel)
@@ -406,10 +406,10 @@ class Chip:
         """Drop every thread and event; memory keeps its contents."""
         self._settled = False
         m = self.machine
-        m["calendar_size"], m["stop"] = 0, st.STOP_EMPTY
-        self._arrays["calendar"][:] = NEVER
+        m["event_heap_size"], m["stop"] = 0, st.STOP_EMPTY
+        self._arrays["event_heap"][:] = NEVER
         self._arrays["threads"]["state"] = st.IDLE
-        self._arrays["threads"]["in_calendar"] = 0
+        self._arrays["threads"]["in_event_heap"] = 0
         self._arrays["cores"]["semaphore_waiters"] = 0
         self._arrays["noc_words"][:] = 0
         self._arrays["tiles"]["open_writes"] = -1
@@ -441,7 +441,7 @@ class Chip:
 
     def close(self):
         """Give the memory back; the chip cannot be used afterwards."""
-        self.machine["calendar_size"] = 0
+        self.machine["event_heap_size"] = 0
         self._arrays.clear()
         self._idle.clear()
         self._slabs.clear()
@@ -534,7 +534,7 @@ class Chip:
         for core in {core for kernel in launch.kernels for core in kernel.cores}:
             table[core] = 0
         for cb in launch.circular_buffers:
-            tile = tile_size(cb.data_format) * cb.tile_hw // 1024
+            tile = tile_size(cb.data_format) * cb.tile_hw // TILE_DATUMS
             row = np.zeros(ctx.CB_WORDS, np.int64)
             row[ctx.CB_PAGES], row[ctx.CB_PAGE_SIZE] = cb.size // cb.page_size, cb.page_size
             row[ctx.CB_BASE], row[ctx.CB_SIZE], row[ctx.CB_FORMAT] = cb.address, cb.size, cb.data_format
@@ -542,7 +542,7 @@ class Chip:
             row[ctx.CB_TILE_SIZE], row[ctx.CB_TILE_HW], row[ctx.CB_FACES] = (
                 tile,
                 cb.tile_hw,
-                max(cb.tile_hw // 256, 1),
+                max(cb.tile_hw // FACE_DATUMS, 1),
             )
             for core in cb.cores:
                 table[core, cb.index] = row
@@ -588,8 +588,10 @@ class Chip:
         words = self._arrays["contexts"][index]
         words[:] = common_words
         args, common = kernel.args.get(core, []), kernel.common_args
-        if len(args) + len(common) > MAX_ARGS:
-            raise UsageError(f"{len(args)} unique and {len(common)} common runtime arguments; the limit is {MAX_ARGS}")
+        if len(args) + len(common) > MAX_RUNTIME_ARGS:
+            raise UsageError(
+                f"{len(args)} unique and {len(common)} common runtime arguments; the limit is {MAX_RUNTIME_ARGS}"
+            )
         l1 = int(self.machine["l1_at"]) + core * self.arch.l1_size
         unique_at = self.args_base + slot * ARGS_STRIDE
         common_at = unique_at + 4 * len(args)
@@ -618,9 +620,10 @@ class Chip:
         )
         record["sections"], record["capacity"] = sections, tiles // sections
         record["approx"] = compute.math_approx_mode
-        record["unpack_to_dst"] = sum(1 << index for index, mode in enumerate(compute.unpack_to_dest_mode[:32]) if mode)
+        to_dst = compute.unpack_to_dest_mode[:N_CIRCULAR_BUFFERS]
+        record["unpack_to_dst"] = sum(1 << index for index, mode in enumerate(to_dst) if mode)
         record["pack_precise"] = compute.bfp8_pack_precise
-        record["source_rows"] = TILE_ROWS
+        record["source_rows"] = TILE_SIDE
         for name in (
             "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
             "dst_committed dst_released fresh fpu_busy sfpu_busy flops"
@@ -650,13 +653,13 @@ class Chip:
     def write_l1(self, core, address, data, cycle=0):
         """Write bytes into the L1 of worker `core`; its threads that poll a semaphore there see them at `cycle`.
 
-        A cycle the lane has passed already counts as its present one.
+        A cycle the engine has passed already counts as its present one.
         """
         data = np.frombuffer(data, np.uint8)
         self._check_l1(core, address, len(data))
         self.l1[core, address : address + len(data)] = data
         self._settled = False
-        l1_written(self._machine_address, core, address, len(data), max(cycle, self.now))
+        l1_written(self._machine_address, core, address, len(data), max(cycle, self.cycle))
 
     def _check_l1(self, core, address, size):
         if not (0 <= core < self.n_workers and 0 <= address and address + size <= self.arch.l1_size):
@@ -720,7 +723,7 @@ class Chip:
         t = self._arrays["threads"][index]
         core = int(t["core"])
         x, y = core % self.arch.grid[0], core // self.arch.grid[0]
-        place = {"core": f"({x},{y})", "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.now}
+        place = {"core": f"({x},{y})", "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
         compiled = self._line_sources[int(t["line_base"])]
         if compiled is not None:
             line = int(t["line"])
@@ -759,7 +762,7 @@ class Chip:
         lines, graph = wait_for_graph(self)
         return DeadlockError(
             "deadlock: no event is left and these threads wait\n  " + "\n  ".join(lines),
-            where={"cycle": self.now, "waiting": graph},
+            where={"cycle": self.cycle, "waiting": graph},
             hint="each line names who waits, for what, since when; look for the push, increment or release that is missing",
         )
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tensim.sim.chip.launch import THREADS_PER_CORE
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine import state as st
 
 BARRIERS = {
@@ -49,7 +49,11 @@ def _waited_for(chip, thread):
     if reason < st.WAIT_READ_BARRIER:
         row = arrays["circular_buffers"][core, a]
         used = int(row[ctx.CB_RECEIVED] - row[ctx.CB_ACKED])
-        others = [core * THREADS_PER_CORE + slot for slot in range(5) if core * THREADS_PER_CORE + slot != thread]
+        others = [
+            core * THREADS_PER_CORE + slot
+            for slot in range(THREADS_PER_CORE)
+            if core * THREADS_PER_CORE + slot != thread
+        ]
         if reason < st.WAIT_CB_BACK:
             return f"cb_wait_front({a}, {b}): {used} of {int(row[ctx.CB_PAGES])} pages are there", others
         return f"cb_reserve_back({a}, {b}): {int(row[ctx.CB_PAGES]) - used} pages are free", others

@@ -2,10 +2,6 @@
 
 from dataclasses import dataclass, field
 
-BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = range(5)
-THREADS_PER_CORE = 5
-THREAD_NAMES = ("BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2")
-
 
 @dataclass(frozen=True)
 class ComputeSettings:

@@ -1,6 +1,6 @@
 """Replay of NoC events: the transfers and barriers of a recorded run, issued by threads that follow the recording.
 
-Each (core, data-movement RISC) of the recording is a thread of the compiled lane, driven by a compiled front end that
+Each (core, data-movement RISC) of the recording is a thread of the compiled engine, driven by a compiled front end that
 walks a table of operations with their recorded times and posts them as a kernel would.
 
 *open*: every transfer at its recorded time; barriers are left out.
@@ -18,9 +18,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from tensim.sim.chip.launch import THREADS_PER_CORE
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.operations import Barrier, Op
+from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, store_64
 from tensim.sim.errors import UsageError

@@ -1,12 +1,12 @@
 """What a chip did: shares of busy and stalled time by reason, links, DRAM channels, source lines.
 
-All figures come from counters that the lane keeps; nothing here runs during a simulation.
+All figures come from counters that the engine keeps; nothing here runs during a simulation.
 """
 
 import numpy as np
 
 from tensim.sim.chip.deadlock import reason_name
-from tensim.sim.chip.launch import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
+from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
 
 FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 DIRECTIONS = ("inject", "x", "y", "eject")

@@ -29,44 +29,38 @@ from tensim.sim.engine.state import (
     threads_of,
 )
 
-BARRIER_READ, BARRIER_WRITE = int(Barrier.READ), int(Barrier.WRITE)
-BARRIER_FLUSHED, BARRIER_POSTED = int(Barrier.WRITES_FLUSHED), int(Barrier.POSTED_WRITES_FLUSHED)
-BARRIER_ATOMIC, BARRIER_FULL = int(Barrier.ATOMIC), int(Barrier.FULL)
-BARRIER_READ_TRID, BARRIER_WRITE_TRID = int(Barrier.READ_TRID), int(Barrier.WRITE_TRID)
-BARRIER_FLUSHED_TRID = int(Barrier.WRITE_FLUSHED_TRID)
-
 
 @compiled()
 def barrier_open(m, thread, kind, noc, trid):
     """What the barrier still waits for (0: all of it is known): transactions, or writes that have not left yet."""
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
-    if kind == BARRIER_READ:
+    if kind == Barrier.READ:
         return words[base + READS_OUT]
-    if kind == BARRIER_WRITE:
+    if kind == Barrier.WRITE:
         return words[base + WRITES_OUT]
-    if kind == BARRIER_ATOMIC:
+    if kind == Barrier.ATOMIC:
         return words[base + ATOMICS_OUT]
-    if kind == BARRIER_FULL:
+    if kind == Barrier.FULL:
         return (
             words[base + READS_OUT] + words[base + WRITES_OUT] + words[base + ATOMICS_OUT] + words[base + POSTED_UNSENT]
         )
-    if kind == BARRIER_READ_TRID:
+    if kind == Barrier.READ_TRID:
         return words[base + TRID_READS + trid]
-    if kind == BARRIER_WRITE_TRID:
+    if kind == Barrier.WRITE_TRID:
         return words[base + TRID_WRITES + trid]
-    if kind == BARRIER_FLUSHED:
+    if kind == Barrier.WRITES_FLUSHED:
         return words[base + WRITES_UNSENT]
-    if kind == BARRIER_POSTED:
+    if kind == Barrier.POSTED_WRITES_FLUSHED:
         return words[base + POSTED_UNSENT]
     return words[thread * NOC_WORDS + TRID_UNSENT + 16 * noc + trid]
 
 
 @compiled()
 def finish_barrier(m, thread, kind, noc, trid):
-    if kind == BARRIER_READ or kind == BARRIER_FULL:
+    if kind == Barrier.READ or kind == Barrier.FULL:
         forget_open_reads(m, thread, noc, -1)
-    elif kind == BARRIER_READ_TRID:
+    elif kind == Barrier.READ_TRID:
         forget_open_reads(m, thread, noc, trid)
 
 
@@ -80,19 +74,23 @@ def barrier(m, thread, now):
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
     until = now
-    if kind == BARRIER_FLUSHED or kind == BARRIER_FULL:
+    if kind == Barrier.WRITES_FLUSHED or kind == Barrier.FULL:
         until = max(until, words[base + WRITE_FLUSH_AT])
-    if kind == BARRIER_POSTED or kind == BARRIER_FULL:
+    if kind == Barrier.POSTED_WRITES_FLUSHED or kind == Barrier.FULL:
         until = max(until, words[base + POSTED_FLUSH_AT])
-    if kind == BARRIER_FLUSHED_TRID:
+    if kind == Barrier.WRITE_FLUSHED_TRID:
         until = max(until, words[base + TRID_FLUSH_AT + trid])
     if barrier_open(m, thread, kind, noc, trid) > 0:
         reason = WAIT_WRITE_BARRIER
-        if kind == BARRIER_READ or kind == BARRIER_READ_TRID or kind == BARRIER_FULL:
+        if kind == Barrier.READ or kind == Barrier.READ_TRID or kind == Barrier.FULL:
             reason = WAIT_READ_BARRIER
-        elif kind == BARRIER_ATOMIC:
+        elif kind == Barrier.ATOMIC:
             reason = WAIT_ATOMIC_BARRIER
-        elif kind == BARRIER_FLUSHED or kind == BARRIER_POSTED or kind == BARRIER_FLUSHED_TRID:
+        elif (
+            kind == Barrier.WRITES_FLUSHED
+            or kind == Barrier.POSTED_WRITES_FLUSHED
+            or kind == Barrier.WRITE_FLUSHED_TRID
+        ):
             reason = WAIT_FLUSH
         return park(m, thread, now, reason, kind, noc, trid)
     finish_barrier(m, thread, kind, noc, trid)

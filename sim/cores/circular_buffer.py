@@ -2,8 +2,10 @@
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.threads import FIRST_COMPUTE_SLOT, argument, charge, fail, park, wake
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
+from tensim.sim.cores.threads import argument, charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.state import (
     NOC_WORDS,
     OPEN_READS,
@@ -23,7 +25,7 @@ PUSHED_AT, PUSHED, POPPED_AT, POPPED = 16, 17, 18, 19
 @compiled(inline="always")
 def row_of(core, index):
     """First word of the circular buffer's row."""
-    return (core * 32 + index) * ctx.CB_WORDS
+    return (core * N_CIRCULAR_BUFFERS + index) * ctx.CB_WORDS
 
 
 @compiled()
@@ -44,7 +46,7 @@ def check_open_reads(m, thread, address, size):
 def checked_row(m, thread, index, pages):
     """Row of a configured buffer that can hold `pages`, or -1 after a fault."""
     t = threads_of(m)[thread]
-    if index < 0 or index > 31 or circular_buffers_of(m)[row_of(t.core, index)] == 0:
+    if not 0 <= index < N_CIRCULAR_BUFFERS or circular_buffers_of(m)[row_of(t.core, index)] == 0:
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return -1
     row = row_of(t.core, index)

@@ -27,7 +27,7 @@ LOGICAL_Y = 27
 NOC = 28  # noc_index: the kernel's default NoC
 ROLE = 29  # Role
 CORE = 30  # worker index
-THREAD = 31  # thread index = 5 * core + slot; slots: BRISC 0, NCRISC 1, TRISC0..2 2..4
+THREAD = 31  # thread index, see `slots`
 N_DRAM_BANKS = 32
 DRAM_BANKS = 33  # host address of int64[n]: NoC coordinates and byte offset of each bank as a NoC address
 N_L1_BANKS = 34
@@ -35,7 +35,7 @@ L1_BANKS = 35  # the same for L1 banks (one per worker core, row-major over the 
 DRAM_ALIGNMENT = 36  # page alignment of interleaved DRAM buffers, bytes
 L1_ALIGNMENT = 37
 SEMAPHORE_BASE = 38  # L1 address of semaphore 0 of the running program; semaphore i is at + 16 * i
-CBS = 39  # host address of int64[32, CB_WORDS]: this core's circular buffers
+CBS = 39  # host address of int64[N_CIRCULAR_BUFFERS, CB_WORDS]: this core's circular buffers
 MAX_BURST = 40  # NOC_MAX_BURST_SIZE, bytes
 L1_ARGS = 41  # L1 address of the unique runtime arguments; L1_COMMON_ARGS likewise
 L1_COMMON_ARGS = 42
@@ -73,5 +73,4 @@ CB_WORDS = 20
 
 # NoC address: bits 0-35 offset in the tile, 36-41 x, 42-47 y; multicast: 36-41 x end, 42-47 y end, 48-53 x start,
 # 54-59 y start.  Coordinates are NoC-0 physical ones for both NoCs.  Same field order as Wormhole's.
-NOC_OFFSET_BITS = 36
 NOC_OFFSET_MASK = (1 << 36) - 1

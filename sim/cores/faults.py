@@ -1,4 +1,4 @@
-"""What the compiled lane can refuse: codes it sets, and the words the user reads."""
+"""What the compiled engine can refuse: codes it sets, and the words the user reads."""
 
 from enum import IntEnum
 
@@ -39,6 +39,7 @@ class Fault(IntEnum):
     MULTICAST_INVERTED = 34
     LINKED_LEFT_OPEN = 35
     FORMAT_PAIR = 36
+    UNKNOWN_FUNCTION = 37
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -80,6 +81,7 @@ MESSAGES = {
     Fault.PAGE_SIZE: "circular buffer {a}: a page of {b} bytes does not hold a tile of {c} bytes",
     Fault.FORMAT_PAIR: "operands of formats {a} and {b}: the matrix unit takes two with 8-bit exponents, two with 5-bit "
     "exponents or two integers (docs/hardware/numerics.md#products)",
+    Fault.UNKNOWN_FUNCTION: "unknown function {a} of the vector unit; there are {b} with as many operands",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
-SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION}
+SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.UNKNOWN_FUNCTION}

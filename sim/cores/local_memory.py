@@ -12,12 +12,13 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.niu.transfer_checks import check_l1
 from tensim.sim.cores.semaphores import l1_changed
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, TRISC1
 from tensim.sim.cores.threads import argument, charge
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8, store_8, store_64
 from tensim.sim.engine.state import cores_of, threads_of
 
-FIRST_COMPUTE_SLOT, FIRST_OF_SECOND_PORT = 2, 3  # thread slots: BRISC, NCRISC, TRISC0, TRISC1, TRISC2
+FIRST_OF_SECOND_PORT = TRISC1
 FRACTION = 1024  # of a cycle: unit of the time that stores take
 MERGE_BLOCK, MERGE_DISTANCE = (
     16,

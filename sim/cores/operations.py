@@ -69,6 +69,14 @@ class Op(IntEnum):
     ZONE_END = 81  # name id
 
 
+# Codes that belong together are contiguous
+FIRST_NOC_CALL, LAST_NOC_CALL = Op.NOC_READ, Op.NOC_MULTICAST_INC
+FIRST_DST_CALL, LAST_DST_CALL = Op.DST_ACQUIRE, Op.DST_RELEASE
+FIRST_UNPACK, LAST_UNPACK = Op.UNPACK_A, Op.UNPACK_REUSE
+FIRST_MATH, LAST_MATH = Op.MATH_COPY, Op.SFPU_REDUCE
+FIRST_COMPUTE, LAST_COMPUTE = Op.DST_ACQUIRE, Op.TT_INSTRUCTION  # all that compute threads alone can post
+
+
 class Barrier(IntEnum):
     READ = 0
     WRITE = 1

@@ -1,6 +1,7 @@
 """Waiting for a word of the own L1, and waking who waits when it changes (noc_semaphore_wait)."""
 
 from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32
@@ -21,8 +22,8 @@ def l1_changed(m, core, address, size, now):
     """Wake threads of `core` that poll a semaphore in the changed bytes."""
     if cores_of(m)[core].semaphore_waiters == 0:
         return
-    for slot in range(5):
-        index = core * 5 + slot
+    for slot in range(THREADS_PER_CORE):
+        index = core * THREADS_PER_CORE + slot
         t = threads_of(m)[index]
         if t.state == PARKED and t.wait == WAIT_SEMAPHORE and address <= t.wait_a < address + size:
             if semaphore_holds(m, t):

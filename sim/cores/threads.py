@@ -1,6 +1,6 @@
-"""Kernel threads in the compiled lane: posting, parking, waking, accounting.
+"""Kernel threads in the compiled engine: posting, parking, waking, accounting.
 
-A thread's coroutine always stands at its next operation; the thread's calendar event is the moment at which that
+A thread's coroutine always stands at its next operation; the thread's event is the moment at which that
 operation takes effect.  Plain code between two operations touches nothing another agent can see, so it is run ahead of
 time and only its cycles are charged.
 """
@@ -8,8 +8,17 @@ time and only its cycles are charged.
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.noc_record import record_call, record_return
-from tensim.sim.cores.operations import Op
-from tensim.sim.engine import event_heap as cal
+from tensim.sim.cores.operations import (
+    FIRST_DST_CALL,
+    FIRST_MATH,
+    FIRST_UNPACK,
+    LAST_DST_CALL,
+    LAST_MATH,
+    LAST_UNPACK,
+    Op,
+)
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, UNPACK_SLOT
+from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.coroutine import FINISHED, resume
 from tensim.sim.engine.memory import load_i64, store_64
@@ -22,32 +31,21 @@ from tensim.sim.engine.state import (
     STOP_ERROR,
     WAIT_NONE,
     WAIT_READ_BARRIER,
-    calendar_of,
     fifo_of,
     lines_of,
     log_of,
+    schedule,
     stalls_of,
     threads_of,
 )
 
 OPERATION_START = -1  # the coroutine has not been resumed yet
-FIRST_COMPUTE_SLOT = UNPACK_SLOT = 2
-MATH_SLOT = 3
-UNPACK_FIRST, UNPACK_LAST = int(Op.UNPACK_A), int(Op.UNPACK_REUSE)
-MATH_FIRST, MATH_LAST = int(Op.MATH_COPY), int(Op.SFPU_REDUCE)
-UNPACK_AB = int(Op.UNPACK_AB)
-ACQUIRE, RELEASE, PACK, TT_INSTRUCTION = (
-    int(Op.DST_ACQUIRE),
-    int(Op.DST_RELEASE),
-    int(Op.PACK),
-    int(Op.TT_INSTRUCTION),
-)
 OPERATION_END = -2  # the kernel has returned; the thread ends at its event
 
 
 @compiled()
 def fail(m, thread, code, a, b, c):
-    """Stop the lane with a fault of `thread` (the first one wins)."""
+    """Stop the engine with a fault of `thread` (the first one wins)."""
     if m.stop != STOP_ERROR:
         m.stop, m.error, m.error_thread = STOP_ERROR, code, thread
         m.error_a, m.error_b, m.error_c = a, b, c
@@ -61,22 +59,22 @@ def argument(t, i):
 
 @compiled(inline="always")
 def thread_key(t):
-    return cal.make_key(cal.CLASS_THREAD, t.core, t.slot, 0)
+    return event_heap.make_key(event_heap.CLASS_THREAD, t.core, t.slot, 0)
 
 
 @compiled()
 def schedule_thread(m, index, time):
-    """Put the thread's event into the calendar; an entry that is there already is early and will be put off (`due`)."""
+    """Put the thread's event into the event heap; an entry that is there already is early and will be put off (`due`)."""
     t = threads_of(m)[index]
     t.event_at = time
-    if t.in_calendar == 0:
-        t.in_calendar = 1
-        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, thread_key(t)), -1 - index)
+    if t.in_event_heap == 0:
+        t.in_event_heap = 1
+        schedule(m, time, thread_key(t), -1 - index)
 
 
 @compiled(inline="always")
 def due(t, now):
-    """Whether the calendar's entry of a thread is its event: not when `source_banks.run_ahead` has gone past it."""
+    """Whether the heap's entry of a thread is its event: not when `run_ahead` has gone past it."""
     return t.state != PARKED and t.event_at <= now
 
 
@@ -127,15 +125,15 @@ def issue_of(m, t):
     one a cycle (docs/hardware/riscv.md#stores).
     """
     op = t.operation
-    if op == PACK:
+    if op == Op.PACK:
         return m.issue_pack, 0, m.call_instructions * argument(t, 3)
-    if UNPACK_FIRST <= op <= UNPACK_LAST:
-        return m.issue_unpack_pair if op == UNPACK_AB else m.issue_unpack, 0, m.call_instructions
-    if MATH_FIRST <= op <= MATH_LAST:
+    if FIRST_UNPACK <= op <= LAST_UNPACK:
+        return m.issue_unpack_pair if op == Op.UNPACK_AB else m.issue_unpack, 0, m.call_instructions
+    if FIRST_MATH <= op <= LAST_MATH:
         return m.issue_math, 0, m.call_instructions
-    if ACQUIRE <= op <= RELEASE:
+    if FIRST_DST_CALL <= op <= LAST_DST_CALL:
         return m.issue_sync, 0, 1
-    if op == TT_INSTRUCTION and argument(t, 1) > 0:
+    if op == Op.TT_INSTRUCTION and argument(t, 1) > 0:
         return 1, argument(t, 1) - 1, 0
     return 0, 0, 0
 

@@ -1,4 +1,4 @@
-"""One DRAM channel of the compiled lane, at the granularity of requests: endpoint, rows, data bus, refresh.
+"""One DRAM channel of the compiled engine, at the granularity of requests: endpoint, rows, data bus, refresh.
 
 It follows from the command-level model (`tensim.sim.dram.controller`), whose parameters it takes, by five simplifications:
 - rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests of a

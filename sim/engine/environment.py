@@ -1,7 +1,7 @@
-"""SimPy environment that runs compiled lanes (chips) beside Python events.
+"""SimPy environment that runs chips, which the compiled engine simulates, beside Python events.
 
-Time is an integer count of femtoseconds.  Cycle c of a lane with a clock of f MHz lies at ceil(c * 10^9 / f)
-fs.  At equal times the lanes go first, so that a Python event at t sees everything the devices did up to t.
+Time is an integer count of femtoseconds.  Cycle c of a chip clocked at f MHz lies at ceil(c * 10^9 / f) fs.
+At equal times the chips go first, so that a Python event at t sees everything the devices did up to t.
 """
 
 import time
@@ -14,12 +14,12 @@ from tensim.sim.errors import DeadlockError, TensimError
 
 FS_PER_NS = 10**6
 FS_PER_CYCLE_MHZ = 10**9  # femtoseconds of a cycle at 1 MHz
-FUEL = 200_000  # lane events between two looks at Ctrl-C and the progress hook
+FUEL = 200_000  # events of a chip between two looks at Ctrl-C and the progress hook
 NO_LIMIT = 1 << 60  # cycles
 PROGRESS_SECONDS = 0.1
 
 
-class Lane:
+class ChipClock:
     """A chip in the environment: conversion between its cycles and femtoseconds, and who waits for its
     launches.
 
@@ -44,63 +44,63 @@ class Lane:
         return (fs - self.origin) * self.clock_mhz // FS_PER_CYCLE_MHZ
 
     def next_time(self):
-        """Time of the earliest event of the lane, or Infinity."""
+        """Time of the chip's earliest event, or Infinity."""
         cycle = self.chip.next_time()
         return Infinity if cycle is None else self.time_of(cycle)
 
 
 class Environment(simpy.Environment):
-    """`simpy.Environment` with integer femtoseconds and lanes.  Every documented SimPy feature works
+    """`simpy.Environment` with integer femtoseconds and chips.  Every documented SimPy feature works
     unchanged.
     """
 
     def __init__(self, initial_time=0):
         super().__init__(initial_time)
-        self._lanes, self._hooks, self._last_report = {}, [], 0.0
+        self._clocks, self._hooks, self._last_report = {}, [], 0.0
         self._next_event = super().peek  # time of the next Python event
-        self.failed_chip = None  # the chip whose lane raised last
+        self.failed_chip = None  # the chip that raised last
 
-    # --- lanes
+    # --- chips
 
-    def add_lane(self, chip, lookahead=0):
-        """Run `chip` in this environment from now on (its cycle 0 is now); returns its `Lane`.
+    def add_chip(self, chip, lookahead=0):
+        """Run `chip` in this environment from now on (its cycle 0 is now); returns its `ChipClock`.
 
-        `lookahead`: femtoseconds after the end of a launch on another lane during which nothing can reach
+        `lookahead`: femtoseconds after the end of a launch on another chip during which nothing can reach
         this one.
         """
-        lane = Lane(chip, self.now, lookahead)
-        self._lanes[id(chip)] = lane
-        return lane
+        clock = ChipClock(chip, self.now, lookahead)
+        self._clocks[id(chip)] = clock
+        return clock
 
-    def remove_lane(self, chip):
+    def remove_chip(self, chip):
         """Forget a chip; its waiting events never happen."""
-        self._lanes.pop(id(chip), None)
+        self._clocks.pop(id(chip), None)
 
-    def launch(self, lane, launch):
-        """Start a program on a lane now; returns an event that succeeds, with the cycle, at the program's
+    def launch(self, clock, launch):
+        """Start a program on a chip now; returns an event that succeeds, with the cycle, at the program's
         end.
         """
         done = self.event()
-        cycle = max(lane.cycle_from(self.now), lane.chip.now)
-        lane.waiting[lane.chip.launch(launch, cycle)] = done
+        cycle = max(clock.cycle_from(self.now), clock.chip.cycle)
+        clock.waiting[clock.chip.launch(launch, cycle)] = done
         return done
 
     def on_progress(self, hook):
-        """Call `hook(now_fs, chips)` at most every 100 ms of wall clock while lanes run."""
+        """Call `hook(now_fs, chips)` at most every 100 ms of wall clock while chips run."""
         self._hooks.append(hook)
 
     # --- stepping
 
     def peek(self):
-        """Time of the next Python or lane event, Infinity if there is none."""
-        return min([self._next_event(), *(lane.next_time() for lane in self._lanes.values())])
+        """Time of the next event of Python or of a chip, Infinity if there is none."""
+        return min([self._next_event(), *(clock.next_time() for clock in self._clocks.values())])
 
     def step(self):
-        """Run the lanes up to the next Python event, then that event.  Raises what a lane or a process
+        """Run the chips up to the next Python event, then that event.  Raises what a chip or a process
         raises.
         """
         next_event = self._next_event()
-        while self._run_lane(next_event):
+        while self._run_chip(next_event):
             next_event = self._next_event()
         if next_event == Infinity:
             self._raise_deadlocks()
@@ -114,61 +114,61 @@ class Environment(simpy.Environment):
         while True:
             if self._next_event() <= fs:
                 self.step()
-            elif not self._run_lane(fs):
+            elif not self._run_chip(fs):
                 break
         self._now = max(self._now, fs)
 
     def run_until(self, event):
-        """Step until `event` has been processed; DeadlockError from a lane when nothing is left to do."""
+        """Step until `event` has been processed; DeadlockError from a chip when nothing is left to do."""
         while event.callbacks is not None:
             self.step()
         return event.value
 
-    def _run_lane(self, limit):
-        """Let the lane with the earliest event run to `limit`; False when no lane has an event by then."""
+    def _run_chip(self, limit):
+        """Let the chip with the earliest event run to `limit`; False when no chip has an event by then."""
         first = second = Infinity
-        for one in self._lanes.values():
-            time = one.next_time()
+        for candidate in self._clocks.values():
+            time = candidate.next_time()
             if time < first:
-                first, second, lane = time, first, one
+                first, second, clock = time, first, candidate
             elif time < second:
                 second = time
         if first > limit or first == Infinity:
             return False
         if second != Infinity:
-            limit = min(limit, second + lane.lookahead)
-        self._advance(lane, NO_LIMIT if limit == Infinity else lane.cycle_until(limit))
+            limit = min(limit, second + clock.lookahead)
+        self._advance(clock, NO_LIMIT if limit == Infinity else clock.cycle_until(limit))
         return True
 
-    def _advance(self, lane, limit, last=False):
-        """Advance a lane.  Waiting threads are a deadlock only when nothing else (`last`) can wake them."""
+    def _advance(self, clock, limit, last=False):
+        """Advance a chip.  Waiting threads are a deadlock only when nothing else (`last`) can wake them."""
         try:
-            ended = lane.chip.advance(limit, FUEL)
+            ended = clock.chip.advance(limit, FUEL)
         except DeadlockError:
             if not last:
                 return
-            self.failed_chip = lane.chip
+            self.failed_chip = clock.chip
             raise
         except TensimError:
-            self.failed_chip = lane.chip
+            self.failed_chip = clock.chip
             raise
         for launch_id, cycle in ended:
-            event = lane.waiting.pop(launch_id, None)
+            event = clock.waiting.pop(launch_id, None)
             if event is not None:
                 event._ok, event._value = True, cycle
-                self.schedule(event, NORMAL, max(lane.time_of(cycle) - self.now, 0))
+                self.schedule(event, NORMAL, max(clock.time_of(cycle) - self.now, 0))
         self._report()
 
     def _raise_deadlocks(self):
-        """Nothing is left to happen: a lane with a program that has not ended says why."""
-        for lane in list(self._lanes.values()):
-            if lane.waiting:
-                self._advance(lane, NO_LIMIT, last=True)
+        """Nothing is left to happen: a chip with a program that has not ended says why."""
+        for clock in list(self._clocks.values()):
+            if clock.waiting:
+                self._advance(clock, NO_LIMIT, last=True)
 
     def _report(self):
-        clock = time.perf_counter()
-        if self._hooks and clock - self._last_report >= PROGRESS_SECONDS:
-            self._last_report = clock
-            chips = [lane.chip for lane in self._lanes.values()]
+        wall = time.perf_counter()
+        if self._hooks and wall - self._last_report >= PROGRESS_SECONDS:
+            self._last_report = wall
+            chips = [clock.chip for clock in self._clocks.values()]
             for hook in self._hooks:
                 hook(self.now, chips)

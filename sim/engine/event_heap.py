@@ -1,4 +1,4 @@
-"""The calendar queue of the compiled lane: a heap of (order, event) pairs in one int64 array, four children per pair.
+"""The event heap of the compiled engine: a heap of (order, event) pairs in one int64 array, four children per pair.
 
 `order` holds time and tie key in one integer, time << 20 | key, so that events of one cycle come in an order that does
 not depend on when they were scheduled: event class, core, thread, then the thread's transaction count.  Entries behind

@@ -1,4 +1,4 @@
-"""The first start ever: two processes compile a half of the lane each, and meet in numba's disk cache.
+"""The first start ever: two processes compile a half of the engine each, and meet in numba's disk cache.
 
 numba compiles in one thread.  `tensim.sim.engine.event_loop.compute_operation` with all it calls is half of the work and
 shares little with the rest.  A second process that fails costs only time: what it has not left in the cache is compiled
@@ -21,8 +21,8 @@ ARGUMENTS = (nb.from_dtype(MACHINE), nb.int64, nb.int64)  # machine, thread or t
 
 
 @functools.cache
-def compile_lane():
-    """Compile the lane unless the disk cache holds it or there is but one core; `run` itself follows when it is called."""
+def compile_engine():
+    """Compile the engine unless the disk cache holds it or there is but one core; `run` itself follows when it is called."""
     if any(DIRECTORY.glob("*/event_loop.run-*.nbi")) or os.cpu_count() == 1:
         return
     command = [sys.executable, "-c", f"import {__name__} as first_start; first_start.compile_compute_half()"]

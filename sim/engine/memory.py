@@ -1,4 +1,4 @@
-"""Raw memory for the compiled lane: loads, stores, copies and calls by host address; records that fill cache lines.
+"""Raw memory for the compiled engine: loads, stores, copies and calls by host address; records that fill cache lines.
 
 Addresses are int64; nothing here checks bounds, the callers do.
 """
@@ -56,30 +56,9 @@ def _scalar_store(bits):
     return store
 
 
-load_u8, load_u16, load_u32 = (_scalar_load(bits, False) for bits in (8, 16, 32))
-load_i8, load_i16, load_i32, load_i64 = (_scalar_load(bits, True) for bits in (8, 16, 32, 64))
-store_8, store_16, store_32, store_64 = (_scalar_store(bits) for bits in (8, 16, 32, 64))
-
-
-@intrinsic
-def load_f32(typingctx, address):
-    """The float32 at a host address."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load(builder.inttoptr(args[0], ir.FloatType().as_pointer()), align=1)
-
-    return types.float32(types.int64), codegen
-
-
-@intrinsic
-def store_f32(typingctx, address, value):
-    """Write a float32 to a host address."""
-
-    def codegen(context, builder, signature, args):
-        builder.store(args[1], builder.inttoptr(args[0], ir.FloatType().as_pointer()), align=1)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.float32), codegen
+load_u8, load_u32 = (_scalar_load(bits, False) for bits in (8, 32))
+load_i64 = _scalar_load(64, True)
+store_8, store_32, store_64 = (_scalar_store(bits) for bits in (8, 32, 64))
 
 
 @intrinsic

@@ -1,4 +1,4 @@
-"""The state of one chip as data: records that the compiled lane reads and writes.
+"""The state of one chip as data: records that the compiled engine reads and writes.
 
 `MACHINE` is one record of scalars: the clock, the free lists, every timing parameter, and the host addresses of the
 arrays.  Compiled functions take that record alone and look at an array through a view (`threads_of(m)[i]`), so their
@@ -10,14 +10,16 @@ from numba import carray
 
 from tensim.sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.event_heap import make_order, push
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import as_pointer
 from tensim.sim.engine.tables import table
 from tensim.sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE, VC_DTYPE
 
 # --- why a thread is not running (column of the stall table)
 WAIT_CB_FRONT = 0  # + circular-buffer index
-WAIT_CB_BACK = 32  # + circular-buffer index
-WAIT_READ_BARRIER = 64
+WAIT_CB_BACK = N_CIRCULAR_BUFFERS  # + circular-buffer index
+WAIT_READ_BARRIER = 2 * N_CIRCULAR_BUFFERS
 WAIT_WRITE_BARRIER = 65
 WAIT_FLUSH = 66
 WAIT_ATOMIC_BARRIER = 67
@@ -40,12 +42,12 @@ LOG_NOC = 2000  # + noc
 # --- thread states
 IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
 
-# --- why the lane returned
+# --- why the engine returned
 STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)
 
 # --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
 NOC_WORDS = 288
-READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT, READS_UNCOUNTED = 0, 1, 2, 3, 4, 5
+READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT = 0, 1, 2, 3, 4
 # writes whose tail has not left yet; the cycle from which the command buffer is free
 WRITES_UNSENT, POSTED_UNSENT, COMMAND_FREE = 6, 7, 8
 TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
@@ -58,7 +60,7 @@ OPEN_READS, MAX_OPEN_READS = (
 
 THREAD = np.dtype(
     [(name, np.int64) for name in (
-        "function frame context core slot launch state operation phase step count event_at in_calendar "
+        "function frame context core slot launch state operation phase step count event_at in_event_heap "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
         "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts "
         "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at"
@@ -77,10 +79,9 @@ CORE = np.dtype(
     align=True,
 )  # fmt: skip
 
-TILE = np.dtype(
-    [(name, np.int64) for name in "kind index open_writes".split()], align=True
-)  # kind: 0 other, 1 worker, 2 DRAM
-TILE_OTHER, TILE_WORKER, TILE_DRAM = 0, 1, 2
+# A tile of the chip, y * width + x.  `kind`: 0 for neither worker nor DRAM; `index`: of the worker core or the first DRAM bank
+CHIP_TILE = np.dtype([(name, np.int64) for name in "kind index open_writes".split()], align=True)
+TILE_WORKER, TILE_DRAM = 1, 2
 
 TRANSACTION = np.dtype(
     [(name, np.int64) for name in (
@@ -91,7 +92,6 @@ TRANSACTION = np.dtype(
 READ, WRITE, ATOMIC, INLINE = 0, 1, 2, 3
 
 LAUNCH = np.dtype([(name, np.int64) for name in "live started ended".split()], align=True)
-DATA_MOVEMENT_SLOTS = 2  # thread slots of a core that reach the NoC
 # What a thread did: cycles at work (`issue`: of them, the RISC-V core of a compute thread), between start and end, of its
 # longest program; operations; waits by reason.
 WORK = np.dtype(
@@ -105,17 +105,17 @@ NOC_CALL = np.dtype(
 )
 
 _ADDRESSES = (
-    "threads cores circular_buffers tiles links vcs ports channels banks transactions packets calendar stalls lines noc_words "
+    "threads cores circular_buffers tiles links vcs ports channels banks transactions packets event_heap stalls lines noc_words "
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
     "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self"
 ).split()
 _COUNTERS = (
-    "now calendar_size calendar_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
+    "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
     "n_done log_on n_log log_capacity staging_left staging_bytes n_spare chunk_bytes chunks_per_bank l1_size "
     "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
-    "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations semaphore_base "
+    "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity"
 ).split()
 
@@ -221,7 +221,7 @@ WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
 
 # --- views: the machine's arrays inside compiled code, as tables or, where loops over data want vectors, as numpy arrays
 machine_table = table(MACHINE)
-thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, TILE, TRANSACTION))
+thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, CHIP_TILE, TRANSACTION))
 launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
 link_table, vc_table, packet_table = map(table, (LINK_DTYPE, VC_DTYPE, PACKET_DTYPE))
 noc_params_table = table(NOC_PARAMS_DTYPE)
@@ -305,8 +305,14 @@ def noc_calls_of(m):
 
 
 @compiled(inline="always")
-def calendar_of(m):
-    return word_table(m.calendar_at)
+def event_heap_of(m):
+    return word_table(m.event_heap_at)
+
+
+@compiled(inline="always")
+def schedule(m, time, key, event):
+    """Put an event into the machine's heap."""
+    m.event_heap_size = push(event_heap_of(m), m.event_heap_size, make_order(time, key), event)
 
 
 @compiled(inline="always")

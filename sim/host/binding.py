@@ -3,15 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from tensim.sim.chip.launch import (
-    BRISC,
-    NCRISC,
-    CircularBufferLaunch,
-    ComputeSettings,
-    KernelLaunch,
-    Launch,
-    SemaphoreLaunch,
-)
+from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, KernelLaunch, Launch, SemaphoreLaunch
+from tensim.sim.cores.slots import BRISC, NCRISC
 from tensim.sim.host.commands import DataMovementParameters
 from tensim.sim.host.dispatch import ProgramCost
 from tensim.sim.host.frozen_program import build_target

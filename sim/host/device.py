@@ -1,4 +1,4 @@
-"""A device as the executor keeps it: chip, lane, allocators, sub-devices, command queues."""
+"""A device as the executor keeps it: chip and its clock, allocators, sub-devices, command queues."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class Device:
         self.session = next(_sessions)  # tells apart two openings of the same device
         self.costs, self.failed, self.faults, self.closed = Costs(arch), None, [], False
         self.l1_small_size = command.l1_small_size
-        self.lane = env.add_lane(chip, lookahead=self.costs["done"] + self.costs["go"])
+        self.clock = env.add_chip(chip, lookahead=self.costs["done"] + self.costs["go"])
         self.topology, self.place = system.topology, f"chip{self.id}"
         self.down, self.up = (self.topology.route(*ends) for ends in ((HOST, self.place), (self.place, HOST)))
         self._build_allocators(command)
@@ -129,7 +129,7 @@ class Device:
 
     def write_l1(self, worker, address, data):
         """Write into the L1 of a worker core now; wakes the kernels that poll a word of it."""
-        self.chip.write_l1(worker, address, data, self.lane.cycle_from(self.env.now))
+        self.chip.write_l1(worker, address, data, self.clock.cycle_from(self.env.now))
 
     def inject_fault(self, at_fs, what):
         """Let the command that the device carries out at `at_fs` fail."""
@@ -145,7 +145,7 @@ class Device:
 
     def close(self):
         """Forget the chip; its buffers are gone."""
-        self.env.remove_lane(self.chip)
+        self.env.remove_chip(self.chip)
         for buffer in list(self.buffers.values()):
             buffer.allocated = False
         self.chip.close()

@@ -233,7 +233,7 @@ class CommandQueue(Queue):
                 yield turn
                 yield self.env.timeout(device.costs.start(bound.cost))
                 item.begin(self.env.now)
-                yield self.env.launch(device.lane, bound.launch)
+                yield self.env.launch(device.clock, bound.launch)
                 yield self.env.timeout(device.costs["done"])
             item.end(self.env.now)
             self.check_fault(item)

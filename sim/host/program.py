@@ -5,6 +5,7 @@ device.
 from dataclasses import dataclass, field
 
 from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import ProgramError, UsageError
 from tensim.sim.host.allocator import round_up
 from tensim.sim.host.buffers import L1, L1_SMALL, expand
@@ -17,9 +18,6 @@ from tensim.sim.host.frozen_program import (
     build_target,
 )
 
-N_CIRCULAR_BUFFERS = 32  # per core (docs/hardware/host_api.md#circular-buffers)
-N_SEMAPHORES = 16  # per core (docs/hardware/host_api.md#semaphores)
-MAX_ARGS = 341  # unique + common runtime arguments per core and kernel (docs/hardware/host_api.md#runtime-arguments)
 FIDELITIES = (0, 2, 3, 4)  # LoFi, HiFi2, HiFi3, HiFi4
 DATA_FORMATS = frozenset(int(code) for code in DataFormat if code != DataFormat.Invalid)
 DEDICATED_NOC = 0
@@ -209,9 +207,9 @@ class Program:
 
     @staticmethod
     def _check_count(kernel, unique, common):
-        if unique + common > MAX_ARGS:
+        if unique + common > MAX_RUNTIME_ARGS:
             raise UsageError(
-                f"kernel {kernel.name}: {unique} unique and {common} common runtime arguments; the limit is {MAX_ARGS}"
+                f"kernel {kernel.name}: {unique} unique and {common} common runtime arguments; the limit is {MAX_RUNTIME_ARGS}"
             )
 
     def args_of(self, handle, core):

@@ -10,7 +10,7 @@ of its class's VCs behind the wrap-around link (dateline) and back when it turns
 
 A node is a router with its NIU; the two NoCs of a chip are one network of two parts without a link between them.  The NIU
 has a queue per class, of which class 0 also carries multicasts (`tensim.sim.noc.flit_multicast`).  As in the packet model, requests
-stand in their target's NIU until they are answered, and a write waits in the network for room in its DRAM channel's queue.
+are buffered in their target's NIU until its response leaves, and a write waits in the network for room in its DRAM channel's queue.
 """
 
 from tensim.sim.engine.compiled import compiled
@@ -27,8 +27,8 @@ from tensim.sim.noc.flit_network import (
     NONE,
     RESPONSES,
     channels_of,
+    dram_queue_takes,
     events_of,
-    gate_open,
     hand_on,
     has_room,
     leave_buffer,
@@ -51,7 +51,7 @@ def inject(net, packet, source, target, flits, group, ready, emission, static_vc
     p = packets_of(net)[packet]
     p.source, p.target, p.flits, p.group = source, target, flits, group
     p.ready, p.emission, p.static_vc = ready, emission, static_vc
-    p.tree, p.receivers, p.answered, p.answers, p.gate = NONE, 1, 0, 0, NONE
+    p.tree, p.receivers, p.awaits_response, p.is_response, p.dram_queue = NONE, 1, 0, 0, NONE
     enqueue(net, packet)
 
 
@@ -79,7 +79,7 @@ def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
     p = packets_of(net)[packet]
     p.source, p.target, p.flits, p.group, p.ready, p.emission = source, NONE, flits, 0, ready, emission
     p.linked, p.keep, p.stage, p.receivers, p.delay = linked, keep, NEW, 0, 0
-    p.answered, p.answers, p.gate = 0, 0, NONE
+    p.awaits_response, p.is_response, p.dram_queue = 0, 0, NONE
     p.tree = last_tree(net, source) if linked else new_tree(net, source)
 
 
@@ -265,7 +265,7 @@ def can_leave(net, node, out, c):
     room = links_of(net)[node * (net.ports + 1) + net.ports].requests
     if c.sent == 0 and p.group != RESPONSES and n.requests >= room:
         return False
-    return gate_open(net, packet, c.sent) and take_port(net, node, c.sent == 0)
+    return dram_queue_takes(net, packet, c.sent) and take_port(net, node, c.sent == 0)
 
 
 @compiled()
@@ -287,7 +287,7 @@ def cross(net, node, channel, out):
         hand_on(net, output, packet, net.hop)
         net.moved += 1
     elif last:
-        n.requests += p.answered
+        n.requests += p.awaits_response
         report(net, ARRIVED, packet, node, net.now + net.eject)
         net.in_flight -= 1
     if last:
@@ -333,7 +333,7 @@ def send_flit(net, packet, node, channel):
     p, link = packets_of(net)[packet], links_of(net)[node * (net.ports + 1)]
     if p.sent == 0:
         p.begun, p.arrived = net.now, net.now + net.inject
-        nodes_of(net)[node].requests -= p.answers
+        nodes_of(net)[node].requests -= p.is_response
         link.stall += net.now - p.ready
         report(net, BEGUN, packet, node, net.now)
     p.sent += 1

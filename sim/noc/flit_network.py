@@ -30,19 +30,20 @@ NETWORK = np.dtype(
     [(name, np.int64) for name in (
         "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer shared credit "
         "hop inject eject "
-        "port_ticks gate_queue span wire_room words tree_words now stepped in_flight moved n_events "
+        "port_ticks dram_queue_room span wire_room words tree_words now stepped in_flight moved n_events "
         "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
 )  # fmt: skip
 # `ready`: cycle from which it may leave, `begun`: at which its head left; `emission`: cycles its source needs for it;
 # `arrived`: its head in the present router; `tree`: of a multicast, with the cycles (`delay`) that reserving it takes;
-# `answered`: 1 for a read request from another tile, `answers`: 1 for the data it asked for; `gate`: the DRAM channel it is
-# written to, as an index of `ports`, or NONE; `gate_ticks`: time it takes of that channel, until `drained`
+# `awaits_response`: 1 for a read request from another tile, `is_response`: 1 for the data it asked for; `dram_queue`: write
+# queue of the DRAM channel it goes to, as an index of `ports`, or NONE; `dram_queue_ticks`: time it takes of that channel, until
+# `drained`
 PACKET = np.dtype(
     [(name, np.int64) for name in (
         "source target flits group ready emission begun arrived sent dateline static_vc next tree receivers delay linked keep "
-        "stage answered answers gate gate_ticks drained"
+        "stage awaits_response is_response dram_queue dram_queue_ticks drained"
     ).split()]
 )  # fmt: skip
 # Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,
@@ -57,7 +58,7 @@ CHANNEL = np.dtype(
 # `need`: bit set of input VCs whose front packet has no output VC yet; `request`: by output port, those with a flit for it;
 # `multicasts`: input ports with a multicast flit; `draining`: receivers that the NIU's last multicast has not reached;
 # `path`: the tree that the NIU reserved last; `attempts` for the one at the front of its queue, `draws` of random numbers;
-# `requests`: read requests that stand in the NIU
+# `requests`: read requests that the NIU buffers
 NODE = np.dtype(
     [
         (name, np.int64)
@@ -293,17 +294,17 @@ def take_port(net, node, first):
 
 
 @compiled()
-def gate_open(net, packet, sent):
+def dram_queue_takes(net, packet, sent):
     """Whether the write queue of the DRAM channel takes the next flit of a write, of which `sent` are in it.
 
-    Channels serve packets in the order of their heads, each at its rate; `gate_queue` ticks of data fit into the queue.
+    Channels serve packets in the order of their heads, each at its rate; `dram_queue_room` ticks of data fit into the queue.
     """
     p = packets_of(net)[packet]
-    if p.gate == NONE:
+    if p.dram_queue == NONE:
         return True
     if sent == 0:
-        gates = words_at(net.ports_at)
-        p.drained = gates[p.gate] = max(gates[p.gate], net.now * PORT_TICKS) + p.gate_ticks
+        queues = words_at(net.ports_at)
+        p.drained = queues[p.dram_queue] = max(queues[p.dram_queue], net.now * PORT_TICKS) + p.dram_queue_ticks
         return True
-    left = (p.flits - 1 - sent) * p.gate_ticks // (p.flits - 1)
-    return (p.drained - left - net.gate_queue) // PORT_TICKS <= net.now + 1
+    left = (p.flits - 1 - sent) * p.dram_queue_ticks // (p.flits - 1)
+    return (p.drained - left - net.dram_queue_room) // PORT_TICKS <= net.now + 1

@@ -9,8 +9,8 @@ of it) names, responses and dynamic requests take whichever is free behind their
 class at a time; an ejection link lends both to every response, and its VCs share it flit by flit.  What a tile sends to
 itself goes by its own router alone, like everything else: into it and out of it in turn with the others of its class.
 
-A waiting packet stands in the input buffers of the routers behind it, `buffer` flits in each, and so holds the VCs of
-(flits - 1) // buffer links behind its head.  The rest of it stands in one more buffer; the VC before that one is free for
+A waiting packet is buffered at the inputs of the routers behind it, `buffer` flits in each, and so holds the VCs of
+(flits - 1) // buffer links behind its head.  Its remaining flits are in one more buffer; the VC before that one is free for
 the next packet only while the buffer has room for another like it.  Claimed link by claimed link the cycle in which the
 tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link
 before, and only when the flit that is a buffer ahead has left and its credit is back.  The links behind a waiting packet
@@ -20,12 +20,12 @@ therefore never waits for a long one of another class, which it delays by one cy
 All VCs of a port share most of its buffer (ISA DRAMTile): `shared_buffer` flits beside one for each.  A packet that finds
 other VCs full gets what is left, and sends no more flits than that per round trip of a credit.  A VC is full when its packet
 waits, or goes on slowly for this reason further ahead; else it has the flits that its rate needs.  This is what slows reads of
-many cores down by multiples: requests that stand take the places of the answers.  What a packet finds holds until its tail has
+many cores down by multiples: buffered requests take the places of responses.  What a packet finds holds until its tail has
 passed.
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
-together; what a tile sends to itself passes it twice, flit by flit.  A read request stands in its target's NIU until the
-answer starts to leave, and an NIU that is full of them holds its ejection link.  Data for a DRAM channel come out of the
+together; what a tile sends to itself passes it twice, flit by flit.  A read request is buffered in its target's NIU until
+the response starts to leave, and an NIU that is full of them holds its ejection link.  Data for a DRAM channel come out of the
 network no faster than its write queue takes them.  A write on a dynamic VC that is under way together with the one of another
 sender before it arrives mixed with its data flit by flit (ISA DRAMTile); else such a packet goes the way of others.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
@@ -64,39 +64,39 @@ LINK_DTYPE = in_cache_lines(
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
-# writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that can stand in the NIU behind it;
+# writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that the NIU behind it can buffer;
 # in_use: bit set of VCs that hold anything, and of some that no longer do
 VC_DTYPE = np.dtype(
     [(name, np.int64) for name in "free full".split()]
     + [(name, np.int32) for name in "waiting holder".split()]
-    + [(name, np.int16) for name in "standing hop room use".split()],
+    + [(name, np.int16) for name in "buffered hop room use".split()],
 )
 # Of a VC, N_VCS of each link, a pair in a line.  free: the cycle from which it is, or HELD; waiting: queue of those that
-# wait for it or the other one of its pair, its first packet (of the pair's first VC) or last one (of its second); standing:
+# wait for it or the other one of its pair, its first packet (of the pair's first VC) or last one (of its second); buffered:
 # flits in the buffer behind the link; full: 0, or the cycle from which it would be free if that buffer had room; holder: the
 # last packet that took it, at hop `hop` of its route, with `room` for flits, of which its rate needs `use`
 PACKET_DTYPE = in_cache_lines(
     [(name, np.int64) for name in "time arrive".split()]
-    + [(name, np.int32) for name in "link vc tile flits next gate".split()]
-    + [(name, np.int16) for name in "hop held rest x_hops y_hops slow_hop".split()]
+    + [(name, np.int32) for name in "link vc tile flits next dram_queue".split()]
+    + [(name, np.int16) for name in "hop held remaining x_hops y_hops slow_hop".split()]
     + [
         (name, np.int8)
-        for name in "noc response dateline dynamic static_vc waits answered local mixed delivered".split()
+        for name in "noc response dateline dynamic static_vc waits awaits_response local mixed delivered".split()
     ]
-    + [(name, np.int64) for name in "begun left gate_ticks fragments_ticks".split()]
-    + [(name, np.int32) for name in "emission stands next_granted next_gone".split()]
+    + [(name, np.int64) for name in "begun left dram_queue_ticks fragments_ticks".split()]
+    + [(name, np.int32) for name in "emission buffered_behind next_granted next_tail_sent".split()]
     + [("route", np.int32, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)]
 )
-# held: links whose VCs it holds behind its head while it waits; rest: flits of it in the buffer before these; answered: 1 for
-# a read request; vc: the index of the last VC that it took or waits for; stands: 1 + that of the ejection that its request
-# stands behind, or 0; gate: the DRAM channel it is written to, as an index of the ports, or -1; gate_ticks: time it takes of
-# that channel, fragments_ticks: if its flits come mixed with those of others; dynamic: 1 for a request whose VC routers may
-# change; static_vc: of a request, 0 to 3; mixed: 1 when its flits came so; waits: 1 while its head waits for a VC; slow_hop:
-# the last hop whose buffer had less room than its rate needs, or -1
+# held: links whose VCs it holds behind its head while it waits; remaining: flits of it in the buffer before these;
+# awaits_response: 1 for a read request; vc: the index of the last VC that it took or waits for; buffered_behind: 1 + that of
+# the ejection behind which its request is buffered, or 0; dram_queue: write queue of the DRAM channel it goes to, as an index
+# of the ports, or -1; dram_queue_ticks: time it takes of that channel, fragments_ticks: if its flits come mixed with those of
+# others; dynamic: 1 for a request whose VC routers may change; static_vc: of a request, 0 to 3; mixed: 1 when its flits came
+# so; waits: 1 while its head waits for a VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra stamp granted gone gate_queue shared_buffer round_trip"
+        "reserve even_extra odd_extra stamp granted tail_sent dram_queue_room shared_buffer round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
     align=True,
@@ -162,8 +162,10 @@ def build_noc_params(arch):
     p["port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["l1.noc_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]
     burst_bytes = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
-    p["gate_queue"] = round(arch["dram.write_queue"] * burst_bytes * PORT_TICKS / arch["dram.bank_bytes_per_cycle"])
-    p["granted"] = p["gone"] = -1
+    p["dram_queue_room"] = round(
+        arch["dram.write_queue"] * burst_bytes * PORT_TICKS / arch["dram.bank_bytes_per_cycle"]
+    )
+    p["granted"] = p["tail_sent"] = -1
     return params
 
 
@@ -196,8 +198,8 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
     pk.x_hops, pk.y_hops = offsets(p.width, p.height, noc, source, target)
     pk.link = link_index(p.tiles, noc, source, INJECT)
     pk.held = (flits - 1) // p.buffer
-    pk.rest = flits - pk.held * p.buffer
-    pk.answered, pk.gate, pk.mixed = 0, -1, 0
+    pk.remaining = flits - pk.held * p.buffer
+    pk.awaits_response, pk.dram_queue, pk.mixed = 0, -1, 0
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
     pk.hop = pk.dateline = pk.delivered = pk.waits = 0
@@ -210,11 +212,11 @@ def head_event(links, vcs, ports, p, packets, index, now):
 
     Returns the cycle of the packet's next event: the head at the link after that or, when `delivered` is set, the tail in
     the target's NIU; WAITING when the VC is held.  What it sets free may let others go on: `p.granted` starts the list
-    (by `next_granted`) of the packets that have got their link, next event at `time`, `p.gone` the list (by `next_gone`)
-    of those whose tail leaves the source, at `left`.  `begun` is the cycle at which the head left the source.
+    (by `next_granted`) of the packets that have got their link, next event at `time`, `p.tail_sent` the list (by
+    `next_tail_sent`) of those whose tail leaves the source, at `left`.  `begun` is the cycle at which the head left the source.
     """
     pk = packets[index]
-    p.granted = p.gone = -1
+    p.granted = p.tail_sent = -1
     pk.arrive = now
     if pk.response == REQUEST:
         pair = 4 * (pk.static_vc >> 1) + 2 * pk.dateline
@@ -230,7 +232,7 @@ def head_event(links, vcs, ports, p, packets, index, now):
         pk.vc = queue + (pk.static_vc & 1)
     if vcs[pk.vc].free == HELD:
         pk.waits = 1
-        stand(links, p, pk)
+        wait_in_buffers(links, p, pk)
         pk.next = -1
         if vcs[queue].waiting < 0:
             vcs[queue].waiting = index
@@ -273,9 +275,9 @@ def claim(links, vcs, ports, p, packets, index, now, others):
             done = max(start + flits, min(done, start + flits + flits_between(link, vcs, packets, pk, start)))
     if hop == 0:
         pk.begun = start
-        if pk.stands > 0:
-            stands, pk.stands = pk.stands - 1, 0
-            others = leave_buffer(vcs, packets, stands, 1, links[link_of(stands)].requests, now, others)
+        if pk.buffered_behind > 0:
+            ejection, pk.buffered_behind = pk.buffered_behind - 1, 0
+            others = leave_buffer(vcs, packets, ejection, 1, links[link_of(ejection)].requests, now, others)
         done = max(done, start + pk.emission)
     else:
         if start > arrive:
@@ -289,14 +291,14 @@ def claim(links, vcs, ports, p, packets, index, now, others):
         port = max(ports[link.port], start * PORT_TICKS) + passes * (flits - 1) * p.port_ticks
         ports[link.port] = port
         done = max(done, port >> PORT_BITS)
-    if ejects and pk.gate >= 0:
+    if ejects and pk.dram_queue >= 0:
         writer = 1 + link_of(pk.route[0])
         if pk.dynamic != 0 and link.writer != writer and pk.begun < max(before, vcs[at ^ 1].free):
-            pk.mixed, pk.gate_ticks = 1, max(pk.gate_ticks, pk.fragments_ticks)
+            pk.mixed, pk.dram_queue_ticks = 1, max(pk.dram_queue_ticks, pk.fragments_ticks)
         link.writer = writer
-        drained = max(ports[pk.gate], start * PORT_TICKS) + pk.gate_ticks
-        ports[pk.gate] = drained
-        done = max(done, (drained - p.gate_queue) >> PORT_BITS)
+        drained = max(ports[pk.dram_queue], start * PORT_TICKS) + pk.dram_queue_ticks
+        ports[pk.dram_queue] = drained
+        done = max(done, (drained - p.dram_queue_room) >> PORT_BITS)
     pk.route[hop] = at
     pk.done[hop] = done
     pk.hop = hop + 1
@@ -323,14 +325,14 @@ def flits_between(link, vcs, packets, pk, start):
     while left:
         vc = vcs[here + lowest_bit(left)]
         left &= left - 1
-        if vc.free > start and vc.full == 0:  # not one whose packets stand in the NIU
+        if vc.free > start and vc.full == 0:  # not one whose packets the NIU buffers
             total += max(0, min(packets[vc.holder].done[vc.hop] - start, pk.flits))
     return total
 
 
 @compiled()
-def stand(links, p, pk):
-    """A packet waits for its next link: the flits that will stand leave the links behind its head to others."""
+def wait_in_buffers(links, p, pk):
+    """A packet waits for its next link: the flits that will be buffered leave the links behind its head to others."""
     for i in range(max(0, pk.hop - pk.held), pk.hop):
         stalled = stalled_flits(p, pk, i)
         if stalled > 0:
@@ -340,7 +342,7 @@ def stand(links, p, pk):
 
 @compiled()
 def go_on(links, p, pk, start):
-    """A packet that has waited goes on at cycle `start`: the flits that stood take the links behind its head now."""
+    """A packet that has waited goes on at cycle `start`: the buffered flits take the links behind its head now."""
     for i in range(max(0, pk.hop - pk.held), pk.hop):
         link, stalled = links[link_of(pk.route[i])], stalled_flits(p, pk, i)
         if pk.waits == 0:  # it knew for how long, and some of the buffers behind it did not fill up
@@ -392,8 +394,8 @@ def room_behind(link, vcs, p, packets, pk, at, start, now):
         left &= left - 1
         vc = vcs[here + number]
         if vc.free <= start:
-            shared -= max(vc.standing - 1, 0)
-            if vc.standing == 0 and vc.free <= now:
+            shared -= max(vc.buffered - 1, 0)
+            if vc.buffered == 0 and vc.free <= now:
                 link.in_use &= ~(1 << number)
         elif pk.dynamic != 0 and pk.response == REQUEST and number < REQUEST_VCS:
             shared -= p.buffer
@@ -436,9 +438,9 @@ def release(links, vcs, p, packets, index, hop, done, first, last, now, others):
     Returns the stack of packets that can claim now (see `claim`).
     """
     pk = packets[index]
-    held, rest = pk.held, pk.rest
+    held, remaining = pk.held, pk.remaining
     if hop > held:
-        others = leave_buffer(vcs, packets, pk.route[hop - held - 1], rest, p.buffer, now, others)
+        others = leave_buffer(vcs, packets, pk.route[hop - held - 1], remaining, p.buffer, now, others)
     if last < 0:
         return others
     leaves, delivered = done, pk.delivered
@@ -450,12 +452,12 @@ def release(links, vcs, p, packets, index, hop, done, first, last, now, others):
         free = max(leaves, now)
         if i == 0:
             pk.left = free
-            pk.next_gone = p.gone
-            p.gone = index
+            pk.next_tail_sent = p.tail_sent
+            p.tail_sent = index
         if delivered == 0:
-            others = enter_buffer(vcs, packets, pk.route[i], rest, p.buffer, free, others)
-        elif i == hop and pk.answered != 0:
-            pk.stands = pk.route[i] + 1
+            others = enter_buffer(vcs, packets, pk.route[i], remaining, p.buffer, free, others)
+        elif i == hop and pk.awaits_response != 0:
+            pk.buffered_behind = pk.route[i] + 1
             others = enter_buffer(vcs, packets, pk.route[i], 1, links[link_of(pk.route[i])].requests, free, others)
         else:
             others = set_free(vcs, packets, pk.route[i], free, others)
@@ -496,10 +498,10 @@ def take_waiting(vcs, packets, at):
 
 @compiled(forceinline=True)
 def enter_buffer(vcs, packets, at, flits, room, free, others):
-    """Flits stand in the buffer behind a VC, which is free from `free` on if another packet like this finds room there."""
+    """Flits enter the buffer behind a VC, which is free from `free` on if another packet like this finds room there."""
     vc = vcs[at]
-    vc.standing += flits
-    if vc.standing + flits > room:
+    vc.buffered += flits
+    if vc.buffered + flits > room:
         vc.full = free
         return others
     return set_free(vcs, packets, at, free, others)
@@ -509,8 +511,8 @@ def enter_buffer(vcs, packets, at, flits, room, free, others):
 def leave_buffer(vcs, packets, at, flits, room, now, others):
     """Flits go on from the buffer behind a VC; it is set free if it was held for want of room."""
     vc = vcs[at]
-    vc.standing -= flits
-    if vc.full == 0 or vc.standing + flits > room:
+    vc.buffered -= flits
+    if vc.full == 0 or vc.buffered + flits > room:
         return others
     free, vc.full = max(vc.full, now), 0
     return set_free(vcs, packets, at, free, others)

@@ -238,7 +238,7 @@ def test_ctrl_c_interrupts_a_loop_that_calls_nothing(interrupt_the_engine, monke
         if len(returns) == 3:
             interrupt_the_engine()
         ended = advance(limit, fuel)
-        returns.append(device.chip.now)
+        returns.append(device.chip.cycle)
         return ended
 
     monkeypatch.setattr(device.chip, "advance", advance_and_note)

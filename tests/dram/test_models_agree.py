@@ -1,4 +1,4 @@
-"""The lane's channel against the command-level controller: achieved rate on streams and random traffic."""
+"""The engine's channel against the command-level controller: achieved rate on streams and random traffic."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ from tensim.sim.dram.timing import build_timing, clock_ns
 TOTAL = 4 << 20  # bytes
 
 
-def lane_rate(arch, addresses, size, kinds):
-    """GB/s of the lane's channel with as many requests in flight as the controller's queue holds, at least two."""
+def engine_rate(arch, addresses, size, kinds):
+    """GB/s of the engine's channel with as many requests in flight as the controller's queue holds, at least two."""
     channels, banks, p = build_channels(arch), build_banks(arch), build_dram_params(arch)[0]
     depth = max(2, int(arch["dram.read_queue"] * p["burst_bytes"] // size))
     done = []
@@ -53,7 +53,7 @@ def controller_rate(arch, addresses, size, kinds):
         ("random", 8192, 0, 0.05),
         ("random", 2048, 0, 0.15),
         ("random", 512, 0, 0.3),
-        ("random", 64, 0, 0.6),  # the lane opens pairs of banks and reorders little: pessimistic
+        ("random", 64, 0, 0.6),  # the engine opens pairs of banks and reorders little: pessimistic
     ],
 )
 def test_rates_agree(name, pattern, size, write_share, tolerance):
@@ -62,8 +62,8 @@ def test_rates_agree(name, pattern, size, write_share, tolerance):
     n, rng = TOTAL // max(size, 512), np.random.default_rng(0)
     addresses = np.arange(n) * size if pattern == "stream" else rng.integers(0, 1 << 16, n) * 8192
     kinds = (rng.random(n) < write_share).astype(int)
-    lane, controller = (rate(arch, addresses, size, kinds) for rate in (lane_rate, controller_rate))
+    engine, controller = (rate(arch, addresses, size, kinds) for rate in (engine_rate, controller_rate))
     print(
-        f"\n{name} {pattern} {size} w{write_share}: lane {lane:.2f} controller {controller:.2f}  {lane / controller - 1:+.1%}"
+        f"\n{name} {pattern} {size} w{write_share}: engine {engine:.2f} controller {controller:.2f}  {engine / controller - 1:+.1%}"
     )
-    assert lane == pytest.approx(controller, rel=tolerance)
+    assert engine == pytest.approx(controller, rel=tolerance)

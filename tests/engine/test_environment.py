@@ -1,4 +1,4 @@
-"""The environment: SimPy's features unchanged, and lanes beside them in exact order."""
+"""The environment: SimPy's features unchanged, and chips beside them in exact order."""
 
 from types import SimpleNamespace
 
@@ -12,14 +12,14 @@ from tensim.sim.errors import DeadlockError, ProgramError
 
 
 class Clockwork:
-    """A lane whose launches end after given cycles; `events`: cycles at which it has something to do."""
+    """A chip whose launches end after given cycles; `events`: cycles at which it has something to do."""
 
     def __init__(self, clock_mhz=1000, events=()):
-        self.arch, self.now, self.events = SimpleNamespace(clock_mhz=clock_mhz), 0, sorted(events)
+        self.arch, self.cycle, self.events = SimpleNamespace(clock_mhz=clock_mhz), 0, sorted(events)
         self.ends, self.visited, self.limits = {}, [], []
 
     def launch(self, cycles, cycle):
-        assert cycle >= self.now
+        assert cycle >= self.cycle
         number = len(self.ends)
         self.ends[number] = None if cycles is None else cycle + cycles
         if cycles is not None:
@@ -34,9 +34,9 @@ class Clockwork:
         if not self.events and None in self.ends.values():
             raise DeadlockError("hangs")
         while self.events and self.events[0] <= limit:
-            self.now = self.events.pop(0)
-            self.visited.append(self.now)
-            done = [(number, end) for number, end in self.ends.items() if end == self.now]
+            self.cycle = self.events.pop(0)
+            self.visited.append(self.cycle)
+            done = [(number, end) for number, end in self.ends.items() if end == self.cycle]
             if done:
                 return done
         return []
@@ -126,26 +126,26 @@ def test_run_until_returns_the_value_of_an_event():
     assert env.now == 5
 
 
-# --- lanes
+# --- chips
 
 
 @pytest.mark.parametrize("clock, cycle, fs", [(1000, 7, 7_000_000), (1350, 1, 740_741), (1350, 27, 20_000_000)])
 def test_a_cycle_lies_at_the_rounded_up_femtosecond(clock, cycle, fs):
-    lane = Environment().add_lane(Clockwork(clock))
-    assert lane.time_of(cycle) == fs
-    assert lane.cycle_from(fs) == lane.cycle_until(fs) == cycle
-    assert lane.cycle_until(fs - 1) == cycle - 1
-    assert lane.cycle_from(fs - 1) == cycle
+    clock = Environment().add_chip(Clockwork(clock))
+    assert clock.time_of(cycle) == fs
+    assert clock.cycle_from(fs) == clock.cycle_until(fs) == cycle
+    assert clock.cycle_until(fs - 1) == cycle - 1
+    assert clock.cycle_from(fs - 1) == cycle
 
 
 def test_a_launch_ends_at_its_exact_time():
     env, chip = Environment(), Clockwork()
-    lane = env.add_lane(chip)
+    clock = env.add_chip(chip)
     log = []
 
     def host():
         yield env.timeout(1_500_000)
-        cycle = yield env.launch(lane, 100)
+        cycle = yield env.launch(clock, 100)
         log.append((cycle, env.now))
 
     env.process(host())
@@ -155,7 +155,7 @@ def test_a_launch_ends_at_its_exact_time():
 
 def test_lanes_go_first_at_equal_times_and_never_ahead_of_a_python_event():
     env, chip = Environment(), Clockwork(events=[1, 2, 3, 5])
-    env.add_lane(chip)
+    env.add_chip(chip)
     seen = []
 
     def watcher():
@@ -170,33 +170,33 @@ def test_lanes_go_first_at_equal_times_and_never_ahead_of_a_python_event():
 
 def test_a_lane_does_not_pass_the_next_event_of_another():
     env, fast, slow = Environment(), Clockwork(events=[1, 50]), Clockwork(500, events=[2, 30])
-    env.add_lane(fast)
-    env.add_lane(slow)
+    env.add_chip(fast)
+    env.add_chip(slow)
     env.run_to(100_000_000)
     assert fast.visited == [1, 50] and slow.visited == [2, 30]
-    assert fast.limits[0] == 4  # cycle 2 of the slow lane
+    assert fast.limits[0] == 4  # cycle 2 of the slow chip
 
 
 def test_a_lane_starts_when_it_is_added():
     env = Environment()
     env.run_to(10_000_000)
-    lane = env.add_lane(Clockwork(events=[3]))
-    assert env.peek() == lane.time_of(3) == 13_000_000
-    env.remove_lane(lane.chip)
+    clock = env.add_chip(Clockwork(events=[3]))
+    assert env.peek() == clock.time_of(3) == 13_000_000
+    env.remove_chip(clock.chip)
     assert env.peek() == Infinity
 
 
 def test_run_to_stops_exactly_there():
     env, chip = Environment(), Clockwork(events=[5, 10, 11])
-    env.add_lane(chip)
+    env.add_chip(chip)
     env.run_to(10_000_000)
     assert (env.now, chip.visited) == (10_000_000, [5, 10])
 
 
 def test_nothing_left_to_do_is_the_deadlock_of_the_lane():
     env, chip = Environment(), Clockwork()
-    lane = env.add_lane(chip)
-    done = env.launch(lane, None)
+    clock = env.add_chip(chip)
+    done = env.launch(clock, None)
     with pytest.raises(DeadlockError, match="hangs"):
         env.run_until(done)
     assert env.failed_chip is chip
@@ -204,8 +204,8 @@ def test_nothing_left_to_do_is_the_deadlock_of_the_lane():
 
 def test_threads_that_wait_for_a_later_launch_are_no_deadlock():
     env, chip = Environment(), Clockwork(events=[1])
-    lane = env.add_lane(chip)
-    hanging = env.launch(lane, None)
+    clock = env.add_chip(chip)
+    hanging = env.launch(clock, None)
 
     def later():
         yield env.timeout(10_000_000)
@@ -220,8 +220,8 @@ def test_progress_is_reported_every_tenth_of_a_second_at_most(monkeypatch):
     clock = iter([10.0, 10.05, 10.11, 10.2, 10.9])
     monkeypatch.setattr(environment, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     env, chip, reports = Environment(), Clockwork(events=range(5)), []
-    env.add_lane(chip)
-    env.on_progress(lambda now, chips: reports.append((chips, chip.now)))
+    env.add_chip(chip)
+    env.on_progress(lambda now, chips: reports.append((chips, chip.cycle)))
     for ns in range(5):
         env.run_to(ns * 1_000_000)
     assert reports == [([chip], 0), ([chip], 2), ([chip], 4)]

@@ -1,4 +1,4 @@
-"""The calendar queue: a heap that returns events by time and tie key, whatever the order of insertion."""
+"""The event heap: a heap that returns events by time and tie key, whatever the order of insertion."""
 
 from hypothesis import given
 from hypothesis import strategies as st

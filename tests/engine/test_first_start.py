@@ -1,4 +1,4 @@
-"""The first start: two processes compile the lane into one cache, and what they leave there is the lane."""
+"""The first start: two processes compile the engine into one cache, and what they leave there is the engine."""
 
 import os
 import subprocess

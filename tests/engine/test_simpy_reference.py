@@ -1,4 +1,4 @@
-"""The compiled lane against the same rules as plain SimPy processes: same operations, same cycles on every kind of thread."""
+"""The compiled engine against the same rules as plain SimPy processes: same operations, same cycles on every kind of thread."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A lane without events whose program waits for a program that starts later is not in deadlock."""
+"""A chip without events whose program waits for a program that starts later is not in deadlock."""
 
 from types import SimpleNamespace
 
@@ -9,10 +9,10 @@ from tensim.sim.errors import DeadlockError
 
 
 class WaitingChip:
-    """A lane at 1 GHz: launch "waits" parks until a launch "frees" ends it, 10 cycles after its start."""
+    """A chip at 1 GHz: launch "waits" parks until a launch "frees" ends it, 10 cycles after its start."""
 
     def __init__(self):
-        self.arch, self.now = SimpleNamespace(clock_mhz=1000), 0
+        self.arch, self.cycle = SimpleNamespace(clock_mhz=1000), 0
         self.events, self.parked, self.count = [], [], 0
 
     def next_time(self):
@@ -31,9 +31,9 @@ class WaitingChip:
     def advance(self, limit, fuel):
         while self.events and self.next_time() <= limit:
             self.events.sort()
-            self.now, ended = self.events.pop(0)
+            self.cycle, ended = self.events.pop(0)
             if ended:
-                return [(launch, self.now) for launch in ended]
+                return [(launch, self.cycle) for launch in ended]
         if self.parked and not self.events:
             raise DeadlockError("deadlock")
         return []
@@ -42,11 +42,11 @@ class WaitingChip:
 def run(*starts):
     """Times (ns) at which launches, started as (ns, kind), end."""
     env, ends = Environment(), {}
-    lane = env.add_lane(WaitingChip())
+    clock = env.add_chip(WaitingChip())
 
     def start(ns, kind):
         yield env.timeout(ns * FS_PER_NS)
-        yield env.launch(lane, kind)
+        yield env.launch(clock, kind)
         ends[kind] = env.now // FS_PER_NS
 
     for one in starts:

@@ -1,6 +1,6 @@
 """A chip without cores: memory, and programs that take as many cycles as their first kernel says.
 
-Host-side behaviour (queues, costs, allocation, errors) is tested against it without compiling the lane.
+Host-side behaviour (queues, costs, allocation, errors) is tested against it without compiling the engine.
 """
 
 from types import SimpleNamespace
@@ -27,19 +27,19 @@ class FakeChip:
     """The part of `tensim.sim.chip.chip.Chip` that the executor and the environment use."""
 
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
-        self.arch, self.now, self.n_workers = arch, 0, len(arch.worker_coords)
+        self.arch, self.cycle, self.n_workers = arch, 0, len(arch.worker_coords)
         self.closed = False
         self.l1 = np.zeros((self.n_workers, arch.l1_size), np.uint8)
         self.dram = {}
         self.ends, self.launches, self.started, self.aborted = {}, [], [], False
 
-    # --- lane
+    # --- running
 
     def protect_trace_region(self, start):
         self.trace_start = start
 
     def launch(self, launch, cycle):
-        assert cycle >= self.now
+        assert cycle >= self.cycle
         number = len(self.launches)
         self.launches.append(launch)
         kernel = launch.kernels[0].compiled
@@ -60,7 +60,7 @@ class FakeChip:
             return []
         if end > limit:
             return []
-        self.now = end
+        self.cycle = end
         done = [(number, end) for number, at in self.ends.items() if at == end]
         for number, _ in done:
             del self.ends[number]

@@ -280,7 +280,7 @@ def test_a_host_write_wakes_a_kernel_that_polls_the_word(two_queues, write):
     write(two_queues, buffer)
     tt.finish(queue)
     assert l1_words(two_queues, core, target, 1) == [7]
-    assert two_queues.chip.now > 200_000  # at 1 GHz: not before the host wrote
+    assert two_queues.chip.cycle > 200_000  # at 1 GHz: not before the host wrote
 
 
 def test_a_reset_wakes_a_kernel_that_polls_a_global_semaphore(device):
@@ -292,7 +292,7 @@ def test_a_reset_wakes_a_kernel_that_polls_a_global_semaphore(device):
     device.system.host.compute(200_000)
     semaphore.reset_semaphore_value(1)
     tt.finish(queue)
-    assert 400_000 < device.chip.now < 500_000
+    assert 400_000 < device.chip.cycle < 500_000
 
 
 def test_a_kernel_that_fails_when_the_host_wakes_it_is_reported(device):

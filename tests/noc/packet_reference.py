@@ -36,7 +36,7 @@ class Packet:
         self.local = traffic["source"] == traffic["target"]
         self.buffer = arch["noc.buffer_flits"]
         self.held = (self.flits - 1) // self.buffer
-        self.rest = self.flits - self.held * self.buffer
+        self.remaining = self.flits - self.held * self.buffer
         self.route = route_of(*arch.noc_size, traffic["noc"], traffic["source"], traffic["target"])
         self.links = [(traffic["noc"], tile, direction) for tile, direction, _ in self.route]
         self.hop, self.vcs, self.done, self.delivered = 0, [], [], None
@@ -63,7 +63,7 @@ class Reference:
             EJECT: arch["noc.router_to_niu_cycles"],
         }
         self.clear, self.vc_free, self.queues, self.ports = {}, {}, {}, {}
-        self.standing, self.full = {}, {}  # flits behind (link, VC); since when its buffer is full
+        self.buffered, self.full = {}, {}  # flits behind (link, VC); since when its buffer is full
         self.holder = {}  # the last packet of a (link, VC)
         self.taken = {}  # by (link, VC): its last packet, at which hop, with room for how many flits, needing how many
         self.packets = [Packet(arch, i, record) for i, record in enumerate(traffic)]
@@ -179,7 +179,7 @@ class Reference:
     def flits_behind(self, packet, link, vc, start):
         """Flits that another VC has behind a link at `start`, as `packet` sees it."""
         if self.vc_free.get((link, vc), 0) <= start:
-            return self.standing.get((link, vc), 0)
+            return self.buffered.get((link, vc), 0)
         if packet.dynamic and not packet.response and vc[0] != "response":
             return packet.buffer + 1
         holder, hop, room, use = self.taken[link, vc]
@@ -200,8 +200,8 @@ class Reference:
             if hop in hops:
                 place, free = (packet.links[hop], packet.vcs[hop]), max(leaves, self.now)
                 if packet.delivered is None:
-                    self.standing[place] = self.standing.get(place, 0) + packet.rest
-                    if self.standing[place] + packet.rest > packet.buffer:
+                    self.buffered[place] = self.buffered.get(place, 0) + packet.remaining
+                    if self.buffered[place] + packet.remaining > packet.buffer:
                         self.full[place] = free
                         continue
                 result += self.free(*place, free)
@@ -212,8 +212,8 @@ class Reference:
         if hop < 0:
             return []
         place = packet.links[hop], packet.vcs[hop]
-        self.standing[place] -= packet.rest
-        if place not in self.full or self.standing[place] + packet.rest > packet.buffer:
+        self.buffered[place] -= packet.remaining
+        if place not in self.full or self.buffered[place] + packet.remaining > packet.buffer:
             return []
         return self.free(*place, max(self.full.pop(place), self.now))
 

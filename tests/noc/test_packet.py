@@ -61,7 +61,7 @@ def test_latency_without_load(name, data):
 
 @pytest.mark.parametrize(("dx", "dy", "expected"), [(1, 0, 10), (0, 1, 12), (1, 1, 22)])
 def test_round_trips_go_round_the_torus(dx, dy, expected):
-    """Request and answer together pass every router of the axes in which the tiles differ.
+    """Request and response together pass every router of the axes in which the tiles differ.
 
     Source: docs/hardware/noc.md#topology-and-routing.
     """
@@ -104,7 +104,7 @@ def test_packets_and_flits_are_conserved(data):
     assert links["packets"].sum() == crossed == sum(passed)
     assert links["flits"].sum() == (packets["flits"] * passed).sum()
     assert (vcs["waiting"] == -1).all() and (vcs["free"] < HELD).all()
-    assert (vcs["standing"] == 0).all() and (vcs["full"] == 0).all()
+    assert (vcs["buffered"] == 0).all() and (vcs["full"] == 0).all()
 
 
 def test_no_deadlock_when_every_ring_is_full():
@@ -201,23 +201,23 @@ def test_short_packets_fill_a_buffer():
 
 
 def test_an_answer_passes_a_blocked_one():
-    """Column 5 is busy on both virtual channels of answers; what waits for it leaves the other one of row 2 to the next."""
+    """Column 5 is busy on both virtual channels of responses; what waits for it leaves the other one of row 2 to the next."""
     busy = [(0, 0, tile(5, y), tile(5, 5), 257) for y in (1, 2)]
     behind = (100, 0, tile(2, 2), tile(4, 2), 1)
     rows = [*busy, (0, 0, tile(1, 2), tile(5, 5), 257), behind]
-    requests, answers = (delivered(*((*row, kind) for row in rows))[-1] for kind in (0, 1))
-    assert answers == delivered(behind)[0] < requests - 150
+    requests, responses = (delivered(*((*row, kind) for row in rows))[-1] for kind in (0, 1))
+    assert responses == delivered(behind)[0] < requests - 150
 
 
 def test_reads_that_wait_for_their_answers_fill_an_niu():
-    """An NIU takes `noc.niu_requests` read requests; the next one holds the ejection link until an answer leaves."""
+    """An NIU takes `noc.niu_requests` read requests; the next one holds the ejection link until a response leaves."""
     links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
     p = build_noc_params(WORMHOLE)[0]
     packets = np.zeros(WORMHOLE["noc.niu_requests"] + 1, PACKET_DTYPE)
     source, target = tile(1, 1), tile(2, 1)
     for index, packet in enumerate(packets):
         prepare(p, packet, 0, source, target, 1, 0, ONE_CYCLE)
-        packet["answered"] = 1
+        packet["awaits_response"] = 1
         times = [100 * index]
         while packet["delivered"] == 0 and times[-1] >= 0:
             times.append(head_event(links, vcs, ports, p, packets, index, times[-1]))
@@ -236,7 +236,7 @@ def test_a_dram_channel_takes_writes_no_faster_than_it_stores_them():
     for index in range(20):
         packets = np.zeros(1, PACKET_DTYPE)
         prepare(p, packets[0], 0, tile(1, 1), tile(5, 2), 65, 0, ONE_CYCLE)
-        packets[0]["gate"], packets[0]["gate_ticks"] = 120, round(256 * per_packet)
+        packets[0]["dram_queue"], packets[0]["dram_queue_ticks"] = 120, round(256 * per_packet)
         time = 66 * index
         while packets[0]["delivered"] == 0:
             time = head_event(links, vcs, ports, p, packets, 0, time)
@@ -284,12 +284,12 @@ def test_requests_round_a_ring_share_the_way_into_a_tile_with_others():
 
 
 def test_a_self_transfer_leaves_its_niu_in_turn():
-    """Before it an answer to another tile, which the ejection link of that one holds up; a request of its own need not wait."""
+    """Before it a response to another tile, which the ejection link of that one holds up; a request of its own need not wait."""
     here, there = tile(4, 4), tile(6, 4)
     busy = [(0, 0, tile(x, 4), there, 257, 1) for x in (5, 3)]
     before, own = (0, 0, here, there, 257, 1), (20, 0, here, here, 1)
-    answer, request = (delivered(*busy, before, (*own, kind))[-1] for kind in (1, 0))
-    assert request == delivered(own)[0] < answer - 257
+    response, request = (delivered(*busy, before, (*own, kind))[-1] for kind in (1, 0))
+    assert request == delivered(own)[0] < response - 257
 
 
 @pytest.mark.parametrize("value", [0, 10_001])

@@ -1,4 +1,4 @@
-"""The packet model against the flit model in the compiled lane: exact without load, near under load, the same links."""
+"""The packet model against the flit model in the compiled engine: exact without load, near under load, the same links."""
 
 import numpy as np
 import pytest

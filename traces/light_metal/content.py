@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tensim.sim.engine import cache  # noqa: F401  configures the disk cache before anything is compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.traces.flatbuffers.structure import FIELD_COUNT, compiled, field_at, follow, i32, number, u32
 
 # rules[first_rule[member]:first_rule[member + 1]]; A to E are field numbers, -1 for none
@@ -58,7 +59,6 @@ REFERENCE_BYTES, REFERENCE_INDEX, REFERENCE_ID, REFERENCE_KIND = 16, 4, 8, 12
 REFERENCE_CORE_NUMBER, REFERENCE_INDEX_NUMBER, REFERENCE_ID_NUMBER = 0, 1, 2
 REFERS_BUFFER, REFERS_GLOBAL_SEMAPHORE = 0, 3
 RUNTIME_ARG_BUFFER = 2
-MAX_CIRCULAR_BUFFERS = 32
 TRACE_KEYS = 1 << 32  # keys of traces stand above all 32-bit ids
 PLAIN, PACKED, UNKNOWN = range(3)
 
@@ -478,9 +478,9 @@ def _check_runtime_args(c, rule, command, table):
 def _check_index(c, rule, command, table):
     inner = _optional(c, table, rule[A])
     index = scalar(c.data, inner, 0, 4) if inner else 0
-    if index >= MAX_CIRCULAR_BUFFERS:
+    if index >= N_CIRCULAR_BUFFERS:
         place = field_at(c.data, inner, 0)
-        _add(c, BAD_INDEX, command, table, rule[A], index, MAX_CIRCULAR_BUFFERS, -1, -1, place)
+        _add(c, BAD_INDEX, command, table, rule[A], index, N_CIRCULAR_BUFFERS, -1, -1, place)
 
 
 # --- traces

@@ -4,14 +4,12 @@ import hashlib
 import re
 
 from tensim.sim.arch import load_arch
+from tensim.sim.engine.limits import MAX_RUNTIME_ARGS
 from tensim.sim.errors import BinaryError, UsageError
 from tensim.traces.light_metal.binary import Binary
 from tensim.traces.light_metal.values import cores_of, value
 from tensim.traces.light_metal.write import HASH_BYTES, SCHEMA_VERSION, hash_place
 
-MAX_ARGS = (
-    341  # unique and common runtime arguments of a kernel on a core (docs/hardware/host_api.md#runtime-arguments)
-)
 MAX_INDEX = 32  # circular buffers of a core
 DRAM, L1 = 0, 1
 
@@ -154,8 +152,8 @@ class _Fit:
                 return
 
     def _args(self, count):
-        if count > MAX_ARGS:
-            yield "args", f"{count} runtime arguments; a kernel has at most {MAX_ARGS}"
+        if count > MAX_RUNTIME_ARGS:
+            yield "args", f"{count} runtime arguments; a kernel has at most {MAX_RUNTIME_ARGS}"
 
     def _SetRuntimeArgsUint32Command(self, node):  # noqa: N802
         yield from self._cores(node.core_spec, "core_spec")

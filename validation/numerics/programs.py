@@ -12,6 +12,7 @@ import tensim as tt
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.host_formats import encode
 from tensim.sim.cores.operations import Bcast, Binary, Pool
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.validation.numerics import kernels
 
 FORMATS = {
@@ -19,7 +20,6 @@ FORMATS = {
     "bfp4": DataFormat.Bfp4_b, "bfp2": DataFormat.Bfp2_b,
 }  # fmt: skip
 ARCHS = {"wh": "wormhole_b0", "bh": "blackhole"}
-CIRCULAR_BUFFERS = 32
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Work:
         tt.set_runtime_args(program, reader, core, read)
         tt.set_runtime_args(program, writer, core, (write + [0] * 8)[:8])
         if self.kernel is not None:
-            modes = [int(cb in self.to_dst) for cb in range(CIRCULAR_BUFFERS)]
+            modes = [int(cb in self.to_dst) for cb in range(N_CIRCULAR_BUFFERS)]
             config = tt.ComputeConfig(
                 math_fidelity=self.fidelity, fp32_dest_acc_en=self.fp32_dest, unpack_to_dest_mode=modes,
                 bfp8_pack_precise=self.pack_precise, compile_args=self.compile_args,

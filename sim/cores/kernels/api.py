@@ -69,13 +69,13 @@ def call(params, *posts, result=False):
     return Call(parameters(params), posts, result)
 
 
-def one(roles, op, params, template, result=False, data=""):
+def operation(roles, op, params, template, result=False, data=""):
     """A call that posts one operation."""
     return call(params, post(roles, op, template, data), result=result)
 
 
 def barrier(kind, params="noc=NOC", trid="-1"):
-    return one(DM, Op.NOC_BARRIER, params, f"{int(kind)} noc {trid}")
+    return operation(DM, Op.NOC_BARRIER, params, f"{int(kind)} noc {trid}")
 
 
 def _word(index, **options):
@@ -93,59 +93,59 @@ _ONE_PACKET, _PAGE = int(Issue.ONE_PACKET), int(Issue.PAGE)
 
 OPERATIONS = {
     # --- reads
-    "noc_async_read": one(
+    "noc_async_read": operation(
         DM, Op.NOC_READ, "src dst size noc=NOC read_req_vc=-1 max_page_size=0", "src dst size noc read_trid 0 read_req_vc"
     ),
-    "noc_async_read_one_packet": one(
+    "noc_async_read_one_packet": operation(
         DM, Op.NOC_READ, "src dst size noc=NOC read_req_vc=-1", f"src dst size noc read_trid {_ONE_PACKET} read_req_vc"
     ),
-    "_read_set_state": one(DM, Op.NOC_SET_STATE, "src size noc vc", "0 src size noc 0 vc read_trid"),
-    "noc_async_read_set_state": one(DM, Op.NOC_SET_STATE, "src noc=NOC", "0 src 0 noc 0 -1 read_trid"),
-    "noc_async_read_one_packet_with_state": one(
+    "_read_set_state": operation(DM, Op.NOC_SET_STATE, "src size noc vc", "0 src size noc 0 vc read_trid"),
+    "noc_async_read_set_state": operation(DM, Op.NOC_SET_STATE, "src noc=NOC", "0 src 0 noc 0 -1 read_trid"),
+    "noc_async_read_one_packet_with_state": operation(
         DM, Op.NOC_READ_WITH_STATE, "src dst noc=NOC inc_num_issued=1", "src dst 0 noc read_trid inc_num_issued"
     ),
-    "noc_async_read_with_state": one(
+    "noc_async_read_with_state": operation(
         DM, Op.NOC_READ_WITH_STATE, "src dst size noc=NOC inc_num_issued=1",
         "src dst size noc read_trid inc_num_issued",
     ),
-    "_read_with_trid": one(DM, Op.NOC_READ_WITH_STATE, "src dst trid noc", "src dst 0 noc trid 1"),
-    "noc_async_read_inc_num_issued": one(DM, Op.NOC_INC_ISSUED, "count noc=NOC", "count noc"),
-    "_read_page": one(DM, Op.NOC_READ, "src dst size noc", f"src dst size noc read_trid {_PAGE} -1"),
+    "_read_with_trid": operation(DM, Op.NOC_READ_WITH_STATE, "src dst trid noc", "src dst 0 noc trid 1"),
+    "noc_async_read_inc_num_issued": operation(DM, Op.NOC_INC_ISSUED, "count noc=NOC", "count noc"),
+    "_read_page": operation(DM, Op.NOC_READ, "src dst size noc", f"src dst size noc read_trid {_PAGE} -1"),
     # --- writes
-    "noc_async_write": one(
+    "noc_async_write": operation(
         DM, Op.NOC_WRITE, "src dst size noc=NOC vc=-1 max_page_size=0 posted=0",
         "src dst size noc write_trid 0 posted vc",
     ),
-    "noc_async_write_one_packet": one(
+    "noc_async_write_one_packet": operation(
         DM, Op.NOC_WRITE, "src dst size noc=NOC vc=-1 posted=0",
         f"src dst size noc write_trid {_ONE_PACKET} posted vc",
     ),
-    "noc_async_write_one_packet_with_trid": one(
+    "noc_async_write_one_packet_with_trid": operation(
         DM, Op.NOC_WRITE, "src dst size trid noc=NOC vc=-1", f"src dst size noc trid {_ONE_PACKET} 0 vc"
     ),
-    "noc_async_write_one_packet_set_state": one(
+    "noc_async_write_one_packet_set_state": operation(
         DM, Op.NOC_SET_STATE, "dst size noc=NOC vc=-1 posted=0", "1 dst size noc posted vc write_trid"
     ),
-    "noc_async_write_one_packet_with_state": one(
+    "noc_async_write_one_packet_with_state": operation(
         DM, Op.NOC_WRITE_WITH_STATE, "src dst noc=NOC posted=0", "src dst 0 noc write_trid"
     ),
-    "noc_async_write_one_packet_with_trid_set_state": one(
+    "noc_async_write_one_packet_with_trid_set_state": operation(
         DM, Op.NOC_SET_STATE, "dst noc=NOC vc=-1 posted=0", "1 dst 0 noc posted vc -1"
     ),
-    "noc_async_write_one_packet_with_trid_with_state": one(
+    "noc_async_write_one_packet_with_trid_with_state": operation(
         DM, Op.NOC_WRITE_WITH_STATE, "src dst size trid noc=NOC", "src dst size noc trid"
     ),
-    "_write_page": one(DM, Op.NOC_WRITE, "src dst size noc", f"src dst size noc write_trid {_PAGE} 0 -1"),
-    "noc_async_write_multicast": one(
+    "_write_page": operation(DM, Op.NOC_WRITE, "src dst size noc", f"src dst size noc write_trid {_PAGE} 0 -1"),
+    "noc_async_write_multicast": operation(
         DM, Op.NOC_MULTICAST, "src dst size num_dests linked=0 noc=NOC", "src dst size num_dests linked 0 noc"
     ),
-    "noc_async_write_multicast_one_packet": one(
+    "noc_async_write_multicast_one_packet": operation(
         DM, Op.NOC_MULTICAST, "src dst size num_dests linked=0 noc=NOC", "src dst size num_dests linked 0 noc"
     ),
-    "noc_async_write_multicast_loopback_src": one(
+    "noc_async_write_multicast_loopback_src": operation(
         DM, Op.NOC_MULTICAST, "src dst size num_dests linked=0 noc=NOC", "src dst size num_dests linked 1 noc"
     ),
-    "noc_inline_dw_write": one(
+    "noc_inline_dw_write": operation(
         DM, Op.NOC_INLINE_WRITE, "addr val be=15 noc=NOC vc=-1 posted=0", "addr val be noc posted vc", data="val"
     ),
     # --- barriers
@@ -159,33 +159,33 @@ OPERATIONS = {
     "noc_async_write_barrier_with_trid": barrier(Barrier.WRITE_TRID, "trid noc=NOC", "trid"),
     "noc_async_write_flushed_with_trid": barrier(Barrier.WRITE_FLUSHED_TRID, "trid noc=NOC", "trid"),
     # --- semaphores and atomics
-    "noc_semaphore_set": one(DM, Op.STORE, "sem_addr val", "sem_addr val 4"),
-    "noc_semaphore_wait": one(DM, Op.SEM_WAIT, "sem_addr val", "sem_addr val"),
-    "noc_semaphore_wait_min": one(DM, Op.SEM_WAIT_MIN, "sem_addr val", "sem_addr val"),
-    "noc_semaphore_inc": one(
+    "noc_semaphore_set": operation(DM, Op.STORE, "sem_addr val", "sem_addr val 4"),
+    "noc_semaphore_wait": operation(DM, Op.SEM_WAIT, "sem_addr val", "sem_addr val"),
+    "noc_semaphore_wait_min": operation(DM, Op.SEM_WAIT_MIN, "sem_addr val", "sem_addr val"),
+    "noc_semaphore_inc": operation(
         DM, Op.NOC_ATOMIC_INC, "addr incr noc=NOC vc=-1 posted=0", "addr incr noc posted vc"
     ),
-    "noc_semaphore_set_remote": one(
+    "noc_semaphore_set_remote": operation(
         DM, Op.NOC_WRITE, "src dst noc=NOC", f"src dst 4 noc -1 {_ONE_PACKET} 0 -1"
     ),
-    "noc_semaphore_set_multicast": one(
+    "noc_semaphore_set_multicast": operation(
         DM, Op.NOC_MULTICAST, "src dst num_dests linked=0 noc=NOC", "src dst 4 num_dests linked 0 noc"
     ),
-    "noc_semaphore_set_multicast_loopback_src": one(
+    "noc_semaphore_set_multicast_loopback_src": operation(
         DM, Op.NOC_MULTICAST, "src dst num_dests linked=0 noc=NOC", "src dst 4 num_dests linked 1 noc"
     ),
-    "noc_semaphore_inc_multicast": one(
+    "noc_semaphore_inc_multicast": operation(
         DM, Op.NOC_MULTICAST_INC, "addr incr num_dests noc=NOC", "addr incr num_dests noc"
     ),
     # --- circular buffers: in a compute kernel the unpack thread waits and pops, the pack thread reserves and pushes
-    "cb_reserve_back": one(DM | PACK, Op.CB_RESERVE_BACK, "cb n", "cb n"),
-    "cb_push_back": one(DM | PACK, Op.CB_PUSH_BACK, "cb n", "cb n"),
-    "cb_wait_front": one(DM | UNPACK, Op.CB_WAIT_FRONT, "cb n", "cb n"),
-    "cb_pop_front": one(DM | UNPACK, Op.CB_POP_FRONT, "cb n", "cb n"),
-    "cb_pages_reservable_at_back": one(DM | PACK, Op.CB_PAGES_RESERVABLE, "cb n", "cb n", result=True),
-    "cb_pages_available_at_front": one(DM | UNPACK, Op.CB_PAGES_AVAILABLE, "cb n", "cb n", result=True),
-    "get_timestamp": one(ANY_ROLE, Op.TIMESTAMP, "", "", result=True),
-    "riscv_wait": one(ANY_ROLE, Op.RISCV_WAIT, "cycles", "cycles"),
+    "cb_reserve_back": operation(DM | PACK, Op.CB_RESERVE_BACK, "cb n", "cb n"),
+    "cb_push_back": operation(DM | PACK, Op.CB_PUSH_BACK, "cb n", "cb n"),
+    "cb_wait_front": operation(DM | UNPACK, Op.CB_WAIT_FRONT, "cb n", "cb n"),
+    "cb_pop_front": operation(DM | UNPACK, Op.CB_POP_FRONT, "cb n", "cb n"),
+    "cb_pages_reservable_at_back": operation(DM | PACK, Op.CB_PAGES_RESERVABLE, "cb n", "cb n", result=True),
+    "cb_pages_available_at_front": operation(DM | UNPACK, Op.CB_PAGES_AVAILABLE, "cb n", "cb n", result=True),
+    "get_timestamp": operation(ANY_ROLE, Op.TIMESTAMP, "", "", result=True),
+    "riscv_wait": operation(ANY_ROLE, Op.RISCV_WAIT, "cycles", "cycles"),
     # --- no effect here: L1 is coherent in the model, waypoints only speak to a debugger
     "invalidate_l1_cache": call(""),
     "WAYPOINT": Call({}, (), ignores_arguments=True),

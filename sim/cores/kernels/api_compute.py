@@ -5,7 +5,7 @@ A call acts on the threads it belongs to and is nothing on the others.  Initiali
 cost (`Op.CONFIG`) and, where it matters for the values, set a state that later calls carry.
 """
 
-from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, Call, call, one, post
+from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, Call, call, operation, post
 from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.operations import Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
 
@@ -54,10 +54,10 @@ def unary(transpose=0, bcast="0", params="icb itile idst"):
 
 OPERATIONS = {
     # --- Dst sections
-    "tile_regs_acquire": one(MATH, Op.DST_ACQUIRE, "", ""),
-    "tile_regs_commit": one(MATH, Op.DST_COMMIT, "", ""),
-    "tile_regs_wait": one(PACK, Op.DST_WAIT, "", ""),
-    "tile_regs_release": one(PACK, Op.DST_RELEASE, "", ""),
+    "tile_regs_acquire": operation(MATH, Op.DST_ACQUIRE, "", ""),
+    "tile_regs_commit": operation(MATH, Op.DST_COMMIT, "", ""),
+    "tile_regs_wait": operation(PACK, Op.DST_WAIT, "", ""),
+    "tile_regs_release": operation(PACK, Op.DST_RELEASE, "", ""),
     "acquire_dst": call("", post(MATH, Op.DST_ACQUIRE, ""), post(PACK, Op.DST_WAIT, "")),
     "release_dst": call("", post(MATH, Op.DST_COMMIT, ""), post(PACK, Op.DST_RELEASE, "")),
     # --- matrix product
@@ -76,8 +76,8 @@ OPERATIONS = {
     "transpose_wh_tile": unary(transpose=1),
     "transpose_tile": unary(transpose=1),
     "unary_bcast": unary(bcast="bcast_type", params=f"icb itile idst bcast_type={ROW}"),
-    "transpose_dest": one(MATH, Op.MATH_TRANSPOSE_DST, "idst", "idst"),
-    "copy_dest_values": one(MATH, Op.MATH_COPY_DST, "idst_in idst_out", "idst_in idst_out"),
+    "transpose_dest": operation(MATH, Op.MATH_TRANSPOSE_DST, "idst", "idst"),
+    "copy_dest_values": operation(MATH, Op.MATH_COPY_DST, "idst_in idst_out", "idst_in idst_out"),
     "binary_dest_reuse_tiles": reuse(None),
     # --- reductions
     "reduce_tile": call(
@@ -85,21 +85,25 @@ OPERATIONS = {
         post(UNPACK, Op.UNPACK_AB, f"icb icb_scaler itile itile_scaler {NONE} 0 dim"),
         post(MATH, Op.MATH_REDUCE, "pool dim idst"),
     ),
-    "reduce_tile_math": one(
+    "reduce_tile_math": operation(
         MATH, Op.MATH_REDUCE, f"idst num_faces=4 pool={int(Pool.SUM)} dim={int(ReduceDim.ROW)}", "pool dim idst"
     ),
-    "sfpu_reduce": one(MATH, Op.SFPU_REDUCE, f"idst pool={int(Pool.SUM)} dim={int(ReduceDim.COL)}", "pool dim idst"),
+    "sfpu_reduce": operation(
+        MATH, Op.SFPU_REDUCE, f"idst pool={int(Pool.SUM)} dim={int(ReduceDim.COL)}", "pool dim idst"
+    ),
     "sfpu_reduce_init": config(Config.SFPU_INIT, MATH),
     # --- pack
-    "pack_tile_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
-    "pack_block": one(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
-    "_pack": one(PACK, Op.PACK, "idst ocb out", "idst ocb out 1 0 0"),
-    "_pack_untilize": one(PACK, Op.PACK, "idst ocb out tiles full_ct_dim", "idst ocb out tiles full_ct_dim tiles"),
-    "_pack_relu": one(PACK, Op.CONFIG, "value", f"{int(Config.PACK_RELU)} value"),
-    "pack_reconfig_l1_acc": one(PACK, Op.CONFIG, "enable", f"{int(Config.PACK_L1_ACC)} enable"),
-    "_unpack_tilize": one(UNPACK, Op.UNPACK_A, "icb itile block tiles", "icb itile 0 block tiles"),
-    "_math_matmul": one(MATH, Op.MATH_MATMUL, "idst", "idst 1 1"),
-    "_math_copy": one(MATH, Op.MATH_COPY, "idst", f"idst {NONE}"),
+    "pack_tile_block": operation(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
+    "pack_block": operation(PACK, Op.PACK, "idst ocb ntiles", "idst ocb -1 ntiles 0 0"),
+    "_pack": operation(PACK, Op.PACK, "idst ocb out", "idst ocb out 1 0 0"),
+    "_pack_untilize": operation(
+        PACK, Op.PACK, "idst ocb out tiles full_ct_dim", "idst ocb out tiles full_ct_dim tiles"
+    ),
+    "_pack_relu": operation(PACK, Op.CONFIG, "value", f"{int(Config.PACK_RELU)} value"),
+    "pack_reconfig_l1_acc": operation(PACK, Op.CONFIG, "enable", f"{int(Config.PACK_L1_ACC)} enable"),
+    "_unpack_tilize": operation(UNPACK, Op.UNPACK_A, "icb itile block tiles", "icb itile 0 block tiles"),
+    "_math_matmul": operation(MATH, Op.MATH_MATMUL, "idst", "idst 1 1"),
+    "_math_copy": operation(MATH, Op.MATH_COPY, "idst", f"idst {NONE}"),
     "_short_init": config(Config.SHORT_INIT, UNPACK | MATH),
     "compute_kernel_hw_startup": config(Config.HW_STARTUP),
 }
@@ -153,11 +157,11 @@ _FORMS = {  # kind of function -> operation, its tiles, room for parameters
 def _vector(function, n_parameters):
     """A vector-unit call on one tile in place (idst, ...), or on two or three tiles to another (idst0, ..., odst, ...)."""
     extra = ["in_dtype", "out_dtype"] if function is SfpuUnary.TYPECAST else [f"param{i}" for i in range(n_parameters)]
-    operation, tiles, room = _FORMS[type(function)]
+    op, tiles, room = _FORMS[type(function)]
     words = [*extra, "0", "0", "0"][:room]
-    return one(
+    return operation(
         MATH,
-        operation,
+        op,
         " ".join([tiles, *extra, _OPTIONS]),
         " ".join([str(int(function)), tiles, *words]),
         data=" ".join(extra),

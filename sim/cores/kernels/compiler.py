@@ -46,7 +46,6 @@ class CompiledKernel:
     zones: list  # names of profiler zones, by zone id
     text_bytes: int  # estimated size of the RISC-V binary
     loaded_data_reaches_control: str | None  # why the kernel cannot run without data, None if it can
-    uses_roles: int  # bits of the threads that post operations (Role)
     api_calls: frozenset
     function: object = field(repr=False)  # numba dispatcher of the generator
 
@@ -125,7 +124,6 @@ class Kernel:
             zones=lowered.zones,
             text_bytes=lowered.text_bytes,
             loaded_data_reaches_control=lowered.loaded_data_reaches_control,
-            uses_roles=lowered.roles,
             api_calls=lowered.api_calls,
             function=load_generated(self.name, lowered.source, self.file),
         )

@@ -15,6 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_i64, load_u32, store_64
 
 LINE_SHIFT = 8  # a posted head word is opcode | line << LINE_SHIFT
@@ -223,7 +224,7 @@ def compile_arg(block, index, line):
 @_integers
 def cb_word(block, cb, column, line):
     """Column of a circular buffer's row."""
-    if cb < 0 or cb > 31:
+    if not 0 <= cb < N_CIRCULAR_BUFFERS:
         stop(block, line, _BAD_CB)
     return load_i64(load_i64(block + 8 * ctx.CBS) + 8 * (cb * ctx.CB_WORDS + column))
 

@@ -42,7 +42,6 @@ class Lowered:
     zones: list
     text_bytes: int
     loaded_data_reaches_control: str | None
-    roles: int
     possible_roles: int
     api_calls: frozenset
 
@@ -83,7 +82,6 @@ class Lowering(Calls):
             zones=self.zones,
             text_bytes=BASE_BYTES + INSTRUCTION_BYTES * self.plain_instructions + POST_BYTES * self.yields,
             loaded_data_reaches_control=self.control_reason,
-            roles=self.roles,
             possible_roles=self.facts.possible,
             api_calls=frozenset(self.api_calls),
         )

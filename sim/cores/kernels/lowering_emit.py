@@ -82,7 +82,7 @@ class Emitter:
         self.loops, self.open_zones, self.terminated, self.line = [], [], False, 0
         self.scope = None
         self.messages, self.zones, self.source_lines = [], [], {}
-        self.api_calls, self.roles, self.control_reason = set(), 0, None
+        self.api_calls, self.control_reason = set(), None
         self.only = ANY_ROLE  # roles whose operations are wanted here: UNPACK(...), MATH(...), PACK(...)
 
     # --- errors and lines
@@ -272,10 +272,10 @@ class Emitter:
 
     def charge(self, *captured):
         """Charge captured plain code here; it waits for the loads it uses before it begins."""
-        for one in captured:
-            self.await_loads(one.used)
-        for one in captured:
-            self.pending.update(one.pending)
+        for code in captured:
+            self.await_loads(code.used)
+        for code in captured:
+            self.pending.update(code.pending)
 
     # --- operations
 
@@ -294,8 +294,8 @@ class Emitter:
         union = 0
         for roles, _, _ in posts:
             if union & roles:
-                for one in posts:
-                    self.post([one], result, ready)
+                for single in posts:
+                    self.post([single], result, ready)
                 return
             union |= roles
         if not posts:
@@ -303,7 +303,6 @@ class Emitter:
         self.use(*(Int(text) for _, _, arguments in posts for text in arguments))
         self.flush()
         self.products.clear()
-        self.roles |= union
         guarded = union != possible
         if guarded:
             for name in filter(None, (result, ready)):

@@ -76,18 +76,18 @@ def send_request(m, index, flits, time):
     p = noc_params_of(m)[0]
     packet = packets_of(m)[index]
     prepare(p, packet, x.noc, x.source, x.target, flits, REQUEST, p.write_cost)
-    packet.answered = 1 if x.kind == READ else 0
+    packet.awaits_response = 1 if x.kind == READ else 0
     if x.kind == WRITE and tiles_of(m)[x.target].kind == TILE_DRAM:
         dram = dram_params_of(m)[0]
-        packet.gate = m.n_tiles + bank_of(m, x.target, x.address)
-        packet.gate_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
+        packet.dram_queue = m.n_tiles + bank_of(m, x.target, x.address)
+        packet.dram_queue_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
         packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
     noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = HELD
     schedule_transaction(m, index, time)
 
 
 @compiled()
-def send_answer(m, index, now):
+def send_response(m, index, now):
     """Data or acknowledgement starts on its way back; returns the cycle of the packet's next event, or -1."""
     x = transactions_of(m)[index]
     p = noc_params_of(m)[0]
@@ -120,10 +120,10 @@ def move_packet(m, index, now):
         if packets[other].hop == 1:
             left_command_buffer(m, other, now)
         other = packets[other].next_granted
-    other = p.gone
+    other = p.tail_sent
     while other >= 0:
         tail_left(m, other, now)
-        other = packets[other].next_gone
+        other = packets[other].next_tail_sent
     return time
 
 

@@ -1,10 +1,10 @@
-"""What becomes of a transaction: at its target, where memory is accessed, and when its answer is home."""
+"""What becomes of a transaction: at its target, where memory is accessed, and when its response is home."""
 
 from tensim.sim.cores.barriers import transaction_returned
-from tensim.sim.cores.niu.command_buffers import move_packet, send_answer
+from tensim.sim.cores.niu.command_buffers import move_packet, send_response
 from tensim.sim.cores.niu.transactions import (
-    ANSWER,
     AT_TARGET,
+    RESPONSE_READY,
     bank_of,
     free_transaction,
     log_bytes,
@@ -45,7 +45,7 @@ from tensim.sim.engine.state import (
 
 @compiled()
 def access_memory(m, index, now):
-    """The request is at its target: read or write the memory there.  Returns the cycle at which the answer can leave."""
+    """The request is at its target: read or write the memory there.  Returns the cycle at which the response can leave."""
     x = transactions_of(m)[index]
     target = tiles_of(m)[x.target]
     if target.kind == TILE_DRAM:
@@ -97,7 +97,7 @@ def transaction_event(m, index, now):
     if packets_of(m)[index].delivered == 0:
         return move_packet(m, index, now)
     if x.stage == AT_TARGET:
-        answer = access_memory(m, index, now)
+        response_at = access_memory(m, index, now)
         if x.kind != READ:
             if x.kind != ATOMIC:
                 close_write(m, index)
@@ -106,10 +106,10 @@ def transaction_event(m, index, now):
             if x.posted != 0:
                 free_transaction(m, index)
                 return -1
-        x.stage = ANSWER
-        return max(answer, now + 1)
-    if x.stage == ANSWER:
-        return send_answer(m, index, now)
+        x.stage = RESPONSE_READY
+        return max(response_at, now + 1)
+    if x.stage == RESPONSE_READY:
+        return send_response(m, index, now)
     transaction_home(m, index, now)
     return -1
 

@@ -1,7 +1,7 @@
-"""The flit model in the compiled lane: transactions' packets go to the routers, and what becomes of them comes back.
+"""The flit model in the compiled engine: transactions' packets go to the routers, and what becomes of them comes back.
 
 A packet is handed to its NIU as a whole.  One event, the network's clock, steps the routers cycle by cycle as long as any
-flit is on its way, and passes over cycles in which none can move.  `flit_event` is called by address, so the lane of the
+flit is on its way, and passes over cycles in which none can move.  `flit_event` is called by address, so the engine of the
 packet model is compiled without any of this.
 """
 
@@ -9,9 +9,9 @@ import numba as nb
 
 from tensim.sim.cores.niu.command_buffers import left_command_buffer, tail_left
 from tensim.sim.cores.niu.transactions import AT_TARGET, free_transaction, schedule_transaction
-from tensim.sim.engine import event_heap as cal
+from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import READ, calendar_of, machine_table, noc_params_of, packets_of, transactions_of
+from tensim.sim.engine.state import READ, machine_table, noc_params_of, packets_of, schedule, transactions_of
 from tensim.sim.engine.tables import table
 from tensim.sim.errors import UsageError
 from tensim.sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
@@ -32,9 +32,9 @@ def send_packet(m, net, index, now):
     group = RESPONSES if pk.response != 0 else pk.static_vc // 2 * 2
     static_vc = ANY if pk.response | pk.dynamic else pk.static_vc % 2
     inject(net, index, first + source, first + target, pk.flits, group, now, pk.emission, static_vc)
-    p, stands = flit_packets_of(net)[index], int(x.kind == READ)
-    p.answered, p.answers = (stands, 0) if asks else (0, stands)
-    p.gate, p.gate_ticks = pk.gate, pk.gate_ticks
+    p, reads = flit_packets_of(net)[index], int(x.kind == READ)
+    p.awaits_response, p.is_response = (reads, 0) if asks else (0, reads)
+    p.dram_queue, p.dram_queue_ticks = pk.dram_queue, pk.dram_queue_ticks
 
 
 @compiled()
@@ -58,7 +58,7 @@ def start_clock(m, net, now):
     time = max(now, net.now + 1)
     if net.due == NONE or net.due > time:
         net.due = time
-        m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, cal.CLOCK_KEY), cal.CLOCK)
+        schedule(m, time, event_heap.CLOCK_KEY, event_heap.CLOCK)
 
 
 @compiled()
@@ -105,7 +105,7 @@ def flit_event(machine, event, now):
     """CLOCK: a cycle of the network; else the transaction `event` has a packet for its NIU.  The event's next cycle, or -1."""
     m = machine_table(machine)[0]
     net = network_table(m.flits_at)[0]
-    if event == cal.CLOCK:
+    if event == event_heap.CLOCK:
         return clock(m, net, now)
     if transactions_of(m)[event].target < 0:
         send_multicast_packet(m, net, event, now)
@@ -137,7 +137,7 @@ def flit_network(arch, links, ports):
     nodes, (width, height) = network.arrays["nodes"], arch.noc_size
     for x, y in arch.worker_coords:
         nodes["l1_port"][[y * width + x + noc * width * height for noc in (0, 1)]] = y * width + x
-    for name in ("port_ticks", "gate_queue"):
+    for name in ("port_ticks", "dram_queue_room"):
         network.net[name] = build_noc_params(arch)[name][0]
     for name in ("backoff_cycles", "backoff_doublings", "backoff_seed"):
         network.net[name] = arch[f"noc.{name}"]

@@ -1,20 +1,20 @@
-"""Transactions and staging: what a packet occupies from its issue until its answer is home.
+"""Transactions and staging: what a packet occupies from its issue until its response is home.
 
 A transfer is cut into packets of at most NOC_MAX_BURST_SIZE bytes.  Each packet is a transaction that goes through
-stages, one calendar event each: at the target (memory is read or written), back at the source (data or acknowledgement
+stages, one event each: at the target (memory is read or written), back at the source (data or acknowledgement
 arrives).  Payload waits in a staging slot between leaving and arriving, so a source may be reused once it is flushed.
 """
 
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.threads import fail
-from tensim.sim.engine import event_heap as cal
+from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import (
-    calendar_of,
     log_of,
     noc_columns_of,
     noc_rows_of,
     packets_of,
+    schedule,
     staging_free_of,
     staging_uses_of,
     threads_of,
@@ -24,8 +24,8 @@ from tensim.sim.engine.state import (
 from tensim.sim.noc.packet import DEFAULT_VC
 
 ALWAYS_MOVED = 64  # bytes: smaller payloads move even with numerics off (semaphores, flags, arguments)
-# Stages of a transaction: the request is on its way or there; the target's answer is ready to leave; it is on its way
-AT_TARGET, ANSWER, AT_SOURCE = 1, 2, 3
+# Stages of a transaction: the request is on its way or there; the target's response is ready to leave; it is on its way
+AT_TARGET, RESPONSE_READY, AT_SOURCE = 1, 2, 3
 
 
 @compiled()
@@ -39,7 +39,7 @@ def new_transaction(m, kind, thread, noc, source, target):
     t = threads_of(m)[thread]
     t.sequence += 1
     x.kind, x.thread, x.noc, x.source, x.target, x.stage = kind, thread, noc, source, target, AT_TARGET
-    x.key = cal.make_key(cal.CLASS_NETWORK, t.core, t.slot, t.sequence)
+    x.key = event_heap.make_key(event_heap.CLASS_NETWORK, t.core, t.slot, t.sequence)
     x.staging = x.next_open = x.previous_open = x.trid = -1
     x.posted = x.value = 0
     packets_of(m)[index].dynamic, packets_of(m)[index].static_vc = 0, DEFAULT_VC
@@ -58,7 +58,7 @@ def free_transaction(m, index):
 @compiled()
 def schedule_transaction(m, index, time):
     x = transactions_of(m)[index]
-    m.calendar_size = cal.push(calendar_of(m), m.calendar_size, cal.make_order(time, x.key), index)
+    schedule(m, time, x.key, index)
 
 
 @compiled()

@@ -45,8 +45,6 @@ from tensim.sim.engine.state import (
 )
 from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
 
-ISSUE_ONE_PACKET, ISSUE_STATEFUL, ISSUE_PAGE = int(Issue.ONE_PACKET), int(Issue.STATEFUL), int(Issue.PAGE)
-
 
 @compiled()
 def set_request_vc(m, index, vc):
@@ -209,15 +207,15 @@ def noc_read(m, thread, now):
     t = threads_of(m)[thread]
     kind = argument(t, 5)
     cost = m.issue_read
-    if kind == ISSUE_PAGE and t.step == 0:
+    if kind == Issue.PAGE and t.step == 0:
         cost = m.issue_read_page
-    elif kind == ISSUE_ONE_PACKET:
+    elif kind == Issue.ONE_PACKET:
         cost = m.issue_read_one_packet
-    elif kind == ISSUE_STATEFUL:
+    elif kind == Issue.STATEFUL:
         cost = m.issue_read_stateful
     return issue_read(
         m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4), argument(t, 6),
-        cost, kind == ISSUE_ONE_PACKET,
+        cost, kind == Issue.ONE_PACKET,
     )  # fmt: skip
 
 
@@ -226,15 +224,15 @@ def noc_write(m, thread, now):
     t = threads_of(m)[thread]
     kind = argument(t, 5)
     cost = m.issue_write
-    if kind == ISSUE_PAGE and t.step == 0:
+    if kind == Issue.PAGE and t.step == 0:
         cost = m.issue_write_page
-    elif kind == ISSUE_ONE_PACKET:
+    elif kind == Issue.ONE_PACKET:
         cost = m.issue_write_one_packet
-    elif kind == ISSUE_STATEFUL:
+    elif kind == Issue.STATEFUL:
         cost = m.issue_write_stateful
     return issue_write(
         m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4),
-        argument(t, 6), argument(t, 7), cost, kind == ISSUE_ONE_PACKET,
+        argument(t, 6), argument(t, 7), cost, kind == Issue.ONE_PACKET,
     )  # fmt: skip
 
 

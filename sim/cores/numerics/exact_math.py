@@ -20,22 +20,14 @@ from tensim.sim.cores.numerics.matrix_unit import (
     split_b,
 )
 from tensim.sim.cores.numerics.simd_lanes import ROW
-from tensim.sim.cores.numerics.tile_math import (
-    BCAST_COL,
-    BCAST_ROW,
-    MUL,
-    POOL_MAX,
-    REDUCE_COL,
-    REDUCE_ROW,
-    SUB,
-    element,
-)
-from tensim.sim.cores.numerics.unpacker import TILE_ROWS, copy_words
+from tensim.sim.cores.numerics.tile import FACE_SIDE, TILE_ROWS
+from tensim.sim.cores.numerics.tile_math import element
+from tensim.sim.cores.numerics.unpacker import copy_words
+from tensim.sim.cores.operations import Bcast, Binary, Pool, ReduceDim
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32, store_32
 
-FACE_ROWS = ROW
-FACE, TILE_BYTES, SPLIT_FACE = FACE_ROWS * WORD_ROW, TILE_ROWS * WORD_ROW, FACE_ROWS * SPLIT_ROW
+FACE_BYTES, TILE_BYTES, SPLIT_FACE = FACE_SIDE * WORD_ROW, TILE_ROWS * WORD_ROW, FACE_SIDE * SPLIT_ROW
 A_BITS, B_BITS = 5, 7  # mantissa bits of an operand in one phase: what the exponents of the later phases lie lower by
 SPLIT_B, SPARE_TILE = TILE_ROWS * SPLIT_ROW, 2 * TILE_ROWS * SPLIT_ROW  # places in the scratch area, behind split A
 SCRATCH_BYTES = SPARE_TILE + 2 * TILE_BYTES
@@ -74,8 +66,8 @@ def matmul_exact(in0, in1, dst, unit):
             for face in range(4):
                 rows = unit[4] + SPLIT_B + SPLIT_FACE * (2 * (face >> 1) + inner)
                 columns = unit[4] + SPLIT_FACE * (2 * inner + (face & 1))
-                for row in range(FACE_ROWS):
-                    out = dst + FACE * face + WORD_ROW * row
+                for row in range(FACE_SIDE):
+                    out = dst + FACE_BYTES * face + WORD_ROW * row
                     multiply_row(columns, rows + SPLIT_ROW * row, out, floor, settings)
 
 
@@ -122,7 +114,7 @@ def broadcast_exact(source, bcast, target):
     """target = the first column, first row or first element of a tile, repeated over the tile."""
     for row in range(32):
         for column in range(32):
-            first = element(row, 0) if bcast == BCAST_COL else element(0, column) if bcast == BCAST_ROW else 0
+            first = element(row, 0) if bcast == Bcast.COL else element(0, column) if bcast == Bcast.ROW else 0
             store_32(target + 4 * element(row, column), load_u32(source + 4 * first))
 
 
@@ -138,11 +130,11 @@ def transpose_exact(source, target):
 def binary_exact(op, a, b, dst, accumulate, unit):
     """Dst = a op b, or Dst += a op b.  Multiplication always adds, one phase after the other; sums have no phases."""
     settings = dst_settings(unit[1], unit[2], unit[3])
-    if op != MUL:
+    if op != Binary.MUL:
         rebias = 112 if unit[1] and unit[2] != 0 else 0
         for row in range(TILE_ROWS):
             at = WORD_ROW * row
-            add_words(a + at, b + at, dst + at, int(op == SUB), -int(accumulate != 0), rebias, settings)
+            add_words(a + at, b + at, dst + at, int(op == Binary.SUB), -int(accumulate != 0), rebias, settings)
         return
     for phase in range(unit[0]):
         offset, floor = phase_offset(unit, phase)
@@ -174,17 +166,17 @@ def pool_face(pool, face, scaler, row, unit):
 
     A maximum takes only the exponent of the scaler (section 8.7); 5-bit exponents are rebased for a 32-bit Dst.
     """
-    if pool == POOL_MAX:
+    if pool == Pool.MAX:
         bias = 127
         if unit[1]:
             bias = 15 - 112 if unit[2] != 0 else 15
         steps = (load_u32(scaler) >> 23 & 255) - bias
-        for k in range(FACE_ROWS):
+        for k in range(FACE_SIDE):
             max_words(face + WORD_ROW * k, row, steps)
         return
     settings = dst_settings(unit[1], unit[2], unit[3])
     for phase in range(unit[0]):
-        split_rows(unit, phase, face, scaler, FACE_ROWS, 1)
+        split_rows(unit, phase, face, scaler, FACE_SIDE, 1)
         multiply_row(unit[4], unit[4] + SPLIT_B, row, phase_offset(unit, phase)[1], settings)
 
 
@@ -200,30 +192,30 @@ def reduce_exact(pool, dim, a, scaler, dst, fresh, unit):
 
     Combines with what Dst holds unless it is fresh; then the rest of the tile becomes 0.
     """
-    start = MINUS_INFINITY if pool == POOL_MAX else 0
+    start = MINUS_INFINITY if pool == Pool.MAX else 0
     row, tile = unit[4] + SPARE_TILE, unit[4] + SPARE_TILE + TILE_BYTES
     if fresh:
-        fill_words(dst, 4 * FACE_ROWS * ROW, 0)
+        fill_words(dst, 4 * FACE_SIDE * ROW, 0)
     source = a
-    if dim != REDUCE_COL:
+    if dim != ReduceDim.COL:
         transpose_exact(a, tile)
         source = tile
-    if dim == REDUCE_COL or dim == REDUCE_ROW:
+    if dim == ReduceDim.COL or dim == ReduceDim.ROW:
         for half in range(2):
             for i in range(ROW):
-                at = element(16 * half + i, 0) if dim == REDUCE_ROW else element(0, 16 * half + i)
+                at = element(16 * half + i, 0) if dim == ReduceDim.ROW else element(0, 16 * half + i)
                 store_32(row + 4 * i, start if fresh else load_u32(dst + 4 * at))
             for face in range(2):
-                pool_face(pool, source + FACE * (2 * face + half), scaler, row, unit)
+                pool_face(pool, source + FACE_BYTES * (2 * face + half), scaler, row, unit)
             for i in range(ROW):
-                at = element(16 * half + i, 0) if dim == REDUCE_ROW else element(0, 16 * half + i)
+                at = element(16 * half + i, 0) if dim == ReduceDim.ROW else element(0, 16 * half + i)
                 store_32(dst + 4 * at, load_u32(row + 4 * i))
         return
     fill_words(row, ROW, start)
     for face in range(4):
-        pool_face(pool, source + FACE * face, scaler, row, unit)
+        pool_face(pool, source + FACE_BYTES * face, scaler, row, unit)
     second = row + WORD_ROW
-    fill_words(tile, FACE_ROWS * ROW, start)
+    fill_words(tile, FACE_SIDE * ROW, start)
     for i in range(ROW):  # the second pass: the 16 partial results as a column
         store_32(tile + WORD_ROW * i, load_u32(row + 4 * i))
     fill_words(second, ROW, start)

@@ -1,4 +1,4 @@
-"""Tile formats for numpy arrays: the compiled lane's own conversions, applied tile by tile.
+"""Tile formats for numpy arrays: the compiled engine's own conversions, applied tile by tile.
 
 There is one rounding behaviour: what `encode` stores is what the packer would store.
 """
@@ -7,18 +7,16 @@ import numpy as np
 
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.packer import DST32, pack_tile
+from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_ROWS, TILE_SIDE
 from tensim.sim.cores.numerics.tile_formats import decode_tile, is_integer, value_kind
-from tensim.sim.cores.numerics.unpacker import TILE_ROWS
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.errors import UsageError
-
-TILE = 32
 
 
 def tilize(array):
     """(rows, columns) -> (tiles, 1024) in face order, tiles row-major; rows and columns are multiples of 32."""
     rows, columns = array.shape
-    if rows % TILE or columns % TILE:
+    if rows % TILE_SIDE or columns % TILE_SIDE:
         raise UsageError(f"shape {rows}x{columns} is not a multiple of the 32x32 tile")
     faces = array.reshape(rows // 32, 2, 16, columns // 32, 2, 16)
     return faces.transpose(0, 3, 1, 4, 2, 5).reshape(-1, 1024)
@@ -35,13 +33,13 @@ def untilize(tiles, shape):
 def _encode_all(values, address, size, data_format):
     kind, words = value_kind(data_format), values.ctypes.data
     for i in range(len(values) // 1024):
-        pack_tile(words + 4096 * i, kind, data_format, DST32, TILE_ROWS, address + size * i, 0, 0, 0)
+        pack_tile(words + 4 * TILE_DATUMS * i, kind, data_format, DST32, TILE_ROWS, address + size * i, 0, 0, 0)
 
 
 @compiled()
 def _decode_all(values, address, size, data_format):
     for i in range(len(values) // 1024):
-        decode_tile(address + size * i, data_format, TILE_ROWS, values, 1024 * i)
+        decode_tile(address + size * i, data_format, TILE_ROWS, values, TILE_DATUMS * i)
 
 
 def encode(array, data_format):

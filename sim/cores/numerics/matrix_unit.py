@@ -106,7 +106,7 @@ def _half_up(value, distance):
 def accumulate(terms, old, settings):
     """Words of Dst after adding `terms`, [(exponent, signed mantissa with hidden bit 13)], to `old`.
 
-    docs/hardware/numerics.md#accumulation-into-dst.  `settings`: scalars of the lane, from `dst_settings`.
+    docs/hardware/numerics.md#accumulation-into-dst.  `settings`: scalars of the compiled code, from `dst_settings`.
     """
     term_drop, sum_drop, limit, saturated, quirk = settings
     builder = terms[0][0].builder

@@ -31,7 +31,7 @@ from tensim.sim.cores.numerics.unpacker import (
 from tensim.sim.engine.compiled import compiled
 
 DST32, DST16, PRECISE = 0, 1, 2
-RELU_ZERO, RELU_MIN, RELU_MAX = 1, 2, 3
+RELU_MIN, RELU_MAX = 2, 3
 SIGN, EXPONENT = 1 << 31, 0x7F800000
 QUIET_NAN = 0x7FC00000
 LARGEST_HALF = (31 << 23) | (1023 << 13)  # of the fp16 without Inf and NaN

@@ -10,12 +10,12 @@ from enum import IntEnum
 
 import numpy as np
 
+from tensim.sim.cores.numerics.tile import TILE_DATUMS
 from tensim.sim.cores.numerics.tile_formats import bits_of_float, float_of_bits, is_integer
 from tensim.sim.cores.numerics.tile_math import reduce_tile
 from tensim.sim.cores.numerics.unpacker import UINT8, UINT16, UINT32
 from tensim.sim.engine.compiled import compiled
 
-TILE = 1024
 ONE = np.ones(1, np.float32)  # the scaler of a reduction that has none
 
 # name -> number of extra parameters; the order gives the function numbers
@@ -57,6 +57,7 @@ SfpuUnary = IntEnum("SfpuUnary", [name.upper() for name in (*_UNARY, *_UNARY_INT
 SfpuBinary = IntEnum("SfpuBinary", [name.upper() for name in (*_BINARY, *_BINARY_INT)], start=0)
 SfpuTernary = IntEnum("SfpuTernary", [name.upper() for name in _TERNARY], start=0)
 FIRST_UNARY_INT, FIRST_BINARY_INT = len(_UNARY), len(_BINARY)
+N_UNARY, N_BINARY, N_TERNARY = len(SfpuUnary), len(SfpuBinary), len(SfpuTernary)
 
 # API base name (X of X_tile and X_tile_init) -> (function, number of extra parameters)
 SFPU_API = {
@@ -68,11 +69,6 @@ SFPU_API = {
     )
     for name, extra in names.items()
 }
-
-# Function numbers as plain integers, for compiled code: U_EXP, B_ADD_BINARY, ...
-globals().update({f"U_{function.name}": int(function) for function in SfpuUnary})
-globals().update({f"B_{function.name}": int(function) for function in SfpuBinary})
-globals().update({f"T_{function.name}": int(function) for function in SfpuTernary})
 
 
 @compiled()
@@ -144,335 +140,336 @@ def round_to(x, decimals):
     return low / scale
 
 
-# ruff: noqa: F821  the U_, B_ and T_ names are made above
 @compiled()
 def float_unary(f, x, a, b, c, p):
     """A unary function of one datum; a, b, c: its parameters as floats, p: the first one as an integer."""
-    if f == U_EXP:
+    if f == SfpuUnary.EXP:
         return math.exp(min(x, 709.0))
-    if f == U_EXP2:
+    if f == SfpuUnary.EXP2:
         return 2.0 ** min(x, 1023.0)
-    if f == U_EXPM1:
+    if f == SfpuUnary.EXPM1:
         return math.expm1(min(x, 709.0))
-    if f == U_LOG:
+    if f == SfpuUnary.LOG:
         return log_or_limit(x)
-    if f == U_LOG_WITH_BASE:
+    if f == SfpuUnary.LOG_WITH_BASE:
         return log_or_limit(x) * a
-    if f == U_LOG1P:
+    if f == SfpuUnary.LOG1P:
         return log_or_limit(1.0 + x)
-    if f == U_SQRT:
+    if f == SfpuUnary.SQRT:
         return math.sqrt(x) if x >= 0 else math.nan
-    if f == U_RSQRT:
+    if f == SfpuUnary.RSQRT:
         return 1.0 / math.sqrt(x) if x > 0 else (math.inf if x == 0 else math.nan)
-    if f == U_RECIP:
+    if f == SfpuUnary.RECIP:
         return 1.0 / x if x != 0 else math.copysign(math.inf, x)
-    if f == U_CBRT:
+    if f == SfpuUnary.CBRT:
         return math.copysign(abs(x) ** (1.0 / 3.0), x)
-    if f == U_SQUARE:
+    if f == SfpuUnary.SQUARE:
         return x * x
-    if f == U_POWER:
+    if f == SfpuUnary.POWER:
         return power(x, a)
-    if f == U_RPOW:
+    if f == SfpuUnary.RPOW:
         return power(a, x)
-    if f == U_ABS:
+    if f == SfpuUnary.ABS:
         return abs(x)
-    if f == U_SIGN:
+    if f == SfpuUnary.SIGN:
         return 1.0 if x > 0 else (-1.0 if x < 0 else 0.0)
-    if f == U_SIGNBIT:
+    if f == SfpuUnary.SIGNBIT:
         return 1.0 if math.copysign(1.0, x) < 0 else 0.0
-    if f == U_NEGATIVE:
+    if f == SfpuUnary.NEGATIVE:
         return -x
-    if f == U_SIN:
+    if f == SfpuUnary.SIN:
         return math.sin(x)
-    if f == U_COS:
+    if f == SfpuUnary.COS:
         return math.cos(x)
-    if f == U_TAN:
+    if f == SfpuUnary.TAN:
         return math.tan(x)
-    if f == U_ASIN:
+    if f == SfpuUnary.ASIN:
         return math.asin(x) if abs(x) <= 1 else math.nan
-    if f == U_ACOS:
+    if f == SfpuUnary.ACOS:
         return math.acos(x) if abs(x) <= 1 else math.nan
-    if f == U_ATAN:
+    if f == SfpuUnary.ATAN:
         return math.atan(x)
-    if f == U_SINH:
+    if f == SfpuUnary.SINH:
         return math.sinh(x) if abs(x) < 700 else math.copysign(math.inf, x)
-    if f == U_COSH:
+    if f == SfpuUnary.COSH:
         return math.cosh(x) if abs(x) < 700 else math.inf
-    if f == U_TANH:
+    if f == SfpuUnary.TANH:
         return math.tanh(x)
-    if f == U_ASINH:
+    if f == SfpuUnary.ASINH:
         return math.asinh(x)
-    if f == U_ACOSH:
+    if f == SfpuUnary.ACOSH:
         return math.acosh(x) if x >= 1 else math.nan
-    if f == U_ATANH:
+    if f == SfpuUnary.ATANH:
         return math.atanh(x) if abs(x) < 1 else (math.copysign(math.inf, x) if abs(x) == 1 else math.nan)
-    if f == U_SIGMOID:
+    if f == SfpuUnary.SIGMOID:
         return sigmoid(max(x, -700.0))
-    if f == U_LOGSIGMOID:
+    if f == SfpuUnary.LOGSIGMOID:
         return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
-    if f == U_GELU:
+    if f == SfpuUnary.GELU:
         return 0.5 * x * (1.0 + math.erf(x / math.sqrt(2.0)))
-    if f == U_QUICKGELU:
+    if f == SfpuUnary.QUICKGELU:
         return x * sigmoid(max(1.702 * x, -700.0))
-    if f == U_SILU:
+    if f == SfpuUnary.SILU:
         return x * sigmoid(max(x, -700.0))
-    if f == U_RELU:
+    if f == SfpuUnary.RELU:
         return max(x, 0.0)
-    if f == U_RELU_MAX:
+    if f == SfpuUnary.RELU_MAX:
         return min(max(x, 0.0), a)
-    if f == U_RELU_MIN:
+    if f == SfpuUnary.RELU_MIN:
         return max(x, a)
-    if f == U_LEAKY_RELU:
+    if f == SfpuUnary.LEAKY_RELU:
         return x if x >= 0 else a * x
-    if f == U_PRELU:
+    if f == SfpuUnary.PRELU:
         return x if x >= 0 else a * x
-    if f == U_ELU:
+    if f == SfpuUnary.ELU:
         return x if x >= 0 else a * math.expm1(x)
-    if f == U_SELU:
+    if f == SfpuUnary.SELU:
         return a * x if x >= 0 else a * b * math.expm1(x)
-    if f == U_CELU:
+    if f == SfpuUnary.CELU:
         return max(x, 0.0) + min(0.0, a * math.expm1(min(x, 0.0) / a))
-    if f == U_SOFTPLUS:
+    if f == SfpuUnary.SOFTPLUS:
         return x if a * x > c else math.log1p(math.exp(a * x)) * b
-    if f == U_SOFTSIGN:
+    if f == SfpuUnary.SOFTSIGN:
         return x / (1.0 + abs(x))
-    if f == U_SOFTSHRINK:
+    if f == SfpuUnary.SOFTSHRINK:
         return x - a if x > a else (x + a if x < -a else 0.0)
-    if f == U_HARDTANH:
+    if f == SfpuUnary.HARDTANH:
         return min(max(x, a), b)
-    if f == U_HARDSIGMOID:
+    if f == SfpuUnary.HARDSIGMOID:
         return min(max(x / 6.0 + 0.5, 0.0), 1.0)
-    if f == U_HARDMISH:
+    if f == SfpuUnary.HARDMISH:
         return x * min(max(x + 2.8, 0.0), 5.0) * 0.2
-    if f == U_HARDGELU:
+    if f == SfpuUnary.HARDGELU:
         return x * min(max(x / 2.0 + 0.5, 0.0), 1.0)
-    if f == U_CLAMP:
+    if f == SfpuUnary.CLAMP:
         return min(max(x, a), b)
-    if f == U_THRESHOLD:
+    if f == SfpuUnary.THRESHOLD:
         return x if x > a else b
-    if f == U_HEAVISIDE:
+    if f == SfpuUnary.HEAVISIDE:
         return 0.0 if x < 0 else (1.0 if x > 0 else a)
-    if f == U_ERF:
+    if f == SfpuUnary.ERF:
         return math.erf(x)
-    if f == U_ERFC:
+    if f == SfpuUnary.ERFC:
         return math.erfc(x)
-    if f == U_ERFINV:
+    if f == SfpuUnary.ERFINV:
         return erfinv(x)
-    if f == U_I0:
+    if f == SfpuUnary.I0:
         return bessel(0, x)
-    if f == U_I1:
+    if f == SfpuUnary.I1:
         return bessel(1, x)
-    if f == U_FLOOR:
+    if f == SfpuUnary.FLOOR:
         return float(math.floor(x))
-    if f == U_CEIL:
+    if f == SfpuUnary.CEIL:
         return float(math.ceil(x))
-    if f == U_TRUNC:
+    if f == SfpuUnary.TRUNC:
         return float(math.trunc(x))
-    if f == U_ROUND:
+    if f == SfpuUnary.ROUND:
         return round_to(x, p)
-    if f == U_FRAC:
+    if f == SfpuUnary.FRAC:
         return x - math.trunc(x)
-    if f == U_EQZ:
+    if f == SfpuUnary.EQZ:
         return 1.0 if x == 0 else 0.0
-    if f == U_NEZ:
+    if f == SfpuUnary.NEZ:
         return 1.0 if x != 0 else 0.0
-    if f == U_LTZ:
+    if f == SfpuUnary.LTZ:
         return 1.0 if x < 0 else 0.0
-    if f == U_GTZ:
+    if f == SfpuUnary.GTZ:
         return 1.0 if x > 0 else 0.0
-    if f == U_LEZ:
+    if f == SfpuUnary.LEZ:
         return 1.0 if x <= 0 else 0.0
-    if f == U_GEZ:
+    if f == SfpuUnary.GEZ:
         return 1.0 if x >= 0 else 0.0
-    if f == U_UNARY_EQ:
+    if f == SfpuUnary.UNARY_EQ:
         return 1.0 if x == a else 0.0
-    if f == U_UNARY_NE:
+    if f == SfpuUnary.UNARY_NE:
         return 1.0 if x != a else 0.0
-    if f == U_UNARY_GT:
+    if f == SfpuUnary.UNARY_GT:
         return 1.0 if x > a else 0.0
-    if f == U_UNARY_LT:
+    if f == SfpuUnary.UNARY_LT:
         return 1.0 if x < a else 0.0
-    if f == U_UNARY_GE:
+    if f == SfpuUnary.UNARY_GE:
         return 1.0 if x >= a else 0.0
-    if f == U_UNARY_LE:
+    if f == SfpuUnary.UNARY_LE:
         return 1.0 if x <= a else 0.0
-    if f == U_ISINF:
+    if f == SfpuUnary.ISINF:
         return 1.0 if math.isinf(x) else 0.0
-    if f == U_ISPOSINF:
+    if f == SfpuUnary.ISPOSINF:
         return 1.0 if x == math.inf else 0.0
-    if f == U_ISNEGINF:
+    if f == SfpuUnary.ISNEGINF:
         return 1.0 if x == -math.inf else 0.0
-    if f == U_ISNAN:
+    if f == SfpuUnary.ISNAN:
         return 1.0 if math.isnan(x) else 0.0
-    if f == U_ISFINITE:
+    if f == SfpuUnary.ISFINITE:
         return 1.0 if math.isfinite(x) else 0.0
-    if f == U_LOGICAL_NOT_UNARY:
+    if f == SfpuUnary.LOGICAL_NOT_UNARY:
         return 1.0 if x == 0 else 0.0
-    if f == U_FILL:
+    if f == SfpuUnary.FILL:
         return a
-    if f == U_ADD_UNARY:
+    if f == SfpuUnary.ADD_UNARY:
         return x + a
-    if f == U_SUB_UNARY:
+    if f == SfpuUnary.SUB_UNARY:
         return x - a
-    if f == U_MUL_UNARY:
+    if f == SfpuUnary.MUL_UNARY:
         return x * a
-    if f == U_DIV_UNARY:
+    if f == SfpuUnary.DIV_UNARY:
         return x * a
-    if f == U_RSUB_UNARY:
+    if f == SfpuUnary.RSUB_UNARY:
         return a - x
-    if f == U_RSUB:
+    if f == SfpuUnary.RSUB:
         return a - x
-    if f == U_RDIV:
+    if f == SfpuUnary.RDIV:
         return a / x if x != 0 else math.copysign(math.inf, x) * a
-    if f == U_REMAINDER:
+    if f == SfpuUnary.REMAINDER:
         return modulo(x, a, True)
-    if f == U_FMOD:
+    if f == SfpuUnary.FMOD:
         return modulo(x, a, False)
-    if f == U_UNARY_MAX:
+    if f == SfpuUnary.UNARY_MAX:
         return max(x, a)
-    if f == U_UNARY_MIN:
+    if f == SfpuUnary.UNARY_MIN:
         return min(x, a)
-    if f == U_TANHSHRINK:
+    if f == SfpuUnary.TANHSHRINK:
         return x - math.tanh(x)
-    return x
+    if f == SfpuUnary.IDENTITY:
+        return x
+    return math.nan  # no such function: `check_complete`
 
 
 @compiled()
 def int_unary(f, x, p):
     """A unary function of one int32."""
-    if f == U_ABS_INT32:
+    if f == SfpuUnary.ABS_INT32:
         return abs(x)
-    if f == U_NEGATIVE_INT32:
+    if f == SfpuUnary.NEGATIVE_INT32:
         return -x
-    if f == U_SIGNBIT_INT32:
+    if f == SfpuUnary.SIGNBIT_INT32:
         return 1 if x < 0 else 0
-    if f == U_UNARY_MAX_INT32:
+    if f == SfpuUnary.UNARY_MAX_INT32:
         return max(x, p)
-    if f == U_UNARY_MIN_INT32:
+    if f == SfpuUnary.UNARY_MIN_INT32:
         return min(x, p)
-    if f == U_BITWISE_NOT:
+    if f == SfpuUnary.BITWISE_NOT:
         return ~x
-    if f == U_BITWISE_AND:
+    if f == SfpuUnary.BITWISE_AND:
         return x & p
-    if f == U_BITWISE_OR:
+    if f == SfpuUnary.BITWISE_OR:
         return x | p
-    if f == U_BITWISE_XOR:
+    if f == SfpuUnary.BITWISE_XOR:
         return x ^ p
-    if f == U_LEFT_SHIFT:
+    if f == SfpuUnary.LEFT_SHIFT:
         return x << p if 0 <= p < 32 else 0
-    if f == U_RIGHT_SHIFT:
+    if f == SfpuUnary.RIGHT_SHIFT:
         return x >> min(max(p, 0), 31)
-    if f == U_FILL_BITCAST:
+    if f == SfpuUnary.FILL_BITCAST:
         return p
-    if f == U_FILL_INT:
+    if f == SfpuUnary.FILL_INT:
         return p
-    if f == U_RELU_MAX_INT32:
+    if f == SfpuUnary.RELU_MAX_INT32:
         return min(max(x, 0), p)
-    if f == U_EQZ_INT32:
+    if f == SfpuUnary.EQZ_INT32:
         return 1 if x == 0 else 0
-    if f == U_NEZ_INT32:
+    if f == SfpuUnary.NEZ_INT32:
         return 1 if x != 0 else 0
-    return x
+    return 0
 
 
 @compiled()
 def float_binary(f, x, y):
     """A binary function of two datums."""
-    if f == B_ADD_BINARY:
+    if f == SfpuBinary.ADD_BINARY:
         return x + y
-    if f == B_SUB_BINARY:
+    if f == SfpuBinary.SUB_BINARY:
         return x - y
-    if f == B_MUL_BINARY:
+    if f == SfpuBinary.MUL_BINARY:
         return x * y
-    if f == B_DIV_BINARY:
+    if f == SfpuBinary.DIV_BINARY:
         return x / y if y != 0 else (math.nan if x == 0 else math.copysign(math.inf, x))
-    if f == B_RSUB_BINARY:
+    if f == SfpuBinary.RSUB_BINARY:
         return y - x
-    if f == B_POWER_BINARY:
+    if f == SfpuBinary.POWER_BINARY:
         return power(x, y)
-    if f == B_EQ_BINARY:
+    if f == SfpuBinary.EQ_BINARY:
         return 1.0 if x == y else 0.0
-    if f == B_NE_BINARY:
+    if f == SfpuBinary.NE_BINARY:
         return 1.0 if x != y else 0.0
-    if f == B_LT_BINARY:
+    if f == SfpuBinary.LT_BINARY:
         return 1.0 if x < y else 0.0
-    if f == B_GT_BINARY:
+    if f == SfpuBinary.GT_BINARY:
         return 1.0 if x > y else 0.0
-    if f == B_LE_BINARY:
+    if f == SfpuBinary.LE_BINARY:
         return 1.0 if x <= y else 0.0
-    if f == B_GE_BINARY:
+    if f == SfpuBinary.GE_BINARY:
         return 1.0 if x >= y else 0.0
-    if f == B_BINARY_MAX:
+    if f == SfpuBinary.BINARY_MAX:
         return max(x, y)
-    if f == B_BINARY_MIN:
+    if f == SfpuBinary.BINARY_MIN:
         return min(x, y)
-    if f == B_XLOGY_BINARY:
+    if f == SfpuBinary.XLOGY_BINARY:
         return 0.0 if x == 0 else x * log_or_limit(y)
-    if f == B_MASK_BINARY:
+    if f == SfpuBinary.MASK_BINARY:
         return 0.0 if y == 0 else x
-    return x
+    return math.nan
 
 
 @compiled()
 def int_binary(f, x, y):
     """A binary function of two int32."""
-    if f == B_ADD_INT:
+    if f == SfpuBinary.ADD_INT:
         return x + y
-    if f == B_SUB_INT:
+    if f == SfpuBinary.SUB_INT:
         return x - y
-    if f == B_MUL_INT:
+    if f == SfpuBinary.MUL_INT:
         return x * y
-    if f == B_ADD_INT32:
+    if f == SfpuBinary.ADD_INT32:
         return x + y
-    if f == B_SUB_INT32:
+    if f == SfpuBinary.SUB_INT32:
         return x - y
-    if f == B_MUL_INT32:
+    if f == SfpuBinary.MUL_INT32:
         return x * y
-    if f == B_ADD_UINT32:
+    if f == SfpuBinary.ADD_UINT32:
         return x + y
-    if f == B_SUB_UINT32:
+    if f == SfpuBinary.SUB_UINT32:
         return x - y
-    if f == B_MUL_UINT32:
+    if f == SfpuBinary.MUL_UINT32:
         return x * y
-    if f == B_ADD_UINT16:
+    if f == SfpuBinary.ADD_UINT16:
         return (x + y) & 0xFFFF
-    if f == B_SUB_UINT16:
+    if f == SfpuBinary.SUB_UINT16:
         return (x - y) & 0xFFFF
-    if f == B_MUL_UINT16:
+    if f == SfpuBinary.MUL_UINT16:
         return (x * y) & 0xFFFF
-    if f == B_BITWISE_AND_BINARY:
+    if f == SfpuBinary.BITWISE_AND_BINARY:
         return x & y
-    if f == B_BITWISE_OR_BINARY:
+    if f == SfpuBinary.BITWISE_OR_BINARY:
         return x | y
-    if f == B_BITWISE_XOR_BINARY:
+    if f == SfpuBinary.BITWISE_XOR_BINARY:
         return x ^ y
-    if f == B_BINARY_LEFT_SHIFT:
+    if f == SfpuBinary.BINARY_LEFT_SHIFT:
         return x << y if 0 <= y < 32 else 0
-    if f == B_BINARY_RIGHT_SHIFT:
+    if f == SfpuBinary.BINARY_RIGHT_SHIFT:
         return x >> min(max(y, 0), 31)
-    if f == B_BINARY_LOGICAL_RIGHT_SHIFT:
+    if f == SfpuBinary.BINARY_LOGICAL_RIGHT_SHIFT:
         return (x & 0xFFFFFFFF) >> y if 0 <= y < 32 else 0
-    if f == B_BINARY_MAX_INT32:
+    if f == SfpuBinary.BINARY_MAX_INT32:
         return max(x, y)
-    if f == B_BINARY_MIN_INT32:
+    if f == SfpuBinary.BINARY_MIN_INT32:
         return min(x, y)
-    if f == B_GCD:
+    if f == SfpuBinary.GCD:
         return math.gcd(x, y)
-    if f == B_LCM:
+    if f == SfpuBinary.LCM:
         return abs(x * y) // math.gcd(x, y) if x != 0 and y != 0 else 0
-    if f == B_DIV_INT32:
+    if f == SfpuBinary.DIV_INT32:
         return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) if y != 0 else 0
-    if f == B_DIV_INT32_FLOOR:
+    if f == SfpuBinary.DIV_INT32_FLOOR:
         return x // y if y != 0 else 0
-    if f == B_LT_INT32:
+    if f == SfpuBinary.LT_INT32:
         return 1 if x < y else 0
-    if f == B_GT_INT32:
+    if f == SfpuBinary.GT_INT32:
         return 1 if x > y else 0
-    if f == B_LE_INT32:
+    if f == SfpuBinary.LE_INT32:
         return 1 if x <= y else 0
-    if f == B_GE_INT32:
+    if f == SfpuBinary.GE_INT32:
         return 1 if x >= y else 0
-    return x
+    return 0
 
 
 @compiled()
@@ -506,13 +503,13 @@ def typecast(word, source, target):
 def sfpu_ternary(function, dst, o0, o1, o2, oo, p0):
     """Combine three tiles of dst into a fourth; `p0`: the factor of addcmul and addcdiv as float bits."""
     factor = float_of_bits(p0)
-    for i in range(TILE):
+    for i in range(TILE_DATUMS):
         x, y, z = dst[o0 + i], dst[o1 + i], dst[o2 + i]
-        if function == T_WHERE:
+        if function == SfpuTernary.WHERE:
             dst[oo + i] = y if x != 0 else z
-        elif function == T_ADDCMUL:
+        elif function == SfpuTernary.ADDCMUL:
             dst[oo + i] = x + factor * y * z
-        else:
+        elif function == SfpuTernary.ADDCDIV:
             dst[oo + i] = x + factor * y / z if z != 0 else x + factor * y * math.copysign(math.inf, z)
 
 
@@ -521,11 +518,11 @@ def sfpu_unary(function, dst, off, p0, p1, p2):
     """Apply a unary function to dst[off:off + 1024]; parameters are 32-bit patterns."""
     a, b, c = float_of_bits(p0), float_of_bits(p1), float_of_bits(p2)
     p = p0 - 0x100000000 if p0 >= 0x80000000 else p0
-    if function == U_TYPECAST:
-        for i in range(off, off + TILE):
+    if function == SfpuUnary.TYPECAST:
+        for i in range(off, off + TILE_DATUMS):
             dst[i] = typecast(dst[i], p0, p1)
         return
-    for i in range(off, off + TILE):
+    for i in range(off, off + TILE_DATUMS):
         if function >= FIRST_UNARY_INT:
             dst[i] = float_of_bits(int_unary(function, signed_word(dst[i]), p))
         else:
@@ -535,15 +532,29 @@ def sfpu_unary(function, dst, off, p0, p1, p2):
 @compiled()
 def sfpu_reduce(pool, dim, dst, off):
     """Reduce dst[off:off + 1024], a tile in face order, in place; the reduced positions are those of `reduce_tile`."""
-    reduce_tile(pool, dim, dst[off : off + TILE].copy(), 0, ONE, 0, dst, off, 1)
+    reduce_tile(pool, dim, dst[off : off + TILE_DATUMS].copy(), 0, ONE, 0, dst, off, 1)
 
 
 @compiled()
 def sfpu_binary(function, dst, o0, o1, oo, p0):
     """Combine two tiles of dst into a third: dst[oo + i] = f(dst[o0 + i], dst[o1 + i])."""
-    for i in range(TILE):
+    for i in range(TILE_DATUMS):
         if function >= FIRST_BINARY_INT:
             x, y = signed_word(dst[o0 + i]), signed_word(dst[o1 + i])
             dst[oo + i] = float_of_bits(int_binary(function, x, y))
         else:
             dst[oo + i] = np.float32(float_binary(function, dst[o0 + i], dst[o1 + i]))
+
+
+def check_complete(function, *members):
+    """Whether compiled `function`, a chain of comparisons, names every one of `members`; TypeError if it forgets some."""
+    forgotten = {member.name for member in members} - set(function.py_func.__code__.co_names)
+    if forgotten:
+        raise TypeError(f"{function.__name__} does not compute {', '.join(sorted(forgotten))}")
+
+
+check_complete(float_unary, *(f for f in SfpuUnary if f < FIRST_UNARY_INT and f != SfpuUnary.TYPECAST))
+check_complete(int_unary, *(f for f in SfpuUnary if f >= FIRST_UNARY_INT))
+check_complete(float_binary, *(f for f in SfpuBinary if f < FIRST_BINARY_INT))
+check_complete(int_binary, *(f for f in SfpuBinary if f >= FIRST_BINARY_INT))
+check_complete(sfpu_ternary, *SfpuTernary)

@@ -1,4 +1,4 @@
-"""Cycles of the vector-unit functions, as one table for the compiled lane."""
+"""Cycles of the vector-unit functions, as one table for the compiled engine."""
 
 import numpy as np
 

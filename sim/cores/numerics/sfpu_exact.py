@@ -17,7 +17,7 @@ from tensim.sim.cores.numerics.matrix_unit import (
 from tensim.sim.cores.numerics.sfpu import (
     FIRST_BINARY_INT,
     FIRST_UNARY_INT,
-    U_TYPECAST,
+    SfpuUnary,
     sfpu_binary,
     sfpu_reduce,
     sfpu_ternary,
@@ -25,11 +25,10 @@ from tensim.sim.cores.numerics.sfpu import (
 )
 from tensim.sim.cores.numerics.simd_lanes import row_operation
 from tensim.sim.cores.numerics.tensix_exact import dst_kind, set_dst_kind
+from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_ROWS
 from tensim.sim.cores.numerics.tile_formats import twos_complement
-from tensim.sim.cores.numerics.unpacker import TILE_ROWS, cut_to_bf16, format_kind
+from tensim.sim.cores.numerics.unpacker import cut_to_bf16, format_kind
 from tensim.sim.engine.compiled import compiled
-
-TILE = 1024
 
 
 def _cut_to_half(word):
@@ -80,15 +79,15 @@ def store_values(record, tile, words, narrow):
 @compiled()
 def words_of(dst, first, tile):
     """Address of a Dst tile; `first`: position of the core's tile 0 in `dst`."""
-    return dst.ctypes.data + 4 * (first + TILE * tile)
+    return dst.ctypes.data + 4 * (first + TILE_DATUMS * tile)
 
 
 @compiled()
 def sfpu_unary_exact(record, function, dst, first, tile, p0, p1, p2):
     words = words_of(dst, first, tile)
     narrow = load_values(record, tile, words)
-    sfpu_unary(function, dst, first + TILE * tile, p0, p1, p2)
-    if function == U_TYPECAST:
+    sfpu_unary(function, dst, first + TILE_DATUMS * tile, p0, p1, p2)
+    if function == SfpuUnary.TYPECAST:
         set_dst_kind(record, tile, OPAQUE if format_kind(p1) >= INTEGER else WIDE)
         narrow = format_kind(p1) == NARROW and record.fp32_dest == 0
     elif function >= FIRST_UNARY_INT:
@@ -100,7 +99,7 @@ def sfpu_unary_exact(record, function, dst, first, tile, p0, p1, p2):
 def sfpu_binary_exact(record, function, dst, first, a, b, out, p0):
     narrow = load_values(record, a, words_of(dst, first, a))
     load_values(record, b, words_of(dst, first, b))
-    sfpu_binary(function, dst, first + TILE * a, first + TILE * b, first + TILE * out, p0)
+    sfpu_binary(function, dst, first + TILE_DATUMS * a, first + TILE_DATUMS * b, first + TILE_DATUMS * out, p0)
     set_dst_kind(record, out, OPAQUE if function >= FIRST_BINARY_INT else dst_kind(record, a))
     for tile in (a, b, out):
         store_values(record, tile, words_of(dst, first, tile), narrow)
@@ -111,7 +110,8 @@ def sfpu_ternary_exact(record, function, dst, first, a, b, c, out, p0):
     load_values(record, a, words_of(dst, first, a))
     narrow = load_values(record, b, words_of(dst, first, b))
     load_values(record, c, words_of(dst, first, c))
-    sfpu_ternary(function, dst, first + TILE * a, first + TILE * b, first + TILE * c, first + TILE * out, p0)
+    x, y, z = first + TILE_DATUMS * a, first + TILE_DATUMS * b, first + TILE_DATUMS * c
+    sfpu_ternary(function, dst, x, y, z, first + TILE_DATUMS * out, p0)
     set_dst_kind(record, out, dst_kind(record, b))
     for tile in (a, b, c, out):
         store_values(record, tile, words_of(dst, first, tile), narrow)
@@ -121,5 +121,5 @@ def sfpu_ternary_exact(record, function, dst, first, a, b, c, out, p0):
 def sfpu_reduce_exact(record, pool, dim, dst, first, tile):
     words = words_of(dst, first, tile)
     narrow = load_values(record, tile, words)
-    sfpu_reduce(pool, dim, dst, first + TILE * tile)
+    sfpu_reduce(pool, dim, dst, first + TILE_DATUMS * tile)
     store_values(record, tile, words, narrow)

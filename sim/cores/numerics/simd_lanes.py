@@ -158,7 +158,7 @@ class Lanes:
 
     def float_add(self, other):
         """Sums of the float32 numbers with these bits, rounded to nearest even."""
-        total = self.builder.fadd(*(self.builder.bitcast(one.value, FLOATS) for one in (self, other)))
+        total = self.builder.fadd(*(self.builder.bitcast(lanes.value, FLOATS) for lanes in (self, other)))
         return Lanes(self.builder, self.builder.bitcast(total, WORDS))
 
     def _call(self, name, kind, *arguments):

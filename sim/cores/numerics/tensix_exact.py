@@ -19,11 +19,10 @@ from tensim.sim.cores.numerics.exact_math import (
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, WIDE, WORD_ROW, to_bf16_source
 from tensim.sim.cores.numerics.packer import DST16, DST32, PRECISE
 from tensim.sim.cores.numerics.simd_lanes import ROW
-from tensim.sim.cores.numerics.tile_math import MUL
+from tensim.sim.cores.numerics.tile import TILE_ROWS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import (
     FLOAT32,
     TF32,
-    TILE_ROWS,
     TO_BF16,
     TO_FP32,
     TO_TF32,
@@ -34,12 +33,12 @@ from tensim.sim.cores.numerics.unpacker import (
     unpack_rows,
     unpack_tile,
 )
-from tensim.sim.cores.operations import Reuse
+from tensim.sim.cores.operations import Binary, Reuse
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.state import circular_buffers_of, cores_of
 
 UNCHANGED = TF32  # "format" of float32 that was unpacked to Dst directly: no circular buffer holds tf32
-TO_SRCA, TO_SRCB = int(Reuse.DEST_TO_SRCA), int(Reuse.DEST_TO_SRCB)
 
 
 @compiled()
@@ -80,15 +79,15 @@ def load_exact(m, core, operand, row, tile, transpose, width, alone, target):
     cb, record = circular_buffers_of(m), cores_of(m)[core]
     base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_READ_PTR]
     data_format, datum_format = cb[row + ctx.CB_FORMAT], cb[row + ctx.CB_FORMAT]
-    index = row // ctx.CB_WORDS % 32
+    index = row // ctx.CB_WORDS % N_CIRCULAR_BUFFERS
     cut, wide = TO_TF32 if record.fp32_dest != 0 else TO_BF16, data_format == FLOAT32 and record.fp32_dest != 0
     if alone and wide and (record.unpack_to_dst >> index) & 1:
         cut, data_format = TO_FP32, UNCHANGED
     set_source_format(record, operand, record.bank_a if operand == 0 else record.bank_b, data_format)
     if width > 0:
-        row_bytes = cb[row + ctx.CB_TILE_SIZE] // 32
+        row_bytes = cb[row + ctx.CB_TILE_SIZE] // TILE_SIDE
         band, column = tile // width, tile % width
-        address = base + band * 32 * row_bytes * width + column * row_bytes
+        address = base + band * TILE_SIDE * row_bytes * width + column * row_bytes
         unpack_rows(address, datum_format, row_bytes * width, cut, target)
         return
     address, rows = base + tile * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
@@ -164,9 +163,9 @@ def binary_tiles_exact(m, record, banks, op, bcast, a, b, tile, dst, accumulate,
             dst_to_source(dst, data_format, spare)
         else:
             copy_words_of_tile(dst, spare)
-        b = a if reuse == TO_SRCA else spare
-        a = spare if reuse == TO_SRCA else a
-        if op == MUL:
+        b = a if reuse == Reuse.DEST_TO_SRCA else spare
+        a = spare if reuse == Reuse.DEST_TO_SRCA else a
+        if op == Binary.MUL:
             for row in range(TILE_ROWS):
                 clear_words(dst + WORD_ROW * row, dst + WORD_ROW * row)
         accumulate = 0

@@ -9,7 +9,8 @@ from numba.extending import intrinsic
 
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of
 from tensim.sim.cores.numerics.simd_lanes import row_operation
-from tensim.sim.cores.numerics.unpacker import TILE_ROWS, TO_FP32, format_kind, unpack_rows, unpack_tile
+from tensim.sim.cores.numerics.tile import TILE_ROWS
+from tensim.sim.cores.numerics.unpacker import TO_FP32, format_kind, unpack_rows, unpack_tile
 from tensim.sim.engine.compiled import compiled
 
 WORD = 4  # bytes

@@ -4,22 +4,18 @@ A tile is 1024 float32 words in face order: four 16x16 faces (top-left, top-righ
 row-major, at an offset in a large array.  Integer formats keep int32 bit patterns in the same words and only pass through.
 """
 
+from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.tile_vectors import ROW, ROWS_AT_ONCE, multiply_rows
+from tensim.sim.cores.operations import Bcast, Binary, Pool, ReduceDim
 from tensim.sim.engine.compiled import compiled
 
 WORD = 4  # bytes
-FACE = 256
-TILE = 1024
-BCAST_COL, BCAST_ROW, BCAST_SCALAR = 1, 2, 3
-ADD, SUB, MUL = 0, 1, 2
-POOL_AVG, POOL_MAX = 1, 2
-REDUCE_ROW, REDUCE_COL = 0, 1
 
 
 @compiled(inline="always")
 def element(row, column):
     """Position of (row, column) of a 32x32 tile in face order."""
-    return (row >> 4) * 512 + (column >> 4) * FACE + (row & 15) * 16 + (column & 15)
+    return (row >> 4) * 512 + (column >> 4) * FACE_DATUMS + (row & 15) * 16 + (column & 15)
 
 
 @compiled()
@@ -29,17 +25,17 @@ def matmul_tile(in0, o0, in1, o1, dst, do):
     for row in range(2):
         for column in range(2):
             for inner in range(2):
-                a, b = left + WORD * FACE * (2 * row + inner), right + WORD * FACE * (2 * inner + column)
-                c = out + WORD * FACE * (2 * row + column)
-                for i in range(0, WORD * FACE, WORD * ROW * ROWS_AT_ONCE):
+                a, b = left + WORD * FACE_DATUMS * (2 * row + inner), right + WORD * FACE_DATUMS * (2 * inner + column)
+                c = out + WORD * FACE_DATUMS * (2 * row + column)
+                for i in range(0, WORD * FACE_DATUMS, WORD * ROW * ROWS_AT_ONCE):
                     multiply_rows(a + i, b, c + i)
 
 
 @compiled()
 def transpose_tile(source, so, target, to):
     """target = transpose of source; the two must not overlap."""
-    for row in range(32):
-        for column in range(32):
+    for row in range(TILE_SIDE):
+        for column in range(TILE_SIDE):
             target[to + element(column, row)] = source[so + element(row, column)]
 
 
@@ -48,33 +44,33 @@ def broadcast_offset(bcast, i):
     """Position in B of the datum that meets position i of A: column 0, row 0 or element 0 of B is repeated."""
     row = (i >> 9) * 16 + ((i >> 4) & 15)
     column = ((i >> 8) & 1) * 16 + (i & 15)
-    if bcast == BCAST_COL:
+    if bcast == Bcast.COL:
         return element(row, 0)
-    if bcast == BCAST_ROW:
+    if bcast == Bcast.ROW:
         return element(0, column)
     return 0
 
 
 @compiled()
 def binary_tile(op, bcast, a, ao, b, bo, dst, do, accumulate):
-    """dst = a op b (op: 0 add, 1 subtract, 2 multiply), added to dst when `accumulate`."""
-    for i in range(TILE):
+    """dst = a op b (`Binary`), added to dst when `accumulate`."""
+    for i in range(TILE_DATUMS):
         x = a[ao + i]
-        y = b[bo + (i if bcast == 0 else broadcast_offset(bcast, i))]
-        value = x + y if op == ADD else (x - y if op == SUB else x * y)
+        y = b[bo + (i if bcast == Bcast.NONE else broadcast_offset(bcast, i))]
+        value = x + y if op == Binary.ADD else (x - y if op == Binary.SUB else x * y)
         dst[do + i] = dst[do + i] + value if accumulate != 0 else value
 
 
 @compiled()
 def copy_tile(source, so, bcast, target, to):
     """target = source, or its column 0, row 0 or element 0 repeated."""
-    for i in range(TILE):
-        target[to + i] = source[so + (i if bcast == 0 else broadcast_offset(bcast, i))]
+    for i in range(TILE_DATUMS):
+        target[to + i] = source[so + (i if bcast == Bcast.NONE else broadcast_offset(bcast, i))]
 
 
 @compiled(inline="always")
 def pooled(pool, old, value):
-    return max(old, value) if pool == POOL_MAX else old + value
+    return max(old, value) if pool == Pool.MAX else old + value
 
 
 @compiled()
@@ -92,18 +88,18 @@ def reduce_tile(pool, dim, a, ao, scaler, so, dst, do, fresh):
     """
     factor = scaler[so]
     if fresh != 0:
-        for i in range(TILE):
+        for i in range(TILE_DATUMS):
             dst[do + i] = 0.0
-    if dim == REDUCE_ROW or dim == REDUCE_COL:
-        for i in range(32):
-            value = a[ao + (element(i, 0) if dim == REDUCE_ROW else element(0, i))]
-            for j in range(1, 32):
-                value = pooled(pool, value, a[ao + (element(i, j) if dim == REDUCE_ROW else element(j, i))])
-            position = do + (element(i, 0) if dim == REDUCE_ROW else element(0, i))
+    if dim == ReduceDim.ROW or dim == ReduceDim.COL:
+        for i in range(TILE_SIDE):
+            value = a[ao + (element(i, 0) if dim == ReduceDim.ROW else element(0, i))]
+            for j in range(1, TILE_SIDE):
+                value = pooled(pool, value, a[ao + (element(i, j) if dim == ReduceDim.ROW else element(j, i))])
+            position = do + (element(i, 0) if dim == ReduceDim.ROW else element(0, i))
             store_reduced(pool, dst, position, value * factor, fresh)
         return
     value = a[ao]
-    for i in range(1, TILE):
+    for i in range(1, TILE_DATUMS):
         value = pooled(pool, value, a[ao + i])
     # the scaler is applied once per reduced dimension, as the chip does (two passes)
     store_reduced(pool, dst, do, value * factor * factor, fresh)

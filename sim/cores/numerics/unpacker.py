@@ -12,6 +12,7 @@ from numba.extending import intrinsic
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW
 from tensim.sim.cores.numerics.simd_lanes import ROW, Lanes, row_operation
+from tensim.sim.cores.numerics.tile import TILE_ROWS
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8
 
@@ -22,7 +23,6 @@ INT8, BFP2, UINT32, FP8_E4M3 = (int(DataFormat[name]) for name in ("Int8", "Bfp2
 UINT8, RAW8, RAW16, RAW32 = (int(DataFormat[name]) for name in ("UInt8", "RawUInt8", "RawUInt16", "RawUInt32"))
 
 TO_BF16, TO_TF32, TO_FP32 = range(3)  # what a float32 datum is cut to: a source of 16-bit or 32-bit Dst; Dst itself
-TILE_ROWS = 64
 SIGN = 1 << 31
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.refusals import refusal_of
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.errors import KernelCompileError, UsageError
 
 LOCAL_MEMORY, CB_WINDOW, CB_STRIDE, STRINGS = 0xFFB00000, 0xFFC40000, 512, 0x70000000
 STACK_BYTES = 256  # of local memory at least
-CIRCULAR_BUFFERS = 32
 UNUSED_TILE_BYTES = 1088  # of a circular buffer that the program does not configure
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")
 
@@ -113,7 +113,7 @@ def _buffer_tables(buffers):
     from tensim.sim.cores.numerics.data_format import tile_size
 
     found = {index: (code, height, width) for index, code, height, width in buffers}
-    rows = [found.get(index, (255, 32, 32)) for index in range(CIRCULAR_BUFFERS)]
+    rows = [found.get(index, (255, 32, 32)) for index in range(N_CIRCULAR_BUFFERS)]
 
     def size(code, height, width):
         if code == 255:
@@ -134,7 +134,7 @@ def chip_defines(arch):
     name = {"wormhole_b0": "WORMHOLE", "blackhole": "BLACKHOLE", "grayskull": "GRAYSKULL"}.get(arch.name, "WORMHOLE")
     return {
         f"ARCH_{name}": "", "NUM_DRAM_BANKS": arch.dram_banks, "NUM_L1_BANKS": len(arch.worker_coords),
-        "NUM_CIRCULAR_BUFFERS": CIRCULAR_BUFFERS, "TENSIM_L1_ALIGNMENT": arch["alignment.l1_page"],
+        "NUM_CIRCULAR_BUFFERS": N_CIRCULAR_BUFFERS, "TENSIM_L1_ALIGNMENT": arch["alignment.l1_page"],
         "TENSIM_DRAM_ALIGNMENT": arch["alignment.dram_page"], "TENSIM_NOC_BURST": arch["noc.max_packet_bytes"],
         "TENSIM_L1_BYTES": arch["l1.size"],
     }  # fmt: skip

@@ -28,22 +28,23 @@ from tensim.sim.cores.numerics.tensix_exact import (
     reduce_tile_exact,
     set_dst_kind,
 )
+from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.tile_formats import decode_rows, decode_tile, value_kind
-from tensim.sim.cores.numerics.tile_math import MUL, binary_tile, copy_tile, matmul_tile, reduce_tile, transpose_tile
+from tensim.sim.cores.numerics.tile_math import binary_tile, copy_tile, matmul_tile, reduce_tile, transpose_tile
 from tensim.sim.cores.numerics.unpacker import format_kind
+from tensim.sim.cores.operations import Binary, Reuse
+from tensim.sim.cores.slots import THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of
 
-TILE, WORD = 1024, 4
-DEST_TO_SRCA, DEST_TO_SRCB = 1, 2
-UNPACK_SLOT = 2
+WORD = 4  # bytes
 EXACT = 2  # data_on with numerics=exact; 1 with fast, 0 with off
 
 
 @compiled(inline="always")
 def bank_offset(core, bank):
-    return (core * 2 + bank) * TILE
+    return (core * 2 + bank) * TILE_DATUMS
 
 
 @compiled()
@@ -53,14 +54,14 @@ def load_tile(m, core, row, tile, transpose, width, registers, offset):
     base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_READ_PTR]
     data_format = cb[row + ctx.CB_FORMAT]
     if width > 0:
-        row_bytes = cb[row + ctx.CB_TILE_SIZE] // 32
+        row_bytes = cb[row + ctx.CB_TILE_SIZE] // TILE_SIDE
         band, column = tile // width, tile % width
-        address = base + band * 32 * row_bytes * width + column * row_bytes
+        address = base + band * TILE_SIDE * row_bytes * width + column * row_bytes
         decode_rows(address, data_format, row_bytes * width, registers, offset)
     else:
         address, rows = base + tile * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
         if transpose != 0:
-            scratch = m.n_source_words - TILE  # one spare tile behind the banks
+            scratch = m.n_source_words - TILE_DATUMS  # one spare tile behind the banks
             decode_tile(address, data_format, rows, registers, scratch)
             transpose_tile(registers, scratch, registers, offset)
         else:
@@ -73,7 +74,7 @@ def check_formats(m, core, row0, row1):
     cb = circular_buffers_of(m)
     first, second = cb[row0 + ctx.CB_FORMAT], cb[row1 + ctx.CB_FORMAT]
     if format_kind(first) != format_kind(second):
-        fail(m, core * 5 + UNPACK_SLOT, Fault.FORMAT_PAIR, first, second, 0)
+        fail(m, core * THREADS_PER_CORE + UNPACK_SLOT, Fault.FORMAT_PAIR, first, second, 0)
 
 
 @compiled()
@@ -137,7 +138,7 @@ def dst_words(m, core, tile):
 
 @compiled(inline="always")
 def dst_offset(core, tile):
-    return (core * 16 + tile) * TILE
+    return (core * 16 + tile) * TILE_DATUMS
 
 
 @compiled()
@@ -154,7 +155,7 @@ def clear_if_fresh(m, core, tile):
     if take_fresh(m, core, tile):
         dst = dst_of(m)
         start = dst_offset(core, tile)
-        for i in range(start, start + TILE):
+        for i in range(start, start + TILE_DATUMS):
             dst[i] = 0.0
         set_dst_kind(cores_of(m)[core], tile, WIDE)
 
@@ -201,12 +202,12 @@ def do_binary(m, core, tile, op, bcast, accumulate, reuse):
         return
     a, b = token_offsets(m, core)
     dst, target = dst_of(m), dst_offset(core, tile)
-    if reuse == DEST_TO_SRCA:
+    if reuse == Reuse.DEST_TO_SRCA:
         binary_tile(op, bcast, dst, target, src_a_of(m), a, dst, target, 0)
-    elif reuse == DEST_TO_SRCB:
+    elif reuse == Reuse.DEST_TO_SRCB:
         binary_tile(op, bcast, src_a_of(m), a, dst, target, dst, target, 0)
     else:
-        binary_tile(op, bcast, src_a_of(m), a, src_b_of(m), b, dst, target, accumulate or op == MUL)
+        binary_tile(op, bcast, src_a_of(m), a, src_b_of(m), b, dst, target, accumulate or op == Binary.MUL)
 
 
 @compiled()
@@ -305,9 +306,9 @@ def do_pack(m, core, tile, row, page, untilize):
     if m.data_on == EXACT:
         kind, bits = dst_kind(record, tile), dst_bits(record)
     if untilize > 0:
-        row_bytes = cb[row + ctx.CB_TILE_SIZE] // 32
+        row_bytes = cb[row + ctx.CB_TILE_SIZE] // TILE_SIDE
         band, column = page // untilize, page % untilize
-        address = base + band * 32 * row_bytes * untilize + column * row_bytes
+        address = base + band * TILE_SIDE * row_bytes * untilize + column * row_bytes
         pack_rows(words, kind, data_format, bits, address, row_bytes * untilize)
     else:
         address, rows = base + page * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW

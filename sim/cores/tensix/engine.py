@@ -1,16 +1,19 @@
-"""The Tensix engine's timing: unpack, math and pack threads, source banks, Dst sections
+"""The Tensix engine's timing: unpack, math and pack threads, Dst sections
 (docs/hardware/tensix.md#tensix-coprocessor and docs/hardware/tensix.md#cycles-per-tile).
 
 The three compute threads of a core run concurrently.  They meet in two places only: SrcA/SrcB have two banks, so the
 unpack thread is at most two tile pairs ("tokens") ahead of the math thread; Dst has one or two sections, handed from
-math (acquire, commit) to pack (wait, release).  An operation on several tiles goes through them one calendar event each.
+math (acquire, commit) to pack (wait, release).  An operation on several tiles goes through them one event each.
 """
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY
 from tensim.sim.cores.numerics.sfpu_costs import APPROXIMATE_OFFSET, BINARY_OFFSET, TERNARY_OFFSET
-from tensim.sim.cores.operations import Config, Op, Pool, ReduceDim
+from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
+from tensim.sim.cores.operations import Binary, Config, Op, Pool, ReduceDim
+from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.data import (
     do_binary,
     do_copy,
@@ -25,46 +28,29 @@ from tensim.sim.cores.tensix.data import (
     do_transpose_dst,
     do_unpack,
 )
-from tensim.sim.cores.threads import argument, charge, fail, park, wake, wake_to_retry
+from tensim.sim.cores.tensix.source_banks import (
+    bank_filled,
+    bank_free,
+    bank_ready,
+    bank_released,
+    wait_for_free_bank,
+    wait_for_ready_bank,
+)
+from tensim.sim.cores.threads import argument, charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.state import (
     PARKED,
     WAIT_DST_FREE,
     WAIT_DST_READY,
-    WAIT_SOURCE_FREE,
-    WAIT_SOURCE_READY,
     circular_buffers_of,
     cores_of,
     sfpu_cycles_of,
     threads_of,
 )
 
-UNPACK_SLOT, MATH_SLOT, PACK_SLOT = 2, 3, 4
-SOURCE_BANKS = 2
-
-UNPACK_A, UNPACK_AB, UNPACK_MATMUL = int(Op.UNPACK_A), int(Op.UNPACK_AB), int(Op.UNPACK_MATMUL)
-UNPACK_REUSE = int(Op.UNPACK_REUSE)
-MATH_COPY, MATH_BINARY, MATH_MATMUL = int(Op.MATH_COPY), int(Op.MATH_BINARY), int(Op.MATH_MATMUL)
-MATH_REDUCE, MATH_TRANSPOSE_DST, MATH_COPY_DST = (
-    int(Op.MATH_REDUCE),
-    int(Op.MATH_TRANSPOSE_DST),
-    int(Op.MATH_COPY_DST),
-)
-SFPU_UNARY, SFPU_BINARY, SFPU_TERNARY = int(Op.SFPU_UNARY), int(Op.SFPU_BINARY), int(Op.SFPU_TERNARY)
-SFPU_REDUCE = int(Op.SFPU_REDUCE)
-BINARY_MUL = 2
-REDUCE_ROWS, REDUCE_COLUMNS, REDUCE_SCALAR = int(ReduceDim.ROW), int(ReduceDim.COL), int(ReduceDim.SCALAR)
-POOL_MAX = int(Pool.MAX)
-FACES = 4
 # a matrix instruction works on 8 rows of the left operand (docs/hardware/tensix.md#cycles-per-tile)
-TILE_COLUMNS, MVMUL_ROWS = 32, 8
-CONFIG_INIT, CONFIG_SHORT = int(Config.INIT), int(Config.SHORT_INIT)
-CONFIG_RELU, CONFIG_L1_ACC, CONFIG_STARTUP, CONFIG_SFPU = (
-    int(Config.PACK_RELU),
-    int(Config.PACK_L1_ACC),
-    int(Config.HW_STARTUP),
-    int(Config.SFPU_INIT),
-)
+MVMUL_ROWS = 8
 
 
 @compiled()
@@ -96,7 +82,7 @@ def tile_row(m, thread, index, tile):
     """Row of the circular buffer that holds `tile` counted from its read pointer; -1 after a fault."""
     core = threads_of(m)[thread].core
     cb = circular_buffers_of(m)
-    if index < 0 or index > 31 or cb[row_of(core, index)] == 0:
+    if not 0 <= index < N_CIRCULAR_BUFFERS or cb[row_of(core, index)] == 0:
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return -1
     row = row_of(core, index)
@@ -139,9 +125,9 @@ def tilize_data(m, row, width):
 @compiled()
 def unpack_tokens(t):
     """How many source banks the posted unpack operation fills."""
-    if t.operation == UNPACK_MATMUL:
+    if t.operation == Op.UNPACK_MATMUL:
         return argument(t, 4) * argument(t, 5)
-    if t.operation == UNPACK_A:
+    if t.operation == Op.UNPACK_A:
         return argument(t, 4)
     return 1
 
@@ -150,7 +136,8 @@ def unpack_tokens(t):
 def matmul_position(step, ct, rt):
     """(row, column) of the output tile that a step of a block matmul works on, and whether the kept operand changes.
 
-    The wider side streams: with ct >= rt an in0 tile stays in SrcB while in1 tiles pass through SrcA (reference 7.1).
+    The wider side streams: with ct >= rt an in0 tile stays in SrcB while in1 tiles pass through SrcA
+    (docs/hardware/tensix.md#cycles-per-tile).
     """
     if ct >= rt:
         return step // ct, step % ct, step % ct == 0
@@ -162,14 +149,14 @@ def start_unpack(m, thread, now):
     """Begin the next token of the posted unpack operation; returns its end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
     cost = 0
-    if t.operation == UNPACK_MATMUL:
+    if t.operation == Op.UNPACK_MATMUL:
         ct, rt, kt = argument(t, 4), argument(t, 5), argument(t, 6)
         row, column, both = matmul_position(t.step, ct, rt)
         tile0, tile1 = argument(t, 2) + row * kt, argument(t, 3) + column
         row0, row1 = tile_row(m, thread, argument(t, 0), tile0), tile_row(m, thread, argument(t, 1), tile1)
         if row0 < 0 or row1 < 0:
             return -1
-        cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_COLUMNS
+        cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_SIDE
         if both:
             cost = unpack_both(m, row1, row0, m.unpack_joint_bytes)  # in1 goes to SrcA, in0 to SrcB
         elif ct >= rt:
@@ -180,23 +167,23 @@ def start_unpack(m, thread, now):
         keeps0 = not both and ct >= rt
         keeps1 = not both and ct < rt
         do_unpack(m, t.core, row0, tile0, row1, tile1, 0, argument(t, 7), 0, not keeps0, not keeps1)
-    elif t.operation == UNPACK_AB:
+    elif t.operation == Op.UNPACK_AB:
         row0 = tile_row(m, thread, argument(t, 0), argument(t, 2))
         row1 = tile_row(m, thread, argument(t, 1), argument(t, 3))
         if row0 < 0 or row1 < 0:
             return -1
         cost = unpack_both(m, row0, row1, m.unpack_pair_bytes) + m.unpack_pair_overhead
-        if argument(t, 6) == REDUCE_SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
+        if argument(t, 6) == ReduceDim.SCALAR:  # both directions, each with the tile (llk_blackhole_op_costs.csv)
             cost += tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         do_unpack(m, t.core, row0, argument(t, 2), row1, argument(t, 3), argument(t, 5), 0, 0, True, True)
     else:
-        width = argument(t, 3) if t.operation == UNPACK_A else 0
+        width = argument(t, 3) if t.operation == Op.UNPACK_A else 0
         tile = argument(t, 1) + (0 if width > 0 else t.step)
         row0 = tile_row(m, thread, argument(t, 0), tile)
         if row0 < 0:
             return -1
         cost = tilize_data(m, row0, width) if width > 0 else tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
-        transpose = argument(t, 2) if t.operation == UNPACK_A else 0
+        transpose = argument(t, 2) if t.operation == Op.UNPACK_A else 0
         if transpose != 0:
             cost += m.unpack_transpose
         do_unpack(m, t.core, row0, argument(t, 1) + t.step, 0, 0, transpose, 0, width, True, False)
@@ -219,14 +206,11 @@ def unpack(m, thread, now):
     if t.phase == 1:
         t.phase = 0
         t.step += 1
-        core.src_filled += 1
-        math = t.core * 5 + MATH_SLOT
-        if threads_of(m)[math].state == PARKED and threads_of(m)[math].wait == WAIT_SOURCE_READY:
-            wake_to_retry(m, math, now)
+        bank_filled(m, t.core, now)
         if t.step == t.count:
             return now, True
-    if core.src_started - core.src_released >= SOURCE_BANKS:
-        return park(m, thread, now, WAIT_SOURCE_FREE, 0, 0, 0), False
+    if not bank_free(core):
+        return wait_for_free_bank(m, thread, now), False
     end = start_unpack(m, thread, now)
     if end >= 0:
         core.src_started += 1
@@ -253,9 +237,9 @@ def dst_tile(m, thread, index):
 @compiled()
 def math_tokens(t):
     """How many source banks the posted math operation consumes."""
-    if t.operation == MATH_MATMUL:
+    if t.operation == Op.MATH_MATMUL:
         return argument(t, 1) * argument(t, 2)
-    if t.operation == MATH_COPY or t.operation == MATH_BINARY or t.operation == MATH_REDUCE:
+    if t.operation == Op.MATH_COPY or t.operation == Op.MATH_BINARY or t.operation == Op.MATH_REDUCE:
         return 1
     return 0
 
@@ -264,7 +248,7 @@ def math_tokens(t):
 def matmul_instructions(m, core):
     """Matrix instructions of a tile product, all fidelity phases: fewer when the left tile has fewer rows."""
     groups = (core.source_rows + MVMUL_ROWS - 1) // MVMUL_ROWS
-    return m.mvmuls_per_tile * groups * MVMUL_ROWS // TILE_COLUMNS * core.fidelity_phases
+    return m.mvmuls_per_tile * groups * MVMUL_ROWS // TILE_SIDE * core.fidelity_phases
 
 
 @compiled()
@@ -279,34 +263,34 @@ def start_math_token(m, thread, now):
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
     phases = core.fidelity_phases
-    if t.operation == MATH_MATMUL:
+    if t.operation == Op.MATH_MATMUL:
         ct = argument(t, 1)
         row, column, first = matmul_position(t.step, ct, argument(t, 2))
         target = dst_tile(m, thread, argument(t, 0) + row * ct + column)
         if target < 0:
             return -1
-        core.flops += 2 * 32 * 32 * 32
+        core.flops += 2 * TILE_SIDE * TILE_DATUMS
         cost = matmul_instructions(m, core) * m.mvmul_cycles
         if t.step == 0:
             cost += matmul_overhead(m, t.count)
         do_matmul(m, t.core, target)
         core.fpu_busy += matmul_instructions(m, core)
         return spend(m, thread, now, cost)
-    if t.operation == MATH_COPY:
+    if t.operation == Op.MATH_COPY:
         target = dst_tile(m, thread, argument(t, 0))
         if target < 0:
             return -1
         do_copy(m, t.core, target, argument(t, 1))
         return spend(m, thread, now, m.copy_instructions * 1024 + m.copy_overhead)
-    if t.operation == MATH_BINARY:
+    if t.operation == Op.MATH_BINARY:
         target = dst_tile(m, thread, argument(t, 1))
         if target < 0:
             return -1
         do_binary(m, t.core, target, argument(t, 0), argument(t, 2), argument(t, 3), argument(t, 4))
-        core.flops += 1024
-        core.fpu_busy += m.eltwise_instructions * (phases if argument(t, 0) == BINARY_MUL else 1)
+        core.flops += TILE_DATUMS
+        core.fpu_busy += m.eltwise_instructions * (phases if argument(t, 0) == Binary.MUL else 1)
         cost = m.eltwise_instructions * 1024 + m.eltwise_overhead
-        if argument(t, 0) == BINARY_MUL:
+        if argument(t, 0) == Binary.MUL:
             cost += hazard(m, phases, FACES)
         if argument(t, 4) != 0:
             cost += m.dest_reuse_cycles
@@ -315,7 +299,7 @@ def start_math_token(m, thread, now):
     if target < 0:
         return -1
     do_reduce(m, t.core, target, argument(t, 0), argument(t, 1))
-    core.flops += 1024
+    core.flops += TILE_DATUMS
     core.fpu_busy += FACES * phases
     return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1), core.fp32_dest != 0))
 
@@ -333,15 +317,15 @@ def reduce_cost(m, phases, pool, dim, wide):
 
     `wide`: a 32-bit Dst, where sums of rows go through matrix instructions, two groups of 8 rows in each face.
     """
-    if pool == POOL_MAX:
-        if dim == REDUCE_ROWS:
+    if pool == Pool.MAX:
+        if dim == ReduceDim.ROW:
             return m.reduce_max_row
-        return m.reduce_scalar if dim == REDUCE_SCALAR else m.reduce_overhead
-    if dim == REDUCE_COLUMNS:
+        return m.reduce_scalar if dim == ReduceDim.SCALAR else m.reduce_overhead
+    if dim == ReduceDim.COL:
         return m.reduce_overhead + hazard(m, phases, FACES)
-    if dim == REDUCE_ROWS and wide:
+    if dim == ReduceDim.ROW and wide:
         return m.reduce_wide_row + hazard(m, phases, 2 * FACES)
-    if dim == REDUCE_ROWS:
+    if dim == ReduceDim.ROW:
         return m.reduce_overhead + hazard(m, phases, FACES // 2)
     return (m.reduce_wide_scalar if wide else m.reduce_scalar) + hazard(m, phases, FACES + 1)
 
@@ -357,9 +341,19 @@ def vector(m, thread, now, function):
 @compiled()
 def sfpu_reduce_cycles(m, dim):
     """Cycles of the vector unit's reduction of a tile in Dst."""
-    if dim == REDUCE_ROWS:
+    if dim == ReduceDim.ROW:
         return m.sfpu_reduce_row
-    return m.sfpu_reduce_col if dim == REDUCE_COLUMNS else m.sfpu_reduce_scalar
+    return m.sfpu_reduce_col if dim == ReduceDim.COL else m.sfpu_reduce_scalar
+
+
+@compiled()
+def known_function(m, thread, count):
+    """Whether the posted function of the vector unit is one of `count`; a fault if it is not."""
+    function = argument(threads_of(m)[thread], 0)
+    if 0 <= function < count:
+        return True
+    fail(m, thread, Fault.UNKNOWN_FUNCTION, function, count, 0)
+    return False
 
 
 @compiled()
@@ -367,30 +361,30 @@ def start_math_in_dst(m, thread, now):
     """A math operation on Dst alone (SFPU, copies inside Dst); returns the end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
-    if t.operation == SFPU_UNARY:
+    if t.operation == Op.SFPU_UNARY:
         target = dst_tile(m, thread, argument(t, 1))
-        if target < 0:
+        if target < 0 or not known_function(m, thread, N_UNARY):
             return -1
         do_sfpu_unary(m, t.core, target, argument(t, 0), argument(t, 2), argument(t, 3), argument(t, 4))
         return vector(m, thread, now, APPROXIMATE_OFFSET * core.approx + argument(t, 0))
-    if t.operation == SFPU_BINARY:
+    if t.operation == Op.SFPU_BINARY:
         a, b, out = (
             dst_tile(m, thread, argument(t, 1)),
             dst_tile(m, thread, argument(t, 2)),
             dst_tile(m, thread, argument(t, 3)),
         )
-        if a < 0 or b < 0 or out < 0:
+        if a < 0 or b < 0 or out < 0 or not known_function(m, thread, N_BINARY):
             return -1
         do_sfpu_binary(m, t.core, argument(t, 0), a, b, out, argument(t, 4))
         return vector(m, thread, now, BINARY_OFFSET + argument(t, 0))
-    if t.operation == SFPU_TERNARY:
+    if t.operation == Op.SFPU_TERNARY:
         a, b = dst_tile(m, thread, argument(t, 1)), dst_tile(m, thread, argument(t, 2))
         c, out = dst_tile(m, thread, argument(t, 3)), dst_tile(m, thread, argument(t, 4))
-        if a < 0 or b < 0 or c < 0 or out < 0:
+        if a < 0 or b < 0 or c < 0 or out < 0 or not known_function(m, thread, N_TERNARY):
             return -1
         do_sfpu_ternary(m, t.core, argument(t, 0), a, b, c, out, argument(t, 5))
         return vector(m, thread, now, TERNARY_OFFSET + argument(t, 0))
-    if t.operation == SFPU_REDUCE:
+    if t.operation == Op.SFPU_REDUCE:
         target, dim = dst_tile(m, thread, argument(t, 2)), argument(t, 1)
         if target < 0:
             return -1
@@ -401,7 +395,7 @@ def start_math_in_dst(m, thread, now):
     target = dst_tile(m, thread, argument(t, 0))
     if target < 0:
         return -1
-    if t.operation == MATH_TRANSPOSE_DST:
+    if t.operation == Op.MATH_TRANSPOSE_DST:
         do_transpose_dst(m, t.core, target)
         return spend(m, thread, now, (m.copy_instructions + m.transpose_extra) * 1024 + m.copy_overhead)
     other = dst_tile(m, thread, argument(t, 1))
@@ -423,14 +417,11 @@ def math(m, thread, now):
     if t.phase == 1:
         t.phase = 0
         t.step += 1
-        core.src_released += 1
-        unpack_thread = t.core * 5 + UNPACK_SLOT
-        if threads_of(m)[unpack_thread].state == PARKED and threads_of(m)[unpack_thread].wait == WAIT_SOURCE_FREE:
-            wake_to_retry(m, unpack_thread, now)
+        bank_released(m, t.core, now)
         if t.step == t.count:
             return now, True
-    if core.src_filled <= core.src_taken:
-        return park(m, thread, now, WAIT_SOURCE_READY, 0, 0, 0), False
+    if not bank_ready(core):
+        return wait_for_ready_bank(m, thread, now), False
     end = start_math_token(m, thread, now)
     if end >= 0:
         core.src_taken += 1
@@ -470,7 +461,7 @@ def dst_commit(m, thread, now):
         return -1
     core.dst_committed += 1
     charge(m, thread, now, m.sync_cycles)
-    pack_thread = t.core * 5 + PACK_SLOT
+    pack_thread = t.core * THREADS_PER_CORE + PACK_SLOT
     other = threads_of(m)[pack_thread]
     if other.state == PARKED and other.wait == WAIT_DST_READY:
         wake(m, pack_thread, now + m.sync_lag, m.sync_cycles)
@@ -498,7 +489,7 @@ def dst_release(m, thread, now):
         return -1
     core.dst_released += 1
     charge(m, thread, now, m.sync_cycles)
-    math_thread = t.core * 5 + MATH_SLOT
+    math_thread = t.core * THREADS_PER_CORE + MATH_SLOT
     other = threads_of(m)[math_thread]
     if other.state == PARKED and other.wait == WAIT_DST_FREE:
         take_section(core)
@@ -516,7 +507,7 @@ def pack(m, thread, now):
     core = cores_of(m)[t.core]
     first, index, out, tiles = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3)
     cb = circular_buffers_of(m)
-    if index < 0 or index > 31 or cb[row_of(t.core, index)] == 0:
+    if not 0 <= index < N_CIRCULAR_BUFFERS or cb[row_of(t.core, index)] == 0:
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return -1
     if core.dst_committed <= core.dst_released:
@@ -566,15 +557,15 @@ def configure(m, thread, now):
     register, value = argument(t, 0), argument(t, 1)
     core = cores_of(m)[t.core]
     cost = m.reconfig_cycles
-    if register == CONFIG_INIT or register == CONFIG_STARTUP:
+    if register == Config.INIT or register == Config.HW_STARTUP:
         cost = m.init_unpack if t.slot == UNPACK_SLOT else m.init_math if t.slot == MATH_SLOT else m.init_pack
-    elif register == CONFIG_SHORT:
+    elif register == Config.SHORT_INIT:
         cost = short_init_cycles(m, t.slot)
-    elif register == CONFIG_SFPU:
+    elif register == Config.SFPU_INIT:
         cost = m.sfpu_init_cycles
-    elif register == CONFIG_RELU:
+    elif register == Config.PACK_RELU:
         core.pack_relu, core.pack_threshold = value & 3, value >> 2
-    elif register == CONFIG_L1_ACC:
+    elif register == Config.PACK_L1_ACC:
         core.l1_accumulate = value
         charge(m, thread, now, m.pack_mode_cycles)
         return now + m.pack_mode_cycles  # the write waits in the packer's queue until the packer has drained

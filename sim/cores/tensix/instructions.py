@@ -9,14 +9,19 @@ from enum import IntEnum
 
 import numpy as np
 
-from tensim.sim.cores.threads import argument, charge, park, wake_to_retry
+from tensim.sim.cores.tensix.source_banks import (
+    bank_filled,
+    bank_free,
+    bank_ready,
+    bank_released,
+    wait_for_free_bank,
+    wait_for_ready_bank,
+)
+from tensim.sim.cores.threads import argument, charge
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import (
     N_INSTRUCTION_WORDS,
-    PARKED,
     UNIT_SLOTS,
-    WAIT_SOURCE_FREE,
-    WAIT_SOURCE_READY,
     cores_of,
     instruction_cycles_of,
     threads_of,
@@ -50,8 +55,6 @@ SLOW = {
     "tensix.instructions.thcon_alu": "ADDDMAREG MULDMAREG SHIFTDMAREG CMPDMAREG",
     "tensix.instructions.fpu": "MVMUL ELWADD ELWMUL",
 }
-SETDVALID, CLEARDVALID = int(Instruction.SETDVALID), int(Instruction.CLEARDVALID)
-THREADS, UNPACK_SLOT, MATH_SLOT, SOURCE_BANKS = 5, 2, 3, 2
 
 
 def instruction_table(arch):
@@ -64,44 +67,23 @@ def instruction_table(arch):
 
 
 @compiled()
-def fill_bank(m, core, now):
-    """SETDVALID: a source bank becomes valid without data; False when both are."""
-    c = cores_of(m)[core]
-    if c.src_started - c.src_released >= SOURCE_BANKS:
-        return False
-    c.src_started += 1
-    c.src_filled += 1
-    math = core * THREADS + MATH_SLOT
-    if threads_of(m)[math].state == PARKED and threads_of(m)[math].wait == WAIT_SOURCE_READY:
-        wake_to_retry(m, math, now)
-    return True
-
-
-@compiled()
-def free_bank(m, core, now):
-    """CLEARDVALID: the source bank at hand goes back to the unpackers; False when none is valid."""
-    c = cores_of(m)[core]
-    if c.src_filled <= c.src_taken:
-        return False
-    c.src_taken += 1
-    c.src_released += 1
-    unpack = core * THREADS + UNPACK_SLOT
-    if threads_of(m)[unpack].state == PARKED and threads_of(m)[unpack].wait == WAIT_SOURCE_FREE:
-        wake_to_retry(m, unpack, now)
-    return True
-
-
-@compiled()
 def instruction(m, thread, now):
     """One instruction of a posted series: (cycle of the next event, whether the series is complete)."""
     t = threads_of(m)[thread]
     if t.step >= argument(t, 1):
         return now, True
     code = argument(t, 0)
-    if code == SETDVALID and not fill_bank(m, t.core, now):
-        return park(m, thread, now, WAIT_SOURCE_FREE, 0, 0, 0), False
-    if code == CLEARDVALID and not free_bank(m, t.core, now):
-        return park(m, thread, now, WAIT_SOURCE_READY, 0, 0, 0), False
+    core = cores_of(m)[t.core]
+    if code == Instruction.SETDVALID:  # a bank becomes valid without data
+        if not bank_free(core):
+            return wait_for_free_bank(m, thread, now), False
+        core.src_started += 1
+        bank_filled(m, t.core, now)
+    if code == Instruction.CLEARDVALID:  # the bank at hand goes back to the unpackers
+        if not bank_ready(core):
+            return wait_for_ready_bank(m, thread, now), False
+        core.src_taken += 1
+        bank_released(m, t.core, now)
     unit, cycles = instruction_cycles_of(m)[2 * code], instruction_cycles_of(m)[2 * code + 1]
     start = now
     if unit != 0:

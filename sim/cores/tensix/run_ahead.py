@@ -1,25 +1,22 @@
-"""Block products run ahead of the calendar: unpack and math hand source banks to and fro without an event for each.
+"""Block products run ahead of the event heap: unpack and math hand source banks to and fro without an event for each.
 
 While both threads of a core are inside a block product they touch nothing but their two source banks (and Dst, which the
 math thread owns until it commits), so nobody else can tell when their steps are simulated.  `run_ahead` takes these
-steps in the order and at the cycles of their calendar events, block after block, until one of the threads comes to an
-operation of another kind, which happens at its own time.  Entries that the calendar still holds for the two are early by
+steps in the order and at the cycles of their events, block after block, until one of the threads comes to an
+operation of another kind, which happens at its own time.  Entries that the event heap still holds for the two are early by
 then; `threads.due` puts them off.
 
 It does so for timing only (data is read at its time), and for products in which nothing can go wrong: whatever `runs`
-refuses goes through `tensix.unpack` and `tensix.math` event by event, whose rules `hand_over` follows.
+refuses goes through `tensix.unpack` and `tensix.math` event by event, whose rules `step_to_completion` follows.
 """
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import row_of
+from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import format_kind
+from tensim.sim.cores.operations import Op
+from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.engine import (
-    MATH_MATMUL,
-    MATH_SLOT,
-    SOURCE_BANKS,
-    TILE_COLUMNS,
-    UNPACK_MATMUL,
-    UNPACK_SLOT,
     math,
     matmul_instructions,
     matmul_overhead,
@@ -27,8 +24,10 @@ from tensim.sim.cores.tensix.engine import (
     unpack,
     unpack_both,
 )
+from tensim.sim.cores.tensix.source_banks import SOURCE_BANKS
 from tensim.sim.cores.threads import advance, argument, charge, charge_stall, schedule_thread
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.state import (
     PARKED,
     RUNNING,
@@ -53,7 +52,7 @@ def multiplies(t, operation, wait):
 @compiled()
 def holds(m, core, index, first, last):
     """Whether a circular buffer has both tiles, so that `tensix.tile_row` finds no fault there or between."""
-    if index < 0 or index > 31 or min(first, last) < 0:
+    if not 0 <= index < N_CIRCULAR_BUFFERS or min(first, last) < 0:
         return False
     cb, row = circular_buffers_of(m), row_of(core, index)
     page, end = cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
@@ -64,7 +63,7 @@ def holds(m, core, index, first, last):
 @compiled()
 def runs(m, a, b):
     """Whether both threads are inside block products in which no step can fail and all cost the same."""
-    if not (multiplies(a, UNPACK_MATMUL, WAIT_SOURCE_FREE) and multiplies(b, MATH_MATMUL, WAIT_SOURCE_READY)):
+    if not (multiplies(a, Op.UNPACK_MATMUL, WAIT_SOURCE_FREE) and multiplies(b, Op.MATH_MATMUL, WAIT_SOURCE_READY)):
         return False
     ct, rt, kt, tile0, tile1 = argument(a, 4), argument(a, 5), argument(a, 6), argument(a, 2), argument(a, 3)
     in0, in1 = argument(a, 0), argument(a, 1)
@@ -79,9 +78,7 @@ def runs(m, a, b):
     target, tiles = argument(b, 0), argument(b, 1) * argument(b, 2)
     fits = argument(b, 1) > 0 and tiles > 0 and target >= 0 and target + tiles <= core.capacity
     return (
-        fits
-        and core.dst_acquired > core.dst_committed
-        and core.source_rows == cb[row0 + ctx.CB_TILE_HW] // TILE_COLUMNS
+        fits and core.dst_acquired > core.dst_committed and core.source_rows == cb[row0 + ctx.CB_TILE_HW] // TILE_SIDE
     )
 
 
@@ -110,11 +107,11 @@ def put_back(m, thread, at, phase, step, fraction, since, wait, busy, stalled):
 
 
 @compiled()
-def hand_over(m, unpacker, multiplier):
+def step_to_completion(m, unpacker, multiplier):
     """All steps of both threads up to the first that would complete an operation, as `unpack` and `math` take them.
 
     Times are cycles, costs 1/1024 cycles (`tensix.spend`).  Of two steps in one cycle the unpack thread's comes first, as in
-    the calendar.  Both never wait at once: unpack does with both banks started, math with none filled and not taken.
+    the event heap.  Both never wait at once: unpack does with both banks started, math with none filled and not taken.
     Returns whether it is the unpack operation that ends.
     """
     a, b, core = threads_of(m)[unpacker], threads_of(m)[multiplier], cores_of(m)[threads_of(m)[unpacker].core]
@@ -160,7 +157,7 @@ def hand_over(m, unpacker, multiplier):
                 b_phase, b_fraction, taken = 1, total & 1023, taken + 1
                 b_busy, b_at = b_busy + cycles, b_at + cycles
     products = taken - core.src_taken
-    core.flops += products * 2 * 32 * 32 * 32
+    core.flops += products * 2 * TILE_SIDE * TILE_DATUMS
     core.fpu_busy += products * instructions
     core.src_started, core.src_filled, core.src_taken, core.src_released = started, filled, taken, released
     put_back(m, unpacker, a_at, a_phase, a_step, a_fraction, a_since, WAIT_SOURCE_FREE, a_busy, a_stall)
@@ -177,15 +174,15 @@ def run_ahead(m, thread, time):
     if m.stop == STOP_ERROR:
         return -1
     core = threads_of(m)[thread].core
-    unpacker, multiplier = core * 5 + UNPACK_SLOT, core * 5 + MATH_SLOT
+    unpacker, multiplier = core * THREADS_PER_CORE + UNPACK_SLOT, core * THREADS_PER_CORE + MATH_SLOT
     me, other = threads_of(m)[thread], threads_of(m)[unpacker + multiplier - thread]
     a, b = threads_of(m)[unpacker], threads_of(m)[multiplier]
     if not runs(m, a, b):
         return time
-    me.in_calendar, me.event_at = 1, time  # its entry is on top until this event is over
+    me.in_event_heap, me.event_at = 1, time  # its entry is on top until this event is over
     now = m.now
     for _ in range(MAX_BLOCKS):
-        unpack_ends = hand_over(m, unpacker, multiplier)
+        unpack_ends = step_to_completion(m, unpacker, multiplier)
         m.now = a.event_at if unpack_ends else b.event_at  # the time of a fault
         if unpack_ends:
             end, _ = unpack(m, unpacker, m.now)
@@ -198,7 +195,7 @@ def run_ahead(m, thread, time):
         if not runs(m, a, b):
             break
     m.now = now
-    me.in_calendar = 0
+    me.in_event_heap = 0
     if other.state == RUNNING:
         schedule_thread(m, unpacker + multiplier - thread, other.event_at)
     return me.event_at if me.state == RUNNING else -1

@@ -23,8 +23,8 @@ from tensim.sim.cores.numerics.exact_math import (
 from tensim.sim.cores.numerics.host_formats import tilize, untilize
 from tensim.sim.cores.numerics.matrix_unit import WIDE
 from tensim.sim.cores.numerics.packer import DST16, DST32, PRECISE, pack_tile
-from tensim.sim.cores.numerics.tile_math import ADD, MUL, POOL_MAX, REDUCE_COL, REDUCE_ROW, SUB
 from tensim.sim.cores.numerics.unpacker import TILE_ROWS, TO_BF16, TO_FP32, TO_TF32, unpack_tile
+from tensim.sim.cores.operations import Binary, Pool, ReduceDim
 from tests.cores.numerics import reference_tiles
 from tests.cores.numerics.reference import Unit, largest, packed, unpacked
 
@@ -127,7 +127,13 @@ def test_whole_tiles_of_products(phases, narrow, wide):
 
 
 @given(
-    seed=seeds, a=classes, b=classes, old=classes, unit=units, op=st.sampled_from([ADD, SUB, MUL]), keep=st.booleans()
+    seed=seeds,
+    a=classes,
+    b=classes,
+    old=classes,
+    unit=units,
+    op=st.sampled_from(Binary),
+    keep=st.booleans(),
 )
 @settings(max_examples=EXAMPLES, deadline=None)
 def test_element_wise(seed, a, b, old, unit, op, keep):
@@ -141,11 +147,11 @@ def test_element_wise(seed, a, b, old, unit, op, keep):
     reference = Unit(narrow, wide, quirk)
     for row, column in rng.integers(0, 32, (CHECKED, 2)):
         x, y, word = (int(array[row, column]) for array in (left, right, dst))
-        if op == MUL:
+        if op == Binary.MUL:
             for phase in range(phases):
                 word = reference.multiply(x, y, phase, word)
         else:
-            word = reference.plus(x, y, word if keep else 0, op == SUB)
+            word = reference.plus(x, y, word if keep else 0, op == Binary.SUB)
         assert found[row, column] == word
 
 
@@ -158,13 +164,13 @@ def test_wormhole_normalises_a_lone_negative_bit_wrongly(quirk, wanted):
     one, nothing = np.full((32, 32), 0xBF800000, np.uint32), np.zeros((32, 32), np.uint32)
     dst = np.full((32, 32), 0x3F7FFFFE, np.uint32)
     unit = unit_tuple(1, False, True, quirk)
-    found = simulate(lambda a, b, d: binary_exact(ADD, a, b, d, 1, unit), (one, nothing, dst))
+    found = simulate(lambda a, b, d: binary_exact(Binary.ADD, a, b, d, 1, unit), (one, nothing, dst))
     assert (found == wanted).all() and Unit(False, True, quirk).plus(0xBF800000, 0, 0x3F7FFFFE) == wanted
 
 
 @given(
     seed=seeds, kind=st.sampled_from(["ordinary", "sparse", "zero", "cancelling"]), unit=units,
-    dim=st.sampled_from([REDUCE_ROW, REDUCE_COL]), fresh=st.booleans(), doubled=st.booleans(),
+    dim=st.sampled_from([ReduceDim.ROW, ReduceDim.COL]), fresh=st.booleans(), doubled=st.booleans(),
 )  # fmt: skip
 @settings(max_examples=80, deadline=None)
 def test_maximum(seed, kind, unit, dim, fresh, doubled):
@@ -175,13 +181,13 @@ def test_maximum(seed, kind, unit, dim, fresh, doubled):
     dst[:, 0] = dst[0] = old = array[5, 7]
     scaler = np.full((32, 32), (15 if narrow else 127) + doubled << 23, np.uint32)
     found = simulate(
-        lambda a, s, d: reduce_exact(POOL_MAX, dim, a, s, d, fresh, unit_tuple(*unit)), (array, scaler, dst)
+        lambda a, s, d: reduce_exact(Pool.MAX, dim, a, s, d, fresh, unit_tuple(*unit)), (array, scaler, dst)
     )
     moved = np.where(array >> 23 & 255, array + np.uint32((112 if narrow and wide else 0) + doubled << 23), 0)
     for i in range(32):
-        words = [*map(int, moved[i] if dim == REDUCE_ROW else moved[:, i])]
+        words = [*map(int, moved[i] if dim == ReduceDim.ROW else moved[:, i])]
         wanted = largest(words) if fresh else largest(words, int(old))
-        assert (found[i, 0] if dim == REDUCE_ROW else found[0, i]) == wanted
+        assert (found[i, 0] if dim == ReduceDim.ROW else found[0, i]) == wanted
 
 
 @given(seed=seeds, phases=st.integers(1, 4), big=st.booleans())

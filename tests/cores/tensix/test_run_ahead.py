@@ -1,4 +1,4 @@
-"""Block products that run ahead of the calendar (`sim/cores/tensix/run_ahead.py`) against event by event.
+"""Block products that run ahead of the event heap (`sim/cores/tensix/run_ahead.py`) against event by event.
 
 A timeline log is in order of time, and data is read at its time, so a chip that records a log or works on data takes an event
 for every step.  The same program must then take the same cycles and count the same work.
@@ -70,7 +70,12 @@ def drain(rounds, tiles):
 def counted(chip):
     """Cycles; busy and issue time, operations and stalls by reason of every thread; the matrix unit's work."""
     work = {name: chip.work[name].tolist() for name in chip.work.dtype.names}
-    return work | {"now": chip.now, "cores": chip.core_cycles.tolist(), "flops": chip.flops, "fpu_busy": chip.fpu_busy}
+    return work | {
+        "now": chip.cycle,
+        "cores": chip.core_cycles.tolist(),
+        "flops": chip.flops,
+        "fpu_busy": chip.fpu_busy,
+    }
 
 
 def run(

@@ -1,0 +1,53 @@
+"""SrcA and SrcB change hands: two banks each, which the unpack thread fills and the math thread takes, one after the other.
+
+Four counters of a core say where the banks are (docs/hardware/tensix.md#unpackers): fillings started and ended by the
+unpackers, fillings taken and given back by the math unit.  Whoever finds no bank waits until the other thread moves on, and
+tries again in the next cycle.
+"""
+
+from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE, UNPACK_SLOT
+from tensim.sim.cores.threads import park, wake_to_retry
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import PARKED, WAIT_SOURCE_FREE, WAIT_SOURCE_READY, cores_of, threads_of
+
+SOURCE_BANKS = 2
+
+
+@compiled(inline="always")
+def bank_free(core):
+    """Whether an unpacker may start to fill a bank of core record `core`."""
+    return core.src_started - core.src_released < SOURCE_BANKS
+
+
+@compiled(inline="always")
+def bank_ready(core):
+    """Whether the math unit finds a filled bank."""
+    return core.src_filled > core.src_taken
+
+
+@compiled()
+def wait_for_free_bank(m, thread, now):
+    return park(m, thread, now, WAIT_SOURCE_FREE, 0, 0, 0)
+
+
+@compiled()
+def wait_for_ready_bank(m, thread, now):
+    return park(m, thread, now, WAIT_SOURCE_READY, 0, 0, 0)
+
+
+@compiled()
+def bank_filled(m, core, now):
+    """The filling started last is complete: the math thread may go on."""
+    cores_of(m)[core].src_filled += 1
+    math = core * THREADS_PER_CORE + MATH_SLOT
+    if threads_of(m)[math].state == PARKED and threads_of(m)[math].wait == WAIT_SOURCE_READY:
+        wake_to_retry(m, math, now)
+
+
+@compiled()
+def bank_released(m, core, now):
+    """The math unit gives the bank taken last back: the unpack thread may go on."""
+    cores_of(m)[core].src_released += 1
+    unpack = core * THREADS_PER_CORE + UNPACK_SLOT
+    if threads_of(m)[unpack].state == PARKED and threads_of(m)[unpack].wait == WAIT_SOURCE_FREE:
+        wake_to_retry(m, unpack, now)
