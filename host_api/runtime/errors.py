@@ -150,9 +150,3 @@ class BinaryIncompatible(UsageError):
     """A binary cannot run on a target; `where` holds each field's expected and found value."""
 
     kind = "binary_incompatible"
-
-
-class ProgramCacheFull(UsageError):
-    """More binaries are pinned on a device than it keeps loaded."""
-
-    kind = "program_cache_full"

@@ -14,6 +14,8 @@ SOURCES = [
 ]
 CITATION = re.compile(r"\bdocs/((?:hardware/)?\w+\.md)(?:#([\w-]+))?")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)")
+NAMED = re.compile(r"`((?:sim|host_api|traces|validation|examples|bench|tests|docs)/[\w./-]*)`")
+WRITTEN = {"bench/out.json"}  # by a command
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
@@ -45,3 +47,10 @@ def test_links_between_pages_resolve(page):
         if not file.exists() or (anchor and anchor not in anchors(file)):
             lost.append(f"{target}#{anchor}")
     assert lost == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name != "hardware"], ids=lambda page: page.stem)
+def test_files_that_a_page_names_exist(page):
+    """Folders and files of the project in code font; hardware pages name files of other projects."""
+    named = set(NAMED.findall(page.read_text())) - WRITTEN
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
