@@ -105,7 +105,7 @@ class Device:
 
     def ethernet_core_from_logical_core(self, core):
         """UsageError: no chip of tensim has ethernet cores yet."""
-        raise UsageError(f"device {self.id} has no ethernet core {tuple(core_coord(core))}: tensim has none yet")
+        raise UsageError(f"device {self.id} has no ethernet core {tuple(core_coord(core))}: tensim models none")
 
     def num_banks(self, buffer_type):
         """Banks of a memory: DRAM banks, or worker cores for L1."""

@@ -25,7 +25,7 @@ class KernelCall:
         self.__name__ = self.__qualname__ = self.kernel_api_name = name
 
     def __call__(self, *args, **kwargs):
-        raise UsageError(f"{self.__name__} is a kernel API call: it has a meaning only inside a @kernel function")
+        raise UsageError(f"{self.__name__} is a kernel API call; call it inside a @kernel function")
 
     def __get__(self, instance, owner=None):
         """Makes the call a routine to `inspect` and `help`, which then show its signature."""

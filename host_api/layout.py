@@ -38,7 +38,7 @@ def _check(data, height, width, tile=(TILE, TILE)):
     if min(height, width) <= 0 or height % tile[0] or width % tile[1]:
         raise UsageError(f"shape {height}x{width} is not a multiple of the {tile[0]}x{tile[1]} tile")
     if not len(data) or len(data) % (height * width):
-        raise UsageError(f"{len(data)} elements are not matrices of {height}x{width}")
+        raise UsageError(f"{len(data)} elements do not form matrices of {height}x{width}")
 
 
 def convert_to_tile_layout(data):

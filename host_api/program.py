@@ -88,7 +88,7 @@ def _parameters(config):
             **_kernel_settings(config),
         )
     if isinstance(config, EthernetConfig):
-        raise UsageError("no chip of tensim has ethernet cores yet; a kernel cannot run on them (EthernetConfig)")
+        raise UsageError("tensim models no ethernet cores, so a kernel cannot run on them (EthernetConfig)")
     raise UsageError(
         f"{type(config).__name__} is not a kernel configuration", hint="DataMovementConfig or ComputeConfig"
     )

@@ -472,14 +472,14 @@ class _IndexBuilder:
 class SubDevice:
     """Cores of a sub-device: a CoreRangeSet, or a list of them by core type (Tensix, ethernet).
 
-    UsageError for ethernet cores: no chip of tensim has them yet.
+    UsageError for ethernet cores: which tensim does not model.
     """
 
     cores: object
 
     def __post_init__(self):
         if self._by_type and any(one.num_cores() for one in self.cores[1:]):
-            raise UsageError("a sub-device cannot have ethernet cores: tensim has none yet")
+            raise UsageError("a sub-device cannot have ethernet cores: tensim models none")
 
     @property
     def _by_type(self):

@@ -38,9 +38,9 @@ def read_trace(path, burst_bytes):
                 if fields:
                     rows.append(_request(fields, burst_bytes, f"{path}: line {number}"))
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not a text: {error}") from None
+        raise UsageError(f"{path}: not a text file: {error}") from None
     if not rows:
-        raise UsageError(f"{path}: no request in it", hint="lines are: R|W ADDRESS [BYTES]")
+        raise UsageError(f"{path}: contains no request", hint="lines are: R|W ADDRESS [BYTES]")
     return Requests(*np.array(rows, np.int64).T.copy())
 
 
@@ -74,7 +74,7 @@ class ChannelMap:
             burst = int(build_timing(arch)["burst_bytes"])
             if kind != "interleave" or not size.isdigit() or int(size) == 0 or int(size) % burst:
                 raise UsageError(
-                    f"{text!r} is no channel map", hint=f"bank, or interleave:BYTES with a multiple of {burst} bytes"
+                    f"{text!r} is not a channel map", hint=f"bank, or interleave:BYTES with a multiple of {burst} bytes"
                 )
             self.page = int(size)
 

@@ -181,7 +181,7 @@ class _Reader:
             self.not_simulated[f"events of {proc} processors"] += 1
             return
         if (x, y) not in self.workers:
-            raise ValueError(f"{proc} at {x}-{y}, which is no worker core of {self.arch.name} ({self.arch.board})")
+            raise ValueError(f"{proc} at {x}-{y}, which is not a worker core of {self.arch.name} ({self.arch.board})")
         if name in NOT_SIMULATED:
             self.not_simulated[NOT_SIMULATED[name]] += 1
         event = (time, index, name, NOCS[_choice(item, "noc", NOCS)], *self._ends(item, name))

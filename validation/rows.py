@@ -82,11 +82,11 @@ def read_rows(path, layouts):
             layout = next((name for name, columns in layouts.items() if set(columns) <= set(header)), None)
             if layout is None:
                 known = "; ".join(f"{name}: {', '.join(columns)}" for name, columns in layouts.items())
-                raise UsageError(f"{path}: its columns are of no known file", hint=f"needed are {known}")
+                raise UsageError(f"{path}: its columns match no known file", hint=f"needed are {known}")
             rows = []
             rows += (Row(f"{path.name}:{n}", reader.line_num, columns, rows) for n, columns in enumerate(reader, 1))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path}: not a CSV text: {error}") from None
+        raise UsageError(f"{path}: not a CSV file: {error}") from None
     return rows, layout
 
 
@@ -96,7 +96,7 @@ def cases_of(rows, layout, read):
     for row in rows:
         try:
             if None in row.columns or None in row.columns.values():
-                raise ValueError("it has another number of columns than the header")
+                raise ValueError("it has a different number of columns than the header")
             cases.append((row, read(row, layout)))
         except Skip as why:
             skipped.append({"id": row.id, "why": str(why)})

@@ -14,12 +14,10 @@ from tensim.sim.errors import UsageError
 @arch_option
 @click.option("--channel-map", default="bank", show_default=True, help="bank, or interleave:BYTES over all channels.")
 @click.option("--load", type=click.FloatRange(0.001, 10), help="Arrival rate as a share of peak; default: all at once.")
-@click.option(
-    "--plot", type=click.Path(dir_okay=False), help="Write a picture of the latency-load curve of each trace."
-)
+@click.option("--plot", type=click.Path(dir_okay=False), help="Plot the latency-load curve of each trace.")
 @json_option
 def dram(traces, arch, channel_map, load, plot, json_to):
-    """Serve the requests of TRACES (lines: R|W ADDRESS [BYTES]) by the memory of a chip, at command level."""
+    """Serve the requests of TRACES (lines: R|W ADDRESS [BYTES]) from the memory of a chip, at command level."""
     from tensim.sim.arch import load_arch
     from tensim.sim.dram.timing import build_timing
     from tensim.traces.dram_trace import ChannelMap, latency_load, plot_latency_load, read_trace, serve_requests

@@ -18,7 +18,7 @@ from tensim.cli.output import TO_STDOUT, write_json
 @numbering_option
 @json_option
 def inspect(files, what, numbering, json_to):
-    """Show what Light Metal binaries hold."""
+    """Show what Light Metal binaries contain."""
     from tensim.traces.light_metal.inspect import describe
 
     def one(file):

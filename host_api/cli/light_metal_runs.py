@@ -86,8 +86,10 @@ def _saving(text):
 @click.option("--program", help="Only this program, by index or name, of a binary of programs.")
 @overrides_option
 @click.option("--numerics", shell_complete=complete_numerics, help="exact, fast or off, instead of what was captured.")
-@click.option("--bind", "bindings", multiple=True, metavar="BUFFER=FILE.npy", help="Other data for what was written.")
-@click.option("--save", "savings", multiple=True, metavar="BUFFER=FILE.npy", help="Keep the buffer's final bytes.")
+@click.option(
+    "--bind", "bindings", multiple=True, metavar="BUFFER=FILE.npy", help="Replace the data written to a buffer."
+)
+@click.option("--save", "savings", multiple=True, metavar="BUFFER=FILE.npy", help="Save the buffer's final bytes.")
 @click.option(
     "--kernel-path", multiple=True, type=click.Path(file_okay=False), help="Folder with kernels by file name."
 )
@@ -96,7 +98,7 @@ def _saving(text):
 )
 @click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
 @loops_option
-@click.option("--ignore-compare", is_flag=True, help="Comparisons in the binary do not count.")
+@click.option("--ignore-compare", is_flag=True, help="Ignore the comparisons in the binary.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @numbering_option
 @json_option
@@ -137,7 +139,7 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
 
         return run_saved(file, binary, options, program, loops, timeline, on_progress)
     if program is not None:
-        raise UsageError(f"{file} is a captured run, there is no --program to choose", hint="leave --program out")
+        raise UsageError(f"{file} is a captured run: --program does not apply", hint="leave --program out")
     durations = []
     for round_number in range(loops):
         begun = time.perf_counter()

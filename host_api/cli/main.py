@@ -12,10 +12,10 @@ COMMANDS = {
     "diff": ("light_metal_files", "Compare two Light Metal binaries: commands, payloads, and the cycles of both."),
     "dram": (
         "dram",
-        "Serve the requests of TRACES (lines: R|W ADDRESS [BYTES]) by the memory of a chip, at command level.",
+        "Serve the requests of TRACES (lines: R|W ADDRESS [BYTES]) from the memory of a chip, at command level.",
     ),
     "examples": ("programs", "List the example programs."),
-    "inspect": ("light_metal_files", "Show what Light Metal binaries hold."),
+    "inspect": ("light_metal_files", "Show what Light Metal binaries contain."),
     "query": ("systems", "List the devices of a system whose specs match a shell PATTERN, and its links."),
     "replay": (
         "light_metal_runs",

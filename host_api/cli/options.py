@@ -52,7 +52,7 @@ overrides_option = click.option(
 device_option = click.option(
     "--device",
     metavar="SPEC",
-    help="The chip as a device spec in place of --arch, e.g. 'sim://blackhole?cqs=2'; several with ',' are tried in order.",
+    help="The chip as a device spec instead of --arch, e.g. 'sim://blackhole?cqs=2'; alternatives, joined by ',', in order.",
 )
 noc_option = click.option(
     "--noc",
@@ -67,7 +67,7 @@ loops_option = click.option(
     default=1,
     show_default=True,
     type=click.IntRange(1),
-    help="Run this often; the time of each is reported.",
+    help="Run the program this many times; the time of each run is reported.",
 )
 
 

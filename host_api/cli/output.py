@@ -20,7 +20,7 @@ def print_error(text, label="error:"):
 def report_error(error, json_to):
     """Print an error, as JSON too if that was asked for, and leave with its exit code."""
     if isinstance(error, SimulatorError):
-        click.secho("tensim itself is at fault; please report this:", fg="red", err=True)
+        click.secho("This is a defect of tensim; please report it:", fg="red", err=True)
     print_error(error)
     if json_to:
         try:

@@ -79,7 +79,7 @@ def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidel
     for path in (json_to, timeline, noc_trace, roofline):
         require_folder(path)
     if program is not None:
-        raise UsageError(f"{name} is one program, there is no --program to choose", hint="replay FILE --program NAME")
+        raise UsageError(f"{name} is a single program: --program does not apply", hint="replay FILE --program NAME")
     settings = Settings(
         program=name, arch=one_chip(arch, device) or Settings.arch, device=device, loops=loops,
         overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,

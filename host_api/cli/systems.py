@@ -130,7 +130,9 @@ def _check(file, spec, boards, mode):
 def _one(selection, spec):
     choices = list(selection.values())
     if len(choices) != 1 or choices[0].info is None:
-        raise UsageError(f"--device {spec!r} is not one device", hint="--system checks against several")
+        raise UsageError(
+            f"--device {spec!r} does not select exactly one device", hint="--system checks against several"
+        )
     return choices[0].info
 
 

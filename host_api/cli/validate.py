@@ -18,10 +18,10 @@ SHOWN_SKIPS = 10
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--group-by", metavar="COLUMN[,COLUMN]", help="Group by these columns instead of the kind's own groups.")
 @click.option("--metric", help="What to compare, for rows with several measurements (gemm: device, host).")
-@click.option("--plot", type=click.Path(dir_okay=False), help="Write a picture: measured against simulated, errors.")
+@click.option("--plot", type=click.Path(dir_okay=False), help="Plot measured against simulated values, and the errors.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
 @noc_option
-@click.option("--fresh", is_flag=True, help="Do not use results of an earlier run of the same code.")
+@click.option("--fresh", is_flag=True, help="Ignore cached results of earlier runs of the same code.")
 @json_option
 def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_to):
     """Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.
@@ -37,7 +37,9 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
     module = None if kind == "numerics" else importlib.import_module(f"tensim.validation.{kind}.rows")
     read = reader_of(kind, module, metric)
     if noc_model != "packet" and kind != "noc":
-        raise UsageError(f"--noc {noc_model}: validate {kind} has the packet model only", hint="validate noc has both")
+        raise UsageError(
+            f"--noc {noc_model}: validate {kind} has the packet model only", hint="validate noc supports both"
+        )
     if kind == "numerics":
         from tensim.cli.validate_numerics import report
 

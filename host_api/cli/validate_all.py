@@ -28,9 +28,9 @@ def main():
 @click.argument("folders", nargs=-1)
 @click.option("--quick", is_flag=True, help="The committed sample, compared with the committed baseline.")
 @click.option("--update-baseline", is_flag=True, help="With --quick: commit to the figures of this run.")
-@click.option("--plots", type=click.Path(file_okay=False, exists=True), help="Write a picture per kind into a folder.")
+@click.option("--plots", type=click.Path(file_okay=False, exists=True), help="Write a plot per kind into a folder.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
-@click.option("--fresh", is_flag=True, help="Do not use results of an earlier run of the same code.")
+@click.option("--fresh", is_flag=True, help="Ignore cached results of earlier runs of the same code.")
 @json_option
 def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
     """Simulate all rows of the files below FOLDERS (tables, golden cases, NoC recordings), compare, judge by the goals."""

@@ -75,7 +75,7 @@ def light_metal_begin_capture(compress=False):
         warnings.warn(f"Light Metal capture is switched off by {SWITCH}=0", stacklevel=2)
         return
     if _capture is not None:
-        raise UsageError("a Light Metal capture is going on already", hint="light_metal_end_capture ends it")
+        raise UsageError("a Light Metal capture is already in progress", hint="light_metal_end_capture ends it")
     _capture = Capture(current_system(), compress)
 
 
@@ -85,7 +85,7 @@ def light_metal_end_capture():
     if _capture is None and os.environ.get(SWITCH) == "0":
         return LightMetalBinary()
     if _capture is None:
-        raise UsageError("no Light Metal capture is going on")
+        raise UsageError("no Light Metal capture is in progress")
     capture, _capture = _capture, None
     capture.stop()
     return LightMetalBinary(capture.finish())
@@ -113,7 +113,7 @@ class Captured:
 def light_metal_name_buffer(buffer, name):
     """Give a buffer of the capture a name, for `--bind` and `--save` at a replay.  UsageError for a name in use."""
     if _capture is None:
-        raise UsageError("no Light Metal capture is going on")
+        raise UsageError("no Light Metal capture is in progress")
     writer = _capture.writer
     if name in writer.names or not name or name.isdigit():
         raise UsageError(f"{name!r} cannot be a buffer's name: it is in use, empty or a number")

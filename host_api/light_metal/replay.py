@@ -123,7 +123,7 @@ class Replay:
             return self.system.executor.submit(record) if handler is None else handler(self, record)
         except OverflowError as error:
             where = {"offset": self.node.position, "field": f"commands[{index}]"}
-            raise BinaryError("the simulated time is beyond what the clock can hold", where=where) from error
+            raise BinaryError("the simulated time exceeds the range of the clock", where=where) from error
 
     def _record(self, index, node):
         """The record of a command; BinaryError for values that no command of tensim has."""
@@ -134,7 +134,7 @@ class Replay:
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             where = {"offset": node.position, "field": f"commands[{index}]"}
             name = node.table.removesuffix("Command")
-            raise BinaryError(f"{name}, command {index}, holds what cannot be: {error}", where=where) from error
+            raise BinaryError(f"{name}, command {index}, contains an invalid value: {error}", where=where) from error
 
     def _with_binding(self, node, record):
         data = self._bound(node)
@@ -220,7 +220,7 @@ class Replay:
                 f"buffer {node.global_id} lies at {buffer.address:#x}; when it was captured it lay at "
                 f"{node.chosen_address:#x}",
                 kind="placement",
-                hint="the binary was changed, or captured by a tensim that places buffers otherwise",
+                hint="the binary was changed, or captured by a tensim that allocates buffers differently",
             )
         self.moved[node.chosen_address] = node.global_id
 
@@ -287,7 +287,7 @@ class Replay:
             self._refuse_raw_addresses(record, args)
         for core, index, kind, key in record.references:
             if core >= len(args) or index >= len(args[core]):
-                raise UsageError(f"the reference to argument {index} of core {core} points to no argument")
+                raise UsageError(f"the reference to argument {index} of core {core} does not point to an argument")
             args[core][index] = self._value(kind, key, args[core][index])
         words = tuple(args[0]) if common else tuple(map(tuple, args))
         return self.system.executor.submit(type(record)(**{**vars(record), "args": words}))
@@ -364,7 +364,7 @@ class Replay:
         hint = "tried " + ", ".join(map(str, tried))
         if not file_name.endswith(".py"):
             hint += "; a C++ kernel needs its counterpart in the kernel language"
-        raise UsageError(f"the binary holds no text of kernel {file_name}", hint=hint)
+        raise UsageError(f"the binary does not contain the source of kernel {file_name}", hint=hint)
 
     # --- afterwards
 

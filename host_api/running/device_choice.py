@@ -54,21 +54,25 @@ class ChosenChip:
 
 
 def choose_chip(spec):
-    """The ChosenChip of one spec, its terms tried in order; UsageError for what is no single cycle-timed chip.
+    """The ChosenChip of one spec, its terms tried in order; UsageError if the spec does not select exactly one
+    cycle-timed chip.
 
     Selection knows one chip of every architecture.  SpecSyntax, DeviceNotFound.
     """
     with declared(boards_for(spec)) as system:
         choices = list(system.explain(spec).values())
     if len(choices) != 1 or choices[0].info is None:
-        raise UsageError(f"--device {spec!r} is not one device", hint="as sim://blackhole, or two to try in order: A,B")
+        raise UsageError(
+            f"--device {spec!r} does not select exactly one device",
+            hint="for example sim://blackhole, or alternatives to try in order: A,B",
+        )
     info, params = choices[0].info, choices[0].params
     foreign = sorted(set(params) - RUNNABLE)
     single = info.scheme == "sim" and params.get("timing", "cycle") == "cycle" and params.get("mesh", (1, 1)) == (1, 1)
     if not single or foreign:
         raise UsageError(
             f"--device {spec!r}: programs of kernels run on one chip with cycle timing"
-            + (f", which knows no {', '.join(foreign)}" if foreign else ""),
+            + (f", which does not accept {', '.join(foreign)}" if foreign else ""),
             hint="as sim://blackhole?cqs=2",
         )
     return ChosenChip(info, params)

@@ -21,7 +21,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
     PROGRAM/OUTPUT.  Outputs with goldens are compared when nothing was bound.
     """
     if options.launch or options.kernel_path:
-        raise UsageError(f"{file} holds programs with their kernels", hint="--program chooses one to run")
+        raise UsageError(f"{file} contains programs with their kernels", hint="--program chooses one to run")
     begun, binary = time.perf_counter(), Binary.load(opened)
     infos = _chosen(binary, program)
     spec = options.device or f"sim://{options.arch or _architecture(infos)}"

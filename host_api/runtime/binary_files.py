@@ -95,7 +95,8 @@ class _Saver:
     def _variants(self, info, variant):
         if callable(variant.cost_ns):
             raise UsageError(
-                f"a variant of program {info.name} computes its cost, which a file cannot hold", hint="cost_ns=NUMBER"
+                f"a variant of program {info.name} computes its cost at run time, which a file cannot store",
+                hint="cost_ns=NUMBER",
             )
         fields = {"target": variant.target, "cost_ns": float(variant.cost_ns)}
         if variant.function is not None:
@@ -191,7 +192,7 @@ class _Scratch:
         for record, _ in self.records:
             if not isinstance(record, BUILDING):
                 raise UsageError(
-                    f"building program {info.name} does {type(record).__name__}, which a saved binary cannot do",
+                    f"building program {info.name} does {type(record).__name__}, which a saved binary cannot contain",
                     hint="a build makes a program: kernels, circular buffers, semaphores and arguments",
                 )
         return sides, (created[:count], created[count:], list(self.records)), made
@@ -234,7 +235,7 @@ def _plain_placement(place, what):
     if isinstance(place, Optimal) and not callable(place.policy):
         return {"optimal": [_plain_placement(one, what) for one in place.choices], "policy": place.policy}
     raise UsageError(
-        f"{what} is placed by a device or a function, which a file cannot hold", hint="place it on a Promise"
+        f"{what} is placed by a device or a function, which a file cannot store", hint="place it on a Promise"
     )
 
 
@@ -256,7 +257,7 @@ def load(source):
         raise
     except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
         where = {"offset": node.position, "field": "binary"}
-        raise BinaryError(f"the description of the binary holds what cannot be: {error}", where=where) from error
+        raise BinaryError(f"the description of the binary contains an invalid value: {error}", where=where) from error
     return programs, node.version or "", node.build_id or "", system_desc
 
 
@@ -289,7 +290,7 @@ def _plain_to_placement(plain):
 def _golden_values(file, node):
     dtype = np.dtype(np.uint16) if node.dtype == "bf16" else np.dtype(node.dtype)
     if dtype.hasobject or not 1 <= node.payload <= len(file.reader.root("payloads").payloads or ()):
-        raise ValueError(f"golden {node.name!r} has no data of numbers")
+        raise ValueError(f"golden {node.name!r} contains no numeric data")
     values = np.frombuffer(file.payload(node.payload), dtype).reshape(tuple(node.shape.tolist()))
     return values.view(DType.BF16.numpy) if node.dtype == "bf16" else values
 
@@ -315,7 +316,7 @@ class _Recipe:
         if node.first + node.count > len(self.file):
             raise ValueError(f"commands {node.first} to {node.first + node.count} of {len(self.file)}")
         if tuple(len(_ids(side)) for side in (node.inputs, node.outputs)) != self.counts:
-            raise ValueError("a build names another number of buffers than its program has")
+            raise ValueError("a build names a different number of buffers than its program has")
         for index in range(node.first, node.first + node.count):
             table = self.file.command(index).table
             if table not in BUILDING_TABLES:
@@ -358,7 +359,7 @@ def _ids(vector):
 
 
 def _no_kernel(file_name):
-    raise BinaryError(f"the binary holds no text of kernel {file_name}")
+    raise BinaryError(f"the binary does not contain the source of kernel {file_name}")
 
 
 def _submit(decoder, node):
@@ -367,7 +368,7 @@ def _submit(decoder, node):
         record = decoder.record(node)
     except LookupError as error:
         where = {"offset": node.position, "field": "binary"}
-        raise BinaryError(f"a build uses object {error}, which is none of its own", where=where) from error
+        raise BinaryError(f"a build uses object {error}, which it did not create", where=where) from error
     if isinstance(record, c.SetRuntimeArgs | c.SetCommonRuntimeArgs):
         record = _with_addresses(record)
     decoder.created_as(node, metal.submit(record))

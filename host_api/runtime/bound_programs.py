@@ -58,7 +58,7 @@ class BoundBinary:
 
     def __init__(self, binary, devices, max_in_flight):
         if max_in_flight is not None and max_in_flight < 1:
-            raise UsageError(f"max_in_flight is {max_in_flight}; it is at least 1")
+            raise UsageError(f"max_in_flight is {max_in_flight}; it must be at least 1")
         self.binary, self.max_in_flight = binary, max_in_flight
         self.names = devices if isinstance(devices, Mapping) else {}
         self.default = devices.default if isinstance(devices, Mapping) else devices

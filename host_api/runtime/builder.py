@@ -69,7 +69,7 @@ class ProgramBuilder:
         for words in args.values() if isinstance(args, dict) else [args]:
             for word in words:
                 if isinstance(word, TensorInfo) and word not in known:
-                    raise UsageError(f"{word.name} is no tensor of program {self.name}")
+                    raise UsageError(f"{word.name} is not a tensor of program {self.name}")
         self._kernels.append(_Kernel(function, cores, config, args))
 
     def host(self, function, cost_ns=0.0):

@@ -238,7 +238,7 @@ def parse_counter(name):
     for key, text in zip(rest[::2], [*rest[1::2], ""], strict=False):
         later = ("core",) if "chip" in selectors else ("chip", "core")
         if key not in later or key in selectors or "core" in selectors:
-            raise _unknown(name, f"{key!r} is no selector here", [f"{stem}.chip.0.core.sum"])
+            raise _unknown(name, f"{key!r} is not a selector here", [f"{stem}.chip.0.core.sum"])
         selectors[key] = _selector(name, stem, key, text)
     return Counter(name, parts[1], parts[2], **selectors)
 
@@ -266,7 +266,7 @@ class Counters:
         limit, wanted = system.config.max_counters, sum(counter.unit is not None for counter in self.counters)
         if limit is not None and wanted > limit:
             raise UsageError(
-                f"{wanted} hardware counters are asked for; the system counts {limit} at once",
+                f"{wanted} hardware counters were requested; the system can count {limit} at once",
                 where={"asked": wanted, "limit": limit},
                 hint="split them over several runs, or raise SystemConfig.max_counters",
             )

@@ -335,7 +335,7 @@ class TraceCapture:
                 first = other.address
                 if other.buffer_type == kind and first < end and start < first + other.size_per_bank:
                     raise TraceStale(
-                        f"trace {self.id} uses {tensor.name} at {start:#x}, which was freed; buffer {other.id} lies there now",
+                        f"trace {self.id} uses {tensor.name} at {start:#x}, which was freed; buffer {other.id} now occupies it",
                         where={"expected": tensor.name, "found": other.id},
                         hint="keep the tensors of a trace, or capture again",
                     )

@@ -96,10 +96,10 @@ def dtype_of(numpy_dtype, *, allow_cast=False):
         return alias
     if alias is not None:
         raise LayoutUnsupported(
-            f"no device holds elements of {numpy_dtype}", hint=f"allow_cast=True casts them to {alias}"
+            f"no device has a format for elements of {numpy_dtype}", hint=f"allow_cast=True casts them to {alias}"
         )
     raise LayoutUnsupported(
-        f"no device holds elements of {numpy_dtype}",
+        f"no device has a format for elements of {numpy_dtype}",
         hint=f"cast to one of {', '.join(map(str, _NATIVE.values()))} first",
     )
 

@@ -270,7 +270,7 @@ def _validate(work, validate, rtol, atol):
     expected = expected if isinstance(expected, list | tuple) else [expected]
     found = work.outputs()
     if len(found) != len(expected):
-        raise UsageError(f"{len(found)} outputs against {len(expected)} references")
+        raise UsageError(f"{len(found)} outputs, but {len(expected)} references were given")
     worst, mismatches, elements = 0.0, 0, 0
     for one, other in zip(found, map(np.asarray, expected), strict=True):
         elements += other.size

@@ -26,7 +26,9 @@ def memory_function(name):
 
     def register(function):
         if name in _registered:
-            raise UsageError(f"there is a host function {name!r} already", hint="names are used once in a process")
+            raise UsageError(
+                f"a host function named {name!r} already exists", hint="each name can be registered once per process"
+            )
         _registered[name] = function
         return function
 
@@ -79,7 +81,7 @@ def bound_to_buffers(name, parameters, buffers):
     found = [buffer.size for _, buffer in buffers]
     if sizes is not None and sizes != found:
         raise UsageError(
-            f"host function {name!r} takes memories of {sizes} B, the file gives buffers of {found} B",
+            f"host function {name!r} takes buffers of {sizes} B, but the file has buffers of {found} B",
             where={"expected": sizes, "found": found},
             hint="a tensor in host memory is not in the file: record with all its tensors on devices",
         )

@@ -70,7 +70,7 @@ class TensorDesc:
         if not shape:
             raise LayoutUnsupported("a tensor has at least one dimension", hint="give a scalar the shape (1,)")
         if min(shape) < 1:
-            raise LayoutUnsupported(f"every dimension of a tensor is at least 1, the shape is {shape}")
+            raise LayoutUnsupported(f"every dimension of a tensor must be at least 1; the shape is {shape}")
         if self.strides is None:
             return
         strides = tuple(int(n) for n in self.strides)
@@ -130,7 +130,7 @@ class Sharded:
         if not self.ranges:
             raise LayoutUnsupported("a sharding needs at least one core")
         if not self.shard_shape or min(self.shard_shape) < 1:
-            raise LayoutUnsupported(f"every dimension of a shard is at least 1, the shape is {self.shard_shape}")
+            raise LayoutUnsupported(f"every dimension of a shard must be at least 1; the shape is {self.shard_shape}")
         if self.kind != "nd" and len(self.shard_shape) != 2:
             raise LayoutUnsupported(f"a shard of {self.kind} sharding is (height, width), not {self.shard_shape}")
         if self.axes is not None and not len(set(self.axes)) == len(self.axes) == len(self.shard_shape):

@@ -33,7 +33,7 @@ def record(system, path, files):
     if files != "all":
         raise UsageError(f"files={files!r}: no command of a recording refers to a file", hint="files='all'")
     if system.recorder is not None:
-        raise UsageError("a recording of this system goes on already", hint="end its with block first")
+        raise UsageError("a recording of this system is already in progress", hint="leave its with block first")
     recorder = system.recorder = Recorder(system)
     try:
         yield

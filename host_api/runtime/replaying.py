@@ -212,7 +212,7 @@ class _Replay(Replay):
             times = None if times is None else span_fs(*times)
         if times is None:
             where = {"offset": span.position, "field": "spans"}
-            raise BinaryError(f"span '{span.label}' stands for a command that has no time", where=where)
+            raise BinaryError(f"span '{span.label}' refers to a command without a time", where=where)
         return Span(
             span.kind or "", self.remap.get(span.device, span.device), None if span.queue < 0 else span.queue,
             span.label or "", span.nbytes, _deps(span), *times, None, span.scope or "",

@@ -210,7 +210,7 @@ def _merge_params(choices):
 def _conflict(info, key, first, second):
     sides = [{"name": side.name, "spec": str(side.spec), key: side.params[key]} for side in (first, second)]
     return DeviceConfigConflict(
-        f"device #{info.id} {info.spec} is asked for with two values of {key}: by {first.spec} and by {second.spec}",
+        f"device #{info.id} {info.spec} is requested with two values of {key}: by {first.spec} and by {second.spec}",
         where={"device": info.spec, "key": key, "sides": sides},
         hint=f"give {key} once (with names, '@{first.name}' is the same device again), or choose another device",
     )

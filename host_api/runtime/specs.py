@@ -217,7 +217,7 @@ def _device(reader, earlier):
     if name is not None and name in names:
         reader.fail("a name not used before", at=start)
     if earlier and (name is None) != (names[0] is None):
-        reader.fail("NAME= (all devices are named or none is)" if name is None else "a device without a name", at=start)
+        reader.fail("NAME= (name all devices or none)" if name is None else "a device without a name", at=start)
     terms = [_term(reader, names, optional)]
     while reader.take(","):
         if isinstance(terms[-1], NoneTerm):
@@ -242,7 +242,7 @@ def _term(reader, names, optional):
         return _target(reader, scheme[1], start)
     name = reader.need(IDENT, "a device")[0]
     if name == "none":
-        return NoneTerm() if optional else reader.fail("a device (none is for NAME? only)", at=start)
+        return NoneTerm() if optional else reader.fail("a device (none is allowed for NAME? only)", at=start)
     alias = Alias(name, _index(reader), _params(reader))
     if not reader.take(r"(?=[,;])|\Z"):
         reader.fail("','", "';'", "the end")
@@ -323,11 +323,15 @@ def register_alias(name, spec, *, overwrite=False):
     UsageError if the name is taken and `overwrite` is not given, if it is no identifier, or if the spec is something else.
     """
     if not re.fullmatch(IDENT, name) or name == "none":
-        raise UsageError(f"'{name}' cannot be an alias", hint="an alias is letters, digits and _, and not none")
+        raise UsageError(
+            f"'{name}' cannot be an alias", hint="an alias consists of letters, digits and _, and is not none"
+        )
     if name in _ALIASES and not overwrite:
         raise UsageError(f"alias '{name}' is {_ALIASES[name]} already", hint="overwrite=True replaces it")
     specs = parse_devices(spec)
     term = specs[0].terms[0]
     if len(specs) > 1 or specs[0].name is not None or len(specs[0].terms) > 1 or not isinstance(term, Target | Alias):
-        raise UsageError(f"alias '{name}': '{spec}' is not one target", hint="an alias is SCHEME://ARCH[n]?key=value")
+        raise UsageError(
+            f"alias '{name}': '{spec}' is not a single target", hint="an alias is SCHEME://ARCH[n]?key=value"
+        )
     _ALIASES[name] = expand(term) if isinstance(term, Alias) else term

@@ -100,7 +100,7 @@ def span_fs(item, state):
 
 def _combined(events, mode):
     if not events:
-        raise UsageError("an event of no events would never happen")
+        raise UsageError("an event that combines no events would never complete")
     if len(events) == 1:
         return events[0]
     system = events[0].system
@@ -232,5 +232,5 @@ def _timed_out(events, deadline):
     return WaitTimeout(
         f"after the wait, at {now:.0f} ns, these are pending: {', '.join(pending)}",
         where={"pending": pending, "now_ns": now},
-        hint="wait longer: nothing is lost, the commands go on",
+        hint="wait longer: nothing is lost, the commands are still running",
     )

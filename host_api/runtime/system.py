@@ -215,12 +215,14 @@ class System:
     def _check_same(device, info, params):
         if device.scheme != info.scheme:
             raise DeviceConfigConflict(
-                f"{device.name} is open as {device.scheme}:// and asked for as {info.scheme}://", hint="close it first"
+                f"{device.name} is open as {device.scheme}:// but was requested as {info.scheme}://",
+                hint="close it first",
             )
         for key, value in params.items():
             if str(device.params.get(key, value)) != str(value) or key not in device.params:
                 raise DeviceConfigConflict(
-                    f"{device.name} is open with {key}={device.params.get(key, 'its default')} and asked for with {key}={value}",
+                    f"{device.name} is open with {key}={device.params.get(key, 'its default')} "
+                    f"but was requested with {key}={value}",
                     where={"key": key, "open": device.params.get(key), "asked": value},
                     hint="open it once with all settings",
                 )
@@ -242,7 +244,7 @@ class System:
         if "harvest" in params:
             raise UsageError(
                 f"{info.spec}: harvest={params['harvest']} is not modelled by number",
-                hint="describe the card's rows and columns in a YAML file and name that as the arch",
+                hint="describe the card's rows and columns in a YAML file and use that file as the arch",
             )
         queues = int(params.get("cqs", info.queues))
         if queues > info.queues:
@@ -277,7 +279,9 @@ class System:
         from tensim.runtime.spawned import spawn
 
         if self.recorder is not None:
-            raise UsageError("a recording holds one host, no spawned ones", hint="spawn outside of record(...)")
+            raise UsageError(
+                "a recording supports one host process, no spawned ones", hint="spawn outside of record(...)"
+            )
         return spawn(self, generator, label)
 
     def run_until(self, ns):

@@ -64,7 +64,7 @@ def _board(name, first, group):
     arch = {"n150": "wormhole_b0", "p150": "blackhole", "p100": "blackhole"}.get(name, name)
     if arch not in architectures() and not arch.endswith((".yaml", ".yml")):
         known = ", ".join(["n150", "n300", "t3000", *architectures()])
-        raise UsageError(f"a system cannot hold {name!r}", hint=f"boards and architectures: {known}")
+        raise UsageError(f"a system cannot contain {name!r}", hint=f"boards and architectures: {known}")
     return [ChipConfig(arch, None, group)]
 
 

@@ -154,8 +154,8 @@ class Tensor:
             return
         if isinstance(storage, DeviceStorage) and system.recorder is not None:
             raise UsageError(
-                f"{self.name} is overwritten while a command runs, which a recording cannot hold",
-                hint="record without hooks and host calls that poke",
+                f"{self.name} is overwritten while a command runs, which a recording cannot represent",
+                hint="record without hooks and host calls that modify tensors",
             )
         storage.memory()[1](data)
 

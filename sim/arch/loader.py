@@ -262,7 +262,7 @@ def _same_kind(old, new):
 
 def _check_kind(where, old, new):
     if not _same_kind(old, new):
-        raise UsageError(f"{where}: {new!r} is not of the kind of {old!r}")
+        raise UsageError(f"{where}: {new!r} does not have the type of {old!r}")
 
 
 def load_arch(name_or_path, overrides=None):

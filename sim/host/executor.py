@@ -642,7 +642,7 @@ class Executor:
             for queue in device.queues
             if queue.retire() is None and queue.pending
         ]
-        return "; ".join(waiting) or "no command is under way, so nothing can signal what is waited for"
+        return "; ".join(waiting) or "no command is running, so nothing can end the wait"
 
     def host_work(self, r):
         self.host.work(r.duration_fs)

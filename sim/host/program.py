@@ -56,7 +56,7 @@ class ProgramKernel:
         mine = "compute" if self.is_compute else "data-movement"
         if home not in (None, mine):
             raise UsageError(
-                f"kernel {self.name} makes calls of {home} kernels, but its configuration is of a {mine} kernel"
+                f"kernel {self.name} makes calls of {home} kernels, but it is configured as a {mine} kernel"
             )
 
     def snapshot(self):
@@ -261,7 +261,7 @@ class Program:
         for core, end in ends.items():
             if end > limit:
                 raise ProgramError(
-                    f"circular buffers on core {core} grow to {end} B, beyond the L1 size of {limit} B",
+                    f"circular buffers on core {core} take {end} B, more than the L1 size of {limit} B",
                     kind="l1_overflow",
                 )
             lowest = lowest_buffer(core)

@@ -99,19 +99,19 @@ def test_an_edited_file_is_read_again(write):
     "content, message",
     [
         (extension(noc={"hop_cylces": HOP}), "no parameter 'noc.hop_cylces'"),
-        (extension(noc={"hop_cycles": {"value": "four"}}), "noc.hop_cycles: 'four' is not of the kind of 9"),
+        (extension(noc={"hop_cycles": {"value": "four"}}), "noc.hop_cycles: 'four' does not have the type of 9"),
         (extension(noc={"hop_cycles": {"value": None}}), "noc.hop_cycles: None is not of the kind"),
         (extension(noc={"hop_cycles": {"value": True}}), "noc.hop_cycles: True is not of the kind"),
         (extension(noc={"hop_cycles": 4}), "noc.hop_cycles must be a section or a leaf"),
         (extension(noc={"hop_cycles": HOP | {"note": "x"}}), "noc.hop_cycles has unknown entries note"),
         (extension(noc={"hop_cycles": HOP | {"conf": "sure"}}), "noc.hop_cycles: confidence is one of"),
-        (extension(chip={"noc_grid": {"value": [10, "x"]}}), "chip.noc_grid: .* is not of the kind"),
+        (extension(chip={"noc_grid": {"value": [10, "x"]}}), "chip.noc_grid: .* does not have the type"),
         (extension(chip={"noc_grid": {"value": [10]}}), r"chip.noc_grid is \(columns, rows\)"),
         (extension(dram={"banks": {"value": 3}}), "dram.endpoints lists 12 tiles for 3 banks"),
         (extension(dram={"endpoints": {"value": ["north"] * 12}}), "dram.endpoints: 'north' is not a NoC coord"),
         (extension(dram={"endpoints": {"value": ["1-1"] * 12}}), "endpoint 1-1 is outside the grid or a worker"),
         (extension(boards=5), "boards must be a section"),
-        (extension(boards={"n150": {"columns": {"value": 5}}}), "boards.n150.columns: 5 is not of the kind"),
+        (extension(boards={"n150": {"columns": {"value": 5}}}), "boards.n150.columns: 5 does not have the type"),
         (extension(boards={"n150": {"columns": {"value": [10]}}}), "boards.n150 names columns or rows outside"),
         (extension(boards={"default": "n9"}), "no board 'n9'"),
         ({"name": "mine", "extends": "wormhole_c7"}, "unknown architecture 'wormhole_c7'"),
@@ -140,7 +140,7 @@ def test_a_misspelt_key_gets_a_suggestion(write):
 def test_a_value_of_another_kind_in_a_whole_file(write):
     data = yaml.safe_load((DIRECTORY / "wormhole_b0.yaml").read_text())
     data["noc"]["hop_cycles"]["value"] = [9]
-    with pytest.raises(UsageError, match=r"mine.yaml: noc.hop_cycles: \[9\] is not of the kind of 9"):
+    with pytest.raises(UsageError, match=r"mine.yaml: noc.hop_cycles: \[9\] does not have the type of 9"):
         load_arch(write(data))
 
 
@@ -160,7 +160,7 @@ def test_overrides():
         ("wormhole", {}, "unknown architecture 'wormhole'"),
         ("missing.yaml", {}, "cannot read architecture file missing.yaml"),
         ("wormhole_b0", {"noc.hops": 5}, "no parameter 'noc.hops'"),
-        ("wormhole_b0", {"noc.hop_cycles": "5"}, "noc.hop_cycles: '5' is not of the kind of 9"),
+        ("wormhole_b0", {"noc.hop_cycles": "5"}, "noc.hop_cycles: '5' does not have the type of 9"),
         ("wormhole_b0", {"board": "p100"}, "no board 'p100'"),
     ],
 )

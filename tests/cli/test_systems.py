@@ -71,7 +71,7 @@ def test_query_explains_a_selection(capsys):
 @pytest.mark.parametrize(
     ("arguments", "kind", "words"),
     [
-        (["--system", "quasar"], "usage", "a system cannot hold 'quasar'"),
+        (["--system", "quasar"], "usage", "a system cannot contain 'quasar'"),
         (["--explain", "sim://wormhole_b0["], "spec_syntax", "column 19"),
         (["--system", "n300", "--explain", "sim://wormhole_b0[2]"], "device_not_found", "index 2 out of range"),
     ],
@@ -115,7 +115,7 @@ def test_bad_checks_are_refused(capsys, saved, tmp_path):
         ([saved, "--device", "local", "--system", "n300"], "needs a target"),
         ([tmp_path / "none", "--system", "n300"], "does not exist"),
         ([tmp_path / "text", "--system", "n300"], "error"),
-        ([saved, "--device", "local;n150"], "not one device"),
+        ([saved, "--device", "local;n150"], "does not select exactly one device"),
     ]:
         code, out, err = tensim(capsys, "check", *arguments)
         assert code == 2 and words in err and "Traceback" not in err and out == ""
@@ -147,7 +147,7 @@ def test_loops_of_a_run(capsys):
         (["--device", "local"], "one chip with cycle timing"),
         (["--device", "sim://wormhole_b0?timing=functional"], "one chip with cycle timing"),
         (["--device", "sim://wormhole_b0?harvest=1"], "knows no harvest"),
-        (["--program", "0"], "is one program"),
+        (["--program", "0"], "is a single program"),
         (["--loops", "0"], "loops"),
     ],
 )
@@ -202,7 +202,7 @@ def test_bad_choices_of_a_replay(capsys, saved, tmp_path):
         ([saved, "--program", "2"], "no program 2"),
         ([saved, "--program", "mul"], "no program 'mul'"),
         ([saved, "--device", "sim://blackhole"], "expected ['wormhole_b0'], found ['blackhole']"),
-        ([saved, "--launch", "0"], "holds programs with their kernels"),
+        ([saved, "--launch", "0"], "contains programs with their kernels"),
         ([saved, "--bind", f"add/a={tmp_path / 'short.npy'}"], "holds 4 B"),
         ([saved, "--program", "sub", "--bind", f"add/a={tmp_path / 'short.npy'}"], "there is no such input: add/a"),
         ([saved, "--save", f"add/x={tmp_path / 'x.npy'}"], "there is no such output: add/x"),

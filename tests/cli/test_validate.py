@@ -42,7 +42,7 @@ def test_a_foreign_file_is_named_and_nothing_else_is_printed(capsys, tmp_path):
     path.write_text("a,b\n1,2\n")
     code, out, err = run(capsys, str(path))
     assert (code, out) == (2, "")
-    assert "x.csv: its columns are of no known file" in err
+    assert "x.csv: its columns match no known file" in err
 
 
 def test_a_malformed_row_loses_no_other(capsys, table):

@@ -533,7 +533,7 @@ def test_begin_twice_end_without_begin_and_foreign_objects(device):
     with pytest.raises(UsageError, match="no Light Metal capture"):
         tt.light_metal_end_capture()
     tt.light_metal_begin_capture()
-    with pytest.raises(UsageError, match="going on already"):
+    with pytest.raises(UsageError, match="already in progress"):
         tt.light_metal_begin_capture()
     with pytest.raises(UsageError, match="created before the capture began"):
         tt.enqueue_write_buffer(device.command_queue(0), early, bytes(64))

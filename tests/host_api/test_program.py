@@ -86,7 +86,7 @@ def test_wrong_kernels(device, tmp_path):
         tt.create_kernel(program, 7, ALL, tt.ComputeConfig())
     with pytest.raises(UsageError, match="not a kernel configuration"):
         tt.create_kernel(program, FakeKernel(), ALL, {})
-    with pytest.raises(UsageError, match="no chip of tensim has ethernet cores"):
+    with pytest.raises(UsageError, match="tensim models no ethernet cores"):
         tt.create_kernel(program, FakeKernel(), ALL, tt.EthernetConfig())
     with pytest.raises(UsageError, match="Invalid is not a fidelity"):
         tt.create_kernel(program, FakeKernel(), ALL, tt.ComputeConfig(math_fidelity=tt.MathFidelity.Invalid))

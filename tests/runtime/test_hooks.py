@@ -58,7 +58,7 @@ def test_what_the_builder_refuses():
     with pytest.raises(UsageError, match="already"):
         program.output("x", DESC, DRAM)
     stranger = BinaryBuilder().program("q").input("y", DESC, DRAM)
-    with pytest.raises(UsageError, match="y is no tensor of program p"):
+    with pytest.raises(UsageError, match="y is not a tensor of program p"):
         program.kernel(combine, CORE, tt.ReaderDataMovementConfig(), [stranger])
 
 

@@ -97,7 +97,7 @@ def test_devices_keep_their_order_names_and_terms():
         ("a=local, ,n150", 10, "a device"),
         ("a=", 3, "a device"),
         ("a=local;b=;c=local", 11, "a device"),
-        ("a=local;", 9, "NAME= (all devices are named or none is)"),
+        ("a=local;", 9, "NAME= (name all devices or none)"),
         # ordinals
         ("cuda[x]", 6, specs.INDEX_WORDS),
         ("cuda[]", 6, specs.INDEX_WORDS),
@@ -123,7 +123,7 @@ def test_devices_keep_their_order_names_and_terms():
         ("local, n30", 8, "SCHEME://ARCH"),
         ("1chip", 1, "a device"),
         # names
-        ("a=local;n300", 9, "NAME= (all devices are named or none is)"),
+        ("a=local;n300", 9, "NAME= (name all devices or none)"),
         ("local; a=n300", 8, "a device without a name"),
         ("a=local;b=n150; a=n300", 17, "a name not used before"),
         ("a==local", 3, "a device"),
@@ -132,8 +132,8 @@ def test_devices_keep_their_order_names_and_terms():
         ("a=@b;b=local", 4, "a device declared earlier (there is none)"),
         ("a=@a", 4, "a device declared earlier (there is none)"),
         ("cpu=local;b=n300,@ cpu", 19, "a name"),
-        ("none", 1, "a device (none is for NAME? only)"),
-        ("a=n300,none", 8, "a device (none is for NAME? only)"),
+        ("none", 1, "a device (none is allowed for NAME? only)"),
+        ("a=n300,none", 8, "a device (none is allowed for NAME? only)"),
         ("a?=none,n300", 8, "the end"),
         ("a?=n300,none[0]", 13, "';'"),
         # params
@@ -232,7 +232,7 @@ def test_an_alias_is_an_identifier(aliases, name):
 
 @pytest.mark.parametrize("spec", ["n150,n300", "n150;n300", "a=n150", "#0", "a?=none"])
 def test_an_alias_stands_for_one_target(aliases, spec):
-    with pytest.raises(UsageError, match="is not one target"):
+    with pytest.raises(UsageError, match="is not a single target"):
         register_alias("lab", spec)
 
 

@@ -81,7 +81,7 @@ def test_channel_maps():
 
 @pytest.mark.parametrize("text", ["interleave", "interleave:33", "interleave:0", "pages"])
 def test_an_unknown_channel_map_is_refused(text):
-    with pytest.raises(UsageError, match="is no channel map"):
+    with pytest.raises(UsageError, match="is not a channel map"):
         ChannelMap(ARCH, text)
 
 

@@ -149,7 +149,7 @@ def test_every_type_of_the_format_is_known(tmp_path):
         ({"type": "REED"}, "type is 'REED', not one of"),
         ({"dx": 10}, "dx is 10, not a whole number from -1 to 9"),
         ({"sy": 12}, "sy is 12, not a whole number from 0 to 11"),
-        ({"sx": 5, "sy": 1}, "5-1, which is no worker core of wormhole_b0"),
+        ({"sx": 5, "sy": 1}, "5-1, which is not a worker core of wormhole_b0"),
         ({"dx": -1}, "READ without the coordinates of its other end"),
         ({"num_bytes": -4}, "num_bytes is -4"),
         ({"num_bytes": 1 << 40}, "num_bytes is 1099511627776"),

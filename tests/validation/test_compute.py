@@ -117,7 +117,7 @@ def test_tiles_with_few_rows_need_fewer_matrix_instructions():
 
 
 def test_an_unknown_coprocessor_instruction_is_refused():
-    with pytest.raises(KernelCompileError, match="tt_instruction knows no SFPWHAT"):
+    with pytest.raises(KernelCompileError, match="tt_instruction does not know SFPWHAT"):
         kernel_from_source('@kernel\ndef k():\n    tt_instruction("SFPWHAT", 3)\n').compile()
 
 

@@ -116,7 +116,7 @@ def test_streams_are_split_by_rows_or_columns_of_tiles():
             "matmul_block M=4 N=4 K=2 tiles; 100 in-kernel iterations",
             "2 steps of K",
         ),
-        ("zero_copy_fold", "compute_only", "shape=64x128; tiles per core=6", "no whole rows of 4 tiles"),
+        ("zero_copy_fold", "compute_only", "shape=64x128; tiles per core=6", "not whole rows of 4 tiles"),
         ("sfpu_tile_scope", "sin scope=rc", "SFPU vector ops per call=32", "names the function 'sin'"),
     ],
 )

@@ -74,7 +74,7 @@ class Binary:
         if node.codec == "none":
             return node.data.tobytes()
         if node.codec != "zlib":
-            raise UsageError(f"payload {number} is packed with {node.codec!r}; tensim knows zlib")
+            raise UsageError(f"payload {number} is packed with {node.codec!r}; tensim supports zlib")
         return self._unpacked(number, node)
 
     @staticmethod

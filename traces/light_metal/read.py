@@ -154,7 +154,7 @@ def _read(d, n):
 
 def _create_kernel(d, n):
     if n.kernel_config.table == "EthernetConfig":
-        raise UsageError("the binary has a kernel for ethernet cores; no chip of tensim has them yet")
+        raise UsageError("the binary has a kernel for ethernet cores; which tensim does not model")
     program = d.names[n.program_global_id]
     return c.CreateKernel(program, d.kernel(n), ranges(n.core_spec), kernel_config(n.kernel_config))
 

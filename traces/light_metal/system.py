@@ -62,5 +62,7 @@ def _number(node):
     except (ValueError, TypeError):
         value = math.nan
     if not 0 <= value < math.inf:
-        raise BinaryError(f"host cost {node.key!r} is no time", where={"offset": node.position, "field": "host_costs"})
+        raise BinaryError(
+            f"host cost {node.key!r} is not a time", where={"offset": node.position, "field": "host_costs"}
+        )
     return value

@@ -42,7 +42,7 @@ def _check_traces(binary):
     for before, after in zip(entries, entries[1:], strict=False):
         if before.trace_id >= after.trace_id:
             where = {"offset": after.position, "field": "trace_descriptors"}
-            raise BinaryError(f"trace {after.trace_id} stands behind trace {before.trace_id}", where=where)
+            raise BinaryError(f"trace {after.trace_id} comes after trace {before.trace_id}", where=where)
 
 
 def _check_hash(data):
@@ -143,7 +143,7 @@ class _Fit:
             again = taken & set(formats)
             taken |= set(formats)
             if again:
-                yield "config.data_formats", f"circular-buffer index {min(again)} stands twice on core {core}"
+                yield "config.data_formats", f"circular-buffer index {min(again)} is used twice on core {core}"
                 return
             used = self.l1[place] = self.l1.get(place, 0) + (0 if globally else config.total_size)
             room = self.arch.l1_size - self.arch.l1_user_base

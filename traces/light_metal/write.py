@@ -87,7 +87,7 @@ class BinaryWriter:
         """Global id of an object; UsageError when it was made before the capture began."""
         if (kind, key) not in self.ids:
             raise UsageError(
-                f"the {kind} in use was created before the capture began, so the binary would not hold it",
+                f"the {kind} in use was created before the capture began, so the binary would not contain it",
                 hint="begin the capture right after opening the device",
             )
         return self.ids[kind, key]

@@ -132,7 +132,7 @@ def _read_transfer(row):
     direction, remote = row["direction"].lower(), row.integer("arg4_device")
     page, size, memory = row.integer("page_bytes"), row.integer("transfer_bytes"), row.integer("arg3_buffer_type")
     if direction not in ("read", "write") or memory not in (0, 1) or page < 1 or size < page:
-        raise ValueError(f"a {direction} of {size} bytes in pages of {page} from memory {memory} cannot be")
+        raise ValueError(f"a {direction} of {size} bytes in pages of {page} from memory {memory} is not possible")
     if remote not in (0, 1) or (remote and arch != "wormhole_b0"):
         raise Skip(f"device {remote} of {row['platform']}: only the two chips of an n300 card are described")
     spec = ("transfer", arch, remote, direction, memory, page, size)

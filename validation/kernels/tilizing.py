@@ -27,7 +27,7 @@ def _fold(row):
     _, columns, tiles = (int(n) for n in find(row, r"shape=(\d+)x(\d+); tiles per core=(\d+)").groups())
     width = columns // TILE
     if tiles % width:
-        raise ValueError(f"column params: {tiles} tiles per core are no whole rows of {width} tiles")
+        raise ValueError(f"column params: {tiles} tiles per core are not whole rows of {width} tiles")
     return "tilize", row["arch"], HANDED_OVER[one_of(row, "variant", HANDED_OVER)], tiles // width, width, 0
 
 

@@ -44,7 +44,7 @@ def read(row, layout):
     noc = row.integer("noc_index")
     transactions, nbytes = row.integer("transactions_per_target_or_mcast"), row.integer("transaction_bytes")
     if noc not in (0, 1) or transactions < 1 or not 1 <= nbytes <= LARGEST:
-        raise ValueError(f"NoC {noc}, {transactions} transactions of {nbytes} bytes cannot be")
+        raise ValueError(f"NoC {noc}, {transactions} transactions of {nbytes} bytes are not possible")
     spec = (
         arch, pattern, row["direction"], memory, mechanism, noc, shape(row, arch), row.integer("same_axis", 0),
         row.integer("stateful_api", 0), row.integer("mcast_loopback", 0), transactions, nbytes,

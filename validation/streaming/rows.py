@@ -31,7 +31,7 @@ def _exp(row):
     if not row["chip"].startswith("wormhole_b0"):
         raise Skip(f"measured on {row['chip']}: only Wormhole is described")
     if dtype is None or memory not in ("DRAM", "L1") or tiles < 1:
-        raise ValueError(f"{tiles} tiles of {row['dtype']} in {memory} cannot be")
+        raise ValueError(f"{tiles} tiles of {row['dtype']} in {memory} are not possible")
     size = "small" if tiles < SMALL else "medium" if tiles < LARGE else "large"
     group = f"wormhole_b0/exp/{row['dtype']}/{memory}/{size}"
     work = tiles if tiles <= 24 * CORES else 10
@@ -43,7 +43,7 @@ def _matmul(row):
     if row["arch"] != "wormhole_b0":
         raise Skip(f"measured on {row['arch']}: only Wormhole is described")
     if min(m, k, n) < TILE or any(value % TILE for value in (m, k, n)) or not 1 <= cores <= CORES:
-        raise ValueError(f"a product of {m} x {k} x {n} on {cores} cores cannot be")
+        raise ValueError(f"a product of {m} x {k} x {n} on {cores} cores is not possible")
     m, k, n = m // TILE, k // TILE, n // TILE
     size = "small" if k * n * m < SMALL else "medium" if k * n * m < LARGE else "large"
     group = f"wormhole_b0/matmul/{size}"

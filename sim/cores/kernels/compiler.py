@@ -188,7 +188,7 @@ def _parse_function(function):
     except OSError as error:
         where = {"file": file}
         message = f"the source of {function.__name__} is not available"
-        raise KernelCompileError(message, where=where, hint="kernels stand in a file") from error
+        raise KernelCompileError(message, where=where, hint="define kernels in a file") from error
     tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     ast.increment_lineno(tree, first - 1)
     if not isinstance(tree, ast.FunctionDef):
@@ -250,7 +250,7 @@ def kernel_from_file(path, name=None):
 
 def _refuse_statement(node, file):
     allowed = "kernels, device functions, integer constants, enumerations and imports"
-    refuse(file, node.lineno, f"{type(node).__name__} may not stand in a kernel file", f"it holds {allowed}")
+    refuse(file, node.lineno, f"{type(node).__name__} is not allowed in a kernel file", f"it holds {allowed}")
 
 
 def _is_docstring(node):

@@ -54,7 +54,7 @@ def lower(tree, file, names, defines=None, named_args=None, lenient=False):
         result = Lowering(tree, file, names, defines or {}, named_args or {}, facts, lenient).run()
         if facts.snapshot() == before:
             return result
-    refuse(file, tree.lineno, "the kernel's data flow does not settle", kernel=tree.name)
+    refuse(file, tree.lineno, "the analysis of the kernel's data flow does not converge", kernel=tree.name)
 
 
 class Lowering(Calls):
@@ -176,7 +176,7 @@ class Lowering(Calls):
         if not isinstance(value, ast.Call):
             if self.lenient and isinstance(value, ast.Name):
                 return
-            self.refuse(node, "an expression without effect")
+            self.refuse(node, "this expression has no effect")
         self.call(value)
 
     def _statements_of_define(self, node):

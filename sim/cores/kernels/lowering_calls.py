@@ -667,7 +667,7 @@ class Calls(Expressions):
         """tt_instruction(NAME, count=1): one instruction of the coprocessor (`Instruction`), `count` times."""
         name = self._literal_text(node, "tt_instruction", positional[:1], {})
         if name not in Instruction.__members__:
-            self.refuse(node, f"tt_instruction knows no {name}", f"known: {', '.join(Instruction.__members__)}")
+            self.refuse(node, f"tt_instruction does not know {name}", f"known: {', '.join(Instruction.__members__)}")
         values = self.integers(node, "tt_instruction", parameters("count=1"), positional[1:], keywords)
         self._belongs(node, "tt_instruction", COMPUTE)
         self.decide(values["count"], "an argument of tt_instruction")

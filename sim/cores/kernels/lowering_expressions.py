@@ -71,7 +71,7 @@ class Expressions(Emitter):
             return value.fields[0]
         if value.kind == "unknown":
             return Int("0")
-        self.refuse(node, f"{value.title} cannot stand where an integer is needed")
+        self.refuse(node, f"{value.title} cannot be used as an integer")
 
     def _expr_Constant(self, node):
         if not isinstance(node.value, (bool, int)):

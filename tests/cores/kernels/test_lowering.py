@@ -510,7 +510,7 @@ REFUSED = {
     "class C:\n    pass": "ClassDef is not part",
     "global a": "Global is not part",
     "del a": "Delete is not part",
-    "a == b": "without effect",
+    "a == b": "has no effect",
     "a.x = 1": "a.x cannot be assigned",
     "a.x += 1": "a.x cannot be assigned",
     "a[0] = 1": "only an L1 pointer can be indexed",

@@ -115,7 +115,7 @@ def test_a_sound_file_passes_and_is_e2():
 
 @pytest.mark.parametrize("data", [b"", bytes(11)])
 def test_a_file_that_is_too_short(data):
-    assert refused(data) == (0, "", f"the file has {len(data)} B; the smallest has 12")
+    assert refused(data) == (0, "", f"the file has {len(data)} B; the smallest valid file has 12")
 
 
 @pytest.mark.parametrize("length", [12, 40, len(SOUND) // 2, len(SOUND) - 8])
@@ -126,9 +126,9 @@ def test_no_cut_file_passes(length):
 @pytest.mark.parametrize(
     ("root", "why"),
     [
-        (0xFFFFFFF0, f"an offset leads to byte 4294967280; the file has {len(SOUND)} B"),
+        (0xFFFFFFF0, f"an offset points to byte 4294967280; the file has {len(SOUND)} B"),
         (13, "byte 13 is not aligned to 4 B"),
-        (0, f"an offset leads to byte 0; the file has {len(SOUND)} B"),
+        (0, f"an offset points to byte 0; the file has {len(SOUND)} B"),
     ],
 )
 def test_a_wrong_root(root, why):
@@ -138,7 +138,7 @@ def test_a_wrong_root(root, why):
 def test_a_vtable_outside_the_file():
     _, table = command_table(SOUND, 1)
     at, field, why = refused(patched(SOUND, table, table + 4))
-    assert (at, field) == (table, "commands[1].cmd") and why.startswith("its vtable would stand at byte -4")
+    assert (at, field) == (table, "commands[1].cmd") and why.startswith("its vtable would lie at byte -4")
 
 
 def test_the_size_of_a_vtable_and_of_a_table():
@@ -159,9 +159,9 @@ def test_a_field_outside_its_table():
 def test_offsets_of_a_string():
     place = slot(SOUND, command_table(SOUND, 1)[1], 2)[1]
     field = "commands[1].cmd.file_name"
-    assert refused(patched(SOUND, place, 0)) == (place, field, "an offset of 0 leads nowhere")
+    assert refused(patched(SOUND, place, 0)) == (place, field, "an offset of 0 points nowhere")
     assert refused(patched(SOUND, place, 1 << 31))[1:] == (
-        field, f"an offset leads to byte {place + (1 << 31)}; the file has {len(SOUND)} B",
+        field, f"an offset points to byte {place + (1 << 31)}; the file has {len(SOUND)} B",
     )  # fmt: skip
 
 
@@ -338,7 +338,7 @@ CONTENT = [
     ("size", (buffer(0, size=-5),), "commands[0].cmd.size", f"a buffer of -5 B; at most {64 << 30}"),
     ("page", (buffer(0, page_size=0),), "commands[0].cmd.page_size", "pages of 0 B in a buffer of 64 B"),
     ("memory", (buffer(0, large_size=40 << 30, large_page_size=64), buffer(1, large_size=40 << 30, large_page_size=64)),
-     "commands[1].cmd.size", f"the buffers that live here take {80 << 30} B; at most {64 << 30}"),
+     "commands[1].cmd.size", f"the buffers alive at this point take {80 << 30} B; at most {64 << 30}"),
     ("payload", (buffer(0), write(payload=3)), "commands[1].cmd.payload", "there is no payload 3; the file has 0"),
     ("no data", (buffer(0), write()), "commands[1].cmd.payload", "the command holds no data"),
     ("write", (buffer(0), write(src=[0] * 17)), "commands[1].cmd.src", "the transfer ends at byte 68 of a buffer of 64 B"),
@@ -462,7 +462,7 @@ def test_limits_of_commands_and_payloads():
         program(0), program(1), payloads=[Node("Payload", {"data": [1] * 100, "codec": "none", "size": 100})]
     )
     assert verify_content(data, limits=Limits(commands=1))[0].why == "2 commands; at most 1"
-    assert "all take more than 99 B" in verify_content(data, limits=Limits(payload_bytes=99))[0].why
+    assert "the payloads take more than 99 B in all" in verify_content(data, limits=Limits(payload_bytes=99))[0].why
 
 
 def test_ids_need_not_be_dense():
