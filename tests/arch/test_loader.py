@@ -100,8 +100,8 @@ def test_an_edited_file_is_read_again(write):
     [
         (extension(noc={"hop_cylces": HOP}), "no parameter 'noc.hop_cylces'"),
         (extension(noc={"hop_cycles": {"value": "four"}}), "noc.hop_cycles: 'four' does not have the type of 9"),
-        (extension(noc={"hop_cycles": {"value": None}}), "noc.hop_cycles: None is not of the kind"),
-        (extension(noc={"hop_cycles": {"value": True}}), "noc.hop_cycles: True is not of the kind"),
+        (extension(noc={"hop_cycles": {"value": None}}), "noc.hop_cycles: None does not have the type"),
+        (extension(noc={"hop_cycles": {"value": True}}), "noc.hop_cycles: True does not have the type"),
         (extension(noc={"hop_cycles": 4}), "noc.hop_cycles must be a section or a leaf"),
         (extension(noc={"hop_cycles": HOP | {"note": "x"}}), "noc.hop_cycles has unknown entries note"),
         (extension(noc={"hop_cycles": HOP | {"conf": "sure"}}), "noc.hop_cycles: confidence is one of"),

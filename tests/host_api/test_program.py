@@ -173,7 +173,7 @@ def test_circular_buffers_that_cannot_be(device):
 def test_circular_buffers_larger_than_l1(device):
     program, _ = program_with_kernel()
     circular_buffer(program, ALL, 1000)
-    with pytest.raises(ProgramError, match=r"core \(0, 0\) grow to \d+ B, beyond the L1 size") as caught:
+    with pytest.raises(ProgramError, match=r"core \(0, 0\) take \d+ B, more than the L1 size") as caught:
         run(device, program)
     assert caught.value.kind == "l1_overflow"
 

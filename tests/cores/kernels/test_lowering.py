@@ -661,7 +661,7 @@ def test_text_is_never_executed(tmp_path):
     "text, reason",
     [("def k(:\n", "not valid Python"), ("x = 1\n", "expected one kernel, found none"), ("def f():\n    pass\n", "f is neither"),
      ("@kernel\ndef a():\n    pass\n@kernel\ndef b():\n    pass\n", "expected one kernel, found a, b"),
-     ("for i in x:\n    pass\n", "For may not stand"), ("x = [1]\n", "is not a constant number")],
+     ("for i in x:\n    pass\n", "For is not allowed"), ("x = [1]\n", "is not a constant number")],
 )  # fmt: skip
 def test_texts_that_are_no_kernels(text, reason):
     with pytest.raises(KernelCompileError, match=reason):

@@ -326,7 +326,7 @@ REFER = {"args": [1]}
 CONTENT = [
     ("unknown id", (delete(0),), "commands[0].cmd.global_id", "no earlier command created buffer 0"),
     ("later id", (delete(0), buffer(0)), "commands[0].cmd.global_id", "no earlier command created buffer 0"),
-    ("twice", (buffer(0), program(0)), "commands[1].cmd.global_id", "id 0 was given to a buffer before"),
+    ("twice", (buffer(0), program(0)), "commands[1].cmd.global_id", "id 0 already names a buffer"),
     ("kind", (program(0), delete(0)), "commands[1].cmd.global_id", "id 0 names a program, not a buffer"),
     ("deleted", (buffer(0), delete(0), write(src=[1])), "commands[2].cmd.buffer_global_id", "buffer 0 was deleted before"),
     ("deallocated", (buffer(0), command("BufferDeallocate", global_id=0), write(src=[1])),
@@ -364,7 +364,7 @@ CONTENT = [
     ("replay", (command("ReplayTrace", tid=4),), "commands[0].cmd.tid", "trace 4 is not loaded"),
     ("signal", (command("SignalEvent", event_global_id=1),), "commands[0].cmd.event_global_id",
      "no earlier command created event 1"),
-    ("event", (event(0), event(0)), "commands[1].cmd.global_id", "id 0 was given to a event before"),
+    ("event", (event(0), event(0)), "commands[1].cmd.global_id", "id 0 already names a event"),
     ("own part", (event(0, of=[0]),), "commands[0].cmd.of[0]", "no earlier command created event 0"),
     ("parts", (event(0), buffer(1), event(2, of=[0, 1])), "commands[2].cmd.of[1]", "id 1 names a buffer, not a event"),
     ("waits", (event(0), command("WaitEvents", event_global_ids=[0, 7])), "commands[1].cmd.event_global_ids[1]",
