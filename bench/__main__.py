@@ -176,7 +176,7 @@ def saved_binaries():
 
 
 def runtimes():
-    """The runtime above the host API."""
+    """`tensim.runtime`."""
     yield at_least("runtime: submits of a program without kernels", max(runtime.submits(10_000) for _ in range(3)), 2e4)
     seconds = min(runtime.tilize_seconds(4096) for _ in range(3))
     yield at_most("runtime: 4096x4096 bf16 from rows to tiles", seconds, 0.1)

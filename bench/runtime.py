@@ -1,4 +1,4 @@
-"""The runtime above the host API: what it costs the host, and that it costs the device nothing."""
+"""`tensim.runtime`: what it costs the host, and that it costs the device nothing."""
 
 import time
 

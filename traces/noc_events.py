@@ -1,4 +1,4 @@
-"""NoC event traces: the vendor's JSON, one array of events with their times (reference: noc_event_trace).
+"""NoC event traces: the vendor's JSON, one array of events with their times (docs/hardware/noc_event_traces.md).
 
 The reader takes untrusted files.  A file becomes one recording per device; what a recording holds and the chip model does
 not is counted in words, never dropped silently.

@@ -1,4 +1,4 @@
-"""Errors of a set of rows as distributions: per group, the bad groups first."""
+"""Errors of a set of rows as distributions: per group, the worst groups first."""
 
 import numpy as np
 

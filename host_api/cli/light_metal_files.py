@@ -1,4 +1,4 @@
-"""`tensim inspect`, `verify` and `diff`: what Light Metal binaries hold."""
+"""`tensim inspect`, `verify` and `diff`: what Light Metal binaries contain."""
 
 import json
 

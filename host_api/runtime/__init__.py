@@ -1,4 +1,4 @@
-"""The runtime above the host API: tensors and layouts, binaries, several devices, affinities, evaluation.
+"""The runtime, which builds on the host API: tensors and layouts, binaries, several devices, affinities, evaluation.
 
 from tensim.runtime import System, Tensor, Layout, MemSpace, submit
 """

@@ -1,4 +1,4 @@
-"""Binaries in files: the Light Metal format with the programs' faces beside the commands that build them.
+"""Binaries in files: the Light Metal format with the programs' signatures beside the commands that build them.
 
 Each variant with kernels is built once over placeholder buffers on a scratch device of every architecture asked for; its
 command records stand in the file.  A loaded variant hands them to the executor again, with the real buffers in the places

@@ -1,4 +1,4 @@
-"""The system that is meant where none is named: the one made last that is not closed; one is made when there is none."""
+"""The current system: the last one that was made and is not closed; without one, a new system."""
 
 _current = _make = None
 

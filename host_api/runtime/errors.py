@@ -1,5 +1,5 @@
-"""What can go wrong above the host API: one class per kind of mistake, each with what was expected, what was found and,
-in `.hint`, what to do (docs/hardware/runtime.md#errors).
+"""Errors of the runtime: one class per kind of mistake, each with what was expected, what was found and, in `.hint`,
+what to do (docs/hardware/runtime.md#errors).
 """
 
 from tensim.sim.errors import DeadlockError, NoRouteError, ProgramError, UsageError

@@ -1,4 +1,4 @@
-"""A chip: the compiled engine's state, and the doors through which the host reaches it.
+"""A chip: the compiled engine's state, and the calls through which the host reaches it.
 
 `Chip` builds the machine record and its arrays from an architecture, starts programs, runs the engine, turns faults into
 errors with core, thread, kernel line and cycle, and gives functional access to L1 and DRAM.

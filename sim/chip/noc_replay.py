@@ -5,8 +5,8 @@ walks a table of operations with their recorded times and posts them as a kernel
 
 *open*: every transfer at its recorded time; barriers are left out.
 *closed*: a thread keeps its recorded gaps, except the waits: when a barrier of the recording had an end, everything
-after it moves by the difference between the simulated and the recorded end (reference: noc_event_trace, "What the
-timestamps say").
+after it moves by the difference between the simulated and the recorded end
+(docs/hardware/noc_event_traces.md#what-the-timestamps-say).
 
 A recording holds no addresses.  Reads come from consecutive pages of a DRAM bank in the order of their times, as from
 interleaved tensors; in L1, which has no timing by address, reads land in one place, and no two threads write the same

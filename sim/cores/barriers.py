@@ -1,4 +1,4 @@
-"""Barriers: what of a thread's transfers is still under way, and going on when it is back.
+"""Barriers: which of a thread's transfers are outstanding, and resuming the thread when they have completed.
 
 Source: docs/hardware/kernel_api.md#barriers.
 """

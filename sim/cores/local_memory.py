@@ -4,8 +4,8 @@
 Cores are in order and issue one instruction a cycle.  A load blocks the instruction that uses its value, not the core: up
 to four are under way.  Stores wait in a queue of four entries for the core's port into L1, which a narrow store blocks for
 several cycles; on Blackhole a store merges into a waiting one beside it.  TRISC1 and TRISC2 share a port, the other three
-cores the other one (section 5, Wormhole's map; the three-core probes of `wolfpine_derived_rates.csv` show it on Blackhole).
-Banks are not modelled: two cores that store to one bank do not meet.
+cores the other one (docs/hardware/l1.md#l1, Wormhole's map; the three-core probes of `wolfpine_derived_rates.csv` show it on
+Blackhole).  Banks are not modelled: two cores that store to one bank do not meet.
 """
 
 from tensim.sim.cores import context as ctx

@@ -1,4 +1,4 @@
-"""Numbers of a core's things that are the same on every chip."""
+"""Sizes of a core that are the same on every chip."""
 
 N_CIRCULAR_BUFFERS = 32  # docs/hardware/host_api.md#circular-buffers
 N_SEMAPHORES = 16  # docs/hardware/host_api.md#semaphores

@@ -1,4 +1,4 @@
-"""The ring of kernel-configuration memory that all workers of a queue have alike (docs/hardware/dispatch.md#worker-side).
+"""The ring of kernel-configuration memory which is the same on all workers of a queue (docs/hardware/dispatch.md#worker-side).
 
 Every program in flight holds its arguments and configuration there, and an entry of the launch ring.  Programs of a trace
 also leave their binaries there: a program that comes again finds them, unless others needed the room since.

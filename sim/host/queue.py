@@ -1,4 +1,4 @@
-"""An in-order queue of commands: a SimPy process that starts each one not before its stamp and behind the one before.
+"""An in-order queue of commands: a SimPy process that starts each one after the one before it, at its time stamp at the earliest.
 
 A command may fail without stopping its device (an injected fault, or a wait for something that failed): what follows in
 the queue up to the next recorded event is then skipped, and that event carries the failure on to whoever waits for it.

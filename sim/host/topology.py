@@ -1,8 +1,8 @@
-"""The links between chips and their host: who reaches whom, on which way, and how long it takes.
+"""The links between chips and their host: routes, and how long transfers take.
 
 Places are names: "host", "chip0", "chip1", ...  A `Link` is one direction between two places; its lanes are contended
-SimPy resources.  A transfer goes store-and-forward: each hop holds one lane for bytes / bandwidth + latency (runtimes
-docs/hardware/runtime.md#links-and-routes and docs/hardware/runtime.md#transfers-and-meshes), in whole femtoseconds.
+SimPy resources.  A transfer goes store-and-forward: each hop holds one lane for bytes / bandwidth + latency, in whole
+femtoseconds (docs/hardware/runtime.md#links-and-routes and docs/hardware/runtime.md#transfers-and-meshes).
 """
 
 import heapq

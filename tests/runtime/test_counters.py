@@ -1,6 +1,6 @@
 """Counters by name.
 
-Source: docs/hardware/runtime.md#names-of-hardware-counters-in-xtc and docs/hardware/runtime.md#evaluate.: T33 and I16.
+Source: docs/hardware/runtime.md#names-of-hardware-counters-in-xtc and docs/hardware/runtime.md#evaluate: T33 and I16.
 """
 
 import itertools

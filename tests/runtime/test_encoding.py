@@ -158,7 +158,7 @@ def test_integers_reach_bf16_through_float32(raw, source):
 
 @pytest.mark.parametrize("tile", [(32, 32), (16, 32), (32, 16), (16, 16), (4, 32), (1, 16)])
 def test_a_datum_lies_where_the_device_looks_for_it(tile):
-    """Timing docs/hardware/numerics.md#tile-layout, for every tile shape: tiles row-major, faces of at most 16x16, rows inside."""
+    """docs/hardware/numerics.md#tile-layout, for every tile shape: tiles row-major, faces of at most 16x16, rows inside."""
     height, width = 2 * tile[0], 3 * tile[1]
     desc = TensorDesc((height, width), U16)
     values = np.arange(height * width, dtype=np.uint16).reshape(height, width)

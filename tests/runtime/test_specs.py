@@ -1,6 +1,6 @@
 """Device specs.
 
-Source: docs/hardware/runtime.md#device-specs.: what reads, what does not and at which column, and that every spec renders back.
+Source: docs/hardware/runtime.md#device-specs: what reads, what does not and at which column, and that every spec renders back.
 """
 
 import pytest

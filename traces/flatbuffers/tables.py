@@ -1,4 +1,4 @@
-"""Reading and writing FlatBuffers by their schema (`flat_schema`): tables as plain Python values.
+"""Reading and writing FlatBuffers by their schema (`schema`): tables as plain Python values.
 
 A table is a `Node`: its name and its fields, absent ones with their defaults (None for what is no number).  Vectors of
 numbers are numpy views into the file (nothing is copied), vectors of structs are numpy records, unions are the node of

@@ -1,4 +1,4 @@
-"""What a Light Metal binary holds, as plain data and as text: commands, programs, buffers."""
+"""What a Light Metal binary contains, as plain data and as text: commands, programs, buffers."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What each command does to which id, queue, device and size: the rules that `verifier_content` carries out.
+"""What each command does to which id, queue, device and size: the rules that `content` carries out.
 
 Field names are those of the schema; `rule_arrays` turns them into the field numbers that the compiled walk uses.
 """

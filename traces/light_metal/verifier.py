@@ -1,6 +1,6 @@
 """May a Light Metal binary be used?  Its structure, its references and its sizes, before anything of it is decoded.
 
-The walks are compiled (`verifier_structure`, `verifier_content`); this module gives them the schema as arrays and turns the
+The walks are compiled (`flatbuffers.structure`, `content`); this module gives them the schema as arrays and turns the
 codes they return into text.  `data` is bytes, a bytearray, a memoryview, a memory map or an array of uint8.
 """
 

@@ -2,7 +2,7 @@
 
 Names, argument order and defaults are tt-metal's (docs/hardware/kernel_api.md, both generations
 of names); template parameters are keywords.  This module has the vocabulary of the table and the calls of data movement;
-`kernel_api_compute` has the compute calls, `kernel_library` the calls that are several operations.  A call that is in none
+`api_compute` has the compute calls, `library` the calls that are several operations.  A call that is in none
 of them is refused by name when a kernel is compiled.
 """
 

@@ -1,7 +1,7 @@
 """API calls that are several operations, or set a state for later calls, written in the kernel language itself.
 
 This file is parsed, never executed: the kernel compiler inlines these functions where a kernel calls them.  Names with
-a leading underscore are operations that only this file may use; `state_...` are the kernel's states (`kernel_api.STATES`).
+a leading underscore are operations that only this file may use; `state_...` are the kernel's states (`api.STATES`).
 """
 # ruff: noqa: F821, F841
 

@@ -37,7 +37,10 @@ LARGEST_INTEGER = (1 << 31) - 1
 
 @compiled()
 def phase_offset(unit, phase):
-    """(offset of B's exponents, exponent that a zero product counts with) in a fidelity phase (section 8.5)."""
+    """(offset of B's exponents, exponent that a zero product counts with) in a fidelity phase.
+
+    Source: docs/hardware/numerics.md#products.
+    """
     offset = exponent_offset(unit[1], unit[2]) - B_BITS * (phase >> 1)
     return offset, max(offset - A_BITS * (phase & 1), 0)
 
@@ -79,7 +82,10 @@ def integer_of(word):
 
 @compiled()
 def integer_parts(a, b, phase):
-    """What a fidelity phase multiplies of two integers: 5 or 3 bits of A's magnitude, 4 or 6 bits of B's (section 8.4)."""
+    """What a fidelity phase multiplies of two integers: 5 or 3 bits of A's magnitude, 4 or 6 bits of B's.
+
+    Source: docs/hardware/numerics.md#fidelity-phases.
+    """
     low_a, low_b = abs(a) & 31, abs(b) & 15
     left = low_a if phase & 1 else (abs(a) & 255) - low_a
     right = low_b if phase >> 1 else (abs(b) & 1023) - low_b
@@ -164,7 +170,8 @@ def copy_exact(source, target, is_float, unit):
 def pool_face(pool, face, scaler, row, unit):
     """Combine the rows of a 16x16 face, times the scaler, into a row of 16 words.
 
-    A maximum takes only the exponent of the scaler (section 8.7); 5-bit exponents are rebased for a 32-bit Dst.
+    A maximum takes only the exponent of the scaler; 5-bit exponents are rebased for a 32-bit Dst
+    (docs/hardware/numerics.md#pools-and-moves).
     """
     if pool == Pool.MAX:
         bias = 127

@@ -54,7 +54,10 @@ def flushed(word):
 
 
 def _split(word, low_bits, is_a):
-    """(exponent, signed mantissa) of operands: the mantissa bits that a fidelity phase multiplies (section 8.4)."""
+    """(exponent, signed mantissa) of operands: the mantissa bits that a fidelity phase multiplies.
+
+    Source: docs/hardware/numerics.md#fidelity-phases.
+    """
     exponent = exponent_of(word)
     significand = (word.shift_right(13) & 1023) | 1024
     if is_a:
