@@ -54,7 +54,9 @@ def _request(fields, burst_bytes, where):
         try:
             numbers.append(int(text, 0))
         except ValueError:
-            raise UsageError(f"{where}: {text!r} is no {name}", hint="decimal, or 0x and hexadecimal") from None
+            raise UsageError(
+                f"{where}: {text!r} is not a valid {name}", hint="decimal, or 0x and hexadecimal"
+            ) from None
     address, size = numbers[0], numbers[1] if len(numbers) > 1 else burst_bytes
     if not 0 <= address < 1 << 48:
         raise UsageError(f"{where}: address {address:#x} is outside 48 bits")

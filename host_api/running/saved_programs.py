@@ -87,7 +87,7 @@ def _input(info, one, options, device):
         itemsize = one.desc.dtype.itemsize
         if len(data) != one.desc.volume * itemsize:
             raise UsageError(
-                f"--bind {info.name}/{one.name} holds {len(data)} B, the input {one.desc.volume * itemsize} B",
+                f"--bind {info.name}/{one.name} holds {len(data)} B, the input takes {one.desc.volume * itemsize} B",
                 hint=f"an array of {one.desc.dtype} {one.desc.shape}",
             )
         values = np.frombuffer(data, one.desc.dtype.numpy)

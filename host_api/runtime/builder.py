@@ -48,7 +48,7 @@ class ProgramBuilder:
 
     def _add(self, infos, info):
         if info.name in [one.name for one in (*self.inputs, *self.outputs)]:
-            raise UsageError(f"program {self.name} has a tensor {info.name!r} already")
+            raise UsageError(f"program {self.name} already has a tensor {info.name!r}")
         infos.append(info)
         return info
 

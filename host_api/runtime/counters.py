@@ -184,7 +184,7 @@ class Counter:
             x, y = index
             index = y * width + x if x < width and y < height else count
         if index >= count:
-            raise _unknown(self.name, f"{device.name} has {count} places for {self.unit}, from 0 on", [])
+            raise _unknown(self.name, f"{device.name} has {count} places for {self.unit}, numbered from 0", [])
         return index
 
     def reduce(self, raw, system):

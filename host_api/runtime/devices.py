@@ -407,7 +407,9 @@ class Memory:
     def alloc(self, nbytes, space, *, align=32):
         """A row-major tensor of bytes.  UsageError for an alignment that the memory does not have."""
         if align < 1 or align & (align - 1) or self.device.arch.dram_alignment % align:
-            raise UsageError(f"alignment {align} B; the memory gives {self.device.arch.dram_alignment} B")
+            raise UsageError(
+                f"alignment {align} B is not available; the memory is aligned to {self.device.arch.dram_alignment} B"
+            )
         return Tensor.empty(TensorDesc((nbytes,), DType.U8), Layout(space), self.device)
 
     def free(self, buffer):

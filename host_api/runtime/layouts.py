@@ -76,7 +76,9 @@ class TensorDesc:
         strides = tuple(int(n) for n in self.strides)
         object.__setattr__(self, "strides", strides)
         if len(strides) != len(shape) or min(strides) < 0:
-            raise LayoutUnsupported(f"strides {strides} do not fit the shape {shape}: one each, none negative")
+            raise LayoutUnsupported(
+                f"strides {strides} do not fit the shape {shape}: one non-negative stride per dimension"
+            )
 
     @property
     def volume(self):

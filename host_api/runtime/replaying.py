@@ -93,7 +93,7 @@ def _check_same(recorded, spans):
                 f"span {number}, '{now.label}', was recorded from {expected[0]:.3f} to {expected[1]:.3f} ns and replayed "
                 f"from {found[0]:.3f} to {found[1]:.3f} ns",
                 where={"expected": expected, "found": found},
-                hint="the file was changed, or another tensim recorded it; tensim replay FILE takes it as it is",
+                hint="the file was changed, or another version of tensim recorded it; tensim replay FILE accepts it as it is",
             )
 
 

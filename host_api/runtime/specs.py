@@ -327,7 +327,7 @@ def register_alias(name, spec, *, overwrite=False):
             f"'{name}' cannot be an alias", hint="an alias consists of letters, digits and _, and is not none"
         )
     if name in _ALIASES and not overwrite:
-        raise UsageError(f"alias '{name}' is {_ALIASES[name]} already", hint="overwrite=True replaces it")
+        raise UsageError(f"alias '{name}' already stands for {_ALIASES[name]}", hint="overwrite=True replaces it")
     specs = parse_devices(spec)
     term = specs[0].terms[0]
     if len(specs) > 1 or specs[0].name is not None or len(specs[0].terms) > 1 or not isinstance(term, Target | Alias):

@@ -230,7 +230,7 @@ def _timed_out(events, deadline):
     pending = [event.label or str(event.id) for event in events if not event.done]
     now = deadline / FS_PER_NS
     return WaitTimeout(
-        f"after the wait, at {now:.0f} ns, these are pending: {', '.join(pending)}",
+        f"after the wait, at {now:.0f} ns, still pending: {', '.join(pending)}",
         where={"pending": pending, "now_ns": now},
         hint="wait longer: nothing is lost, the commands are still running",
     )

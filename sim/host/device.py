@@ -220,7 +220,7 @@ class Device:
         touched = [i for i, group in enumerate(self.manager.sub_devices) if group & cores]
         if len(touched) != 1 or not cores <= self.manager.sub_devices[touched[0]]:
             raise UsageError(
-                f"a program must run on one sub-device; its cores touch sub-devices {touched or 'none'}"
+                f"a program must run on one sub-device; its cores are in sub-devices {touched or 'none'}"
                 f" of {len(self.manager.sub_devices)}"
             )
         return touched[0]

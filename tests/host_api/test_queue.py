@@ -239,7 +239,7 @@ def test_the_stall_group_decides_who_is_waited_for(halves):
 
 
 def test_a_program_stays_on_one_sub_device(halves):
-    with pytest.raises(UsageError, match=r"touch sub-devices \[0, 1\]"):
+    with pytest.raises(UsageError, match=r"are in sub-devices \[0, 1\]"):
         tt.enqueue_program(halves.command_queue(), program_of(1, ((3, 0), (4, 0))))
 
 
@@ -305,7 +305,7 @@ def test_wrong_sub_devices(device):
         device.set_sub_device_stall_group([0, 1])
     with pytest.raises(UsageError, match="no sub-device 1"):
         tt.synchronize(device, sub_device_ids=[1])
-    with pytest.raises(UsageError, match=r"touch sub-devices none of 1"):
+    with pytest.raises(UsageError, match=r"are in sub-devices none of 1"):
         tt.enqueue_program(device.command_queue(), program_of(1, ((5, 5), (5, 5))))
     device.clear_loaded_sub_device_manager()
     device.remove_sub_device_manager(manager)

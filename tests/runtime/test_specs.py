@@ -216,7 +216,7 @@ def test_what_an_alias_is_given_overrides_its_target(aliases):
 def test_registering_twice_needs_overwrite(aliases):
     """T22: re-registering without overwrite raises and changes nothing."""
     register_alias("lab", "n300")
-    with pytest.raises(UsageError, match="alias 'lab' is sim://wormhole_b0.mesh=1x2 already") as caught:
+    with pytest.raises(UsageError, match="alias 'lab' already stands for sim://wormhole_b0.mesh=1x2") as caught:
         register_alias("lab", "n150")
     assert "overwrite=True" in caught.value.hint
     with pytest.raises(UsageError, match="already"):
