@@ -1,6 +1,13 @@
 """Buffers, regions of buffers, tensor accessors and global semaphores."""
 
-from tensim.device import submit
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tensim.device import Device, submit
 from tensim.references import ReferenceInt
 from tensim.sim.cores.kernels.kernel_runtime import (
     ACCESSOR_DRAM,
@@ -16,19 +23,28 @@ from tensim.types import (
     BufferRegion,
     BufferType,
     CoreCoord,
+    CoreSpec,
     InterleavedBufferConfig,
+    ShardedBufferConfig,
     ShardOrientation,
     ShardSpecBuffer,
+    SubDeviceId,
     TensorMemoryLayout,
     core_coord,
     range_tuples,
 )
 
+if TYPE_CHECKING:
+    from tensim.sim.host.buffers import Buffer as BufferState
+    from tensim.sim.host.executor import GlobalSemaphore as SemaphoreState
+
+HostData = bytes | bytearray | memoryview | np.ndarray | Sequence[int]  # bytes, an array, or 32-bit words
+
 
 class Buffer:
     """Handle of a buffer; dropping the last reference frees it."""
 
-    def __init__(self, device, buffer_id, state):
+    def __init__(self, device: Device, buffer_id: int, state: BufferState) -> None:
         self.device, self.unique_id, self._state = device, buffer_id, state
         self._executor = device.system.executor
 
@@ -39,70 +55,70 @@ class Buffer:
         return f"Buffer({self.size} B of {self.page_size} B pages, {self.buffer_type.name}, {self.address:#x})"
 
     @property
-    def address(self):
+    def address(self) -> int | None:
         """Address in every bank (lock-step); readable after deallocation too."""
         address = self._state.address
         return address if address is None else ReferenceInt(address, c.Reference.BUFFER_ADDRESS, self.unique_id)
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Bytes of the host's view."""
         return self._state.size
 
     @property
-    def page_size(self):
+    def page_size(self) -> int:
         return self._state.page_size
 
     @property
-    def num_pages(self):
+    def num_pages(self) -> int:
         return self._state.num_pages
 
     @property
-    def num_dev_pages(self):
+    def num_dev_pages(self) -> int:
         """Pages on the device, with those that fill partial shards."""
         return self._state.num_dev_pages
 
     @property
-    def aligned_page_size(self):
+    def aligned_page_size(self) -> int:
         """Bytes from one page to the next in a bank."""
         return self._state.aligned_page_size
 
     @property
-    def aligned_size_per_bank(self):
+    def aligned_size_per_bank(self) -> int:
         """Bytes the buffer takes in each bank."""
         return self._state.size_per_bank
 
     @property
-    def buffer_type(self):
+    def buffer_type(self) -> BufferType:
         return BufferType(self._state.buffer_type)
 
     @property
-    def buffer_layout(self):
+    def buffer_layout(self) -> TensorMemoryLayout:
         return TensorMemoryLayout(self._state.layout)
 
     @property
-    def is_allocated(self):
+    def is_allocated(self) -> bool:
         return self._state.allocated
 
-    def page_location(self, page):
+    def page_location(self, page: int) -> tuple[int, int]:
         """(bank, address in the bank) of a page; a bank of L1 is a worker index."""
         if not 0 <= page < self.num_pages:
             raise UsageError(f"page {page} is not one of the buffer's {self.num_pages}")
         banks, offsets = self._state.pages()
         return int(banks[page]), self.address + int(offsets[page])
 
-    def page_address(self, bank, page):
+    def page_address(self, bank: int, page: int) -> int:
         """Address of a page, which must lie in `bank`."""
         where, address = self.page_location(page)
         if where != bank:
             raise UsageError(f"page {page} lies in bank {where}, not in bank {bank}")
         return address
 
-    def shard_cores(self):
+    def shard_cores(self) -> list[CoreCoord]:
         """Logical core of each shard, in shard order; empty for interleaved buffers."""
         return [CoreCoord(*core) for core in self._state.cores]
 
-    def view(self, region):
+    def view(self, region: BufferRegion) -> BufferView:
         """A view of whole pages of the buffer."""
         check_region(self._state, region.offset, region.size)
         return BufferView(self, region)
@@ -111,19 +127,19 @@ class Buffer:
 class BufferView:
     """A region of a buffer; takes the place of the buffer in reads and writes and keeps it alive."""
 
-    def __init__(self, buffer, region):
+    def __init__(self, buffer: Buffer, region: BufferRegion) -> None:
         self.buffer, self.region = buffer, region
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.region.size
 
     @property
-    def page_size(self):
+    def page_size(self) -> int:
         return self.buffer.page_size
 
     @property
-    def address(self):
+    def address(self) -> int | None:
         """Address of the whole buffer (lock-step: a region has no address of its own)."""
         return self.buffer.address
 
@@ -168,7 +184,13 @@ def _distribution_record(spec):
     )
 
 
-def create_buffer(config, address=None, *, bottom_up=None, sub_device_id=None):
+def create_buffer(
+    config: InterleavedBufferConfig | ShardedBufferConfig,
+    address: int | None = None,
+    *,
+    bottom_up: bool | None = None,
+    sub_device_id: SubDeviceId | None = None,
+) -> Buffer:
     """Allocate a buffer.
 
     `config`: InterleavedBufferConfig or ShardedBufferConfig; `address`: a fixed address that is neither
@@ -195,22 +217,22 @@ def create_buffer(config, address=None, *, bottom_up=None, sub_device_id=None):
     return Buffer(device, record.buffer, device._submit(record))
 
 
-def deallocate_buffer(buffer):
+def deallocate_buffer(buffer: Buffer) -> None:
     """Free a buffer now; idempotent."""
     buffer._executor.submit(c.DeallocateBuffer(buffer.unique_id))
 
 
-def write_to_buffer(buffer, data):
+def write_to_buffer(buffer: Buffer, data: HostData) -> None:
     """Put data into a buffer at once, without a queue and without simulated time."""
     submit(c.WriteDirect(buffer.unique_id, as_bytes(data)))
 
 
-def read_from_buffer(buffer):
+def read_from_buffer(buffer: Buffer) -> bytes:
     """Bytes of a buffer as they are now, without a queue and without simulated time."""
     return submit(c.ReadDirect(buffer.unique_id))
 
 
-def as_bytes(data):
+def as_bytes(data: HostData) -> bytes:
     """Host data (bytes-like, numpy array, list of 32-bit words) as bytes."""
     if isinstance(data, list | tuple):
         try:
@@ -225,7 +247,7 @@ def as_bytes(data):
 class TensorAccessorArgs:
     """Compile-time arguments that tell a kernel's TensorAccessor how a buffer is laid out."""
 
-    def __init__(self, buffer):
+    def __init__(self, buffer: Buffer) -> None:
         self._args = self._pack(buffer)
 
     @staticmethod
@@ -249,11 +271,11 @@ class TensorAccessorArgs:
             cores=cores,
         )
 
-    def get_compile_time_args(self):
+    def get_compile_time_args(self) -> list[int]:
         """The arguments, to be put into a configuration's compile_args."""
         return list(self._args)
 
-    def append_to(self, compile_args):
+    def append_to(self, compile_args: list[int]) -> None:
         """Append the arguments to a list."""
         compile_args.extend(self._args)
 
@@ -261,23 +283,25 @@ class TensorAccessorArgs:
 class GlobalSemaphore:
     """Handle of a semaphore that outlives programs; dropping the last reference frees it."""
 
-    def __init__(self, device, number, state):
+    def __init__(self, device: Device, number: int, state: SemaphoreState) -> None:
         self.device, self.id, self._state = device, number, state
 
     def __del__(self):
         self.device.system.executor.submit(c.DeleteGlobalSemaphore(self.id))
 
     @property
-    def address(self):
+    def address(self) -> int:
         """L1 address of the word on each of its cores."""
         return ReferenceInt(self._state.address, c.Reference.GLOBAL_SEMAPHORE_ADDRESS, self.id)
 
-    def reset_semaphore_value(self, value):
+    def reset_semaphore_value(self, value: int) -> None:
         """Write a value to all cores, by the host and at once."""
         self.device._submit(c.ResetGlobalSemaphore(self.id, int(value)))
 
 
-def create_global_semaphore(device, cores, initial_value, buffer_type=BufferType.L1):
+def create_global_semaphore(
+    device: Device, cores: CoreSpec, initial_value: int, buffer_type: BufferType = BufferType.L1
+) -> GlobalSemaphore:
     """A semaphore at one L1 address of `cores`, for use by several programs."""
     record = c.CreateGlobalSemaphore(device.id, new_id(), range_tuples(cores), int(initial_value), int(buffer_type))
     return GlobalSemaphore(device, record.semaphore, device._submit(record))

@@ -3,11 +3,17 @@
 A tile is 32x32, its four 16x16 faces lie one after the other (docs/hardware/host_api.md#profiler-tile-layouts-and-ttnn-names).
 """
 
+from __future__ import annotations
+
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 TILE, FACE = 32, 16
 
@@ -41,21 +47,23 @@ def _check(data, height, width, tile=(TILE, TILE)):
         raise UsageError(f"{len(data)} elements do not form matrices of {height}x{width}")
 
 
-def convert_to_tile_layout(data):
+def convert_to_tile_layout(data: ArrayLike) -> np.ndarray:
     """TILED_SWIZZLED -> TILED_NFACES: a flat array of whole 32x32 tiles."""
     data = _flat(data)
     _check(data, TILE, TILE)
     return _blocks(data, TILE, TILE, FACE)
 
 
-def convert_to_flat_layout(data):
+def convert_to_flat_layout(data: ArrayLike) -> np.ndarray:
     """TILED_NFACES -> TILED_SWIZZLED: a flat array of whole 32x32 tiles."""
     data = _flat(data)
     _check(data, TILE, TILE)
     return _unblocks(data, TILE, TILE, FACE)
 
 
-def convert_layout(data, shape, source, target):
+def convert_layout(
+    data: ArrayLike, shape: tuple[int, int], source: TensorLayoutType, target: TensorLayoutType
+) -> np.ndarray:
     """Matrices of `shape` (height, width) elements, one after the other, from one TensorLayoutType to another.
 
     Returns a flat array.  UsageError when the shape is not made of tiles or the data not of such matrices.
@@ -74,7 +82,7 @@ def convert_layout(data, shape, source, target):
     return data
 
 
-def tilize(data, m, n, tile=(TILE, TILE)):
+def tilize(data: ArrayLike, m: int, n: int, tile: tuple[int, int] = (TILE, TILE)) -> np.ndarray:
     """Row-major matrices of (m, n) elements as the tiles that a device holds: a flat array.
 
     `tile`: (height, width) of a tile; its faces are 16 wide and at most 16 high.  UsageError as `convert_layout`.
@@ -86,7 +94,7 @@ def tilize(data, m, n, tile=(TILE, TILE)):
     return rows.transpose(0, 3, 1, 4, 2, 5).reshape(-1)
 
 
-def untilize(data, m, n, tile=(TILE, TILE)):
+def untilize(data: ArrayLike, m: int, n: int, tile: tuple[int, int] = (TILE, TILE)) -> np.ndarray:
     """The inverse of `tilize`."""
     data = _flat(data)
     _check(data, m, n, tile)

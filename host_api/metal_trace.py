@@ -5,7 +5,10 @@ docs/hardware/metal_trace.md#constraints): only enqueues of programs that ran on
 arguments, addresses and circular buffers are those of the capture.
 """
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
@@ -13,10 +16,14 @@ from tensim.traces.light_metal.metal_traces import descriptor_node, read_descrip
 from tensim.traces.light_metal.verify import open_verified
 from tensim.traces.light_metal.write import BinaryWriter, device_description
 
+if TYPE_CHECKING:
+    from tensim.device import CommandQueue, Device
+    from tensim.sim.host.frozen_program import TraceDescriptor
+
 _ids = itertools.count()
 
 
-def begin_trace_capture(device, cq_id):
+def begin_trace_capture(device: Device, cq_id: int) -> int:
     """Record the programs of a queue from here on instead of running them; returns the id of the trace.
 
     UsageError while the queue captures already.  Until `end_trace_capture` whatever else goes through the queue is a
@@ -27,7 +34,7 @@ def begin_trace_capture(device, cq_id):
     return trace
 
 
-def end_trace_capture(device, cq_id, tid):
+def end_trace_capture(device: Device, cq_id: int, tid: int) -> None:
     """End a capture and write the trace into the device's trace region; the queue runs programs again.
 
     UsageError when the queue is not capturing `tid`; ProgramError (kind out_of_memory) when the region is too small: there
@@ -36,7 +43,7 @@ def end_trace_capture(device, cq_id, tid):
     device._submit(c.EndTraceCapture(device.id, cq_id, tid))
 
 
-def replay_trace(device, cq_id, tid, blocking=False):
+def replay_trace(device: Device, cq_id: int, tid: int, blocking: bool = False) -> None:
     """Run a trace on a queue; `blocking`: wait for its end.
 
     UsageError for an unknown trace and for one of another sub-device manager.  Warns (TensimWarning) of buffers that lie
@@ -45,22 +52,22 @@ def replay_trace(device, cq_id, tid, blocking=False):
     device._submit(c.ReplayTrace(device.id, cq_id, tid, bool(blocking)))
 
 
-def enqueue_trace(queue, tid, blocking=False):
+def enqueue_trace(queue: CommandQueue, tid: int, blocking: bool = False) -> None:
     """`replay_trace` on a queue given by its handle."""
     replay_trace(queue.device, queue.id, tid, blocking)
 
 
-def release_trace(device, tid):
+def release_trace(device: Device, tid: int) -> None:
     """Give the memory of a trace back.  UsageError for an unknown trace or while a replay is under way."""
     device._submit(c.ReleaseTrace(device.id, tid))
 
 
-def new_trace_id():
+def new_trace_id() -> int:
     """A trace id that no trace of this process has."""
     return next(_ids)
 
 
-def collect_trace(device, tid):
+def collect_trace(device: Device, tid: int) -> bytes:
     """A trace as bytes that another process can load: a Light Metal binary with that trace and no commands."""
     writer = BinaryWriter()
     writer.devices.append(device_description(device._state.opened_with, device.arch, device.arch.clock_mhz))
@@ -77,7 +84,7 @@ def _collected(data):
     return read_descriptor(entries[0].desc)
 
 
-def load_trace(device, cq_id, descriptor):
+def load_trace(device: Device, cq_id: int, descriptor: bytes | bytearray | memoryview | TraceDescriptor) -> int:
     """Put a trace on a device; returns its new id.
 
     `descriptor`: the bytes of `collect_trace`, or a `tensim.sim.host.frozen_program.TraceDescriptor`.
@@ -91,6 +98,6 @@ def load_trace(device, cq_id, descriptor):
     return trace
 
 
-def trace_descriptor(device, tid):
+def trace_descriptor(device: Device, tid: int) -> TraceDescriptor:
     """`tensim.sim.host.frozen_program.TraceDescriptor` of a trace: plain data.  UsageError for an unknown trace."""
     return device._state.trace(tid).descriptor

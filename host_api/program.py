@@ -1,7 +1,11 @@
 """Programs: kernels, circular buffers, semaphores and runtime arguments."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tensim.device import current_system, submit
 from tensim.references import ReferenceInt
@@ -9,7 +13,10 @@ from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id
 from tensim.types import (
+    CircularBufferConfig,
     ComputeConfig,
+    CoreLike,
+    CoreSpec,
     DataMovementConfig,
     EthernetConfig,
     MathFidelity,
@@ -19,6 +26,14 @@ from tensim.types import (
     range_tuples,
 )
 
+if TYPE_CHECKING:
+    from tensim.buffer import Buffer, GlobalSemaphore
+    from tensim.device import Device
+    from tensim.sim.cores.kernels.compiler import Kernel
+
+    Argument = int | Buffer | GlobalSemaphore  # the latter two stand for their addresses
+    KernelConfig = DataMovementConfig | ComputeConfig | EthernetConfig
+
 KERNEL_ROOTS = ("TT_METAL_HOME", "TT_METAL_KERNEL_PATH")
 WORD_MASK = 0xFFFFFFFF
 
@@ -26,7 +41,7 @@ WORD_MASK = 0xFFFFFFFF
 class Program:
     """Handle of a program; can be enqueued any number of times."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.id = new_id()
         submit(c.CreateProgram(self.id))
 
@@ -38,7 +53,7 @@ class Program:
         return current_system().executor.program(self.id)
 
 
-def create_program():
+def create_program() -> Program:
     """An empty program."""
     return Program()
 
@@ -94,7 +109,9 @@ def _parameters(config):
     )
 
 
-def create_kernel(program, kernel, core_spec, config):
+def create_kernel(
+    program: Program, kernel: Kernel | str | os.PathLike, core_spec: CoreSpec, config: KernelConfig
+) -> int:
     """Add a kernel to a program; returns its handle.
 
     `kernel`: a `@kernel` function, or the path of a file with one; `core_spec`: CoreCoord, CoreRange or
@@ -111,19 +128,19 @@ def create_kernel(program, kernel, core_spec, config):
     return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config)))
 
 
-def create_kernel_from_string(program, source, core_spec, config):
+def create_kernel_from_string(program: Program, source: str, core_spec: CoreSpec, config: KernelConfig) -> int:
     """Add a kernel given as source text."""
     from tensim.sim.cores.kernels.compiler import kernel_from_source
 
     return create_kernel(program, kernel_from_source(source), core_spec, config)
 
 
-def compile_program(device, program):
+def compile_program(device: Device, program: Program) -> None:
     """Compile the kernels and place the circular buffers now instead of at the first enqueue."""
     device._submit(c.CompileProgram(device.id, program.id))
 
 
-def assign_global_buffer_to_program(buffer, program):
+def assign_global_buffer_to_program(buffer: Buffer, program: Program) -> None:
     """Keep a buffer alive as long as a program."""
     submit(c.AssignBufferToProgram(program.id, buffer.unique_id))
     program.__dict__.setdefault("_kept", []).append(buffer)
@@ -132,7 +149,7 @@ def assign_global_buffer_to_program(buffer, program):
 # --- circular buffers and semaphores
 
 
-def create_circular_buffer(program, core_spec, config):
+def create_circular_buffer(program: Program, core_spec: CoreSpec, config: CircularBufferConfig) -> int:
     """Add a circular buffer; returns its handle.  UsageError for a duplicate index or wrong sizes."""
     buffer = None if config.buffer is None else config.buffer.unique_id
     record = c.CreateCircularBuffer(
@@ -147,7 +164,7 @@ def create_circular_buffer(program, core_spec, config):
     return submit(record)
 
 
-def get_circular_buffer_config(program, handle):
+def get_circular_buffer_config(program: Program, handle: int) -> dict[str, Any]:
     """What a circular buffer looks like now: total_size, formats, page_sizes, tiles (of the indices that set
     them), address (None before the first enqueue).
     """
@@ -161,27 +178,29 @@ def get_circular_buffer_config(program, handle):
     }
 
 
-def update_circular_buffer_total_size(program, handle, total_size):
+def update_circular_buffer_total_size(program: Program, handle: int, total_size: int) -> None:
     """Change the size; the placement is found again at the next enqueue."""
     submit(c.UpdateCircularBuffer(program.id, handle, total_size=int(total_size)))
 
 
-def update_circular_buffer_page_size(program, handle, index, page_size):
+def update_circular_buffer_page_size(program: Program, handle: int, index: int, page_size: int) -> None:
     """Change the page size of an index."""
     submit(c.UpdateCircularBuffer(program.id, handle, index=int(index), page_size=int(page_size)))
 
 
-def update_dynamic_circular_buffer_address(program, handle, buffer):
+def update_dynamic_circular_buffer_address(program: Program, handle: int, buffer: Buffer) -> None:
     """Lay a circular buffer that lies on an L1 buffer on another one."""
     submit(c.UpdateCircularBuffer(program.id, handle, buffer=buffer.unique_id))
 
 
-def update_dynamic_circular_buffer_address_and_total_size(program, handle, buffer, total_size):
+def update_dynamic_circular_buffer_address_and_total_size(
+    program: Program, handle: int, buffer: Buffer, total_size: int
+) -> None:
     """Both at once."""
     submit(c.UpdateCircularBuffer(program.id, handle, total_size=int(total_size), buffer=buffer.unique_id))
 
 
-def create_semaphore(program, core_spec, initial_value):
+def create_semaphore(program: Program, core_spec: CoreSpec, initial_value: int) -> int:
     """Add a semaphore; returns its id.  Its value is written anew at every launch."""
     return submit(c.CreateSemaphore(program.id, range_tuples(core_spec), int(initial_value)))
 
@@ -189,7 +208,9 @@ def create_semaphore(program, core_spec, initial_value):
 # --- runtime arguments
 
 
-def set_runtime_args(program, kernel, core_spec, args):
+def set_runtime_args(
+    program: Program, kernel: int, core_spec: CoreSpec, args: Sequence[Argument] | Sequence[Sequence[Argument]]
+) -> None:
     """Set unique runtime arguments (32-bit words, or buffers for their addresses).
 
     One list for every core of `core_spec`, or, with a list of CoreCoord, a list of lists of the same length.
@@ -207,7 +228,7 @@ def set_runtime_args(program, kernel, core_spec, args):
     submit(c.SetRuntimeArgs(program.id, kernel, tuple(tuple(core) for core in cores), words, references))
 
 
-def set_common_runtime_args(program, kernel, args):
+def set_common_runtime_args(program: Program, kernel: int, args: Sequence[Argument]) -> None:
     """Set the arguments that all cores of a kernel share; once per kernel."""
     references = tuple((0, *one) for one in _references(args))
     submit(c.SetCommonRuntimeArgs(program.id, kernel, _words(args), references))
@@ -226,22 +247,22 @@ def _words(args):
 class RuntimeArgsView:
     """Mutable view of runtime arguments; writing through it changes the next launch."""
 
-    def __init__(self, program, kernel, core):
+    def __init__(self, program: Program, kernel: int, core: tuple[int, int] | None) -> None:
         self._program, self._kernel, self._core = program, kernel, core
 
     def _args(self):
         return self._program._state.args_of(self._kernel, self._core)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._args())
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> int | list[int]:
         args = self._args()
         if not isinstance(index, slice) and not -len(args) <= index < len(args):
             raise IndexError(f"runtime argument {index} does not exist; there are {len(args)}")
         return args[index]
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: int | slice, value: Argument | Sequence[Argument]) -> None:
         if isinstance(index, slice):
             self._set_slice(range(*index.indices(len(self))), _words(value))
         else:
@@ -257,7 +278,9 @@ class RuntimeArgsView:
         submit(c.UpdateRuntimeArg(self._program.id, self._kernel, self._core, position, word))
 
 
-def get_runtime_args(program, kernel, core=None):
+def get_runtime_args(
+    program: Program, kernel: int, core: CoreLike | None = None
+) -> RuntimeArgsView | list[list[RuntimeArgsView | list]]:
     """Mutable view of a kernel's arguments on a core.
 
     Without `core` the views of all cores as table[x][y]; an empty list where the kernel has no arguments.
@@ -278,7 +301,7 @@ def _table_of_args(program, kernel):
     ]
 
 
-def get_common_runtime_args(program, kernel):
+def get_common_runtime_args(program: Program, kernel: int) -> RuntimeArgsView:
     """Mutable view of a kernel's common arguments."""
     program._state.kernel(kernel)
     return RuntimeArgsView(program, kernel, None)

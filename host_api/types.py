@@ -1,12 +1,18 @@
 """Value types and configurations of the host API, with tt-metal's names and codes."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.buffer import Buffer
+    from tensim.device import Device
 
 
 class BufferType(IntEnum):
@@ -120,7 +126,10 @@ class CoreCoord(NamedTuple):
     y: int
 
 
-def core_coord(core):
+CoreLike = CoreCoord | tuple[int, int]  # a core, or its two numbers
+
+
+def core_coord(core: CoreLike) -> CoreCoord:
     """A CoreCoord from anything with two whole numbers."""
     try:
         x, y = core
@@ -144,26 +153,26 @@ class CoreRange:
         object.__setattr__(self, "start_coord", start)
         object.__setattr__(self, "end_coord", end)
 
-    def as_tuple(self):
+    def as_tuple(self) -> tuple[int, int, int, int]:
         """(x0, y0, x1, y1)."""
         return (*self.start_coord, *self.end_coord)
 
-    def size(self):
+    def size(self) -> int:
         """Number of cores."""
         return (self.end_coord.x - self.start_coord.x + 1) * (self.end_coord.y - self.start_coord.y + 1)
 
-    def contains(self, other):
+    def contains(self, other: CoreLike | CoreRange) -> bool:
         """Whether a core or range lies inside."""
         inner = other if isinstance(other, CoreRange) else CoreRange(other)
         (x0, y0, x1, y1), (a0, b0, a1, b1) = self.as_tuple(), inner.as_tuple()
         return x0 <= a0 and y0 <= b0 and a1 <= x1 and b1 <= y1
 
-    def intersects(self, other):
+    def intersects(self, other: CoreRange) -> bool:
         """Whether two ranges share a core."""
         (x0, y0, x1, y1), (a0, b0, a1, b1) = self.as_tuple(), other.as_tuple()
         return x0 <= a1 and a0 <= x1 and y0 <= b1 and b0 <= y1
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[CoreCoord]:
         x0, y0, x1, y1 = self.as_tuple()
         return iter([CoreCoord(x, y) for y in range(y0, y1 + 1) for x in range(x0, x1 + 1)])
 
@@ -171,7 +180,7 @@ class CoreRange:
 class CoreRangeSet:
     """Non-overlapping core ranges; UsageError when two overlap."""
 
-    def __init__(self, ranges=()):
+    def __init__(self, ranges: CoreRange | Iterable[CoreRange | CoreLike] = ()) -> None:
         if isinstance(ranges, CoreRange):
             ranges = [ranges]
         self.ranges = tuple(one if isinstance(one, CoreRange) else CoreRange(one) for one in ranges)
@@ -180,28 +189,28 @@ class CoreRangeSet:
                 if a.intersects(b):
                     raise UsageError(f"core ranges {b.as_tuple()} and {a.as_tuple()} overlap")
 
-    def num_cores(self):
+    def num_cores(self) -> int:
         """Number of cores."""
         return sum(one.size() for one in self.ranges)
 
-    def contains(self, other):
+    def contains(self, other: CoreSpec) -> bool:
         """Whether every core of a core, range or range set is in the set."""
         return set(core_ranges(other)) <= set(self)
 
-    def merge(self, other):
+    def merge(self, other: CoreSpec) -> CoreRangeSet:
         """A set with the cores of both; overlapping cores are kept once."""
         mine = set(self)
         extra = [CoreRange(core) for core in core_ranges(other) if core not in mine]
         return CoreRangeSet([*self.ranges, *extra])
 
-    def bounding_box(self):
+    def bounding_box(self) -> CoreRange:
         """Smallest CoreRange around the set; UsageError for an empty set."""
         if not self.ranges:
             raise UsageError("an empty core range set has no bounding box")
         corners = list(zip(*(one.as_tuple() for one in self.ranges), strict=True))
         return CoreRange(CoreCoord(min(corners[0]), min(corners[1])), CoreCoord(max(corners[2]), max(corners[3])))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[CoreCoord]:
         return iter([core for one in self.ranges for core in one])
 
     def __eq__(self, other):
@@ -214,7 +223,10 @@ class CoreRangeSet:
         return f"CoreRangeSet({list(self.ranges)})"
 
 
-def core_ranges(spec):
+CoreSpec = CoreLike | CoreRange | CoreRangeSet | Sequence[CoreLike | CoreRange]  # some cores
+
+
+def core_ranges(spec: CoreSpec) -> CoreRangeSet:
     """CoreRangeSet of a CoreCoord, CoreRange, CoreRangeSet or a list of these."""
     if isinstance(spec, CoreRangeSet):
         return spec
@@ -229,7 +241,7 @@ def _is_coordinate(spec):
     return isinstance(spec, CoreCoord) or (len(spec) == 2 and all(isinstance(part, int) for part in spec))
 
 
-def range_tuples(spec):
+def range_tuples(spec: CoreSpec) -> tuple[tuple[int, int, int, int], ...]:
     """Ranges of a core specification as records hold them."""
     return tuple(one.as_tuple() for one in core_ranges(spec).ranges)
 
@@ -263,7 +275,7 @@ class ShardSpec:
             raise UsageError("physical_shard_shape belongs to ShardMode.LOGICAL")
 
     @property
-    def device_shape(self):
+    def device_shape(self) -> tuple[int, int]:
         """Shape of a shard on the device."""
         return self.shape if self.physical_shard_shape is None else self.physical_shard_shape
 
@@ -290,7 +302,7 @@ class BufferDistributionSpec:
 class InterleavedBufferConfig:
     """Pages dealt round-robin over the banks; sizes in bytes."""
 
-    device: object
+    device: Device
     size: int
     page_size: int
     buffer_type: BufferType = BufferType.DRAM
@@ -301,7 +313,7 @@ class InterleavedBufferConfig:
 class ShardedBufferConfig:
     """Pages cut into shards, one shard per core or as a BufferDistributionSpec says; sizes in bytes."""
 
-    device: object
+    device: Device
     size: int
     page_size: int
     buffer_type: BufferType = BufferType.L1
@@ -340,9 +352,9 @@ class DataMovementConfig:
     processor: DataMovementProcessor = DataMovementProcessor.RISCV_0
     noc: NOC = NOC.NOC_0
     noc_mode: NOC_MODE = NOC_MODE.DM_DEDICATED_NOC
-    compile_args: list = field(default_factory=list)
-    defines: Mapping = field(default_factory=dict)
-    named_compile_args: Mapping = field(default_factory=dict)
+    compile_args: list[int] = field(default_factory=list)
+    defines: Mapping[str, str | int] = field(default_factory=dict)
+    named_compile_args: Mapping[str, int] = field(default_factory=dict)
     opt_level: KernelBuildOptLevel = KernelBuildOptLevel.O2
 
 
@@ -369,12 +381,12 @@ class ComputeConfig:
     math_fidelity: MathFidelity = MathFidelity.HiFi4
     fp32_dest_acc_en: bool = False
     dst_full_sync_en: bool = False
-    unpack_to_dest_mode: list = field(default_factory=list)
+    unpack_to_dest_mode: list[UnpackToDestMode] = field(default_factory=list)
     bfp8_pack_precise: bool = False
     math_approx_mode: bool = False
-    compile_args: list = field(default_factory=list)
-    defines: Mapping = field(default_factory=dict)
-    named_compile_args: Mapping = field(default_factory=dict)
+    compile_args: list[int] = field(default_factory=list)
+    defines: Mapping[str, str | int] = field(default_factory=dict)
+    named_compile_args: Mapping[str, int] = field(default_factory=dict)
     opt_level: KernelBuildOptLevel = KernelBuildOptLevel.O3
 
 
@@ -385,9 +397,9 @@ class EthernetConfig:
     eth_mode: Eth = Eth.SENDER
     noc: NOC = NOC.NOC_0
     processor: DataMovementProcessor = DataMovementProcessor.RISCV_0
-    compile_args: list = field(default_factory=list)
-    defines: Mapping = field(default_factory=dict)
-    named_compile_args: Mapping = field(default_factory=dict)
+    compile_args: list[int] = field(default_factory=list)
+    defines: Mapping[str, str | int] = field(default_factory=dict)
+    named_compile_args: Mapping[str, int] = field(default_factory=dict)
     opt_level: KernelBuildOptLevel = KernelBuildOptLevel.Os
 
 
@@ -396,7 +408,9 @@ class CircularBufferConfig:
     addresses.
     """
 
-    def __init__(self, total_size, formats=None, buffer=None):
+    def __init__(
+        self, total_size: int, formats: Mapping[int, DataFormat] | None = None, buffer: Buffer | None = None
+    ) -> None:
         self.total_size = int(total_size)
         self.formats = {int(index): DataFormat(code) for index, code in (formats or {}).items()}
         self.page_sizes, self.tiles, self.buffer = {}, {}, None
@@ -408,25 +422,25 @@ class CircularBufferConfig:
             raise UsageError(f"circular buffer index {index} is not declared; declared: {sorted(self.formats)}")
         return index
 
-    def set_page_size(self, index, page_size):
+    def set_page_size(self, index: int, page_size: int) -> Self:
         """Bytes of a page of an index; the total size must be a multiple of it."""
         if page_size <= 0 or self.total_size % page_size:
             raise UsageError(f"total size {self.total_size} B is not a multiple of the page size {page_size} B")
         self.page_sizes[self._declared(index)] = int(page_size)
         return self
 
-    def set_total_size(self, total_size):
+    def set_total_size(self, total_size: int) -> Self:
         """Bytes of the whole circular buffer."""
         self.total_size = int(total_size)
         return self
 
-    def set_tile_dims(self, index, tile):
+    def set_tile_dims(self, index: int, tile: Tile | tuple[int, int]) -> Self:
         """`Tile`, or (height, width), of the tiles of an index."""
         tile = tile if isinstance(tile, Tile) else Tile(tile)
         self.tiles[self._declared(index)] = tile.tile_shape
         return self
 
-    def set_globally_allocated_address(self, buffer):
+    def set_globally_allocated_address(self, buffer: Buffer) -> Self:
         """Lay the circular buffer on an L1 buffer, which must hold it in each bank."""
         if buffer.buffer_type not in (BufferType.L1, BufferType.L1_SMALL):
             raise UsageError(f"a circular buffer needs an L1 buffer, not one in {buffer.buffer_type.name}")
@@ -438,32 +452,32 @@ class CircularBufferConfig:
         self.buffer = buffer
         return self
 
-    def set_globally_allocated_address_and_total_size(self, buffer, total_size):
+    def set_globally_allocated_address_and_total_size(self, buffer: Buffer, total_size: int) -> Self:
         """Both at once."""
         return self.set_total_size(total_size).set_globally_allocated_address(buffer)
 
-    def index(self, index, data_format=None):
+    def index(self, index: int, data_format: DataFormat | None = None) -> CircularBufferIndex:
         """Builder of one index: `.set_page_size(bytes)`, `.set_data_format(code)`, `.set_tile_dims(tile)`."""
         if data_format is not None or index not in self.formats:
             self.formats[int(index)] = DataFormat(DataFormat.Invalid if data_format is None else data_format)
-        return _IndexBuilder(self, int(index))
+        return CircularBufferIndex(self, int(index))
 
 
-class _IndexBuilder:
+class CircularBufferIndex:
     """One index of a CircularBufferConfig."""
 
-    def __init__(self, config, index):
+    def __init__(self, config: CircularBufferConfig, index: int) -> None:
         self._config, self._index = config, index
 
-    def set_page_size(self, page_size):
+    def set_page_size(self, page_size: int) -> Self:
         self._config.set_page_size(self._index, page_size)
         return self
 
-    def set_data_format(self, data_format):
+    def set_data_format(self, data_format: DataFormat) -> Self:
         self._config.formats[self._index] = DataFormat(data_format)
         return self
 
-    def set_tile_dims(self, tile):
+    def set_tile_dims(self, tile: Tile | tuple[int, int]) -> Self:
         self._config.set_tile_dims(self._index, tile)
         return self
 
@@ -475,7 +489,7 @@ class SubDevice:
     UsageError for ethernet cores: which tensim does not model.
     """
 
-    cores: object
+    cores: CoreSpec | Sequence[CoreRangeSet]
 
     def __post_init__(self):
         if self._by_type and any(one.num_cores() for one in self.cores[1:]):
@@ -486,6 +500,6 @@ class SubDevice:
         cores = self.cores
         return isinstance(cores, list | tuple) and bool(cores) and isinstance(cores[0], CoreRangeSet)
 
-    def ranges(self):
+    def ranges(self) -> tuple[tuple[int, int, int, int], ...]:
         """Ranges of the worker cores as records hold them."""
         return range_tuples(self.cores[0] if self._by_type else self.cores)

@@ -1,5 +1,7 @@
 """The bytes of Light Metal files: in memory, on disk, verified."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 
@@ -13,19 +15,19 @@ WRITER = "tensim"
 class LightMetalBinary:
     """The bytes of a Light Metal file."""
 
-    def __init__(self, data=b""):
+    def __init__(self, data: bytes = b"") -> None:
         self._data = data
 
-    def get_data(self):
+    def get_data(self) -> bytes:
         return self._data
 
-    def size(self):
+    def size(self) -> int:
         return len(self._data)
 
-    def is_empty(self):
+    def is_empty(self) -> bool:
         return len(self._data) == 0
 
-    def save_to_file(self, path):
+    def save_to_file(self, path: str | os.PathLike) -> None:
         """Write the file; UsageError when that fails or there is nothing to save."""
         if self.is_empty():
             raise UsageError("the Light Metal binary is empty")
@@ -35,7 +37,7 @@ class LightMetalBinary:
             raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
     @classmethod
-    def load_from_file(cls, path):
+    def load_from_file(cls, path: str | os.PathLike) -> LightMetalBinary:
         """Map a file into memory; UsageError when it cannot be read or is empty."""
         data = Binary.open(path)
         if len(data) == 0:
@@ -43,7 +45,7 @@ class LightMetalBinary:
         return cls(data)
 
 
-def verified(binary):
+def verified(binary: LightMetalBinary | bytes | str | os.PathLike | Binary) -> Binary:
     """A verified `Binary` of a LightMetalBinary, bytes, a file name or a Binary."""
     if isinstance(binary, Binary):
         return binary

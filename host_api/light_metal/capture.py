@@ -1,8 +1,12 @@
 """Capture: the command records of a workload, observed at the executor and written to a Light Metal binary."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +18,10 @@ from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.traces.light_metal.metal_traces import descriptor_node
 from tensim.traces.light_metal.write import BinaryWriter, device_description
+
+if TYPE_CHECKING:
+    from tensim.buffer import Buffer
+    from tensim.device import CommandQueue
 
 SWITCH = "TENSIM_LIGHT_METAL"
 
@@ -64,7 +72,7 @@ class Capture:
 _capture = None
 
 
-def light_metal_begin_capture(compress=False):
+def light_metal_begin_capture(compress: bool = False) -> None:
     """Record every call from now on.  Open the devices first.  UsageError while another capture is going on.
 
     `compress`: pack the data that is written.  With the environment variable TENSIM_LIGHT_METAL=0 nothing is recorded:
@@ -79,7 +87,7 @@ def light_metal_begin_capture(compress=False):
     _capture = Capture(current_system(), compress)
 
 
-def light_metal_end_capture():
+def light_metal_end_capture() -> LightMetalBinary:
     """Stop recording; returns the `LightMetalBinary`.  UsageError when no capture is going on."""
     global _capture
     if _capture is None and os.environ.get(SWITCH) == "0":
@@ -92,7 +100,7 @@ def light_metal_end_capture():
 
 
 @contextlib.contextmanager
-def light_metal_capture(compress=False):
+def light_metal_capture(compress: bool = False) -> Iterator[Captured]:
     """Capture what happens in a `with` block: `with light_metal_capture() as captured: ...; captured.binary`."""
     light_metal_begin_capture(compress)
     captured = Captured()
@@ -107,10 +115,10 @@ def light_metal_capture(compress=False):
 class Captured:
     """What `light_metal_capture` gives: `binary` after the block."""
 
-    binary = None
+    binary: LightMetalBinary | None = None
 
 
-def light_metal_name_buffer(buffer, name):
+def light_metal_name_buffer(buffer: Buffer, name: str) -> None:
     """Give a buffer of the capture a name, for `--bind` and `--save` at a replay.  UsageError for a name in use."""
     if _capture is None:
         raise UsageError("no Light Metal capture is in progress")
@@ -120,7 +128,9 @@ def light_metal_name_buffer(buffer, name):
     writer.names[name] = writer.id("buffer", buffer.unique_id)
 
 
-def light_metal_compare_to_capture(queue, buffer, dst=None, *, name=""):
+def light_metal_compare_to_capture(
+    queue: CommandQueue, buffer: Buffer, dst: bytearray | None = None, *, name: str = ""
+) -> bytes:
     """Read a buffer now, blocking, and let every replay compare what it reads with that.  Returns the bytes.
 
     `dst`: a bytearray that gets the bytes, too.
@@ -131,7 +141,16 @@ def light_metal_compare_to_capture(queue, buffer, dst=None, *, name=""):
     return item.result
 
 
-def light_metal_compare_to_golden(queue, buffer, golden, *, name="", rtol=0.0, atol=0.0, data_format=None):
+def light_metal_compare_to_golden(
+    queue: CommandQueue,
+    buffer: Buffer,
+    golden: bytes | bytearray | memoryview | np.ndarray,
+    *,
+    name: str = "",
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    data_format: DataFormat | None = None,
+) -> None:
     """Let every replay compare a buffer with `golden` (bytes-like of the buffer's size).
 
     With `data_format` and a tolerance the values may differ by atol + rtol * |golden|.  Nothing is read now.

@@ -1,8 +1,17 @@
 """Replay of Light Metal binaries with everything that they may name: chips by their specs, host functions by their names."""
 
-from tensim.light_metal.replay import Replay
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from tensim.light_metal.replay import Replay, ReplayOptions
 from tensim.running.device_choice import choose_chip
 from tensim.runtime.functions import bound_to_buffers
+
+if TYPE_CHECKING:
+    from tensim.device import Device
+    from tensim.light_metal.binary import LightMetalBinary
 
 
 class LightMetalReplay(Replay):
@@ -12,5 +21,10 @@ class LightMetalReplay(Replay):
     bytes of every read in order, `error` what stopped the replay.
     """
 
-    def __init__(self, binary, device=None, options=None):
+    def __init__(
+        self,
+        binary: LightMetalBinary | bytes | str | os.PathLike,
+        device: Device | None = None,
+        options: ReplayOptions | None = None,
+    ) -> None:
         super().__init__(binary, device, options, find_chip=choose_chip, find_function=bound_to_buffers)

@@ -2,7 +2,8 @@
 
 numba does not notice that a function called by a cached function has changed, so the cache directory's name holds a
 hash of every source file that can hold compiled code (`COMPILED`) and of the versions below them: a change
-anywhere there starts a fresh cache.
+anywhere there starts a fresh cache.  Inside it a function lies under its module's name, not under the path of its file:
+a checkout, its copies and an installed wheel of the same sources share what one of them has compiled.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import numba
 import numpy
+from numba.core.caching import CompileResultCacheImpl
 
 # Packages and modules with compiled functions, and constants that numba freezes into them; the others are plain Python
 COMPILED = (
@@ -58,4 +60,35 @@ def configure_cache():
     return directory
 
 
+class ModuleLocator:
+    """Where numba keeps a function of `COMPILED`; the directory's name stands for the state of its source."""
+
+    def __init__(self, function, file):
+        self._py_file, self._line = file, function.__code__.co_firstlineno  # numba's warnings name the file
+        self._path = DIRECTORY / function.__module__.rpartition(".")[0]
+
+    @classmethod
+    def from_function(cls, function, file):
+        """The locator of a function; None for one that the directory's name says nothing of."""
+        name = function.__module__.removeprefix("tensim.") + "."
+        return cls(function, file) if name.startswith(tuple(f"{one}." for one in COMPILED)) else None
+
+    def ensure_cache_path(self):
+        """Make the directory."""
+        self._path.mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self):
+        """The directory."""
+        return str(self._path)
+
+    def get_source_stamp(self):
+        """State of the source."""
+        return DIRECTORY.name
+
+    def get_disambiguator(self):
+        """Tells functions of one name apart."""
+        return str(self._line)
+
+
 DIRECTORY = configure_cache()
+CompileResultCacheImpl._locator_classes = [ModuleLocator, *CompileResultCacheImpl._locator_classes]
