@@ -28,6 +28,7 @@ from bench import (
     packet,
     runtime,
     simpy_reference,
+    start_up,
     trace,
 )  # fmt: skip
 from bench.commands import fastest, peak_memory, tensim
@@ -70,8 +71,6 @@ def commands():
     finally:
         shutil.rmtree(cache, ignore_errors=True)
     yield at_most("command: first start, everything compiles", seconds, 90)
-    _, seconds = fastest(3, *SMALL)
-    yield at_most("command: warm start of add_integers", seconds, 2)
     _, off = fastest(3, *MATMUL, CUBE, "--numerics", "off")
     yield at_most(f"command: matmul {CUBE}, numerics off", off, 2)
     _, fast = fastest(3, *MATMUL, CUBE, "--numerics", "fast")
@@ -83,6 +82,14 @@ def commands():
     )
     gigabytes = peak_memory() / 1e9
     yield fact("command: memory of the largest", gigabytes, "GB", "at most 3", gigabytes <= 3)
+
+
+def starts():
+    """Commands that do little: what they cost is what they import and load."""
+    alone = start_up.numba_seconds()
+    for name, seconds, goal in start_up.rows():
+        row = at_most(f"start-up: {name}", seconds, goal)
+        yield row | {"compared_with": f"import numba {alone:.3g} s", "ratio": seconds / alone}
 
 
 def engine():
@@ -219,7 +226,7 @@ def silicon():
 
 
 GROUPS = (
-    commands, engine, packet_model, flit_model, dram_controller, large_products, exact, metal_traces, saved_binaries,
+    commands, starts, engine, packet_model, flit_model, dram_controller, large_products, exact, metal_traces, saved_binaries,
     runtimes, noc_events, determinism, silicon,
 )  # fmt: skip
 

@@ -1,12 +1,9 @@
-"""A program on a device of its own: opened, run, summarised, closed."""
+"""A program on a device of its own: opened, run, summarised, closed.  What writes files is imported when a file is asked for."""
 
 import time
 
 from tensim.device import close_device, create_device
-from tensim.light_metal.capture import light_metal_begin_capture, light_metal_end_capture
 from tensim.sim.chip import statistics
-from tensim.traces.noc_events import write_noc_events
-from tensim.traces.timeline import write_timeline
 
 
 def execute(program, settings, arch, device_options, begun, on_progress):
@@ -62,6 +59,8 @@ def _run(program, settings, device, on_progress):
     """(result, durations, Light Metal binary or None) of all loops."""
     if not settings.capture:
         return *_run_loops(program, settings, device, on_progress), None
+    from tensim.light_metal.capture import light_metal_begin_capture, light_metal_end_capture
+
     light_metal_begin_capture(settings.compress)
     try:
         result, loops = _run_loops(program, settings, device, on_progress)
@@ -90,9 +89,13 @@ def _save(chip, binary, settings, on_progress):
     if settings.image_hash:
         said["image_sha256"] = chip.image_sha256()
     if settings.timeline:
+        from tensim.traces.timeline import write_timeline
+
         on_progress(f"writing {settings.timeline}")
         said["timeline_events"] = write_timeline(chip, settings.timeline)
     if settings.noc_trace:
+        from tensim.traces.noc_events import write_noc_events
+
         on_progress(f"writing {settings.noc_trace}")
         said["noc_trace_events"] = write_noc_events(chip, settings.noc_trace)
     return said
