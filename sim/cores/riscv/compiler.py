@@ -22,6 +22,7 @@ from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.errors import KernelCompileError, UsageError
 
 LOCAL_MEMORY, CB_WINDOW, CB_STRIDE, STRINGS = 0xFFB00000, 0xFFC40000, 512, 0x70000000
+ZEROS = 12800  # L1 address of 512 bytes that the firmware's map keeps at zero, behind its mailboxes
 STACK_BYTES = 256  # of local memory at least
 UNUSED_TILE_BYTES = 1088  # of a circular buffer that the program does not configure
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")
@@ -136,7 +137,7 @@ def chip_defines(arch):
         f"ARCH_{name}": "", "NUM_DRAM_BANKS": arch.dram_banks, "NUM_L1_BANKS": len(arch.worker_coords),
         "NUM_CIRCULAR_BUFFERS": N_CIRCULAR_BUFFERS, "TENSIM_L1_ALIGNMENT": arch["alignment.l1_page"],
         "TENSIM_DRAM_ALIGNMENT": arch["alignment.dram_page"], "TENSIM_NOC_BURST": arch["noc.max_packet_bytes"],
-        "TENSIM_L1_BYTES": arch["l1.size"],
+        "TENSIM_L1_BYTES": arch["l1.size"], "TENSIM_ZEROS_BASE": ZEROS,
     }  # fmt: skip
 
 
@@ -150,7 +151,7 @@ def prelude(build):
         "TENSIM_DST_ACCUM": int(build.fp32_dest), "TENSIM_DST_SYNC": int(build.full_sync),
         "TENSIM_CB_WINDOW": f"0x{CB_WINDOW:x}u", "TENSIM_CB_STRIDE": f"{CB_STRIDE}u",
     }  # fmt: skip
-    columns = "PAGES PAGE_SIZE BASE SIZE WRITE_PTR READ_PTR RECEIVED ACKED".split()
+    columns = "PAGES PAGE_SIZE BASE SIZE WRITE_PTR READ_PTR RECEIVED ACKED PACKED".split()
     defines |= {f"TENSIM_CB_{name}": f"{getattr(ctx, f'CB_{name}')}u" for name in columns}
     defines |= {name: ",".join(map(str, row)) for name, row in _buffer_tables(build.circular_buffers).items()}
     if build.compile_args:
@@ -270,6 +271,13 @@ def _flags(build, tools):
     include, _ = toolchain.prepared(tools, build.level)
     paths = [toolchain.INCLUDE, toolchain.include_folder(), *build.include_paths]
     return [*tools.flags, f"-{build.level}", *include, *(f"-I{path}" for path in paths)]
+
+
+def compile_unit(build):
+    """Build without the cache: (ELF, files that went in)."""
+    tools = toolchain.toolchain()
+    unit = translation_unit(build, _source_text(build))
+    return _build(build, tools, unit, _flags(build, tools), link_script(build))
 
 
 def compile_kernel(build):

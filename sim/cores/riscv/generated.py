@@ -93,7 +93,7 @@ _TILES = {
 
 def vector_functions_header():
     """Every call of the vector unit that the table of numerics knows, with its init."""
-    lines = ["#pragma once", '#include "tensim/compute_threads.h"']
+    lines = ["#pragma once", '#include "tensim/compute_threads.h"', "namespace ckernel {"]
     for name, (function, count) in SFPU_API.items():
         operation, tiles, names, room = _TILES[type(function)]
         given = [f"p{i}" for i in range(count)]
@@ -117,7 +117,7 @@ def vector_functions_header():
             f"template <auto... options> TENSIM_INLINE void {name}_tile_init(auto...) "
             "{ tensim::configure_math(tensim::config_code::SFPU_INIT); }"
         )
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "}  // namespace ckernel", ""])
 
 
 HEADERS = {

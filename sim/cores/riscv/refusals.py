@@ -14,8 +14,9 @@ ADVICE = {
     "reduction": "use SUM, AVG or MAX",
     "hardware_registers": "registers of the chip cannot be reached; use the calls of the API",
     "quasar": "the chip is not modelled",
+    "prefetcher": "the prefetcher's pipes are not modelled; use NoC reads and circular buffers",
 }
-MARK = re.compile(r"tensim refuses (\w+): ([^\n\"]*)")
+MARK = re.compile(r"tensim refuses (\w+): ([^;\n\"]*)")
 # Names that a kernel uses without any header of ours declaring them
 NAMES = [
     (reason, re.compile(pattern))
@@ -40,6 +41,9 @@ NAMES = [
         ("hardware_registers", r"^(NOC_CMD_BUF_|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|RISCV_DEBUG|STREAM_|ncrisc_noc_)"),
     )
 ]
+ABSENT = re.compile(
+    r"'(?P<fabric>[^']*fabric[^']*)' file not found|'(?P<llk>[^']*(?:llk|ckernel)[^']*)' file not found"
+)
 UNDECLARED = re.compile(
     r"(?:use of undeclared identifier|unknown type name|no member named|no template named|no type named|"
     r"use of undeclared namespace|was not declared in this scope:?|is not a class, namespace[^']*) '([\w:~]+)'"
@@ -52,6 +56,9 @@ def refusal_of(messages, errors):
     if marked:
         return marked[1], marked[2], ADVICE.get(marked[1])
     for text in errors:
+        absent = ABSENT.search(text)
+        if absent:
+            return absent.lastgroup, absent[0].strip("'"), ADVICE[absent.lastgroup]
         for name in UNDECLARED.findall(text):
             for reason, pattern in NAMES:
                 if pattern.match(name):

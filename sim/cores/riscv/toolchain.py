@@ -3,12 +3,14 @@
 By default it is the clang in the package `ziglang`, called as plain clang and as ld.lld; TENSIM_CXX names another one.
 """
 
+import fcntl
 import functools
 import hashlib
 import os
 import shlex
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +25,7 @@ COMMON_FLAGS = (
     "-fno-stack-protector -fno-asynchronous-unwind-tables -fno-threadsafe-statics -fno-math-errno -fno-common "
     "-ffunction-sections -fdata-sections -fno-ident"
 ).split()
-CLANG_FLAGS = ["-ferror-limit=0", "-fno-sanitize=all", "-Wno-unknown-attributes"]
+CLANG_FLAGS = ["-ferror-limit=0", "-fno-sanitize=all", "-Wno-missing-template-arg-list-after-template-kw"]
 # libc++ is told at build time what its platform has; this one has no operating system
 LIBCXX = """ABI_VERSION=1 ABI_NAMESPACE=__1 HAS_THREADS=0 HAS_MONOTONIC_CLOCK=0 HAS_TERMINAL=0 HAS_MUSL_LIBC=1
     HAS_THREAD_API_PTHREAD=0 HAS_THREAD_API_EXTERNAL=0 HAS_THREAD_API_WIN32=0 HAS_THREAD_API_C11=0
@@ -148,22 +150,38 @@ def prepared(tools, optimization):
     key.update((PACKAGE / "runtime.cpp").read_bytes())
     folder = cache_folder() / f"runtime-{key.hexdigest()[:16]}"
     header, compiled, runtime = folder / "standard.h", folder / "standard.h.pch", folder / "runtime.o"
-    if not (folder / "complete").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(header, "".join(f"#include <{name}>\n" for name in STANDARD_HEADERS).encode())
-        flags = [*tools.compile, *tools.flags, f"-{optimization}"]
-        _once([*flags, "-fno-builtin", "-c", str(PACKAGE / "runtime.cpp")], runtime)
-        if tools.is_clang:
-            _once([*flags, "-x", "c++-header", str(header)], compiled)
-        write_atomically(folder / "complete", b"")
+    with _locked(folder):
+        if not (folder / "complete").exists():
+            _prepare(tools, optimization, folder)
     include = ["-include-pch", str(compiled)] if tools.is_clang else ["-include", str(header)]
     return tuple(include), str(runtime)
 
 
-def _once(command, target):
-    """Run a compiler into `target`, whole or not at all."""
-    partial = target.with_name(f"{target.name}.{os.getpid()}")
-    result = run([*command, "-o", str(partial)])
+@contextmanager
+def _locked(folder):
+    """One process at a time prepares a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _prepare(tools, optimization, folder):
+    """Compile the standard headers and the runtime library."""
+    header, compiled, runtime = folder / "standard.h", folder / "standard.h.pch", folder / "runtime.o"
+    write_atomically(header, "".join(f"#include <{name}>\n" for name in STANDARD_HEADERS).encode())
+    flags = [*tools.compile, *tools.flags, f"-{optimization}"]
+    _once([*flags, "-fno-builtin", "-c", str(PACKAGE / "runtime.cpp")], runtime)
+    if tools.is_clang:
+        _once([*flags, "-x", "c++-header", str(header)], compiled)
+    write_atomically(folder / "complete", b"")
+
+
+def _once(command, target, option="-o"):
+    """Run a compiler into `target`, whole or not at all; `option` names its output."""
+    partial = target.with_name(f"partial-{target.name}")
+    output = [option, str(partial)] if option == "-o" else [f"{option}{partial}"]
+    result = run([*command, *output])
     if result.returncode:
         raise SimulatorError(f"the compiler cannot build {target.name}:\n{result.stderr}")
     os.replace(partial, target)
@@ -174,18 +192,17 @@ def arithmetic_library(tools):
     """The library of 64-bit division and floating point, built when the first kernel needs it."""
     if tools.zig is None:
         return "-lgcc"
-    path = cache_folder() / f"arithmetic-{hashlib.sha256(tools.version.encode()).hexdigest()[:16]}.a"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            target = Path(folder) / path.name
-            command = (
-                f"{tools.zig / 'zig'} build-lib {tools.zig / 'lib/compiler_rt.zig'} --name arithmetic -O ReleaseSmall"
-            )
-            options = f"-target riscv32-freestanding-none -mcpu=generic_rv32+m -femit-bin={target}"
-            caches = f"--cache-dir {folder} --global-cache-dir {folder}"
-            result = run(shlex.split(f"{command} {options} {caches}"))
-            if result.returncode:
-                raise SimulatorError(f"the compiler cannot build its arithmetic library:\n{result.stderr}")
-            os.replace(target, path)
-    return str(path)
+    folder = cache_folder() / f"arithmetic-{hashlib.sha256(tools.version.encode()).hexdigest()[:16]}"
+    library = folder / "arithmetic.a"
+    with _locked(folder):
+        if not library.exists():
+            source, zig = tools.zig / "lib/compiler_rt.zig", tools.zig / "zig"
+            command = f"{zig} build-lib {source} --name arithmetic -O ReleaseSmall -ffunction-sections -fdata-sections"
+            command += " -target riscv32-freestanding-none -mcpu=generic_rv32+m"
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
+                _once(
+                    [*shlex.split(command), "--cache-dir", scratch, "--global-cache-dir", scratch],
+                    library,
+                    "-femit-bin=",
+                )
+    return str(library)

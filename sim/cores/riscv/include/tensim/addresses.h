@@ -74,6 +74,19 @@ TENSIM_INLINE uint64_t get_noc_addr_from_bank_id(uint32_t bank, uint32_t address
 #define NOC_LOCAL_ADDR(address) (uint32_t(address))
 #define NOC_MULTICAST_ENCODING(x0, y0, x1, y1) \
     (uint32_t(x1) | uint32_t(y1) << 6 | uint32_t(x0) << 12 | uint32_t(y0) << 18)
+#define NOC_ADDR_LOCAL_BITS 36
+#define NOC_ADDR_NODE_ID_BITS 6
+#define NOC_COORD_REG_OFFSET 4
+#define NOC_ADDR_COORD_SHIFT 36
+#define NOC_NODE_ID_MASK 63
+#define NOC_LOCAL_BITS 36
+#define DYNAMIC_NOC_X(noc, x) (x)
+#define DYNAMIC_NOC_Y(noc, y) (y)
+#if defined(ARCH_BLACKHOLE)
+constexpr uint32_t VIRTUAL_TENSIX_START_X = 1, VIRTUAL_TENSIX_START_Y = 2;
+#else
+constexpr uint32_t VIRTUAL_TENSIX_START_X = 18, VIRTUAL_TENSIX_START_Y = 18;
+#endif
 TENSIM_INLINE uint32_t extract_local_address(uint64_t address) { return uint32_t(address); }
 
 template <bool DRAM>

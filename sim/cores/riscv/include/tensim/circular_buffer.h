@@ -1,6 +1,6 @@
 // Circular buffers: waits and credits, pointers, formats.
 #pragma once
-#include "tensim/environment.h"
+#include "tensim/enumerations.h"
 #include "tensim/formats.h"
 
 #if defined(UCK_CHLKC_UNPACK)
@@ -35,37 +35,44 @@ template <uint32_t column>
 TENSIM_INLINE volatile uint32_t& buffer_word(uint32_t cb) {
     return *reinterpret_cast<volatile uint32_t*>(TENSIM_CB_WINDOW + TENSIM_CB_STRIDE * cb + 8 * column);
 }
-template <uint32_t column, uint32_t shift = pointer_shift>
+// A word of that window: addresses and sizes in the units of this processor.
+template <uint32_t shift = pointer_shift>
 struct BufferField {
-    uint32_t cb;
-    TENSIM_INLINE operator uint32_t() const { return buffer_word<column>(cb) >> shift; }
-    TENSIM_INLINE uint32_t operator=(uint32_t value) const { return buffer_word<column>(cb) = value << shift, value; }
-    TENSIM_INLINE uint32_t operator=(const BufferField& other) const { return *this = uint32_t(other); }
-    TENSIM_INLINE uint32_t operator+=(uint32_t value) const { return *this = *this + value; }
-    TENSIM_INLINE uint32_t operator-=(uint32_t value) const { return *this = *this - value; }
+    volatile uint32_t word, high;
+    TENSIM_INLINE operator uint32_t() const { return word >> shift; }
+    TENSIM_INLINE uint32_t operator=(uint32_t value) { return word = value << shift, value; }
+    TENSIM_INLINE uint32_t operator=(const BufferField& other) { return *this = uint32_t(other); }
+    TENSIM_INLINE uint32_t operator+=(uint32_t value) { return *this = *this + value; }
+    TENSIM_INLINE uint32_t operator-=(uint32_t value) { return *this = *this - value; }
 };
-struct BufferLimit {  // one past the last byte
-    uint32_t cb;
-    TENSIM_INLINE operator uint32_t() const {
-        return (buffer_word<TENSIM_CB_BASE>(cb) + buffer_word<TENSIM_CB_SIZE>(cb)) >> pointer_shift;
-    }
-};
-struct IgnoredField {
-    TENSIM_INLINE operator uint32_t() const { return 0; }
-    TENSIM_INLINE uint32_t operator=(uint32_t value) const { return value; }
+struct BufferLimit {  // one past the last byte: base and size stand one behind the other
+    volatile uint32_t base, high, bytes, bytes_high;
+    TENSIM_INLINE operator uint32_t() const { return (base + bytes) >> pointer_shift; }
 };
 struct BufferInterface {
-    uint32_t cb;
-    BufferField<TENSIM_CB_SIZE> fifo_size{cb};
-    BufferLimit fifo_limit{cb};
-    BufferField<TENSIM_CB_PAGE_SIZE> fifo_page_size{cb};
-    BufferField<TENSIM_CB_PAGES, 0> fifo_num_pages{cb};
-    BufferField<TENSIM_CB_READ_PTR> fifo_rd_ptr{cb};
-    BufferField<TENSIM_CB_WRITE_PTR> fifo_wr_ptr{cb};
-    BufferField<TENSIM_CB_RECEIVED, 0> tiles_received{cb};
-    BufferField<TENSIM_CB_ACKED, 0> tiles_acked{cb};
-    IgnoredField fifo_wr_tile_ptr{};
+    BufferField<0> fifo_num_pages;
+    BufferField<> fifo_page_size;
+    union {
+        BufferLimit fifo_limit;
+        struct {
+            BufferField<> base;
+            BufferField<> fifo_size;
+        };
+    };
+    BufferField<0> format;
+    BufferField<> fifo_wr_ptr;
+    BufferField<> fifo_rd_ptr;
+    BufferField<0> tiles_received;
+    BufferField<0> tiles_acked;
+    BufferField<0> tile_bytes, tile_datums;
+    BufferField<0> fifo_wr_tile_ptr;
 };
+static_assert(offsetof(BufferInterface, fifo_page_size) == 8 * TENSIM_CB_PAGE_SIZE);
+static_assert(offsetof(BufferInterface, fifo_limit) == 8 * TENSIM_CB_BASE && TENSIM_CB_SIZE == TENSIM_CB_BASE + 1);
+static_assert(offsetof(BufferInterface, fifo_wr_ptr) == 8 * TENSIM_CB_WRITE_PTR);
+static_assert(offsetof(BufferInterface, fifo_rd_ptr) == 8 * TENSIM_CB_READ_PTR);
+static_assert(offsetof(BufferInterface, tiles_acked) == 8 * TENSIM_CB_ACKED);
+static_assert(offsetof(BufferInterface, fifo_wr_tile_ptr) == 8 * TENSIM_CB_PACKED);
 
 constexpr std::array<uint8_t, NUM_CIRCULAR_BUFFERS> buffer_formats = {TENSIM_CB_FORMATS};
 constexpr std::array<uint16_t, NUM_CIRCULAR_BUFFERS> buffer_tile_heights = {TENSIM_CB_TILE_HEIGHTS};
@@ -74,10 +81,37 @@ constexpr std::array<uint32_t, NUM_CIRCULAR_BUFFERS> buffer_tile_sizes = {TENSIM
 constexpr uint32_t faces(uint32_t cb) {
     return (buffer_tile_heights[cb] > 16 ? 2 : 1) * (buffer_tile_widths[cb] > 16 ? 2 : 1);
 }
+template <class F>
+constexpr auto table(F of) {
+    std::array<uint8_t, NUM_CIRCULAR_BUFFERS> result{};
+    for (uint32_t cb = 0; cb < NUM_CIRCULAR_BUFFERS; cb++) result[cb] = of(cb);
+    return result;
+}
 }  // namespace tensim
 
+// The same facts as tables by circular buffer, once as the unpackers and once as the packer see them.
+#define TENSIM_BUFFER_TABLES(side)                                                                                        \
+    constexpr auto& side##_src_format = tensim::buffer_formats;                                                           \
+    constexpr auto& side##_dst_format = tensim::buffer_formats;                                                           \
+    constexpr auto& side##_tile_size = tensim::buffer_tile_sizes;                                                         \
+    constexpr auto side##_tile_r_dim = tensim::table([](uint32_t cb) { return tensim::buffer_tile_heights[cb]; });        \
+    constexpr auto side##_tile_c_dim = tensim::table([](uint32_t cb) { return tensim::buffer_tile_widths[cb]; });         \
+    constexpr auto side##_tile_num_faces = tensim::table([](uint32_t cb) { return tensim::faces(cb); });                  \
+    constexpr auto side##_tile_face_r_dim =                                                                               \
+        tensim::table([](uint32_t cb) { return std::min<uint32_t>(tensim::buffer_tile_heights[cb], 16); });               \
+    constexpr auto side##_partial_face = tensim::table([](uint32_t cb) { return tensim::buffer_tile_heights[cb] < 16; }); \
+    constexpr auto side##_narrow_tile = tensim::table([](uint32_t cb) { return tensim::buffer_tile_widths[cb] < 32; });   \
+    constexpr auto side##_num_faces_r_dim =                                                                               \
+        tensim::table([](uint32_t cb) { return tensim::buffer_tile_heights[cb] > 16 ? 2 : 1; });                          \
+    constexpr auto side##_num_faces_c_dim =                                                                               \
+        tensim::table([](uint32_t cb) { return tensim::buffer_tile_widths[cb] > 16 ? 2 : 1; });
+TENSIM_BUFFER_TABLES(unpack)
+TENSIM_BUFFER_TABLES(pack)
+
 using LocalCBInterface = tensim::BufferInterface;
-TENSIM_INLINE LocalCBInterface get_local_cb_interface(uint32_t cb) { return LocalCBInterface{cb}; }
+TENSIM_INLINE LocalCBInterface& get_local_cb_interface(uint32_t cb) {
+    return *reinterpret_cast<LocalCBInterface*>(TENSIM_CB_WINDOW + TENSIM_CB_STRIDE * cb);
+}
 
 TENSIM_INLINE void cb_reserve_back(int32_t cb, int32_t pages) {
     if constexpr (tensim::fills) tensim::post_cb_reserve_back(cb, pages);
@@ -113,7 +147,7 @@ TENSIM_INLINE constexpr uint32_t get_tile_num_faces(int32_t cb) { return tensim:
 TENSIM_INLINE constexpr DataFormat get_dataformat(int32_t cb) { return DataFormat(tensim::buffer_formats[cb]); }
 
 namespace tt {
-enum class CBIndex : uint8_t {
+enum CBIndex : uint8_t {
     c_0, c_1, c_2, c_3, c_4, c_5, c_6, c_7, c_8, c_9, c_10, c_11, c_12, c_13, c_14, c_15,
     c_16, c_17, c_18, c_19, c_20, c_21, c_22, c_23, c_24, c_25, c_26, c_27, c_28, c_29, c_30, c_31,
     c_32, c_33, c_34, c_35, c_36, c_37, c_38, c_39, c_40, c_41, c_42, c_43, c_44, c_45, c_46, c_47,

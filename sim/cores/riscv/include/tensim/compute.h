@@ -32,24 +32,31 @@ TENSIM_INLINE void short_init(bool accumulates) {
 }
 }  // namespace tensim
 
+namespace ckernel {
 // --- Dst sections
 
+template <auto... options>
 TENSIM_INLINE void tile_regs_acquire() {
     if constexpr (tensim::on_math) tensim::post_dst_acquire();
 }
+template <auto... options>
 TENSIM_INLINE void tile_regs_commit() {
     if constexpr (tensim::on_math) tensim::post_dst_commit();
 }
+template <auto... options>
 TENSIM_INLINE void tile_regs_wait() {
     if constexpr (tensim::on_pack) tensim::post_dst_wait();
 }
+template <auto... options>
 TENSIM_INLINE void tile_regs_release() {
     if constexpr (tensim::on_pack) tensim::post_dst_release();
 }
+template <auto... options>
 TENSIM_INLINE void acquire_dst() {
     tile_regs_acquire();
     tile_regs_wait();
 }
+template <auto... options>
 TENSIM_INLINE void release_dst() {
     tile_regs_commit();
     tile_regs_release();
@@ -120,22 +127,30 @@ TENSIM_CONFIGURE(pack_untilize_dest_init, pack, SHORT_INIT)
 TENSIM_CONFIGURE(pack_untilize_dst_init_short, pack, SHORT_INIT)
 TENSIM_CONFIGURE(pack_untilize_uninit, pack, SHORT_INIT)
 TENSIM_CONFIGURE(pack_init, pack, SHORT_INIT)
+TENSIM_CONFIGURE(pack_untilize_init_skip_remap, all, INIT)
+TENSIM_CONFIGURE(binary_bitwise_tile_init, math, SFPU_INIT)
+TENSIM_CONFIGURE(binary_shift_tile_init, math, SFPU_INIT)
+TENSIM_CONFIGURE(binary_op_specific_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(logical_not_tile_init, math, SFPU_INIT)
+TENSIM_CONFIGURE(init_sfpu_pack, pack, SHORT_INIT)
 TENSIM_CONFIGURE(reconfig_data_format, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_data_format_srca, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_data_format_srcb, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_full_operand, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(pack_reconfig_data_format, pack, RECONFIG)
+template <auto... options>
 TENSIM_INLINE void pack_reconfig_l1_acc(uint32_t enable) {
     if constexpr (tensim::on_pack) tensim::post_config(tensim::PACK_L1_ACC, enable);
 }
-TENSIM_INLINE void pack_relu_config(uint32_t config) {
-    if constexpr (tensim::on_pack) tensim::post_config(tensim::PACK_RELU, config);
+template <auto... options>
+TENSIM_INLINE void pack_relu_config(auto config) {
+    if constexpr (tensim::on_pack) tensim::post_config(tensim::PACK_RELU, uint32_t(config));
 }
 
 // --- element-wise operations: plain, broadcast in both generations of names, operand reused from Dst
 
 #define TENSIM_BINARY_BCAST(name, op, dim, DIM)                                                                    \
-    TENSIM_INLINE void name##_tiles_bcast_##dim(                                                                    \
+    template <auto... options> TENSIM_INLINE void name##_tiles_bcast_##dim(                                                                    \
         uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst) {                                \
         tensim::binary(op, uint32_t(BroadcastType::DIM), cb0, cb1, tile0, tile1, idst);                             \
     }                                                                                                               \
@@ -208,9 +223,11 @@ TENSIM_INLINE void copy_tile(uint32_t cb, uint32_t tile, uint32_t idst) {
     tensim::unpack_tile(cb, tile);
     tensim::math_copy(idst);
 }
+template <auto... options>
 TENSIM_INLINE void copy_block_matmul_partials(uint32_t cb, uint32_t tile, uint32_t idst, uint32_t tiles) {
     for (uint32_t i = 0; i < tiles; i++) copy_tile(cb, tile + i, idst + i);
 }
+template <auto... options>
 TENSIM_INLINE void copy_block(uint32_t cb, uint32_t tile, uint32_t idst, uint32_t tiles) {
     copy_block_matmul_partials(cb, tile, idst, tiles);
 }
@@ -332,5 +349,17 @@ TENSIM_INLINE void pack_untilize_block(uint32_t cb, uint32_t block_rt_dim, uint3
 
 // --- vector functions with shapes of their own
 
+template <auto... options>
 TENSIM_INLINE void max_tile(uint32_t idst0, uint32_t idst1, auto...) { binary_max_tile(idst0, idst1, idst0); }
+template <auto... options>
 TENSIM_INLINE void mask_tile(uint32_t idst, uint32_t mask, auto...) { mask_binary_tile(idst, mask, idst); }
+
+template <auto... options>
+TENSIM_INLINE void logical_not_tile(uint32_t idst, auto...) {
+    logical_not_unary_tile(idst);
+}
+template <auto... options>
+TENSIM_INLINE constexpr uint32_t get_dest_max_tiles() {
+    return (DST_ACCUM_MODE ? 4 : 8) << (TENSIM_DST_SYNC ? 1 : 0);
+}
+}  // namespace ckernel

@@ -1,0 +1,56 @@
+// Constants and small helpers that kernels share with their host programs, and arithmetic on packed numbers.
+#pragma once
+#include "tensim/circular_buffer.h"
+
+using uint = unsigned int;
+#define ALWI inline __attribute__((always_inline))
+#define SDPA_NOINLINE __attribute__((noinline))
+constexpr uint32_t INVALID = 0, VALID = 1;
+constexpr uint32_t MEM_ZEROS_BASE = TENSIM_ZEROS_BASE, MEM_ZEROS_SIZE = 512, MEM_L1_BASE = 0, MEM_L1_SIZE = TENSIM_L1_BYTES;
+constexpr uint32_t MEM_L1_UNCACHED_BASE = 0;
+
+namespace tt::tt_metal {
+enum class BufferType { DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE };
+enum class TensorMemoryLayout { INTERLEAVED = 0, HEIGHT_SHARDED = 2, WIDTH_SHARDED = 3, BLOCK_SHARDED = 4, ND_SHARDED = 5 };
+enum class Layout { ROW_MAJOR = 0, TILE = 1, INVALID = 2 };
+enum class ShardOrientation { ROW_MAJOR = 0, COL_MAJOR = 1 };
+enum class ShardDistributionStrategy { ROUND_ROBIN_1D = 0, GRID_2D = 1, CONTIGUOUS_1D = 2 };
+}  // namespace tt::tt_metal
+namespace tt {
+using ::DataFormat;
+}
+
+namespace tensim {
+// An integer that orders like the float of these bits.
+TENSIM_INLINE constexpr int32_t ordered(uint32_t bits) { return int32_t(bits ^ (uint32_t(int32_t(bits) >> 31) >> 1)); }
+}  // namespace tensim
+// Templates, so that a kernel may define functions of the same names.
+namespace ckernel {
+constexpr uint32_t NEG_INF_BFLOAT16 = 0xFF80, NEG_INF_FLOAT32 = 0xFF800000u;
+constexpr int32_t NEG_INF_INT32 = INT32_MIN;
+template <auto... options>
+TENSIM_INLINE constexpr bool bfloat16_greater(uint16_t a, uint16_t b) {
+    return tensim::ordered(uint32_t(a) << 16) > tensim::ordered(uint32_t(b) << 16);
+}
+template <auto... options>
+TENSIM_INLINE constexpr bool float32_greater(uint32_t a, uint32_t b) { return tensim::ordered(a) > tensim::ordered(b); }
+template <auto... options>
+TENSIM_INLINE constexpr bool int32_greater(int32_t a, int32_t b) { return a > b; }
+template <auto... options>
+TENSIM_INLINE float bf16_to_fp32(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
+template <auto... options>
+TENSIM_INLINE uint16_t fp32_to_bf16_truncate(float value) { return uint16_t(std::bit_cast<uint32_t>(value) >> 16); }
+template <auto... options>
+TENSIM_INLINE uint16_t fp32_to_bf16(float value) {
+    uint32_t bits = std::bit_cast<uint32_t>(value);
+    return uint16_t((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+template <auto... options>
+TENSIM_INLINE uint16_t float_to_bfloat16(float value) { return fp32_to_bf16(value); }
+template <auto... options>
+TENSIM_INLINE float bfloat16_to_float32(uint16_t bits) { return bf16_to_fp32(bits); }
+template <class T>
+TENSIM_INLINE volatile tt_l1_ptr T* l1_pointer(uint32_t address) {
+    return reinterpret_cast<volatile T*>(address);
+}
+}  // namespace ckernel
