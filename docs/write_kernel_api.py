@@ -12,7 +12,8 @@ from tensim.sim.cores.kernels.call_descriptions import (
 )
 from tensim.sim.cores.kernels.call_texts import FORMULAS, METHODS, RECORD_TITLES, SECTIONS
 from tensim.sim.cores.kernels.lowering_calls import METHODS as FREE_FUNCTIONS
-from tensim.sim.cores.kernels.lowering_calls import OPERATIONS, call_names
+from tensim.sim.cores.kernels.lowering_calls import call_names
+from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
 from tensim.sim.cores.operations import Config, Op
 
 PAGE = Path(__file__).with_name("kernel_api.md")

@@ -1,7 +1,8 @@
 """docs/kernel_api.md: its tables are those of the kernel compiler."""
 
 from docs import write_kernel_api
-from tensim.sim.cores.kernels.lowering_calls import METHODS, Calls, call_names, library
+from tensim.sim.cores.kernels.lowering_calls import METHODS, SPECIAL_METHODS, call_names
+from tensim.sim.cores.kernels.lowering_inlining import library
 
 
 def test_the_page_is_up_to_date():
@@ -19,8 +20,7 @@ def test_the_page_names_every_call():
 
 def test_the_page_names_every_method():
     listed = {(kind, method) for kind, methods in write_kernel_api.METHODS.items() for method in methods}
-    special = {name.removeprefix("_method_") for name in dir(Calls) if name.startswith("_method_")}
-    assert {name for name in special if not name.startswith("dspec_")} <= {
+    assert {name for name in SPECIAL_METHODS if not name.startswith("dspec_")} <= {
         f"{kind}_{method}" for kind, method in listed
     }
     for (kind, method), function in METHODS.items():

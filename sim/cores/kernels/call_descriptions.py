@@ -11,7 +11,9 @@ from operator import or_
 
 from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, MATH, PACK, REQUIRED, UNPACK, VALUES, parameters
 from tensim.sim.cores.kernels.call_texts import FORMULAS, SECTIONS, SPECIAL
-from tensim.sim.cores.kernels.lowering_calls import GENERATORS, OPERATIONS, PAGE_CALLS, SHARD_CALLS, library
+from tensim.sim.cores.kernels.lowering_addresses import GENERATORS, PAGE_CALLS, SHARD_CALLS
+from tensim.sim.cores.kernels.lowering_inlining import library
+from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
 from tensim.sim.cores.operations import Config, Issue, Op
 
 THREADS = {DM: "data movement", UNPACK: "unpack", MATH: "math", PACK: "pack"}

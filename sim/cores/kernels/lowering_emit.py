@@ -65,15 +65,16 @@ class Captured:
 class Emitter:
     """Output of one pass over one kernel."""
 
-    def __init__(self, name, file, facts, lenient):
-        self.name, self.file, self.facts, self.lenient = name, file, facts, lenient
+    def __init__(self, name, file, defines, named_args, facts, lenient):
+        self.name, self.file, self.defines, self.named_args = name, file, defines, named_args
+        self.facts, self.lenient, self.hoist_lines = facts, lenient, {}
         self.lines, self.indent, self.depth, self.pending = [], 1, 0, Counter()
         self.stable, self.guard = (
             set(),
             None,
         )  # names assigned once, before any loop; where the last role test ends
         self.hoisted, self.temporaries, self.yields, self.instructions = {}, 0, 0, 0
-        self.calls = Counter()  # role -> instructions of the operations that it posts
+        self.posted = Counter()  # role -> instructions of the operations that it posts
         self.awaited = set()  # loads that have been waited for since the code last branched
         self.ready = set()  # variables with the cycles at which loads are there
         self.captured_uses = None  # loads that the captured code needs, while `capture` is open
@@ -130,6 +131,12 @@ class Emitter:
         name = self.hoisted.setdefault(text, f"k{len(self.hoisted)}")
         self.stable.add(name)
         return name
+
+    def hoist_at_line(self, template):
+        """Hoist a text whose line is that of its first use."""
+        if template not in self.hoist_lines:
+            self.hoist_lines[template] = template.replace("{line}", str(self.line))
+        return self.hoist(self.hoist_lines[template])
 
     def store(self, variable, value, single):
         """Assign to a generated variable; `single`: nothing else assigns it."""
@@ -222,6 +229,11 @@ class Emitter:
             self.instructions += self.pending.total() - self.pending["mul_use"]
             self.emit(f"spend(ctx, {pack_counts(self.pending)})")
             self.pending.clear()
+
+    @property
+    def plain_instructions(self):
+        """RISC-V instructions so far, without those of operations."""
+        return self.instructions + self.pending.total() - self.pending["mul_use"]
 
     # --- blocks
 
@@ -327,7 +339,7 @@ class Emitter:
 
     def _write(self, posts):
         for i, (roles, op, arguments) in enumerate(posts):
-            self.calls.update(
+            self.posted.update(
                 {role: 1 if op in ONE_INSTRUCTION else CALL_INSTRUCTIONS for role in Role if role & roles}
             )
             call = f"post{len(arguments)}({', '.join(['ctx', str(self.head(op)), *arguments])})"

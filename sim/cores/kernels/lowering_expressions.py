@@ -4,7 +4,7 @@ import ast
 import operator
 
 from tensim.sim.cores.kernels.api import ANY_ROLE, VALUES
-from tensim.sim.cores.kernels.lowering_emit import Emitter
+from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import RECORDS, Int, Record, literal
 from tensim.sim.cores.kernels.names import CLASSES, CONSTANTS, INT64, DeviceFunction, parse_define
 from tensim.sim.cores.operations import Op
@@ -50,14 +50,14 @@ def merged(text, *values, boolean=False):
     )
 
 
-class Expressions(Emitter):
-    """Adds `expression`: the value of a syntax tree, with the lines it needs emitted before."""
+class Expressions(Part):
+    """`expression`: the value of a syntax tree, with the lines it needs emitted before."""
 
     def expression(self, node):
         """An Int or a Record."""
         handler = getattr(self, f"_expr_{type(node).__name__}", None)
         if handler is None:
-            self.refuse(node, f"{type(node).__name__} is not part of the kernel language")
+            self.emitter.refuse(node, f"{type(node).__name__} is not part of the kernel language")
         return handler(node)
 
     def integer(self, node):
@@ -71,27 +71,27 @@ class Expressions(Emitter):
             return value.fields[0]
         if value.kind == "unknown":
             return Int("0")
-        self.refuse(node, f"{value.title} cannot be used as an integer")
+        self.emitter.refuse(node, f"{value.title} cannot be used as an integer")
 
     def _expr_Constant(self, node):
         if not isinstance(node.value, (bool, int)):
             hint = "float_bits(1.5) gives the bits of a float32" if isinstance(node.value, float) else None
-            self.refuse(node, f"a {type(node.value).__name__} is not part of the kernel language", hint)
+            self.emitter.refuse(node, f"a {type(node.value).__name__} is not part of the kernel language", hint)
         if node.value not in INT64:
-            self.refuse(node, f"{node.value} does not fit in 64 bits")
+            self.emitter.refuse(node, f"{node.value} does not fit in 64 bits")
         return literal(node.value)
 
     # --- names
 
     def _expr_Name(self, node):
-        name, scope = node.id, self.scope
+        name, scope = node.id, self.emitter.scope
         if name in scope.names:
-            return self.read(scope.names[name])
+            return self.emitter.read(scope.names[name])
         if scope.is_library and name.startswith("state_"):
-            return self.state(name.removeprefix("state_"))
+            return self.emitter.state(name.removeprefix("state_"))
         if name in scope.stores:
             return self._assigned_later(node)
-        if name in self.defines:
+        if name in self.emitter.defines:
             return self.expression(self.define_expression(node))
         value = scope.names_outside.resolve(node)
         if isinstance(value, int):
@@ -99,50 +99,54 @@ class Expressions(Emitter):
         if name in CONSTANTS:
             return literal(CONSTANTS[name])
         if name in VALUES and not VALUES[name].parameters:
-            return self.value_call(node, VALUES[name], {})
+            return self.operations.value_call(node, VALUES[name], {})
         if isinstance(value, DeviceFunction):
-            self.refuse(node, f"{name} is a device function: it can only be called")
-        if self.lenient:
+            self.emitter.refuse(node, f"{name} is a device function: it can only be called")
+        if self.emitter.lenient:
             return Record("unknown", ())
         hint = "a kernel sees its parameters and variables, integer constants of its module, and defines"
-        self.refuse(node, f"unknown name {name!r}", hint)
+        self.emitter.refuse(node, f"unknown name {name!r}", hint)
 
     def _assigned_later(self, node):
         """A name that the body assigns further down: fine in a loop, where an earlier round may have assigned it."""
-        variable = self.scope.prefix + node.id
-        if not self.scope.loops:
-            self.refuse(node, f"{node.id} is used before it is assigned")
-        shape = self.facts.shapes.get(variable)
+        variable = self.emitter.scope.prefix + node.id
+        if not self.emitter.scope.loops:
+            self.emitter.refuse(node, f"{node.id} is used before it is assigned")
+        shape = self.emitter.facts.shapes.get(variable)
         if shape is None:
-            self.facts.uncontrolled.add(variable)
-            return self.read(Int(variable))
+            self.emitter.facts.uncontrolled.add(variable)
+            return self.emitter.read(Int(variable))
         kind, types, count = shape
-        return self.read(Record(kind, tuple(Int(f"f{i}_{variable}") for i in range(count)), types))
+        return self.emitter.read(Record(kind, tuple(Int(f"f{i}_{variable}") for i in range(count)), types))
 
     def define_expression(self, node):
         """The syntax tree of a define's text, placed at `node`."""
-        text = parse_define(self.defines[node.id])
+        text = parse_define(self.emitter.defines[node.id])
         try:
             tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            self.refuse(node, f"define {node.id}={text!r} is not an expression")
+            self.emitter.refuse(node, f"define {node.id}={text!r} is not an expression")
         for child in ast.walk(tree):
             ast.copy_location(child, node)
             if isinstance(child, ast.Name) and child.id == node.id:
-                self.refuse(node, f"define {node.id} refers to itself")
+                self.emitter.refuse(node, f"define {node.id} refers to itself")
         return tree
 
     def _expr_Attribute(self, node):
-        if isinstance(node.value, ast.Call) or isinstance(node.value, ast.Name) and node.value.id in self.scope.names:
+        if (
+            isinstance(node.value, ast.Call)
+            or isinstance(node.value, ast.Name)
+            and node.value.id in self.emitter.scope.names
+        ):
             return self._attribute(self.expression(node.value), node)
-        value = self.scope.names_outside.resolve(node)
+        value = self.emitter.scope.names_outside.resolve(node)
         if isinstance(value, int):
             return literal(value)
         if isinstance(node.value, ast.Name) and node.attr in CLASSES.get(node.value.id, {}):
             return literal(CLASSES[node.value.id][node.attr])
-        if self.lenient:
+        if self.emitter.lenient:
             return Record("unknown", ())
-        self.refuse(node, f"{ast.unparse(node)} is not an integer constant")
+        self.emitter.refuse(node, f"{ast.unparse(node)} is not an integer constant")
 
     def _attribute(self, owner, node):
         """A field of a record, or a property of a circular buffer."""
@@ -150,10 +154,10 @@ class Expressions(Emitter):
             if node.attr in RECORDS.get(owner.kind, ()):
                 return owner[node.attr]
             if owner.kind == "circular_buffer" and node.attr in CB_ATTRIBUTES:
-                return self.value_call(node, VALUES[CB_ATTRIBUTES[node.attr]], {"cb": owner["id"]})
+                return self.operations.value_call(node, VALUES[CB_ATTRIBUTES[node.attr]], {"cb": owner["id"]})
             if owner.kind == "unknown":
                 return owner
-        self.refuse(node, f"{ast.unparse(node.value)} has no attribute {node.attr!r}")
+        self.emitter.refuse(node, f"{ast.unparse(node.value)} has no attribute {node.attr!r}")
 
     # --- arithmetic
 
@@ -174,32 +178,32 @@ class Expressions(Emitter):
             return self._power(left, right, node)
         if type(op) not in BINARY:
             hint = "// divides integers" if isinstance(op, ast.Div) else None
-            self.refuse(node, f"the operator {type(op).__name__} is not part of the kernel language", hint)
+            self.emitter.refuse(node, f"the operator {type(op).__name__} is not part of the kernel language", hint)
         text, function = BINARY[type(op)]
         divides = isinstance(op, (ast.FloorDiv, ast.Mod))
         if divides and right.constant == 0:
-            self.refuse(node, "division by zero")
+            self.emitter.refuse(node, "division by zero")
         if isinstance(op, (ast.LShift, ast.RShift)) and not 0 <= (right.constant or 0) < INT64_BITS:
-            self.refuse(node, f"a shift by {right.constant}: integers of a kernel have {INT64_BITS} bits")
+            self.emitter.refuse(node, f"a shift by {right.constant}: integers of a kernel have {INT64_BITS} bits")
         if left.constant is not None and right.constant is not None:
             return literal(wrapped(function(left.constant, right.constant)))
         multiplies = self._cost_of(op, left, right) == "mul" and not divides
         if divides and right.constant is None:
             helper = "floor_div" if isinstance(op, ast.FloorDiv) else "floor_mod"
-            return merged(f"{helper}(ctx, {left.number}, {right.number}, {self.line})", left, right)
+            return merged(f"{helper}(ctx, {left.number}, {right.number}, {self.emitter.line})", left, right)
         if type(op) in WRAPPING:
             result = merged(f"{WRAPPING[type(op)]}({left.number}, {right.number})", left, right)
             if multiplies and not result.free:
-                self.products.add(result.text)
+                self.emitter.products.add(result.text)
             return result
         return merged(f"({left.number} {text} {right.number})", left, right)
 
     def _power(self, left, right, node):
         base, exponent = left.constant, right.constant
         if base is None or exponent is None or exponent < 0 or base.bit_length() * exponent > 64:
-            self.refuse(node, "** needs small constants", "x * x, or << for powers of two")
+            self.emitter.refuse(node, "** needs small constants", "x * x, or << for powers of two")
         if base**exponent not in INT64:
-            self.refuse(node, f"{base} ** {exponent} does not fit in 64 bits")
+            self.emitter.refuse(node, f"{base} ** {exponent} does not fit in 64 bits")
         return literal(base**exponent)
 
     def _cost_of(self, op, left, right):
@@ -209,7 +213,7 @@ class Expressions(Emitter):
             kind = "div" if right.constant is None else "mul"
         elif isinstance(op, ast.Mult) and not (simple or is_power_of_two(left.constant)):
             kind = "mul"
-        self.cost(kind, left, right)
+        self.emitter.cost(kind, left, right)
         return kind
 
     def _expr_UnaryOp(self, node):
@@ -217,45 +221,47 @@ class Expressions(Emitter):
         if isinstance(node.op, ast.Not):
             if value.constant is not None:
                 return literal(not value.constant)
-            self.cost("alu", value)
+            self.emitter.cost("alu", value)
             return merged(f"(not {value.text})", value, boolean=True)
         if isinstance(node.op, ast.UAdd):
             return value
         if value.constant is not None:
             return literal(wrapped(-value.constant if isinstance(node.op, ast.USub) else ~value.constant))
-        self.cost("alu", value)
+        self.emitter.cost("alu", value)
         text = f"subtract(0, {value.number})" if isinstance(node.op, ast.USub) else f"(-1 ^ {value.number})"
         return merged(text, value)
 
     def _expr_Compare(self, node):
         values = [self.integer(node.left)]
         for comparator in node.comparators:
-            before = self.yields
+            before = self.emitter.yields
             values.append(self.integer(comparator))
-            if len(values) > 2 and self.yields > before:
-                self.refuse(node, "a chained comparison cannot contain an operation", "write it as two comparisons")
+            if len(values) > 2 and self.emitter.yields > before:
+                self.emitter.refuse(
+                    node, "a chained comparison cannot contain an operation", "write it as two comparisons"
+                )
             if comparator is not node.comparators[-1]:
-                values[-1] = self.atom(values[-1])
+                values[-1] = self.emitter.atom(values[-1])
         results = []
         for op, left, right in zip(node.ops, values, values[1:], strict=False):
             if type(op) not in COMPARE:
-                self.refuse(node, f"the comparison {type(op).__name__} is not part of the kernel language")
+                self.emitter.refuse(node, f"the comparison {type(op).__name__} is not part of the kernel language")
             text, function = COMPARE[type(op)]
             if left.constant is not None and right.constant is not None:
                 results.append(literal(function(left.constant, right.constant)))
             else:
-                if node is self.fused:
-                    self.use(left, right)
+                if node is self.emitter.fused:
+                    self.emitter.use(left, right)
                 else:
-                    self.cost("alu", left, right)
+                    self.emitter.cost("alu", left, right)
                 results.append(merged(f"({left.number} {text} {right.number})", left, right, boolean=True))
         return self._all_of(results)
 
     def branch_test(self, node):
         """The value a branch or a loop depends on.  One comparison is part of the branch instruction, as RV32I has it."""
-        self.fused = node if isinstance(node, ast.Compare) and len(node.ops) == 1 else None
+        self.emitter.fused = node if isinstance(node, ast.Compare) and len(node.ops) == 1 else None
         test = self.integer(node)
-        self.use(test)
+        self.emitter.use(test)
         return test
 
     def _all_of(self, values):
@@ -282,64 +288,64 @@ class Expressions(Emitter):
         return value
 
     def _short_circuit(self, is_and, left, operand):
-        with self.capture() as captured:
+        with self.emitter.capture() as captured:
             right = self.integer(operand)
-        self.cost("branch", left)
-        self.decide(left, "a branch")
+        self.emitter.cost("branch", left)
+        self.emitter.decide(left, "a branch")
         if captured.is_pure:
-            self.charge(captured)
+            self.emitter.charge(captured)
             if right.constant is not None and bool(right.constant) == is_and and left.boolean:
                 return left
             boolean = left.boolean and right.boolean
             left_text, right_text = (v.text if boolean else v.number for v in (left, right))
             return merged(f"({left_text} {'and' if is_and else 'or'} {right_text})", left, right, boolean=boolean)
-        result = self.kept(left)
-        self.flush()
-        self.emit(f"if {result.text}:" if is_and else f"if not {result.text}:")
-        with self.block():
-            self.replay(captured)
-            self.store(result.text, right, single=False)
+        result = self.emitter.kept(left)
+        self.emitter.flush()
+        self.emitter.emit(f"if {result.text}:" if is_and else f"if not {result.text}:")
+        with self.emitter.block():
+            self.emitter.replay(captured)
+            self.emitter.store(result.text, right, single=False)
         return merged(result.text, left, right)
 
     def _expr_IfExp(self, node):
         test = self.integer(node.test)
         if test.constant is not None:
             return self.expression(node.body if test.constant else node.orelse)
-        self.decide(test, "a branch")
-        with self.capture() as first:
+        self.emitter.decide(test, "a branch")
+        with self.emitter.capture() as first:
             yes = self.integer(node.body)
-        with self.capture() as second:
+        with self.emitter.capture() as second:
             no = self.integer(node.orelse)
-        self.cost("branch", test)
+        self.emitter.cost("branch", test)
         if first.is_pure and second.is_pure:
-            self.await_loads(first.used | second.used)
-            self.pending.update(first.pending | second.pending)
+            self.emitter.await_loads(first.used | second.used)
+            self.emitter.pending.update(first.pending | second.pending)
             return merged(f"({yes.number} if {test.text} else {no.number})", test, yes, no)
-        result = self.temporary()
-        self.flush()
-        self.emit(f"if {test.text}:")
+        result = self.emitter.temporary()
+        self.emitter.flush()
+        self.emitter.emit(f"if {test.text}:")
         for captured, value in ((first, yes), (second, no)):
-            with self.block():
-                self.replay(captured)
-                self.store(result, value, single=False)
+            with self.emitter.block():
+                self.emitter.replay(captured)
+                self.emitter.store(result, value, single=False)
             if captured is first:
-                self.emit("else:")
+                self.emitter.emit("else:")
         return merged(result, test, yes, no)
 
     # --- memory
 
     def _expr_Subscript(self, node):
         if isinstance(node.value, ast.Name) and node.value.id in ("my_x", "my_y"):
-            return self.value_call(node, VALUES[node.value.id], {"noc": self.integer(node.slice)})
+            return self.operations.value_call(node, VALUES[node.value.id], {"noc": self.integer(node.slice)})
         return self.load(*self.element(node), node)
 
     def element(self, node):
         """(address, pointer) of p[i]."""
         pointer = self.expression(node.value)
         if isinstance(pointer, Int) or pointer.kind != "pointer":
-            if self.lenient:
+            if self.emitter.lenient:
                 return self.integer(node.slice), Record("pointer", (Int("0"),), (4, 0))
-            self.refuse(node, "only an L1 pointer can be indexed", "p = l1_ptr(address, uint32)")
+            self.emitter.refuse(node, "only an L1 pointer can be indexed", "p = l1_ptr(address, uint32)")
         offset = self.binary(ast.Mult(), self.integer(node.slice), literal(pointer.type[0]), node)
         base = pointer["address"]
         if offset.constant is not None and abs(offset.constant) < IMMEDIATE and base.constant is None:
@@ -350,13 +356,31 @@ class Expressions(Emitter):
 
     def load(self, address, pointer, node):
         """The element at an address: a LOAD operation, because another agent may have written it."""
-        self.decide(address, "an address")
-        result, ready = self.temporary(), self.temporary()
+        self.emitter.decide(address, "an address")
+        result, ready = self.emitter.temporary(), self.emitter.temporary()
         size, signed = pointer.type
-        self.post([(ANY_ROLE, Op.LOAD, [address.number, str(size), str(signed)])], result, ready)
-        self.ready.add(ready)
-        self.facts.loads[result] = {ready}
-        taint = 0 if address.control else self.line
+        self.emitter.post([(ANY_ROLE, Op.LOAD, [address.number, str(size), str(signed)])], result, ready)
+        self.emitter.ready.add(ready)
+        self.emitter.facts.loads[result] = {ready}
+        taint = 0 if address.control else self.emitter.line
         if taint:
-            self.facts.tainted.setdefault(result, taint)
+            self.emitter.facts.tainted.setdefault(result, taint)
         return Int(result, taint=taint)
+
+    # --- calls
+
+    def _expr_Call(self, node):
+        value = self.calls.call(node)
+        if value is None:
+            self.emitter.refuse(node, f"{ast.unparse(node.func)} has no value")
+        return value
+
+    def is_local(self, node):
+        """Whether name.attribute... starts at a variable of the kernel."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return (
+            not isinstance(node, ast.Name)
+            or node.id in self.emitter.scope.names
+            or node.id in self.emitter.scope.stores
+        )

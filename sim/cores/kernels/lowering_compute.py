@@ -1,0 +1,42 @@
+"""Calls of compute kernels that no table describes: for one thread alone, and single instructions."""
+
+import ast
+
+from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, parameters
+from tensim.sim.cores.kernels.lowering_part import Part
+from tensim.sim.cores.operations import Op
+from tensim.sim.cores.tensix.instructions import Instruction
+
+
+class ComputeCalls(Part):
+    """Calls that narrow the threads an operation is for, or name an instruction."""
+
+    def call_UNPACK(self, node, positional, keywords):
+        return self._only(node, "UNPACK", UNPACK, positional, keywords)
+
+    def call_MATH(self, node, positional, keywords):
+        return self._only(node, "MATH", MATH, positional, keywords)
+
+    def call_PACK(self, node, positional, keywords):
+        return self._only(node, "PACK", PACK, positional, keywords)
+
+    def _only(self, node, name, role, positional, keywords):
+        if len(positional) != 1 or keywords or not isinstance(positional[0], ast.Call):
+            self.emitter.refuse(node, f"{name} takes one call, the one that the {name.lower()} thread alone makes")
+        self.operations.belongs(node, name, COMPUTE)
+        outer, self.emitter.only = self.emitter.only, self.emitter.only & role
+        value = self.calls.call(positional[0])
+        self.emitter.only = outer
+        return value
+
+    def call_tt_instruction(self, node, positional, keywords):
+        """tt_instruction(NAME, count=1): one instruction of the coprocessor (`Instruction`), `count` times."""
+        name = self.arguments.literal_text(node, "tt_instruction", positional[:1], {})
+        if name not in Instruction.__members__:
+            self.emitter.refuse(
+                node, f"tt_instruction does not know {name}", f"known: {', '.join(Instruction.__members__)}"
+            )
+        values = self.arguments.integers(node, "tt_instruction", parameters("count=1"), positional[1:], keywords)
+        self.operations.belongs(node, "tt_instruction", COMPUTE)
+        self.emitter.decide(values["count"], "an argument of tt_instruction")
+        self.emitter.post([(COMPUTE, Op.TT_INSTRUCTION, [str(int(Instruction[name])), values["count"].number])])
