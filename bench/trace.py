@@ -63,7 +63,7 @@ def _enqueue(queue, program, count):
 def _time(device, work):
     """(simulated ns, wall-clock seconds) of some work and its end."""
     host, begun = device.system.host, time.perf_counter()
-    started = host.now
+    started = host.now_fs
     work()
     tt.finish(device.command_queue())
-    return (host.now - started) / FS_PER_NS, time.perf_counter() - begun
+    return (host.now_fs - started) / FS_PER_NS, time.perf_counter() - begun

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from tensim.references import ReferenceInt
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
-from tensim.sim.host.executor import System, new_id
+from tensim.sim.host.executor import Simulation, new_id
 from tensim.types import BufferType, CoreCoord, CoreLike, SubDevice, SubDeviceId, SubDeviceManagerId, core_coord
 
 if TYPE_CHECKING:
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 NUM_DEVICES = 8  # ids 0..7: a host with eight chips on PCIe, none of them behind another one
 
-_current = System()
+_current = Simulation()
 _thread = threading.local()  # `queue_ids`: stack of command queue ids
 
 
-def current_system() -> System:
+def current_system() -> Simulation:
     """The system that holds the open devices and takes the next record."""
     return _current
 
 
 def use_system(system):
-    """Make a `tensim.sim.host.executor.System` the one that takes the next records of programs and events."""
+    """Make a `tensim.sim.host.executor.Simulation` the one that takes the next records of programs and events."""
     global _current
     _current = system
 
@@ -44,7 +44,7 @@ def _system_for_new_device():
     global _current
     if not _current.executor.devices and _current.env.now:
         observers = _current.executor.observers
-        _current = System(_current.executor.programs)
+        _current = Simulation(_current.executor.programs)
         _current.executor.observers = observers
     return _current
 
@@ -62,7 +62,7 @@ class CommandQueue:
 class Device:
     """Handle of an open device."""
 
-    def __init__(self, device_id: int, state: DeviceState, system: System) -> None:
+    def __init__(self, device_id: int, state: DeviceState, system: Simulation) -> None:
         self.id, self.system, self._state = device_id, system, state
         self.chip, self.arch = state.chip, state.arch
         self._queues = [CommandQueue(self, index) for index in range(len(state.queues))]

@@ -87,7 +87,7 @@ def _collected(data):
 def load_trace(device: Device, cq_id: int, descriptor: bytes | bytearray | memoryview | TraceDescriptor) -> int:
     """Put a trace on a device; returns its new id.
 
-    `descriptor`: the bytes of `collect_trace`, or a `tensim.sim.host.frozen_program.TraceDescriptor`.
+    `descriptor`: the bytes of `collect_trace`, or a `tensim.sim.host.trace_descriptor.TraceDescriptor`.
 
     Errors as `end_trace_capture`, and for cores or circular buffers that the device does not have.
     """
@@ -99,5 +99,5 @@ def load_trace(device: Device, cq_id: int, descriptor: bytes | bytearray | memor
 
 
 def trace_descriptor(device: Device, tid: int) -> TraceDescriptor:
-    """`tensim.sim.host.frozen_program.TraceDescriptor` of a trace: plain data.  UsageError for an unknown trace."""
+    """`tensim.sim.host.trace_descriptor.TraceDescriptor` of a trace: plain data.  UsageError for an unknown trace."""
     return device._state.trace(tid).descriptor

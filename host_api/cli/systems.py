@@ -153,7 +153,7 @@ def _check_capture(opened, system, infos, mode):
         ]
         diff = ""
         if mode == "exact":
-            arch = system.archs[system.chip_of(info)]
+            arch = system.archs[system.inventory.chip_of(info)]
             made_for = [load_arch(*device_record(one).arch) for one in opened.root.devices or ()]
             diff = unified_diff([one.values() for one in made_for], [arch.values()] * max(len(made_for), 1))
         if diff:

@@ -31,7 +31,7 @@ class Capture:
 
     def __init__(self, system, compress):
         self.writer, self.system = BinaryWriter(compress), system
-        self.host_start = self.before = system.host.now  # before: host time after the last record
+        self.host_start = self.before = system.host.now_fs  # before: host time after the last record
         self.recording = set()  # (device, queue) that record a metal trace
         for device in system.executor.devices.values():
             record = device.opened_with
@@ -57,7 +57,7 @@ class Capture:
             if isinstance(record, c.LoadTrace):
                 self.writer.add_trace(record.trace, descriptor_node(record.descriptor))
             self.writer.add(record, result)
-        self.before = host.now
+        self.before = host.now_fs
 
     def stop(self):
         """Observe no more; the captured cycles are those of the devices that are open now."""

@@ -13,7 +13,7 @@ from tensim.sim.arch import load_arch
 from tensim.sim.cores.kernels.compiler import kernel_from_file
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
-from tensim.sim.host.executor import System, new_id
+from tensim.sim.host.executor import Simulation, new_id
 from tensim.traces.light_metal.read import Decoder, Names, device_record
 from tensim.traces.light_metal.system import restore_system
 
@@ -60,7 +60,7 @@ class Replay:
         self.find_function, self.find_chip = find_function, find_chip
         self.checks = self.options.check and not os.environ.get(DISABLE_CHECKING)
         self.binary = verified(binary)
-        self.system = System() if device is None else device.system
+        self.system = Simulation() if device is None else device.system
         self.names = Names(new_id, new_trace_id)
         self.decoder = Decoder(self.binary, self.names, self._find_kernel, None if device is None else device.id)
         self.compares, self.reads, self.devices, self.warnings, self.error = [], [], [], [], None
@@ -237,7 +237,7 @@ class Replay:
         if not described and not root.chips:
             self._open(c.CreateDevice(0, 1, 0, 0, UNNAMED_CHIP, "fast", "packet", None, 0))
         host = self.system.host
-        host.now = max(host.now, self.binary.root.host_start_fs)
+        host.now_fs = max(host.now_fs, self.binary.root.host_start_fs)
 
     def _restore_system(self):
         restore_system(self.binary.root, self.system)
@@ -339,7 +339,7 @@ class Replay:
         """The host's time for making the trace is that of the capture, unless this is another chip."""
         host = self.system.host
         if not self.retimed:
-            host.now = max(host.now, self.node.host_at_fs)
+            host.now_fs = max(host.now_fs, self.node.host_at_fs)
         return self.system.executor.submit(record)
 
     def _create_device(self, record):

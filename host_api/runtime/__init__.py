@@ -16,6 +16,7 @@ from tensim.runtime.functions import host_function
 from tensim.runtime.hooks import Hooks, hooks
 from tensim.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
 from tensim.runtime.meshes import MeshDevice, Replicate, Shard, ShardedTensor, distribute, gather
+from tensim.runtime.opening import DeviceMap
 from tensim.runtime.placement import ANY, Affinity, Optimal, Promise, executable_with, join_and, join_or
 from tensim.runtime.planner import LayoutPlan, Step
 from tensim.runtime.profiling import Profile
@@ -24,7 +25,8 @@ from tensim.runtime.queues import Queue
 from tensim.runtime.recording import replay
 from tensim.runtime.specs import parse_devices, register_alias
 from tensim.runtime.sync import Event, Timeline, wait
-from tensim.runtime.system import DeviceMap, System, SystemConfig
+from tensim.runtime.system import System
+from tensim.runtime.systems import SystemConfig
 from tensim.runtime.tensors import Tensor
 from tensim.runtime.transfers import pin, transfer
 

@@ -23,7 +23,7 @@ from tensim.runtime.program_info import ProgramInfo, TensorInfo, Variant
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
-from tensim.sim.host.executor import System, new_id
+from tensim.sim.host.executor import Simulation, new_id
 from tensim.traces.flatbuffers.schema import light_metal_schema_bytes
 from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.read import Decoder, Names
@@ -160,7 +160,7 @@ class _Scratch:
 
     def __init__(self, arch, info, variant, padding):
         self.arch, self.records = load_arch(arch), []
-        system, before = System(), metal.current_system()
+        system, before = Simulation(), metal.current_system()
         system.executor.observers.append(lambda record, result: self.records.append((record, result)))
         metal.use_system(system)
         try:

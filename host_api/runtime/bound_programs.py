@@ -204,7 +204,7 @@ class BoundBinary:
         emit = (self._function if variant.function is not None and variant.build is None else self._program)(
             index, info, variant, device, queue, inputs, outputs
         )
-        around = device.system.program_hooks(hooks, info, inputs, outputs)
+        around = device.system.hooks.around_program(hooks, info, inputs, outputs)
         event = queue.issue("program", label, emit, wait=wait, reads=reads, writes=writes, around=around)
         for tensor in outputs:
             tensor.written()

@@ -99,7 +99,7 @@ class Plans:
             capabilities = {place: device.capabilities() for place, device in chips.items()}
             self.known[key] = plan_conversion(
                 src.desc, src.layout, layout, src_place=places[0], dst_place=places[1], capabilities=capabilities,
-                costs=self.system.costs(*devices), allow_host_bounce=allow_host_bounce,
+                costs=self.system.rates.between(*devices), allow_host_bounce=allow_host_bounce,
             )  # fmt: skip
         return self.known[key]
 
@@ -135,7 +135,7 @@ def _ready(here, wait):
 def _host_step(here, step, into, wait, label):
     _ready(here, wait)
     system = here.system
-    system.charge(label, step.op, step.est_ns, step.nbytes)
+    system.timeline_host.charge(label, step.op, step.est_ns, step.nbytes)
     data = apply_host_step(here.storage.data, step, here.desc, here.layout)
     if into is not None:
         host_wait([into.event, *into.storage.uses.reads])
@@ -181,10 +181,10 @@ def _copy_alike(dst, src, wait, queue, label):
     if dst.device is None or dst.device.scheme == "host":
         _ready(src, wait)
         host_wait([dst.event, *dst.storage.uses.reads])
-        dst.system.charge(
+        dst.system.timeline_host.charge(
             label or f"copy {src.name}",
             "copy",
-            dst.system.costs(None, None).step_ns("copy", HOST, src.nbytes),
+            dst.system.rates.between(None, None).step_ns("copy", HOST, src.nbytes),
             src.nbytes,
         )
         dst.poke(src.storage.data)

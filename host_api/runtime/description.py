@@ -45,13 +45,13 @@ def describe(target):
 
 def describe_declared(system, info):
     """The part of a system that a declared device is, as `describe` gives it once it is open with its defaults."""
-    number = None if info.scheme == "host" else system.chip_of(info)
+    number = None if info.scheme == "host" else system.inventory.chip_of(info)
     chips = [] if number is None else [_chip(system, number, system.archs[number])]
     return _whole(system, chips, [info.scheme])
 
 
 def _open_chip(device):
-    number = device.system.chip_of(device.info)
+    number = device.system.inventory.chip_of(device.info)
     return _chip(device.system, number, device.arch) | {"queues": len(device.queues)}
 
 

@@ -113,7 +113,7 @@ class Device:
         for tensor in living:
             tensor.lose(gone)
         self._shut()
-        self.system.forget(self)
+        self.system.opened.forget(self)
 
     def _shut(self):
         """What closing means for the device: the host goes on."""
@@ -152,7 +152,7 @@ class SimAccelerator(Device):
     scheme = "sim"
 
     def __init__(self, system, info, params, number):
-        record = system.open_record(info, params, number)
+        record = system.opened.record_of(info, params, number)
         state = system.executor.submit(record)
         self.metal, self.chip, self.state = MetalDevice(number, state, system.sim), state.chip, state
         super().__init__(system, info, params, number, record.num_hw_cqs)
@@ -271,7 +271,7 @@ class SimAccelerator(Device):
         """Copy a tensor into another of the same layout, at the rate of the memory."""
         if target.layout != source.layout or target.desc.shape != source.desc.shape:
             raise UsageError("copy needs two tensors of one shape and layout", hint="to_layout_into converts")
-        ns = self.system.costs(self, self).step_ns("copy", self.name, source.nbytes)
+        ns = self.system.rates.between(self, self).step_ns("copy", self.name, source.nbytes)
         return self.run_function(
             "copy", label, COPY, ns, reads=[source], writes=[target], wait=wait, queue=1 << queue.id,
             nbytes=source.nbytes,
@@ -279,7 +279,7 @@ class SimAccelerator(Device):
 
     def fill(self, queue, tensor, value, *, wait, label):
         """Fill a tensor's bytes, at the rate of the memory."""
-        ns = self.system.costs(self, self).step_ns("copy", self.name, tensor.nbytes)
+        ns = self.system.rates.between(self, self).step_ns("copy", self.name, tensor.nbytes)
         return self.run_function(
             "fill", label, FILL, ns, parameters={"nbytes": tensor.nbytes, "value": value}, writes=[tensor], wait=wait,
             queue=1 << queue.id, nbytes=tensor.nbytes,

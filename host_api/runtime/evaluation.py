@@ -353,10 +353,10 @@ class _Loop:
     def _cool(self):
         """Close DRAM rows, forget programs.  Refresh goes on, so each cold start has the phase of refresh of the first one."""
         intervals = [round(device.arch["dram.t_refi_ns"] * FS_PER_NS) for device in self._chips()]
-        now = self.system.host.now
-        self.first_start = now if self.first_start is None else self.first_start
-        idle = (self.first_start - now) % math.lcm(*intervals)
-        self.system.charge("cold start", "idle", idle / FS_PER_NS, 0)
+        now_fs = self.system.host.now_fs
+        self.first_start = now_fs if self.first_start is None else self.first_start
+        idle = (self.first_start - now_fs) % math.lcm(*intervals)
+        self.system.timeline_host.charge("cold start", "idle", idle / FS_PER_NS, 0)
         self.system.executor.catch_up()
         self.work.clear_caches()
         for device in self._chips():

@@ -48,7 +48,7 @@ class Queue:
         that are called, at no cost, when the command begins and ends.
         """
         system = self.system
-        system.check_not_in_callback()
+        system.timeline_host.check_not_in_callback()
         if system.capturing is not None and system.capturing.queue is self:
             emit()  # into the trace; the executor refuses what a trace cannot hold
             return system.origin
@@ -57,8 +57,8 @@ class Queue:
         for event in explicit:
             self.wait_for(event)
         self._order(label, reads, writes)
-        system.run_hooks("pre_command", kind, label)
-        submitted, item = system.host.now, emit()
+        system.hooks.call("pre_command", kind, label)
+        submitted, item = system.host.now_fs, emit()
         if item is not None and around is not None:
             item.before, item.after = around
         event = self._record(label, submitted, item)
@@ -66,8 +66,8 @@ class Queue:
             storage.uses.read(event)
         for storage in writes:
             storage.uses.written(event)
-        system.add_span(kind, self, event, nbytes, explicit)
-        system.run_hooks("post_command", kind, label, event)
+        system.spans.add(kind, self, event, nbytes, explicit)
+        system.hooks.call("post_command", kind, label, event)
         return event
 
     def _make_room(self):
@@ -100,7 +100,7 @@ class Queue:
         for storage, before in _conflicts(reads, writes):
             if mode == "auto":
                 self.wait_for(before)
-            elif not self.ordered(before) and not self.system.host_saw(before):
+            elif not self.ordered(before) and not self.system.timeline_host.has_seen(before):
                 raise RaceDetected(
                     f"'{label}' on queue {self.id} of {self.device.name} and '{before.label}' use {storage.what} and nothing "
                     "orders them",
@@ -127,7 +127,7 @@ class Queue:
         reads, writes = [t.storage for t in reads], [t.storage for t in writes]
 
         def call():
-            self.system.in_callback = True
+            self.system.timeline_host.in_callback = True
             try:
                 function(HostCall(self))
             except CommandFault:
@@ -135,7 +135,7 @@ class Queue:
             except Exception as error:
                 raise CommandFault(f"{label} raised {type(error).__name__}: {error}") from error
             finally:
-                self.system.in_callback = False
+                self.system.timeline_host.in_callback = False
 
         emit = self.emit_function(label, call, 0, exclusive=False)
         return self.issue("host_func", label, emit, wait=wait, reads=reads, writes=writes)

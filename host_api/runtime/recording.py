@@ -18,20 +18,15 @@ from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.system import system_fields
 
 __all__ = ["Replayed", "record", "replay"]
-FILES = ("all", "reference", "ranges", "fail")
 
 
 @contextlib.contextmanager
-def record(system, path, files):
+def record(system, path):
     """Record what `system` does in the block; at its end the host waits for everything, then the file is written.
 
-    `files`: how files that programs read are kept; there are none, as all data stands in the commands, so "all" is the one
-    way.  Begin before tensors and programs are made: older ones are refused.  UsageError while another recording goes on.
+    All data stands in the commands.  Begin before tensors and programs are made: older ones are refused.  UsageError while
+    another recording goes on.
     """
-    if files not in FILES:
-        raise UsageError(f"files is {files!r}", hint=f"one of {', '.join(FILES)}")
-    if files != "all":
-        raise UsageError(f"files={files!r}: no command of a recording refers to a file", hint="files='all'")
     if system.recorder is not None:
         raise UsageError("a recording of this system is already in progress", hint="leave its with block first")
     recorder = system.recorder = Recorder(system)

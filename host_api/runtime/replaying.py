@@ -171,10 +171,10 @@ class _Replay(Replay):
         host, span = self.system.host, self.span_of.get(index)
         if isinstance(record, c.EnqueueProgram | c.EnqueueFunction) and span and span.program in self.substitute:
             record = c.EnqueueProgram(record.device, record.queue, self._replacement(span, record.device), False)
-        begun = host.now
+        begun = host.now_fs
         result = super()._carry_out(index, record)
         if isinstance(record, c.HostWork):
-            self.host_times[index] = begun, host.now
+            self.host_times[index] = begun, host.now_fs
         elif isinstance(record, c.RecordEvent):
             self.events[self.node.event_global_id] = self.items.pop((record.device, record.queue), None), result
         elif hasattr(record, "queue") and not isinstance(record, c.WaitForEvent):
@@ -191,14 +191,14 @@ class _Replay(Replay):
         key = (span.program, device, *map(tuple, sides))
         if key not in self.built:
             state, host, others = self.system.executor.devices[device], self.system.host, metal.current_system()
-            handle, begun = metal.Device(device, state, self.system), host.now
+            handle, begun = metal.Device(device, state, self.system), host.now_fs
             buffers = [[_Borrowed(handle, n, self.system.executor.buffer(n)) for n in side] for side in sides]
             metal.use_system(self.system)
             try:
                 self.built[key] = build(handle, *buffers)
             finally:
                 metal.use_system(others)
-                host.now = begun
+                host.now_fs = begun
         return self.built[key].id
 
     # --- the timeline

@@ -9,7 +9,7 @@ def spawn(system, generator, label):
     """Start it at the host's time; see `System.spawn`."""
     state, number = host_event(system)
     event = Event(system, state, number, label or "spawned")
-    system.env.process(_run(system, generator, state, system.host.now))
+    system.env.process(_run(system, generator, state, system.host.now_fs))
     return event
 
 
@@ -18,7 +18,7 @@ def _run(system, generator, state, begin):
     yield env.timeout(begin - env.now)
     value = None
     while True:
-        main, system.host.now = system.host.now, env.now
+        main, system.host.now_fs = system.host.now_fs, env.now
         try:
             value = generator.send(value)
         except StopIteration:
@@ -28,7 +28,7 @@ def _run(system, generator, state, begin):
             state.happen(env.now, CommandFault(f"a spawned host process failed: {error.message}"))
             return
         finally:
-            spent, system.host.now = system.host.now - env.now, main
+            spent, system.host.now_fs = system.host.now_fs - env.now, main
         if spent:
             yield env.timeout(spent)
         value = yield from _pause(env, value)

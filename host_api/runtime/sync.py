@@ -197,7 +197,7 @@ def wait(x, *, mode="all", timeout_ns=None):
         return
     system = events[0].system
     timeout = None if timeout_ns is None else round(timeout_ns * FS_PER_NS)
-    deadline = None if timeout is None else system.host.now + timeout
+    deadline = None if timeout is None else system.host.now_fs + timeout
     record = c.WaitEvents(tuple(dict.fromkeys(event.id for event in events)), mode == "any", timeout)
     happened = _happen(system, record, events)
     if not happened:
@@ -206,7 +206,7 @@ def wait(x, *, mode="all", timeout_ns=None):
     for event in over:
         if event.error is not None:
             raise event.error
-        system.saw(event)
+        system.timeline_host.saw(event)
 
 
 def _happen(system, record, events):
@@ -228,9 +228,9 @@ def _happen(system, record, events):
 
 def _timed_out(events, deadline):
     pending = [event.label or str(event.id) for event in events if not event.done]
-    now = deadline / FS_PER_NS
+    now_ns = deadline / FS_PER_NS
     return WaitTimeout(
-        f"after the wait, at {now:.0f} ns, still pending: {', '.join(pending)}",
-        where={"pending": pending, "now_ns": now},
+        f"after the wait, at {now_ns:.0f} ns, still pending: {', '.join(pending)}",
+        where={"pending": pending, "now_ns": now_ns},
         hint="wait longer: nothing is lost, the commands are still running",
     )

@@ -131,8 +131,10 @@ class Tensor:
             raise RetainedTensor(
                 f"{self.name} is retained", where={"tensor": self.id}, hint="deallocate(force=True), or retain = False"
             )
-        now = self.system.host_ns
-        self.lose(UseAfterFree(f"{self.name} was freed at {now:.0f} ns", where={"tensor": self.id, "freed_ns": now}))
+        now_ns = self.system.host_ns
+        self.lose(
+            UseAfterFree(f"{self.name} was freed at {now_ns:.0f} ns", where={"tensor": self.id, "freed_ns": now_ns})
+        )
 
     def release(self):
         """Free the memory once the commands issued so far are through with it: later tensors there come behind them."""

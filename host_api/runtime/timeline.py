@@ -1,5 +1,7 @@
 """The timeline of a system: one span per command, for tables and for Perfetto."""
 
+import contextlib
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +72,31 @@ class Spans(list):
         Path(path).write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}))
 
 
-def chrome_trace(spans):
-    """The spans that take part in a timeline."""
-    return Spans(spans)
+class SpanLog(Spans):
+    """The spans of a system as its commands are issued."""
+
+    def __init__(self):
+        super().__init__()
+        self._scopes = []
+
+    def add(self, kind, queue, event, nbytes, deps):
+        """Remember a command of a queue; `deps`: the events that it waited for."""
+        labels = tuple(dep.label for dep in deps)
+        self.append(Span(kind, queue.device.name, queue.id, event.label, nbytes, labels, None, None, event))
+
+    @contextlib.contextmanager
+    def scope(self, name):
+        """The spans of the block belong to a part of the timeline with this name."""
+        self._scopes.append(name)
+        first = len(self)
+        try:
+            yield
+        finally:
+            self._scopes.pop()
+            for span in self[first:]:
+                span.scope = span.scope or name
+
+    def digest(self):
+        """Hash of the timeline: equal runs have equal ones."""
+        text = "\n".join(map(str, (span.key() for span in self)))
+        return hashlib.sha256(text.encode()).hexdigest()

@@ -24,7 +24,7 @@ class BoundProgram:
 
 
 def bind(program, device):
-    """A `TracedProgram` for a device, under its active sub-device manager.  Raises KernelCompileError."""
+    """A `FrozenProgram` for a device, under its active sub-device manager.  Raises KernelCompileError."""
     compiled = compile_kernels(program, device.arch)
     launch = _launch(program, compiled, device)
     return BoundProgram(launch, program_cost(program, compiled, device.arch), program.sub_device)
@@ -89,7 +89,7 @@ def _circular_buffer_launches(cb, worker_of):
 
 
 def program_cost(program, compiled, arch):
-    """`ProgramCost` of a `TracedProgram`; `compiled`: its kernels, compiled."""
+    """`ProgramCost` of a `FrozenProgram`; `compiled`: its kernels, compiled."""
     groups = {}
     for index, kernel in enumerate(program.kernels):
         for core in kernel.cores:

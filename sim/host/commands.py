@@ -443,7 +443,7 @@ class LoadTrace(Command):
     device: int
     queue: int
     trace: int
-    descriptor: object = field(repr=False)  # tensim.sim.host.frozen_program.TraceDescriptor
+    descriptor: object = field(repr=False)  # tensim.sim.host.trace_descriptor.TraceDescriptor
 
 
 # --- sub-devices

@@ -1,6 +1,6 @@
 """The executor: owns every host object by its integer id and carries out command records.
 
-A `System` holds one SimPy environment and one imperative host timeline.  A call is charged host time,
+A `Simulation` holds one SimPy environment and one imperative host timeline.  A call is charged host time,
 stamped, and handed to a queue; a blocking call advances the environment until the awaited end.  The
 environment never runs ahead of the host, so results do not depend on when Python looks
 (docs/hardware/runtime.md#time).
@@ -14,7 +14,7 @@ from tensim.sim.arch.loader import Arch, load_arch
 from tensim.sim.engine.environment import FS_PER_NS, Environment
 from tensim.sim.errors import CommandFault, DeadlockError, TensimError, UsageError
 from tensim.sim.host import commands as c
-from tensim.sim.host import metal_trace as tracing
+from tensim.sim.host import metal_trace
 from tensim.sim.host.binding import bind
 from tensim.sim.host.buffers import L1, L1_SMALL, expand, read_pages, write_pages
 from tensim.sim.host.device import Device
@@ -33,13 +33,13 @@ def new_id():
 
 
 class Host:
-    """The imperative host timeline; `now` in femtoseconds.
+    """The imperative host timeline; `now_fs` in femtoseconds.
 
     `enqueue_fs`, `sync_fs`: time spent so far in calls that issue commands (with their copies), and in waiting.
     """
 
     def __init__(self):
-        self.now, self.enqueue_fs, self.sync_fs, self.costs = 0, 0, 0, {}
+        self.now_fs, self.enqueue_fs, self.sync_fs, self.costs = 0, 0, 0, {}
 
     def use_costs(self, arch):
         """Charge calls with the `host:` parameters of an architecture from now on."""
@@ -52,7 +52,7 @@ class Host:
     def charge(self, name):
         """Charge one host call by the name of its parameter."""
         cost = self.cost(name)
-        self.now += cost
+        self.now_fs += cost
         if name in WAITING_CALLS:
             self.sync_fs += cost
         else:
@@ -60,9 +60,9 @@ class Host:
 
     def copy(self, n_bytes, piece):
         """Charge a copy into device-visible memory; returns when the first `piece` bytes are there."""
-        begun, rate = self.now, self.costs["copy_bytes_per_ns"]
+        begun, rate = self.now_fs, self.costs["copy_bytes_per_ns"]
         self.compute(n_bytes / rate)
-        self.enqueue_fs += self.now - begun
+        self.enqueue_fs += self.now_fs - begun
         return begun + round(min(n_bytes, piece) / rate * FS_PER_NS)
 
     def compute(self, ns):
@@ -73,16 +73,16 @@ class Host:
         """Let the host work for `fs` femtoseconds."""
         if fs < 0:
             raise UsageError(f"the host cannot work for {fs / FS_PER_NS:g} ns")
-        self.now += fs
+        self.now_fs += fs
 
     def wait_until(self, fs):
         """The host wakes up at `fs` (or later, when it is later already) and pays for the wake-up."""
-        begun, self.now = self.now, max(self.now, fs)
-        self.sync_fs += self.now - begun
+        begun, self.now_fs = self.now_fs, max(self.now_fs, fs)
+        self.sync_fs += self.now_fs - begun
         self.charge("sync")
 
 
-class System:
+class Simulation:
     """One environment, one host timeline, one executor.  `programs` may come from an earlier system.
 
     `topology`: links between host and chips; None until the first device is opened, when every chip gets PCIe of its own.
@@ -210,7 +210,7 @@ class Executor:
     def catch_up(self, device=None):
         """Advance the environment to exactly the host's time.  Marks the device that fails."""
         try:
-            self.env.run_to(self.host.now)
+            self.env.run_to(self.host.now_fs)
         except BaseException as error:
             self._mark_failed(error, device)
             raise
@@ -225,7 +225,7 @@ class Executor:
         while queue.pending and queue.outstanding_bytes + queue_bytes > queue.capacity:
             self.wait(device, queue.pending[0].done)
             queue.retire()
-        return queue.put(work, self.host.now if stamp is None else stamp, queue_bytes, marks)
+        return queue.put(work, self.host.now_fs if stamp is None else stamp, queue_bytes, marks)
 
     def finish(self, device, queue, sub_devices):
         """Wait until everything issued to a queue has ended."""
@@ -251,7 +251,7 @@ class Executor:
         chip = Chip(arch, r.numerics, r.noc, r.max_cycles, r.seed)
         self.host.use_costs(arch)
         self.host.charge("call")
-        self.env.run_to(self.host.now)
+        self.env.run_to(self.host.now_fs)
         if self.system.topology is None:
             self.system.topology = topology_of(self.env, f"cards({MAX_CHIPS})", arch)
         device = self.devices[r.device] = Device(r, arch, chip, self.system)
@@ -284,7 +284,7 @@ class Executor:
         self.host.charge("call")
         buffer = self.buffers[r.buffer] = device.create_buffer(r)
         if buffer.owned:
-            tracing.warn_of_allocation(device, f"buffer {r.buffer}")
+            metal_trace.warn_of_allocation(device, f"buffer {r.buffer}")
         return buffer
 
     def deallocate_buffer(self, r):
@@ -508,7 +508,7 @@ class Executor:
         address = device.allocators[r.buffer_type].allocate(SEMAPHORE_BYTES)
         semaphore = self.global_semaphores[r.semaphore] = GlobalSemaphore(device, cores, address, r.buffer_type)
         self._write_semaphore(semaphore, r.initial)
-        tracing.warn_of_allocation(device, f"global semaphore {r.semaphore}")
+        metal_trace.warn_of_allocation(device, f"global semaphore {r.semaphore}")
         return semaphore
 
     def reset_global_semaphore(self, r):
@@ -611,7 +611,7 @@ class Executor:
             raise UsageError("an event is signalled once, by the host or by the queue that recorded it")
         self.host.charge("call")
         error = CommandFault(r.error) if r.error else None
-        self.env.process(self._signal(event, self.host.now, error))
+        self.env.process(self._signal(event, self.host.now_fs, error))
 
     def _signal(self, event, time, error):
         yield self.env.timeout(time - self.env.now)
@@ -622,7 +622,7 @@ class Executor:
         ends = [self.event(number).done for number in r.events]
         awaited = self.env.any_of(ends) if r.any else self.env.all_of(ends)
         if r.timeout_fs is not None:
-            limit = self.env.timeout(self.host.now + r.timeout_fs - self.env.now)
+            limit = self.env.timeout(self.host.now_fs + r.timeout_fs - self.env.now)
             awaited = self.env.any_of([awaited, limit])
         try:
             self.env.run_until(awaited)
@@ -731,11 +731,11 @@ HANDLERS = {
     c.EnqueueFunction: Executor.enqueue_function,
     c.TransferBuffer: Executor.transfer_buffer,
     c.Finish: Executor.finish_queues,
-    c.BeginTraceCapture: tracing.begin_trace_capture,
-    c.EndTraceCapture: tracing.end_trace_capture,
-    c.ReplayTrace: tracing.replay_trace,
-    c.ReleaseTrace: tracing.release_trace,
-    c.LoadTrace: tracing.load_trace,
+    c.BeginTraceCapture: metal_trace.begin_trace_capture,
+    c.EndTraceCapture: metal_trace.end_trace_capture,
+    c.ReplayTrace: metal_trace.replay_trace,
+    c.ReleaseTrace: metal_trace.release_trace,
+    c.LoadTrace: metal_trace.load_trace,
     c.CreateSubDeviceManager: Executor.create_sub_device_manager,
     c.LoadSubDeviceManager: Executor.load_sub_device_manager,
     c.RemoveSubDeviceManager: Executor.remove_sub_device_manager,

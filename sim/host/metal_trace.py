@@ -10,8 +10,8 @@ from tensim.sim.errors import ProgramError, TensimWarning, UsageError
 from tensim.sim.host.allocator import round_up
 from tensim.sim.host.binding import bind
 from tensim.sim.host.buffers import L1, TRACE
-from tensim.sim.host.frozen_program import TraceDescriptor, TracedRegion, count, page_size, stream_bytes
 from tensim.sim.host.program import thaw
+from tensim.sim.host.trace_descriptor import TraceDescriptor, TraceRegion, count, page_size, stream_bytes
 
 
 class Capture:
@@ -38,7 +38,7 @@ class Capture:
 class Trace:
     """A trace on a device: its descriptor and its programs bound to the device.
 
-    `regions`: (TracedRegion, its buffer or None) of the memory its programs use; `own`: ids of the buffers that may
+    `regions`: (TraceRegion, its buffer or None) of the memory its programs use; `own`: ids of the buffers that may
     overlap it; `address`, `size`: of its buffer in the trace region, padded bytes.
     """
 
@@ -190,7 +190,7 @@ def _check_program(device, number, program):
 
 def _region(buffer):
     banks = tuple(int(bank) for bank in buffer.bank_banks())
-    return TracedRegion(f"buffer {buffer.id}", buffer.in_dram, banks, buffer.address, buffer.size_per_bank)
+    return TraceRegion(f"buffer {buffer.id}", buffer.in_dram, banks, buffer.address, buffer.size_per_bank)
 
 
 def _circular_buffer_regions(device, descriptor):
@@ -199,7 +199,7 @@ def _circular_buffer_regions(device, descriptor):
             if not cb.on_buffer:
                 workers = tuple(device.worker(core) for core in cb.cores)
                 name = f"a circular buffer of program {program.program}"
-                yield TracedRegion(name, False, workers, cb.address, cb.size)
+                yield TraceRegion(name, False, workers, cb.address, cb.size)
 
 
 def _warn_of_overlaps(device, number, trace):

@@ -11,10 +11,10 @@ from tensim.sim.host.allocator import round_up
 from tensim.sim.host.buffers import L1, L1_SMALL, expand
 from tensim.sim.host.commands import ComputeParameters
 from tensim.sim.host.frozen_program import (
-    TracedCircularBuffer,
-    TracedKernel,
-    TracedProgram,
-    TracedSemaphore,
+    FrozenCircularBuffer,
+    FrozenKernel,
+    FrozenProgram,
+    FrozenSemaphore,
     build_target,
 )
 
@@ -62,7 +62,7 @@ class ProgramKernel:
     def snapshot(self):
         """The kernel with its arguments as they are now."""
         args = tuple((core, tuple(words)) for core, words in self.args.items())
-        return TracedKernel(self.kernel, self.config, tuple(self.cores), args, tuple(self.common_args))
+        return FrozenKernel(self.kernel, self.config, tuple(self.cores), args, tuple(self.common_args))
 
 
 @dataclass
@@ -81,7 +81,7 @@ class ProgramCircularBuffer:
 
     def snapshot(self):
         """The circular buffer as it is now."""
-        return TracedCircularBuffer(
+        return FrozenCircularBuffer(
             tuple(self.cores),
             self.address,
             self.total_size,
@@ -280,11 +280,11 @@ class Program:
 
     def snapshot(self, sub_device):
         """The program as it is now, frozen; its circular buffers have been placed."""
-        return TracedProgram(
+        return FrozenProgram(
             self.id,
             tuple(kernel.snapshot() for kernel in self.kernels),
             tuple(cb.snapshot() for cb in self.circular_buffers),
-            tuple(TracedSemaphore(one.id, tuple(one.cores), one.initial) for one in self.semaphores),
+            tuple(FrozenSemaphore(one.id, tuple(one.cores), one.initial) for one in self.semaphores),
             sub_device,
         )
 

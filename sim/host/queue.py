@@ -35,16 +35,16 @@ class Item:
     before: object = None
     after: object = None
 
-    def begin(self, now):
+    def begin(self, now_fs):
         """It begins to use the device, if it has not yet."""
         if self.begun is None:
-            self.begun = now
+            self.begun = now_fs
             if self.before is not None:
                 self.before()
 
-    def end(self, now):
+    def end(self, now_fs):
         """It is over."""
-        self.ended = now
+        self.ended = now_fs
         if self.after is not None:
             self.after()
 

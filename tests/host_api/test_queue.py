@@ -29,12 +29,12 @@ def seconds_of(device, pages, page, write):
     """Simulated nanoseconds of a blocking transfer of a whole buffer."""
     buffer, queue, host = dram_buffer(device, pages, page), device.command_queue(), device.system.host
     tt.finish(queue)
-    begun = host.now
+    begun = host.now_fs
     if write:
         tt.enqueue_write_buffer(queue, buffer, bytes(pages * page), blocking=True)
     else:
         tt.enqueue_read_buffer(queue, buffer)
-    return (host.now - begun) / FS_PER_NS
+    return (host.now_fs - begun) / FS_PER_NS
 
 
 # --- host timeline
@@ -42,15 +42,15 @@ def seconds_of(device, pages, page, write):
 
 def test_every_call_takes_host_time(device):
     host = device.system.host
-    begun = host.now
+    begun = host.now_fs
     program = tt.create_program()
     tt.create_kernel(program, FakeKernel(), tt.CoreCoord(0, 0), tt.ReaderDataMovementConfig())
-    assert host.now == begun + 2 * device.arch["host.call_ns"] * FS_PER_NS
-    begun = host.now
+    assert host.now_fs == begun + 2 * device.arch["host.call_ns"] * FS_PER_NS
+    begun = host.now_fs
     tt.enqueue_program(device.command_queue(), program)
-    assert host.now == begun + device.arch["host.enqueue_program_ns"] * FS_PER_NS
+    assert host.now_fs == begun + device.arch["host.enqueue_program_ns"] * FS_PER_NS
     host.compute(250)
-    assert host.now - begun == (device.arch["host.enqueue_program_ns"] + 250) * FS_PER_NS
+    assert host.now_fs - begun == (device.arch["host.enqueue_program_ns"] + 250) * FS_PER_NS
     with pytest.raises(UsageError, match="-1 ns"):
         host.compute(-1)
 
@@ -59,10 +59,10 @@ def test_a_queue_does_not_start_before_the_host(device):
     host = device.system.host
     host.compute(1_000_000)
     tt.enqueue_program(device.command_queue(), program_of(10))
-    issued = host.now
+    issued = host.now_fs
     tt.finish(device.command_queue())
     assert device.chip.started[0] * FS_PER_NS >= issued
-    assert device.system.env.now <= host.now
+    assert device.system.env.now <= host.now_fs
 
 
 def test_runs_are_reproducible(fake):
@@ -72,7 +72,7 @@ def test_runs_are_reproducible(fake):
                 tt.enqueue_program(device.command_queue(i % 2), program_of(1000 * i))
                 tt.enqueue_write_buffer(device.command_queue(1), dram_buffer(device, 40), bytes(40 * PAGE))
             tt.synchronize(device)
-            return device.chip.started, device.system.host.now
+            return device.chip.started, device.system.host.now_fs
 
     assert once() == once()
 
@@ -119,9 +119,9 @@ def test_a_full_issue_queue_blocks_the_host(fake):
     with tt.create_device(0, arch=arch) as device:
         buffer, queue, host = dram_buffer(device, 60), device.command_queue(), device.system.host
         tt.enqueue_write_buffer(queue, buffer, bytes(60 * PAGE))
-        first = host.now
+        first = host.now_fs
         tt.enqueue_write_buffer(queue, buffer, bytes(60 * PAGE))
-        assert host.now - first > 60 * PAGE / device.arch["pcie.write_bytes_per_ns"] * FS_PER_NS
+        assert host.now_fs - first > 60 * PAGE / device.arch["pcie.write_bytes_per_ns"] * FS_PER_NS
 
 
 # --- order
@@ -137,7 +137,7 @@ def test_reads_wait_for_programs_of_the_queue(device):
     tt.enqueue_write_buffer(queue, buffer, b"." * PAGE)
     tt.enqueue_program(queue, program_of(50_000, on_start=on_start))
     assert tt.enqueue_read_buffer(queue, buffer) == b"x" * PAGE
-    assert device.system.host.now > 50_000 * FS_PER_NS
+    assert device.system.host.now_fs > 50_000 * FS_PER_NS
 
 
 def test_programs_run_one_after_the_other(two_queues):
@@ -184,7 +184,7 @@ def test_a_polling_loop_ends(device):
     while not tt.event_query(event):
         polls += 1
     assert 100 < polls < 1000
-    assert device.system.env.now <= device.system.host.now
+    assert device.system.env.now <= device.system.host.now_fs
 
 
 def test_wrong_events_and_queues(device):
@@ -228,12 +228,12 @@ def test_the_stall_group_decides_who_is_waited_for(halves):
     tt.enqueue_program(queue, program_of(1_000_000))
     halves.set_sub_device_stall_group([1])
     tt.enqueue_read_buffer(queue, dram_buffer(halves))
-    assert host.now < 500 * US
+    assert host.now_fs < 500 * US
     halves.reset_sub_device_stall_group()
     tt.finish(queue, [1])
-    assert host.now < 500 * US
+    assert host.now_fs < 500 * US
     tt.finish(queue)
-    assert host.now > 1000 * US
+    assert host.now_fs > 1000 * US
     with pytest.raises(UsageError, match="at least one"):
         halves.set_sub_device_stall_group([])
 

@@ -15,7 +15,7 @@ from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import ProgramError, TensimWarning, UsageError
 from tensim.sim.host import commands
 from tensim.sim.host.commands import ComputeParameters, DataMovementParameters
-from tensim.sim.host.frozen_program import page_size
+from tensim.sim.host.trace_descriptor import page_size
 from tests.host_api.fake_chip import FakeKernel
 
 PAGE = 1024
@@ -664,9 +664,9 @@ def test_a_trace_overlaps_the_other_sub_device(halves):
     left, right = program_of(100_000), program_of(1000, ((4, 0), (5, 0)))
     trace = traced(halves, right)
     tt.enqueue_program(halves.command_queue(1), left)
-    begun = halves.system.host.now
+    begun = halves.system.host.now_fs
     tt.replay_trace(halves, 0, trace, blocking=True)
-    assert halves.system.host.now - begun < 50_000 * FS_PER_NS
+    assert halves.system.host.now_fs - begun < 50_000 * FS_PER_NS
     tt.synchronize(halves)
 
 
@@ -689,9 +689,9 @@ def test_host_time_of_capture_and_replay(device):
     warm(device, program)
 
     def took(call):
-        begun = host.now
+        begun = host.now_fs
         result = call()
-        return result, (host.now - begun) / FS_PER_NS
+        return result, (host.now_fs - begun) / FS_PER_NS
 
     trace, _ = took(lambda: tt.begin_trace_capture(device, 0))
     assert took(lambda: tt.enqueue_program(device.command_queue(0), program))[1] == 15_200
@@ -703,9 +703,9 @@ def test_replays_take_equal_time(device):
     trace = traced(device, *(program_of(cycles) for cycles in (100, 5000, 700)))
     host, times = device.system.host, []
     for _ in range(10):
-        begun = host.now
+        begun = host.now_fs
         tt.replay_trace(device, 0, trace, blocking=True)
-        times.append(host.now - begun)
+        times.append(host.now_fs - begun)
     assert len(set(times)) == 1
 
 

@@ -252,7 +252,7 @@ def play(actions, look=True, shuffle=0, hazards="auto"):
         tensors = [to_layout(Tensor.from_numpy(vector(seed)), DRAM, device, queue=1) for seed in range(3)]
         bound, last = adder(cycles=700).bind(device), tensors[0].event
         for number, (kind, which, queue) in enumerate(actions):
-            assert system.env.now <= system.host.now  # I1
+            assert system.env.now <= system.host.now_fs  # I1
             queue = 3 - queue if shuffle else queue
             target, source = tensors[which], tensors[(which + 1) % 3]
             if kind == "upload":

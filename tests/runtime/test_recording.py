@@ -330,16 +330,6 @@ def test_names_are_given_once():
         host_function("test_recording.pass_on")(np.add)
 
 
-def test_how_files_are_kept(tmp_path):
-    with ideal() as system:
-        with pytest.raises(UsageError, match="files is 'some'"), system.record(tmp_path / "x", files="some"):
-            pass
-        with pytest.raises(UsageError, match="no command of a recording refers to a file"):
-            with system.record(tmp_path / "x", files="reference"):
-                pass
-    assert not (tmp_path / "x").exists()
-
-
 def test_a_recording_that_fails_leaves_no_file(tmp_path):
     with ideal() as system:
         with pytest.raises(ZeroDivisionError), system.record(tmp_path / "x"):

@@ -2,15 +2,8 @@
 
 from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.errors import BinaryError, UsageError
-from tensim.sim.host.frozen_program import (
-    SubDeviceCounters,
-    TracedCircularBuffer,
-    TraceDescriptor,
-    TracedKernel,
-    TracedProgram,
-    TracedRegion,
-    TracedSemaphore,
-)
+from tensim.sim.host.frozen_program import FrozenCircularBuffer, FrozenKernel, FrozenProgram, FrozenSemaphore
+from tensim.sim.host.trace_descriptor import SubDeviceCounters, TraceDescriptor, TraceRegion
 from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.values import integers
 from tensim.traces.light_metal.values import kernel_config as read_config
@@ -89,7 +82,7 @@ def _read_kernel(node):
         raise BinaryError("a traced kernel without its text", where={"offset": node.position, "field": "TracedKernel"})
     kernel = kernel_from_source(node.source, node.kernel_name or None)
     args = tuple(((one.core.x, one.core.y), integers(one.words)) for one in node.args or ())
-    return TracedKernel(kernel, read_config(node.kernel_config), _cores(node.cores), args, integers(node.common_args))
+    return FrozenKernel(kernel, read_config(node.kernel_config), _cores(node.cores), args, integers(node.common_args))
 
 
 def _pairs(records):
@@ -98,15 +91,15 @@ def _pairs(records):
 
 def _read_circular_buffer(node):
     tiles = () if node.tiles is None else tuple((i, *map(int, shape)) for i, (shape, _) in node.tiles.tolist())
-    return TracedCircularBuffer(
+    return FrozenCircularBuffer(
         _cores(node.cores), node.address, node.size, _pairs(node.data_formats), _pairs(node.page_sizes), tiles,
         node.on_buffer,
     )  # fmt: skip
 
 
 def _read_program(node):
-    semaphores = tuple(TracedSemaphore(one.id, _cores(one.cores), one.initial) for one in node.semaphores or ())
-    return TracedProgram(
+    semaphores = tuple(FrozenSemaphore(one.id, _cores(one.cores), one.initial) for one in node.semaphores or ())
+    return FrozenProgram(
         node.program, tuple(map(_read_kernel, node.kernels or ())),
         tuple(map(_read_circular_buffer, node.circular_buffers or ())), semaphores, node.sub_device,
     )  # fmt: skip
@@ -132,7 +125,7 @@ def read_descriptor(node):
             hint="capture the workload with tensim, or as commands without a metal trace",
         )
     regions = tuple(
-        TracedRegion(one.name or "", one.in_dram, integers(one.banks), one.address, one.size)
+        TraceRegion(one.name or "", one.in_dram, integers(one.banks), one.address, one.size)
         for one in node.regions or ()
     )
     return TraceDescriptor(

@@ -32,7 +32,8 @@ def chip_names(root):
 
 
 def restore_system(root, system):
-    """Give a `tensim.sim.host.executor.System` the links of a recording, and what host calls cost; other files say nothing of them.
+    """Give a `tensim.sim.host.executor.Simulation` the links of a recording, and what host calls cost; other files say
+    nothing of them.
 
     UsageError or BinaryError for figures that no link can have.
     """

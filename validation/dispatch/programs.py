@@ -120,10 +120,10 @@ def _traced(device, queue, programs):
 
 def _timed(device, work):
     """ns of the host until `work` has ended on the device."""
-    begun = device.system.host.now
+    begun = device.system.host.now_fs
     work()
     tt.finish(device.command_queue(0))
-    return (device.system.host.now - begun) / FS_PER_NS
+    return (device.system.host.now_fs - begun) / FS_PER_NS
 
 
 def transfer_time(arch, remote, direction, memory, page, size):

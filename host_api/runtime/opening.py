@@ -1,0 +1,124 @@
+"""Opening declared devices: each place once, with the settings of its spec."""
+
+from collections.abc import Mapping
+
+from tensim.runtime.devices import EmbeddedDevice, HostDevice, SimAccelerator
+from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
+from tensim.runtime.meshes import MeshDevice
+from tensim.runtime.selection import select
+from tensim.runtime.specs import parse_devices
+from tensim.runtime.systems import chip_overrides, mesh_of
+from tensim.sim.arch.loader import load_arch
+from tensim.sim.errors import UsageError
+from tensim.sim.host import commands as c
+
+FIRST_HOST = 256  # number of the first host device in command records; chips have 0, 1, ...
+KINDS = {"sim": SimAccelerator, "host": HostDevice, "embedded": EmbeddedDevice}
+
+
+class DeviceMap(Mapping):
+    """Name -> Device (None: an optional device that is absent), in the order declared; `default`: the default device."""
+
+    def __init__(self, devices, default):
+        self._devices, self.default = devices, devices.get(default)
+
+    def __getitem__(self, name):
+        return self._devices[name]
+
+    def __iter__(self):
+        return iter(self._devices)
+
+    def __len__(self):
+        return len(self._devices)
+
+
+class OpenDevices:
+    """The devices of a system that are open, in the order of their opening."""
+
+    def __init__(self, system):
+        self.system, self._open = system, {}  # place (number of a chip, or "host") -> device
+
+    def __iter__(self):
+        return iter(list(self._open.values()))
+
+    def open(self, spec, params):
+        """See `System.open`."""
+        text = str(spec)
+        parsed = parse_devices(text)
+        if len(parsed) != 1:
+            raise UsageError(f"{text!r} names {len(parsed)} devices", hint="open_all opens several")
+        choice = next(iter(select(parsed, self.system.inventory).values()))
+        if choice.info is None:
+            raise DeviceNotFound(f"{text}: the device is optional and absent")
+        return self._device(choice.info, {**choice.params, **params})
+
+    def open_all(self, specs, default):
+        """See `System.open_all`."""
+        if isinstance(specs, Mapping):
+            specs = [f"{name}={spec}" for name, spec in specs.items()]
+        text = specs if isinstance(specs, str) else ";".join(map(str, specs))
+        selection = select(parse_devices(text), self.system.inventory, default=default)
+        devices = {
+            name: None if choice.info is None else self._device(choice.info, choice.params)
+            for name, choice in selection.items()
+        }
+        return DeviceMap(devices, selection.default)
+
+    def forget(self, device):
+        """A device was closed."""
+        self._open = {place: other for place, other in self._open.items() if other is not device}
+
+    def _device(self, info, params):
+        place = info.scheme if info.scheme == "host" else self.system.inventory.chip_of(info)
+        device = self._open.get(place)
+        if device is not None:
+            _check_same(device, info, params)
+            return device
+        mesh = params.get("mesh")
+        if mesh not in (None, (1, 1), "1x1"):
+            return self._mesh(info, params, mesh)
+        number = FIRST_HOST if info.scheme == "host" else place
+        device = self._open[place] = KINDS[info.scheme](self.system, info, params, number)
+        return device
+
+    def _mesh(self, info, params, mesh):
+        inventory = self.system.inventory
+        rows, columns = mesh if isinstance(mesh, tuple) else map(int, mesh.split("x"))
+        rest = {key: value for key, value in params.items() if key != "mesh"}
+        chips = mesh_of(self.system.config.chips, inventory.chip_of(info), (rows, columns))
+        return MeshDevice((rows, columns), [self._device(inventory[chip], rest) for chip in chips])
+
+    def record_of(self, info, params, number):
+        """The CreateDevice record of a declared chip."""
+        config = self.system.config
+        chip = config.chips[self.system.inventory.chip_of(info)]
+        overrides = chip_overrides(config, chip.arch)
+        if "harvest" in params:
+            raise UsageError(
+                f"{info.spec}: harvest={params['harvest']} is not modelled by number",
+                hint="describe the card's rows and columns in a YAML file and use that file as the arch",
+            )
+        queues = int(params.get("cqs", info.queues))
+        if queues > info.queues:
+            overrides["dispatch.max_queues"] = queues
+        if "clock_mhz" in params:
+            overrides["clock.aiclk_mhz"] = params["clock_mhz"]
+        arch = load_arch(chip.arch, overrides)
+        seed = int(params.get("seed", self.system.seed))
+        sizes = int(params.get("l1_small", 0)), int(params.get("trace_region", 0))
+        return c.CreateDevice(number, queues, *sizes, arch, config.numerics, config.noc, None, seed)
+
+
+def _check_same(device, info, params):
+    if device.scheme != info.scheme:
+        raise DeviceConfigConflict(
+            f"{device.name} is open as {device.scheme}:// but was requested as {info.scheme}://", hint="close it first"
+        )
+    for key, value in params.items():
+        if str(device.params.get(key, value)) != str(value) or key not in device.params:
+            raise DeviceConfigConflict(
+                f"{device.name} is open with {key}={device.params.get(key, 'its default')} "
+                f"but was requested with {key}={value}",
+                where={"key": key, "open": device.params.get(key), "asked": value},
+                hint="open it once with all settings",
+            )
