@@ -154,7 +154,7 @@ class Device:
         manager's id.
         """
         manager = SubDeviceManagerId(new_id())
-        ranges = tuple(one.ranges() for one in sub_devices)
+        ranges = tuple(sub_device.ranges() for sub_device in sub_devices)
         self._submit(c.CreateSubDeviceManager(self.id, manager, ranges, int(local_l1_size)))
         return manager
 

@@ -18,7 +18,7 @@ from tensim.traces.light_metal.write import BinaryWriter, device_description
 
 if TYPE_CHECKING:
     from tensim.device import CommandQueue, Device
-    from tensim.sim.host.frozen_program import TraceDescriptor
+    from tensim.sim.host.trace_descriptor import TraceDescriptor
 
 _ids = itertools.count()
 

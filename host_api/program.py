@@ -219,18 +219,18 @@ def set_runtime_args(
         cores = [core_coord(core) for core in core_spec]
         if len(cores) != len(args):
             raise UsageError(f"{len(cores)} cores, but {len(args)} lists of runtime arguments")
-        words = tuple(_words(one) for one in args)
-        references = tuple((i, *one) for i, list_ in enumerate(args) for one in _references(list_))
+        words = tuple(_words(arguments) for arguments in args)
+        references = tuple((i, *reference) for i, list_ in enumerate(args) for reference in _references(list_))
     else:
         cores = list(core_ranges(core_spec))
         words, shared = (_words(args),) * len(cores), _references(args)
-        references = tuple((i, *one) for i in range(len(cores)) for one in shared)
+        references = tuple((i, *reference) for i in range(len(cores)) for reference in shared)
     submit(c.SetRuntimeArgs(program.id, kernel, tuple(tuple(core) for core in cores), words, references))
 
 
 def set_common_runtime_args(program: Program, kernel: int, args: Sequence[Argument]) -> None:
     """Set the arguments that all cores of a kernel share; once per kernel."""
-    references = tuple((0, *one) for one in _references(args))
+    references = tuple((0, *reference) for reference in _references(args))
     submit(c.SetCommonRuntimeArgs(program.id, kernel, _words(args), references))
 
 

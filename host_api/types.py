@@ -183,7 +183,7 @@ class CoreRangeSet:
     def __init__(self, ranges: CoreRange | Iterable[CoreRange | CoreLike] = ()) -> None:
         if isinstance(ranges, CoreRange):
             ranges = [ranges]
-        self.ranges = tuple(one if isinstance(one, CoreRange) else CoreRange(one) for one in ranges)
+        self.ranges = tuple(item if isinstance(item, CoreRange) else CoreRange(item) for item in ranges)
         for i, a in enumerate(self.ranges):
             for b in self.ranges[:i]:
                 if a.intersects(b):
@@ -191,7 +191,7 @@ class CoreRangeSet:
 
     def num_cores(self) -> int:
         """Number of cores."""
-        return sum(one.size() for one in self.ranges)
+        return sum(rectangle.size() for rectangle in self.ranges)
 
     def contains(self, other: CoreSpec) -> bool:
         """Whether every core of a core, range or range set is in the set."""
@@ -207,11 +207,11 @@ class CoreRangeSet:
         """Smallest CoreRange around the set; UsageError for an empty set."""
         if not self.ranges:
             raise UsageError("an empty core range set has no bounding box")
-        corners = list(zip(*(one.as_tuple() for one in self.ranges), strict=True))
+        corners = list(zip(*(rectangle.as_tuple() for rectangle in self.ranges), strict=True))
         return CoreRange(CoreCoord(min(corners[0]), min(corners[1])), CoreCoord(max(corners[2]), max(corners[3])))
 
     def __iter__(self) -> Iterator[CoreCoord]:
-        return iter([core for one in self.ranges for core in one])
+        return iter([core for rectangle in self.ranges for core in rectangle])
 
     def __eq__(self, other):
         return isinstance(other, CoreRangeSet) and set(self) == set(other)
@@ -233,7 +233,7 @@ def core_ranges(spec: CoreSpec) -> CoreRangeSet:
     if isinstance(spec, CoreRange):
         return CoreRangeSet([spec])
     if isinstance(spec, list | set | frozenset) or (isinstance(spec, tuple) and not _is_coordinate(spec)):
-        return CoreRangeSet([one if isinstance(one, CoreRange) else CoreRange(core_coord(one)) for one in spec])
+        return CoreRangeSet([item if isinstance(item, CoreRange) else CoreRange(core_coord(item)) for item in spec])
     return CoreRangeSet([CoreRange(core_coord(spec))])
 
 
@@ -243,7 +243,7 @@ def _is_coordinate(spec):
 
 def range_tuples(spec: CoreSpec) -> tuple[tuple[int, int, int, int], ...]:
     """Ranges of a core specification as records hold them."""
-    return tuple(one.as_tuple() for one in core_ranges(spec).ranges)
+    return tuple(rectangle.as_tuple() for rectangle in core_ranges(spec).ranges)
 
 
 # --- buffers
@@ -492,7 +492,7 @@ class SubDevice:
     cores: CoreSpec | Sequence[CoreRangeSet]
 
     def __post_init__(self):
-        if self._by_type and any(one.num_cores() for one in self.cores[1:]):
+        if self._by_type and any(group.num_cores() for group in self.cores[1:]):
             raise UsageError("a sub-device cannot have ethernet cores: tensim models none")
 
     @property

@@ -89,7 +89,7 @@ class Replay:
         except TensimError as error:
             self.error = error
             return False
-        return not self.checks or all(one["passed"] for one in self.compares)
+        return not self.checks or all(found["passed"] for found in self.compares)
 
     def execute(self):
         """Execute the binary; raises what a live program would raise.  The devices stay open until `close`."""
@@ -198,7 +198,7 @@ class Replay:
 
     def _wanted(self, name):
         """Record id of a buffer by global id or name, or None."""
-        named = {one: key for key, one in self.binary.buffer_names.items()}
+        named = {text: key for key, text in self.binary.buffer_names.items()}
         number = named.get(name, int(name) if name.isdigit() else None)
         return self.names.get(number) if number in self.buffers else None
 
@@ -264,7 +264,7 @@ class Replay:
 
     def _note_differences(self, captured, arch):
         """What of the chip is not as it was captured."""
-        old, new = ({"name": one.name, **one.values()} for one in (captured, arch))
+        old, new = ({"name": chip.name, **chip.values()} for chip in (captured, arch))
         changed = [key for key in new if new[key] != old.get(key)] + [key for key in old if key not in new]
         self.retimed = self.retimed or bool(changed)
         self.differs += [
@@ -357,7 +357,7 @@ class Replay:
         """A kernel that the binary names by file only: its Python counterpart in the folders of the search path."""
         name = Path(file_name).with_suffix(".py")
         folders = [Path(folder) for folder in (*self.options.kernel_path, ".")]
-        tried = list(dict.fromkeys(folder / one for folder in folders for one in (name, name.name)))
+        tried = list(dict.fromkeys(folder / place for folder in folders for place in (name, name.name)))
         for path in tried:
             if path.is_file():
                 return kernel_from_file(path)

@@ -26,25 +26,26 @@ def _difference(index, field_name, first, second):
 
 
 def _field_differences(index, a, b, prefix, binaries):
-    for name, one in a.fields.items():
+    for name, value in a.fields.items():
         other = b.fields[name]
-        if name == "payload" and (one or other):
-            one, other = (
-                binary.payload(number) if number else b"" for binary, number in zip(binaries, (one, other), strict=True)
+        if name == "payload" and (value or other):
+            value, other = (
+                binary.payload(number) if number else b""
+                for binary, number in zip(binaries, (value, other), strict=True)
             )
-        if isinstance(one, Node) and isinstance(other, Node) and one.table == other.table:
-            yield from _field_differences(index, one, other, f"{prefix}{name}.", binaries)
-        elif isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-            if not np.array_equal(one, other):
-                yield _difference(index, f"{prefix}{name}", one, other)
-        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-            for i, (x, y) in enumerate(zip(one, other, strict=True)):
+        if isinstance(value, Node) and isinstance(other, Node) and value.table == other.table:
+            yield from _field_differences(index, value, other, f"{prefix}{name}.", binaries)
+        elif isinstance(value, np.ndarray) and isinstance(other, np.ndarray):
+            if not np.array_equal(value, other):
+                yield _difference(index, f"{prefix}{name}", value, other)
+        elif isinstance(value, list) and isinstance(other, list) and len(value) == len(other):
+            for i, (x, y) in enumerate(zip(value, other, strict=True)):
                 if isinstance(x, Node):
                     yield from _field_differences(index, x, y, f"{prefix}{name}[{i}].", binaries)
                 elif x != y:
                     yield _difference(index, f"{prefix}{name}[{i}]", x, y)
-        elif type(one) is not type(other) or one != other:
-            yield _difference(index, f"{prefix}{name}", one, other)
+        elif type(value) is not type(other) or value != other:
+            yield _difference(index, f"{prefix}{name}", value, other)
 
 
 def _cycles(binary):

@@ -58,7 +58,7 @@ class Binary:
 
     def index(self, program):
         """Position of a program by position or name; UsageError when there is none."""
-        names = [one.name for one in self.programs]
+        names = [program.name for program in self.programs]
         if isinstance(program, str) and program in names:
             return names.index(program)
         if isinstance(program, int) and not isinstance(program, bool) and 0 <= program < len(names):

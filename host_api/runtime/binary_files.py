@@ -78,8 +78,8 @@ class _Saver:
         variants = [node for variant in info.variants for node in self._variants(info, variant)]
         goldens = [self._golden(name, np.asarray(values)) for name, values in info.goldens.items()]
         return Node("ProgramDescription", {
-            "name": info.name, "inputs": [_tensor(one) for one in info.inputs], "goldens": goldens,
-            "outputs": [_tensor(one) for one in info.outputs], "variants": variants, "is_private": info.private,
+            "name": info.name, "inputs": [_tensor(tensor) for tensor in info.inputs], "goldens": goldens,
+            "outputs": [_tensor(tensor) for tensor in info.outputs], "variants": variants, "is_private": info.private,
             "mesh_rows": info.mesh_shape[0], "mesh_columns": info.mesh_shape[1],
             "placement_json": _placement(info.placement, info.name),
         })  # fmt: skip
@@ -110,8 +110,8 @@ class _Saver:
             return [Node("VariantDescription", fields)]
         scheme, _, arch = variant.target.partition("://")
         return [
-            Node("VariantDescription", fields | {"target": f"{scheme}://{one}"} | self._built(info, variant, one))
-            for one in ([arch] if arch else self.architectures)
+            Node("VariantDescription", fields | {"target": f"{scheme}://{chip}"} | self._built(info, variant, chip))
+            for chip in ([arch] if arch else self.architectures)
         ]
 
     def _built(self, info, variant, arch):
@@ -127,8 +127,8 @@ class _Saver:
 
     def _name_placeholders(self, info, arch, scratch):
         inputs, outputs, _ = scratch.build
-        for one, (record, _) in zip((*info.inputs, *info.outputs), inputs + outputs, strict=True):
-            self.writer.names[f"{info.name}/{one.name}@{arch}"] = self.writer.id("buffer", record.buffer)
+        for tensor, (record, _) in zip((*info.inputs, *info.outputs), inputs + outputs, strict=True):
+            self.writer.names[f"{info.name}/{tensor.name}@{arch}"] = self.writer.id("buffer", record.buffer)
 
     def _device(self, arch, scratch):
         if arch not in self.devices:
@@ -233,7 +233,7 @@ def _plain_placement(place, what):
     if isinstance(place, Promise):
         return {"promise": place.name, "queues": place.queues}
     if isinstance(place, Optimal) and not callable(place.policy):
-        return {"optimal": [_plain_placement(one, what) for one in place.choices], "policy": place.policy}
+        return {"optimal": [_plain_placement(choice, what) for choice in place.choices], "policy": place.policy}
     raise UsageError(
         f"{what} is placed by a device or a function, which a file cannot store", hint="place it on a Promise"
     )
@@ -251,7 +251,7 @@ def load(source):
             "the file holds commands, but no binary", hint="Binary.save writes one; replay(path) replays others"
         )
     try:
-        programs = [_program(file, one) for one in node.programs or ()]
+        programs = [_program(file, program) for program in node.programs or ()]
         system_desc = None if node.system_json is None else json.loads(node.system_json)
     except TensimError:
         raise
@@ -262,9 +262,9 @@ def load(source):
 
 
 def _program(file, node):
-    inputs, outputs = (tuple(_tensor_info(one) for one in side or ()) for side in (node.inputs, node.outputs))
-    variants = tuple(_variant(file, one, len(inputs), len(outputs)) for one in node.variants or ())
-    goldens = {one.name: _golden_values(file, one) for one in node.goldens or ()}
+    inputs, outputs = (tuple(_tensor_info(tensor) for tensor in side or ()) for side in (node.inputs, node.outputs))
+    variants = tuple(_variant(file, variant, len(inputs), len(outputs)) for variant in node.variants or ())
+    goldens = {golden.name: _golden_values(file, golden) for golden in node.goldens or ()}
     mesh, place = (node.mesh_rows, node.mesh_columns), _placement_of(node.placement_json)
     return ProgramInfo(node.name or "", inputs, outputs, variants, node.is_private, mesh, place, goldens)
 
@@ -341,8 +341,8 @@ class _Recipe:
         self._check(node)
 
         def rebind(program, inputs, outputs):
-            for one in self._nodes(node, program.decoder.names, inputs, outputs):
-                _submit(program.decoder, one)
+            for command in self._nodes(node, program.decoder.names, inputs, outputs):
+                _submit(program.decoder, command)
 
         return rebind
 

@@ -121,7 +121,7 @@ class BoundBinary:
             )
         if layouts not in ("strict", "convert"):
             raise UsageError(f"layouts is {layouts!r}", hint="'strict' or 'convert'")
-        place = choose(self.places[index], load=_load, cost=lambda one: self._cost(index, one))
+        place = choose(self.places[index], load=_load, cost=lambda candidate: self._cost(index, candidate))
         device = place.device
         inputs, donated = list(inputs), _donated(info, inputs, donate)
         plan = SubmitPlan(device, -1, [], [])
@@ -151,7 +151,7 @@ class BoundBinary:
         if len(inputs) != len(info.inputs):
             raise LayoutMismatch(
                 f"{info.name} takes {len(info.inputs)} inputs, {len(inputs)} were given",
-                where={"expected": [one.name for one in info.inputs], "found": len(inputs)},
+                where={"expected": [wanted.name for wanted in info.inputs], "found": len(inputs)},
                 hint="one tensor per input, in this order",
             )
         return [
@@ -187,15 +187,16 @@ class BoundBinary:
                 info.inputs[i].aliases_output: inputs[i] for i in donated if info.inputs[i].aliases_output is not None
             }
             return [
-                aliases.get(position) or Tensor.empty(one.desc, one.layout, self._home(one, device), name=one.name)
-                for position, one in enumerate(info.outputs)
+                aliases.get(position)
+                or Tensor.empty(wanted.desc, wanted.layout, self._home(wanted, device), name=wanted.name)
+                for position, wanted in enumerate(info.outputs)
             ]
         if len(outputs) != len(info.outputs):
             raise LayoutMismatch(f"{info.name} gives {len(info.outputs)} outputs, {len(outputs)} were given")
-        for position, (one, tensor) in enumerate(zip(info.outputs, outputs, strict=True)):
-            differences = _differences(one, tensor, self._home(one, device))
+        for position, (wanted, tensor) in enumerate(zip(info.outputs, outputs, strict=True)):
+            differences = _differences(wanted, tensor, self._home(wanted, device))
             if differences:
-                raise _mismatch(position, one, differences, device, kind="output")
+                raise _mismatch(position, wanted, differences, device, kind="output")
         return list(outputs)
 
     def _run(self, index, info, device, inputs, outputs, mask, wait, label, hooks):
@@ -270,17 +271,17 @@ class BoundBinary:
         """Run a program on tensors that live in the device: ({name: output}, Event).  Inputs begin as their goldens or zero."""
         index = self.binary.index(entry)
         info, device = self.binary.programs[index], self.default
-        inputs = [self._resident(one, device, info.goldens.get(one.name)) for one in info.inputs]
-        outputs = [self._resident(one, device, None) for one in info.outputs]
+        inputs = [self._resident(wanted, device, info.goldens.get(wanted.name)) for wanted in info.inputs]
+        outputs = [self._resident(wanted, device, None) for wanted in info.outputs]
         event, _ = self._run(index, info, device, inputs, outputs, ANY, wait, info.name, None)
-        return {one.name: tensor for one, tensor in zip(info.outputs, outputs, strict=True)}, event
+        return {wanted.name: tensor for wanted, tensor in zip(info.outputs, outputs, strict=True)}, event
 
-    def _resident(self, one, device, value):
-        if one.name not in self.resident:
-            tensor = self.resident[one.name] = Tensor.empty(one.desc, one.layout, device, name=one.name)
+    def _resident(self, wanted, device, value):
+        if wanted.name not in self.resident:
+            tensor = self.resident[wanted.name] = Tensor.empty(wanted.desc, wanted.layout, device, name=wanted.name)
             if value is not None:
-                tensor.poke(encode(cast(np.asarray(value), one.desc.dtype), one.desc, one.layout))
-        return self.resident[one.name]
+                tensor.poke(encode(cast(np.asarray(value), wanted.desc.dtype), wanted.desc, wanted.layout))
+        return self.resident[wanted.name]
 
 
 def _load(place):

@@ -47,7 +47,7 @@ class ProgramBuilder:
         return self._add(self.outputs, TensorInfo(name, desc, layout, **settings))
 
     def _add(self, infos, info):
-        if info.name in [one.name for one in (*self.inputs, *self.outputs)]:
+        if info.name in [known.name for known in (*self.inputs, *self.outputs)]:
             raise UsageError(f"program {self.name} already has a tensor {info.name!r}")
         infos.append(info)
         return info
@@ -98,7 +98,7 @@ class ProgramBuilder:
         return program
 
     def _rebind(self, program, inputs, outputs):
-        buffers = dict(zip([one.name for one in (*self.inputs, *self.outputs)], [*inputs, *outputs], strict=True))
+        buffers = dict(zip([tensor.name for tensor in (*self.inputs, *self.outputs)], [*inputs, *outputs], strict=True))
         for handle, kernel in enumerate(self._kernels):
             per_cores = kernel.args if isinstance(kernel.args, dict) else {kernel.cores: kernel.args}
             for cores, words in per_cores.items():

@@ -8,10 +8,10 @@ from tensim.sim.host import commands as c
 def transfer_into(target, src, *, owner=None, via="auto", wait=(), queue=ANY, label=""):
     """Copy a tensor's bytes into one of the same layout on another chip; returns the Event."""
     owner = target.device if owner is None else owner
-    for one in (src, target):
-        if one.device.scheme == "embedded":
+    for tensor in (src, target):
+        if tensor.device.scheme == "embedded":
             raise EmbeddedTransfer(
-                f"{one.name} cannot be moved to or from {one.device.name}", hint="use sim:// devices"
+                f"{tensor.name} cannot be moved to or from {tensor.device.name}", hint="use sim:// devices"
             )
     system, queue = src.system, owner.queue_for(queue)
     ends = src.device.state.place, target.device.state.place

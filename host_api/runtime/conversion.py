@@ -73,15 +73,15 @@ def _target(src, layout, device):
 
 
 def _plan(src, layout, device, allow_host_bounce):
-    for one in (src.device, device):
-        if one is not None and one.scheme == "embedded":
+    for end in (src.device, device):
+        if end is not None and end.scheme == "embedded":
             raise EmbeddedTransfer(
-                f"{src.name} cannot be moved to or from {one.name}: an embedded device exchanges no tensors",
-                where={"tensor": src.id, "device": one.name},
+                f"{src.name} cannot be moved to or from {end.name}: an embedded device exchanges no tensors",
+                where={"tensor": src.id, "device": end.name},
                 hint="build it into the image, or use sim:// instead of embedded://",
             )
     src.storage  # noqa: B018  raises when it is gone
-    places = [HOST if one is None or one.scheme == "host" else one.name for one in (src.device, device)]
+    places = [HOST if end is None or end.scheme == "host" else end.name for end in (src.device, device)]
     return src.system.plans.get(src, layout, places, [src.device, device], allow_host_bounce)
 
 

@@ -250,7 +250,7 @@ def _selector(name, stem, key, text):
     if all(number.isdecimal() for number in numbers) and len(numbers) <= (2 if key == "core" else 1):
         return int(text) if len(numbers) == 1 else tuple(map(int, numbers))
     close = difflib.get_close_matches(text, REDUCTIONS, n=1, cutoff=0.3) or list(REDUCTIONS)
-    raise _unknown(name, f"{key} {text!r} selects nothing", [f"{stem}.{key}.{one}" for one in close])
+    raise _unknown(name, f"{key} {text!r} selects nothing", [f"{stem}.{key}.{candidate}" for candidate in close])
 
 
 class Counters:

@@ -214,12 +214,16 @@ def _architecture(binary, found):
 def _program(program, found):
     """What a program uses and none of the chips has; of several chips, what the one that lacks least lacks."""
     schemes = found.get("capabilities", {}).get("schemes", SCHEMES)
-    variants = [one for one in program.variants if _scheme(one) in schemes or _scheme(one, "embedded") in schemes]
+    variants = [
+        variant
+        for variant in program.variants
+        if _scheme(variant) in schemes or _scheme(variant, "embedded") in schemes
+    ]
     if not variants:
-        return [_problem(program.name, "variants", [one.target for one in program.variants], schemes)]
-    if any(_scheme(one) == "host" for one in variants):
+        return [_problem(program.name, "variants", [variant.target for variant in program.variants], schemes)]
+    if any(_scheme(variant) == "host" for variant in variants):
         return []
-    archs = [one.target.partition("://")[2] for one in variants]
+    archs = [variant.target.partition("://")[2] for variant in variants]
     chips = [chip for chip in found["chips"] if "" in archs or chip["arch"] in archs]
     if not chips:
         return [_problem(program.name, "arch", archs, sorted({chip["arch"] for chip in found["chips"]}))]
@@ -289,5 +293,5 @@ def _queues(place):
 
 def unified_diff(wanted, found):
     """Readable difference of two descriptions; empty when they are equal."""
-    sides = [json.dumps(one, indent=2, sort_keys=True).splitlines() for one in (wanted, found)]
+    sides = [json.dumps(description, indent=2, sort_keys=True).splitlines() for description in (wanted, found)]
     return "\n".join(difflib.unified_diff(*sides, "the binary's", "the target's", n=2, lineterm=""))

@@ -190,42 +190,42 @@ class _BoundProgram:
 
     def prepare(self):
         """Convert and upload the inputs, allocate the outputs."""
-        self.staged = [self._stage(one, x) for one, x in zip(self.info.inputs, self.inputs, strict=True)]
+        self.staged = [self._stage(wanted, x) for wanted, x in zip(self.info.inputs, self.inputs, strict=True)]
         self.sets = [self._set() for _ in range(self.concurrency)]
         wait([x for inputs, _ in self.sets for x in inputs])
 
-    def _moves(self, one, x):
+    def _moves(self, wanted, x):
         """Whether an input lies in host memory and goes to the device with every call that includes uploads."""
-        return x.device is None and not one.const and self.bound._home(one, self.device).scheme != "host"
+        return x.device is None and not wanted.const and self.bound._home(wanted, self.device).scheme != "host"
 
-    def _stage(self, one, x):
+    def _stage(self, info, x):
         """A host tensor in the form that the program wants, ready for the upload."""
-        if not self._moves(one, x):
+        if not self._moves(info, x):
             return x
-        return self._keep(to_layout(x, host_form(one.wanted)), x)
+        return self._keep(to_layout(x, host_form(info.wanted)), x)
 
     def _set(self):
         inputs = []
-        for one, x in zip(self.info.inputs, self.staged, strict=True):
-            if self._moves(one, x):
-                device = self.bound._home(one, self.device)
-                x = self._keep(Tensor.empty(one.desc, one.layout, device, name=one.name))
+        for wanted, x in zip(self.info.inputs, self.staged, strict=True):
+            if self._moves(wanted, x):
+                device = self.bound._home(wanted, self.device)
+                x = self._keep(Tensor.empty(wanted.desc, wanted.layout, device, name=wanted.name))
                 to_layout_into(x, self.staged[len(inputs)])
-            elif one.const and x.device is None and self.bound._home(one, self.device).scheme != "host":
-                self.system.residency.get(x, self.bound._home(one, self.device), one.layout)
+            elif wanted.const and x.device is None and self.bound._home(wanted, self.device).scheme != "host":
+                self.system.residency.get(x, self.bound._home(wanted, self.device), wanted.layout)
             inputs.append(x)
-        places = [self.bound._home(one, self.device) for one in self.info.outputs]
+        places = [self.bound._home(wanted, self.device) for wanted in self.info.outputs]
         outputs = [
-            self._keep(Tensor.empty(one.desc, one.layout, place, name=one.name, system=self.system))
-            for one, place in zip(self.info.outputs, places, strict=True)
+            self._keep(Tensor.empty(wanted.desc, wanted.layout, place, name=wanted.name, system=self.system))
+            for wanted, place in zip(self.info.outputs, places, strict=True)
         ]
         return inputs, outputs
 
     def call(self, number):
         """One call: its included phases; returns the tensors to free behind it."""
         inputs, outputs = self.sets[number % self.concurrency]
-        for one, given, staged, x in zip(self.info.inputs, self.inputs, self.staged, inputs, strict=True):
-            if self._moves(one, given):
+        for wanted, given, staged, x in zip(self.info.inputs, self.inputs, self.staged, inputs, strict=True):
+            if self._moves(wanted, given):
                 self._bring(given, staged, x)
         if "run" in self.include:
             self._run(inputs, outputs)
@@ -272,14 +272,14 @@ def _validate(work, validate, rtol, atol):
     if len(found) != len(expected):
         raise UsageError(f"{len(found)} outputs, but {len(expected)} references were given")
     worst, mismatches, elements = 0.0, 0, 0
-    for one, other in zip(found, map(np.asarray, expected), strict=True):
+    for actual, other in zip(found, map(np.asarray, expected), strict=True):
         elements += other.size
-        if one.shape != other.shape:
+        if actual.shape != other.shape:
             worst, mismatches = math.inf, mismatches + other.size
             continue
-        one, other = one.astype(np.float64), other.astype(np.float64)
-        mismatches += int(np.count_nonzero(~np.isclose(one, other, rtol=rtol, atol=atol)))
-        worst = max(worst, float(np.abs(one - other).max(initial=0.0)))
+        actual, other = actual.astype(np.float64), other.astype(np.float64)
+        mismatches += int(np.count_nonzero(~np.isclose(actual, other, rtol=rtol, atol=atol)))
+        worst = max(worst, float(np.abs(actual - other).max(initial=0.0)))
     return ValidationReport(mismatches == 0, worst, mismatches, elements)
 
 

@@ -57,7 +57,7 @@ def array_function(name):
 
 def name_of(function):
     """The name that a numpy function was registered under, or None."""
-    return next((name for name, one in _arrays.items() if one is function), None)
+    return next((name for name, known in _arrays.items() if known is function), None)
 
 
 def bound(name, parameters, memories):
@@ -104,7 +104,7 @@ def _sizes(parameters):
     if "before" in parameters:
         desc, before = tensor_of(parameters["before"])
         return [before.nbytes(desc), layout_of(parameters["after"]).resolved(desc).nbytes(desc)]
-    tensors = [tensor_of(one) for side in ("inputs", "outputs") for one in parameters[side]]
+    tensors = [tensor_of(tensor) for side in ("inputs", "outputs") for tensor in parameters[side]]
     return [layout.nbytes(desc) for desc, layout in tensors]
 
 
@@ -126,10 +126,10 @@ def describe_layout(layout):
         "dtype": None if layout.dtype is None else str(layout.dtype.value),
     }  # fmt: skip
     if isinstance(layout.distribution, Sharded):
-        one = layout.distribution
+        sharded = layout.distribution
         plain["sharded"] = {
-            "kind": one.kind, "ranges": [list(r) for r in one.ranges], "shape": list(one.shard_shape),
-            "orientation": int(one.orientation), "axes": None if one.axes is None else list(one.axes),
+            "kind": sharded.kind, "ranges": [list(r) for r in sharded.ranges], "shape": list(sharded.shard_shape),
+            "orientation": int(sharded.orientation), "axes": None if sharded.axes is None else list(sharded.axes),
         }  # fmt: skip
     return plain
 
@@ -138,10 +138,12 @@ def layout_of(plain):
     """The Layout of `describe_layout`'s values; LookupError, ValueError, TypeError or UsageError for others."""
     distribution = Interleaved()
     if "sharded" in plain:
-        one = plain["sharded"]
-        axes = None if one["axes"] is None else tuple(one["axes"])
-        grid = _core_ranges(one["ranges"])
-        distribution = Sharded(one["kind"], grid, tuple(one["shape"]), ShardOrientation(one["orientation"]), axes)
+        sharded = plain["sharded"]
+        axes = None if sharded["axes"] is None else tuple(sharded["axes"])
+        grid = _core_ranges(sharded["ranges"])
+        distribution = Sharded(
+            sharded["kind"], grid, tuple(sharded["shape"]), ShardOrientation(sharded["orientation"]), axes
+        )
     dtype = None if plain["dtype"] is None else DType(plain["dtype"])
     return Layout(MemSpace(plain["space"]), plain["tiling"], tuple(plain["tile"]), dtype, distribution, plain["oob"])
 
@@ -172,8 +174,8 @@ def tensor_of(plain):
 
 def call_on_arrays(function, parameters, memories):
     """Decode the inputs, call a numpy function, encode what it returns."""
-    inputs, outputs = ([tensor_of(one) for one in parameters[side]] for side in ("inputs", "outputs"))
-    arrays = [decode(read(), *one) for (read, _), one in zip(memories, inputs, strict=False)]
+    inputs, outputs = ([tensor_of(tensor) for tensor in parameters[side]] for side in ("inputs", "outputs"))
+    arrays = [decode(read(), *tensor) for (read, _), tensor in zip(memories, inputs, strict=False)]
     results = function(*arrays)
     results = results if isinstance(results, tuple | list) else (results,)
     for (_, write), (desc, layout), values in zip(memories[len(inputs) :], outputs, results, strict=True):

@@ -65,7 +65,7 @@ class MeshDevice:
         if self.submeshes and not force:
             raise UsageError(f"{self.name} has {len(self.submeshes)} living submeshes", hint="close(force=True)")
         if self.parent is not None:
-            self.parent.submeshes = [one for one in self.parent.submeshes if one is not self]
+            self.parent.submeshes = [submesh for submesh in self.parent.submeshes if submesh is not self]
             return
         for device in self.devices:
             device.close(force=force)

@@ -46,7 +46,7 @@ def profile(system, families, filters):
         spans = system.spans[first:]
         kept = [span for span in spans if _passes(span, filters)]
         result.metadata = {
-            "families": list(families), "filters": filters, "devices": [one.spec for one in system.open_devices()],
+            "families": list(families), "filters": filters, "devices": [device.spec for device in system.open_devices()],
             "begin_ns": begun, "end_ns": system.host_ns, "spans": len(spans), "kept": len(kept),
         }  # fmt: skip
         commands = Spans(span for span in kept if span.event is not None)
@@ -92,7 +92,7 @@ def _dispatched(span):
 def _allocated(system):
     """{device: {pool: bytes allocated per bank}}."""
     views = {device.name: device.memory_view() for device in system.open_devices()}
-    return {name: {pool: one["allocated"] for pool, one in view.items()} for name, view in views.items()}
+    return {name: {pool: used["allocated"] for pool, used in view.items()} for name, view in views.items()}
 
 
 def _changes(before, after):

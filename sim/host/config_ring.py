@@ -58,7 +58,7 @@ class ConfigRing:
         self.staged = deque([Staged(None, self.size, done)])
 
     def _used(self):
-        return sum(one.n_bytes for one in self.staged) + sum(self.resident.values())
+        return sum(program.n_bytes for program in self.staged) + sum(self.resident.values())
 
     def _drop_ended(self):
         """Forget the first program in flight if it has ended."""
@@ -71,7 +71,7 @@ class ConfigRing:
         """Forget the binaries that no program in flight uses, the longest unused first, where room is short."""
         if self._used() + need <= self.size:
             return False
-        in_flight = {one.program for one in self.staged}
+        in_flight = {program.program for program in self.staged}
         unused = next((program for program in self.resident if program not in in_flight), None)
         if unused is None:
             return False

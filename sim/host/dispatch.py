@@ -201,14 +201,14 @@ class CommandQueue(Queue):
             yield self.env.timeout(wait)
         for bound in programs:
             yield from self.run_program(bound, host_fed=False)
-        self.ring.fill(self.env.all_of([one.done for one in self.ring.staged if not one.done.processed]))
+        self.ring.fill(self.env.all_of([program.done for program in self.ring.staged if not program.done.processed]))
 
     def _reset_workers(self, sub_devices):
-        turns = [self.device.workers[one].request() for one in sub_devices]
+        turns = [self.device.workers[sub_device].request() for sub_device in sub_devices]
         yield self.env.all_of(turns)
         yield self.env.timeout(self.device.costs["go"] + self.device.costs["done"])
-        for one, turn in zip(sub_devices, turns, strict=True):
-            self.device.workers[one].release(turn)
+        for sub_device, turn in zip(sub_devices, turns, strict=True):
+            self.device.workers[sub_device].release(turn)
 
     def run_function(self, function, duration, exclusive=True):
         """Let `duration` femtoseconds pass, then call `function`: a program known by its time only.

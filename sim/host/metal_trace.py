@@ -138,7 +138,7 @@ def release_trace(executor, r):
 def _describe(device, queue, capture, bound, buffers):
     """Descriptor of a capture that has ended.  `bound`: its programs bound to the device; `buffers`: regions."""
     counters = count(capture.programs, device.manager.sub_devices)
-    ids = tuple(one.sub_device for one in counters)
+    ids = tuple(counter.sub_device for counter in counters)
     size = stream_bytes((program.cost for program in bound), device.arch)
     return TraceDescriptor(queue.index, ids, counters, tuple(capture.programs), buffers, size)
 

@@ -153,7 +153,7 @@ class Program:
         for semaphore in self.semaphores:
             for core in semaphore.cores:
                 used.setdefault(core, set()).add(semaphore.id)
-        number = max(self._first_free(used, expand([one])) for one in ranges)
+        number = max(self._first_free(used, expand([core_range])) for core_range in ranges)
         cores = expand(ranges)
         if number >= N_SEMAPHORES or any(number in used.get(core, ()) for core in cores):
             raise UsageError(f"no semaphore id is free on these cores; a core has {N_SEMAPHORES} semaphores")
@@ -284,7 +284,10 @@ class Program:
             self.id,
             tuple(kernel.snapshot() for kernel in self.kernels),
             tuple(cb.snapshot() for cb in self.circular_buffers),
-            tuple(FrozenSemaphore(one.id, tuple(one.cores), one.initial) for one in self.semaphores),
+            tuple(
+                FrozenSemaphore(semaphore.id, tuple(semaphore.cores), semaphore.initial)
+                for semaphore in self.semaphores
+            ),
             sub_device,
         )
 

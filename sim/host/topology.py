@@ -106,9 +106,9 @@ class Topology:
     def __init__(self, env, links, places=()):
         self.env = env
         self.links = tuple(sorted(links, key=_link_order))
-        for one, other in itertools.pairwise(self.links):
-            if _link_order(one) == _link_order(other):
-                raise UsageError(f"{one} is there twice", hint="give one link more lanes")
+        for link, other in itertools.pairwise(self.links):
+            if _link_order(link) == _link_order(other):
+                raise UsageError(f"{link} is there twice", hint="give one link more lanes")
         ends = {place for link in self.links for place in (link.src, link.dst)}
         self.places = tuple(sorted(ends | set(places), key=_place_order))
         self._lanes = {link: _Lanes(env, link.lanes) for link in self.links}
@@ -283,7 +283,7 @@ def topology_of(env, system, parameters):
     if name in fixed and count is None:
         return Topology(env, fixed[name](parameters))
     if count is None or name not in (*counted, "isolated"):
-        known = [*fixed, *(f"{one}(n)" for one in (*counted, "isolated"))]
+        known = [*fixed, *(f"{name}(n)" for name in (*counted, "isolated"))]
         raise UsageError(f"unknown system {system!r}", hint=f"one of {', '.join(known)}")
     if not 1 <= int(count) <= MAX_CHIPS:
         raise UsageError(f"{system}: a system has 1 to {MAX_CHIPS} chips")

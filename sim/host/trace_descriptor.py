@@ -60,7 +60,9 @@ def count(programs, workers):
     runs = {}
     for program in programs:
         runs[program.sub_device] = runs.get(program.sub_device, 0) + 1
-    return tuple(SubDeviceCounters(one, n * len(workers[one]), n, 0) for one, n in sorted(runs.items()))
+    return tuple(
+        SubDeviceCounters(sub_device, n * len(workers[sub_device]), n, 0) for sub_device, n in sorted(runs.items())
+    )
 
 
 # --- size of the command stream

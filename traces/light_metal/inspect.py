@@ -18,7 +18,7 @@ LAYOUTS = ("INTERLEAVED", "SINGLE_BANK", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLO
 def plain(item, limit=MAX_WORDS):
     """A node, vector or number as JSON-able data; long vectors are cut and say how long they are."""
     if isinstance(item, Node):
-        fields = {key: plain(one, limit) for key, one in item.fields.items() if one is not None}
+        fields = {key: plain(member, limit) for key, member in item.fields.items() if member is not None}
         return {"table": item.table, **fields} if item.position is not None else fields
     if isinstance(item, np.ndarray):
         if item.dtype.names:

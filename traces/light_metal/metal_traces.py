@@ -33,8 +33,8 @@ def _circular_buffer(cb):
 
 def _program(program):
     semaphores = [
-        Node("TracedSemaphore", {"id": one.id, "cores": _coords(one.cores), "initial": one.initial})
-        for one in program.semaphores
+        Node("TracedSemaphore", {"id": semaphore.id, "cores": _coords(semaphore.cores), "initial": semaphore.initial})
+        for semaphore in program.semaphores
     ]
     return Node("TracedProgram", {
         "kernels": [_kernel(kernel) for kernel in program.kernels], "semaphores": semaphores,
@@ -54,14 +54,14 @@ def descriptor_node(descriptor):
     """A `TraceDescriptor` as the table of that name."""
     mappings = [
         Node("SubDeviceDescriptorMapping", {
-            "sub_device_id": one.sub_device,
+            "sub_device_id": counters.sub_device,
             "descriptor": Node("TraceWorkerDescriptor", {
-                "num_completion_worker_cores": one.num_completion_worker_cores,
-                "num_traced_programs_needing_go_signal_multicast": one.num_traced_programs_needing_go_signal_multicast,
-                "num_traced_programs_needing_go_signal_unicast": one.num_traced_programs_needing_go_signal_unicast,
+                "num_completion_worker_cores": counters.num_completion_worker_cores,
+                "num_traced_programs_needing_go_signal_multicast": counters.num_traced_programs_needing_go_signal_multicast,
+                "num_traced_programs_needing_go_signal_unicast": counters.num_traced_programs_needing_go_signal_unicast,
             }),
         })
-        for one in descriptor.counters
+        for counters in descriptor.counters
     ]  # fmt: skip
     return Node("TraceDescriptor", {
         "sub_device_descriptors": mappings, "sub_device_ids": descriptor.sub_device_ids,
@@ -81,7 +81,7 @@ def _read_kernel(node):
     if node.source is None or node.kernel_config is None:
         raise BinaryError("a traced kernel without its text", where={"offset": node.position, "field": "TracedKernel"})
     kernel = kernel_from_source(node.source, node.kernel_name or None)
-    args = tuple(((one.core.x, one.core.y), integers(one.words)) for one in node.args or ())
+    args = tuple(((arg.core.x, arg.core.y), integers(arg.words)) for arg in node.args or ())
     return FrozenKernel(kernel, read_config(node.kernel_config), _cores(node.cores), args, integers(node.common_args))
 
 
@@ -98,7 +98,9 @@ def _read_circular_buffer(node):
 
 
 def _read_program(node):
-    semaphores = tuple(FrozenSemaphore(one.id, _cores(one.cores), one.initial) for one in node.semaphores or ())
+    semaphores = tuple(
+        FrozenSemaphore(semaphore.id, _cores(semaphore.cores), semaphore.initial) for semaphore in node.semaphores or ()
+    )
     return FrozenProgram(
         node.program, tuple(map(_read_kernel, node.kernels or ())),
         tuple(map(_read_circular_buffer, node.circular_buffers or ())), semaphores, node.sub_device,
@@ -106,14 +108,14 @@ def _read_program(node):
 
 
 def _read_counters(node):
-    one = node.descriptor
-    if one is None:
+    counters = node.descriptor
+    if counters is None:
         raise BinaryError(
             "no counters", where={"offset": node.position, "field": "SubDeviceDescriptorMapping.descriptor"}
         )
     return SubDeviceCounters(
-        node.sub_device_id, one.num_completion_worker_cores, one.num_traced_programs_needing_go_signal_multicast,
-        one.num_traced_programs_needing_go_signal_unicast,
+        node.sub_device_id, counters.num_completion_worker_cores, counters.num_traced_programs_needing_go_signal_multicast,
+        counters.num_traced_programs_needing_go_signal_unicast,
     )  # fmt: skip
 
 
@@ -125,8 +127,8 @@ def read_descriptor(node):
             hint="capture the workload with tensim, or as commands without a metal trace",
         )
     regions = tuple(
-        TraceRegion(one.name or "", one.in_dram, integers(one.banks), one.address, one.size)
-        for one in node.regions or ()
+        TraceRegion(region.name or "", region.in_dram, integers(region.banks), region.address, region.size)
+        for region in node.regions or ()
     )
     return TraceDescriptor(
         node.cq_id, integers(node.sub_device_ids), tuple(map(_read_counters, node.sub_device_descriptors or ())),

@@ -8,7 +8,7 @@ def value(table):
     return None if table is None else table.value
 
 
-def one_range(node):
+def corners(node):
     return (node.start.x, node.start.y, node.end.x, node.end.y)
 
 
@@ -17,8 +17,8 @@ def ranges(node):
     if node.table == "CoreCoord":
         return ((node.x, node.y, node.x, node.y),)
     if node.table == "CoreRange":
-        return (one_range(node),)
-    return tuple(one_range(one) for one in node.ranges or ())
+        return (corners(node),)
+    return tuple(corners(core_range) for core_range in node.ranges or ())
 
 
 def cores_of(node):
