@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tensim.sim.errors import UsageError
+from tensim.sim.cores.numerics.tile import FACE_SIDE, TILE_SIDE
+from tensim.sim.cores.numerics.tile_order import check_tiles, tilize, untilize
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-TILE, FACE = 32, 16
+__all__ = [
+    "TensorLayoutType", "convert_layout", "convert_to_flat_layout", "convert_to_tile_layout", "tilize", "untilize",
+]  # fmt: skip
 
 
 class TensorLayoutType(IntEnum):
@@ -40,25 +43,18 @@ def _unblocks(data, height, width, block):
     return data.reshape(-1, height // block, width // block, block, block).swapaxes(2, 3).reshape(-1)
 
 
-def _check(data, height, width, tile=(TILE, TILE)):
-    if min(height, width) <= 0 or height % tile[0] or width % tile[1]:
-        raise UsageError(f"shape {height}x{width} is not a multiple of the {tile[0]}x{tile[1]} tile")
-    if not len(data) or len(data) % (height * width):
-        raise UsageError(f"{len(data)} elements do not form matrices of {height}x{width}")
-
-
 def convert_to_tile_layout(data: ArrayLike) -> np.ndarray:
     """TILED_SWIZZLED -> TILED_NFACES: a flat array of whole 32x32 tiles."""
     data = _flat(data)
-    _check(data, TILE, TILE)
-    return _blocks(data, TILE, TILE, FACE)
+    check_tiles(data, TILE_SIDE, TILE_SIDE)
+    return _blocks(data, TILE_SIDE, TILE_SIDE, FACE_SIDE)
 
 
 def convert_to_flat_layout(data: ArrayLike) -> np.ndarray:
     """TILED_NFACES -> TILED_SWIZZLED: a flat array of whole 32x32 tiles."""
     data = _flat(data)
-    _check(data, TILE, TILE)
-    return _unblocks(data, TILE, TILE, FACE)
+    check_tiles(data, TILE_SIDE, TILE_SIDE)
+    return _unblocks(data, TILE_SIDE, TILE_SIDE, FACE_SIDE)
 
 
 def convert_layout(
@@ -70,34 +66,13 @@ def convert_layout(
     """
     height, width = shape
     data = _flat(data)
-    _check(data, height, width)
+    check_tiles(data, height, width)
     if source == TensorLayoutType.TILED_NFACES:
         data = convert_to_flat_layout(data)
     if source != TensorLayoutType.LIN_ROW_MAJOR:
-        data = _unblocks(data, height, width, TILE)
+        data = _unblocks(data, height, width, TILE_SIDE)
     if target != TensorLayoutType.LIN_ROW_MAJOR:
-        data = _blocks(data, height, width, TILE)
+        data = _blocks(data, height, width, TILE_SIDE)
     if target == TensorLayoutType.TILED_NFACES:
         data = convert_to_tile_layout(data)
     return data
-
-
-def tilize(data: ArrayLike, m: int, n: int, tile: tuple[int, int] = (TILE, TILE)) -> np.ndarray:
-    """Row-major matrices of (m, n) elements as the tiles that a device holds: a flat array.
-
-    `tile`: (height, width) of a tile; its faces are 16 wide and at most 16 high.  UsageError as `convert_layout`.
-    """
-    data = _flat(data)
-    _check(data, m, n, tile)
-    (height, width), face = tile, min(FACE, tile[0])
-    rows = data.reshape(-1, height // face, face, n // width, width // FACE, FACE)
-    return rows.transpose(0, 3, 1, 4, 2, 5).reshape(-1)
-
-
-def untilize(data: ArrayLike, m: int, n: int, tile: tuple[int, int] = (TILE, TILE)) -> np.ndarray:
-    """The inverse of `tilize`."""
-    data = _flat(data)
-    _check(data, m, n, tile)
-    (height, width), face = tile, min(FACE, tile[0])
-    tiles = data.reshape(-1, n // width, height // face, width // FACE, face, FACE)
-    return tiles.transpose(0, 2, 4, 1, 3, 5).reshape(-1)

@@ -15,9 +15,8 @@ import ml_dtypes
 import numpy as np
 
 from tensim.runtime.errors import LayoutUnsupported
-from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.cores.numerics.data_format import BLOCK, DataFormat
 
-BLOCK = 16  # datums that share one exponent (docs/hardware/numerics.md#formats-and-storage)
 EXPONENT_ALIGNMENT = 16  # bytes to which the exponents of a tile are padded (the same)
 
 

@@ -9,21 +9,14 @@ matters only where it pads rows.
 import math
 from dataclasses import replace
 
-import numba as nb
 import numpy as np
 
-from tensim.layout import tilize, untilize
-from tensim.runtime.dtypes import BLOCK, cast, dtype_of
+from tensim.runtime.dtypes import cast, dtype_of
 from tensim.runtime.errors import LayoutMismatch
 from tensim.runtime.layouts import OOB_VALUES
-from tensim.sim.cores.numerics.matrix_unit import WORD_ROW
-from tensim.sim.cores.numerics.packer import DST32, block_bits, early, store_block
-from tensim.sim.cores.numerics.simd_lanes import row_on_stack
-from tensim.sim.cores.numerics.tile_formats import value_kind
-from tensim.sim.cores.numerics.unpacker import unpack_block
-from tensim.sim.engine.memory import load_u8
-
-LARGEST_EXPONENT = 255  # of a block that becomes float32: none is cut off
+from tensim.sim.cores.numerics.data_format import BLOCK
+from tensim.sim.cores.numerics.host_formats import pack_blocks, unpack_blocks
+from tensim.sim.cores.numerics.tile_order import tilize, untilize
 
 
 def encode(array, desc, layout):
@@ -44,7 +37,7 @@ def encode(array, desc, layout):
         return np.ascontiguousarray(padded).reshape(-1).view(np.uint8)
     datums = tilize(padded, *_matrix(padded.shape), layout.tile)
     if layout.dtype.block_bits:
-        return _pack(datums, layout)
+        return pack_blocks(datums, *_blocks(layout))
     return datums.view(np.uint8)
 
 
@@ -61,7 +54,7 @@ def decode(data, desc, layout):
         )
     padded = layout.padded_shape(desc.shape)
     data = np.ascontiguousarray(data)
-    datums = _unpack(data, layout) if layout.dtype.block_bits else data.view(layout.dtype.numpy)
+    datums = unpack_blocks(data, *_blocks(layout)) if layout.dtype.block_bits else data.view(layout.dtype.numpy)
     if layout.tiling == "tile":
         datums = untilize(datums, *_matrix(padded), layout.tile)
     # A padded shape has more dimensions than the tensor only where it has one row.
@@ -96,46 +89,12 @@ def _pad(values, layout):
     return out
 
 
+def _blocks(layout):
+    """(data format, blocks of a tile, bytes of its exponents, bytes) of a layout of block floats."""
+    dtype, tile = layout.dtype, layout.tile
+    return int(dtype.format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), dtype.tile_bytes(tile)
+
+
 def _matrix(padded):
     """(height, width) of a padded shape with its leading dimensions collapsed."""
     return math.prod(padded[:-1]), padded[-1]
-
-
-def _pack(datums, layout):
-    dtype, tile = layout.dtype, layout.tile
-    size, tiles = dtype.tile_bytes(tile), datums.size // math.prod(tile)
-    out = np.zeros(tiles * size, np.uint8)
-    _pack_blocks(datums, out, int(dtype.format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
-    return out
-
-
-def _unpack(data, layout):
-    dtype, tile = layout.dtype, layout.tile
-    size = dtype.tile_bytes(tile)
-    out = np.empty(data.size // size * math.prod(tile), np.float32)
-    _unpack_blocks(data, out, int(dtype.format), math.prod(tile) // BLOCK, dtype.exponent_bytes(tile), size)
-    return out
-
-
-@nb.njit(cache=True)
-def _pack_blocks(datums, out, data_format, blocks, exponent_bytes, tile_bytes):
-    """Float32 datums of whole tiles -> block floats, as the packer makes them; a tile is exponents first, then datums."""
-    words, bits = row_on_stack(), block_bits(data_format)
-    for tile in range(len(out) // tile_bytes):
-        base = out.ctypes.data + tile * tile_bytes
-        for block in range(blocks):
-            source = datums.ctypes.data + WORD_ROW * (tile * blocks + block)
-            early(source, value_kind(data_format), data_format, DST32, words)
-            store_block(words, bits, base + block, base + exponent_bytes + 2 * bits * block)
-
-
-@nb.njit(cache=True)
-def _unpack_blocks(data, out, data_format, blocks, exponent_bytes, tile_bytes):
-    """The inverse of `_pack_blocks`."""
-    bits = block_bits(data_format)
-    for tile in range(len(data) // tile_bytes):
-        base = data.ctypes.data + tile * tile_bytes
-        for block in range(blocks):
-            target = out.ctypes.data + WORD_ROW * (tile * blocks + block)
-            datums = base + exponent_bytes + 2 * bits * block
-            unpack_block(datums, load_u8(base + block), bits, LARGEST_EXPONENT, target)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tensim.cli.main import main
-from tensim.sim.cores.numerics.host_formats import tilize
+from tensim.sim.cores.numerics.tile_order import tilize
 from tests.cores.numerics import reference_tiles
 from tests.cores.numerics.reference import Unit, packed
 
@@ -56,7 +56,7 @@ def whole(tmp_path):
     """A folder of the ops layout: tilize, a change to bfp8, a broadcast difference, and an operation nobody knows."""
     rng, shape = np.random.default_rng(RNG_SEED), (64, 32)
     a, column = bf16(rng, shape), bf16(rng, (64, 1))
-    blocks = [packed([*map(int, row)], "bfp8", precise=True) for row in wide_words(tilize(a)).reshape(-1, 16)]
+    blocks = [packed([*map(int, row)], "bfp8", precise=True) for row in wide_words(tilize(a, *a.shape)).reshape(-1, 16)]
     tiles = []
     for first in (0, 64):
         exponents, datums = zip(*blocks[first : first + 64], strict=True)

@@ -1,6 +1,6 @@
 """The compiled walk over the commands of a sound file: do the ids, sizes, queues and devices in them fit each other?
 
-What a command does to which id is data: `rules` (`verifier.content_rules` builds them from field names; the columns are named
+What a command does to which id is data: `rules` (`rule_arrays` builds them from field names; the columns are named
 here).  Ids of the file are looked up in `ids`, sorted, and `things[i]` is what is known of `ids[i]` so far.
 """
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from tensim.sim.engine import cache  # noqa: F401  configures the disk cache before anything is compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
+from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.flatbuffers.structure import FIELD_COUNT, compiled, field_at, follow, i32, number, u32
 
 # rules[first_rule[member]:first_rule[member + 1]]; A to E are field numbers, -1 for none
@@ -49,16 +50,43 @@ PROBLEM_COLUMNS = 9
     UNKNOWN_CODEC, BAD_PAYLOAD_SIZE, RATIO, TOO_MUCH_PAYLOAD, TRACE_ORDER, TOO_MANY_ELEMENTS, TOO_LONG, TOO_LATE,
 ) = range(31)  # fmt: skip
 
-# Field numbers inside shared tables, and bytes inside ArgumentReference; the schema never changes them.
-ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS, ROOT_START, ROOT_NAMES, ROOT_HOSTS = 0, 1, 3, 4, 7, 8, 12
-DEVICE_FIELD_ID, DEVICE_FIELD_QUEUES, DEVICE_FIELD_MINIMAL = 0, 3, 14
-HOST_FIELD_ID, HOST_FIELD_QUEUES = 0, 1
-PAYLOAD_DATA, PAYLOAD_CODEC, PAYLOAD_SIZE = 0, 1, 2
-SHADOW_FIELD = 5
-REFERENCE_BYTES, REFERENCE_INDEX, REFERENCE_ID, REFERENCE_KIND = 16, 4, 8, 12
-REFERENCE_CORE_NUMBER, REFERENCE_INDEX_NUMBER, REFERENCE_ID_NUMBER = 0, 1, 2
-REFERS_BUFFER, REFERS_GLOBAL_SEMAPHORE = 0, 3
-RUNTIME_ARG_BUFFER = 2
+_SCHEMA = light_metal_schema()
+
+
+def _numbers(table, *fields):
+    """Field numbers of a table or struct by the schema's names; a schema never changes them."""
+    return tuple(_SCHEMA.object(table).by_name[field].number for field in fields)
+
+
+def _number_of(table, field):
+    return _numbers(table, field)[0]
+
+
+ROOT_COMMANDS, ROOT_TRACES, ROOT_DEVICES, ROOT_PAYLOADS, ROOT_START, ROOT_NAMES, ROOT_HOSTS = _numbers(
+    "LightMetalBinary", "commands", "trace_descriptors", "devices", "payloads", "host_start_fs", "buffer_names", "host_devices",
+)  # fmt: skip
+COMMAND_KIND, COMMAND_TABLE = _numbers("Command", "cmd_type", "cmd")
+DEVICE_FIELD_ID, DEVICE_FIELD_QUEUES, DEVICE_FIELD_MINIMAL = _numbers(
+    "DeviceDescription", "device_id", "num_hw_cqs", "minimal"
+)
+HOST_FIELD_ID, HOST_FIELD_QUEUES = _numbers("CreateHostDeviceCommand", "device_id", "num_queues")
+PAYLOAD_DATA, PAYLOAD_CODEC, PAYLOAD_SIZE = _numbers("Payload", "data", "codec", "size")
+TRACE_ID, NAMED_ID = _number_of("TraceDescriptorByTraceId", "trace_id"), _number_of("BufferName", "global_id")
+SHADOW_FIELD = _number_of("CircularBufferConfig", "shadow_buf_global_id")
+OPTIONAL_VALUE, WORDS = _number_of("Uint32Optional", "value"), _number_of("UInt32Vector", "values")
+ARG_KIND, ARG_VALUE = _numbers("RuntimeArg", "value_type", "value")
+REFERENCE_CORE_NUMBER, REFERENCE_INDEX_NUMBER, REFERENCE_ID_NUMBER = _numbers(
+    "ArgumentReference", "core", "index", "id"
+)
+# Places inside the struct, and its size
+REFERENCE_INDEX, REFERENCE_ID, REFERENCE_KIND = (
+    _SCHEMA.object("ArgumentReference").by_name[field].offset for field in ("index", "id", "kind")
+)
+REFERENCE_BYTES = _SCHEMA.object("ArgumentReference").size
+REFERS_BUFFER, REFERS_GLOBAL_SEMAPHORE = map(
+    _SCHEMA.enum("ReferenceKind").values.get, ("BufferAddress", "GlobalSemaphoreAddress")
+)
+RUNTIME_ARG_BUFFER = _SCHEMA.enum("RuntimeArgValue").values["BufferGlobalId"]
 TRACE_KEYS = 1 << 32  # keys of traces stand above all 32-bit ids
 PLAIN, PACKED, UNKNOWN = range(3)
 
@@ -107,8 +135,8 @@ def root_vector(data, field):
 def command_of(c, first, i):
     """(member of CommandType in the schema, position of the command's table) of command i; member 0: none."""
     outer = follow(c.data, first + 4 * i)
-    kind = scalar(c.data, outer, 0, 1)
-    return (c.members[kind], follow(c.data, field_at(c.data, outer, 1))) if kind else (0, outer)
+    kind = scalar(c.data, outer, COMMAND_KIND, 1)
+    return (c.members[kind], follow(c.data, field_at(c.data, outer, COMMAND_TABLE))) if kind else (0, outer)
 
 
 @compiled
@@ -231,7 +259,7 @@ def _optional(c, table, field):
 def _use_optional(c, rule, command, table, inner, sub):
     """A thing named by an optional table at `inner`; `sub`: its field in the table at field A, -1 when A is it."""
     if inner:
-        place = field_at(c.data, inner, 0)
+        place = field_at(c.data, inner, OPTIONAL_VALUE)
         key = u32(c.data, place) if place else 0
         _known(c, key, rule[SPACE], False, command, table, rule[A], -1, sub, place if place else inner)
 
@@ -423,7 +451,7 @@ def _args_of_core(c, table, rule, core):
     count, first = vector(c.data, table, rule[B])
     if rule[C] < 0:
         return count
-    words, _ = vector(c.data, follow(c.data, first + 4 * core), 0)
+    words, _ = vector(c.data, follow(c.data, first + 4 * core), WORDS)
     return words
 
 
@@ -469,17 +497,17 @@ def _check_runtime_args(c, rule, command, table):
         return
     for i in range(count):
         arg = follow(c.data, first + 4 * i)
-        if scalar(c.data, arg, 0, 1) == RUNTIME_ARG_BUFFER:
-            place = follow(c.data, field_at(c.data, arg, 1))
-            _known(c, u32(c.data, place), BUFFER, False, command, table, rule[A], i, 1, place)
+        if scalar(c.data, arg, ARG_KIND, 1) == RUNTIME_ARG_BUFFER:
+            place = follow(c.data, field_at(c.data, arg, ARG_VALUE))
+            _known(c, u32(c.data, place), BUFFER, False, command, table, rule[A], i, ARG_VALUE, place)
 
 
 @compiled
 def _check_index(c, rule, command, table):
     inner = _optional(c, table, rule[A])
-    index = scalar(c.data, inner, 0, 4) if inner else 0
+    index = scalar(c.data, inner, OPTIONAL_VALUE, 4) if inner else 0
     if index >= N_CIRCULAR_BUFFERS:
-        place = field_at(c.data, inner, 0)
+        place = field_at(c.data, inner, OPTIONAL_VALUE)
         _add(c, BAD_INDEX, command, table, rule[A], index, N_CIRCULAR_BUFFERS, -1, -1, place)
 
 
@@ -610,11 +638,11 @@ def read_traces(c, first):
     """Ids of the trace descriptors, which stand in ascending order; fills `traces`."""
     for i in range(len(c.traces)):
         table = follow(c.data, first + 4 * i)
-        c.traces[i] = scalar(c.data, table, 0, 4)
+        c.traces[i] = scalar(c.data, table, TRACE_ID, 4)
         if i and c.traces[i] <= c.traces[i - 1]:
-            place = field_at(c.data, table, 0)
+            place = field_at(c.data, table, TRACE_ID)
             place = place if place else table
-            _add(c, TRACE_ORDER, -1, table, ROOT_TRACES, c.traces[i], c.traces[i - 1], i, 0, place)
+            _add(c, TRACE_ORDER, -1, table, ROOT_TRACES, c.traces[i], c.traces[i - 1], i, TRACE_ID, place)
 
 
 @compiled
@@ -622,12 +650,12 @@ def check_names(c, first, count):
     """The named buffers were created; that one is gone by now takes nothing from its name."""
     for i in range(count):
         table = follow(c.data, first + 4 * i)
-        key, place = scalar(c.data, table, 0, 4), field_at(c.data, table, 0)
+        key, place = scalar(c.data, table, NAMED_ID, 4), field_at(c.data, table, NAMED_ID)
         index = _find(c.ids, key)
         space = c.things[index, THING_SPACE] if index >= 0 and c.things[index, STATE] != NEVER else -1
         if space != BUFFER:
             code = UNKNOWN_ID if space < 0 else WRONG_KIND
-            _add(c, code, -1, table, ROOT_NAMES, key, space, i, 0, place if place else table, BUFFER)
+            _add(c, code, -1, table, ROOT_NAMES, key, space, i, NAMED_ID, place if place else table, BUFFER)
 
 
 @compiled
@@ -652,10 +680,10 @@ def tables_with_unknown_fields(data, members, objects, first, count):
     wide = 0
     for i in range(count):
         outer = follow(data, first + 4 * i)
-        kind = scalar(data, outer, 0, 1)
+        kind = scalar(data, outer, COMMAND_KIND, 1)
         if kind == 0:
             continue
-        table = follow(data, field_at(data, outer, 1))
+        table = follow(data, field_at(data, outer, COMMAND_TABLE))
         vtable = table - i32(data, table)
         fields = (number(data, vtable, 2, False) - 4) // 2
         for field in range(objects[members[kind], FIELD_COUNT], fields):

@@ -12,7 +12,8 @@ import numpy as np
 
 import tensim as tt
 from tensim.sim.cores.numerics.data_format import tile_size
-from tensim.sim.cores.numerics.host_formats import encode, tilize, untilize
+from tensim.sim.cores.numerics.host_formats import encode
+from tensim.sim.cores.numerics.tile_order import tilize, untilize
 from tensim.sim.errors import UsageError
 from tensim.validation.numerics import programs
 from tensim.validation.numerics.programs import ARCHS, FORMATS
@@ -45,12 +46,12 @@ def tile_bytes(array, name):
     """Bytes of a row-major 2-D array of bit patterns as tiles; block floats are tiles already."""
     if name in BLOCK_BITS:
         return np.ascontiguousarray(array, np.uint8).tobytes()
-    return np.ascontiguousarray(tilize(array.astype(DTYPES[name]))).tobytes()
+    return np.ascontiguousarray(tilize(array.astype(DTYPES[name]), *array.shape)).tobytes()
 
 
 def row_major(data, name, shape):
     """Bit patterns of tiles as a row-major array of `shape`."""
-    return untilize(np.frombuffer(data, DTYPES[name]).reshape(-1, 1024), shape)
+    return untilize(np.frombuffer(data, DTYPES[name]), *shape).reshape(shape)
 
 
 def block_datums(data, name):

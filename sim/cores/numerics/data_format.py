@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+BLOCK = 16  # datums of a block float that share an exponent (docs/hardware/numerics.md#formats-and-storage)
+
 
 class DataFormat(IntEnum):
     """tt-metal's DataFormat codes (`_b`: 8-bit exponent family)."""

@@ -5,28 +5,19 @@ There is one rounding behaviour: what `encode` stores is what the packer would s
 
 import numpy as np
 
-from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
-from tensim.sim.cores.numerics.packer import DST32, pack_tile
-from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_ROWS, TILE_SIDE
+from tensim.sim.cores.numerics.data_format import BLOCK, DataFormat, tile_size
+from tensim.sim.cores.numerics.matrix_unit import WORD_ROW
+from tensim.sim.cores.numerics.packer import DST32, block_bits, early, pack_tile, store_block
+from tensim.sim.cores.numerics.simd_lanes import row_on_stack
+from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_ROWS
 from tensim.sim.cores.numerics.tile_formats import decode_tile, is_integer, value_kind
+from tensim.sim.cores.numerics.tile_order import tilize, untilize
+from tensim.sim.cores.numerics.unpacker import unpack_block
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_u8
 from tensim.sim.errors import UsageError
 
-
-def tilize(array):
-    """(rows, columns) -> (tiles, 1024) in face order, tiles row-major; rows and columns are multiples of 32."""
-    rows, columns = array.shape
-    if rows % TILE_SIDE or columns % TILE_SIDE:
-        raise UsageError(f"shape {rows}x{columns} is not a multiple of the 32x32 tile")
-    faces = array.reshape(rows // 32, 2, 16, columns // 32, 2, 16)
-    return faces.transpose(0, 3, 1, 4, 2, 5).reshape(-1, 1024)
-
-
-def untilize(tiles, shape):
-    """The inverse of `tilize`: (tiles, 1024) -> array of `shape`."""
-    rows, columns = shape
-    faces = np.asarray(tiles).reshape(rows // 32, columns // 32, 2, 2, 16, 16)
-    return faces.transpose(0, 2, 4, 1, 3, 5).reshape(rows, columns)
+LARGEST_EXPONENT = 255  # of a block that becomes float32: none is cut off
 
 
 @compiled()
@@ -45,12 +36,13 @@ def _decode_all(values, address, size, data_format):
 def encode(array, data_format):
     """Bytes of a 2-D array as tiles of a format (row-major tiles, face order inside)."""
     data_format = DataFormat(data_format)
-    tiles = tilize(np.asarray(array))
+    array = np.asarray(array)
+    datums = tilize(array, *array.shape)
     if is_integer(int(data_format)):
-        words = np.ascontiguousarray(tiles.astype(np.int64).astype(np.uint32)).view(np.float32).ravel()
+        words = np.ascontiguousarray(datums.astype(np.int64).astype(np.uint32)).view(np.float32)
     else:
-        words = np.ascontiguousarray(tiles, dtype=np.float32).ravel().copy()
-    out = np.zeros(len(tiles) * tile_size(data_format), np.uint8)
+        words = np.array(datums, dtype=np.float32)
+    out = np.zeros(len(datums) // 1024 * tile_size(data_format), np.uint8)
     _encode_all(words, out.ctypes.data, tile_size(data_format), int(data_format))
     return out.tobytes()
 
@@ -66,4 +58,48 @@ def decode(data, data_format, shape):
     _decode_all(words, raw.ctypes.data, tile_size(data_format), int(data_format))
     if is_integer(int(data_format)):
         words = words.view(np.int32 if data_format in (DataFormat.Int32, DataFormat.Int8) else np.uint32)
-    return untilize(words.reshape(count, 1024), shape)
+    return untilize(words, *shape).reshape(shape)
+
+
+# --- block floats in tiles of any height
+
+
+def pack_blocks(datums, data_format, blocks, exponent_bytes, tile_bytes):
+    """Bytes (uint8) of float32 datums of whole tiles as block floats, as the packer makes them.
+
+    `blocks`: of a tile of `tile_bytes`, whose exponents stand in front.
+    """
+    out = np.zeros(datums.size // (blocks * BLOCK) * tile_bytes, np.uint8)
+    _pack_blocks(datums, out, data_format, blocks, exponent_bytes, tile_bytes)
+    return out
+
+
+def unpack_blocks(data, data_format, blocks, exponent_bytes, tile_bytes):
+    """The inverse of `pack_blocks`."""
+    out = np.empty(data.size // tile_bytes * blocks * BLOCK, np.float32)
+    _unpack_blocks(data, out, data_format, blocks, exponent_bytes, tile_bytes)
+    return out
+
+
+@compiled()
+def _pack_blocks(datums, out, data_format, blocks, exponent_bytes, tile_bytes):
+    """Float32 datums of whole tiles -> block floats, as the packer makes them; a tile is exponents first, then datums."""
+    words, bits = row_on_stack(), block_bits(data_format)
+    for tile in range(len(out) // tile_bytes):
+        base = out.ctypes.data + tile * tile_bytes
+        for block in range(blocks):
+            source = datums.ctypes.data + WORD_ROW * (tile * blocks + block)
+            early(source, value_kind(data_format), data_format, DST32, words)
+            store_block(words, bits, base + block, base + exponent_bytes + 2 * bits * block)
+
+
+@compiled()
+def _unpack_blocks(data, out, data_format, blocks, exponent_bytes, tile_bytes):
+    """The inverse of `_pack_blocks`."""
+    bits = block_bits(data_format)
+    for tile in range(len(data) // tile_bytes):
+        base = data.ctypes.data + tile * tile_bytes
+        for block in range(blocks):
+            target = out.ctypes.data + WORD_ROW * (tile * blocks + block)
+            datums = base + exponent_bytes + 2 * bits * block
+            unpack_block(datums, load_u8(base + block), bits, LARGEST_EXPONENT, target)

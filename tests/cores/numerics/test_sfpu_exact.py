@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tensim.sim.cores.numerics.data_format import DataFormat
-from tensim.sim.cores.numerics.host_formats import tilize, untilize
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE
 from tensim.sim.cores.numerics.sfpu import _BINARY, _UNARY, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.numerics.sfpu_exact import (
@@ -16,6 +15,7 @@ from tensim.sim.cores.numerics.sfpu_exact import (
     sfpu_unary_exact,
 )
 from tensim.sim.cores.numerics.tensix_exact import dst_kind, set_dst_kind
+from tensim.sim.cores.numerics.tile_order import tilize, untilize
 from tensim.sim.cores.operations import Pool, ReduceDim
 from tensim.sim.engine import state
 
@@ -61,9 +61,9 @@ def test_a_tile_is_reduced_in_place_and_cut_to_a_16_bit_dst(dim, kept):
     axis = {ReduceDim.ROW: 1, ReduceDim.COL: 0, ReduceDim.SCALAR: None}[dim]
     expected = np.zeros((32, 32))
     expected[: kept[0], : kept[1]] = values.sum(axis=axis, keepdims=True)
-    whole, cut = tilize(values).reshape(-1).copy(), tilize(values).reshape(-1).view(np.uint32) & 0xFFFF0000
+    whole, cut = tilize(values, 32, 32).copy(), tilize(values, 32, 32).view(np.uint32) & 0xFFFF0000
     sfpu_reduce_exact(core(wide=True), int(Pool.SUM), int(dim), whole, 0, 0)
-    assert np.allclose(untilize(whole.reshape(1, TILE), (32, 32)), expected, atol=1e-4)
+    assert np.allclose(untilize(whole, 32, 32).reshape(32, 32), expected, atol=1e-4)
     cut = cut.view(np.float32)
     sfpu_reduce_exact(core(), int(Pool.SUM), int(dim), cut, 0, 0)
     assert not (cut.view(np.uint32) & 0xFFFF).any() and cut.any()

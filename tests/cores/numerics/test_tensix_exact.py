@@ -20,9 +20,9 @@ from tensim.sim.cores.numerics.exact_math import (
     matmul_integers,
     reduce_exact,
 )
-from tensim.sim.cores.numerics.host_formats import tilize, untilize
 from tensim.sim.cores.numerics.matrix_unit import WIDE
 from tensim.sim.cores.numerics.packer import DST16, DST32, PRECISE, pack_tile
+from tensim.sim.cores.numerics.tile_order import tilize, untilize
 from tensim.sim.cores.numerics.unpacker import TILE_ROWS, TO_BF16, TO_FP32, TO_TF32, unpack_tile
 from tensim.sim.cores.operations import Binary, Pool, ReduceDim
 from tests.cores.numerics import reference_tiles
@@ -79,7 +79,7 @@ def dst_words(rng, kind, narrow, wide):
 
 
 def faces(array):
-    return np.ascontiguousarray(tilize(array)).ravel()
+    return tilize(array, *array.shape)
 
 
 def unit_tuple(phases, narrow, wide, quirk):
@@ -90,7 +90,7 @@ def simulate(function, tiles, *arguments):
     """Call a tile function on (32, 32) arrays; returns the last one, which it changes."""
     words = [faces(tile) for tile in tiles]
     function(*[one.ctypes.data for one in words], *arguments)
-    return untilize(words[-1].reshape(1, 1024), (32, 32))
+    return untilize(words[-1], 32, 32).reshape(32, 32)
 
 
 units = st.tuples(st.integers(1, 4), st.booleans(), st.booleans(), st.booleans())

@@ -13,7 +13,8 @@ import pytest
 import tensim as tt
 from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.cores.numerics.data_format import tile_size
-from tensim.sim.cores.numerics.host_formats import decode, encode, tilize
+from tensim.sim.cores.numerics.host_formats import decode, encode
+from tensim.sim.cores.numerics.tile_order import tilize
 
 IN0, IN1, SCALERS, OUT = 0, 1, 2, 16
 TILES = 4
@@ -298,7 +299,7 @@ def test_tilize_and_untilize(device, name):
     dtype = {2: np.uint16, 4: np.uint32}[tile_size(data_format) // 1024]
     rows = np.arange(32 * 64, dtype=np.uint16).reshape(32, 64).astype(dtype) + 0x3F80
     as_tiles = np.concatenate([rows[:, :32], rows[:, 32:]]).reshape(2, 32, 32)
-    in_faces = np.concatenate([tilize(tile) for tile in as_tiles])
+    in_faces = np.concatenate([tilize(tile, *tile.shape) for tile in as_tiles])
     lines = [
         "tilize_init(0, 2, 16)", "tilize_block(0, 2, 16)", "tilize_uninit(0, 16)", "cb_push_back(16, 2)",
         "untilize_init(1)", "untilize_block(1, 2, 16)", "untilize_uninit(1)", "cb_push_back(16, 2)",
