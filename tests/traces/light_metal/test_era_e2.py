@@ -98,7 +98,7 @@ def test_our_files_are_read_by_the_tables_of_era_e2():
     writes = [fields for name, fields in commands if name == "EnqueueWriteBuffer"]
     assert [(w["buffer"], len(w["src"])) for w in writes] == [(0, 2048), (1, 2048)]
     kernels = [fields["file_name"] for name, fields in commands if name == "CreateKernel"]
-    assert set(kernels) == {"eltwise_add.py"}
+    assert set(kernels) == {"eltwise_add.py", "tile_kernels.py"}
     program = next(fields["global_id"] for name, fields in commands if name == "ProgramConstructor")
     assert [f["program"] for name, f in commands if name == "EnqueueProgram"] == [program]
     assert [len(f["args"]) > 0 for name, f in commands if name == "SetRuntimeArgsUint32"] == [True] * 3
