@@ -70,7 +70,6 @@ def read_all(files, arch):
 def replay_all(recordings, mode, noc_model, timeline, on_progress):
     """(rows, skipped, failed): every recording is in one of the three."""
     from tensim.sim.chip.chip import Chip
-    from tensim.traces.timeline import write_timeline
 
     chips = {}  # one per worker grid
     rows, skipped, failed = [], [], []
@@ -90,6 +89,8 @@ def replay_all(recordings, mode, noc_model, timeline, on_progress):
             failed.append({"id": recording.id, "why": f"{recording.id}: {error}"})
             chip.abort()
         if timeline:
+            from tensim.traces.timeline import write_timeline
+
             write_timeline(chip, timeline)
     return rows, skipped, failed
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from tensim.running.options import Options
 from tensim.running.runnable import find_program
-from tensim.sim.arch import load_arch
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ def run_program(settings, on_progress=lambda text: None):
 
 def _chip(settings):
     """(Arch, further options of create_device) of the settings."""
+    from tensim.sim.arch import load_arch
+
     if settings.device is None:
         return load_arch(settings.arch, settings.overrides), {}
     from tensim.running.device_choice import choose_chip
