@@ -181,6 +181,7 @@ def _distribution_record(spec):
         (1,) * len(spec.shard_shape_in_pages),
         tuple(int(n) for n in spec.tensor_shape_in_pages),
         round_robin=True,
+        contiguous=spec.contiguous,
     )
 
 

@@ -160,6 +160,7 @@ def create_circular_buffer(program: Program, core_spec: CoreSpec, config: Circul
         tuple(sorted(config.page_sizes.items())),
         tuple((index, *tile) for index, tile in sorted(config.tiles.items())),
         buffer,
+        config.offset,
     )
     return submit(record)
 
@@ -200,9 +201,12 @@ def update_dynamic_circular_buffer_address_and_total_size(
     submit(c.UpdateCircularBuffer(program.id, handle, total_size=int(total_size), buffer=buffer.unique_id))
 
 
-def create_semaphore(program: Program, core_spec: CoreSpec, initial_value: int) -> int:
-    """Add a semaphore; returns its id.  Its value is written anew at every launch."""
-    return submit(c.CreateSemaphore(program.id, range_tuples(core_spec), int(initial_value)))
+def create_semaphore(program: Program, core_spec: CoreSpec, initial_value: int, semaphore_id: int | None = None) -> int:
+    """Add a semaphore; returns its id.  Its value is written anew at every launch.
+
+    `semaphore_id`: its id, instead of the first that is free; UsageError for one that is taken or too large.
+    """
+    return submit(c.CreateSemaphore(program.id, range_tuples(core_spec), int(initial_value), semaphore_id))
 
 
 # --- runtime arguments

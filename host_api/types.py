@@ -291,11 +291,15 @@ class ShardSpecBuffer:
 
 @dataclass(frozen=True)
 class BufferDistributionSpec:
-    """Shards of any number of dimensions, shard i on core i modulo the number of cores; shapes in pages."""
+    """Shards of any number of dimensions, shard i on core i modulo the number of cores; shapes in pages.
+
+    `contiguous`: a core's shards follow one another instead, as many as fill the cores from the first on.
+    """
 
     tensor_shape_in_pages: tuple[int, ...]
     shard_shape_in_pages: tuple[int, ...]
     cores: tuple[CoreCoord, ...]
+    contiguous: bool = False
 
 
 @dataclass(frozen=True)
@@ -413,7 +417,7 @@ class CircularBufferConfig:
     ) -> None:
         self.total_size = int(total_size)
         self.formats = {int(index): DataFormat(code) for index, code in (formats or {}).items()}
-        self.page_sizes, self.tiles, self.buffer = {}, {}, None
+        self.page_sizes, self.tiles, self.buffer, self.offset = {}, {}, None, 0
         if buffer is not None:
             self.set_globally_allocated_address(buffer)
 
@@ -440,16 +444,16 @@ class CircularBufferConfig:
         self.tiles[self._declared(index)] = tile.tile_shape
         return self
 
-    def set_globally_allocated_address(self, buffer: Buffer) -> Self:
-        """Lay the circular buffer on an L1 buffer, which must hold it in each bank."""
+    def set_globally_allocated_address(self, buffer: Buffer, offset: int = 0) -> Self:
+        """Lay the circular buffer on an L1 buffer, `offset` bytes from its start, which must hold it in each bank."""
         if buffer.buffer_type not in (BufferType.L1, BufferType.L1_SMALL):
             raise UsageError(f"a circular buffer needs an L1 buffer, not one in {buffer.buffer_type.name}")
-        if self.total_size > buffer.aligned_size_per_bank:
+        if offset + self.total_size > buffer.aligned_size_per_bank:
             raise UsageError(
-                f"circular buffer of {self.total_size} B is larger than the {buffer.aligned_size_per_bank} B "
-                "per bank of its buffer"
+                f"circular buffer of {self.total_size} B{f' at offset {offset}' if offset else ''} is larger than the "
+                f"{buffer.aligned_size_per_bank} B per bank of its buffer"
             )
-        self.buffer = buffer
+        self.buffer, self.offset = buffer, offset
         return self
 
     def set_globally_allocated_address_and_total_size(self, buffer: Buffer, total_size: int) -> Self:

@@ -10,7 +10,7 @@ class TensimWarning(UserWarning):
     """Something that works now and may go wrong later."""
 
 
-class TensimError(Exception):
+class TensimError(RuntimeError):
     """Base of all tensim errors; `kind` is a stable word for machine-readable output."""
 
     kind = "error"

@@ -8,6 +8,8 @@ import click
 from tensim.cli.output import TO_STDOUT, report_error
 from tensim.sim.errors import TensimError, UsageError
 
+PASSED_ON = ("ttnn",)  # commands whose arguments are for a program
+
 
 class Commands(click.Group):
     """A command group that reports tensim's errors as docs/design.md#9-machine-readable-output says."""
@@ -52,7 +54,12 @@ class LazyCommands(Commands):
 
 
 def explicit_json(arguments):
-    """(arguments with the value of --json spelled out, that value or None): a following *.json names the file."""
+    """(arguments with the value of --json spelled out, that value or None): a following *.json names the file.
+
+    What follows a command that runs a program with arguments of its own is left alone.
+    """
+    if arguments and arguments[0] in PASSED_ON:
+        return arguments, None
     result, target, rest = [], None, iter(range(len(arguments)))
     for i in rest:
         argument = arguments[i]

@@ -30,6 +30,7 @@ COMMANDS = {
         "Replay the NoC event traces FILES (the vendor's JSON) and compare the cycles; see docs/noc_traces.md.",
     ),
     "run": ("programs", "Run an example by NAME, or a program FILE with a `run` function like the examples'."),
+    "ttnn": ("ttnn", "Run a ttnn program on a simulated chip and list its operations."),
     "validate": (
         "validate",
         "Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.",

@@ -87,7 +87,9 @@ class Buffer:
         size = np.array(self.shard_pages)[:, None]
         shard = np.ravel_multi_index(tuple(place // size), shard_counts(self.shard.tensor_pages, self.shard_pages))
         inside = np.ravel_multi_index(tuple(place % size), self.shard_pages)
-        before = shard // len(set(self.cores)) * math.prod(self.shard_pages)  # pages of earlier shards on the core
+        banks = len(set(self.cores))
+        earlier = shard % -(-len(self.cores) // banks) if self.shard.contiguous else shard // banks
+        before = earlier * math.prod(self.shard_pages)  # pages of earlier shards on the core
         return np.array(self.shard_banks, np.int64)[shard], (before + inside) * self.aligned_page_size
 
     def bank_banks(self):
@@ -134,7 +136,10 @@ def shard_cores(command, shards):
         cores = expand(spec.grid)
         if not cores or len(set(cores)) < len(cores):
             raise UsageError("a distribution needs cores, each of them once")
-        return list(itertools.islice(itertools.cycle(cores), math.prod(shards)))
+        count = math.prod(shards)
+        if spec.contiguous:
+            return [cores[shard // -(-count // len(cores))] for shard in range(count)]
+        return list(itertools.islice(itertools.cycle(cores), count))
     if command.layout == BLOCK_SHARDED and len(spec.grid) == 1:
         x0, y0, x1, y1 = spec.grid[0]
         columns, rows = x1 - x0 + 1, y1 - y0 + 1

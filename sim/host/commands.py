@@ -61,7 +61,8 @@ class CreateHostDevice(Command):
 @dataclass(frozen=True)
 class ShardParameters:
     """Sharding of a buffer.  `shape` and `page_shape` in elements, `tensor_pages` in pages: one shard per core of
-    `grid`, all (height, width), or with `round_robin` any number of dimensions and shard i on core i modulo their number.
+    `grid`, all (height, width), or with `round_robin` any number of dimensions and shard i on core i modulo their number,
+    with `contiguous` too on core i divided by the largest number of shards on a core.
     """
 
     grid: tuple[Range, ...]
@@ -70,6 +71,7 @@ class ShardParameters:
     page_shape: tuple[int, ...]
     tensor_pages: tuple[int, ...]
     round_robin: bool = False
+    contiguous: bool = False
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,9 @@ class SetCommonRuntimeArgs(Command):
 
 @dataclass(frozen=True)
 class CreateCircularBuffer(Command):
-    """`formats`, `page_sizes` and `tiles` by index; `tiles` holds (height, width) of a tile."""
+    """`formats`, `page_sizes` and `tiles` by index; `tiles` holds (height, width) of a tile.  `offset`: bytes from the start of
+    `buffer`.
+    """
 
     program: int
     cores: tuple[Range, ...]
@@ -245,6 +249,7 @@ class CreateCircularBuffer(Command):
     page_sizes: tuple[tuple[int, int], ...]
     tiles: tuple[tuple[int, int, int], ...] = ()
     buffer: int | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -261,9 +266,12 @@ class UpdateCircularBuffer(Command):
 
 @dataclass(frozen=True)
 class CreateSemaphore(Command):
+    """`id`: None for the first that is free on its cores."""
+
     program: int
     cores: tuple[Range, ...]
     initial: int
+    id: int | None = None
 
 
 @dataclass(frozen=True)

@@ -78,12 +78,11 @@ class Device:
                 f"l1_small_size {command.l1_small_size} or trace_region_size {command.trace_region_size} "
                 "leaves no memory"
             )
-        l1, dram = arch.l1_alignment, arch.dram_alignment
+        l1, dram = arch["alignment.l1_block"], arch.dram_alignment
         self.l1_end = l1_end
         self.chip.protect_trace_region(dram_end)
-        # The barrier word of the firmware takes the first aligned block of every DRAM bank.
         self.allocators = {
-            DRAM: Allocator("DRAM", banks, dram, dram_end, dram, bottom_up=True),
+            DRAM: Allocator("DRAM", banks, arch["dram.user_base"], dram_end, dram, bottom_up=True),
             L1: Allocator("L1", workers, arch.l1_user_base, l1_end, l1, bottom_up=False),
             L1_SMALL: Allocator("L1_SMALL", workers, l1_end, arch.l1_size, l1, bottom_up=False),
             TRACE: Allocator("TRACE", banks, dram_end, arch.dram_bank_bytes, dram, bottom_up=True),

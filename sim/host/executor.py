@@ -415,7 +415,7 @@ class Executor:
         self.host.charge("call")
         buffer = None if r.buffer is None else self.buffer(r.buffer)
         tiles = {index: (height, width) for index, height, width in r.tiles}
-        cb = ProgramCircularBuffer(cores, r.total_size, dict(r.formats), dict(r.page_sizes), tiles, buffer)
+        cb = ProgramCircularBuffer(cores, r.total_size, dict(r.formats), dict(r.page_sizes), tiles, buffer, r.offset)
         return program.add_circular_buffer(cb)
 
     def update_circular_buffer(self, r):
@@ -434,7 +434,7 @@ class Executor:
 
     def create_semaphore(self, r):
         self.host.charge("call")
-        return self.program(r.program).add_semaphore(r.cores, r.initial)
+        return self.program(r.program).add_semaphore(r.cores, r.initial, r.id)
 
     def assign_buffer(self, r):
         self.program(r.program).buffers.append(self.buffer(r.buffer))

@@ -116,6 +116,7 @@ def replay_trace(executor, r):
     trace.replays = [*(old for old in trace.replays if not old.done.processed), item]
     if r.blocking:
         executor.finish(device, queue, sub_devices)
+    return item
 
 
 def release_trace(executor, r):

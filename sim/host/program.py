@@ -67,8 +67,8 @@ class ProgramKernel:
 
 @dataclass
 class ProgramCircularBuffer:
-    """A circular buffer: several indices may share its address range.  `buffer`: L1 buffer it lies on, or
-    None.
+    """A circular buffer: several indices may share its address range.  `buffer`: L1 buffer it lies on, `offset` bytes from
+    its start, or None.
     """
 
     cores: list
@@ -77,6 +77,7 @@ class ProgramCircularBuffer:
     page_sizes: dict
     tiles: dict
     buffer: object = None
+    offset: int = 0
     address: int | None = None
 
     def snapshot(self):
@@ -144,8 +145,8 @@ class Program:
         self.circular_buffers.append(cb)
         return len(self.circular_buffers) - 1
 
-    def add_semaphore(self, ranges, initial):
-        """Add a semaphore; its id is the largest over the ranges of each range's first free id."""
+    def add_semaphore(self, ranges, initial, number=None):
+        """Add a semaphore; returns its id: `number`, or the largest over the ranges of each range's first free id."""
         if not ranges:
             raise UsageError("a semaphore needs at least one core range")
         check_semaphore_value(initial)
@@ -153,9 +154,13 @@ class Program:
         for semaphore in self.semaphores:
             for core in semaphore.cores:
                 used.setdefault(core, set()).add(semaphore.id)
-        number = max(self._first_free(used, expand([core_range])) for core_range in ranges)
-        cores = expand(ranges)
-        if number >= N_SEMAPHORES or any(number in used.get(core, ()) for core in cores):
+        cores, chosen = expand(ranges), number
+        number = max(self._first_free(used, expand([core_range])) for core_range in ranges) if chosen is None else chosen
+        taken = any(number in used.get(core, ()) for core in cores)
+        if chosen is not None and (taken or not 0 <= number < N_SEMAPHORES):
+            why = "is taken on one of its cores" if taken else f"is not below {N_SEMAPHORES}"
+            raise UsageError(f"semaphore id {number} {why}")
+        if number >= N_SEMAPHORES or taken:
             raise UsageError(f"no semaphore id is free on these cores; a core has {N_SEMAPHORES} semaphores")
         self.semaphores.append(ProgramSemaphore(number, cores, initial))
         return number
@@ -276,7 +281,7 @@ class Program:
     def _place_on_buffer(cb):
         if not cb.buffer.allocated:
             raise UsageError(f"a circular buffer lies on buffer {cb.buffer.id}, which is deallocated")
-        cb.address = cb.buffer.address
+        cb.address = cb.buffer.address + cb.offset
 
     def snapshot(self, sub_device):
         """The program as it is now, frozen; its circular buffers have been placed."""
@@ -305,7 +310,7 @@ def thaw(snapshot):
         tiles = {index: (height, width) for index, height, width in cb.tiles}
         program.add_circular_buffer(
             ProgramCircularBuffer(
-                list(cb.cores), cb.size, dict(cb.formats), dict(cb.page_sizes), tiles, None, cb.address
+                list(cb.cores), cb.size, dict(cb.formats), dict(cb.page_sizes), tiles, None, 0, cb.address
             )
         )
     for semaphore in snapshot.semaphores:

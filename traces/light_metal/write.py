@@ -202,6 +202,8 @@ def _create_buffer(b, r, buffer):
         "large_page_size": r.page_size if large else 0, "chosen_address": buffer.address or 0,
         "has_chosen_address": buffer.address is not None,
     }  # fmt: skip
+    if r.shard is not None and r.shard.contiguous:
+        raise UsageError("a binary cannot hold a buffer with contiguous shards on a core")
     if r.shard is not None and r.shard.round_robin:
         fields["buffer_distribution_spec"] = _distribution(r.shard)
     elif r.shard is not None:

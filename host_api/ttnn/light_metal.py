@@ -1,0 +1,39 @@
+"""Light Metal: record the commands of a program, save them, replay them."""
+
+import tensim.light_metal.capture as capture
+from tensim.light_metal.binary import LightMetalBinary as HostBinary
+from tensim.running.replay import LightMetalReplay as HostReplay
+
+
+class LightMetalBinary(HostBinary):
+    """The bytes of a recording."""
+
+    def set_data(self, data):
+        """Take other bytes."""
+        self._data = bytes(data)
+
+
+class LightMetalReplay:
+    """Runs a recording, on a device of its own unless one is given."""
+
+    def __init__(self, binary, device):
+        self._replay = HostReplay(binary, None if device is None else device.host)
+
+    @staticmethod
+    def create(binary, device=None):
+        """Prepare a replay."""
+        return LightMetalReplay(binary, device)
+
+    def run(self):
+        """Carry out the commands; whether everything went well."""
+        return self._replay.run()
+
+
+def light_metal_begin_capture():
+    """Record every command from here on."""
+    capture.light_metal_begin_capture()
+
+
+def light_metal_end_capture():
+    """The recording."""
+    return LightMetalBinary(capture.light_metal_end_capture().get_data())

@@ -1,0 +1,153 @@
+"""What operations took: for each program its time on the chip, kernel by kernel, and, if asked, what bounded it.
+
+Times are cycles of the chip from the first kernel's start to the last one's end.  `detailed` adds counters of the chip
+for every operation; profiler calls and reports read the list.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tensim.sim.chip import statistics
+from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
+
+_LINK_FIELDS = ("flits", "stall")
+_CHANNEL_FIELDS = ("read_bytes", "write_bytes", "row_hits", "row_misses")
+
+
+@dataclass
+class Operation:
+    """One program that ran.  `spans`: {thread kind: (first start, last end)} in cycles; `counters`: see `Counters`."""
+
+    number: int
+    name: str
+    device: object
+    cores: int
+    started: int
+    ended: int
+    spans: dict = field(repr=False)
+    first_starts: tuple = (0, 0)  # of any thread: the first and the last
+    busy_ns: float = 0.0  # of the command, firmware included
+    counters: object = field(default=None, repr=False)
+
+    @property
+    def cycles(self):
+        return self.ended - self.started
+
+    @property
+    def nanoseconds(self):
+        return self.cycles * 1000 / self.device.host.arch.clock_mhz
+
+
+class Counters:
+    """What the chip's counters gained during an operation, in the form in which `tensim.sim.chip.statistics` reads a chip."""
+
+    def __init__(self, chip, work, links, channels, sums, launch):
+        self.arch, self.machine, self.compute_cores = chip.arch, chip.machine, set(range(sums[3]))
+        self.work, self.flops, self.sfpu_busy, self.fpu_busy = work, sums[0], sums[1], sums[2]
+        self._arrays = {"links": links, "channels": channels, "tiles": chip._arrays["tiles"]}
+        self._launches = {0: launch}
+
+    def bounded_by(self, cycles):
+        """What bounded the operation (`statistics.bounded_by`)."""
+        return statistics.bounded_by(self, cycles)
+
+    def stalls(self):
+        """{thread kind: {reason: share of its time}}, the busy share first."""
+        return {name: {"busy": part["busy"], **part["stalled"]} for name, part in statistics.breakdown(self).items()}
+
+
+class Measurements:
+    """The operations of a device, and where its chip's counters stood at the end of the last one."""
+
+    def __init__(self, device, detailed):
+        self.device, self.detailed, self.operations, self.read = device, detailed, [], 0
+        self._seen, self._names = 0, {}
+        self._before = self._counters() if detailed else None
+
+    def ended(self, item, name):
+        """An item of a queue has ended: note the programs that ran since."""
+        chip = self.device.host.chip
+        for number in range(self._seen, len(chip._launches)):
+            launch = chip._launches[number]
+            if "ended" in launch:
+                self._seen = number + 1
+                self._note(chip, launch, item, name)
+
+    def _note(self, chip, launch, item, name):
+        threads = np.asarray(launch["threads"])
+        table = chip._arrays["threads"]
+        started, ended, kinds = table["started"][threads], table["ended"][threads], threads % THREADS_PER_CORE
+        spans = {
+            THREAD_NAMES[kind]: (int(started[kinds == kind].min()), int(ended[kinds == kind].max()))
+            for kind in np.unique(kinds)
+        }
+        operation = Operation(
+            len(self.operations), name, self.device, len(np.unique(threads // THREADS_PER_CORE)), launch["started"],
+            launch["ended"], spans, (int(started.min()), int(started.max())),
+        )  # fmt: skip
+        operation.busy_ns = operation.nanoseconds + chip.arch["dispatch.done_ns"]
+        if self.detailed:
+            operation.counters = self._difference(chip, launch)
+        self.operations.append(operation)
+
+    def _counters(self):
+        chip = self.device.host.chip
+        work = np.zeros(THREADS_PER_CORE, chip.work.dtype)
+        for name in chip.work.dtype.names:
+            values = chip.work[name]
+            work[name] = [values[slot::THREADS_PER_CORE].sum(axis=0) for slot in range(THREADS_PER_CORE)]
+        links = _columns(chip._arrays["links"], _LINK_FIELDS)
+        channels = _columns(chip._arrays["channels"], _CHANNEL_FIELDS)
+        return work, links, channels, (chip.flops, chip.sfpu_busy, chip.fpu_busy)
+
+    def _difference(self, chip, launch):
+        before, now = self._before, self._counters()
+        self._before = now
+        parts = [_minus(a, b) for a, b in zip(now[:3], before[:3], strict=True)]
+        cores = len({thread // THREADS_PER_CORE for thread in launch["threads"] if thread % THREADS_PER_CORE == 2})
+        sums = (*(a - b for a, b in zip(now[3], before[3], strict=True)), cores)
+        return Counters(chip, *parts, sums, launch)
+
+
+def _columns(records, names):
+    result = np.zeros(len(records), [(name, np.int64) for name in names])
+    for name in names:
+        result[name] = records[name]
+    return result
+
+
+def _minus(now, before):
+    result = now.copy()
+    for name in now.dtype.names:
+        result[name] = now[name] - before[name]
+    return result
+
+
+detailed = False
+_all = {}
+
+
+def measurements_of(device):
+    """The Measurements of a device."""
+    if id(device) not in _all:
+        _all[id(device)] = Measurements(device, detailed)
+    return _all[id(device)]
+
+
+def all_operations():
+    """The operations of all devices of this process, in the order in which they ended on each."""
+    return [operation for one in _all.values() for operation in one.operations]
+
+
+def measure(device, item, name):
+    """Note the programs of a queue's item when it ends."""
+    measured = measurements_of(device)
+    item.after = lambda: measured.ended(item, name)
+
+
+def use_details(on):
+    """Keep counters of operations on devices that run their first one from here on; returns the setting before."""
+    global detailed
+    before, detailed = detailed, on
+    return before

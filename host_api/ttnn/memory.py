@@ -1,0 +1,560 @@
+"""How tensors lie in memory: shapes, tiles, shard specifications, memory configurations, and a tensor's whole description.
+
+Pages: a tile, or a row (of a shard's width).  Sizes in bytes, shapes in elements unless they say pages.
+"""
+
+import math
+from dataclasses import dataclass
+
+from tensim.ttnn.cores import CoreGrid, CoreRange, CoreRangeSet, pair
+from tensim.ttnn.enums import (
+    BufferType,
+    DataType,
+    Layout,
+    ShardDistributionStrategy,
+    ShardOrientation,
+    ShardShapeAlignment,
+    ShardStrategy,
+    TensorMemoryLayout,
+)
+from tensim.ttnn.errors import ArgumentError, ArgumentTypeError, check_type, unsigned
+from tensim.types import TILE_HEIGHTS, TILE_WIDTHS
+
+TILE_SIZE = 32
+FACE = 16
+EMPTY_PAGE = 4  # bytes of a page of a tensor without elements, in rows
+_BITS = {
+    DataType.BFLOAT16: 16, DataType.FLOAT32: 32, DataType.UINT32: 32, DataType.BFLOAT8_B: 8, DataType.BFLOAT4_B: 4,
+    DataType.UINT8: 8, DataType.UINT16: 16, DataType.INT32: 32, DataType.FP8_E4M3: 8, DataType.INT8: 8,
+}  # fmt: skip
+BLOCK_FLOATS = (DataType.BFLOAT8_B, DataType.BFLOAT4_B)
+SHARDED = (TensorMemoryLayout.HEIGHT_SHARDED, TensorMemoryLayout.WIDTH_SHARDED, TensorMemoryLayout.BLOCK_SHARDED)
+
+
+class Shape:
+    """Sizes of the dimensions; equal to lists and tuples of the same numbers; negative indices count from the end."""
+
+    __slots__ = ("_sizes",)
+
+    def __init__(self, sizes):
+        if not isinstance(sizes, list | tuple | Shape):
+            raise ArgumentTypeError(f"Shape: takes a list of sizes, not {type(sizes).__name__}")
+        self._sizes = tuple(unsigned("Shape", "a size", one) for one in sizes)
+
+    @property
+    def rank(self):
+        return len(self._sizes)
+
+    def to_rank(self, rank):
+        """The same shape with leading ones added or dropped."""
+        sizes = (1,) * max(rank - len(self._sizes), 0) + self._sizes
+        if any(one != 1 for one in sizes[: len(sizes) - rank]):
+            raise ArgumentError(f"Shape: {self} has no form of rank {rank}: a leading size is not 1")
+        return Shape(sizes[len(sizes) - rank :])
+
+    def __len__(self):
+        return len(self._sizes)
+
+    def __iter__(self):
+        return iter(self._sizes)
+
+    def __getitem__(self, index):
+        if not isinstance(index, int):
+            raise ArgumentTypeError("Shape: takes single indices; slice list(shape)")
+        if not -len(self._sizes) <= index < len(self._sizes):
+            raise ArgumentError(f"Shape: {self} has no dimension {index}")
+        return self._sizes[index]
+
+    def __eq__(self, other):
+        return isinstance(other, Shape | list | tuple) and self._sizes == tuple(other)
+
+    def __hash__(self):
+        return hash(self._sizes)
+
+    def __repr__(self):
+        return f"Shape({list(self._sizes)})"
+
+
+class Tile:
+    """A tile (height, width) of faces at most 16 by 16."""
+
+    __slots__ = ("tile_shape", "transpose_of_faces", "transpose_within_face")
+
+    def __init__(self, tile_shape, transpose_tile=False):
+        self.tile_shape = [unsigned("Tile", "tile_shape", one) for one in tile_shape]
+        if len(self.tile_shape) != 2 or self.height not in TILE_HEIGHTS or self.width not in TILE_WIDTHS:
+            raise ArgumentError(
+                f"Tile: tile_shape {self.tile_shape} is not valid for the chip",
+                hint=f"heights {TILE_HEIGHTS}, widths {TILE_WIDTHS}",
+            )
+        self.transpose_of_faces = self.transpose_within_face = bool(transpose_tile)
+
+    @property
+    def height(self):
+        return self.tile_shape[0]
+
+    @property
+    def width(self):
+        return self.tile_shape[1]
+
+    @property
+    def face_shape(self):
+        return [min(self.height, FACE), FACE]
+
+    @property
+    def num_faces(self):
+        return self.height * self.width // math.prod(self.face_shape)
+
+    @property
+    def partial_face(self):
+        return int(self.height < FACE)
+
+    @property
+    def narrow_tile(self):
+        return int(self.width == FACE)
+
+    def get_tile_size(self, dtype):
+        """Bytes of a tile of a DataType, with the exponents of block floats."""
+        if dtype not in _BITS:
+            raise ArgumentError(f"Tile: {dtype} has no tiles")
+        exponents = -(-self.height * self.width // (FACE * FACE)) * FACE if dtype in BLOCK_FLOATS else 0
+        return exponents + self.height * self.width * _BITS[dtype] // 8
+
+    def __eq__(self, other):
+        return isinstance(other, Tile) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def _key(self):
+        return *self.tile_shape, self.transpose_of_faces
+
+    def __repr__(self):
+        return f"Tile with shape: {self.tile_shape}"
+
+
+FULL_TILE = Tile((TILE_SIZE, TILE_SIZE))
+
+
+def tile_size(dtype):
+    """Bytes of a 32x32 tile."""
+    return FULL_TILE.get_tile_size(dtype)
+
+
+def element_bytes(dtype):
+    """Bytes of an element of a DataType that has rows."""
+    if dtype in BLOCK_FLOATS:
+        raise ValueError(f"elements of {dtype} share exponents: they have no size of their own")
+    return _BITS[dtype] // 8
+
+
+class ShardSpec:
+    """Cores that hold shards, a shard's (height, width), and the order of the cores."""
+
+    def __init__(self, grid, shard_shape, shard_orientation):
+        self.grid = check_type("ShardSpec", "grid", grid, CoreRangeSet)
+        self.shape = [unsigned("ShardSpec", "shard_shape", one) for one in shard_shape]
+        self.orientation = check_type("ShardSpec", "shard_orientation", shard_orientation, ShardOrientation)
+        if len(self.shape) != 2:
+            raise ArgumentTypeError(f"ShardSpec: shard_shape is (height, width), not {self.shape}")
+
+    def num_cores(self):
+        """Number of cores of the grid."""
+        return self.grid.num_cores()
+
+    def __eq__(self, other):
+        return isinstance(other, ShardSpec) and _shard_key(self) == _shard_key(other)
+
+    def __hash__(self):
+        return hash(_shard_key(self))
+
+    def __repr__(self):
+        return f"ShardSpec(grid={self.grid}, shape={self.shape}, orientation={self.orientation})"
+
+
+def _shard_key(spec):
+    return spec.grid, tuple(spec.shape), spec.orientation
+
+
+@dataclass(frozen=True)
+class NdShardSpec:
+    """Shards of any rank, dealt to the cores of a grid."""
+
+    shard_shape: Shape
+    grid: CoreRangeSet
+    orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    shard_distribution_strategy: ShardDistributionStrategy = ShardDistributionStrategy.ROUND_ROBIN_1D
+
+    def __post_init__(self):
+        object.__setattr__(self, "shard_shape", Shape(self.shard_shape))
+        check_type("NdShardSpec", "grid", self.grid, CoreRangeSet)
+
+
+class MemoryConfig:
+    """MemoryConfig(memory_layout, buffer_type, shard_spec) or MemoryConfig(buffer_type, nd_shard_spec)."""
+
+    def __init__(self, *args, memory_layout=None, buffer_type=None, shard_spec=None, nd_shard_spec=None):
+        args = list(args)
+        if args and isinstance(args[0], TensorMemoryLayout):
+            memory_layout = args.pop(0)
+        if args and isinstance(args[0], BufferType):
+            buffer_type = args.pop(0)
+        if args and isinstance(args[0], NdShardSpec) and memory_layout is None:
+            nd_shard_spec = args.pop(0)
+        if args and (args[0] is None or isinstance(args[0], ShardSpec)):
+            shard_spec = args.pop(0)
+        if args:
+            raise ArgumentTypeError(f"MemoryConfig: takes memory_layout, buffer_type and shard_spec, not {args[0]!r}")
+        if nd_shard_spec is not None and memory_layout is None:
+            memory_layout = TensorMemoryLayout.ND_SHARDED
+        self.memory_layout = memory_layout or TensorMemoryLayout.INTERLEAVED
+        self.buffer_type = buffer_type or BufferType.DRAM
+        self.shard_spec, self.nd_shard_spec = shard_spec, nd_shard_spec
+
+    @property
+    def interleaved(self):
+        return self.memory_layout == TensorMemoryLayout.INTERLEAVED
+
+    def is_sharded(self):
+        """Whether it has shards."""
+        return not self.interleaved
+
+    def __eq__(self, other):
+        return isinstance(other, MemoryConfig) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def _key(self):
+        nd = None if self.memory_layout in SHARDED else self.nd_shard_spec
+        return self.memory_layout, self.buffer_type, self.shard_spec, nd
+
+    def __repr__(self):
+        return (
+            f"MemoryConfig(memory_layout={self.memory_layout}, buffer_type={self.buffer_type}, "
+            f"shard_spec={self.shard_spec}, nd_shard_spec={self.nd_shard_spec})"
+        )
+
+
+DRAM_MEMORY_CONFIG = MemoryConfig()
+L1_MEMORY_CONFIG = MemoryConfig(buffer_type=BufferType.L1)
+L1_BLOCK_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.BLOCK_SHARDED, BufferType.L1)
+L1_HEIGHT_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.HEIGHT_SHARDED, BufferType.L1)
+L1_WIDTH_SHARDED_MEMORY_CONFIG = MemoryConfig(TensorMemoryLayout.WIDTH_SHARDED, BufferType.L1)
+
+
+def create_sharded_memory_config(
+    shape, core_grid, strategy, orientation=None, use_height_and_width_as_shard_shape=False
+):
+    """An L1 configuration that cuts `shape` over a CoreGrid, which must divide it, or takes its last two sizes for a shard."""
+    what = "create_sharded_memory_config"
+    layouts = dict(zip(ShardStrategy, SHARDED, strict=True))
+    if strategy not in layouts:
+        raise ArgumentError(f"{what}: {strategy!r} is not a ShardStrategy")
+    orientation, turned = orientation or ShardOrientation.ROW_MAJOR, orientation == ShardOrientation.COL_MAJOR
+    *outer, height, width = shape
+    if isinstance(core_grid, CoreGrid):
+        grid = CoreRangeSet([CoreRange((0, 0), (core_grid.x - 1, core_grid.y - 1))])
+    elif isinstance(core_grid, CoreRangeSet):
+        grid = core_grid
+    else:
+        raise ArgumentError(f"{what}: core_grid is a CoreGrid or a CoreRangeSet, not {type(core_grid).__name__}")
+    if use_height_and_width_as_shard_shape:
+        shard = (width, height) if turned else (height, width)
+    elif not isinstance(core_grid, CoreGrid):
+        raise ArgumentError(f"{what}: with a CoreRangeSet use_height_and_width_as_shard_shape must be True")
+    else:
+        shard = _even_shard(what, math.prod(outer) * height, width, core_grid, strategy, turned)
+    return MemoryConfig(layouts[strategy], BufferType.L1, ShardSpec(grid, shard, orientation))
+
+
+def _even_shard(what, height, width, grid, strategy, turned):
+    rows, columns = (grid.x, grid.y) if turned else (grid.y, grid.x)
+    cuts = {
+        ShardStrategy.HEIGHT: (grid.num_cores, 1), ShardStrategy.WIDTH: (1, grid.num_cores),
+        ShardStrategy.BLOCK: (rows, columns),
+    }[strategy]  # fmt: skip
+    if height % cuts[0] or width % cuts[1]:
+        raise ArgumentError(f"{what}: core_grid {grid} does not divide {height}x{width} into even shards")
+    return height // cuts[0], width // cuts[1]
+
+
+class TensorSpec:
+    """A tensor's shape, DataType, layout, tile and memory configuration.
+
+    TensorSpec(shape, dtype, layout, buffer_type=DRAM, tile=None), (shape, dtype, layout, memory_layout, shard_spec,
+    buffer_type, tile), or (shape, dtype, layout, nd_shard_spec, buffer_type, tile).
+    """
+
+    def __init__(self, shape, dtype, layout, *args, memory_layout=None, shard_spec=None, nd_shard_spec=None,
+                 buffer_type=None, tile=None, memory_config=None):  # fmt: skip
+        self.shape, self.dtype, self.layout = Shape(shape), dtype, layout
+        for one in args:
+            if isinstance(one, BufferType):
+                buffer_type = one
+            elif isinstance(one, TensorMemoryLayout):
+                memory_layout = one
+            elif isinstance(one, NdShardSpec):
+                nd_shard_spec = one
+            elif isinstance(one, ShardSpec):
+                shard_spec = one
+            elif isinstance(one, Tile):
+                tile = one
+            elif isinstance(one, MemoryConfig):
+                memory_config = one
+            elif one is not None:
+                raise ArgumentTypeError(f"TensorSpec: {one!r} is no part of a tensor's description")
+        check_type("TensorSpec", "dtype", dtype, DataType)
+        check_type("TensorSpec", "layout", layout, Layout)
+        self.tile = tile or FULL_TILE
+        self._check_dtype()
+        given = memory_config or MemoryConfig(
+            memory_layout=memory_layout, buffer_type=buffer_type, shard_spec=shard_spec, nd_shard_spec=nd_shard_spec
+        )
+        self.memory_config = _complete(given, self)
+        self._check_shards()
+
+    def _check_dtype(self):
+        if self.dtype in BLOCK_FLOATS and self.layout != Layout.TILE:
+            raise ArgumentError(f"TensorSpec: {self.dtype} exists in Layout.TILE only")
+        if self.dtype == DataType.FP8_E4M3 and self.layout == Layout.TILE:
+            raise ArgumentError(f"TensorSpec: {self.dtype} exists in Layout.ROW_MAJOR only")
+
+    # --- pages
+
+    @property
+    def shard_shape(self):
+        """Shape of a shard, of the tensor's rank or two-dimensional; None without shards."""
+        config = self.memory_config
+        if config.memory_layout == TensorMemoryLayout.ND_SHARDED:
+            return tuple(config.nd_shard_spec.shard_shape)
+        return None if config.shard_spec is None else tuple(config.shard_spec.shape)
+
+    @property
+    def padded_shape(self):
+        """The shape in memory: tiles, or rows of whole shards."""
+        sizes = tuple(self.shape)
+        if self.layout == Layout.TILE:
+            *outer, height, width = (1,) * (2 - len(sizes)) + sizes
+            shape = [*outer, _round_up(height, self.tile.height), _round_up(width, self.tile.width)]
+            return Shape(shape)
+        shard = self.shard_shape
+        return Shape((*sizes[:-1], _round_up(sizes[-1], shard[-1])) if shard and sizes else sizes or (1,))
+
+    @property
+    def page_shape(self):
+        """(height, width) of a page."""
+        if self.layout == Layout.TILE:
+            return tuple(self.tile.tile_shape)
+        return 1, (self.shard_shape or tuple(self.padded_shape))[-1]
+
+    @property
+    def page_size(self):
+        if self.layout == Layout.TILE:
+            return self.tile.get_tile_size(self.dtype)
+        return self.page_shape[1] * element_bytes(self.dtype) if math.prod(self.shape) else EMPTY_PAGE
+
+    @property
+    def pages(self):
+        """The padded shape in pages, of the tensor's rank (at least 2)."""
+        sizes, (height, width) = (1, *self.padded_shape)[-max(len(self.padded_shape), 2) :], self.page_shape
+        if not width:
+            return (*sizes[:-1], 0)
+        return (*sizes[:-2], sizes[-2] // height, sizes[-1] // width)
+
+    @property
+    def num_pages(self):
+        return math.prod(self.pages)
+
+    @property
+    def pages_2d(self):
+        """(height, width) in pages with the leading dimensions collapsed."""
+        return math.prod(self.pages[:-1]), self.pages[-1]
+
+    def shard_pages(self, rank):
+        """Shape of a shard in pages, with leading ones up to a rank."""
+        shard, (height, width) = self.shard_shape, self.page_shape
+        sizes = (1, *shard)[-max(len(shard), 2) :]
+        pages = (*sizes[:-2], sizes[-2] // height, sizes[-1] // width)
+        return (1,) * (rank - len(pages)) + pages
+
+    # --- shards
+
+    def _check_shards(self):
+        config = self.memory_config
+        if config.interleaved or (config.shard_spec is None and config.nd_shard_spec is None):
+            return
+        shard, (height, width) = self.shard_shape, self.page_shape
+        if not all(shard) or (self.layout == Layout.TILE and (shard[-1] % width or (1, *shard)[-2] % height)):
+            raise ArgumentError(f"ShardSpec: shape {list(shard)} is not made of whole {height}x{width} tiles")
+        if config.memory_layout in SHARDED:
+            self._check_2d()
+
+    def _check_2d(self):
+        config, spec = self.memory_config, self.memory_config.shard_spec
+        rows, columns = math.prod(tuple(self.padded_shape)[:-1]), self.padded_shape[-1]
+        down, across = -(-rows // spec.shape[0]), -(-columns // spec.shape[1])
+        if config.memory_layout == TensorMemoryLayout.HEIGHT_SHARDED:
+            if spec.shape[1] != columns:
+                raise ArgumentError(f"ShardSpec: shape: the width {spec.shape[1]} of a height shard is not {columns}")
+            fits = down <= spec.num_cores()
+        elif config.memory_layout == TensorMemoryLayout.WIDTH_SHARDED:
+            if spec.shape[0] != rows:
+                raise ArgumentError(f"ShardSpec: shape: the height {spec.shape[0]} of a width shard is not {rows}")
+            fits = across <= spec.num_cores()
+        else:
+            if spec.grid.size() != 1:
+                raise ArgumentError(f"ShardSpec: grid: block shards need one rectangle, not {spec.grid}")
+            grid = pair(spec.grid.ranges()[0].grid_size())
+            turned = spec.orientation == ShardOrientation.COL_MAJOR
+            fits = (across, down) <= grid and down <= grid[1] if not turned else down <= grid[0] and across <= grid[1]
+            fits = fits and (turned or across <= grid[0])
+        if not fits:
+            raise ArgumentError(f"ShardSpec: grid: {down}x{across} shards do not fit {spec.grid}")
+
+    @property
+    def is_tiled(self):
+        return self.layout == Layout.TILE
+
+    # --- the same tensor, sharded
+
+    def _with(self, shape, grid, orientation, strategy=ShardDistributionStrategy.ROUND_ROBIN_1D):
+        nd = NdShardSpec(Shape(shape), grid, orientation, strategy)
+        config = MemoryConfig(self.memory_config.buffer_type, nd)
+        return TensorSpec(self.shape, self.dtype, self.layout, config, self.tile)
+
+    def _rounded(self, height, width):
+        steps = self.tile.tile_shape if self.is_tiled else (1, 1)
+        return _round_up(height, steps[0]), _round_up(width, steps[1])
+
+    def _matrix(self):
+        return math.prod(tuple(self.padded_shape)[:-1]), self.padded_shape[-1]
+
+    def height_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
+        """Cut in its height over the cores of a grid."""
+        height, width = self._matrix()
+        return self._with(self._rounded(-(-height // grid.num_cores()), width), grid, orientation)
+
+    def width_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
+        """Cut in its width over the cores of a grid."""
+        height, width = self._matrix()
+        return self._with(self._rounded(height, -(-width // grid.num_cores())), grid, orientation)
+
+    def block_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
+        """Cut in both over a rectangle of cores (CoreRange, or a set of one)."""
+        grid = CoreRangeSet([grid]) if isinstance(grid, CoreRange) else grid
+        if grid.size() != 1:
+            raise ArgumentError(f"TensorSpec.block_sharded: grid: block shards need one rectangle, not {grid}")
+        (height, width), (columns, rows) = self._matrix(), pair(grid.ranges()[0].grid_size())
+        if orientation == ShardOrientation.COL_MAJOR:
+            columns, rows = rows, columns
+        shape = self._rounded(-(-height // rows), -(-width // columns))
+        return self._with(shape, grid, orientation, ShardDistributionStrategy.GRID_2D)
+
+    def sharded(self, shard_shape, grid, shard_alignment, orientation=ShardOrientation.ROW_MAJOR):
+        """Cut into shards of a shape; REQUIRED or RECOMMENDED alignment rounds it up to whole tiles."""
+        sizes = list(shard_shape)
+        if shard_alignment != ShardShapeAlignment.NONE and len(sizes) > 1:
+            sizes[-2:] = self._rounded(*sizes[-2:])
+        return self._with(sizes, grid, orientation)
+
+    def sharded_across_dims(self, dims, grid, orientation=ShardOrientation.ROW_MAJOR):
+        """One slice of each of these dimensions a shard (a tile in the last two), the others whole."""
+        sizes, least = list(self.padded_shape), [1] * len(self.padded_shape)
+        if self.is_tiled:
+            least[-2:] = self.tile.tile_shape
+        for dim in dims:
+            sizes[dim] = least[dim]
+        return self._with(sizes, grid, orientation)
+
+    def sharded_across_dims_except(self, dims, grid, orientation=ShardOrientation.ROW_MAJOR):
+        """`sharded_across_dims` of all dimensions but these."""
+        rank = len(self.padded_shape)
+        kept = {dim % rank for dim in dims}
+        return self.sharded_across_dims([dim for dim in range(rank) if dim not in kept], grid, orientation)
+
+    def __eq__(self, other):
+        return isinstance(other, TensorSpec) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def _key(self):
+        return self.shape, self.dtype, self.layout, self.memory_config, self.tile
+
+    def __repr__(self):
+        return f"TensorSpec({self.shape}, {self.dtype}, {self.layout}, {self.memory_config}, {self.tile})"
+
+
+def _round_up(value, multiple):
+    return -(-value // multiple) * multiple if multiple else value
+
+
+def _complete(config, spec):
+    """The configuration with both kinds of shard specification, as far as each can say it."""
+    if config.interleaved:
+        return config
+    if config.memory_layout in SHARDED and config.shard_spec is not None:
+        strategy = (
+            ShardDistributionStrategy.GRID_2D
+            if config.memory_layout == TensorMemoryLayout.BLOCK_SHARDED
+            else ShardDistributionStrategy.ROUND_ROBIN_1D
+        )
+        one = config.shard_spec
+        nd = NdShardSpec(Shape(one.shape), one.grid, one.orientation, strategy)
+        return MemoryConfig(
+            memory_layout=config.memory_layout, buffer_type=config.buffer_type, shard_spec=one, nd_shard_spec=nd
+        )
+    if config.nd_shard_spec is None:
+        return config
+    two = _as_2d(config, spec)
+    if two is None:
+        return MemoryConfig(config.buffer_type, config.nd_shard_spec)
+    layout, shape = two
+    nd = config.nd_shard_spec
+    legacy = ShardSpec(nd.grid, shape, nd.orientation)
+    return MemoryConfig(memory_layout=layout, buffer_type=config.buffer_type, shard_spec=legacy, nd_shard_spec=nd)
+
+
+def _as_2d(config, spec):
+    """(memory layout, (height, width)) that says the same as an ND specification, or None."""
+    nd = config.nd_shard_spec
+    plain = TensorSpec(spec.shape, spec.dtype, spec.layout, spec.tile)
+    shard, sizes = list(nd.shard_shape), list(plain.padded_shape)
+    if not all(shard) or not all(sizes):
+        return None
+    sizes[-1] = sizes[-1] if spec.is_tiled else _round_up(sizes[-1], shard[-1])
+    shard = [1] * (len(sizes) - len(shard)) + shard
+    if len(nd.shard_shape) == 2 and len(sizes) > 2:
+        sizes = [math.prod(sizes[:-1]), sizes[-1]]
+        shard = shard[-2:]
+    height = _flat_height(shard[:-1], sizes[:-1])
+    if height is None:
+        return None
+    rows, columns = math.prod(sizes[:-1]), sizes[-1]
+    down, across = -(-rows // height), -(-columns // shard[-1])
+    shape, cores = (height, shard[-1]), nd.grid.num_cores()
+    one_rank = nd.shard_distribution_strategy == ShardDistributionStrategy.ROUND_ROBIN_1D
+    if one_rank and down * across <= cores and (across == 1 or down == 1):
+        kind = TensorMemoryLayout.HEIGHT_SHARDED if across == 1 else TensorMemoryLayout.WIDTH_SHARDED
+        return kind, shape
+    if nd.grid.size() != 1 or nd.shard_distribution_strategy == ShardDistributionStrategy.CONTIGUOUS_1D:
+        return None
+    across_grid, down_grid = pair(nd.grid.ranges()[0].grid_size())
+    if nd.orientation == ShardOrientation.COL_MAJOR:
+        across_grid, down_grid = down_grid, across_grid
+    fits = across <= across_grid and down <= down_grid
+    if fits and (not one_rank or across == across_grid):
+        return TensorMemoryLayout.BLOCK_SHARDED, shape
+    return None
+
+
+def _flat_height(shard, sizes):
+    """Height of a shard with its leading dimensions collapsed, or None where it is no run of rows."""
+    height, open_ended = 1, False
+    for cut, size in zip(reversed(shard), reversed(sizes), strict=True):
+        if open_ended and cut != 1:
+            return None
+        height *= cut
+        open_ended = open_ended or cut != size
+    return height

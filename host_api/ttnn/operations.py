@@ -1,0 +1,351 @@
+"""Library operations around a program of one's own: conversions, shapes, and arithmetic for checks.
+
+They work on the host: a device tensor is fetched, and its result is put on the device again.  What has no such plain
+meaning raises `NotAnOperation`, which names the way out.
+"""
+
+import numpy as np
+
+from tensim.ttnn import arrays
+from tensim.ttnn.devices import GetDefaultDevice
+from tensim.ttnn.enums import DataType, Layout
+from tensim.ttnn.errors import ArgumentError, NotAnOperation
+from tensim.ttnn.memory import BLOCK_FLOATS, DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec
+from tensim.ttnn.tensors import Tensor, host_tensor, with_config
+
+# --- conversions
+
+
+def to_layout(tensor, layout, dtype=None, memory_config=None, sub_core_grids=None, pad_value=0.0, **ignored):
+    """The tensor in another Layout, where it is."""
+    return _converted(tensor, layout, dtype or tensor.dtype, memory_config, pad_value)
+
+
+def tilize(input_tensor, *, memory_config=None, dtype=None, **ignored):
+    """The tensor in tiles."""
+    return _converted(input_tensor, Layout.TILE, dtype or input_tensor.dtype, memory_config)
+
+
+def untilize(input_tensor, *, memory_config=None, **ignored):
+    """The tensor in rows; block floats become bfloat16."""
+    dtype = DataType.BFLOAT16 if input_tensor.dtype in BLOCK_FLOATS else input_tensor.dtype
+    return _converted(input_tensor, Layout.ROW_MAJOR, dtype, memory_config)
+
+
+def tilize_with_val_padding(input_tensor, output_tensor_shape, pad_value, *, memory_config=None, dtype=None, **ignored):
+    """The tensor in tiles, with a value around it."""
+    return _converted(input_tensor, Layout.TILE, dtype or input_tensor.dtype, memory_config, pad_value)
+
+
+tilize_with_zero_padding = tilize
+
+
+def untilize_with_unpadding(input_tensor, output_tensor_end, *, memory_config=None, **ignored):
+    """The tensor in rows, up to a corner (inclusive)."""
+    part = host_tensor(input_tensor.values()[tuple(slice(n + 1) for n in output_tensor_end)], input_tensor.dtype)
+    return _placed(part, input_tensor, memory_config)
+
+
+def to_dtype(tensor, dtype):
+    """The tensor as elements of another DataType."""
+    return _converted(tensor, tensor.layout, dtype, None)
+
+
+def typecast(input_tensor, dtype, *, memory_config=None, **ignored):
+    """The tensor as elements of another DataType."""
+    return _converted(input_tensor, input_tensor.layout, dtype, memory_config)
+
+
+def to_memory_config(tensor, memory_config, dtype=None, output_tensor=None):
+    """The tensor in another memory or cut otherwise."""
+    return _converted(tensor, tensor.layout, dtype or tensor.dtype, memory_config)
+
+
+def interleaved_to_sharded(input_tensor, sharded_memory_config, *args, **ignored):
+    """The tensor in shards."""
+    return to_memory_config(input_tensor, sharded_memory_config)
+
+
+def sharded_to_interleaved(input_tensor, memory_config=None, **ignored):
+    """The tensor interleaved over all banks."""
+    return to_memory_config(input_tensor, memory_config or DRAM_MEMORY_CONFIG)
+
+
+reshard = interleaved_to_sharded
+
+
+def clone(input_tensor, *, memory_config=None, dtype=None, **ignored):
+    """A copy."""
+    return _converted(input_tensor, input_tensor.layout, dtype or input_tensor.dtype, memory_config)
+
+
+identity = clone
+
+
+def copy(input_a, input_b):
+    """Write a tensor's values into another one."""
+    assign_to(input_b, _converted(input_a, input_b.layout, input_b.dtype, None).cpu())
+    return input_b
+
+
+def assign_to(target, source):
+    """Give a tensor the values of a host tensor of its shape."""
+    if target.device() is None:
+        target._values = source._values
+    else:
+        target.write(Tensor._of(with_config(source.spec, target.memory_config()), source._values))
+
+
+def _converted(tensor, layout, dtype, memory_config, pad_value=0):
+    if layout == Layout.ROW_MAJOR and dtype in BLOCK_FLOATS:
+        dtype = DataType.BFLOAT16
+    host = tensor.cpu()
+    spec = TensorSpec(tensor.shape, dtype, layout, tile=tensor.tile)
+    values = arrays.cast(host._values, dtype, tensor.tile.tile_shape)
+    return _placed(Tensor._of(spec, values, pad_value), tensor, memory_config)
+
+
+def _placed(host, like, memory_config=None):
+    """A host tensor where another one is."""
+    if like.device() is None:
+        return host
+    kept = like.memory_config()
+    same = kept.interleaved or host.shape == like.shape
+    return host.to(like.device(), memory_config or (kept if same else MemoryConfig(buffer_type=kept.buffer_type)))
+
+
+# --- shapes
+
+
+def _shaped(tensor, values, memory_config=None):
+    return _placed(
+        host_tensor(np.ascontiguousarray(values), tensor.dtype, tensor.layout, tensor.tile), tensor, memory_config
+    )
+
+
+def reshape(input_tensor, *shape, memory_config=None, **ignored):
+    """The values in another shape."""
+    sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    try:
+        return _shaped(input_tensor, input_tensor.values().reshape(tuple(sizes)), memory_config)
+    except ValueError:
+        raise ArgumentError(f"reshape: {input_tensor.shape} has no form {list(sizes)}") from None
+
+
+view = reshape
+
+
+def pad(input_tensor, padding, value=0.0, *, memory_config=None, **ignored):
+    """The values with more around them: (before, after) per dimension, the last ones if fewer."""
+    widths = [tuple(one) for one in padding]
+    widths = [(0, 0)] * (input_tensor.shape.rank - len(widths)) + widths
+    return _shaped(input_tensor, np.pad(input_tensor.values(), widths, constant_values=value), memory_config)
+
+
+def slice(input_tensor, slice_start, slice_end, slice_step=None, *, memory_config=None, **ignored):  # noqa: A001
+    """The values between two corners, the second exclusive."""
+    steps = slice_step or [1] * len(slice_start)
+    region = tuple(np.s_[a:b:c] for a, b, c in zip(slice_start, slice_end, steps, strict=True))
+    return _shaped(input_tensor, input_tensor.values()[region], memory_config)
+
+
+def squeeze(input_tensor, dim=None):
+    """Without dimensions of size 1."""
+    return _shaped(input_tensor, np.squeeze(input_tensor.values(), dim))
+
+
+def unsqueeze(input_tensor, dim):
+    """With another dimension of size 1."""
+    return _shaped(input_tensor, np.expand_dims(input_tensor.values(), dim))
+
+
+def unsqueeze_to_4D(tensor):
+    """With leading sizes of 1 up to four dimensions."""
+    return _shaped(tensor, tensor.values().reshape((1,) * (4 - tensor.shape.rank) + tuple(tensor.shape)))
+
+
+def permute(input_tensor, dims, *, memory_config=None, **ignored):
+    """With the dimensions in another order."""
+    return _shaped(input_tensor, input_tensor.values().transpose(tuple(dims)), memory_config)
+
+
+def transpose(input_tensor, dim1, dim2, *, memory_config=None, **ignored):
+    """With two dimensions exchanged."""
+    return _shaped(input_tensor, np.swapaxes(input_tensor.values(), dim1, dim2), memory_config)
+
+
+def repeat(input_tensor, repetition_vector, *, memory_config=None):
+    """The values repeated along each dimension."""
+    return _shaped(input_tensor, np.tile(input_tensor.values(), tuple(repetition_vector)), memory_config)
+
+
+def concat(tensors, dim=0, *, memory_config=None, **ignored):
+    """The tensors one after the other along a dimension."""
+    return _shaped(tensors[0], np.concatenate([one.values() for one in tensors], dim), memory_config)
+
+
+# --- tensors from nothing
+
+
+def _filled(values, dtype, layout, device, memory_config, optional_tensor=None):
+    host = host_tensor(values, dtype, layout or Layout.ROW_MAJOR)
+    if optional_tensor is not None:
+        assign_to(optional_tensor, _converted(host, optional_tensor.layout, optional_tensor.dtype, None))
+        return optional_tensor
+    return host if device is None else host.to(device, memory_config or DRAM_MEMORY_CONFIG)
+
+
+def full(
+    shape, fill_value, dtype=DataType.BFLOAT16, layout=None, device=None, memory_config=None, optional_tensor=None
+):
+    """A tensor of one value."""
+    values = np.full(tuple(shape), fill_value, np.float64 if isinstance(fill_value, float) else np.int64)
+    return _filled(values, dtype or DataType.BFLOAT16, layout, device, memory_config, optional_tensor)
+
+
+def zeros(shape, dtype=DataType.BFLOAT16, layout=None, device=None, memory_config=None, **ignored):
+    """A tensor of zeros."""
+    return full(shape, 0, dtype, layout, device, memory_config)
+
+
+def ones(shape, dtype=DataType.BFLOAT16, layout=None, device=None, memory_config=None, **ignored):
+    """A tensor of ones."""
+    return full(shape, 1, dtype, layout, device, memory_config)
+
+
+def full_like(tensor, fill_value, *, dtype=None, layout=None, device=None, memory_config=None, optional_tensor=None):
+    """A tensor of one value, otherwise as another one."""
+    like = tensor.memory_config() if tensor.device() is not None else None
+    return full(tensor.shape, fill_value, dtype or tensor.dtype, layout or tensor.layout, device or tensor.device(),
+                memory_config or like, optional_tensor)  # fmt: skip
+
+
+def zeros_like(tensor, **changes):
+    """A tensor of zeros, otherwise as another one."""
+    return full_like(tensor, 0, **changes)
+
+
+def ones_like(tensor, **changes):
+    """A tensor of ones, otherwise as another one."""
+    return full_like(tensor, 1, **changes)
+
+
+def empty(shape, dtype=DataType.BFLOAT16, layout=Layout.ROW_MAJOR, device=None, memory_config=DRAM_MEMORY_CONFIG):
+    """A device tensor of undefined contents."""
+    from tensim.ttnn.tensors import allocate
+
+    if device is None:
+        raise ArgumentError("empty: device: it needs one")
+    return allocate(with_config(TensorSpec(shape, dtype, layout), memory_config), device)
+
+
+def empty_like(tensor, *, dtype=None, layout=None, device=None, memory_config=None):
+    """A device tensor of undefined contents, otherwise as another one."""
+    return empty(tensor.shape, dtype or tensor.dtype, layout or tensor.layout, device or tensor.device(),
+                 memory_config or tensor.memory_config())  # fmt: skip
+
+
+def arange(start, end=None, step=1, dtype=DataType.BFLOAT16, layout=Layout.ROW_MAJOR, device=None,
+           memory_config=DRAM_MEMORY_CONFIG):  # fmt: skip
+    """Numbers from start (0) up to end, exclusive."""
+    values = np.arange(start) if end is None else np.arange(start, end, step)
+    return _filled(values, dtype, layout, device, memory_config)
+
+
+def rand(shape, device=None, *, dtype=DataType.BFLOAT16, layout=Layout.TILE, memory_config=DRAM_MEMORY_CONFIG, low=0.0,
+         high=1.0, seed=0, mesh_mapper=None):  # fmt: skip
+    """Uniform random numbers from low to high (of numpy's generator: other numbers than the chip's)."""
+    values = np.random.default_rng(seed or None).uniform(low, high, tuple(shape))
+    return _filled(values.astype(np.float32), dtype, layout, device or GetDefaultDevice(), memory_config)
+
+
+# --- arithmetic, in float32 and rounded once
+
+
+def _wide(operand):
+    if not isinstance(operand, Tensor):
+        return operand
+    values = operand.values()
+    return values if values.dtype.kind in "iu" else values.astype(np.float32)
+
+
+def _computed(function, operands, memory_config, dtype, output_tensor):
+    like = next(one for one in operands if isinstance(one, Tensor))
+    with np.errstate(all="ignore"):
+        values = np.asarray(function(*map(_wide, operands)))
+    kind = dtype or like.dtype
+    host = host_tensor(arrays.cast(values, kind, like.tile.tile_shape), kind, like.layout, like.tile)
+    if output_tensor is not None:
+        assign_to(output_tensor, _converted(host, output_tensor.layout, output_tensor.dtype, None))
+        return output_tensor
+    return _placed(host, like, memory_config)
+
+
+def _operation(name, function, sentence):
+    def operation(
+        *operands, memory_config=None, dtype=None, output_tensor=None, optional_output_tensor=None, **ignored
+    ):
+        return _computed(function, operands, memory_config, dtype, output_tensor or optional_output_tensor)
+
+    operation.__name__ = operation.__qualname__ = name
+    operation.__doc__ = f"{sentence}, computed on the host."
+    return operation
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+add = _operation("add", np.add, "a + b")
+subtract = sub = _operation("subtract", np.subtract, "a - b")
+multiply = mul = _operation("multiply", np.multiply, "a * b")
+divide = div = _operation("divide", np.divide, "a / b")
+maximum = _operation("maximum", np.maximum, "The larger of a and b")
+minimum = _operation("minimum", np.minimum, "The smaller of a and b")
+relu = _operation("relu", lambda x: np.maximum(x, 0), "x where positive, else 0")
+neg = _operation("neg", np.negative, "-x")
+abs = _operation("abs", np.abs, "|x|")  # noqa: A001
+exp = _operation("exp", np.exp, "e to the x")
+sqrt = _operation("sqrt", np.sqrt, "The square root of x")
+rsqrt = _operation("rsqrt", lambda x: 1 / np.sqrt(x), "1 / sqrt(x)")
+reciprocal = _operation("reciprocal", lambda x: 1 / x, "1 / x")
+square = _operation("square", np.square, "x squared")
+sigmoid = _operation("sigmoid", _sigmoid, "1 / (1 + e to the -x)")
+silu = _operation("silu", lambda x: x * _sigmoid(x), "x sigmoid(x)")
+tanh = _operation("tanh", np.tanh, "The hyperbolic tangent of x")
+
+Tensor.__add__ = Tensor.__radd__ = lambda a, b: add(a, b)
+Tensor.__sub__, Tensor.__rsub__ = lambda a, b: subtract(a, b), lambda a, b: subtract(b, a)
+Tensor.__mul__ = Tensor.__rmul__ = lambda a, b: multiply(a, b)
+Tensor.__truediv__, Tensor.__rtruediv__ = lambda a, b: divide(a, b), lambda a, b: divide(b, a)
+Tensor.__neg__ = lambda a: neg(a)
+
+
+# --- what is not here
+
+
+def refused(name):
+    """NotAnOperation for a name of the library; AttributeError for one that nothing is known of."""
+    raise NotAnOperation(
+        f"ttnn.{name} runs kernels of the vendor's library, which tensim does not have",
+        hint="write it as a program of your own (ttnn.generic_op with C++ kernels), or compute it with torch or numpy on "
+        "ttnn.to_torch(tensor)",
+    )
+
+
+class Refused:
+    """A library operation, or a group of them, that explains itself when it is used."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __call__(self, *args, **named):
+        refused(self._name)
+
+    def __getattr__(self, inner):
+        if inner.startswith("__"):
+            raise AttributeError(inner)
+        return Refused(f"{self._name}.{inner}")
+
+    def __repr__(self):
+        return f"<ttnn.{self._name}: not available>"

@@ -1,0 +1,23 @@
+"""Which worker core reads a DRAM bank best."""
+
+RECORDED_BOARD = "n150"
+
+
+def workers_of_banks(arch, noc):
+    """Logical (x, y) of a core for each DRAM bank, no core twice: the recorded ones of a board, else the nearest by hops."""
+    recorded = arch["ttnn.bank_workers"]
+    if recorded and arch.board == RECORDED_BOARD:
+        return [tuple(map(int, text.split("-"))) for text in recorded]
+    taken, result = set(), []
+    for x, y, _ in arch.dram_endpoints:
+        free = (index for index in range(len(arch.worker_coords)) if index not in taken)
+        best = min(free, key=lambda index: (_hops(arch.noc_size, noc, (x, y), arch.worker_coords[index]), index))
+        taken.add(best)
+        result.append((best % arch.grid[0], best // arch.grid[0]))
+    return result
+
+
+def _hops(size, noc, source, target):
+    """Hops of the route from a tile to another: NoC 0 runs towards larger coordinates, NoC 1 towards smaller ones."""
+    step = 1 if noc == 0 else -1
+    return sum(step * (b - a) % n for a, b, n in zip(source, target, size, strict=True))

@@ -1,0 +1,108 @@
+"""`pytest -p tensim.ttnn`: the fixtures that tests of ttnn programs use, and the report of their operations."""
+
+import pytest
+
+import tensim.ttnn.devices as devices
+
+OPTIONS = {
+    "--arch": "Architecture name or a YAML file of your own.",
+    "--numerics": "exact (the chip's bits), fast (float32) or off (timing only).",
+    "--timeline": "Write a trace that Perfetto opens.",
+    "--json": "Write the operations as JSON.",
+}
+
+
+def add_options(parser):
+    """The options of the runner."""
+    group = parser.getgroup("tensim")
+    for name, text in OPTIONS.items():
+        group.addoption(name, dest=f"tensim_{name[2:]}", help=text)
+    group.addoption("--set", dest="tensim_set", action="append", default=[], metavar="KEY=VALUE",
+                    help="Change an architecture parameter.")  # fmt: skip
+
+
+def configure(config):
+    """Register the fixtures and begin to observe."""
+    for line in (
+        "use_module_device: one device for a module (each test has its own)",
+        "post_commit: for the marker only",
+    ):
+        config.addinivalue_line("markers", line)
+    config.pluginmanager.register(Fixtures(config), "tensim_ttnn_fixtures")
+
+
+class Fixtures:
+    """Fixtures and hooks, registered under one name."""
+
+    def __init__(self, config):
+        from tensim.ttnn.runner import Request, key_value, observed
+
+        option = config.option
+        settings = {name: getattr(option, f"tensim_{name}") for name in ("arch", "numerics")}
+        settings = {name: value for name, value in settings.items() if value is not None}
+        settings["overrides"] = dict(map(key_value, option.tensim_set))
+        self.observation = observed(Request((), settings, option.tensim_timeline, option.tensim_json, quiet=True))
+        self.observation.__enter__()
+
+    @pytest.fixture
+    def device_params(self, request):
+        """Arguments of CreateDevice, as a test parametrises them."""
+        return getattr(request, "param", {})
+
+    @pytest.fixture
+    def device(self, device_params):
+        """An open device, the default one."""
+        yield from _opened(lambda: devices.CreateDevice(0, **_known(device_params)))
+
+    @pytest.fixture
+    def mesh_device(self, request, device_params):
+        """A mesh of one chip; tests that ask for another shape are skipped."""
+        shape = getattr(request, "param", (1, 1))
+        if shape not in (1, (1, 1)):
+            pytest.skip(f"tensim.ttnn has one chip, the test wants a mesh of {shape}")
+        yield from _opened(lambda: devices.CreateDevice(0, **_known(device_params)))
+
+    @pytest.fixture
+    def reset_seeds(self):
+        """The same random numbers in every test."""
+        import random
+        import sys
+
+        import numpy as np
+
+        random.seed(0)
+        np.random.seed(0)
+        if "torch" in sys.modules:
+            sys.modules["torch"].manual_seed(0)
+
+    @pytest.fixture
+    def function_level_defaults(self):
+        """Nothing to set."""
+
+    @pytest.fixture
+    def is_ci_env(self):
+        """Not on the vendor's CI."""
+        return False
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """Tell what the operations took."""
+        from tensim.ttnn import measurements, report
+
+        terminalreporter.section("tensim")
+        terminalreporter.write_line(report.text(report.rows(measurements.all_operations())))
+
+    def pytest_unconfigure(self, config):
+        """Write the files that were asked for."""
+        self.observation.__exit__(None, None, None)
+
+
+def _opened(open_one):
+    device = open_one()
+    devices.SetDefaultDevice(device)
+    yield device
+    devices.close_device(device)
+
+
+def _known(parameters):
+    names = ("l1_small_size", "trace_region_size", "num_command_queues", "worker_l1_size", "dispatch_core_config")
+    return {name: value for name, value in parameters.items() if name in names}

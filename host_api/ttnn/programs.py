@@ -1,0 +1,294 @@
+"""`generic_op`: programs of descriptors, built once by the host API and kept in the device's program cache.
+
+A call with a program that the cache knows renews its runtime arguments and the addresses of circular buffers that lie on
+tensors.  Their values, and the number of arguments, do not decide whether it is known.
+"""
+
+import contextlib
+import warnings
+
+import tensim.program as host
+import tensim.types as metal
+from tensim.sim.errors import KernelCompileError, TensimError, TensimWarning
+from tensim.sim.host import commands as c
+from tensim.ttnn.cores import pair
+from tensim.ttnn.descriptors import (
+    ComputeConfigDescriptor,
+    KernelDescriptor,
+    MeshProgramDescriptor,
+    ProgramDescriptor,
+)
+from tensim.ttnn.enums import NOC_MODE, DataMovementProcessor
+from tensim.ttnn.errors import ArgumentError, ArgumentTypeError
+from tensim.ttnn.measurements import measure
+from tensim.ttnn.meshes import MeshCoordinate
+from tensim.ttnn.tensors import Tensor
+
+
+def generic_op(io_tensors, program_descriptor):
+    """Run a program on the device of its tensors; returns the last of them, the output.
+
+    `io_tensors`: at least an input and an output, all on one device.  Errors name descriptor and field.
+    """
+    tensors = list(io_tensors)
+    if len(tensors) < 2:
+        raise ArgumentError(f"generic_op: io_tensors: an input and an output are needed, there are {len(tensors)}")
+    for index, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(f"generic_op: io_tensors[{index}] is no Tensor but {type(tensor).__name__}")
+        tensor.device_buffer(f"generic_op: io_tensors[{index}]")
+    device = tensors[0].device()
+    if any(tensor.device() is not device for tensor in tensors):
+        raise ArgumentError("generic_op: io_tensors: they are on different devices")
+    _run(device, _program_of(program_descriptor))
+    return tensors[-1]
+
+
+def _program_of(descriptor):
+    if isinstance(descriptor, MeshProgramDescriptor):
+        programs = [program for where, program in descriptor if where.start == MeshCoordinate(0, 0)]
+        if len(programs) != 1:
+            raise ArgumentError("generic_op: program_descriptor: it holds no program for chip (0, 0)")
+        return programs[0]
+    if not isinstance(descriptor, ProgramDescriptor):
+        raise ArgumentTypeError(f"generic_op: program_descriptor is no ProgramDescriptor but {descriptor!r}")
+    return descriptor
+
+
+def program_key(descriptor):
+    """What decides whether a program is known: everything but runtime arguments and addresses."""
+    if descriptor.custom_program_hash is not None:
+        return descriptor.custom_program_hash
+    return (
+        tuple(_kernel_key(one) for one in descriptor._kernels),
+        tuple((one.id, one.core_ranges, one.initial_value) for one in descriptor._semaphores),
+        tuple(_cb_key(one) for one in descriptor._cbs),
+    )
+
+
+def _kernel_key(one):
+    config = one.config
+    settings = tuple(getattr(config, name) for name in ("processor", "noc", "noc_mode") if hasattr(config, name))
+    if isinstance(config, ComputeConfigDescriptor):
+        settings = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in config.__dict__.items())
+    return (
+        one.source_type, one.kernel_source, one.core_ranges, tuple(one.compile_time_args),
+        tuple(one.named_compile_time_args), tuple(one.blaze_named_compile_time_args), tuple(one.defines),
+        one.opt_level, type(config), settings,
+    )  # fmt: skip
+
+
+def _cb_key(one):
+    formats = tuple((f.buffer_index, f.data_format_as_uint8, f.page_size, f.tile) for f in one.format_descriptors)
+    return one.total_size, one.core_ranges, formats, one.address_offset, one.has_buffer()
+
+
+def compute_program_descriptor_hash(descriptor):
+    """A number of a program's description, runtime arguments and their values included."""
+    arguments = tuple(
+        (tuple((pair(core), tuple(words)) for core, words in one.runtime_args), tuple(one.common_runtime_args))
+        for one in descriptor._kernels
+    )
+    return hash((program_key(descriptor), arguments)) & (1 << 64) - 1
+
+
+def _run(device, descriptor):
+    """Put a program into the device's queue, built now unless it is known."""
+    cache, key = device.programs, program_key(descriptor)
+    built = cache.entries.get(key)
+    if built is None and not cache.misses_allowed:
+        raise ArgumentError("generic_op: the program is not in the cache, and misses are not allowed")
+    if built is None or not built.renew(descriptor):
+        built = BuiltProgram(descriptor)
+        if cache.on:
+            cache.entries[key] = built
+    built.enqueue(device)
+
+
+class BuiltProgram:
+    """A program of the host API made of a descriptor.  `sent`: the arguments that it has."""
+
+    def __init__(self, descriptor):
+        if not descriptor._kernels:
+            raise ArgumentError("ProgramDescriptor: kernels: a program needs at least one")
+        self.program = host.create_program()
+        _check_noc_modes(descriptor._kernels)
+        shared = _sharing_a_noc(descriptor._kernels)
+        self.kernels = [
+            _create_kernel(self.program, index, one, index in shared) for index, one in enumerate(descriptor._kernels)
+        ]
+        for index in range(len(descriptor._semaphores)):
+            with _naming(f"ProgramDescriptor.semaphores[{index}]"):
+                _create_semaphore(self.program, descriptor._semaphores, index)
+        self.cbs = [_create_circular_buffer(self.program, index, one) for index, one in enumerate(descriptor._cbs)]
+        self.sent = [([], []) for _ in self.kernels]
+        for index, one in enumerate(descriptor._kernels):
+            self._send(index, one)
+        self.name = ", ".join(_name(one) for one in descriptor._kernels)
+        self.kept = [one._tensor for one in descriptor._cbs]
+
+    def _send(self, index, one):
+        """Give a kernel the arguments that it has not yet."""
+        handle, entries = self.kernels[index], one.runtime_args._entries
+        cores = [pair(core) for core, _ in entries]
+        words = [list(values) for _, values in entries]
+        unique, common = (cores, words), list(one.common_runtime_args)
+        if handle is not None:
+            with _naming(f"ProgramDescriptor.kernels[{index}].runtime_args"):
+                if cores and unique != self.sent[index][0]:
+                    host.set_runtime_args(self.program, handle, [metal.CoreCoord(*core) for core in cores], words)
+                if common and not self.sent[index][1]:
+                    host.set_common_runtime_args(self.program, handle, common)
+                elif common != self.sent[index][1]:
+                    host.get_common_runtime_args(self.program, handle)[:] = common
+        self.sent[index] = unique, common
+
+    def renew(self, descriptor):
+        """Take over arguments and addresses; False when the number of arguments differs, which needs a new program."""
+        for (unique, common), one in zip(self.sent, descriptor._kernels, strict=True):
+            entries = one.runtime_args._entries
+            same = len(common) == len(one.common_runtime_args) and len(entries) == len(unique[0] if unique else ())
+            if not same or any(len(a) != len(b[1]) for a, b in zip(unique[1] if unique else (), entries, strict=True)):
+                return False
+        for index, one in enumerate(descriptor._kernels):
+            self._send(index, one)
+        for handle, one in zip(self.cbs, descriptor._cbs, strict=True):
+            if one.has_buffer():
+                buffer = one._tensor.host_buffer_handle()
+                host.update_dynamic_circular_buffer_address(self.program, handle, buffer)
+        self.kept = [one._tensor for one in descriptor._cbs]
+        return True
+
+    def enqueue(self, device):
+        """Put the program into the device's default queue."""
+        queue = device.queue()
+        item = device.host._submit(c.EnqueueProgram(device.host.id, queue.id, self.program.id, False))
+        if item is not None:
+            measure(device, item, self.name)
+
+
+@contextlib.contextmanager
+def _naming(place):
+    """Put the descriptor before the message of an error of the host API."""
+    try:
+        yield
+    except KernelCompileError:
+        raise
+    except TensimError as error:
+        error.message = f"{place}: {error.message}"
+        error.args = (error.message,)
+        raise
+
+
+def _name(one):
+    """A kernel's name in lists: its file's, or what its text is."""
+    if one.source_type == KernelDescriptor.SourceType.SOURCE_CODE:
+        return "source code"
+    return one.kernel_source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+# --- kernels
+
+
+def _is_data_movement(one):
+    return not isinstance(one.config, ComputeConfigDescriptor)
+
+
+def _check_noc_modes(kernels):
+    modes = {}
+    for index, one in enumerate(kernels):
+        for core in one.core_ranges.cores() if _is_data_movement(one) else ():
+            if modes.setdefault(core, one.config.noc_mode) != one.config.noc_mode:
+                raise ArgumentError(
+                    f"ProgramDescriptor.kernels[{index}].config: noc_mode: core {core[0]}-{core[1]} has a kernel of another"
+                )
+
+
+def _sharing_a_noc(kernels):
+    """Indices of kernels that use a NoC which another one of the same core uses too, each by itself."""
+    result = set()
+    movers = [(i, one) for i, one in enumerate(kernels) if _is_data_movement(one)]
+    for i, one in movers:
+        for j, other in movers[:i]:
+            alone = one.config.noc_mode == NOC_MODE.DM_DEDICATED_NOC
+            differ = one.config.processor != other.config.processor
+            if alone and differ and one.config.noc.value == other.config.noc.value:
+                if not one.core_ranges.cores().isdisjoint(other.core_ranges.cores()):
+                    result |= {i, j}
+    if result:
+        warnings.warn(
+            f"ProgramDescriptor.kernels{sorted(result)}: both data-movement processors of a core use one NoC in "
+            "DM_DEDICATED_NOC: on the chip their counters mix; they run here as in DM_DYNAMIC_NOC",
+            TensimWarning,
+            stacklevel=5,
+        )
+    return result
+
+
+def _create_kernel(program, index, one, shares):
+    """Handle of a kernel; None for one without cores."""
+    if one.core_ranges.empty():
+        return None
+    named = dict(one.named_compile_time_args) | dict(one.blaze_named_compile_time_args)
+    common = {
+        "compile_args": list(one.compile_time_args), "defines": dict(one.defines), "named_compile_args": named,
+    }  # fmt: skip
+    if one.opt_level is not None:
+        common["opt_level"] = metal.KernelBuildOptLevel[one.opt_level.name]
+    with _naming(f"ProgramDescriptor.kernels[{index}]"):
+        if one.compiler_include_paths:
+            raise ArgumentError(
+                "compiler_include_paths: kernels find the headers of the kernel API and of their own folder"
+            )
+        config = _host_config(one.config, common, shares)
+        create = host.create_kernel
+        if one.source_type == KernelDescriptor.SourceType.SOURCE_CODE:
+            create = host.create_kernel_from_string
+        return create(program, one.kernel_source, one.core_ranges.host(), config)
+
+
+def _host_config(config, common, shares):
+    if isinstance(config, ComputeConfigDescriptor):
+        modes = [metal.UnpackToDestMode[one.name] for one in config.unpack_to_dest_mode]
+        return metal.ComputeConfig(
+            math_fidelity=metal.MathFidelity(config.math_fidelity.value), fp32_dest_acc_en=config.fp32_dest_acc_en,
+            dst_full_sync_en=config.dst_full_sync_en, unpack_to_dest_mode=modes,
+            bfp8_pack_precise=config.bfp8_pack_precise, math_approx_mode=config.math_approx_mode, **common,
+        )  # fmt: skip
+    if config.processor.value > DataMovementProcessor.RISCV_1.value:
+        raise ArgumentError(f"{type(config).__name__}: processor: {config.processor} is on no chip here")
+    mode = NOC_MODE.DM_DYNAMIC_NOC if shares else config.noc_mode
+    return metal.DataMovementConfig(
+        processor=metal.DataMovementProcessor(config.processor.value), noc=metal.NOC(config.noc.value),
+        noc_mode=metal.NOC_MODE(mode.value), **common,
+    )  # fmt: skip
+
+
+# --- semaphores and circular buffers
+
+
+def _create_semaphore(program, semaphores, index):
+    """Under its id; recorded as one of free choice where the first free id is the same."""
+    one = semaphores[index]
+    cores = one.core_ranges.cores()
+    taken = {other.id for other in semaphores[:index] if not cores.isdisjoint(other.core_ranges.cores())}
+    first = next(number for number in range(len(taken) + 1) if number not in taken)
+    alone = one.core_ranges.size() == 1 and one.id == first
+    host.create_semaphore(program, one.core_ranges.host(), one.initial_value, None if alone else one.id)
+
+
+def _create_circular_buffer(program, index, one):
+    with _naming(f"ProgramDescriptor.cbs[{index}]"):
+        if not one.format_descriptors or one.core_ranges.empty() or not one.total_size:
+            return None
+        if one.address_offset and not one.has_buffer():
+            raise ArgumentError(f"address_offset {one.address_offset} needs a tensor's buffer to count from")
+        formats = {f.buffer_index: f.data_format_as_uint8 for f in one.format_descriptors}
+        config = metal.CircularBufferConfig(one.total_size, formats)
+        for f in one.format_descriptors:
+            config.set_page_size(f.buffer_index, f.page_size)
+            if f.tile is not None:
+                config.set_tile_dims(f.buffer_index, (f.tile.height, f.tile.width))
+        if one.has_buffer():
+            config.set_globally_allocated_address(one._tensor.host_buffer_handle(), one.address_offset)
+        return host.create_circular_buffer(program, one.core_ranges.host(), config)

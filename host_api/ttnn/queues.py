@@ -1,0 +1,236 @@
+"""Metal traces, events, global semaphores, and the device profiler, on simulated time."""
+
+import os
+
+import tensim.buffer as buffers
+import tensim.metal_trace as traces
+import tensim.queue as host
+from tensim.sim.host import commands as c
+from tensim.ttnn.cores import CoreRangeSet
+from tensim.ttnn.devices import open_devices, synchronize_device
+from tensim.ttnn.enums import BufferType
+from tensim.ttnn.errors import check_type, unsigned
+from tensim.ttnn.measurements import measure, measurements_of
+from tensim.types import BufferType as HostBufferType
+
+PROFILER_VARIABLES = (
+    "TT_METAL_DEVICE_PROFILER", "TT_METAL_PROFILER_MID_RUN_DUMP", "TT_METAL_PROFILER_CPP_POST_PROCESS",
+)  # fmt: skip
+
+# --- traces
+
+_captures = {}  # device -> (queue, trace) of the capture that is on
+
+
+class MeshTraceId(int):
+    """Number of a trace."""
+
+    def __repr__(self):
+        return f"MeshTraceId({int(self)})"
+
+
+def begin_trace_capture(mesh_device, *, cq_id=None):
+    """Record the programs of a queue instead of running them; returns the trace's id.  Each must have run before."""
+    trace = MeshTraceId(traces.begin_trace_capture(mesh_device.host, mesh_device.queue(cq_id).id))
+    _captures[mesh_device] = trace
+    return trace
+
+
+def end_trace_capture(mesh_device, trace_id, *, cq_id=None):
+    """Write the trace into the device's trace region."""
+    _captures.pop(mesh_device, None)
+    traces.end_trace_capture(mesh_device.host, mesh_device.queue(cq_id).id, int(trace_id))
+
+
+def execute_trace(mesh_device, trace_id, *, cq_id=None, blocking=True):
+    """Run a trace."""
+    queue = mesh_device.queue(cq_id)
+    record = c.ReplayTrace(mesh_device.host.id, queue.id, int(trace_id), False)
+    item = mesh_device.host._submit(record)
+    if item is not None:
+        measure(mesh_device, item, f"trace {int(trace_id)}")
+    if blocking:
+        synchronize_device(mesh_device, queue.id)
+
+
+def release_trace(mesh_device, trace_id):
+    """Give a trace's memory back."""
+    traces.release_trace(mesh_device.host, int(trace_id))
+
+
+def is_trace_capture_active(mesh_device):
+    """Whether a capture is on."""
+    return mesh_device in _captures
+
+
+# --- events
+
+
+def record_event(mesh_device, cq_id=None, sub_device_ids=()):
+    """An event behind everything in a queue."""
+    return host.enqueue_record_event(mesh_device.queue(cq_id))
+
+
+def wait_for_event(cq_id, mesh_event):
+    """Let a queue wait for an event."""
+    device = next(one for one in open_devices().values() if one.host.id == mesh_event.device_id)
+    host.enqueue_wait_for_event(device.queue(cq_id), mesh_event)
+
+
+def event_synchronize(mesh_event):
+    """Wait until an event has happened."""
+    host.event_synchronize(mesh_event)
+
+
+# --- global semaphores
+
+
+def create_global_semaphore(mesh_device, cores, initial_value, buffer_type=BufferType.L1):
+    """A semaphore at one L1 address of cores, for several programs."""
+    check_type("create_global_semaphore", "cores", cores, CoreRangeSet)
+    value = unsigned("create_global_semaphore", "initial_value", initial_value)
+    return buffers.create_global_semaphore(mesh_device.host, cores.host(), value, HostBufferType(buffer_type.value))
+
+
+def get_global_semaphore_address(global_semaphore):
+    """L1 address of the semaphore's word."""
+    return global_semaphore.address
+
+
+def reset_global_semaphore_value(global_semaphore, reset_value):
+    """Write a value to all its cores."""
+    global_semaphore.reset_semaphore_value(unsigned("reset_global_semaphore_value", "reset_value", reset_value))
+
+
+# --- profiler
+
+
+class ProgramExecutionUID:
+    """Which execution of a program it was."""
+
+    def __init__(self, runtime_id):
+        self.runtime_id, self.trace_id, self.trace_id_counter = runtime_id, None, None
+
+    def __eq__(self, other):
+        return isinstance(other, ProgramExecutionUID) and self.runtime_id == other.runtime_id
+
+    def __hash__(self):
+        return hash(self.runtime_id)
+
+    def __repr__(self):
+        return f"ProgramExecutionUID({self.runtime_id})"
+
+
+class ProgramSingleAnalysisResult:
+    """First and last cycle of what an analysis is about, and the time between them in ns."""
+
+    def __init__(self, start, end, clock_mhz):
+        self.start_timestamp, self.end_timestamp = int(start), int(end)
+        self.duration = round((end - start) * 1000 / clock_mhz)
+
+    def __repr__(self):
+        return f"ProgramSingleAnalysisResult({self.start_timestamp}, {self.end_timestamp}, {self.duration} ns)"
+
+
+class ProgramAnalysisData:
+    """The analyses of one program that ran."""
+
+    def __init__(self, operation):
+        self.program_execution_uid = ProgramExecutionUID(operation.number + 1)
+        self.core_count = operation.cores
+        self.num_available_cores = len(operation.device.host.arch.worker_coords)
+        self.program_analyses_results = analyses(operation)
+
+    def __repr__(self):
+        return f"ProgramAnalysisData({self.program_execution_uid}, {self.program_analyses_results})"
+
+
+def analyses(operation):
+    """{name: ProgramSingleAnalysisResult} of an operation, with the profiler's names."""
+    clock, spans = operation.device.host.arch.clock_mhz, operation.spans
+    first, last = min(a for a, _ in spans.values()), max(b for _, b in spans.values())
+    movers = [spans[name][0] for name in ("BRISC", "NCRISC") if name in spans]
+    ranges = {
+        "DEVICE FW DURATION [ns]": (first, first + operation.busy_ns * clock / 1000),
+        "DEVICE KERNEL DURATION [ns]": (first, last),
+        "DEVICE KERNEL FIRST TO LAST START [ns]": operation.first_starts,
+    }
+    if movers:
+        ranges["DEVICE KERNEL DURATION DM START [ns]"] = (min(movers), last)
+    ranges |= {f"DEVICE {name} KERNEL DURATION [ns]": span for name, span in spans.items()}
+    return {name: ProgramSingleAnalysisResult(*span, clock) for name, span in ranges.items()}
+
+
+_read = {}  # device number -> (operations of the last read, of all reads)
+
+
+def ReadDeviceProfiler(device):
+    """Wait for the device and take in the programs that ran since the last call."""
+    synchronize_device(device)
+    measured = measurements_of(device)
+    new = measured.operations[measured.read :]
+    measured.read = len(measured.operations)
+    before = _read.get(device._number, ([], []))[1]
+    _read[device._number] = new, before + new
+
+
+def _perf_data(which):
+    if any(os.environ.get(name) != "1" for name in PROFILER_VARIABLES):
+        return {}
+    return {number: [ProgramAnalysisData(one) for one in reads[which]] for number, reads in _read.items()}
+
+
+def get_latest_programs_perf_data():
+    """{chip: [ProgramAnalysisData]} of the last read; empty unless the environment turns the profiler on."""
+    return _perf_data(0)
+
+
+def get_all_programs_perf_data():
+    """{chip: [ProgramAnalysisData]} of all reads; empty unless the environment turns the profiler on."""
+    return _perf_data(1)
+
+
+class KernelDurationSummary:
+    """Number, least, largest and mean of kernel durations in ns."""
+
+    def __init__(self, durations):
+        self.count = len(durations)
+        self.min_ns, self.max_ns = min(durations, default=0), max(durations, default=0)
+        self.avg_ns = sum(durations) / max(len(durations), 1)
+        self.histogram = {}
+        for one in durations:
+            self.histogram[one] = self.histogram.get(one, 0) + 1
+
+
+def _summary(data):
+    name = "DEVICE KERNEL DURATION [ns]"
+    return {
+        chip: KernelDurationSummary([one.program_analyses_results[name].duration for one in programs])
+        for chip, programs in data.items()
+    }
+
+
+def get_latest_kernel_duration_summary():
+    """{chip: KernelDurationSummary} of the last read."""
+    return _summary(get_latest_programs_perf_data())
+
+
+def get_all_kernel_duration_summary():
+    """{chip: KernelDurationSummary} of all reads."""
+    return _summary(get_all_programs_perf_data())
+
+
+def start_tracy_zone(source, functName, lineNum, color=0):
+    """Tracy is not there: nothing happens."""
+
+
+def stop_tracy_zone(name="", color=0):
+    """Tracy is not there: nothing happens."""
+
+
+def tracy_message(source, color=0):
+    """Tracy is not there: nothing happens."""
+
+
+def tracy_frame():
+    """Tracy is not there: nothing happens."""

@@ -1,0 +1,59 @@
+"""What the operations of a program took, as a table for people and as JSON."""
+
+import json
+from pathlib import Path
+
+SHOWN = 40  # operations in the table; all are in the JSON
+STALLS = 3  # reasons named per operation
+
+
+def rows(operations):
+    """A dict per operation: name, device, cores, cycles, ns, what bounded it, and shares of stalled time by thread."""
+    return [
+        {
+            "operation": index, "name": one.name, "device": one.device.host.arch.name, "cores": one.cores,
+            "cycles": one.cycles, "ns": round(one.nanoseconds, 3), "started": one.started,
+            "kernels": {name: end - begin for name, (begin, end) in one.spans.items()},
+            **_causes(one),
+        }
+        for index, one in enumerate(operations)
+    ]  # fmt: skip
+
+
+def _causes(one):
+    if one.counters is None:
+        return {"bounded_by": None, "threads": {}}
+    return {"bounded_by": one.counters.bounded_by(one.cycles), "threads": one.counters.stalls()}
+
+
+def write(path, table, error=None):
+    """Write the rows as JSON."""
+    data = {"operations": table, "cycles": sum(row["cycles"] for row in table)}
+    if error is not None:
+        data["error"] = error
+    Path(path).write_text(json.dumps(data, indent=2) + "\n")
+
+
+def text(table):
+    """The table as lines of text."""
+    lines = [f"tensim: {len(table)} operations, {sum(row['cycles'] for row in table):,} cycles"]
+    if not table:
+        return "\n".join(lines)
+    lines.append(f"{'#':>4} {'cycles':>12} {'µs':>10} {'cores':>5}  {'bound':10} {'stalls':44} kernels")
+    for row in table[:SHOWN]:
+        lines.append(
+            f"{row['operation']:4} {row['cycles']:12,} {row['ns'] / 1000:10.3f} {row['cores']:5}  "
+            f"{row['bounded_by'] or '-':10} {_stalls(row['threads']):44} {row['name']}"
+        )
+    if len(table) > SHOWN:
+        lines.append(f"     and {len(table) - SHOWN} more")
+    return "\n".join(lines)
+
+
+def _stalls(threads):
+    """The largest stalls of any kind of thread."""
+    largest = sorted(
+        ((share, reason, name) for name, part in threads.items() for reason, share in part.items() if reason != "busy"),
+        reverse=True,
+    )
+    return ", ".join(f"{name} {reason} {share:.0%}" for share, reason, name in largest[:STALLS])

@@ -1,0 +1,150 @@
+"""Run a ttnn program: `import ttnn` is this package, and what its operations took is told at the end.
+
+The program's output and exit status stay as they are; the report goes to standard error.
+"""
+
+import argparse
+import os
+import runpy
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from tensim.sim.errors import UsageError
+
+INTERRUPTED = 130  # exit status after Ctrl-C
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run and how: `arguments` is the program (or -m and a module) and its own arguments."""
+
+    arguments: tuple
+    settings: dict
+    timeline: str | None = None
+    json_to: str | None = None
+    quiet: bool = False
+
+
+def main(arguments, command):
+    """The command line: options of tensim, the program, the program's own arguments.  Leaves by SystemExit."""
+    request = _parsed(arguments, command)
+    try:
+        run(request)
+    except Exception as error:
+        _fail(error)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _fail(error):
+    """Leave as Python does after an uncaught exception: its traceback from the program on, status 1."""
+    trace = error.__traceback__
+    frames = list(traceback.walk_tb(trace))
+    mine = [i for i, (frame, _) in enumerate(frames) if frame.f_code.co_filename.startswith("<frozen runpy")]
+    for _ in range(mine[-1] + 1 if mine else 0):
+        trace = trace.tb_next
+    traceback.print_exception(type(error), error, trace)
+    sys.exit(1)
+
+
+def _parsed(arguments, command):
+    parser = argparse.ArgumentParser(
+        command, f"{command} [options] program.py [arguments]\n       {command} [options] -m module [arguments]",
+        "Run a program that says `import ttnn` on a simulated chip. Its operations are listed on standard error.",
+    )  # fmt: skip
+    parser.add_argument("--arch", default="wormhole_b0", help="architecture name or a YAML file of your own")
+    parser.add_argument("--numerics", default="fast", choices=("exact", "fast", "off"),
+                        help="exact (the chip's bits), fast (float32) or off (timing only); default fast")  # fmt: skip
+    parser.add_argument("--noc", default="packet", choices=("packet", "flit"), help="NoC model")
+    parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE",
+                        help="change an architecture parameter")  # fmt: skip
+    parser.add_argument("--max-cycles", type=int, help="stop with an error after this many simulated cycles")
+    parser.add_argument("--timeline", metavar="FILE", help="write a trace that Perfetto opens")
+    parser.add_argument("--json", dest="json_to", metavar="FILE", help="write the operations as JSON")
+    parser.add_argument("-m", dest="module", action="store_true", help="the program is a module, e.g. pytest")
+    parser.add_argument("program", help="a Python file")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")
+    given = parser.parse_args(arguments)
+    for path in (given.timeline, given.json_to):
+        if path is not None and not Path(path).resolve().parent.is_dir():
+            parser.error(f"cannot write {path}: its folder does not exist")
+    settings = {
+        "arch": given.arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
+        "overrides": dict(key_value(one) for one in given.overrides),
+    }  # fmt: skip
+    program = ("-m", given.program) if given.module else (given.program,)
+    return Request((*program, *given.arguments), settings, given.timeline, given.json_to)
+
+
+def key_value(text):
+    """(key, value) of KEY=VALUE, the value read as a YAML scalar."""
+    import yaml
+
+    key, found, value = text.partition("=")
+    if not found:
+        raise UsageError(f"--set {text!r} is not of the form KEY=VALUE")
+    return key, yaml.safe_load(value)
+
+
+def run(request):
+    """Run the program; reports and files are written whatever its end.  SystemExit and exceptions pass through."""
+    from tensim.ttnn import substitution
+
+    first, *rest = request.arguments
+    if first != "-m" and not Path(first).is_file():
+        print(f"error: there is no program {first}", file=sys.stderr)
+        sys.exit(2)
+    with observed(request):
+        substitution.install()
+        if first == "-m":
+            sys.argv = rest
+            sys.path.insert(0, os.getcwd())
+            runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+            return
+        sys.argv = [first, *rest]
+        sys.path.insert(0, str(Path(first).resolve().parent))
+        runpy.run_path(first, run_name="__main__")
+
+
+class observed:
+    """A block whose devices are opened as a request says and whose operations are reported behind it."""
+
+    def __init__(self, request):
+        self.request, self.chips = request, []
+
+    def __enter__(self):
+        from tensim.ttnn import devices, measurements
+
+        settings = dict(self.request.settings)
+        if self.request.timeline:
+            settings["log"] = True
+            devices.watch_devices(lambda device: self.chips.append(device.host.chip))
+        devices.configure(**settings)
+        measurements.use_details(True)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        from tensim.ttnn import measurements, report
+        from tensim.ttnn.devices import open_devices, synchronize_device
+
+        for device in open_devices().values():
+            if kind is None or kind is SystemExit:
+                synchronize_device(device)
+        table = report.rows(measurements.all_operations())
+        if self.request.json_to:
+            failed = None if kind in (None, SystemExit) else {"kind": kind.__name__, "message": str(error)}
+            report.write(self.request.json_to, table, failed)
+        if self.request.timeline:
+            self._write_timeline()
+        if not self.request.quiet:
+            sys.stdout.flush()
+            print(report.text(table), file=sys.stderr)
+
+    def _write_timeline(self):
+        from tensim.traces.timeline import write_timeline
+
+        for index, chip in enumerate(self.chips):
+            path = Path(self.request.timeline)
+            write_timeline(chip, path if not index else path.with_stem(f"{path.stem}_{index}"))

@@ -1,0 +1,1 @@
+"""Stand-ins for modules that tests of ttnn programs import."""

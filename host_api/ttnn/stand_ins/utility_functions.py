@@ -1,0 +1,144 @@
+"""Comparisons and small helpers under the names of models.common.utility_functions."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tensim.ttnn import arrays, devices
+from tensim.ttnn.tensors import Tensor
+
+
+def values(data):
+    """A float64 array of a tensor of any kind."""
+    data = data.values() if isinstance(data, Tensor) else arrays.as_numpy(data)
+    return data.astype(np.float64)
+
+
+def pearson(golden, calculated):
+    """Correlation of two arrays; NaN and infinities must stand at the same places, constants must be equal."""
+    golden, calculated = values(golden).reshape(-1), values(calculated).reshape(-1)
+    if golden.size != calculated.size:
+        return 0.0
+    if not np.array_equal(np.isnan(golden), np.isnan(calculated)):
+        return 0.0
+    golden, calculated = (np.nan_to_num(one, nan=0.0, posinf=0.0, neginf=0.0) for one in (golden, calculated))
+    if np.array_equal(golden, calculated):
+        return 1.0
+    if golden.size < 2 or golden.std() == 0 or calculated.std() == 0:
+        return float(np.allclose(golden, calculated, rtol=1e-2, atol=1e-2))
+    return float(np.corrcoef(golden, calculated)[0, 1])
+
+
+def comp_pcc(golden, calculated, pcc=0.99):
+    """(whether the correlation is at least `pcc`, the correlation)."""
+    found = pearson(golden, calculated)
+    return found >= pcc, found
+
+
+def comp_equal(golden, calculated):
+    """(whether two tensors are equal, the largest differences)."""
+    golden, calculated = values(golden), values(calculated)
+    return bool(np.array_equal(golden, calculated)), _differences(golden, calculated)
+
+
+def comp_allclose(golden, calculated, rtol=1e-5, atol=1e-8):
+    """(whether two tensors are close, the largest differences)."""
+    golden, calculated = values(golden), values(calculated)
+    return bool(np.allclose(calculated, golden, rtol, atol, equal_nan=True)), _differences(golden, calculated)
+
+
+def comp_allclose_and_pcc(golden, calculated, rtol=1e-5, atol=1e-8, pcc=0.99):
+    """Both comparisons."""
+    close, text = comp_allclose(golden, calculated, rtol, atol)
+    correlated, found = comp_pcc(golden, calculated, pcc)
+    return close and correlated, f"{text}, PCC {found}"
+
+
+def _differences(golden, calculated):
+    with np.errstate(all="ignore"):
+        absolute = np.abs(golden - calculated)
+        relative = absolute / np.abs(golden)
+    largest = np.nanmax(absolute, initial=0), np.nanmax(relative, initial=0)
+    return f"Max ATOL Delta: {largest[0]}, Max RTOL Delta: {largest[1]}"
+
+
+def divup(a, b):
+    """a / b, rounded up."""
+    return -(-a // b)
+
+
+def roundup(a, b):
+    """a rounded up to a multiple of b."""
+    return divup(a, b) * b
+
+
+def roundup32(a):
+    """a rounded up to a multiple of 32."""
+    return roundup(a, 32)
+
+
+nearest_32 = roundup32
+
+
+def nearest_y(x, y):
+    """x rounded up to a multiple of y."""
+    return math.ceil(x / y) * y
+
+
+def torch_random(shape, low, high, dtype):
+    """Uniform random numbers of a torch dtype."""
+    import torch
+
+    if dtype in (torch.bool, torch.uint8, torch.int16, torch.int32, torch.int64):
+        return torch.randint(low, high, shape, dtype=dtype)
+    return torch.zeros(shape, dtype=dtype).uniform_(low, high)
+
+
+def is_wormhole_b0(device=None):
+    """Whether devices are Wormholes."""
+    return devices.is_wormhole_b0(device)
+
+
+def is_blackhole(device=None):
+    """Whether devices are Blackholes."""
+    return devices.is_blackhole(device)
+
+
+def is_grayskull(device=None):
+    """Whether devices are Grayskulls."""
+    return devices.get_arch_name() == "grayskull"
+
+
+def _skip(condition, reason):
+    return pytest.mark.skipif(condition, reason=reason)
+
+
+def skip_for_wormhole_b0(reason_str="not on Wormhole"):
+    """Mark of tests that do not run on Wormhole."""
+    return _skip(is_wormhole_b0(), reason_str)
+
+
+def skip_for_blackhole(reason_str="not on Blackhole"):
+    """Mark of tests that do not run on Blackhole."""
+    return _skip(is_blackhole(), reason_str)
+
+
+def skip_for_grayskull(reason_str="not on Grayskull"):
+    """Mark of tests that do not run on Grayskull."""
+    return _skip(is_grayskull(), reason_str)
+
+
+def run_for_wormhole_b0(reason_str="only on Wormhole"):
+    """Mark of tests that run on Wormhole only."""
+    return _skip(not is_wormhole_b0(), reason_str)
+
+
+def run_for_blackhole(reason_str="only on Blackhole"):
+    """Mark of tests that run on Blackhole only."""
+    return _skip(not is_blackhole(), reason_str)
+
+
+def skip_for_slow_dispatch(reason_str=""):
+    """Mark of tests that need fast dispatch: they run."""
+    return _skip(False, reason_str)
