@@ -33,7 +33,7 @@ class Binary:
     @property
     def buffer_names(self):
         """{global id: name} of the buffers that the captured program named."""
-        return {one.global_id: one.name or "" for one in self.root.buffer_names or ()}
+        return {named.global_id: named.name or "" for named in self.root.buffer_names or ()}
 
     @classmethod
     def open(cls, path):

@@ -22,18 +22,24 @@ def plain(item, limit=MAX_WORDS):
         return {"table": item.table, **fields} if item.position is not None else fields
     if isinstance(item, np.ndarray):
         if item.dtype.names:
-            return [dict(zip(item.dtype.names, map(plain_struct, one.tolist()), strict=True)) for one in item[:limit]]
+            return [
+                dict(zip(item.dtype.names, map(plain_struct, record.tolist()), strict=True)) for record in item[:limit]
+            ]
         head = item[:limit].tolist()
         return head if len(item) <= limit else {"first": head, "length": len(item)}
     if isinstance(item, list):
-        return [plain(one, limit) for one in item]
+        return [plain(element, limit) for element in item]
     if isinstance(item, str) and len(item) > 200:
         return {"text": item[:120], "length": len(item)}
     return item
 
 
 def plain_struct(item):
-    return [plain_struct(one) for one in item] if isinstance(item, tuple) else getattr(item, "tolist", lambda: item)()
+    return (
+        [plain_struct(element) for element in item]
+        if isinstance(item, tuple)
+        else getattr(item, "tolist", lambda: item)()
+    )
 
 
 def describe(binary, file):
@@ -53,7 +59,7 @@ def describe(binary, file):
         "file": str(file), "format": "light_metal", "numbering": binary.numbering,
         "bytes": len(binary.data), "schema_version": root.schema_version, "writer": root.writer,
         "devices": [plain(device) for device in root.devices or ()],
-        "counts": dict(Counter(one["command"] for one in commands)), "commands": commands,
+        "counts": dict(Counter(command["command"] for command in commands)), "commands": commands,
         "programs": list(programs.values()), "buffers": list(buffers.values()), **_recorded(binary),
     }  # fmt: skip
 
@@ -71,7 +77,7 @@ def _recorded(binary):
 
 
 def _without_table(entry):
-    return {key: one for key, one in entry.items() if key != "table"}
+    return {key: value for key, value in entry.items() if key != "table"}
 
 
 def _note(node, index, buffers, programs, kernels):
@@ -109,7 +115,7 @@ def _note_args(node, kernel):
     if node.table == "SetRuntimeArgsUint32VecPerCoreCommand":
         cores, counts = (
             len(node.core_spec or ()),
-            {len(one.values) for one in node.args or () if one.values is not None},
+            {len(words.values) for words in node.args or () if words.values is not None},
         )
     else:
         cores, counts = len(cores_of(node.core_spec)), {0 if node.args is None else len(node.args)}
@@ -122,9 +128,9 @@ def _kernel(node):
     unit = {"DataMovementConfig": "data movement", "ComputeConfig": "compute", "EthernetConfig": "ethernet"}
     entry = {
         "id": node.global_id, "name": node.kernel_name, "file": node.file_name, "kind": unit[config.table],
-        "cores": [list(one) for one in ranges(node.core_spec)], "args": 0, "cores_with_args": 0,
+        "cores": [list(corners) for corners in ranges(node.core_spec)], "args": 0, "cores_with_args": 0,
         "compile_args": plain(config.compile_args), "has_source": node.source is not None,
-        "defines": {one.key: one.value for one in config.defines or ()},
+        "defines": {define.key: define.value for define in config.defines or ()},
     }  # fmt: skip
     if config.table == "ComputeConfig":
         return entry | {"fidelity": FIDELITY.get(config.math_fidelity, str(config.math_fidelity))}
@@ -135,9 +141,11 @@ def _circular_buffer(node):
     config = node.config
     formats = {} if config.data_formats is None else dict(config.data_formats.tolist())
     pages = {} if config.page_sizes is None else dict(config.page_sizes.tolist())
-    names = {int(one): DataFormat(one).name for one in set(formats.values()) if one in DataFormat._value2member_map_}
+    names = {
+        int(code): DataFormat(code).name for code in set(formats.values()) if code in DataFormat._value2member_map_
+    }
     return {
-        "id": node.global_id, "cores": [list(one) for one in ranges(node.core_spec)], "total_size": config.total_size,
+        "id": node.global_id, "cores": [list(corners) for corners in ranges(node.core_spec)], "total_size": config.total_size,
         "indices": {str(i): {"format": names.get(f, f), "page_size": pages.get(i)} for i, f in formats.items()},
         "buffer": value(config.shadow_buf_global_id), "address": value(config.globally_allocated_address),
     }  # fmt: skip
@@ -157,4 +165,4 @@ def draw_program(program):
     width, height = (max(core[axis] for core in used) + 1 for axis in (0, 1))
     lines = ["".join(legend[tuple(used[x, y])] if (x, y) in used else "." for x in range(width)) for y in range(height)]
     names = {kernel["id"]: kernel["name"] or kernel["file"].rpartition("/")[2] for kernel in program["kernels"]}
-    return lines + [f"{letter}: {', '.join(names[one] for one in kernels)}" for kernels, letter in legend.items()]
+    return lines + [f"{letter}: {', '.join(names[kernel] for kernel in kernels)}" for kernels, letter in legend.items()]

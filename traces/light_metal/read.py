@@ -53,7 +53,7 @@ def device_record(node, device=None):
     """The CreateDevice record of a DeviceDescription; its architecture is (name, overrides).  BinaryError for other values
     than JSON ones.
     """
-    overrides = {one.key: _parameter(one) for one in node.parameters or ()}
+    overrides = {parameter.key: _parameter(parameter) for parameter in node.parameters or ()}
     if node.board:
         overrides["board"] = node.board
     return c.CreateDevice(
@@ -162,14 +162,14 @@ def _create_kernel(d, n):
 def _args_shared(d, n):
     program, kernel = d.kernel_handle(n)
     cores, references = cores_of(n.core_spec), d.references(n.references)
-    everywhere = tuple((i, *one[1:]) for i in range(len(cores)) for one in references)
+    everywhere = tuple((i, *reference[1:]) for i in range(len(cores)) for reference in references)
     return c.SetRuntimeArgs(program, kernel, cores, (integers(n.args),) * len(cores), everywhere)
 
 
 def _args_per_core(d, n):
     program, kernel = d.kernel_handle(n)
     cores = tuple((core.x, core.y) for core in n.core_spec or ())
-    args = tuple(integers(one.values) for one in n.args or ())
+    args = tuple(integers(words.values) for words in n.args or ())
     return c.SetRuntimeArgs(program, kernel, cores, args, d.references(n.references))
 
 
@@ -235,7 +235,10 @@ def _record_event(d, n):
 
 def _create_manager(d, n):
     return c.CreateSubDeviceManager(
-        n.device_id, d.names.create(n.global_id), tuple(ranges(one) for one in n.sub_devices or ()), n.local_l1_size
+        n.device_id,
+        d.names.create(n.global_id),
+        tuple(ranges(sub_device) for sub_device in n.sub_devices or ()),
+        n.local_l1_size,
     )
 
 

@@ -34,8 +34,8 @@ def kernel_config(node):
     """The settings record of a KernelConfig member."""
     common = {
         "compile_args": integers(node.compile_args),
-        "defines": tuple((one.key, one.value) for one in node.defines or ()),
-        "named_compile_args": tuple((one.name, one.value) for one in node.named_compile_args or ()),
+        "defines": tuple((define.key, define.value) for define in node.defines or ()),
+        "named_compile_args": tuple((arg.name, arg.value) for arg in node.named_compile_args or ()),
     }
     if node.table == "DataMovementConfig":
         return c.DataMovementParameters(node.processor, node.noc, node.noc_mode, **common)

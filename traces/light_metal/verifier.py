@@ -121,16 +121,16 @@ def _scalar_columns(schema, base, enum, low_high):
     }  # fmt: skip
 
 
-def _field_columns(schema, one, field):
+def _field_columns(schema, table, field):
     """The row of a field, as {column: value}."""
-    kind, low_high = field.type, RANGES.get((one.name, field.name))
+    kind, low_high = field.type, RANGES.get((table.name, field.name))
     row = {
         walk.TARGET: kind.index,
         walk.ENUM: walk.NO_RULE,
         walk.HIGH: -1,
-        walk.REQUIRED: (one.name, field.name) in REQUIRED,
+        walk.REQUIRED: (table.name, field.name) in REQUIRED,
     }
-    if one.is_struct:
+    if table.is_struct:
         row[walk.PLACE] = field.offset
     if kind.base == STRING:
         return row | {walk.KIND: walk.TEXT}
@@ -141,16 +141,16 @@ def _field_columns(schema, one, field):
         return row | {walk.KIND: what} | _scalar_columns(schema, kind.base, kind.index, low_high)
     if kind.base == VECTOR and kind.element in SCALAR_BYTES:
         return row | {walk.KIND: walk.VECTOR} | _scalar_columns(schema, kind.element, kind.index, low_high)
-    return row | _object_columns(schema, one, field)
+    return row | _object_columns(schema, table, field)
 
 
-def _object_columns(schema, one, field):
+def _object_columns(schema, table, field):
     """The row of a field that holds a table, a struct or a vector of either."""
     kind = field.type
-    if one.is_struct:  # a struct or an array in a struct: part of its bytes
+    if table.is_struct:  # a struct or an array in a struct: part of its bytes
         return {walk.KIND: walk.INLINE}
     if OBJ not in (kind.base, kind.element):
-        raise ValueError(f"{one.name}.{field.name}: the verifier knows no vectors of this kind")
+        raise ValueError(f"{table.name}.{field.name}: the verifier knows no vectors of this kind")
     target, vector = schema.objects[kind.index], kind.base == VECTOR
     if not target.is_struct:
         return {walk.KIND: walk.VECTOR_OF_TABLES if vector else walk.TABLE}
@@ -180,12 +180,12 @@ def schema_arrays():
     schema = light_metal_schema()
     objects = np.zeros((len(schema.objects), walk.OBJECT_COLUMNS), np.int64)
     rows = []
-    for index, one in enumerate(schema.objects):
-        objects[index, [walk.FIRST_FIELD, walk.FIELD_COUNT]] = len(rows), len(one.fields)
-        objects[index, [walk.SIZE, walk.ALIGNMENT]] = one.size if one.is_struct else 0, one.alignment
-        for field in one.fields:
+    for index, table in enumerate(schema.objects):
+        objects[index, [walk.FIRST_FIELD, walk.FIELD_COUNT]] = len(rows), len(table.fields)
+        objects[index, [walk.SIZE, walk.ALIGNMENT]] = table.size if table.is_struct else 0, table.alignment
+        for field in table.fields:
             row = np.zeros(walk.FIELD_COLUMNS, np.int64)
-            for column, value in _field_columns(schema, one, field).items():
+            for column, value in _field_columns(schema, table, field).items():
                 row[column] = value
             rows.append(row)
             objects[index, walk.HAS_RULES] |= _has_rules(row)

@@ -32,12 +32,12 @@ def core_coord(core):
     return Node("CoreCoord", {"x": core[0], "y": core[1]})
 
 
-def core_range(one):
-    return Node("CoreRange", {"start": core_coord(one[:2]), "end": core_coord(one[2:])})
+def core_range(corners):
+    return Node("CoreRange", {"start": core_coord(corners[:2]), "end": core_coord(corners[2:])})
 
 
 def range_set(ranges):
-    return Node("CoreRangeSet", {"ranges": [core_range(one) for one in ranges]})
+    return Node("CoreRangeSet", {"ranges": [core_range(corners) for corners in ranges]})
 
 
 def core_spec(ranges):
@@ -296,7 +296,7 @@ def _set_runtime_args(b, r, _):
     shared = len(set(r.args)) == 1 and len(r.cores) > 1
     fields = {"program_global_id": program, "kernel_global_id": kernel}
     if shared or len(r.cores) == 1:
-        references = [one for one in r.references if one[0] == 0]
+        references = [reference for reference in r.references if reference[0] == 0]
         spec = core_spec([(*core, *core) for core in r.cores])
         return Node("SetRuntimeArgsUint32Command", {
             **fields, "core_spec": spec, "args": r.args[0], "references": _references(b, references),
