@@ -4,15 +4,14 @@
 errors with core, thread, kernel line and cycle, and gives functional access to L1 and DRAM.
 """
 
-import hashlib
 from mmap import mmap
 
 import numpy as np
 
+from tensim.sim.chip.failures import deadlock, fault, live_threads
+from tensim.sim.chip.functional_memory import CHUNK_BYTES, CHUNKS_PER_SLAB, FunctionalMemory
 from tensim.sim.chip.launch import Launch
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
-from tensim.sim.cores.kernels.kernel_runtime import RAISE_MESSAGES
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.exact_math import SCRATCH_BYTES
 from tensim.sim.cores.numerics.sfpu_costs import sfpu_cycle_table
@@ -29,15 +28,13 @@ from tensim.sim.engine.event_loop import l1_written, run, start_threads
 from tensim.sim.engine.first_start import compile_engine
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.engine.memory import zeros_in_cache_lines
-from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError, UsageError
+from tensim.sim.errors import CycleLimitError, ProgramError, SimulatorError, UsageError
 from tensim.sim.noc.flit_network import PACKET
 from tensim.sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 
 READ_COSTS = ("issue_read", "issue_read_stateful", "issue_read_one_packet", "issue_read_page")
 NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
 NOC_MODELS = ("packet", "flit")
-CHUNK_BYTES = 1 << 18
-CHUNKS_PER_SLAB = 64
 CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one per cycle of a hop
 LOG_ENTRIES = 1 << 18
 SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (docs/hardware/host_api.md#semaphores)
@@ -92,14 +89,19 @@ class Chip:
         self._arrays, self._idle = {}, {}
         self._next_time, self._settled = None, False
         self._flits = None
-        self._slabs, self._running, self._launches, self._kept = [], {}, {}, {}
+        self.slabs, self._running, self.launches, self._kept = [], {}, {}, {}
         self.machine_array = np.zeros(1, st.MACHINE)
         self.machine, self._machine_address = self.machine_array[0], self.machine_array.ctypes.data
+        self._memory = FunctionalMemory(self)
         self._build()
 
     def protect_trace_region(self, start):
         """Refuse kernels' writes to offsets from `start` on in every DRAM bank."""
         self.machine["trace_start"] = start
+
+    def array(self, name):
+        """An array of the machine's state by its name (`state`), as it is now: pools grow between two runs."""
+        return self._arrays[name]
 
     # --- construction
 
@@ -198,7 +200,7 @@ class Chip:
         self._place("stalls", np.zeros((n_threads, st.N_REASONS), np.int64))
         self._place("noc_words", np.zeros((n_threads, st.NOC_WORDS), np.int64))
         self._place("lines", np.zeros((1, 3), np.int64))
-        self._line_sources = [None]
+        self.line_sources = [None]
         self._place("launches", np.zeros(64, st.LAUNCH))
         self._place("done", np.zeros(64, np.int64))
         self._place("log", np.zeros(1, st.LOG), "log_capacity")
@@ -230,7 +232,7 @@ class Chip:
         self._place("staging", np.zeros((0, int(m["staging_bytes"])), np.uint8))
         self._grow_staging(1 << 11)
         self._place("spare_chunks", np.zeros(4 * CHUNKS_PER_SLAB, np.int64))
-        self._add_chunks()
+        self.add_chunks()
 
     def _build_flits(self):
         """An idle flit network, when that is the NoC model; its code is compiled when it is used first."""
@@ -290,11 +292,11 @@ class Chip:
         self.machine["event_heap_capacity"] = capacity
         self._place("event_heap", new)
 
-    def _add_chunks(self):
+    def add_chunks(self):
         """Make a slab of DRAM chunks; its pages cost memory only when they are written."""
         m = self.machine
         slab = np.zeros((CHUNKS_PER_SLAB, CHUNK_BYTES), np.uint8)
-        self._slabs.append(slab)
+        self.slabs.append(slab)
         start = int(m["n_spare"])
         addresses = slab.ctypes.data + np.arange(CHUNKS_PER_SLAB - 1, -1, -1) * CHUNK_BYTES
         self._arrays["spare_chunks"][start : start + CHUNKS_PER_SLAB] = addresses
@@ -307,7 +309,7 @@ class Chip:
         if m["staging_left"] < 64:
             self._grow_staging(len(self._arrays["staging_free"]))
         if m["n_spare"] < 16:
-            self._add_chunks()
+            self.add_chunks()
 
     # --- running
 
@@ -335,15 +337,15 @@ class Chip:
         """
         stop = self._run(min(limit, self.max_cycles), fuel)
         if stop == st.STOP_ERROR:
-            raise self._fault()
+            raise fault(self)
         if stop == st.STOP_LAUNCH_DONE:
             return self._completions()
         if stop == st.STOP_EMPTY and self._running:
-            raise self._deadlock()
+            raise deadlock(self)
         if stop == st.STOP_LIMIT and self.max_cycles <= limit:
             raise CycleLimitError(
                 f"the run passed the limit of {self.max_cycles} cycles",
-                where={"cycle": self.max_cycles, "threads": self._live_threads()},
+                where={"cycle": self.max_cycles, "threads": live_threads(self)},
                 hint="raise the limit (max_cycles, --max-cycles) or look for a loop that does not end",
             )
         return []
@@ -367,8 +369,8 @@ class Chip:
             slot = int(self._arrays["done"][i])
             launch_id = self._running.pop(slot)
             self._account(slot)
-            self._launches[launch_id]["ended"] = int(self._arrays["launches"][slot]["ended"])
-            done.append((launch_id, self._launches[launch_id]["ended"]))
+            self.launches[launch_id]["ended"] = int(self._arrays["launches"][slot]["ended"])
+            done.append((launch_id, self.launches[launch_id]["ended"]))
         self.machine["n_done"] = 0
         return done
 
@@ -437,14 +439,14 @@ class Chip:
         self.machine["now"], self._settled = 0, False
         self._make_idle("links", "vcs", "ports", "channels", "banks")
         self._build_flits()
-        self._launches.clear()
+        self.launches.clear()
 
     def close(self):
         """Give the memory back; the chip cannot be used afterwards."""
         self.machine["event_heap_size"] = 0
         self._arrays.clear()
         self._idle.clear()
-        self._slabs.clear()
+        self.slabs.clear()
         self._kept.clear()
         self.l1 = None
 
@@ -493,10 +495,10 @@ class Chip:
     def _begin(self, name, slot, threads, cycle):
         """Schedule the prepared threads of a program; returns its launch id."""
         self._settled = False
-        launch_id = len(self._launches)
+        launch_id = len(self.launches)
         self._arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id
-        self._launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
+        self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
         start_threads(self._machine_address, np.asarray(threads, np.int64), cycle)
         return launch_id
 
@@ -632,89 +634,46 @@ class Chip:
 
     def _line_region(self, compiled, first, last):
         """First row of a kernel in the line table; a kernel keeps its rows over launches."""
-        for base, source in enumerate(self._line_sources):
+        for base, source in enumerate(self.line_sources):
             if source is compiled:
                 return base
-        base = len(self._line_sources)
-        self._line_sources += [compiled] * (last - first + 1)
+        base = len(self.line_sources)
+        self.line_sources += [compiled] * (last - first + 1)
         old = self._arrays["lines"]
-        new = np.zeros((len(self._line_sources), 3), np.int64)
+        new = np.zeros((len(self.line_sources), 3), np.int64)
         new[: len(old)] = old
         self._place("lines", new)
         return base
 
-    # --- functional memory
+    # --- functional memory (`functional_memory`)
 
     def read_l1(self, core, address, size):
         """`size` bytes of the L1 of worker `core`."""
-        self._check_l1(core, address, size)
-        return self.l1[core, address : address + size].tobytes()
+        return self._memory.read_l1(core, address, size)
 
     def write_l1(self, core, address, data, cycle=0):
         """Write bytes into the L1 of worker `core`; its threads that poll a semaphore there see them at `cycle`.
 
         A cycle the engine has passed already counts as its present one.
         """
-        data = np.frombuffer(data, np.uint8)
-        self._check_l1(core, address, len(data))
-        self.l1[core, address : address + len(data)] = data
-        self._settled = False
-        l1_written(self._machine_address, core, address, len(data), max(cycle, self.cycle))
+        self._memory.write_l1(core, address, data, cycle)
 
-    def _check_l1(self, core, address, size):
-        if not (0 <= core < self.n_workers and 0 <= address and address + size <= self.arch.l1_size):
-            raise UsageError(f"L1 access out of range: core {core}, address {address:#x}, {size} bytes")
+    def l1_written(self, core, address, size, cycle):
+        """Tell the engine that the host has changed bytes of an L1."""
+        self._settled = False
+        l1_written(self._machine_address, core, address, size, max(cycle, self.cycle))
 
     def read_dram(self, bank, address, size):
         """`size` bytes of a DRAM bank; memory never written reads as zero."""
-        out = np.empty(size, np.uint8)
-        for start, inside, count, slot in self._dram_pieces(bank, address, size):
-            chunk = self._chunk(slot)
-            out[start : start + count] = 0 if chunk is None else chunk[inside : inside + count]
-        return out.tobytes()
+        return self._memory.read_dram(bank, address, size)
 
     def write_dram(self, bank, address, data):
         """Write bytes into a DRAM bank."""
-        data = np.frombuffer(data, np.uint8)
-        for start, inside, count, slot in self._dram_pieces(bank, address, len(data)):
-            chunk = self._chunk(slot, make=True)
-            chunk[inside : inside + count] = data[start : start + count]
-
-    def _dram_pieces(self, bank, address, size):
-        if not (0 <= bank < self.arch.dram_banks and 0 <= address and address + size <= self.arch.dram_bank_bytes):
-            raise UsageError(f"DRAM access out of range: bank {bank}, offset {address:#x}, {size} bytes")
-        per_bank, done = int(self.machine["chunks_per_bank"]), 0
-        while done < size:
-            index, inside = divmod(address + done, CHUNK_BYTES)
-            count = min(size - done, CHUNK_BYTES - inside)
-            yield done, inside, count, bank * per_bank + index
-            done += count
-
-    def _chunk(self, slot, make=False):
-        table = self._arrays["dram_chunks"]
-        if table[slot] == 0:
-            if not make:
-                return None
-            if self.machine["n_spare"] < 16:
-                self._add_chunks()
-            self.machine["n_spare"] -= 1
-            table[slot] = self._arrays["spare_chunks"][self.machine["n_spare"]]
-        address = int(table[slot])
-        for slab in self._slabs:
-            start = slab.ctypes.data
-            if start <= address < start + slab.nbytes:
-                return slab[(address - start) // CHUNK_BYTES]
-        raise SimulatorError(f"DRAM chunk at {address:#x} belongs to no slab")
+        self._memory.write_dram(bank, address, data)
 
     def image_sha256(self):
         """SHA-256 (hex) of all bytes in DRAM and in L1: {"dram", "l1"}.  Memory never written counts as zeros."""
-        dram = hashlib.sha256()
-        for slot in np.flatnonzero(self._arrays["dram_chunks"]):
-            chunk = self._chunk(slot)
-            if chunk.any():
-                dram.update(int(slot).to_bytes(8, "little"))
-                dram.update(chunk)
-        return {"dram": dram.hexdigest(), "l1": hashlib.sha256(self.l1).hexdigest()}
+        return self._memory.image_sha256()
 
     # --- errors
 
@@ -724,47 +683,12 @@ class Chip:
         core = int(t["core"])
         x, y = core % self.arch.grid[0], core // self.arch.grid[0]
         place = {"core": f"({x},{y})", "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
-        compiled = self._line_sources[int(t["line_base"])]
+        compiled = self.line_sources[int(t["line_base"])]
         if compiled is not None:
             line = int(t["line"])
             place |= {"kernel": compiled.name, "file": compiled.file, "line": line}
             place["source"] = compiled.lines.get(line, "").strip()
         return place
-
-    def _fault(self):
-        m = self.machine
-        code = Fault(int(m["error"]))
-        a, b, c = (int(m[name]) for name in ("error_a", "error_b", "error_c"))
-        thread = int(m["error_thread"])
-        where = self.thread_place(thread)
-        message = ""
-        if code == Fault.KERNEL_FAILED:
-            messages = self._line_sources[int(self._arrays["threads"][thread]["line_base"])].messages
-            message = f"the kernel failed: {messages[a]}" if a < len(messages) else "the kernel failed"
-        elif code == Fault.KERNEL_RAISED:
-            message = RAISE_MESSAGES.get(a, "the kernel stopped without a reason")
-        elif code == Fault.UNORDERED_WRITERS:
-            other = self.thread_place(c)
-            where["other"] = other
-            c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
-        text = MESSAGES[code].format(a=a, b=b, c=c, message=message)
-        if code in SIMULATOR_FAULTS:
-            return SimulatorError(text, where=where)
-        return ProgramError(text, where=where | {"values": [a, b, c]}, kind=code.name.lower())
-
-    def _live_threads(self):
-        states = self._arrays["threads"]["state"]
-        return [self.thread_place(i) for i in np.flatnonzero((states == st.RUNNING) | (states == st.PARKED))[:20]]
-
-    def _deadlock(self):
-        from tensim.sim.chip.deadlock import wait_for_graph
-
-        lines, graph = wait_for_graph(self)
-        return DeadlockError(
-            "deadlock: no event is left and these threads wait\n  " + "\n  ".join(lines),
-            where={"cycle": self.cycle, "waiting": graph},
-            hint="each line names who waits, for what, since when; look for the push, increment or release that is missing",
-        )
 
     def enable_log(self):
         """Record every span of every thread from now on (for the timeline)."""

@@ -43,11 +43,11 @@ def reason_name(reason):
 
 def _waited_for(chip, thread):
     """Words for what a parked thread waits for, and the threads of its core that could end the wait."""
-    t, arrays = chip._arrays["threads"][thread], chip._arrays
+    t = chip.array("threads")[thread]
     reason, a, b, c = (int(t[name]) for name in ("wait", "wait_a", "wait_b", "wait_c"))
     core = int(t["core"])
     if reason < st.WAIT_READ_BARRIER:
-        row = arrays["circular_buffers"][core, a]
+        row = chip.array("circular_buffers")[core, a]
         used = int(row[ctx.CB_RECEIVED] - row[ctx.CB_ACKED])
         others = [
             core * THREADS_PER_CORE + slot
@@ -70,11 +70,11 @@ def _waited_for(chip, thread):
 
 def wait_for_graph(chip):
     """(lines for people, nodes for machines) of every parked thread of the chip, by core and thread."""
-    states, lines, graph = chip._arrays["threads"]["state"], [], []
+    states, lines, graph = chip.array("threads")["state"], [], []
     for thread in np.flatnonzero(states == st.PARKED):
         place = chip.thread_place(int(thread))
         what, others = _waited_for(chip, int(thread))
-        since = int(chip._arrays["threads"][thread]["wait_since"])
+        since = int(chip.array("threads")[thread]["wait_since"])
         ends = []
         for other in others:
             if states[other] == st.PARKED:

@@ -14,7 +14,7 @@ DIRECTIONS = ("inject", "x", "y", "eject")
 
 def program_cycles(chip):
     """Cycles from the first kernel start to the last kernel end, summed over the programs that have run."""
-    return sum(launch["ended"] - launch["started"] for launch in chip._launches.values() if "ended" in launch)
+    return sum(launch["ended"] - launch["started"] for launch in chip.launches.values() if "ended" in launch)
 
 
 def thread_totals(chip, slot):
@@ -26,7 +26,7 @@ def thread_totals(chip, slot):
 
 def core_cycles(chip, core):
     """Cycles from start to end of the slowest thread of worker `core` in the last program that ran there."""
-    threads = chip._arrays["threads"][core * len(THREAD_NAMES) : (core + 1) * len(THREAD_NAMES)]
+    threads = chip.array("threads")[core * len(THREAD_NAMES) : (core + 1) * len(THREAD_NAMES)]
     return int((threads["ended"] - threads["started"]).max())
 
 
@@ -67,7 +67,7 @@ def _neighbour(chip, noc, x, y, direction):
 
 def links(chip, cycles):
     """Every used link, busiest first: {"noc", "from", "to", "kind", "utilization", "stall_cycles", "bytes"}."""
-    records = chip._arrays["links"]
+    records = chip.array("links")
     width, height = chip.arch.noc_size
     used = np.flatnonzero(records["flits"] > 0)
     result = []
@@ -99,7 +99,7 @@ def noc(chip, cycles):
     return {
         "bytes": {"noc0": injected[0], "noc1": injected[1]},
         "peak_link_utilization": max(wires, default=0.0),
-        "mean_link_utilization": sum(wires) / (4 * len(chip._arrays["tiles"])) if wires else 0.0,
+        "mean_link_utilization": sum(wires) / (4 * len(chip.array("tiles"))) if wires else 0.0,
         "links": table,
     }
 
@@ -116,7 +116,7 @@ def dram(chip, cycles):
             "row_misses": int(record["row_misses"]),
             "utilization": (int(record["read_bytes"]) + int(record["write_bytes"])) / peak,
         }
-        for index, record in enumerate(chip._arrays["channels"])
+        for index, record in enumerate(chip.array("channels"))
     ]
     total = {name: sum(c[name] for c in channels) for name in ("read_bytes", "write_bytes", "row_hits", "row_misses")}
     total["utilization"] = sum(c["utilization"] for c in channels) / len(channels)
@@ -125,11 +125,11 @@ def dram(chip, cycles):
 
 def slowest_lines(chip, count=10):
     """Kernel source lines by cycles: {"file", "line", "source", "kernel", "busy", "stalled", "operations"}."""
-    table, result = chip._arrays["lines"], []
-    for base, compiled in enumerate(chip._line_sources):
+    table, result = chip.array("lines"), []
+    for base, compiled in enumerate(chip.line_sources):
         if compiled is None or (table[base] == 0).all():
             continue
-        line = min(compiled.lines) + base - chip._line_sources.index(compiled)
+        line = min(compiled.lines) + base - chip.line_sources.index(compiled)
         result.append(
             {
                 "file": compiled.file,
@@ -193,7 +193,7 @@ def bounded_by(chip, cycles):
 
 def active_span(chip):
     """Cycles from the first start to the last end of any program."""
-    launches = [launch for launch in chip._launches.values() if "ended" in launch]
+    launches = [launch for launch in chip.launches.values() if "ended" in launch]
     return (
         max(launch["ended"] for launch in launches) - min(launch["started"] for launch in launches) if launches else 0
     )

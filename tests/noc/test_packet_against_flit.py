@@ -119,7 +119,7 @@ def test_both_models_take_the_same_links(chips):
         random_multicast(rng, arch, 0) for _ in range(40)
     ]
     cycles(chips, events(*rows))
-    packet, flit = (chip._arrays["links"] for chip in chips)
+    packet, flit = (chip.array("links") for chip in chips)
     for name in ("flits", "packets"):
         assert (packet[name] == flit[name]).all()
     assert flit["stall"].sum() > 0
@@ -136,7 +136,7 @@ def test_senders_of_one_row_back_off_in_both_models(chips):
     packet, flit = cycles(chips, events(*rows))
     assert flit == pytest.approx(packet, rel=0.15)
     assert min(packet, flit) > len(rows) * 2048 // chips[0].arch["noc.flit_bytes"]  # one sender at a time
-    links = [chip._arrays["links"] for chip in chips]
+    links = [chip.array("links") for chip in chips]
     assert (links[0]["packets"] == links[1]["packets"]).all()
 
 
@@ -161,9 +161,9 @@ def test_the_same_run_takes_the_same_cycles(chips, noc):
     table = events(*[random_transfer(rng, arch, int(i % 50)) for i in range(300)])
     other = Chip(arch, numerics="off", noc=noc)
     first = replay(other, table, 0, "open")
-    links = other._arrays["links"].copy()
+    links = other.array("links").copy()
     assert replay(other, table, 0, "open") == first
-    assert (other._arrays["links"] == links).all()
+    assert (other.array("links") == links).all()
     broken = events(
         *[random_transfer(rng, arch, 0) for _ in range(50)], ((1, 1), 0, EventKind.WRITE, 0, (0, 0), 64, 40)
     )

@@ -1,0 +1,48 @@
+"""What went wrong on a chip, as errors: faults of the engine, deadlocks, with core, thread, kernel line and cycle."""
+
+import numpy as np
+
+from tensim.sim.chip.deadlock import wait_for_graph
+from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
+from tensim.sim.cores.kernels.kernel_runtime import RAISE_MESSAGES
+from tensim.sim.engine import state as st
+from tensim.sim.errors import DeadlockError, ProgramError, SimulatorError
+
+
+def fault(chip):
+    """The error of the fault that stopped the engine."""
+    m = chip.machine
+    code = Fault(int(m["error"]))
+    a, b, c = (int(m[name]) for name in ("error_a", "error_b", "error_c"))
+    thread = int(m["error_thread"])
+    where = chip.thread_place(thread)
+    message = ""
+    if code == Fault.KERNEL_FAILED:
+        messages = chip.line_sources[int(chip.array("threads")[thread]["line_base"])].messages
+        message = f"the kernel failed: {messages[a]}" if a < len(messages) else "the kernel failed"
+    elif code == Fault.KERNEL_RAISED:
+        message = RAISE_MESSAGES.get(a, "the kernel stopped without a reason")
+    elif code == Fault.UNORDERED_WRITERS:
+        other = chip.thread_place(c)
+        where["other"] = other
+        c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
+    text = MESSAGES[code].format(a=a, b=b, c=c, message=message)
+    if code in SIMULATOR_FAULTS:
+        return SimulatorError(text, where=where)
+    return ProgramError(text, where=where | {"values": [a, b, c]}, kind=code.name.lower())
+
+
+def deadlock(chip):
+    """The error of threads that wait and cannot be woken."""
+    lines, graph = wait_for_graph(chip)
+    return DeadlockError(
+        "deadlock: no event is left and these threads wait\n  " + "\n  ".join(lines),
+        where={"cycle": chip.cycle, "waiting": graph},
+        hint="each line names who waits, for what, since when; look for the push, increment or release that is missing",
+    )
+
+
+def live_threads(chip):
+    """Where the first threads that have not ended are."""
+    states = chip.array("threads")["state"]
+    return [chip.thread_place(i) for i in np.flatnonzero((states == st.RUNNING) | (states == st.PARKED))[:20]]
