@@ -45,8 +45,11 @@ class Counters:
     def __init__(self, chip, work, links, channels, sums, launch):
         self.arch, self.machine, self.compute_cores = chip.arch, chip.machine, set(range(sums[3]))
         self.work, self.flops, self.sfpu_busy, self.fpu_busy = work, sums[0], sums[1], sums[2]
-        self._arrays = {"links": links, "channels": channels, "tiles": chip._arrays["tiles"]}
-        self._launches = {0: launch}
+        self._arrays = {"links": links, "channels": channels, "tiles": chip.array("tiles")}
+        self.launches = {0: launch}
+
+    def array(self, name):
+        return self._arrays[name]
 
     def bounded_by(self, cycles):
         """What bounded the operation (`statistics.bounded_by`)."""
@@ -68,15 +71,15 @@ class Measurements:
     def ended(self, item, name):
         """An item of a queue has ended: note the programs that ran since."""
         chip = self.device.host.chip
-        for number in range(self._seen, len(chip._launches)):
-            launch = chip._launches[number]
+        for number in range(self._seen, len(chip.launches)):
+            launch = chip.launches[number]
             if "ended" in launch:
                 self._seen = number + 1
                 self._note(chip, launch, item, name)
 
     def _note(self, chip, launch, item, name):
         threads = np.asarray(launch["threads"])
-        table = chip._arrays["threads"]
+        table = chip.array("threads")
         started, ended, kinds = table["started"][threads], table["ended"][threads], threads % THREADS_PER_CORE
         spans = {
             THREAD_NAMES[kind]: (int(started[kinds == kind].min()), int(ended[kinds == kind].max()))
@@ -97,8 +100,8 @@ class Measurements:
         for name in chip.work.dtype.names:
             values = chip.work[name]
             work[name] = [values[slot::THREADS_PER_CORE].sum(axis=0) for slot in range(THREADS_PER_CORE)]
-        links = _columns(chip._arrays["links"], _LINK_FIELDS)
-        channels = _columns(chip._arrays["channels"], _CHANNEL_FIELDS)
+        links = _columns(chip.array("links"), _LINK_FIELDS)
+        channels = _columns(chip.array("channels"), _CHANNEL_FIELDS)
         return work, links, channels, (chip.flops, chip.sfpu_busy, chip.fpu_busy)
 
     def _difference(self, chip, launch):

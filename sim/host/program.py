@@ -155,7 +155,9 @@ class Program:
             for core in semaphore.cores:
                 used.setdefault(core, set()).add(semaphore.id)
         cores, chosen = expand(ranges), number
-        number = max(self._first_free(used, expand([core_range])) for core_range in ranges) if chosen is None else chosen
+        number = (
+            max(self._first_free(used, expand([core_range])) for core_range in ranges) if chosen is None else chosen
+        )
         taken = any(number in used.get(core, ()) for core in cores)
         if chosen is not None and (taken or not 0 <= number < N_SEMAPHORES):
             why = "is taken on one of its cores" if taken else f"is not below {N_SEMAPHORES}"
