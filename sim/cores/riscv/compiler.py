@@ -161,8 +161,14 @@ def prelude(build):
         defines["KERNEL_COMPILE_TIME_ARG_MAP"] = ",".join(pairs)
     if build.processor.is_compute:
         defines["NAMESPACE"] = "chlkc_" + ("unpack", "math", "pack")[build.processor.value - 2]
-    lines = [f"#define {name} {value}" for name, value in [*defines.items(), *build.defines]]
-    return "\n".join([*lines, '#include "tensim/kernel.h"', build.stand_in, ""])
+    own = [(name, value) for name, value in build.defines if name.startswith("TENSIM_")]
+    given = [(name, value) for name, value in build.defines if not name.startswith("TENSIM_")]
+    lines = [f"#define {name} {value}" for name, value in [*defines.items(), *own]]
+    lines.append('#include "tensim/kernel.h"')
+    lines += [f"#define {name} {value}" for name, value in given]
+    if build.processor.is_compute:
+        lines.append('#include "tensim/reductions.h"')
+    return "\n".join([*lines, build.stand_in, ""])
 
 
 MAIN = re.compile(r"\bvoid\s+MAIN\b\s*(\()?")

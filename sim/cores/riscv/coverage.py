@@ -25,7 +25,8 @@ MACROS = {
     "ELTWISE_OP_INIT": "add_tiles_init", "ELTWISE_OP_TYPE": "EltwiseBinaryType::ELWADD", "SFPU_OP_CHAIN_0": "",
     "BINARY_OP": "add_tiles", "BINARY_OP_TYPE": "EltwiseBinaryType::ELWADD", "BINARY_SFPU_INIT": "",
     "BCAST_OP": "add_tiles_bcast_rows", "BCAST_LLKOP": "EltwiseBinaryType::ELWADD",
-    "BCAST_DIM": "BroadcastType::ROW", "SRC_DATA_FORMAT": "DataFormat::Float16_b",
+    "BCAST_DIM": "BroadcastType::ROW", "TYPECAST_LLK_INIT": "typecast_tile_init<5u, 5u>", "TYPECAST_LLK": "typecast_tile<5u, 5u>",
+    "SRC_DATA_FORMAT": "DataFormat::Float16_b",
 }  # fmt: skip
 
 
@@ -61,7 +62,8 @@ def include_roots(folder):
     folder = Path(folder).resolve()
     inside = [folder / name for name in ("", "ttnn", "ttnn/ttnn", "ttnn/cpp", "ttnn/ttnn/cpp")]
     around = [place for parent in folder.parents for place in (parent, parent / "ttnn", parent / "ttnn/cpp")]
-    found = [place for place in (*inside, *around) if (place / "ttnn").is_dir() or (place / "tt_metal").is_dir()]
+    marks = ("ttnn", "tt_metal", "cpp/ttnn")
+    found = [place for place in (*inside, *around) if any((place / mark).is_dir() for mark in marks)]
     return tuple(dict.fromkeys(place for place in found if place != Path("/")))
 
 
@@ -126,31 +128,31 @@ class Coverage:
 
     def _build(self, path, processor, text, known):
         """Build for one processor; `known`: what a successful build of another one needed."""
-        first = None
+        shown = None
         for value in [known["value"]] if "value" in known else VALUES:
             build = self._request(path, processor, text, value)
             macros = known.get("macros", {})
-            for _ in range(3):
+            for _ in range(4):
                 try:
-                    compile_unit(replace(build, defines=tuple(macros.items())))
+                    compile_unit(replace(build, defines=(("TENSIM_STAND_IN", "1"), *macros.items())))
                     known |= {"value": value, "macros": macros}
                     return
                 except KernelCompileError as error:
                     if "refused" in error.where:
                         raise
-                    first = first or error
+                    shown = error if value == VALUES[0] else shown or error
                     wanted = self._macros(error, text)
                     if wanted.keys() <= macros.keys():
                         break
                     macros = wanted | macros
-        raise first
+        raise shown
 
     def _macros(self, error, text):
         """Stand-ins for the undeclared names that look like macros of a host program."""
         names = {name for name in UNDECLARED.findall(error.message) if re.fullmatch(r"[A-Z][A-Z0-9_]{2,}", name)}
         macros = {}
         for name in sorted(names):
-            called = re.search(rf"\b{name}\s*\(", text)
+            called = re.search(rf"\b{name}\s*\(", text) or name.startswith("PROCESS_")
             if called and name not in MACROS:
                 macros[f"{name}(...)"] = ""
             else:
@@ -159,7 +161,7 @@ class Coverage:
 
     def _request(self, path, processor, text, value):
         arguments = tuple([value] * WORDS)
-        stand_in = "#define TENSIM_STAND_IN 1\n" + bindings(text)
+        stand_in = bindings(text)
         buffers = tuple((index, 5, 32, 32) for index in range(32))
         return Build(
             processor, self.arch, source=path, circular_buffers=buffers, compile_args=arguments,

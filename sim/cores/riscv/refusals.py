@@ -38,7 +38,7 @@ NAMES = [
             r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)",
         ),
         ("ethernet", r"^(eth_|erisc|internal_::eth|ncrisc_eth)"),
-        ("hardware_registers", r"^(NOC_CMD_BUF_|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|RISCV_DEBUG|STREAM_|ncrisc_noc_)"),
+        ("hardware_registers", r"^(NOC_CMD_BUF_|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|ncrisc_noc_)"),
     )
 ]
 ABSENT = re.compile(

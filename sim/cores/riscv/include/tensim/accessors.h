@@ -174,6 +174,7 @@ struct TensorBinding {
 template <class Args>
 struct TensorAccessor {
     using Spec = tensor_accessor::DistributionSpec<Args>;
+    using DSpec = Spec;
     static constexpr bool is_dram = Args::is_dram;
     static constexpr bool is_sharded = Args::is_sharded;
     static constexpr bool DSpecIsStatic = Args::is_static;

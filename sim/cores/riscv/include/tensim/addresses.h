@@ -88,6 +88,9 @@ constexpr uint32_t VIRTUAL_TENSIX_START_X = 1, VIRTUAL_TENSIX_START_Y = 2;
 constexpr uint32_t VIRTUAL_TENSIX_START_X = 18, VIRTUAL_TENSIX_START_Y = 18;
 #endif
 TENSIM_INLINE uint32_t extract_local_address(uint64_t address) { return uint32_t(address); }
+namespace noc_address_backend {
+using ::extract_local_address;
+}
 
 template <bool DRAM>
 struct InterleavedAddrGen {

@@ -88,6 +88,7 @@ constexpr auto table(F of) {
     return result;
 }
 }  // namespace tensim
+constexpr uint32_t cb_addr_shift = tensim::on_data_movement ? 0 : 4;
 
 // The same facts as tables by circular buffer, once as the unpackers and once as the packer see them.
 #define TENSIM_BUFFER_TABLES(side)                                                                                        \

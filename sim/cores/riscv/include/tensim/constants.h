@@ -6,8 +6,13 @@ using uint = unsigned int;
 #define ALWI inline __attribute__((always_inline))
 #define SDPA_NOINLINE __attribute__((noinline))
 constexpr uint32_t INVALID = 0, VALID = 1;
-constexpr uint32_t MEM_ZEROS_BASE = TENSIM_ZEROS_BASE, MEM_ZEROS_SIZE = 512, MEM_L1_BASE = 0, MEM_L1_SIZE = TENSIM_L1_BYTES;
-constexpr uint32_t MEM_L1_UNCACHED_BASE = 0;
+#define MEM_ZEROS_BASE TENSIM_ZEROS_BASE
+#define MEM_ZEROS_SIZE 512
+#define MEM_L1_BASE 0
+#define MEM_L1_SIZE TENSIM_L1_BYTES
+#define MEM_L1_UNCACHED_BASE 0
+#define RISCV_DEBUG_REG_WALL_CLOCK_L 0xFFB121F0
+#define RISCV_DEBUG_REG_WALL_CLOCK_H 0xFFB121F8
 
 namespace tt::tt_metal {
 enum class BufferType { DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE };
@@ -28,6 +33,14 @@ TENSIM_INLINE constexpr int32_t ordered(uint32_t bits) { return int32_t(bits ^ (
 namespace ckernel {
 constexpr uint32_t NEG_INF_BFLOAT16 = 0xFF80, NEG_INF_FLOAT32 = 0xFF800000u;
 constexpr int32_t NEG_INF_INT32 = INT32_MIN;
+constexpr uint32_t BFLOAT16_EXPONENT_MASK = 0x7F80, BFLOAT16_MANTISSA_MASK = 0x7F, BFLOAT16_MAGNITUDE_MASK = 0x7FFF;
+constexpr uint32_t FLOAT32_EXPONENT_MASK = 0x7F800000, FLOAT32_MANTISSA_MASK = 0x7FFFFF;
+using tt::constants::FACE_HEIGHT;
+using tt::constants::FACE_WIDTH;
+using tt::constants::TILE_HEIGHT;
+using tt::constants::TILE_WIDTH;
+template <class... Values>
+TENSIM_INLINE void scoped_lock_release_cache_ops(Values...) {}
 template <auto... options>
 TENSIM_INLINE constexpr bool bfloat16_greater(uint16_t a, uint16_t b) {
     return tensim::ordered(uint32_t(a) << 16) > tensim::ordered(uint32_t(b) << 16);

@@ -26,6 +26,9 @@ enum class DstRoundingMode : uint8_t { Default = 0, Stochastic = 1 };
 enum class BinaryOp : uint8_t { ADD = 0, SUB = 1, MUL = 2, DIV = 3, RSUB = 4, POW = 5, XLOGY = 6, RSHFT = 7, LSHFT = 8, LOGICAL_RSHFT = 9 };
 enum class RsqrtMode : uint8_t { Default = 0, Legacy = 1 };
 enum class ThreadId : uint8_t { UnpackThreadId = 0, MathThreadId = 1, PackThreadId = 2, BriscThreadId = 3 };
+enum class WelfordInitMode : uint8_t { ClearStats = 0, PreserveStats = 1 };
+enum class TwoPassAccumulation : uint8_t { Sum = 0, ShiftedSum = 1 };
+enum class TwoPassAnchor : uint8_t { Initialise = 0, Reuse = 1 };
 // What the packer does with negative numbers.
 struct ReluConfig {
     uint32_t value;

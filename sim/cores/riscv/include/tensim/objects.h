@@ -158,6 +158,7 @@ public:
     TENSIM_INLINE uint32_t get_address() const { return binding_.address; }
     TENSIM_INLINE uint32_t get_size() const { return binding_.bytes / sizeof(T); }
     TENSIM_INLINE uint32_t size() const { return binding_.bytes / sizeof(T); }
+    TENSIM_INLINE uint32_t size_in_bytes() const { return binding_.bytes; }
     TENSIM_INLINE uint32_t size_bytes() const { return binding_.bytes; }
     TENSIM_INLINE uint32_t get_size_bytes() const { return binding_.bytes; }
     TENSIM_INLINE T* get_unsafe_ptr() const { return reinterpret_cast<T*>(binding_.address); }
@@ -338,11 +339,19 @@ public:
             remote_target(target, args), value, bytes, noc_, tensim::has(options, NocOptions::POSTED),
             tensim::has(options, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1);
     }
-    // Zeros in the own core's memory: the core stores them.
-    template <class Target>
-    TENSIM_INLINE void async_write_zeros(const Target& target, uint32_t bytes, const TargetArgs<Target>& args = {}, const NocOptVals& = {}) const {
-        auto words = reinterpret_cast<volatile uint32_t*>(local_target(target, args));
-        for (uint32_t i = 0; i < bytes / 4; i++) words[i] = 0;
+    // Zeros in the own core's memory are stored; others are written from the zeros that the firmware's map keeps.
+    template <NocOptions options = NocOptions::DEFAULT, class Target>
+    TENSIM_INLINE void async_write_zeros(
+        const Target& target, uint32_t bytes, const TargetArgs<Target>& args = {}, const NocOptVals& = {}) const {
+        if constexpr (requires { noc_traits_t<Target>::local_target(target, args); }) {
+            auto words = reinterpret_cast<volatile uint32_t*>(local_target(target, args));
+            for (uint32_t i = 0; i < bytes / 4; i++) words[i] = 0;
+        } else {
+            uint64_t address = remote_target(target, args);
+            for (uint32_t done = 0; done < bytes; done += MEM_ZEROS_SIZE)
+                noc_async_write_one_packet(
+                    MEM_ZEROS_BASE, address + done, bytes - done < MEM_ZEROS_SIZE ? bytes - done : MEM_ZEROS_SIZE, noc_);
+        }
     }
     TENSIM_INLINE void write_zeros_l1_barrier() const {}
     TENSIM_INLINE void write_zeros_dram_barrier() const { noc_async_write_barrier(noc_); }
@@ -592,10 +601,13 @@ private:
 
 // What the objects were called while they were new.
 namespace experimental {
+using ::get_arg;
+using ::get_common_vararg;
+using ::get_vararg;
+using ::CoreLocalMem;
 using ::AllocatorBank;
 using ::AllocatorBankType;
 using ::CircularBuffer;
-using ::CoreLocalMem;
 using ::DataflowBuffer;
 using ::Lock;
 using ::MulticastEndpoint;

@@ -1,0 +1,282 @@
+"""C++ kernels become objects: both generations of headers, both entry forms, caching, messages, refusals."""
+
+import time
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+
+pytest.importorskip("elftools")
+
+from elftools.elf.elffile import ELFFile
+
+from tensim.sim.arch import load_arch
+from tensim.sim.cores.operations import Op
+from tensim.sim.cores.riscv import toolchain
+from tensim.sim.cores.riscv.compiler import (
+    LOCAL_MEMORY,
+    Build,
+    Processor,
+    compile_kernel,
+    compile_kernels,
+    firmware_bytes,
+)
+from tensim.sim.cores.riscv.traps import ARGUMENTS, OPCODE, Form, Service
+from tensim.sim.errors import KernelCompileError, UsageError
+
+BUFFERS = ((0, 5, 32, 32), (1, 5, 32, 32), (16, 5, 32, 32))
+COMPUTE = (Processor.TRISC0, Processor.TRISC1, Processor.TRISC2)
+CLASSIC = """
+#include "dataflow_api.h"
+void kernel_main() {
+    uint32_t source = get_arg_val<uint32_t>(0), tiles = get_arg_val<uint32_t>(1);
+    constexpr uint32_t cb = get_compile_time_arg_val(0);
+    const InterleavedAddrGenFast<true> s = {
+        .bank_base_address = source, .page_size = uint32_t(get_tile_size(cb)), .data_format = get_dataformat(cb)};
+    for (uint32_t i = 0; i < tiles; i++) {
+        cb_reserve_back(cb, 1);
+        noc_async_read_tile(i, s, get_write_ptr(cb));
+        noc_async_read_barrier();
+        cb_push_back(cb, 1);
+    }
+}
+"""
+OBJECTS = """
+#include "api/dataflow/dataflow_api.h"
+#include "api/dataflow/noc.h"
+#include "api/tensor/noc_traits.h"
+void kernel_main() {
+    const auto s = TensorAccessor(TensorAccessorArgs<1>(), get_arg_val<uint32_t>(0));
+    Noc noc;
+    CircularBuffer cb(0);
+    for (uint32_t i = 0; i < get_arg_val<uint32_t>(1); i++) {
+        cb.reserve_back(1);
+        noc.async_read(s, cb, cb.get_tile_size(), {.page_id = i}, {.offset_bytes = 0});
+        noc.async_read_barrier();
+        cb.push_back(1);
+    }
+}
+"""
+BODY = """
+    binary_op_init_common(0, 1, 16);
+    add_tiles_init(0, 1);
+    for (uint32_t i = 0; i < get_arg_val<uint32_t>(0); i++) {
+        DeviceZoneScopedN("tile");
+        cb_wait_front(0, 1);
+        tile_regs_acquire();
+        add_tiles(0, 1, 0, 0, 0);
+        exp_tile(0);
+        tile_regs_commit();
+        tile_regs_wait();
+        pack_tile(0, 16);
+        tile_regs_release();
+        cb_pop_front(0, 1);
+    }
+"""
+SEEN = """static uint32_t seen[%d];
+void kernel_main() {
+    for (auto& word : seen) word += get_arg_val<uint32_t>(0);
+    riscv_wait(seen[get_arg_val<uint32_t>(1)]);
+}"""
+FORMS = {
+    "main": '#include "compute_kernel_api.h"\nnamespace NAMESPACE { void MAIN { %s } }',
+    "main()": '#include "compute_kernel_api.h"\nnamespace NAMESPACE { void MAIN() { %s } }',
+    "kernel_main": '#include "api/compute/eltwise_binary.h"\nvoid kernel_main() { %s }',
+}
+
+
+@pytest.fixture
+def build():
+    def make(text=None, processor=Processor.NCRISC, **options):
+        options = {"circular_buffers": BUFFERS, "compile_args": (0, 2, 2048)} | options
+        return Build(processor, load_arch("wormhole_b0"), text=text, **options)
+
+    return make
+
+
+def operations(elf):
+    """[(Op or Service, number of its arguments)] of an object's text, in the order of their addresses."""
+    code = ELFFile(BytesIO(elf)).get_section_by_name(".text").data()
+    found, arguments = [], 0
+    for at in range(0, len(code), 4):
+        word = int.from_bytes(code[at : at + 4], "little")
+        if word & 0x7F != OPCODE:
+            assert arguments == 0, "arguments and trap stand one behind the other"
+            continue
+        if word >> 12 & 7 != Form.CALL:
+            arguments += 1
+            continue
+        number = word >> 20
+        found.append((Op(number) if number < Service.END else Service(number), arguments))
+        arguments = 0
+    return found
+
+
+@pytest.mark.parametrize("text", [CLASSIC, OBJECTS], ids=["functions", "objects"])
+def test_both_generations_of_data_movement_post_the_same_operations(build, text):
+    names = {operation for operation, _ in operations(compile_kernel(build(text)).elf)}
+    assert names == {Op.CB_RESERVE_BACK, Op.NOC_READ, Op.NOC_BARRIER, Op.CB_PUSH_BACK, Service.END}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_compute_kernel_is_three_programs(build, form):
+    builds = [build(FORMS[form] % BODY, processor) for processor in COMPUTE]
+    unpack, math, pack = ({operation for operation, _ in operations(kernel.elf)} for kernel in compile_kernels(builds))
+    zones = {Op.ZONE_BEGIN, Op.ZONE_END, Op.CONFIG, Service.END}
+    assert unpack == zones | {Op.CB_WAIT_FRONT, Op.CB_POP_FRONT, Op.UNPACK_AB}
+    assert math == zones | {Op.DST_ACQUIRE, Op.DST_COMMIT, Op.MATH_BINARY, Op.SFPU_UNARY}
+    assert pack - {Op.CONFIG} == zones - {Op.CONFIG} | {Op.DST_WAIT, Op.DST_RELEASE, Op.PACK}
+
+
+def test_every_operation_gets_all_its_arguments(build):
+    for processor, text in ((Processor.NCRISC, CLASSIC), *((p, FORMS["main"] % BODY) for p in COMPUTE)):
+        for operation, arguments in operations(compile_kernel(build(text, processor)).elf):
+            assert arguments == len(ARGUMENTS[operation])
+
+
+def test_zones_have_names(build):
+    kernel = compile_kernel(build(FORMS["main"] % BODY, Processor.TRISC1))
+    assert list(kernel.zones.values()) == ["tile"]
+
+
+def test_data_stands_behind_what_the_loader_writes(build):
+    text = SEEN % 4
+    kernel = compile_kernel(build(text))
+    (section,) = (s for s in ELFFile(BytesIO(kernel.elf)).iter_sections() if s.name == ".bss")
+    assert section["sh_addr"] >= LOCAL_MEMORY + firmware_bytes(load_arch("wormhole_b0"))
+    assert kernel.local_bytes >= 16
+
+
+def test_data_that_does_not_fit_into_local_memory_is_an_error(build):
+    text = SEEN % 4096
+    with pytest.raises(KernelCompileError, match="does not fit into the .* bytes of local memory of NCRISC"):
+        compile_kernel(build(text))
+
+
+def test_named_compile_time_arguments_are_constants(build):
+    text = 'static_assert(get_named_compile_time_arg_val("tiles") == 7);\nvoid kernel_main() {}'
+    compile_kernel(build(text, named_args=(("tiles", 7), ("rows", 3))))
+    with pytest.raises(KernelCompileError, match="named_compile_time_argument_that_it_was_not_given"):
+        compile_kernel(build(text, named_args=(("rows", 3),)))
+
+
+def test_defines_keep_blanks_and_quotes(build):
+    text = "static_assert(sizeof(TEXT) == 4 && SUM == 3);\nvoid kernel_main() {}"
+    compile_kernel(build(text, defines=(("TEXT", '"a b"'), ("SUM", "1 + 2"))))
+
+
+def test_a_compile_time_argument_past_the_end_is_an_error(build):
+    with pytest.raises(KernelCompileError, match="compile-time argument that it was not given") as error:
+        compile_kernel(build("void kernel_main() {\n  riscv_wait(get_compile_time_arg_val(3));\n}"))
+    assert error.value.where["line"] == 2
+
+
+def test_messages_name_the_users_file_and_line_first(build, tmp_path):
+    path = tmp_path / "broken.cpp"
+    path.write_text('#include "dataflow_api.h"\nvoid kernel_main() {\n    noc_async_read(nothing, 0, 32);\n}\n')
+    with pytest.raises(KernelCompileError) as error:
+        compile_kernel(build(source=path))
+    assert error.value.where["file"] == str(path) and error.value.where["line"] == 3
+    assert "undeclared identifier 'nothing'" in str(error.value).splitlines()[0]
+
+
+def test_an_error_inside_the_headers_is_shown_at_the_call(build):
+    with pytest.raises(KernelCompileError) as error:
+        compile_kernel(build("void kernel_main() {\n\n  get_arg_val<uint64_t>(0);\n}", name="wide.cpp"))
+    assert error.value.where["file"].endswith("wide.cpp") and error.value.where["line"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("void kernel_main() { TTI_SFPNOP; }", "raw_instructions"),
+        ('#include "tt_metal/fabric/hw/inc/tt_fabric_api.h"\nvoid kernel_main() {}', "fabric"),
+        ('#include "sfpi.h"\nvoid kernel_main() {}', "sfpi"),
+        ("void kernel_main() { _llk_math_eltwise_binary_(0); }", "llk"),
+        ("void kernel_main() { eth_send_bytes(0, 0, 16); }", "ethernet"),
+    ],
+)
+def test_what_is_not_modelled_is_refused_by_name(build, text, reason):
+    with pytest.raises(KernelCompileError) as error:
+        compile_kernel(build(text))
+    assert error.value.kind == "kernel_refused" and error.value.where["refused"] == reason and error.value.hint
+
+
+def test_a_kernel_without_an_entry_function_is_an_error(build):
+    with pytest.raises(KernelCompileError, match="defines no kernel_main"):
+        compile_kernel(build("void helper() {}", name="none.cpp"))
+
+
+def test_a_changed_include_builds_again(build, tmp_path):
+    header, path = tmp_path / "shared.hpp", tmp_path / "kernel.cpp"
+    path.write_text('#include "shared.hpp"\nvoid kernel_main() { riscv_wait(WAIT); }\n')
+    header.write_text("#define WAIT 5\n")
+    first = compile_kernel(build(source=path))
+    assert compile_kernel(build(source=path)) == first
+    header.write_text("#define WAIT 6\n")
+    assert compile_kernel(build(source=path)).digest != first.digest
+
+
+def test_the_cache_serves_an_object_without_a_compiler(build, monkeypatch):
+    text = f"void kernel_main() {{ riscv_wait({time.time_ns() & 1023}); }}"
+    first = compile_kernel(build(text))
+    monkeypatch.setattr(toolchain, "run", lambda *_, **__: pytest.fail("the compiler runs again"))
+    assert compile_kernel(build(text)) == first
+
+
+def test_include_paths_are_searched_in_their_order(build, tmp_path):
+    for name in ("near", "far"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "where.h").write_text(f"#define WHERE {len(name)}\n")
+    text = '#include "where.h"\nstatic_assert(WHERE == 4);\nvoid kernel_main() {}'
+    compile_kernel(build(text, include_paths=(tmp_path / "near", tmp_path / "far")))
+
+
+def test_an_unknown_optimisation_level_is_refused(build):
+    with pytest.raises(UsageError, match="no optimisation level"):
+        compile_kernel(build(CLASSIC, optimization="O9"))
+
+
+def test_without_a_compiler_one_sentence_says_what_to_install(build, monkeypatch):
+    toolchain._packaged.cache_clear()
+    monkeypatch.delenv("TENSIM_CXX", raising=False)
+    monkeypatch.setattr(toolchain, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="no C\\+\\+ compiler") as error:
+        compile_kernel(build(CLASSIC))
+    assert "pip install 'tensim[cpp]'" in error.value.hint
+    toolchain._packaged.cache_clear()
+
+
+def test_a_compiler_that_does_not_exist_is_named(build, monkeypatch):
+    monkeypatch.setenv("TENSIM_CXX", "/nowhere/riscv-g++")
+    with pytest.raises(UsageError, match="/nowhere/riscv-g\\+\\+"):
+        compile_kernel(build(CLASSIC))
+
+
+@pytest.mark.parametrize("chip", ["wormhole_b0", "blackhole"])
+def test_kernels_build_for_every_chip(build, chip):
+    compile_kernel(replace(build(CLASSIC), arch=load_arch(chip)))
+
+
+def test_floating_point_and_64_bit_division_link(build):
+    text = """void kernel_main() {
+        float x = get_arg_val<float>(0);
+        uint64_t y = get_timestamp();
+        riscv_wait(x * 2.5f + y / get_arg_val<uint32_t>(1));
+    }"""
+    assert compile_kernel(build(text)).local_bytes < 1024
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'DPRINT << "x " << 3 << HEX() << 1.5f << ENDL();',
+        'DPRINT("x {} {}\\n", 3, 1.5f);',
+        'DEVICE_PRINT("x {}\\n", uint64_t(3));',
+        "ASSERT(get_arg_val<uint32_t>(0) > 1);",
+    ],
+)
+def test_prints_and_assertions_use_no_local_memory(build, statement):
+    kernel = compile_kernel(build(f"void kernel_main() {{ {statement} }}"))
+    assert kernel.local_bytes == 0
+    assert {Service.DPRINT, Service.FAIL_ASSERT} & {operation for operation, _ in operations(kernel.elf)}

@@ -1,0 +1,62 @@
+"""`tensim coverage`: kernels of a folder built with stand-ins, counted as built, refused or failed."""
+
+import json
+
+import pytest
+
+pytest.importorskip("ziglang")
+
+from tensim.sim.arch import load_arch
+from tensim.sim.cores.riscv import coverage
+
+GOOD = '#include "dataflow_api.h"\nvoid kernel_main() { riscv_wait(get_compile_time_arg_val(9)); }\n'
+BINDINGS = """#include "experimental/kernel_args.h"
+void kernel_main() {
+    constexpr uint32_t rows = get_arg(args::rows);
+    Noc noc;
+    DataflowBuffer buffer(dfb::in);
+    const auto s = TensorAccessor(tensor::input);
+    Semaphore<> done(sem::done);
+    noc.async_read(s, buffer, 32, {.page_id = rows}, {});
+    done.up(1);
+}
+"""
+MACRO = "void kernel_main() { riscv_wait(ROWS_OF_MY_PROGRAM); }\n"
+DIVIDED = "void kernel_main() { static_assert(get_compile_time_arg_val(0) % 32 == 0 && get_compile_time_arg_val(0)); }\n"
+
+
+@pytest.fixture
+def library(tmp_path):
+    """A folder like an unpacked library: kernels that include headers by paths from its root."""
+    folder = tmp_path / "ttnn/cpp/ttnn/operations/kernels"
+    folder.mkdir(parents=True)
+    texts = {
+        "good.cpp": GOOD, "bindings.cpp": BINDINGS, "macro.cpp": MACRO, "divided.cpp": DIVIDED,
+        "root.cpp": '#include "ttnn/operations/kernels/own.hpp"\nvoid kernel_main() { own(); }\n',
+        "own.hpp": "inline void own() { riscv_wait(1); }\n", "part.cpp": "void helper() {}\n",
+        "fabric.cpp": '#include "tt_metal/fabric/hw/inc/tt_fabric_api.h"\nvoid kernel_main() {}\n',
+        "wrong.cpp": "void kernel_main() { call_of_nobody(); }\n",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return tmp_path
+
+
+def test_each_kernel_with_an_entry_is_in_one_class(library):
+    outcomes, count = coverage.coverage([library], load_arch("wormhole_b0"))
+    result = coverage.report(outcomes, count)
+    assert (result["kernels"], result["entry"], result["built"]) == (8, 7, 5)
+    assert result["refused"] == {"fabric": 1}
+    (failed,) = result["failed"]
+    assert failed["file"].endswith("wrong.cpp") and "call_of_nobody" in failed["why"]
+    assert result["missing"] == {"call_of_nobody": 1}
+
+
+def test_the_command_prints_json_and_succeeds_with_failures(library):
+    from click.testing import CliRunner
+
+    from tensim.cli.coverage import coverage as command
+
+    result = CliRunner().invoke(command, [str(library), "--json=-"])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["entry"] == 7
