@@ -22,7 +22,9 @@ void kernel_main() {
 }
 """
 MACRO = "void kernel_main() { riscv_wait(ROWS_OF_MY_PROGRAM); }\n"
-DIVIDED = "void kernel_main() { static_assert(get_compile_time_arg_val(0) % 32 == 0 && get_compile_time_arg_val(0)); }\n"
+DIVIDED = (
+    "void kernel_main() { static_assert(get_compile_time_arg_val(0) % 32 == 0 && get_compile_time_arg_val(0)); }\n"
+)
 
 
 @pytest.fixture
