@@ -50,6 +50,10 @@ class DeadlockError(ProgramError):
     kind = "deadlock"
 
 
+class EndlessWaitError(DeadlockError):
+    """The host waits for events that no command can end; the message holds the queues with commands left."""
+
+
 class CommandFault(ProgramError):
     """A command failed, its device goes on: a fault that was injected, or the failure of what it waited for."""
 

@@ -8,8 +8,7 @@ a comparison of numbers.
 
 from tensim.runtime.errors import CommandFailed, Deadlock, WaitTimeout
 from tensim.sim.engine.environment import FS_PER_NS
-from tensim.sim.errors import CommandFault, TensimError, UsageError
-from tensim.sim.errors import DeadlockError as LaneDeadlock
+from tensim.sim.errors import CommandFault, DeadlockError, EndlessWaitError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id
 
@@ -214,9 +213,9 @@ def _happen(system, record, events):
     while True:
         try:
             return system.executor.submit(record)
-        except LaneDeadlock as error:
-            if error.message.startswith("deadlock: queue") or "nothing can signal" in error.message:
-                raise Deadlock(f"{error.message}; waiting for {', '.join(e.label for e in events)}") from None
+        except EndlessWaitError as error:
+            raise Deadlock(f"{error.message}; waiting for {', '.join(e.label for e in events)}") from None
+        except DeadlockError:
             raise
         except TensimError as error:
             if all(event.done for event in events) and not isinstance(error, CommandFault):

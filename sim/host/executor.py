@@ -12,7 +12,7 @@ from simpy.core import EmptySchedule
 
 from tensim.sim.arch.loader import Arch, load_arch
 from tensim.sim.engine.environment import FS_PER_NS, Environment
-from tensim.sim.errors import CommandFault, DeadlockError, TensimError, UsageError
+from tensim.sim.errors import CommandFault, DeadlockError, EndlessWaitError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host import metal_trace
 from tensim.sim.host.binding import bind
@@ -618,7 +618,7 @@ class Executor:
         event.happen(time, error)
 
     def wait_events(self, r):
-        """Returns whether what was waited for has happened by the time limit.  DeadlockError when it never can."""
+        """Returns whether what was waited for has happened by the time limit.  EndlessWaitError when it never can."""
         ends = [self.event(number).done for number in r.events]
         awaited = self.env.any_of(ends) if r.any else self.env.all_of(ends)
         if r.timeout_fs is not None:
@@ -627,7 +627,7 @@ class Executor:
         try:
             self.env.run_until(awaited)
         except EmptySchedule:
-            raise DeadlockError(f"deadlock: {self._wait_graph()}") from None
+            raise EndlessWaitError(f"deadlock: {self._wait_graph()}") from None
         except BaseException as error:
             self._mark_failed(error)
             raise
