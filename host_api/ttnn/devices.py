@@ -35,7 +35,7 @@ class Settings:
 
 settings = Settings()
 _open, _default = {}, None
-_watchers = []  # called with each device that is opened
+_closing = []  # called with each device before it is closed
 
 
 def configure(**changes):
@@ -45,9 +45,9 @@ def configure(**changes):
     return before
 
 
-def watch_devices(watcher):
-    """Call `watcher` with each device that is opened from here on."""
-    _watchers.append(watcher)
+def before_closing(look):
+    """Call `look` with each device that is closed from here on, when its work has ended."""
+    _closing.append(look)
 
 
 def chip_description():
@@ -286,8 +286,6 @@ def _open_device(number, queues, l1_small_size, trace_region_size, worker_l1_siz
     if settings.log:
         host.chip.enable_log()
     device = _open[number] = MeshDevice(host, number)
-    for watcher in _watchers:
-        watcher(device)
     return device
 
 
@@ -320,6 +318,10 @@ def close_device(device):
         device.programs.entries.clear()
         if _default is device:
             _default = None
+        if _closing:
+            synchronize_device(device)
+        for look in _closing:
+            look(device)
         metal.close_device(device.host)
 
 

@@ -112,7 +112,7 @@ class observed:
     """A block whose devices are opened as a request says and whose operations are reported behind it."""
 
     def __init__(self, request):
-        self.request, self.chips = request, []
+        self.request, self.timelines = request, 0
 
     def __enter__(self):
         from tensim.ttnn import devices, measurements
@@ -120,7 +120,7 @@ class observed:
         settings = dict(self.request.settings)
         if self.request.timeline:
             settings["log"] = True
-            devices.watch_devices(lambda device: self.chips.append(device.host.chip))
+            devices.before_closing(self._write_timeline)
         devices.configure(**settings)
         measurements.use_details(True)
         return self
@@ -132,19 +132,20 @@ class observed:
         for device in open_devices().values():
             if kind is None or kind is SystemExit:
                 synchronize_device(device)
+            if self.request.timeline:
+                self._write_timeline(device)
         table = report.rows(measurements.all_operations())
         if self.request.json_to:
             failed = None if kind in (None, SystemExit) else {"kind": kind.__name__, "message": str(error)}
             report.write(self.request.json_to, table, failed)
-        if self.request.timeline:
-            self._write_timeline()
         if not self.request.quiet:
             sys.stdout.flush()
             print(report.text(table), file=sys.stderr)
 
-    def _write_timeline(self):
+    def _write_timeline(self, device):
+        """Of a device; a second one gets a file beside that of the first."""
         from tensim.traces.timeline import write_timeline
 
-        for index, chip in enumerate(self.chips):
-            path = Path(self.request.timeline)
-            write_timeline(chip, path if not index else path.with_stem(f"{path.stem}_{index}"))
+        path = Path(self.request.timeline)
+        write_timeline(device.host.chip, path.with_stem(f"{path.stem}_{self.timelines}") if self.timelines else path)
+        self.timelines += 1

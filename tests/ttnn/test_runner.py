@@ -1,0 +1,96 @@
+"""`tensim ttnn` and `pytest -p tensim.ttnn`: programs run unmodified, their output and exit status stay as they are."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tests.ttnn.test_programs import NOTHING
+
+PROGRAM = f"""
+import sys
+
+import numpy as np
+import ttnn
+from loguru import logger
+from models.common.utility_functions import divup
+from tests.ttnn.utils_for_testing import assert_with_pcc
+
+logger.info("to standard error {{}}", 5)
+device = ttnn.open_device(device_id=0)
+values = ttnn.from_torch(np.ones((32, 32), np.float32), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+cores = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 0))])
+kernel = ttnn.KernelDescriptor(
+    {NOTHING!r}, ttnn.KernelDescriptor.SourceType.SOURCE_CODE, core_ranges=cores, config=ttnn.ReaderConfigDescriptor()
+)
+for _ in range(2):
+    ttnn.generic_op([values, values], ttnn.ProgramDescriptor(kernels=[kernel]))
+assert_with_pcc(ttnn.to_torch(values), ttnn.to_torch(values))
+print("arguments", sys.argv[1:], __name__, divup(7, 2), ttnn.get_arch_name())
+if "--leave" in sys.argv:
+    sys.exit(3)
+if "--fail" in sys.argv:
+    raise KeyError("gone")
+ttnn.close_device(device)
+"""
+
+
+def run(path, *arguments, options=(), command=("-m", "tensim", "ttnn")):
+    (path / "program.py").write_text(PROGRAM)
+    words = [sys.executable, *command, *options, str(path / "program.py"), *arguments]
+    return subprocess.run(words, capture_output=True, text=True, cwd=path)
+
+
+def test_a_program_and_its_report(tmp_path):
+    options = ("--arch", "blackhole", "--json", str(tmp_path / "out.json"), "--timeline", str(tmp_path / "line.json"))
+    done = run(tmp_path, "-x", "--json", "7", options=options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "arguments ['-x', '--json', '7'] __main__ 4 blackhole\n"
+    assert "to standard error 5" in done.stderr and "tensim: 2 operations" in done.stderr
+    report = json.loads((tmp_path / "out.json").read_text())
+    first = report["operations"][0]
+    assert len(report["operations"]) == 2 and first["cycles"] >= 100 and first["cores"] == 2
+    assert first["bounded_by"] and "NCRISC" in first["threads"]
+    assert json.loads((tmp_path / "line.json").read_text())["traceEvents"]
+
+
+@pytest.mark.parametrize("argument, status", [("--leave", 3), ("--fail", 1)])
+def test_the_exit_status_is_the_programs(tmp_path, argument, status):
+    done = run(tmp_path, argument, command=("-m", "tensim.ttnn"))
+    assert done.returncode == status and done.stdout.startswith("arguments")
+    assert "tensim: 2 operations" in done.stderr
+    trace = "Traceback (most recent call last):\n  File" in done.stderr and "KeyError: 'gone'" in done.stderr
+    assert trace == (argument == "--fail")
+    assert "runner.py" not in done.stderr
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "tensim", "ttnn", "no.py"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 2 and "there is no program no.py" in done.stderr
+
+
+def test_pytest_has_fixtures_and_a_report(tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        textwrap.dedent("""
+            import pytest
+            import ttnn
+            from tests.ttnn.utils_for_testing import assert_equal
+
+
+            @pytest.mark.parametrize("device_params", [{"l1_small_size": 4096}], indirect=True)
+            def test_device(device):
+                assert device is ttnn.GetDefaultDevice() and ttnn.get_arch_name() == "wormhole_b0"
+
+
+            @pytest.mark.parametrize("mesh_device", [(1, 1), (1, 2)], indirect=True)
+            def test_mesh(mesh_device):
+                assert mesh_device.shape == (1, 1)
+        """)
+    )
+    words = [sys.executable, "-m", "pytest", "-p", "tensim.ttnn", "-q", "test_it.py", "-p", "no:cacheprovider"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert "2 passed, 1 skipped" in done.stdout and "tensim: 0 operations" in done.stdout, done.stdout + done.stderr
