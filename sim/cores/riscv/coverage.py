@@ -16,7 +16,9 @@ ENTRY = re.compile(r"\bvoid\s+(?:kernel_main\s*\(|MAIN\b)")
 COMPUTE = re.compile(
     r"compute_kernel_api|api/compute/|\bNAMESPACE\b|\btile_regs_acquire\b|\bcompute_kernel_hw_startup\b"
 )
-BINDING = re.compile(r"\b(args|dfb|tensor|sem|scratch)::(\w+)")
+BINDING = re.compile(r"\b(args|dfb|tensor|sem|scratch)::(?!AccessPattern\b)(\w+)")
+ABSENT = re.compile(r"'([\w./]+)' file not found")
+NEIGHBOURS = 5  # levels above a kernel that are searched for the headers of its host program's include paths
 WORDS = 256  # stand-in compile-time arguments
 VALUES = (2, 1, 32, 0, 64, 4)  # tried one after the other; 2 describes a tensor in DRAM
 # Macros that the library's host code gives its kernels, where 1 would not do
@@ -131,21 +133,38 @@ class Coverage:
         shown = None
         for value in [known["value"]] if "value" in known else VALUES:
             build = self._request(path, processor, text, value)
-            macros = known.get("macros", {})
+            macros, folders = known.get("macros", {}), known.get("folders", ())
+            if "BCAST_INPUT" in text:
+                macros = {"BCAST_INPUT": "1"} | macros
             for _ in range(4):
+                build = replace(build, include_paths=(*self.roots, *folders))
                 try:
                     compile_unit(replace(build, defines=(("TENSIM_STAND_IN", "1"), *macros.items())))
-                    known |= {"value": value, "macros": macros}
+                    known |= {"value": value, "macros": macros, "folders": folders}
                     return
                 except KernelCompileError as error:
                     if "refused" in error.where:
                         raise
                     shown = error if value == VALUES[0] else shown or error
+                    found = self._folder(error, path)
+                    if found is not None and found not in folders:
+                        folders = (*folders, found)
+                        continue
                     wanted = self._macros(error, text)
                     if wanted.keys() <= macros.keys():
                         break
                     macros = wanted | macros
         raise shown
+
+    def _folder(self, error, path):
+        """A folder beside the kernel's own that has the header which was not found, as its host program would name it."""
+        absent = ABSENT.search(error.message)
+        if absent is None:
+            return None
+        for parent in list(path.parents)[1:NEIGHBOURS]:
+            for found in sorted(parent.rglob(absent[1])):
+                return Path(str(found).removesuffix(absent[1]))
+        return None
 
     def _macros(self, error, text):
         """Stand-ins for the undeclared names that look like macros of a host program."""

@@ -359,6 +359,9 @@ TensorAccessor(TensorBinding<cta, address>) -> TensorAccessor<typename TensorBin
 template <uint32_t cta, uint32_t address>
 TensorAccessor(TensorBinding<cta, address>, size_t) -> TensorAccessor<typename TensorBinding<cta, address>::Args>;
 
+template <class T>
+constexpr bool has_get_aligned_page_size_v = requires(const T& t) { t.get_aligned_page_size(); };
+
 // --- several tensors in a row
 
 namespace tensor_accessor::detail {

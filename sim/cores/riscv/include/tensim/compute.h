@@ -334,4 +334,22 @@ template <auto... options>
 TENSIM_INLINE constexpr uint32_t get_dest_max_tiles() {
     return (DST_ACCUM_MODE ? 4 : 8) << (TENSIM_DST_SYNC ? 1 : 0);
 }
+
+// --- one thread's half of an init, which kernels of the library call inside MATH(...), UNPACK(...), PACK(...)
+
+TENSIM_CONFIGURE(llk_math_eltwise_binary_init, math, SHORT_INIT)
+TENSIM_CONFIGURE(llk_math_eltwise_unary_datacopy_init, math, SHORT_INIT)
+TENSIM_CONFIGURE(llk_math_reconfig_data_format, math, RECONFIG)
+TENSIM_CONFIGURE(llk_unpack_AB_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(llk_unpack_A_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(llk_unpack_reconfig_data_format, unpack_math, RECONFIG)
+TENSIM_CONFIGURE(llk_pack_init, pack, SHORT_INIT)
+template <auto... options>
+TENSIM_INLINE void llk_pack_relu_config(auto config) {
+    pack_relu_config(config);
+}
+template <auto... options>
+TENSIM_INLINE void llk_pack_reconfig_l1_acc(uint32_t enable) {
+    pack_reconfig_l1_acc(enable);
+}
 }  // namespace ckernel

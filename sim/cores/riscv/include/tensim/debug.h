@@ -44,6 +44,19 @@ struct Zone {
 #define DeviceRecordEvent(id) ((void)(id))
 #define DeviceProfilerInit()
 
+struct BF16 {
+    uint16_t bits;
+    explicit BF16(uint32_t value) : bits(value) {}
+};
+struct F32 {
+    float value;
+    explicit F32(float v) : value(v) {}
+    explicit F32(uint32_t bits) : value(std::bit_cast<float>(bits)) {}
+};
+struct U32 {
+    uint32_t value;
+};
+using bf16_t = BF16;
 namespace tensim {
 struct EndLine {};
 struct Setting {
@@ -53,7 +66,8 @@ TENSIM_INLINE void print(uint32_t kind, uint32_t value, uint32_t extra = 0) { po
 template <class T>
 TENSIM_INLINE void print_value(T value) {
     using U = std::remove_cvref_t<T>;
-    if constexpr (std::is_same_v<U, bool>) print(print_code::BOOLEAN, value);
+    if constexpr (std::is_same_v<U, BF16>) print(print_code::BFLOAT16, value.bits);
+    else if constexpr (std::is_same_v<U, bool>) print(print_code::BOOLEAN, value);
     else if constexpr (std::is_same_v<U, char>) print(print_code::CHARACTER, uint8_t(value));
     else if constexpr (std::is_enum_v<U>) print_value(std::underlying_type_t<U>(value));
     else if constexpr (std::is_same_v<U, double>) print(print_code::FLOAT, std::bit_cast<uint32_t>(float(value)));
@@ -88,18 +102,6 @@ TENSIM_INLINE const Printer& operator<<(const Printer& printer, const T& value) 
 }
 constexpr Printer printer{};
 }  // namespace tensim
-struct BF16 {
-    uint16_t bits;
-    explicit BF16(uint32_t value) : bits(value) {}
-};
-struct F32 {
-    float value;
-    explicit F32(float v) : value(v) {}
-    explicit F32(uint32_t bits) : value(std::bit_cast<float>(bits)) {}
-};
-struct U32 {
-    uint32_t value;
-};
 namespace tensim {
 TENSIM_INLINE const Printer& operator<<(const Printer& printer, BF16 value) {
     print(print_code::BFLOAT16, value.bits);

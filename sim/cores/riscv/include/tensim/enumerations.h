@@ -12,7 +12,7 @@ enum class ReluType : uint8_t { NO_RELU = 0, ZERO_RELU = 1, MIN_THRESHOLD_RELU =
 enum class SrcOrder { Normal, Reverse };
 enum class MathFidelity : uint8_t { LoFi = 0, HiFi2 = 2, HiFi3 = 3, HiFi4 = 4, Invalid = 255 };
 enum DstSync : uint8_t { SyncHalf = 0, SyncFull = 1 };
-enum class DataCopyType : uint8_t { A2D = 0, B2D = 1 };
+enum DataCopyType : uint8_t { A2D = 0, B2D = 1 };
 enum class VectorMode : int { None = 0, R = 1, C = 2, RC = 4, RC_custom = 6, Invalid = 255 };
 enum class InstrModLoadStore { DEFAULT = 0, FP16A = 1, FP16B = 2, FP32 = 3, INT32 = 4, INT8 = 5, LO16 = 6, HI16 = 7 };
 enum class RoundingMode { None, Trunc, Floor };

@@ -7,6 +7,10 @@
     template <auto... options, class... Values>                                                      \
     TENSIM_INLINE void name(const Values&...) {                                                      \
         tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
+    }                                                                                                \
+    template <class Type, auto... options, class... Values>                                          \
+    TENSIM_INLINE void name(const Values&...) {                                                      \
+        tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
     }
 #define TENSIM_NOT_MODELLED_TILE(name) TENSIM_NOT_MODELLED(name##_tile) TENSIM_NOT_MODELLED(name##_tile_init)
 
@@ -163,6 +167,8 @@ TENSIM_NOT_MODELLED(topk_defuse_tile)
 TENSIM_NOT_MODELLED(topk_fuse_tile)
 TENSIM_NOT_MODELLED(topk_strip_rank_tags)
 TENSIM_NOT_MODELLED(topk_uint16_move_dest_tile_to_pack_half)
+TENSIM_NOT_MODELLED(sfpu_mul_bcast_col)
+TENSIM_NOT_MODELLED(sfpu_mul_bcast_col_init)
 TENSIM_NOT_MODELLED(topk_xl_copy_tile)
 TENSIM_NOT_MODELLED(topk_xl_copy_tile_init)
 TENSIM_NOT_MODELLED(triangle_solve_tile)

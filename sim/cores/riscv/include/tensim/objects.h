@@ -46,6 +46,16 @@ TENSIM_INLINE T get_common_vararg(uint32_t index) {
 
 // --- circular buffers
 
+namespace dfb {
+enum class AccessPattern : uint8_t { STRIDED, ALL, BLOCKED };
+}
+// A dataflow buffer that the host has bound to a name.
+template <dfb::AccessPattern producer = dfb::AccessPattern::STRIDED, dfb::AccessPattern consumer = dfb::AccessPattern::STRIDED>
+struct DFBBindingToken {
+    uint32_t id;
+    constexpr operator uint32_t() const { return id; }
+};
+
 namespace tensim {
 // What `scoped_lock` returns: it says who uses memory, and costs nothing.
 struct Lock {
@@ -54,8 +64,10 @@ struct Lock {
 }  // namespace tensim
 using Lock = tensim::Lock;
 
+enum class AddrSelector { WRITE_PTR, READ_PTR };
 class CircularBuffer {
 public:
+    using AddrSelector = ::AddrSelector;
     TENSIM_INLINE constexpr explicit CircularBuffer(uint32_t id) : id_(id) {}
     TENSIM_INLINE constexpr CircularBuffer(tt::CBIndex id) : id_(uint32_t(id)) {}
     TENSIM_INLINE void reserve_back(int32_t pages) const { cb_reserve_back(id_, pages); }
@@ -194,7 +206,6 @@ enum class AllocatorBankType { L1, DRAM };
 template <AllocatorBankType type>
 struct AllocatorBank {};
 
-enum class AddrSelector { WRITE_PTR, READ_PTR };
 template <class Buffer, AddrSelector selector>
 struct SelectedBuffer {
     const Buffer& buffer;
