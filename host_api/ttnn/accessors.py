@@ -60,13 +60,13 @@ def merged(shape, shard):
     """(tensor shape, shard shape) with dimensions merged from the innermost one outwards.
 
     A dimension joins the one inside it when that one is not cut, or when a shard has one slice of it and the inner one is
-    cut evenly.
+    cut evenly; a dimension of size 1 always does.
     """
     if len(shape) != len(shard):
         raise ArgumentError(f"a shard of rank {len(shard)} does not cut a tensor of rank {len(shape)}")
     shapes, shards = [shape[-1]], [shard[-1]]
     for size, cut in zip(reversed(shape[:-1]), reversed(shard[:-1]), strict=True):
-        if shards[0] == shapes[0] or (cut == 1 and shapes[0] % shards[0] == 0):
+        if shards[0] == shapes[0] or (cut == 1 and (size == 1 or shapes[0] % shards[0] == 0)):
             shapes[0], shards[0] = shapes[0] * size, shards[0] * cut
         else:
             shapes.insert(0, size)

@@ -392,25 +392,30 @@ class TensorSpec:
 
     def _check_2d(self):
         config, spec = self.memory_config, self.memory_config.shard_spec
-        rows, columns = math.prod(tuple(self.padded_shape)[:-1]), self.padded_shape[-1]
-        down, across = -(-rows // spec.shape[0]), -(-columns // spec.shape[1])
+        height, width = math.prod(tuple(self.padded_shape)[:-1]), self.padded_shape[-1]
+        down, across = -(-height // spec.shape[0]), -(-width // spec.shape[1])
         if config.memory_layout == TensorMemoryLayout.HEIGHT_SHARDED:
-            if spec.shape[1] != columns:
-                raise ArgumentError(f"ShardSpec: shape: the width {spec.shape[1]} of a height shard is not {columns}")
+            if spec.shape[1] != width:
+                raise ArgumentError(f"ShardSpec: shape: the width {spec.shape[1]} of a height shard is not {width}")
             fits = down <= spec.num_cores()
         elif config.memory_layout == TensorMemoryLayout.WIDTH_SHARDED:
-            if spec.shape[0] != rows:
-                raise ArgumentError(f"ShardSpec: shape: the height {spec.shape[0]} of a width shard is not {rows}")
+            if spec.shape[0] != height:
+                raise ArgumentError(f"ShardSpec: shape: the height {spec.shape[0]} of a width shard is not {height}")
             fits = across <= spec.num_cores()
         else:
             if spec.grid.size() != 1:
                 raise ArgumentError(f"ShardSpec: grid: block shards need one rectangle, not {spec.grid}")
-            grid = pair(spec.grid.ranges()[0].grid_size())
-            turned = spec.orientation == ShardOrientation.COL_MAJOR
-            fits = (across, down) <= grid and down <= grid[1] if not turned else down <= grid[0] and across <= grid[1]
-            fits = fits and (turned or across <= grid[0])
+            columns, rows = self.block_grid
+            fits = across <= columns and down <= rows
         if not fits:
             raise ArgumentError(f"ShardSpec: grid: {down}x{across} shards do not fit {spec.grid}")
+
+    @property
+    def block_grid(self):
+        """(places for shards across, down) of block shards: columns and rows of the grid, or rows and columns."""
+        columns, rows = pair(self.memory_config.shard_spec.grid.ranges()[0].grid_size())
+        turned = self.memory_config.shard_spec.orientation == ShardOrientation.COL_MAJOR
+        return (rows, columns) if turned else (columns, rows)
 
     @property
     def is_tiled(self):

@@ -413,6 +413,8 @@ def _block_cores(corners, spec, turned):
     else:
         shard = (math.prod(shard[:-1]), shard[-1])
     down, across = (-(-a // b) for a, b in zip(pages, shard, strict=True))
+    if across == spec.block_grid[0]:  # the order of the grid is that of the shards
+        return expand([corners], not turned)
     places = [(row, column) for row in range(down) for column in range(across)]
     return [(x0 + row, y0 + column) if turned else (x0 + column, y0 + row) for row, column in places]
 

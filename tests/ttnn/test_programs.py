@@ -102,7 +102,7 @@ WRONG = [
     (lambda: idle(cbs=[cb(2049)]), r"ProgramDescriptor.cbs\[0\]: .*not a multiple"),
     (lambda: idle(cbs=[cb(), cb()]), r"ProgramDescriptor.cbs\[1\]: circular buffer index 0 already"),
     (lambda: idle(cbs=[cb(index=40)]), r"ProgramDescriptor.cbs\[0\]: .*40 is not below 32"),
-    (lambda: idle(cbs=[cb(2048 * 800)]), "beyond the L1 size of 1499136"),
+    (lambda: idle(cbs=[cb(2048 * 800)]), "more than the L1 size of 1499136"),
     (lambda: idle(semaphores=[semaphore(16)]), r"ProgramDescriptor.semaphores\[0\]: semaphore id 16 is not below 16"),
     (
         lambda: idle(semaphores=[semaphore(2), semaphore(2)]),
