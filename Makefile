@@ -6,7 +6,7 @@ BIN := .venv/bin
 DATA ?=
 GOLDEN ?=
 
-.PHONY: demo test numerics bench validate validate-quick lint fuzz schema clean
+.PHONY: demo test numerics instructions bench validate validate-quick lint fuzz schema clean
 
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json

@@ -26,6 +26,7 @@ from bench import (
     noc_replay,
     numerics,
     packet,
+    riscv,
     runtime,
     simpy_reference,
     start_up,
@@ -106,6 +107,13 @@ def engine():
         "bench/simpy_reference.py", ratio,
     )  # fmt: skip
     yield at_most("engine: longest time between two looks at Ctrl-C", interrupts.longest_turn(), 0.1)
+
+
+def riscv_cores():
+    """Instructions of C++ kernels with timing, and their operations, on 64 busy cores."""
+    instructions, operations = riscv.rates()
+    yield at_least("RISC-V: instructions of 64 cores", instructions, 150e6, "1/s of processor time")
+    yield at_least("RISC-V: operations, 50 instructions each", operations, 2e6, "1/s of processor time")
 
 
 def packet_model():
@@ -226,7 +234,8 @@ def silicon():
 
 
 GROUPS = (
-    commands, starts, engine, packet_model, flit_model, dram_controller, large_products, exact, metal_traces, saved_binaries,
+    commands, starts, engine, riscv_cores, packet_model, flit_model, dram_controller, large_products, exact, metal_traces,
+    saved_binaries,
     runtimes, noc_events, determinism, silicon,
 )  # fmt: skip
 

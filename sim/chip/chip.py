@@ -4,6 +4,8 @@
 errors with core, thread, kernel line and cycle, and gives functional access to L1 and DRAM.
 """
 
+import functools
+import sys
 from mmap import mmap
 
 import numpy as np
@@ -17,6 +19,7 @@ from tensim.sim.cores.numerics.exact_math import SCRATCH_BYTES
 from tensim.sim.cores.numerics.sfpu_costs import sfpu_cycle_table
 from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.operations import Role
+from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.cores.tensix.data import EXACT
 from tensim.sim.cores.tensix.instructions import instruction_table
@@ -58,6 +61,11 @@ THREAD_COUNTERS = (
     "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head "
     "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4"
 ).split()
+# What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.interpreter`
+UNMOVED_REACHED = (
+    "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
+    "memory that controls the kernel",
+)  # fmt: skip
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
 
@@ -86,9 +94,10 @@ class Chip:
         self.core_cycles = np.zeros(self.n_workers, np.int64)  # from the start of each program to its end on the core
         self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores = 0, 0, 0, set()
         self.log_chunks, self.noc_call_chunks = [], []
+        self.on_print = functools.partial(print, file=sys.stderr)  # called with each line of DPRINT
         self._arrays, self._idle = {}, {}
         self._next_time, self._settled = None, False
-        self._flits = None
+        self._flits, self._riscv, self._printed = None, None, {}
         self.slabs, self._running, self.launches, self._kept = [], {}, {}, {}
         self.machine_array = np.zeros(1, st.MACHINE)
         self.machine, self._machine_address = self.machine_array[0], self.machine_array.ctypes.data
@@ -137,7 +146,8 @@ class Chip:
         m["flit_bytes"], m["max_packet"] = arch["noc.flit_bytes"], arch["noc.max_packet_bytes"]
         m["l1_size"], m["bank_bytes"] = arch.l1_size, arch.dram_bank_bytes
         m["trace_start"] = arch.dram_bank_bytes
-        m["reserved_end"] = arch["l1.reserved_end"]
+        m["reserved_end"], m["user_base"] = arch["l1.reserved_end"], arch.l1_user_base
+        m["self_at"] = self._machine_address
         m["l1_congruence"] = arch["alignment.l1"]
         m["dram_read_congruence"], m["dram_write_congruence"] = (
             arch["alignment.dram_read"],
@@ -200,7 +210,7 @@ class Chip:
         self._place("stalls", np.zeros((n_threads, st.N_REASONS), np.int64))
         self._place("noc_words", np.zeros((n_threads, st.NOC_WORDS), np.int64))
         self._place("lines", np.zeros((1, 3), np.int64))
-        self.line_sources = [None]
+        self.line_programs = {}  # first row in the line table -> program
         self._place("launches", np.zeros(64, st.LAUNCH))
         self._place("done", np.zeros(64, np.int64))
         self._place("log", np.zeros(1, st.LOG), "log_capacity")
@@ -243,7 +253,7 @@ class Chip:
         self._flits = flit_network(self.arch, self._arrays["links"], self._arrays["ports"])
         self._grow_flits()
         self._place("flits", self._flits.record)
-        self.machine["flit_model_at"], self.machine["self_at"] = flit_event.address, self._machine_address
+        self.machine["flit_model_at"] = flit_event.address
 
     # --- pools that grow between two stretches of a run
 
@@ -337,6 +347,7 @@ class Chip:
         """
         stop = self._run(min(limit, self.max_cycles), fuel)
         if stop == st.STOP_ERROR:
+            self._print(rest=True)
             raise fault(self)
         if stop == st.STOP_LAUNCH_DONE:
             return self._completions()
@@ -371,6 +382,7 @@ class Chip:
             self._account(slot)
             self.launches[launch_id]["ended"] = int(self._arrays["launches"][slot]["ended"])
             done.append((launch_id, self.launches[launch_id]["ended"]))
+        self._print(rest=True)
         self.machine["n_done"] = 0
         return done
 
@@ -461,10 +473,10 @@ class Chip:
                 address = self.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
                 self.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF
         self._configure_circular_buffers(launch)
-        threads = []
+        threads, texts = [], self._place_texts(launch)
         self._kept[slot] = []  # what the threads point to lives until the slot is used again
         for kernel in launch.kernels:
-            threads += self._prepare_kernel(launch, kernel, slot)
+            threads += self._prepare_kernel(launch, kernel, slot, texts)
         return self._begin(launch.name, slot, threads, cycle)
 
     def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
@@ -480,7 +492,7 @@ class Chip:
         contexts[threads, ctx.COMPILE_ARGS], contexts[threads, ctx.N_COMPILE_ARGS] = rows, counts
         boxes = [front_end(address) for address in table["context"][threads].tolist()]
         self._reset_threads(threads, slot, line_base=0, first=0, n_lines=1)
-        table["function"][threads] = resume_address(front_end)
+        table["function"][threads], table["riscv"][threads] = resume_address(front_end), 0
         table["frame"][threads] = [frame_address(box) for box in boxes]
         self._kept[slot] = [boxes]
         return self._begin(name, slot, threads, cycle)
@@ -549,27 +561,48 @@ class Chip:
             for core in cb.cores:
                 table[core, cb.index] = row
 
-    def _prepare_kernel(self, launch, kernel, launch_slot):
-        first, last = min(kernel.compiled.lines, default=1), max(kernel.compiled.lines, default=1)
-        line_base = self._line_region(kernel.compiled, first, last)
+    def _place_texts(self, launch):
+        """L1 address of the code of each (worker, slot) that runs a RISC-V kernel of the program."""
+        kernels = [kernel for kernel in launch.kernels if isinstance(kernel.compiled, RiscvKernel)]
+        if not kernels:
+            return {}
+        if self._riscv is None:
+            from tensim.sim.chip.riscv_cores import RiscvCores  # compiles the interpreter
+
+            text_base = self.args_base + THREADS_PER_CORE * ARGS_STRIDE
+            n_threads = self.n_workers * THREADS_PER_CORE
+            self._riscv = RiscvCores(self.arch, self.machine, self.l1, n_threads, text_base, self.semaphore_base)
+        return self._riscv.place_texts(kernels, self._slots)
+
+    def _prepare_kernel(self, launch, kernel, launch_slot, texts):
         compile_args = np.array([*kernel.compile_args, 0], np.int64)
-        boxes = []
-        prepared = []
+        boxes, prepared = [], {slot: [] for slot in self._slots(kernel)}
         common_words = self._common_words(kernel, compile_args)
         for core in kernel.cores:
-            for slot in self._slots(kernel):
+            for slot, threads in prepared.items():
                 index = core * THREADS_PER_CORE + slot
                 self._write_context(launch, kernel, core, slot, index, common_words)
-                t = self._arrays["threads"][index]
-                box = kernel.compiled.instantiate(int(t["context"]))
-                boxes.append(box)
-                t["function"], t["frame"] = kernel.compiled.resume_address, frame_address(box)
-                prepared.append(index)
+                t, program = self._arrays["threads"][index], kernel.compiled.on(slot)
+                if (core, slot) in texts:
+                    t["function"], t["riscv"] = self._prepare_core(index, program, texts[core, slot])
+                else:
+                    boxes.append(program.instantiate(int(t["context"])))
+                    t["function"], t["frame"], t["riscv"] = program.resume_address, frame_address(boxes[-1]), 0
+                threads.append(index)
             if kernel.slot is None:
                 self._configure_compute(core, kernel.compute)
-        self._reset_threads(prepared, launch_slot, line_base, first, last - first + 1)
+        for slot, threads in prepared.items():
+            program = kernel.compiled.on(slot)
+            self._reset_threads(threads, launch_slot, self._line_region(program), program.first_row, program.n_rows)
         self._kept[launch_slot].append((boxes, compile_args, kernel.compiled))
-        return prepared
+        return [index for core in zip(*prepared.values(), strict=True) for index in core]
+
+    def _prepare_core(self, index, program, text_l1):
+        """(function, state) of a thread that runs a RISC-V program."""
+        words, core = self._arrays["contexts"][index], index // THREADS_PER_CORE
+        logical, relative = words[[ctx.LOGICAL_X, ctx.LOGICAL_Y]], words[[ctx.RELATIVE_X, ctx.RELATIVE_Y]]
+        place = self.arch.kernel_coords[core], logical, relative, int(words[ctx.NOC])
+        return self._riscv.prepare(index, program, text_l1, words, place)
 
     def _common_words(self, kernel, compile_args):
         """The context block as far as it is the same for all threads of a kernel."""
@@ -632,15 +665,15 @@ class Chip:
         ).split():
             record[name] = 0
 
-    def _line_region(self, compiled, first, last):
-        """First row of a kernel in the line table; a kernel keeps its rows over launches."""
-        for base, source in enumerate(self.line_sources):
-            if source is compiled:
+    def _line_region(self, program):
+        """First row of a program in the line table; it keeps its rows over launches."""
+        for base, known in self.line_programs.items():
+            if known is program:
                 return base
-        base = len(self.line_sources)
-        self.line_sources += [compiled] * (last - first + 1)
         old = self._arrays["lines"]
-        new = np.zeros((len(self.line_sources), 3), np.int64)
+        base = len(old)
+        self.line_programs[base] = program
+        new = np.zeros((base + program.n_rows, 3), np.int64)
         new[: len(old)] = old
         self._place("lines", new)
         return base
@@ -683,11 +716,9 @@ class Chip:
         core = int(t["core"])
         x, y = core % self.arch.grid[0], core // self.arch.grid[0]
         place = {"core": f"({x},{y})", "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
-        compiled = self.line_sources[int(t["line_base"])]
-        if compiled is not None:
-            line = int(t["line"])
-            place |= {"kernel": compiled.name, "file": compiled.file, "line": line}
-            place["source"] = compiled.lines.get(line, "").strip()
+        program = self.line_programs.get(int(t["line_base"]))
+        if program is not None:
+            place |= {"kernel": program.name} | program.place(int(t["line"]))
         return place
 
     def enable_log(self):
@@ -715,3 +746,25 @@ class Chip:
         self.log_chunks.append(self._arrays["log"][: int(m["n_log"])].copy())
         self.noc_call_chunks.append(self._arrays["noc_calls"][: int(m["n_noc_calls"])].copy())
         m["n_log"] = m["n_noc_calls"] = 0
+        self._print()
+
+    def _print(self, rest=False):
+        """Print what kernels have printed, with core and thread; `rest`: also lines that are not complete."""
+        if self._riscv is None:
+            return
+        from tensim.sim.chip.prints import Stream
+
+        for entry in self._riscv.drain_prints():
+            thread = int(entry["thread"])
+            if thread not in self._printed:
+                program = self.line_programs[int(self._arrays["threads"][thread]["line_base"])]
+                self._printed[thread] = Stream(program.image.string_at)
+            self._show(thread, self._printed[thread].add(entry))
+        for thread in sorted(self._printed) if rest else ():
+            self._show(thread, self._printed.pop(thread).rest())
+
+    def _show(self, thread, lines):
+        core, slot = divmod(thread, THREADS_PER_CORE)
+        y, x = divmod(core, self.arch.grid[0])
+        for line in lines:
+            self.on_print(f"({x},{y}) {THREAD_NAMES[slot]}: {line}")

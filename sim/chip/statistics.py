@@ -125,22 +125,18 @@ def dram(chip, cycles):
 
 def slowest_lines(chip, count=10):
     """Kernel source lines by cycles: {"file", "line", "source", "kernel", "busy", "stalled", "operations"}."""
-    table, result = chip.array("lines"), []
-    for base, compiled in enumerate(chip.line_sources):
-        if compiled is None or (table[base] == 0).all():
-            continue
-        line = min(compiled.lines) + base - chip.line_sources.index(compiled)
-        result.append(
-            {
-                "file": compiled.file,
-                "line": line,
-                "kernel": compiled.name,
-                "source": compiled.lines.get(line, "").strip(),
-                "busy": int(table[base][0]),
-                "stalled": int(table[base][1]),
-                "operations": int(table[base][2]),
-            }
-        )
+    table, found = chip.array("lines"), {}
+    for base, program in chip.line_programs.items():
+        rows = table[base : base + program.n_rows]
+        for row in np.flatnonzero(rows.any(axis=1)):
+            place = program.place(program.first_row + int(row))
+            line = {"file": place["file"], "line": place["line"], "kernel": program.name, "source": place["source"]}
+            totals = found.setdefault((base, place["file"], place["line"]), (line, np.zeros(3, np.int64)))
+            totals[1][:] += rows[row]
+    result = [
+        line | {"busy": int(busy), "stalled": int(stalled), "operations": int(operations)}
+        for line, (busy, stalled, operations) in found.values()
+    ]
     result.sort(key=lambda row: (-(row["busy"] + row["stalled"]), row["file"], row["line"]))
     return result[:count]
 

@@ -40,6 +40,13 @@ class Fault(IntEnum):
     LINKED_LEFT_OPEN = 35
     FORMAT_PAIR = 36
     UNKNOWN_FUNCTION = 37
+    ILLEGAL_INSTRUCTION = 38
+    JUMP_OUTSIDE = 39
+    NO_MEMORY = 40
+    MISALIGNED_ACCESS = 41
+    STACK_OVERFLOW = 42
+    CB_POINTER = 43
+    DATA_NOT_MOVED = 44
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -82,6 +89,15 @@ MESSAGES = {
     Fault.FORMAT_PAIR: "operands of formats {a} and {b}: the matrix unit takes two with 8-bit exponents, two with 5-bit "
     "exponents or two integers (docs/hardware/numerics.md#products)",
     Fault.UNKNOWN_FUNCTION: "unknown function {a} of the vector unit; there are {b} with as many operands",
+    Fault.ILLEGAL_INSTRUCTION: "illegal instruction {a:#010x} (a trap of the compiler, or no RV32IM code)",
+    Fault.JUMP_OUTSIDE: "jump to {a:#x}, which is no instruction of the kernel's text of {b} bytes",
+    Fault.NO_MEMORY: "access to {a:#x}, {b} bytes: neither L1 nor the core's local memory",
+    Fault.MISALIGNED_ACCESS: "misaligned access to {a:#x}, {b} bytes",
+    Fault.STACK_OVERFLOW: "stack overflow: the stack pointer is {a:#x}; the stack lies between the kernel's data, which end at "
+    "{b:#x}, and the end of local memory at {c:#x}",
+    Fault.CB_POINTER: "store of {b:#x} to {a:#x}: of a circular buffer's state only the read and the write pointer can be "
+    "written, with addresses inside the buffer",
+    Fault.DATA_NOT_MOVED: "data that were never moved (numerics=off) reach {message}",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
 SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.UNKNOWN_FUNCTION}

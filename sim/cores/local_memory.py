@@ -59,6 +59,29 @@ def queue_store(m, t, now):
 
 
 @compiled()
+def begin_load(m, t, now):
+    """Cycle in which a load that the core issues at `now` gets the port.
+
+    Loads that take as long as those of L1 come four in the time of one less a cycle (docs/hardware/riscv.md#load-latency).
+    """
+    start = take_port(m, t, max(now, t.load_4))
+    t.load_4, t.load_3, t.load_2, t.load_1 = t.load_3, t.load_2, t.load_1, start + m.l1_load - 1
+    return start
+
+
+@compiled()
+def begin_store(m, t, address, now):
+    """(cycle in which a store gets into the queue, cycle at which it has changed L1); it may merge into the one before."""
+    beside = address // MERGE_BLOCK == t.stored_at // MERGE_BLOCK and abs(address - t.stored_at) <= MERGE_DISTANCE
+    issued, done = now, t.store_1
+    if m.store_merges == 0 or not beside or done <= now:
+        issued = max(now, t.store_4)
+        done = queue_store(m, t, issued)
+    t.stored_at = address
+    return issued, done
+
+
+@compiled()
 def go_on(m, thread, now, time):
     """The core's next instruction comes at `time`."""
     t = threads_of(m)[thread]
@@ -78,22 +101,14 @@ def store_local(m, thread, now):
     host = m.l1_at + t.core * m.l1_size + address
     for i in range(size):
         store_8(host + i, (value >> (8 * i)) & 255)
-    beside = address // MERGE_BLOCK == t.stored_at // MERGE_BLOCK and abs(address - t.stored_at) <= MERGE_DISTANCE
-    issued, done = now, t.store_1
-    if m.store_merges == 0 or not beside or done <= now:
-        issued = max(now, t.store_4)
-        done = queue_store(m, t, issued)
-    t.stored_at = address
+    issued, done = begin_store(m, t, address, now)
     l1_changed(m, t.core, address, size, done)
     return go_on(m, thread, now, issued + 1)
 
 
 @compiled()
 def load_local(m, thread, now):
-    """A load, its value zero extended; returns the cycle of the core's next instruction, or -1 after a fault.
-
-    Loads that take as long as those of L1 come four in the time of one less a cycle (docs/hardware/riscv.md#load-latency).
-    """
+    """A load, its value zero extended; returns the cycle of the core's next instruction, or -1 after a fault."""
     t = threads_of(m)[thread]
     address, size = argument(t, 0), argument(t, 1)
     if not check_l1(m, thread, t.core, address, size, False):
@@ -104,8 +119,7 @@ def load_local(m, thread, now):
     value = 0
     for i in range(size):
         value |= load_u8(host + i) << (8 * i)
-    start = take_port(m, t, max(now, t.load_4))
-    t.load_4, t.load_3, t.load_2, t.load_1 = t.load_3, t.load_2, t.load_1, start + m.l1_load - 1
+    start = begin_load(m, t, now)
     store_64(t.context + 8 * ctx.RESULT, value)
     store_64(t.context + 8 * ctx.READY, start + m.l1_load)
     return go_on(m, thread, now, start + 1)

@@ -21,7 +21,7 @@ from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, UNPACK_SLOT
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.coroutine import FINISHED, resume
-from tensim.sim.engine.memory import load_i64, store_64
+from tensim.sim.engine.memory import call_model, load_i64, store_64
 from tensim.sim.engine.state import (
     ENDED,
     FIFO_ENTRIES,
@@ -169,7 +169,7 @@ def issue(m, index, time, cycles):
 
 @compiled()
 def advance(m, index, time):
-    """Run the coroutine to its next operation; returns the cycle at which that operation takes effect.
+    """Run the coroutine, or the RISC-V core, to its next operation; returns the cycle at which that takes effect.
 
     `time` is the cycle at which the core goes on after the current operation.
     """
@@ -177,6 +177,8 @@ def advance(m, index, time):
     if m.record_on != 0:
         record_return(m, t, index, time)
     t.phase = t.step = t.count = 0
+    if t.riscv != 0:
+        return call_model(t.function, m.self_at, index, time)
     store_64(t.context + 8 * ctx.TIME, time)
     status = resume(t.function, t.frame)
     if status == FINISHED:

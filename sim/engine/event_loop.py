@@ -56,6 +56,7 @@ from tensim.sim.engine.state import (
     INLINE,
     PARKED,
     RUNNING,
+    RUNNING_ON,
     STOP_EMPTY,
     STOP_FUEL,
     STOP_LAUNCH_DONE,
@@ -73,8 +74,8 @@ from tensim.sim.engine.state import (
 
 # Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
 MARGIN = 512
+INSTRUCTIONS_PER_FUEL = 64  # of RISC-V cores: they take about as long as an event
 MARGIN_STAGING, MARGIN_CHUNKS, MARGIN_LOG = 8, 8, 64
-RUNNING_ON = -1  # m.stop while the engine runs
 
 
 @compiled(inline="always")
@@ -280,7 +281,7 @@ def run(machine, limit, fuel):
     """Run events up to and including cycle `limit`; see the module's text for `m.stop`."""
     m = machine_table(machine)[0]
     heap = event_heap_of(m)
-    m.stop = RUNNING_ON
+    m.stop, m.limit = RUNNING_ON, limit
     while m.stop == RUNNING_ON:
         if m.event_heap_size == 0:
             m.stop = STOP_EMPTY
@@ -299,13 +300,15 @@ def run(machine, limit, fuel):
         ):
             m.stop = STOP_MEMORY
             break
-        if (m.log_on != 0 and m.log_capacity - m.n_log < MARGIN_LOG) or (
-            m.record_on != 0 and m.noc_calls_capacity - m.n_noc_calls < MARGIN_LOG
+        if (
+            (m.log_on != 0 and m.log_capacity - m.n_log < MARGIN_LOG)
+            or (m.record_on != 0 and m.noc_calls_capacity - m.n_noc_calls < MARGIN_LOG)
+            or m.n_prints > m.prints_room
         ):
             m.stop = STOP_LOG
             break
         fuel -= 1
-        m.now = now
+        m.now, instructions = now, m.instructions
         event = heap[1]
         key = heap[0] & ((1 << event_heap.KEY_BITS) - 1)
         if event >= 0:
@@ -314,6 +317,7 @@ def run(machine, limit, fuel):
             time = thread_event(m, -1 - event, now)
         else:
             time = call_model(m.flit_model_at, m.self_at, event, now)
+        fuel -= (m.instructions - instructions) // INSTRUCTIONS_PER_FUEL
         # Whatever the event scheduled comes behind it, so it is still on top: one sift replaces or removes it.  The head
         # of a packet that meets nobody thus walks on at the price of two comparisons a hop.
         if time >= 0:

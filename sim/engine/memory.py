@@ -56,9 +56,9 @@ def _scalar_store(bits):
     return store
 
 
-load_u8, load_u32 = (_scalar_load(bits, False) for bits in (8, 32))
-load_i64 = _scalar_load(64, True)
-store_8, store_32, store_64 = (_scalar_store(bits) for bits in (8, 32, 64))
+load_u8, load_u16, load_u32 = (_scalar_load(bits, False) for bits in (8, 16, 32))
+load_i8, load_i16, load_i32, load_i64 = (_scalar_load(bits, True) for bits in (8, 16, 32, 64))
+store_8, store_16, store_32, store_64 = (_scalar_store(bits) for bits in (8, 16, 32, 64))
 
 
 @intrinsic

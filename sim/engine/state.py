@@ -43,6 +43,7 @@ LOG_NOC = 2000  # + noc
 IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
 
 # --- why the engine returned
+RUNNING_ON = -1  # `stop` while the engine runs
 STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, STOP_LOG = range(7)
 
 # --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
@@ -63,7 +64,7 @@ THREAD = np.dtype(
         "function frame context core slot launch state operation phase step count event_at in_event_heap "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
         "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts "
-        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at"
+        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at riscv"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -109,14 +110,15 @@ _ADDRESSES = (
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
-    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self"
+    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self prints"
 ).split()
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
     "n_done log_on n_log log_capacity staging_left staging_bytes n_spare chunk_bytes chunks_per_bank l1_size "
     "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
     "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations "
-    "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity"
+    "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
+    "limit l1_posted instructions n_prints prints_room user_base"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -142,6 +144,16 @@ PARAMETERS = {
     "timestamp": ("riscv.issue.timestamp", 1),
     "semaphore_poll": ("riscv.issue.semaphore_poll", 1),
     "cb_call": ("riscv.issue.cb_call", 1),
+    "alu": ("riscv.alu", 1),
+    "branch": ("riscv.branch", 1),
+    "mul": ("riscv.mul", 1),
+    "mul_use": ("riscv.mul_use", 1),
+    "division_short": ("riscv.division.short", 1),
+    "division_base": ("riscv.division.base", 1),
+    "division_bits": ("riscv.division.bits", 1),
+    "division_longest": ("riscv.division.longest", 1),
+    "local_load": ("riscv.local_load", 1),
+    "fetch_miss": ("riscv.fetch_miss", 1),
     "l1_load": ("riscv.l1_load", 1),
     "l1_store": ("riscv.l1_store", 1024),
     "store_merges": ("riscv.store_merges", 1),

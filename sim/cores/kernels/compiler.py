@@ -50,6 +50,27 @@ class CompiledKernel:
     function: object = field(repr=False)  # numba dispatcher of the generator
 
     @property
+    def first_row(self):
+        """Number of the kernel's first row in the machine's line table; a row is a line of its file."""
+        return min(self.lines, default=1)
+
+    @property
+    def n_rows(self):
+        return max(self.lines, default=1) - self.first_row + 1
+
+    def on(self, slot):
+        """What a thread slot runs: the same coroutine on each."""
+        return self
+
+    def place(self, row):
+        """Where a row of the line table lies in the source."""
+        return {"file": self.file, "line": row, "source": self.lines.get(row, "").strip()}
+
+    def message(self, number):
+        """Text of a raise or assert, or None."""
+        return self.messages[number] if number < len(self.messages) else None
+
+    @property
     def resume_address(self):
         """Address of the native code that resumes a coroutine of this kernel."""
         return resume_address(self.function)

@@ -112,6 +112,12 @@ def unpack_both(m, row_a, row_b, joint_rate):
 
 
 @compiled()
+def rows_fit(m, pointer, row, tile, width):
+    """Whether the rows of a tile lie in L1: row-major data from `pointer` on, `width` tiles wide."""
+    return pointer + (tile // width + 1) * width * circular_buffers_of(m)[row + ctx.CB_TILE_SIZE] <= m.l1_size
+
+
+@compiled()
 def tilize_data(m, row, width):
     """Cycles (1/1024) of a tile that is gathered from rows of `width` tiles; rows whose distance is a multiple of the banks'
     period meet in the same L1 banks (docs/hardware/l1.md#l1 and docs/hardware/tensix.md#unpackers)."""
@@ -181,6 +187,16 @@ def start_unpack(m, thread, now):
         tile = argument(t, 1) + (0 if width > 0 else t.step)
         row0 = tile_row(m, thread, argument(t, 0), tile)
         if row0 < 0:
+            return -1
+        if width > 0 and not rows_fit(m, circular_buffers_of(m)[row0 + ctx.CB_READ_PTR], row0, tile + t.step, width):
+            fail(
+                m,
+                thread,
+                Fault.TILE_OUTSIDE_CB,
+                argument(t, 0),
+                tile + t.step,
+                circular_buffers_of(m)[row0 + ctx.CB_PAGES],
+            )
             return -1
         cost = tilize_data(m, row0, width) if width > 0 else tile_data(m, row0, m.unpack_bytes) + m.unpack_overhead
         transpose = argument(t, 2) if t.operation == Op.UNPACK_A else 0
@@ -501,6 +517,18 @@ def dst_release(m, thread, now):
 
 
 @compiled()
+def pack_fits(m, row, last, untilize):
+    """Whether tiles up to number `last` behind the write pointer of a circular buffer lie in it; row-major ones, in L1."""
+    cb = circular_buffers_of(m)
+    if untilize <= 0:
+        return (
+            cb[row + ctx.CB_WRITE_PTR] + (last + 1) * cb[row + ctx.CB_PAGE_SIZE]
+            <= cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
+        )
+    return rows_fit(m, cb[row + ctx.CB_WRITE_PTR], row, last, untilize)
+
+
+@compiled()
 def pack(m, thread, now):
     """pack_tile and its block and untilize forms: Dst tiles to the back of a circular buffer."""
     t = threads_of(m)[thread]
@@ -523,6 +551,9 @@ def pack(m, thread, now):
     untilize = argument(t, 4)
     if untilize == 0 and page + tiles > cb[row + ctx.CB_RESERVED]:
         fail(m, thread, Fault.PACK_UNRESERVED, index, page + tiles - 1, cb[row + ctx.CB_RESERVED])
+        return -1
+    if not pack_fits(m, row, page + tiles - 1, untilize):
+        fail(m, thread, Fault.TILE_OUTSIDE_CB, index, page + tiles - 1, cb[row + ctx.CB_PAGES])
         return -1
     if out < 0:
         cb[row + ctx.CB_PACKED] += tiles

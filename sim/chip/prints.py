@@ -1,0 +1,109 @@
+"""DPRINT: what kernels print, as lines of text in simulated order."""
+
+import struct
+
+from tensim.sim.cores.riscv.interpreter import PRINT_MORE
+from tensim.sim.cores.riscv.traps import Manipulator, Print
+
+BASES = {Manipulator.HEX: "x", Manipulator.OCT: "o", Manipulator.DEC: "d"}
+MASK = 0xFFFFFFFF
+
+
+class Stream:
+    """The unfinished line of a thread and the state of its manipulators.
+
+    `string_at`: the text for reports at an address, or None.
+    """
+
+    def __init__(self, string_at):
+        self._string_at = string_at
+        self._line, self._format, self._values, self._awaited = "", "", [], 0
+        self._base, self._width, self._precision, self._fixed = "d", 0, None, False
+        self._text = None  # (kind, bytes) of a text in local memory that may go on
+
+    def add(self, entry):
+        """Take a PRINT record; returns the lines that it completes."""
+        kind, value, extra = int(entry["kind"]), int(entry["value"]), int(entry["extra"]) & MASK
+        if kind == PRINT_MORE:
+            kind, count, content = self._text
+            self._text = kind, count, content + entry["text"].tobytes()
+            return []
+        lines = self.flush_text()
+        if kind in (Print.TEXT, Print.FORMAT):
+            found = self._string_at(value)
+            self._text = kind, extra, entry["text"].tobytes() if found is None else found.encode()
+            return lines
+        if kind == Print.LINE_END:
+            return lines + self._put("\n")
+        if kind == Print.MANIPULATOR:
+            self._manipulate(value, extra)
+            return lines
+        return lines + self._value(self._shown(kind, value, extra))
+
+    def flush_text(self):
+        """Lines that a text completes which was being collected."""
+        if self._text is None:
+            return []
+        kind, count, content = self._text
+        self._text = None
+        text = content.split(b"\0")[0].decode(errors="replace")
+        if kind == Print.TEXT:
+            return self._value(text)
+        self._format, self._values, self._awaited = text, [], count
+        return self._formatted() if count == 0 else []
+
+    def rest(self):
+        """What is left without an end of line."""
+        lines = self.flush_text()
+        if self._line:
+            lines, self._line = [*lines, self._line], ""
+        return lines
+
+    def _value(self, text):
+        if self._awaited:
+            self._values.append(text)
+            return self._formatted() if len(self._values) == self._awaited else []
+        return self._put(text)
+
+    def _formatted(self):
+        pieces, self._awaited = self._format.split("{"), 0
+        values, text = iter(self._values), pieces[0]
+        for piece in pieces[1:]:
+            text += next(values, "") + piece.partition("}")[2]
+        return self._put(text)
+
+    def _put(self, text):
+        *lines, self._line = (self._line + text).split("\n")
+        return lines
+
+    def _manipulate(self, what, value):
+        if what in BASES:
+            self._base = BASES[what]
+        elif what == Manipulator.WIDTH:
+            self._width = min(value, 64)
+        elif what == Manipulator.PRECISION:
+            self._precision = min(value, 32)
+        else:
+            self._fixed = what == Manipulator.FIXED
+
+    def _shown(self, kind, value, extra):
+        text = self._number(kind, value, extra).rjust(self._width)
+        self._width = 0
+        return text
+
+    def _number(self, kind, value, extra):
+        if kind in (Print.FLOAT, Print.BFLOAT16):
+            bits = value & MASK if kind == Print.FLOAT else value << 16 & MASK
+            number = struct.unpack("<f", struct.pack("<I", bits))[0]
+            digits = 6 if self._precision is None else self._precision
+            return format(number, f".{digits}{'f' if self._fixed else 'g'}")
+        if kind == Print.CHARACTER:
+            return chr(value & 255)
+        if kind == Print.POINTER:
+            return f"{value:#x}"
+        if kind in (Print.UNSIGNED_64, Print.SIGNED_64):
+            value |= extra << 32
+        bits = 64 if kind in (Print.UNSIGNED_64, Print.SIGNED_64) else 32
+        if kind in (Print.SIGNED, Print.SIGNED_64) and self._base == "d" and value >> (bits - 1):
+            value -= 1 << bits
+        return format(value, self._base)

@@ -1,0 +1,34 @@
+"""The state of a simulated RISC-V core as data, beside the record of its thread.
+
+`registers_at`: 33 int64 words with the values, sign-extended from 32 bits, and behind REGISTER_BYTES as many with the cycles
+from which each can be used; number 32 takes what is written to x0.  `text_at`: the records of `tensim.sim.cores.riscv.decode`.
+`local_at`: local memory, followed by a byte per word that says whether it derives from data that were never moved.
+`pending`: what comes with the end of the operation that the core has posted: its result, or behind a SPEND a fault or a print;
+`pending_to`, `pending_code`: the register and the kind of load.
+`tainted`: a bit per register.  `icache_at`: (newest, oldest) line of each set.
+"""
+
+import numpy as np
+
+from tensim.sim.engine.tables import table
+
+REGISTERS = 33
+REGISTER_BYTES = 512  # from a register's value to its cycle
+CORE = np.dtype(
+    [(name, np.int64) for name in (
+        "registers_at text_at text_bytes operands_at local_at local_bytes data_end icache_at icache_sets text_l1 pc "
+        "pending pending_to pending_code result tainted fault fault_a fault_b fault_c"
+    ).split()],
+    align=True,
+)  # fmt: skip
+NOTHING, LOADED, RESULT, RETRY, FAULTED, PRINTED = range(6)  # `pending`
+# What a thread printed: the arguments of `tensim.sim.cores.riscv.traps.Service.DPRINT`, and TEXT_PIECE bytes of a text in local
+# memory, of which a long one has several
+TEXT_PIECE = 64
+PRINT = np.dtype(
+    [(name, np.int64) for name in "thread time kind value extra".split()] + [("text", np.uint8, TEXT_PIECE)], align=True
+)
+ICACHE_WAYS = 2  # what loops of 1024 to 2048 instructions take (docs/hardware/riscv.md#instruction-fetch)
+ICACHE_LINE = 16  # bytes: one read of L1
+
+core_table, print_table = table(CORE), table(PRINT)

@@ -1,0 +1,62 @@
+"""Addresses that a RISC-V kernel sees, and what the loader writes into a core's local memory before it starts.
+
+| address | what |
+|---|---|
+| 0 to the size of L1 | the core's own L1 |
+| LOCAL_BASE | local data memory: firmware words, the kernel's data, and the stack from its end downwards |
+| CB_WINDOW + CB_STRIDE * index + 8 * column | the columns of a circular buffer's row (`tensim.sim.cores.context`) |
+
+Text is linked at 0 and runs there; in L1 it lies at a place of the kernel-configuration space, which the instruction cache
+sees.  Sizes of local memory: docs/hardware/chips.md#l1-layout.
+"""
+
+import numpy as np
+
+LOCAL_BASE = 0xFFB00000
+CB_WINDOW = 0xFFC40000
+CB_STRIDE = 512  # bytes
+N_CIRCULAR_BUFFERS = 32
+BANKS_AT = 0x40  # of the firmware words: tables of banks
+LOCAL_BYTES = "riscv.local_bytes"  # key of the sizes, by kind of core
+
+
+def local_bytes(arch, slot):
+    """Size of the local memory of a core's thread `slot` (0 BRISC, 1 NCRISC, 2 to 4 TRISC0 to 2)."""
+    return arch[f"{LOCAL_BYTES}.{'data_movement' if slot < 2 else 'compute'}"]
+
+
+def _aligned(size, alignment):
+    return -(-size // alignment) * alignment
+
+
+def _bank_table(coordinates, offsets):
+    """Bytes of a table of banks: x | y << 6 for each NoC (uint16), then byte offsets (int32), each 4-byte aligned."""
+    places = np.tile(np.array([x | y << 6 for x, y in coordinates], np.uint16), 2).tobytes()
+    places = places.ljust(_aligned(len(places), 4), b"\0")
+    return places + np.array(offsets, np.int64).astype(np.int32).tobytes()
+
+
+def bank_tables(arch):
+    """Bytes of the firmware words from BANKS_AT on: the DRAM banks, then the L1 banks, in NoC-0 coordinates for both NoCs."""
+    dram = [(x, y) for x, y, _ in arch.dram_endpoints], [offset for _, _, offset in arch.dram_endpoints]
+    workers = list(arch.kernel_coords)
+    return _bank_table(*dram) + _bank_table(workers, [0] * len(workers))
+
+
+def firmware_bytes(arch):
+    """Size of the firmware words, where a kernel's data begin."""
+    return _aligned(BANKS_AT + len(bank_tables(arch)), 16)
+
+
+def firmware_words(*, arguments, place, noc, core, slot):
+    """The first BANKS_AT bytes.
+
+    `arguments`: (L1 address of the unique ones, of the common ones, of semaphore 0, number of unique ones, of common ones);
+    `place`: ((x, y) as NoC addresses name the core, logical (x, y), (x, y) relative to the sub-device).
+    """
+    (x, y), logical, relative = place
+    words = np.zeros(BANKS_AT // 4, np.uint32)
+    words[:5] = arguments
+    words.view(np.uint8)[0x14:0x1C] = [x, x, y, y, *logical, *(value & 255 for value in relative)]
+    words[7:10] = noc, core, slot
+    return words.tobytes()

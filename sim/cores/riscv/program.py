@@ -1,0 +1,112 @@
+"""Kernels as RISC-V programs: verified ELFs, one per thread, with what a chip needs to start them and reports to name lines."""
+
+import functools
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from tensim.sim.cores.operations import Role
+from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Decoded, decode
+from tensim.sim.cores.riscv.elf import Image, load_elf
+from tensim.sim.cores.riscv.layout import local_bytes
+from tensim.sim.cores.riscv.line_table import LineTable
+
+SLOT_ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
+
+
+@functools.lru_cache(maxsize=256)
+def _source_lines(file):
+    """The lines of a source file, nothing when it is not there (any more)."""
+    try:
+        with open(file, errors="replace") as stream:
+            return tuple(stream.read().splitlines())
+    except OSError:
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class ThreadProgram:
+    """What one thread of a kernel runs.  A row of the line table is an instruction."""
+
+    name: str
+    file: str
+    image: Image
+    decoded: Decoded
+    text: str | None = None  # of a kernel that lies in no file
+
+    first_row = 0
+
+    @property
+    def n_rows(self):
+        """Rows that the program takes in the machine's line table."""
+        return len(self.image.text) // INSTRUCTION_BYTES
+
+    @functools.cached_property
+    def line_table(self):
+        first_end = max((size for address, size, _ in self.image.symbols if address == 0), default=0)
+        return LineTable(self.image.raw, first_end)
+
+    def place(self, row):
+        """{"file", "line", "source", ...} of an instruction; "frames" where it belongs to inlined calls."""
+        address = INSTRUCTION_BYTES * row
+        place = {"file": self.file, "line": 0, "source": "", "pc": address}
+        frame = self.line_table.place(address)
+        if frame is None:
+            return place
+        is_own = Path(frame.file).name == Path(self.file).name  # also of a kernel that was given as text
+        place |= {"line": frame.line, "source": self._source(frame, is_own)} | ({} if is_own else {"file": frame.file})
+        frames = self.line_table.frames(address)
+        if len(frames) > 1:
+            place["frames"] = [f"{one.file}:{one.line} {one.function}".rstrip() for one in frames]
+        return place
+
+    def _source(self, frame, is_own):
+        """Text of a frame's line."""
+        lines = self.text.splitlines() if is_own and self.text is not None else _source_lines(frame.file)
+        return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
+
+    def message(self, address):
+        """Text of an assertion."""
+        return self.image.string_at(address)
+
+    def zone(self, offset):
+        """Name of a profiler zone."""
+        return self.image.zone_at(offset)
+
+
+class RiscvKernel:
+    """A kernel ready to run, in the role of `tensim.sim.cores.kernels.compiler.CompiledKernel`.
+
+    `elves`: ELF file of each thread slot (0 BRISC, 1 NCRISC, 2 to 4 TRISC0 to 2); `arch`: the chip they are for;
+    `text`: the source, where it lies in no file.  Raises
+    BinaryError with offset and field.
+    """
+
+    loaded_data_reaches_control = None  # found where it happens (`tensim.sim.cores.faults.Fault.DATA_NOT_MOVED`)
+
+    def __init__(self, name, file, elves, arch, text=None):
+        self.name, self.file = name, str(file)
+        self.programs = {}
+        for slot, raw in elves.items():
+            image = load_elf(raw, local_bytes(arch, slot))
+            self.programs[slot] = ThreadProgram(name, self.file, image, decode(image.text), text)
+
+    @property
+    def text_bytes(self):
+        """Size of the largest binary, with its initial data."""
+        return max(len(one.image.text) + sum(len(data) for _, data in one.image.data) for one in self.programs.values())
+
+    @property
+    def uses_roles(self):
+        """Bits of the threads that run it (Role)."""
+        return sum({int(SLOT_ROLES[slot]) for slot in self.programs})
+
+    @property
+    def digest(self):
+        """Hash of the binaries (hex)."""
+        joined = b"".join(slot.to_bytes(1, "little") + one.image.raw for slot, one in sorted(self.programs.items()))
+        return hashlib.sha256(joined).hexdigest()
+
+    def on(self, slot):
+        """What a thread slot runs."""
+        return self.programs[slot]
