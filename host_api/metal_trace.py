@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
-from tensim.traces.light_metal.metal_traces import descriptor_node, read_descriptor
+from tensim.traces.light_metal.kernels import KernelReader
+from tensim.traces.light_metal.metal_traces import add_trace, read_descriptor
 from tensim.traces.light_metal.verify import open_verified
 from tensim.traces.light_metal.write import BinaryWriter, device_description
 
@@ -71,17 +72,18 @@ def collect_trace(device: Device, tid: int) -> bytes:
     """A trace as bytes that another process can load: a Light Metal binary with that trace and no commands."""
     writer = BinaryWriter()
     writer.devices.append(device_description(device._state.opened_with, device.arch, device.arch.clock_mhz))
-    writer.add_trace(tid, descriptor_node(trace_descriptor(device, tid)))
+    add_trace(writer, tid, trace_descriptor(device, tid))
     return bytes(writer.finish(0, 0, "tensim"))
 
 
 def _collected(data):
     """The descriptor in the bytes of `collect_trace`."""
     binary = open_verified(bytes(data))
-    entries = binary.reader.root("trace_descriptors").trace_descriptors or ()
+    root = binary.reader.root("trace_descriptors", "kernel_binaries")
+    entries = root.trace_descriptors or ()
     if len(entries) != 1 or entries[0].desc is None:
         raise UsageError(f"the binary holds {len(entries)} traces; collect_trace makes it hold one")
-    return read_descriptor(entries[0].desc)
+    return read_descriptor(entries[0].desc, KernelReader(root.kernel_binaries))
 
 
 def load_trace(device: Device, cq_id: int, descriptor: bytes | bytearray | memoryview | TraceDescriptor) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensim.device import current_system, submit
 from tensim.references import ReferenceInt
+from tensim.sim.cores.source import kernel_from_file, kernel_from_text
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id
@@ -19,6 +20,7 @@ from tensim.types import (
     CoreSpec,
     DataMovementConfig,
     EthernetConfig,
+    KernelBuildOptLevel,
     MathFidelity,
     Tile,
     core_coord,
@@ -82,6 +84,7 @@ def _kernel_settings(config):
         "compile_args": tuple(int(value) for value in config.compile_args),
         "defines": tuple((str(name), value) for name, value in config.defines.items()),
         "named_compile_args": tuple((str(name), int(value)) for name, value in config.named_compile_args.items()),
+        "opt_level": KernelBuildOptLevel(config.opt_level).name,
     }
 
 
@@ -114,25 +117,20 @@ def create_kernel(
 ) -> int:
     """Add a kernel to a program; returns its handle.
 
-    `kernel`: a `@kernel` function, or the path of a file with one; `core_spec`: CoreCoord, CoreRange or
-    CoreRangeSet. UsageError when a processor or NoC is taken on a core, KernelCompileError (at the first
+    `kernel`: a `@kernel` function, the path of a file with one, or the path of a C++ kernel; `core_spec`: CoreCoord,
+    CoreRange or CoreRangeSet. UsageError when a processor or NoC is taken on a core, KernelCompileError (at the first
     enqueue at the latest).
     """
     if isinstance(kernel, str | os.PathLike):
-        path = _find_kernel_file(kernel)
-        from tensim.sim.cores.kernels.compiler import kernel_from_file
-
-        kernel = kernel_from_file(path)
+        kernel = kernel_from_file(_find_kernel_file(kernel))
     elif not hasattr(kernel, "build"):
         raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
     return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config)))
 
 
 def create_kernel_from_string(program: Program, source: str, core_spec: CoreSpec, config: KernelConfig) -> int:
-    """Add a kernel given as source text."""
-    from tensim.sim.cores.kernels.compiler import kernel_from_source
-
-    return create_kernel(program, kernel_from_source(source), core_spec, config)
+    """Add a kernel given as source text: of the kernel language, or C++."""
+    return create_kernel(program, kernel_from_text(source), core_spec, config)
 
 
 def compile_program(device: Device, program: Program) -> None:

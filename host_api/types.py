@@ -79,7 +79,7 @@ class UnpackToDestMode(IntEnum):
 
 
 class KernelBuildOptLevel(IntEnum):
-    """Optimisation level of a kernel's build.  tensim has one level; the setting is accepted and changes nothing."""
+    """Optimisation level of a C++ kernel's build.  Kernels in Python have one level: it changes nothing there."""
 
     O1 = 0
     O2 = 1

@@ -16,7 +16,7 @@ from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
-from tensim.traces.light_metal.metal_traces import descriptor_node
+from tensim.traces.light_metal.metal_traces import add_trace
 from tensim.traces.light_metal.write import BinaryWriter, device_description
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ class Capture:
         elif isinstance(record, c.EndTraceCapture):
             self.recording.discard(queue)
             ready = self.before + host.cost("end_trace_capture") - host.cost("call")
-            self.writer.add_trace(record.trace, descriptor_node(result))
+            add_trace(self.writer, record.trace, result)
             self.writer.add(c.LoadTrace(record.device, record.queue, record.trace, result), ready)
         elif not (isinstance(record, c.EnqueueProgram) and queue in self.recording):
             if isinstance(record, c.LoadTrace):
-                self.writer.add_trace(record.trace, descriptor_node(record.descriptor))
+                add_trace(self.writer, record.trace, record.descriptor)
             self.writer.add(record, result)
         self.before = host.now_fs
 

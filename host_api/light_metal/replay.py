@@ -10,7 +10,7 @@ from tensim.light_metal.binary import verified
 from tensim.light_metal.comparison import compare
 from tensim.metal_trace import new_trace_id
 from tensim.sim.arch import load_arch
-from tensim.sim.cores.kernels.compiler import kernel_from_file
+from tensim.sim.cores.source import kernel_from_file
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import Simulation, new_id
@@ -354,16 +354,15 @@ class Replay:
         return executor.submit(replace(record, function=function))
 
     def _find_kernel(self, file_name):
-        """A kernel that the binary names by file only: its Python counterpart in the folders of the search path."""
-        name = Path(file_name).with_suffix(".py")
+        """A kernel that the binary names by file only: itself, or its Python counterpart, in the folders of the search path."""
+        names = dict.fromkeys((Path(file_name), Path(file_name).with_suffix(".py")))
         folders = [Path(folder) for folder in (*self.options.kernel_path, ".")]
-        tried = list(dict.fromkeys(folder / place for folder in folders for place in (name, name.name)))
+        places = (folder / place for name in names for folder in folders for place in (name, name.name))
+        tried = list(dict.fromkeys(places))
         for path in tried:
             if path.is_file():
                 return kernel_from_file(path)
         hint = "tried " + ", ".join(map(str, tried))
-        if not file_name.endswith(".py"):
-            hint += "; a C++ kernel needs its counterpart in the kernel language"
         raise UsageError(f"the binary does not contain the source of kernel {file_name}", hint=hint)
 
     # --- afterwards

@@ -61,11 +61,6 @@ THREAD_COUNTERS = (
     "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head "
     "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4"
 ).split()
-# What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.interpreter`
-UNMOVED_REACHED = (
-    "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
-    "memory that controls the kernel",
-)  # fmt: skip
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
 

@@ -8,6 +8,12 @@ from tensim.sim.cores.kernels.kernel_runtime import RAISE_MESSAGES
 from tensim.sim.engine import state as st
 from tensim.sim.errors import DeadlockError, ProgramError, SimulatorError
 
+# What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.interpreter`
+UNMOVED_REACHED = (
+    "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
+    "memory that controls the kernel",
+)  # fmt: skip
+
 
 def fault(chip):
     """The error of the fault that stopped the engine."""
@@ -18,10 +24,12 @@ def fault(chip):
     where = chip.thread_place(thread)
     message = ""
     if code == Fault.KERNEL_FAILED:
-        messages = chip.line_sources[int(chip.array("threads")[thread]["line_base"])].messages
-        message = f"the kernel failed: {messages[a]}" if a < len(messages) else "the kernel failed"
+        found = chip.line_programs[int(chip.array("threads")[thread]["line_base"])].message(a)
+        message = f"the kernel failed: {found}" if found is not None else "the kernel failed"
     elif code == Fault.KERNEL_RAISED:
         message = RAISE_MESSAGES.get(a, "the kernel stopped without a reason")
+    elif code == Fault.DATA_NOT_MOVED:
+        message = UNMOVED_REACHED[a]
     elif code == Fault.UNORDERED_WRITERS:
         other = chip.thread_place(c)
         where["other"] = other

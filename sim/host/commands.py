@@ -175,6 +175,7 @@ class DataMovementParameters:
     compile_args: tuple[int, ...] = ()
     defines: tuple[tuple[str, str], ...] = ()
     named_compile_args: tuple[tuple[str, int], ...] = ()
+    opt_level: str = "O2"  # of a C++ kernel's build
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,7 @@ class ComputeParameters:
     compile_args: tuple[int, ...] = ()
     defines: tuple[tuple[str, str], ...] = ()
     named_compile_args: tuple[tuple[str, int], ...] = ()
+    opt_level: str = "O3"  # of a C++ kernel's build
 
 
 @dataclass(frozen=True)

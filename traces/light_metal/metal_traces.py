@@ -1,13 +1,13 @@
 """Metal traces in Light Metal binaries: a `TraceDescriptor` to nodes and back, and files that hold one trace alone."""
 
-from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.errors import BinaryError, UsageError
 from tensim.sim.host.frozen_program import FrozenCircularBuffer, FrozenKernel, FrozenProgram, FrozenSemaphore
 from tensim.sim.host.trace_descriptor import SubDeviceCounters, TraceDescriptor, TraceRegion
 from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.light_metal.kernels import file_name, kernel_fields
 from tensim.traces.light_metal.values import integers
 from tensim.traces.light_metal.values import kernel_config as read_config
-from tensim.traces.light_metal.write import core_coord, kernel_config, kernel_text
+from tensim.traces.light_metal.write import core_coord, kernel_config
 
 
 def _coords(cores):
@@ -15,11 +15,12 @@ def _coords(cores):
 
 
 def _kernel(kernel):
-    text = kernel_text(kernel.kernel)
+    text = kernel_fields(kernel.kernel)
     args = [Node("TracedArguments", {"core": core_coord(core), "words": words}) for core, words in kernel.args]
     return Node("TracedKernel", {
         "source": text["source"], "kernel_name": text["kernel_name"], "kernel_config": kernel_config(kernel.parameters),
         "cores": _coords(kernel.cores), "args": args, "common_args": kernel.common_args,
+        "file_name": file_name(kernel.kernel),
     })  # fmt: skip
 
 
@@ -50,7 +51,14 @@ def _region(region):
     })  # fmt: skip
 
 
-def descriptor_node(descriptor):
+def add_trace(writer, number, descriptor):
+    """Put a `TraceDescriptor` into a file under its trace id, with the kernels it runs."""
+    writer.kernels += (kernel.kernel for program in descriptor.programs for kernel in program.kernels)
+    node = Node("TraceDescriptorByTraceId", {"trace_id": number, "desc": _descriptor(descriptor)})
+    writer.descriptors[number] = writer.writer.node(node)
+
+
+def _descriptor(descriptor):
     """A `TraceDescriptor` as the table of that name."""
     mappings = [
         Node("SubDeviceDescriptorMapping", {
@@ -77,10 +85,10 @@ def _cores(nodes):
     return tuple((node.x, node.y) for node in nodes or ())
 
 
-def _read_kernel(node):
+def _read_kernel(node, kernels):
     if node.source is None or node.kernel_config is None:
         raise BinaryError("a traced kernel without its text", where={"offset": node.position, "field": "TracedKernel"})
-    kernel = kernel_from_source(node.source, node.kernel_name or None)
+    kernel = kernels.kernel(node.source, node.kernel_name, node.file_name)
     args = tuple(((arg.core.x, arg.core.y), integers(arg.words)) for arg in node.args or ())
     return FrozenKernel(kernel, read_config(node.kernel_config), _cores(node.cores), args, integers(node.common_args))
 
@@ -97,12 +105,12 @@ def _read_circular_buffer(node):
     )  # fmt: skip
 
 
-def _read_program(node):
+def _read_program(node, kernels):
     semaphores = tuple(
         FrozenSemaphore(semaphore.id, _cores(semaphore.cores), semaphore.initial) for semaphore in node.semaphores or ()
     )
     return FrozenProgram(
-        node.program, tuple(map(_read_kernel, node.kernels or ())),
+        node.program, tuple(_read_kernel(kernel, kernels) for kernel in node.kernels or ()),
         tuple(map(_read_circular_buffer, node.circular_buffers or ())), semaphores, node.sub_device,
     )  # fmt: skip
 
@@ -119,8 +127,11 @@ def _read_counters(node):
     )  # fmt: skip
 
 
-def read_descriptor(node):
-    """The `TraceDescriptor` in its table.  UsageError for a trace of tt-metal's own dispatch words."""
+def read_descriptor(node, kernels):
+    """The `TraceDescriptor` in its table; `kernels`: the file's `KernelReader`.
+
+    UsageError for a trace of tt-metal's own dispatch words.
+    """
     if node.programs is None and node.trace_data is not None and len(node.trace_data):
         raise UsageError(
             f"the trace holds {len(node.trace_data)} dispatch words of tt-metal's own firmware, which tensim cannot execute",
@@ -132,5 +143,5 @@ def read_descriptor(node):
     )
     return TraceDescriptor(
         node.cq_id, integers(node.sub_device_ids), tuple(map(_read_counters, node.sub_device_descriptors or ())),
-        tuple(map(_read_program, node.programs or ())), regions, node.trace_bytes,
+        tuple(_read_program(program, kernels) for program in node.programs or ()), regions, node.trace_bytes,
     )  # fmt: skip

@@ -6,9 +6,9 @@ a replay can stand beside live objects and other replays.
 
 import json
 
-from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.errors import BinaryError, UsageError
 from tensim.sim.host import commands as c
+from tensim.traces.light_metal.kernels import KernelReader
 from tensim.traces.light_metal.metal_traces import read_descriptor
 from tensim.traces.light_metal.values import cores_of, integers, kernel_config, ranges, value
 
@@ -70,7 +70,7 @@ class Decoder:
 
     def __init__(self, binary, names, find_kernel, device=None):
         self.binary, self.names, self.find_kernel = binary, names, find_kernel
-        self.kernels, self.created = {}, {}
+        self.kernels, self.created = KernelReader(binary.root.kernel_binaries), {}
         described = binary.root.devices or binary.root.chips
         self.device = device if described or device is not None else 0  # other writers mean one chip
         self.renumbered = {}  # device id of the file -> device id here, where they differ
@@ -97,10 +97,7 @@ class Decoder:
         """The kernel of a command: its own text, or what `find_kernel` makes of the file name."""
         if node.source is None:
             return self.find_kernel(node.file_name)
-        key = (node.source, node.kernel_name)
-        if key not in self.kernels:
-            self.kernels[key] = kernel_from_source(node.source, node.kernel_name or None)
-        return self.kernels[key]
+        return self.kernels.kernel(node.source, node.kernel_name, node.file_name)
 
     def references(self, structs):
         """Structs -> (core, index, kind, key)."""
@@ -249,7 +246,7 @@ def _load_manager(d, n):
 
 def _load_trace(d, n):
     trace = d.names.create_trace(n.tid)
-    return c.LoadTrace(n.device_id, n.cq_id, trace, read_descriptor(d.binary.trace(n.tid)))
+    return c.LoadTrace(n.device_id, n.cq_id, trace, read_descriptor(d.binary.trace(n.tid), d.kernels))
 
 
 def _replay_trace(d, n):

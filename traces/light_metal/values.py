@@ -37,6 +37,8 @@ def kernel_config(node):
         "defines": tuple((define.key, define.value) for define in node.defines or ()),
         "named_compile_args": tuple((arg.name, arg.value) for arg in node.named_compile_args or ()),
     }
+    if node.opt_level:
+        common["opt_level"] = node.opt_level
     if node.table == "DataMovementConfig":
         return c.DataMovementParameters(node.processor, node.noc, node.noc_mode, **common)
     return c.ComputeParameters(

@@ -15,6 +15,7 @@ from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.flatbuffers.tables import Node, Writer
+from tensim.traces.light_metal.kernels import binary_nodes, file_name, kernel_fields
 
 SCHEMA_VERSION = 1
 HASH_BYTES = 32
@@ -73,6 +74,7 @@ class BinaryWriter:
         self.commands, self.devices, self.descriptors, self.payloads = [], [], {}, []
         self.ids, self.next_id, self.names = {}, 0, {}
         self.command_bytes = self.payload_bytes = 0
+        self.kernels = []  # those of the commands and traces
         self.further = {}  # fields of the root table that recordings and saved binaries have
 
     # --- ids
@@ -119,12 +121,6 @@ class BinaryWriter:
             self.ids[key] = len(self.payloads)
         return self.ids[key]
 
-    def add_trace(self, number, descriptor):
-        """Put a trace's descriptor into the file, under its trace id."""
-        self.descriptors[number] = self.writer.node(
-            Node("TraceDescriptorByTraceId", {"trace_id": number, "desc": descriptor})
-        )
-
     def finish(self, host_start, cycles, writer_name):
         """The bytes of the file.  `host_start`: host time at the capture's begin (fs); `cycles`: of the captured run."""
         writer = self.writer
@@ -137,7 +133,7 @@ class BinaryWriter:
             "schema_version": SCHEMA_VERSION, "writer": writer_name, "host_start_fs": host_start,
             "cycles": cycles,
             "buffer_names": [Node("BufferName", {"global_id": i, "name": n}) for n, i in self.names.items()],
-            **self.further,
+            "kernel_binaries": binary_nodes(self.kernels), **self.further,
         }  # fmt: skip
         return sealed(writer.finish(writer.node(Node("LightMetalBinary", root))))
 
@@ -257,6 +253,7 @@ def kernel_config(config):
         "compile_args": [value & 0xFFFFFFFF for value in config.compile_args],
         "defines": [Node("DefineEntry", {"key": key, "value": str(value)}) for key, value in config.defines],
         "named_compile_args": [Node("NamedArgument", {"name": k, "value": v}) for k, v in config.named_compile_args],
+        "opt_level": config.opt_level,
     }
     if isinstance(config, c.DataMovementParameters):
         return Node("DataMovementConfig", {
@@ -269,17 +266,12 @@ def kernel_config(config):
     })  # fmt: skip
 
 
-def kernel_text(kernel):
-    """Fields that make a kernel independent of its source file."""
-    digest = np.frombuffer(hashlib.sha256(kernel.source.encode()).digest(), np.uint8)
-    return {"source": kernel.source, "kernel_name": kernel.name, "source_hash": digest}
-
-
 def _create_kernel(b, r, handle):
+    b.kernels.append(r.kernel)
     return Node("CreateKernelCommand", {
         "global_id": b.create("kernel", (r.program, handle)), "program_global_id": b.id("program", r.program),
-        "file_name": r.kernel.file.replace("\\", "/").rpartition("/")[2], "core_spec": core_spec(r.cores),
-        "kernel_config": kernel_config(r.config), **kernel_text(r.kernel),
+        "file_name": file_name(r.kernel), "core_spec": core_spec(r.cores),
+        "kernel_config": kernel_config(r.config), **kernel_fields(r.kernel),
     })  # fmt: skip
 
 

@@ -1,0 +1,110 @@
+"""C++ kernels as programs hold them: a source, and a binary per thread as soon as a program is bound to a chip.
+
+A kernel's text is known when it is created; what it is compiled with, its processor, the chip and the circular buffers on its
+cores, only when its program is complete.  Binaries are kept by what they were built for, so that a capture can hold them and a
+replay needs no compiler.
+"""
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+
+from tensim.sim.cores.riscv.layout import local_bytes
+from tensim.sim.cores.riscv.program import RiscvKernel
+from tensim.sim.errors import UsageError
+
+SUFFIXES = (".cpp", ".cc", ".cxx", ".hpp", ".h")
+ENTRY = re.compile(r"\bvoid\s+(kernel_main|MAIN)\b")
+DATA_MOVEMENT_SLOTS, COMPUTE_SLOTS = (0, 1), (2, 3, 4)
+LIBRARY = "TT_METAL_HOME"  # environment: root of the includes that kernels name from tt-metal's root
+
+
+def is_cpp(text):
+    """Whether a kernel's text is C++: it defines one of tt-metal's entry functions."""
+    return ENTRY.search(text) is not None
+
+
+class CppKernel:
+    """A C++ kernel.
+
+    `file`: its path, or a name for a text that lies nowhere; `text`: the source, None to read the file; `include_paths`:
+    folders behind the kernel's own; `binaries`: {build key: {thread slot: ELF}} of a saved file, taken before the compiler.
+    """
+
+    def __init__(self, file, text=None, include_paths=(), binaries=None):
+        self.file, self.name = str(file), Path(file).stem
+        self.include_paths = tuple(map(str, include_paths))
+        self.binaries = {} if binaries is None else binaries
+        self._on_disk, self._built = text is None, {}
+        if text is not None:
+            self.source = text
+
+    @cached_property
+    def source(self):
+        """The text of the kernel's own file."""
+        try:
+            return Path(self.file).read_text(errors="replace")
+        except OSError as error:
+            raise UsageError(f"cannot read kernel file {self.file}: {error.strerror}") from error
+
+    @property
+    def digest(self):
+        """Hash of the source text (hex)."""
+        return hashlib.sha256(self.source.encode()).hexdigest()
+
+    def home(self, defines, named_compile_args):
+        """Kind of processor that the kernel's calls belong to: the compiler finds out, so None."""
+        return None
+
+    def build(self, parameters, target):
+        """The `RiscvKernel` for the parameters of a command and a `BuildTarget`.  Raises KernelCompileError."""
+        key = build_key(parameters, target)
+        if key not in self._built:
+            if key not in self.binaries:
+                self.binaries[key] = self._compile(parameters, target)
+            self._built[key] = RiscvKernel(self.name, self.file, self.binaries[key], target.arch)
+        return self._built[key]
+
+    def _compile(self, parameters, target):
+        """{thread slot: ELF}, built on all cores."""
+        from tensim.sim.cores.riscv.compiler import Build, Processor, compile_kernels
+
+        source = {"source": Path(self.file)} if self._on_disk else {"text": self.source, "name": self.file}
+        paths = [*self.include_paths, *([os.environ[LIBRARY]] if LIBRARY in os.environ else [])]
+        common = {
+            "arch": target.arch, "circular_buffers": target.circular_buffers, "include_paths": tuple(paths),
+            "compile_args": parameters.compile_args, "named_args": parameters.named_compile_args,
+            "defines": parameters.defines, "optimization": parameters.opt_level, **source,
+        }  # fmt: skip
+        if is_compute(parameters):
+            common |= {
+                "math_fidelity": parameters.math_fidelity, "approximate": parameters.math_approx_mode,
+                "fp32_dest": parameters.fp32_dest_acc_en, "full_sync": parameters.dst_full_sync_en,
+            }  # fmt: skip
+        else:
+            common |= {"noc": parameters.noc, "noc_mode": parameters.noc_mode}
+        slots = slots_of(parameters)
+        builds = [
+            Build(processor=Processor(slot), local_memory=local_bytes(target.arch, slot), **common) for slot in slots
+        ]
+        return {slot: built.elf for slot, built in zip(slots, compile_kernels(builds), strict=True)}
+
+
+def is_compute(parameters):
+    """Whether a command's parameters are those of a compute kernel."""
+    return hasattr(parameters, "math_fidelity")
+
+
+def slots_of(parameters):
+    """Thread slots that a kernel runs on."""
+    return COMPUTE_SLOTS if is_compute(parameters) else (DATA_MOVEMENT_SLOTS[parameters.processor],)
+
+
+def build_key(parameters, target):
+    """What a binary was built for (hex): the same parameters, chip and circular buffers give the same key anywhere."""
+    settings = json.dumps(asdict(parameters), sort_keys=True, default=str)
+    return hashlib.sha256(repr((settings, target.arch.digest, target.circular_buffers)).encode()).hexdigest()

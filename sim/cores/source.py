@@ -1,0 +1,26 @@
+"""Kernels by file or text: which front end takes them."""
+
+from pathlib import Path
+
+from tensim.sim.cores.riscv.kernel import SUFFIXES, CppKernel, is_cpp
+
+
+def kernel_from_file(path):
+    """The kernel in a file: C++ by its suffix, else the kernel language."""
+    if Path(path).suffix in SUFFIXES:
+        return CppKernel(path)
+    from tensim.sim.cores.kernels.compiler import kernel_from_file as parse
+
+    return parse(path)
+
+
+def kernel_from_text(text, name=None, file="kernel.cpp", binaries=None):
+    """The kernel in a text: C++ if it defines an entry function of tt-metal, else the kernel language.
+
+    `name` picks one of several in the kernel language.  `file` names a C++ kernel in messages; `binaries`: see `CppKernel`.
+    """
+    if is_cpp(text):
+        return CppKernel(file, text, binaries=binaries)
+    from tensim.sim.cores.kernels.compiler import kernel_from_source
+
+    return kernel_from_source(text, name)
