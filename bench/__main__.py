@@ -21,6 +21,7 @@ from bench import (
     gemm_speed,
     handoff,
     interrupts,
+    kernel_builds,
     light_metal,
     noc_models,
     noc_replay,
@@ -91,6 +92,12 @@ def starts():
     for name, seconds, goal in start_up.rows():
         row = at_most(f"start-up: {name}", seconds, goal)
         yield row | {"compared_with": f"import numba {alone:.3g} s", "ratio": seconds / alone}
+
+
+def builds():
+    """C++ kernels: what a user waits for after a change."""
+    for name, seconds, goal in kernel_builds.rows():
+        yield at_most(name, seconds, goal)
 
 
 def engine():
@@ -234,9 +241,8 @@ def silicon():
 
 
 GROUPS = (
-    commands, starts, engine, riscv_cores, packet_model, flit_model, dram_controller, large_products, exact, metal_traces,
-    saved_binaries,
-    runtimes, noc_events, determinism, silicon,
+    commands, starts, builds, engine, riscv_cores, packet_model, flit_model, dram_controller, large_products, exact,
+    metal_traces, saved_binaries, runtimes, noc_events, determinism, silicon,
 )  # fmt: skip
 
 

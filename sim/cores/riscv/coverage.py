@@ -20,7 +20,7 @@ BINDING = re.compile(r"\b(args|dfb|tensor|sem|scratch)::(?!AccessPattern\b)(\w+)
 ABSENT = re.compile(r"'([\w./]+)' file not found")
 NEIGHBOURS = 5  # levels above a kernel that are searched for the headers of its host program's include paths
 WORDS = 256  # stand-in compile-time arguments
-VALUES = (2, 1, 32, 0, 64, 4)  # tried one after the other; 2 describes a tensor in DRAM
+VALUES = (2, 1, 32, 0, 64, 4, None)  # tried one after the other; 2 describes a tensor in DRAM, None: all are different
 # Macros that the library's host code gives its kernels, where 1 would not do
 MACROS = {
     "REDUCE_OP": "PoolType::SUM", "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
@@ -179,7 +179,7 @@ class Coverage:
         return macros
 
     def _request(self, path, processor, text, value):
-        arguments = tuple([value] * WORDS)
+        arguments = tuple(range(WORDS) if value is None else [value] * WORDS)
         stand_in = bindings(text)
         buffers = tuple((index, 5, 32, 32) for index in range(32))
         return Build(
