@@ -146,7 +146,7 @@ def test_loops_of_a_run(capsys):
         (["--device", "sim://quasar"], "no term of device"),
         (["--device", "local"], "one chip with cycle timing"),
         (["--device", "sim://wormhole_b0?timing=functional"], "one chip with cycle timing"),
-        (["--device", "sim://wormhole_b0?harvest=1"], "knows no harvest"),
+        (["--device", "sim://wormhole_b0?harvest=1"], "does not accept harvest"),
         (["--program", "0"], "is a single program"),
         (["--loops", "0"], "loops"),
     ],

@@ -412,7 +412,7 @@ def test_descriptors_survive_the_format(device):
 def test_foreign_dispatch_words_are_refused_by_name(device):
     writer = BinaryWriter()
     words = Node("TraceDescriptor", {"trace_data": np.arange(100, dtype=np.uint32)})
-    writer.add_trace(0, words)
+    writer.descriptors[0] = writer.writer.node(Node("TraceDescriptorByTraceId", {"trace_id": 0, "desc": words}))
     with pytest.raises(UsageError, match="100 dispatch words of tt-metal"):
         tt.load_trace(device, 0, bytes(writer.finish(0, 0, "test")))
 

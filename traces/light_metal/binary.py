@@ -26,7 +26,7 @@ class Binary:
         self.count, self._position = self.reader.vector_of_tables(self.reader.root_position, "commands")
         self.root = self.reader.root(
             "devices", "schema_version", "writer", "host_start_fs", "cycles", "buffer_names", "chips", "links",
-            "host_devices", "host_costs",
+            "host_devices", "host_costs", "kernel_binaries",
         )  # fmt: skip
         self._payloads = self._traces = None
 
