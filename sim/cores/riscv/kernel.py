@@ -66,7 +66,8 @@ class CppKernel:
         if key not in self._built:
             if key not in self.binaries:
                 self.binaries[key] = self._compile(parameters, target)
-            self._built[key] = RiscvKernel(self.name, self.file, self.binaries[key], target.arch)
+            text = None if self._on_disk else self.source
+            self._built[key] = RiscvKernel(self.name, self.file, self.binaries[key], target.arch, text)
         return self._built[key]
 
     def _compile(self, parameters, target):
