@@ -125,6 +125,8 @@ def create_kernel(
         kernel = kernel_from_file(_find_kernel_file(kernel))
     elif not hasattr(kernel, "build"):
         raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
+    if config.include_paths:
+        kernel.include_paths = tuple(map(os.fspath, config.include_paths))
     return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config)))
 
 

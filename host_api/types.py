@@ -359,6 +359,7 @@ class DataMovementConfig:
     compile_args: list[int] = field(default_factory=list)
     defines: Mapping[str, str | int] = field(default_factory=dict)
     named_compile_args: Mapping[str, int] = field(default_factory=dict)
+    include_paths: Sequence[str] = ()  # folders of headers of a C++ kernel, behind its own
     opt_level: KernelBuildOptLevel = KernelBuildOptLevel.O2
 
 
@@ -391,6 +392,7 @@ class ComputeConfig:
     compile_args: list[int] = field(default_factory=list)
     defines: Mapping[str, str | int] = field(default_factory=dict)
     named_compile_args: Mapping[str, int] = field(default_factory=dict)
+    include_paths: Sequence[str] = ()  # folders of headers of a C++ kernel, behind its own
     opt_level: KernelBuildOptLevel = KernelBuildOptLevel.O3
 
 
@@ -404,6 +406,7 @@ class EthernetConfig:
     compile_args: list[int] = field(default_factory=list)
     defines: Mapping[str, str | int] = field(default_factory=dict)
     named_compile_args: Mapping[str, int] = field(default_factory=dict)
+    include_paths: Sequence[str] = ()  # folders of headers of a C++ kernel, behind its own
     opt_level: KernelBuildOptLevel = KernelBuildOptLevel.Os
 
 

@@ -23,7 +23,7 @@ def code_digest():
     digest = hashlib.sha256(source_digest().encode())
     for package in ("tensim", "tensim.sim", "tensim.traces", "tensim.examples", "tensim.validation"):
         folder = Path(next(iter(find_spec(package).submodule_search_locations)))
-        for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.yaml")]):
+        for path in sorted(path for ending in ("py", "yaml", "cpp", "h") for path in folder.rglob(f"*.{ending}")):
             digest.update(f"{package}/{path.relative_to(folder)}".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:24]

@@ -232,14 +232,11 @@ def _create_kernel(program, index, one, shares):
     named = dict(one.named_compile_time_args) | dict(one.blaze_named_compile_time_args)
     common = {
         "compile_args": list(one.compile_time_args), "defines": dict(one.defines), "named_compile_args": named,
+        "include_paths": one.compiler_include_paths,
     }  # fmt: skip
     if one.opt_level is not None:
         common["opt_level"] = metal.KernelBuildOptLevel[one.opt_level.name]
     with _naming(f"ProgramDescriptor.kernels[{index}]"):
-        if one.compiler_include_paths:
-            raise ArgumentError(
-                "compiler_include_paths: kernels find the headers of the kernel API and of their own folder"
-            )
         config = _host_config(one.config, common, shares)
         create = host.create_kernel
         if one.source_type == KernelDescriptor.SourceType.SOURCE_CODE:

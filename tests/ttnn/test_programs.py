@@ -209,3 +209,23 @@ def test_devices(device):
         ttnn.synchronize_device(device, 3)
     with pytest.raises(RuntimeError, match="already open"):
         ttnn.open_device(device_id=0)
+
+
+def test_kernels_find_headers_in_their_include_paths(device, tmp_path):
+    (tmp_path / "near").mkdir()
+    (tmp_path / "near" / "count.h").write_text("constexpr uint32_t bytes = 64;\n")
+    text = (
+        '#include "api/dataflow/dataflow_api.h"\n#include "count.h"\nvoid kernel_main() {\n'
+        "    noc_async_write(get_arg_val<uint32_t>(0), get_noc_addr(my_x[0], my_y[0], get_arg_val<uint32_t>(1)), bytes);\n"
+        "    noc_async_write_barrier();\n}\n"
+    )
+    config = ttnn.create_sharded_memory_config((32, 32), ttnn.CoreGrid(x=1, y=1), ttnn.ShardStrategy.HEIGHT)
+    values = np.arange(1024, dtype=np.float32).reshape(32, 32)
+    source = ttnn.from_torch(values, ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
+    target = ttnn.allocate_tensor_on_device(source.spec, device)
+    one = ttnn.KernelDescriptor(
+        text, SOURCE, ONE, runtime_args=[((0, 0), [source.buffer_address(), target.buffer_address()])],
+        config=ttnn.ReaderConfigDescriptor(), compiler_include_paths=[tmp_path / "far", tmp_path / "near"],
+    )  # fmt: skip
+    result = ttnn.generic_op([source, target], ttnn.ProgramDescriptor(kernels=[one]))
+    assert np.array_equal(result.to_numpy()[0, :16], values[0, :16])

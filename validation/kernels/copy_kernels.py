@@ -95,27 +95,3 @@ def walk_pages(address, size, pages, stride, block, scratch):
             noc_async_read_page(i * stride % pages, source, target)
             target += size
         noc_async_read_barrier()
-
-
-@kernel
-def relu_blocks():
-    """Compute: relu of `tiles` tiles in blocks, one tile per acquire, set up for each tile as tt-metal's unary kernel does."""
-    tiles, block = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
-    init_sfpu(IN, OUT)
-    left = tiles
-    while left > 0:
-        now = min(block, left)
-        cb_wait_front(IN, now)
-        cb_reserve_back(OUT, now)
-        for i in range(now):
-            tile_regs_acquire()
-            copy_tile(IN, i, 0)
-            relu_tile_init()
-            relu_tile(0)
-            tile_regs_commit()
-            tile_regs_wait()
-            pack_tile(0, OUT)
-            tile_regs_release()
-        cb_push_back(OUT, now)
-        cb_pop_front(IN, now)
-        left -= now

@@ -1,7 +1,8 @@
 """Small kernels, each varying one design choice: `tensim validate kernels CSV...`.
 
 A row names its example; the example's family module re-creates it.  Rows of a file without the column `time_ns` are
-simulated only.  A family is a module of `tensim.validation.kernels` with
+simulated only.  A family is a module of `tensim.validation.kernels`: of `programs`, where the structure of the measured
+program is described and C++ kernels follow it, or else a Python re-creation whose structure is guessed.  It has
 - `spec(row) -> tuple`: what decides the program (hashable, picklable), from the row's columns; `Skip` with the reason;
 - `time_ns(*spec) -> float`: builds and runs the program and returns the device time that the row's metric states.
 """
@@ -30,7 +31,8 @@ COLUMNS = {
 FAMILIES = {  # example: module of tensim.validation.kernels
     "bank_placement": "dram_copies", "dram_saturation": "dram_copies", "noc_placement": "dram_copies",
     "reader_placement": "dram_copies",
-    "double_buffer": "streams", "dual_noc_read": "streams", "trid_double_issue": "streams",
+    "double_buffer": "programs.double_buffer",
+    "dual_noc_read": "streams", "trid_double_issue": "streams",
     "index_staging": "scalar_copies", "transfer_alignment": "scalar_copies",
     "page_walk_order": "page_walks",
     "bank_stagger": "tilize_blocks",

@@ -1,14 +1,13 @@
-"""Streams of tiles through the circular buffers of a core: `double_buffer`, `trid_double_issue`, `dual_noc_read`.
+"""Streams of tiles through the circular buffers of a core: `trid_double_issue`, `dual_noc_read`.
 
 Readers and writers work block by block; a block is what one barrier covers.
 """
 
-from tensim.examples.common import split_work
-from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
+from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.validation.dram.programs import Bench
 from tensim.validation.kernels import copy_kernels
 from tensim.validation.kernels import stream_kernels as kernels
-from tensim.validation.kernels.columns import FORMATS, chip, choice, find, number_in
+from tensim.validation.kernels.columns import chip, choice, find, number_in
 
 RING_BLOCKS = 6  # blocks of the circular buffer of trid_double_issue
 AHEAD = (1, 2, 3, 4)  # blocks in flight that its rows compare
@@ -24,28 +23,6 @@ def spec(row):
 
 def time_ns(structure, arch, *arguments):
     return STRUCTURES[structure](arch, *arguments)
-
-
-def _double_buffer(row):
-    blocks = choice(row, "variant", {"single buffered CB": 1, "double buffered CB": 2})
-    tiles, block = number_in(row, r"tiles=(\d+)"), number_in(row, r"block(?: \(tiles per barrier\))?=(\d+)")
-    dtype = choice(row, "data_format", FORMATS)
-    return "relu_stream", chip(row), row.integer("cores"), dtype, tiles, block, blocks
-
-
-def relu_stream(arch, cores, dtype, tiles, block, blocks):
-    """ns of reader, relu and writer on the first `cores` cores; circular buffers of `blocks` blocks."""
-    with Bench(arch) as bench:
-        dtype = DataFormat[dtype]
-        size = tile_size(dtype)
-        source, target = bench.pages(size, tiles), bench.pages(size, tiles)
-        for core, (first, count) in zip(bench.cores(cores), split_work(tiles, cores), strict=True):
-            for index in (IN, OUT):
-                bench.buffer(core, blocks * block, size, index, dtype)
-            bench.add(core, copy_kernels.read_blocks, (source, size, first, 1, count, block, 1), 0, 1)
-            bench.compute(core, copy_kernels.relu_blocks, (count, block), fp32=dtype == DataFormat.Float32)
-            bench.add(core, copy_kernels.write_blocks, (target, size, first, 1, count, block, 1, OUT), 1, 0)
-        return bench.run_ns()
 
 
 def _trid(row):
@@ -130,5 +107,5 @@ def operand_reads(arch, grid, blocks, block, size, way, is_full):
         return bench.run_ns()
 
 
-READERS = {"double_buffer": _double_buffer, "trid_double_issue": _trid, "dual_noc_read": _dual}
-STRUCTURES = {"relu_stream": relu_stream, "fastest_copy": fastest_copy, "operand_reads": operand_reads}
+READERS = {"trid_double_issue": _trid, "dual_noc_read": _dual}
+STRUCTURES = {"fastest_copy": fastest_copy, "operand_reads": operand_reads}
