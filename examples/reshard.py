@@ -16,6 +16,7 @@ from tensim.examples.common import (
     grid_range,
     random_tensor,
     sharded_config,
+    source_of,
 )
 from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
@@ -72,7 +73,9 @@ def _check(layout):
         raise UsageError(f"unknown sharded layout {layout!r}", hint=f"choose from {', '.join(LAYOUTS)}")
 
 
-def run(device, *, shape, dtype, fidelity, grid, rng, source: str = "height", target: str = "block"):
+def run(
+    device, *, shape, dtype, fidelity, grid, rng, source: str = "height", target: str = "block", kernels: str = "python"
+):
     """`shape`: (M, N) elements; by default TILES_PER_SIDE tiles per core in each direction.
 
     `source`, `target`: "height", "width" or "block".
@@ -89,7 +92,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng, source: str = "height", ta
     program, cores = tt.create_program(), grid_range(grid)
     compile_args = [page, tiles[1], shard[1], *tt.TensorAccessorArgs(before.buffer).get_compile_time_args()]
     fetchers = [
-        tt.create_kernel(program, fetch_shard, cores, config(compile_args=compile_args))
+        tt.create_kernel(program, source_of(fetch_shard, kernels), cores, config(compile_args=compile_args))
         for config in (tt.ReaderDataMovementConfig, tt.WriterDataMovementConfig)
     ]
     for index, core in enumerate(grid_cores(grid)):

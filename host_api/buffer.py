@@ -9,12 +9,7 @@ import numpy as np
 
 from tensim.device import Device, submit
 from tensim.references import ReferenceInt
-from tensim.sim.cores.kernels.kernel_runtime import (
-    ACCESSOR_DRAM,
-    ACCESSOR_L1,
-    ACCESSOR_SHARDED,
-    pack_tensor_accessor_args,
-)
+from tensim.sim.cores.tensor_accessors import pack_tensor_accessor_args
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import check_region, new_id
@@ -249,27 +244,20 @@ class TensorAccessorArgs:
     """Compile-time arguments that tell a kernel's TensorAccessor how a buffer is laid out."""
 
     def __init__(self, buffer: Buffer) -> None:
-        self._args = self._pack(buffer)
+        self._args = self._pack(buffer._state, buffer.device.arch)
 
     @staticmethod
-    def _pack(buffer):
-        state, device = buffer._state, buffer.device
+    def _pack(state, arch):
         if state.shard is None:
-            return pack_tensor_accessor_args(ACCESSOR_DRAM if state.in_dram else ACCESSOR_L1)
-        if len(state.shard_pages) != 2 or len(set(state.cores)) < len(state.cores):
-            raise UsageError("a tensor accessor needs two-dimensional shards, one per core")
-        if state.in_dram:
-            places = [device.arch.dram_endpoints[bank] for bank in state.shard_banks]
-            if any(offset for _, _, offset in places):
-                raise UsageError("a tensor accessor cannot reach DRAM shards in banks that share a tile with another")
-            cores = [(x, y) for x, y, _ in places]
-        else:
-            cores = [device.arch.worker_coords[worker] for worker in state.shard_banks]
+            return pack_tensor_accessor_args(state.in_dram, state.aligned_page_size)
+        banks = list(dict.fromkeys(state.shard_banks))
         return pack_tensor_accessor_args(
-            ACCESSOR_SHARDED,
+            state.in_dram,
+            state.aligned_page_size,
             tensor_pages=state.shard.tensor_pages,
             shard_pages=state.shard_pages,
-            cores=cores,
+            banks=[(bank, 0) if state.in_dram else arch.kernel_coords[bank] for bank in banks],
+            contiguous=state.shard.contiguous,
         )
 
     def get_compile_time_args(self) -> list[int]:

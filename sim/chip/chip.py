@@ -631,6 +631,7 @@ class Chip:
         words[ctx.ARGS], words[ctx.COMMON_ARGS] = l1 + unique_at, l1 + common_at
         words[ctx.L1_ARGS], words[ctx.L1_COMMON_ARGS] = unique_at, common_at
         words[ctx.MY_X], words[ctx.MY_Y] = self.arch.worker_coords[core]
+        words[ctx.KERNEL_X], words[ctx.KERNEL_Y] = self.arch.kernel_coords[core]
         logical_y, logical_x = divmod(core, self.arch.grid[0])
         words[ctx.LOGICAL_X], words[ctx.LOGICAL_Y] = logical_x, logical_y
         words[ctx.RELATIVE_X] = logical_x - launch.sub_device_origin[0]

@@ -52,6 +52,8 @@ COST_MUL_USE = 52  # cycles that an instruction right behind a multiplication wa
 READY = 53  # cycle at which the value of the last load from L1 can be used
 ICACHE_LINES = 54  # instruction cache, in lines of 16 bytes
 FETCH_MISS = 55  # cycles that a line which is not in it costs
+KERNEL_X = 56  # coordinates of this core in the words of tensor accessors: translated ones where the chip has them
+KERNEL_Y = 57
 CONTEXT_WORDS = 64
 
 # Columns of a circular buffer's row (int64)

@@ -158,8 +158,10 @@ def test_block_shards_follow_the_grid(device):
     assert buffer.page_location(4 * 5 + 4) == (2 * width + 2, buffer.address)
     assert buffer.page_location(5 + 3) == (1, buffer.address + 192)
     args = tt.TensorAccessorArgs(buffer).get_compile_time_args()
-    physical = [device.worker_core_from_logical_core(core) for core in buffer.shard_cores()]
-    assert args == [2, 9, 5, 5, 2, 2, 3, *(x << 8 | y for x, y in physical)]
+    cores = [device.arch.kernel_coords[y * width + x] for x, y in buffer.shard_cores()]
+    places = [x << 8 | y for x, y in cores] + [0]
+    pairs = [low | high << 16 for low, high in zip(places[::2], places[1::2], strict=True)]
+    assert args == [1, 64, 2, 9, 5, 5, 2, 2, *pairs]
 
 
 def test_column_major_shards(device):
@@ -208,8 +210,9 @@ def test_a_distribution_deals_shards_of_any_dimension_round_the_cores(device):
     data = noise(buffer.size)
     tt.enqueue_write_buffer(device.command_queue(), buffer, data)
     assert tt.enqueue_read_buffer(device.command_queue(), buffer) == data
-    with pytest.raises(UsageError, match="two-dimensional shards, one per core"):
-        tt.TensorAccessorArgs(buffer)
+    (x0, y0), (x1, y1) = (device.arch.kernel_coords[worker] for worker in (8 + 5, 0))
+    args = [1, 64, 2, 2, 2, 12, 1, 8, x0 << 8 | y0 | (x1 << 8 | y1) << 16]
+    assert tt.TensorAccessorArgs(buffer).get_compile_time_args() == args
 
 
 @pytest.mark.parametrize(
@@ -232,8 +235,7 @@ def test_dram_shards(device):
         device, (6, 1), (2, 1), (2, 0), tt.TensorMemoryLayout.HEIGHT_SHARDED, buffer_type=tt.BufferType.DRAM
     )
     assert buffer.page_location(5) == (2, buffer.address + 64)
-    with pytest.raises(UsageError, match="tensor accessor"):
-        tt.TensorAccessorArgs(buffer)
+    assert tt.TensorAccessorArgs(buffer).get_compile_time_args() == [3, 64, 1, 3, 6, 2, 0x0100_0000, 0x0200]
 
 
 @pytest.mark.parametrize(

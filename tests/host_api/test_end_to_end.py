@@ -108,6 +108,23 @@ def test_accessors_find_every_page(device, layout, shard, orientation):
     assert tt.enqueue_read_buffer(queue, target) == data
 
 
+@pytest.mark.parametrize("kind", [tt.BufferType.L1, tt.BufferType.DRAM])
+@pytest.mark.parametrize("contiguous", [False, True])
+def test_accessors_find_every_page_of_several_shards_in_a_bank(device, kind, contiguous):
+    page, cores = 64, [(x, 0) for x in range(5)]
+    spec = tt.BufferDistributionSpec((3, 4, 5), (2, 2, 3), cores, contiguous)  # 2 x 2 x 2 shards
+    layout = tt.TensorMemoryLayout.BLOCK_SHARDED
+    source = tt.create_buffer(tt.ShardedBufferConfig(device, 60 * page, page, kind, layout, spec))
+    target = tt.create_buffer(tt.InterleavedBufferConfig(device, 60 * page, page))
+    data = np.random.default_rng(1).integers(0, 256, 60 * page, np.uint8).tobytes()
+    queue = device.command_queue()
+    tt.enqueue_write_buffer(queue, source, data)
+    accessor = tt.TensorAccessorArgs(source).get_compile_time_args()
+    program, _ = program_of(GATHER, tt.CoreRange((0, 0)), [source, target, 60, page], (), accessor)
+    tt.enqueue_program(queue, program)
+    assert tt.enqueue_read_buffer(queue, target) == data
+
+
 DESCRIBE = """
 @kernel
 def describe(base, out):
@@ -118,9 +135,8 @@ def describe(base, out):
     words[1] = spec.num_banks()
     words[2] = spec.tensor_volume()
     words[3] = spec.shard_volume()
-    height, width = spec.shard_shape()
-    words[4] = height
-    words[5] = width
+    words[4] = spec.shard_shape()[0]
+    words[5] = spec.tensor_shape()[0]
     bank, offset = accessor.get_bank_and_offset(13)
     words[6] = bank
     words[7] = offset
@@ -146,7 +162,7 @@ def test_accessors_tell_where_pages_are(device):
     tt.enqueue_program(device.command_queue(), program, blocking=True)
     row, column = divmod(13, 4)
     inside = (row % 2 * 4 + column) * page
-    assert l1_words(device, (1, 1), out, 14) == [2, 3, 24, 8, 2, 4, row // 2, inside, 1, 0, 1, 0, 0, 1]
+    assert l1_words(device, (1, 1), out, 14) == [1, 3, 24, 8, 8, 24, row // 2, inside, 1, 0, 1, 0, 0, 1]
 
 
 def test_sub_devices_run_at_the_same_time(device):

@@ -244,7 +244,7 @@ METHODS = {
     "accessor": {
         "get_noc_addr": ("id offset=0 noc=NOC", "NoC address of a page."),
         "get_shard_noc_addr": ("shard_id offset=0 noc=NOC", "NoC address of a shard."),
-        "get_bank_and_offset": ("page", "(bank or shard, byte offset there) of a page."),
+        "get_bank_and_offset": ("page", "(bank, byte offset there) of a page."),
         "get_aligned_page_size": ("", "Bytes from one page to the next in a bank."),
         "get_bank_base_address": ("", "Address of the tensor in its banks."),
         "is_local_addr": ("addr", "1 if a NoC address is on this core."),
@@ -254,7 +254,8 @@ METHODS = {
         "dspec": (
             "",
             "The tensor's distribution, with the methods `rank`, `num_banks`, `tensor_shape`, `shard_shape`, "
-            "`tensor_volume` and `shard_volume`.",
+            "`tensor_volume` and `shard_volume`. Shapes are in pages, indexed by dimension; dimensions that need not be "
+            "told apart are one.",
         ),
     },
     "accessor_args": {

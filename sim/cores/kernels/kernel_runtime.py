@@ -15,6 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores import tensor_accessors as accessors
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_i64, load_u32, store_64
 
@@ -36,6 +37,7 @@ class RaiseReason(IntEnum):
     DIVISION_BY_ZERO = 6
     PAGE_INDEX = 7
     NOT_SHARDED = 8
+    DIMENSION_INDEX = 9
 
 
 RAISE_MESSAGES = {
@@ -47,6 +49,7 @@ RAISE_MESSAGES = {
     RaiseReason.DIVISION_BY_ZERO: "division by zero",
     RaiseReason.PAGE_INDEX: "page outside the sharded buffer",
     RaiseReason.NOT_SHARDED: "the tensor accessor's buffer is interleaved; only a sharded one has this property",
+    RaiseReason.DIMENSION_INDEX: "dimension outside the tensor accessor's shape",
 }
 
 
@@ -195,6 +198,7 @@ _BAD_ARGUMENT, _BAD_COMMON = int(RaiseReason.ARGUMENT_INDEX), int(RaiseReason.CO
 _BAD_COMPILE, _BAD_CB = int(RaiseReason.COMPILE_ARGUMENT_INDEX), int(RaiseReason.CIRCULAR_BUFFER_INDEX)
 _BAD_BANK, _BAD_DIVISOR = int(RaiseReason.BANK_INDEX), int(RaiseReason.DIVISION_BY_ZERO)
 _BAD_PAGE, _NOT_SHARDED = int(RaiseReason.PAGE_INDEX), int(RaiseReason.NOT_SHARDED)
+_BAD_DIMENSION = int(RaiseReason.DIMENSION_INDEX)
 
 
 @_integers
@@ -289,113 +293,169 @@ def interleaved_address(block, page, base, stride, dram, offset, line):
     return bank_address(block, page % count, page // count * stride + base + offset, dram, line)
 
 
-# Compile-time arguments of a tensor accessor, from its first one on (host side: pack_tensor_accessor_args).
-ACCESSOR_DRAM, ACCESSOR_L1, ACCESSOR_SHARDED = 0, 1, 2
-_KIND, _CORES, _PAGES_HIGH, _PAGES_WIDE, _SHARD_HIGH, _SHARD_WIDE, _SHARDS_WIDE, _FIRST_CORE = range(8)
-# Positions of what `TensorAccessor.dspec()` tells, by the name of its method; pairs are (height, width)
-DSPEC_WORDS = {
-    "tensor_shape": (_PAGES_HIGH, _PAGES_WIDE),
-    "shard_shape": (_SHARD_HIGH, _SHARD_WIDE),
-}
+# A tensor accessor's words: tensor_accessors.py.  `first` is the compile-time argument that holds the first of them.
+_CONFIG, _PAGE_SIZE, _RANK, _BANKS, _SHAPES = (
+    accessors.CONFIG, accessors.PAGE_SIZE, accessors.RANK, accessors.BANKS, accessors.SHAPES,
+)  # fmt: skip
+_SHARDED, _DRAM, _CONTIGUOUS = accessors.SHARDED_BIT, accessors.DRAM_BIT, accessors.CONTIGUOUS_BIT
 
 
-def pack_tensor_accessor_args(kind, *, tensor_pages=(0, 0), shard_pages=(0, 0), cores=()):
-    """Compile-time arguments of a tensor accessor.
+@_integers
+def is_sharded(block, first, line):
+    """Whether an accessor's tensor is cut into shards."""
+    return compile_arg(block, first + _CONFIG, line) & _SHARDED
 
-    `kind`: ACCESSOR_DRAM or ACCESSOR_L1 (interleaved: one word), or ACCESSOR_SHARDED with the tensor's and the shard's
-    (height, width) in pages and the physical (x, y) of the shards' cores in shard order:
-    [kind, cores, tensor height, tensor width, shard height, shard width, shards per row, x << 8 | y, ...].
-    """
-    if kind != ACCESSOR_SHARDED:
-        return [kind]
-    shards_wide = -(-tensor_pages[1] // shard_pages[1])
-    return [kind, len(cores), *tensor_pages, *shard_pages, shards_wide, *((x << 8) | y for x, y in cores)]
+
+@_integers
+def is_in_dram(block, first, line):
+    """1 when an accessor's tensor lies in DRAM, 0 in L1."""
+    return 1 if compile_arg(block, first + _CONFIG, line) & _DRAM else 0
+
+
+@_integers
+def accessor_banks(block, first, line):
+    """Number of banks that hold an accessor's pages."""
+    if is_sharded(block, first, line):
+        return compile_arg(block, first + _BANKS, line) & ~_CONTIGUOUS
+    return load_i64(block + 8 * (ctx.N_DRAM_BANKS if is_in_dram(block, first, line) else ctx.N_L1_BANKS))
+
+
+@_integers
+def accessor_rank(block, first, line):
+    """Dimensions of a sharded accessor's shapes."""
+    if not is_sharded(block, first, line):
+        stop(block, line, _NOT_SHARDED)
+    return compile_arg(block, first + _RANK, line)
+
+
+@_integers
+def accessor_coordinates(block, first, line):
+    """The compile-time argument that holds the first bank's coordinate."""
+    return first + _SHAPES + 2 * accessor_rank(block, first, line)
 
 
 @_integers
 def accessor_length(block, first, line):
-    """Number of compile-time arguments of the accessor that starts at `first`."""
-    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
-        return 1
-    return _FIRST_CORE + compile_arg(block, first + _CORES, line)
+    """Number of compile-time arguments of an accessor."""
+    if not is_sharded(block, first, line):
+        return _RANK
+    return accessor_coordinates(block, first, line) - first + (accessor_banks(block, first, line) + 1) // 2
 
 
 @_integers
 def accessor_page(block, first, page_size, line):
     """Stride of the pages of an accessor's tensor."""
-    return aligned_page(block, page_size, 1 if compile_arg(block, first, line) == ACCESSOR_DRAM else 0)
+    return aligned_page(block, page_size, is_in_dram(block, first, line))
 
 
 @_integers
-def shard_address(block, shard, first, offset, line):
-    """NoC address of L1 offset `offset` on the core that holds shard `shard`."""
-    if shard < 0 or shard >= compile_arg(block, first + _CORES, line):
-        stop(block, line, _BAD_PAGE)
-    core = compile_arg(block, first + _FIRST_CORE + shard, line)
-    return noc_address(core >> 8, core & 255, offset)
+def dimension(block, first, of_shard, index, line):
+    """Size in pages of a dimension of the tensor, or of a shard."""
+    rank = accessor_rank(block, first, line)
+    if index < 0 or index >= rank:
+        stop(block, line, _BAD_DIMENSION)
+    return compile_arg(block, first + _SHAPES + of_shard * rank + index, line)
+
+
+@_integers
+def accessor_volume(block, first, of_shard, line):
+    """Pages of the tensor, or of a shard."""
+    volume = 1
+    for index in range(accessor_rank(block, first, line)):
+        volume *= dimension(block, first, of_shard, index, line)
+    return volume
+
+
+@_integers
+def shard_count(block, first, line):
+    """Number of shards, with those that the tensor fills in part."""
+    shards = 1
+    for index in range(accessor_rank(block, first, line)):
+        shards *= -(-dimension(block, first, 0, index, line) // dimension(block, first, 1, index, line))
+    return shards
+
+
+@_integers
+def page_place(block, page, first, line):
+    """(shard, page in the shard) of a page of a sharded tensor."""
+    shard = inside = 0
+    shards = volume = 1  # strides: shards and pages of the dimensions further in
+    for index in range(accessor_rank(block, first, line) - 1, -1, -1):
+        size, cut = dimension(block, first, 0, index, line), dimension(block, first, 1, index, line)
+        at = page % size if index else page
+        shard, inside = shard + at // cut * shards, inside + at % cut * volume
+        page, shards, volume = page // size, shards * -(-size // cut), volume * cut
+    return shard, inside
+
+
+@_integers
+def shard_place(block, shard, first, line):
+    """(bank, number of shards before it in the bank) of a shard."""
+    banks = accessor_banks(block, first, line)
+    if compile_arg(block, first + _BANKS, line) & _CONTIGUOUS:
+        in_a_bank = -(-shard_count(block, first, line) // banks)
+        return shard // in_a_bank, shard % in_a_bank
+    return shard % banks, shard // banks
+
+
+@_integers
+def page_bank(block, page, first, line):
+    """Bank that holds a page; banks of a sharded tensor are counted in the order of their shards."""
+    if not is_sharded(block, first, line):
+        return page % accessor_banks(block, first, line)
+    shard, _ = page_place(block, page, first, line)
+    bank, _ = shard_place(block, shard, first, line)
+    return bank
+
+
+@_integers
+def page_offset(block, page, first, page_size, line):
+    """Byte offset of a page in its bank."""
+    stride = accessor_page(block, first, page_size, line)
+    if not is_sharded(block, first, line):
+        return page // accessor_banks(block, first, line) * stride
+    shard, inside = page_place(block, page, first, line)
+    _, before = shard_place(block, shard, first, line)
+    return (before * accessor_volume(block, first, 1, line) + inside) * stride
 
 
 @_integers
 def shard_bytes(block, first, page_size, line):
     """Bytes of a whole shard."""
-    pages = compile_arg(block, first + _SHARD_HIGH, line) * compile_arg(block, first + _SHARD_WIDE, line)
-    return pages * aligned_page(block, page_size, 0)
+    return accessor_volume(block, first, 1, line) * accessor_page(block, first, page_size, line)
 
 
 @_integers
-def dspec_word(block, first, index, line):
-    """Word `index` of a sharded accessor's description."""
-    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
-        stop(block, line, _NOT_SHARDED)
-    return compile_arg(block, first + index, line)
-
-
-@_integers
-def accessor_banks(block, first, line):
-    """Number of banks (cores, where the tensor is sharded) that hold an accessor's pages."""
-    kind = compile_arg(block, first, line)
-    if kind == ACCESSOR_SHARDED:
-        return compile_arg(block, first + _CORES, line)
-    return load_i64(block + 8 * (ctx.N_DRAM_BANKS if kind == ACCESSOR_DRAM else ctx.N_L1_BANKS))
+def shard_address(block, shard, first, page_size, offset, line):
+    """NoC address of shard `shard`, whose tensor begins at `offset` in every bank."""
+    if shard < 0 or shard >= shard_count(block, first, line):
+        stop(block, line, _BAD_PAGE)
+    bank, before = shard_place(block, shard, first, line)
+    offset += before * shard_bytes(block, first, page_size, line)
+    pair = compile_arg(block, accessor_coordinates(block, first, line) + bank // 2, line)
+    place = pair >> 16 * (bank % 2) & 0xFFFF
+    if is_in_dram(block, first, line):
+        return bank_address(block, place >> 8, offset, 1, line)
+    return noc_address(place >> 8, place & 255, offset)
 
 
 @_integers
 def is_own_tile(block, address):
-    """1 when a NoC address names this core, else 0."""
-    own = noc_address(load_i64(block + 8 * ctx.MY_X), load_i64(block + 8 * ctx.MY_Y), 0)
-    return 1 if address >> 36 == own >> 36 else 0
-
-
-@_integers
-def page_bank(block, page, first, line):
-    """Bank, or number of the shard, that holds a page."""
-    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
-        return page % accessor_banks(block, first, line)
-    pages_wide = compile_arg(block, first + _PAGES_WIDE, line)
-    row = page // pages_wide // compile_arg(block, first + _SHARD_HIGH, line)
-    column = page % pages_wide // compile_arg(block, first + _SHARD_WIDE, line)
-    return row * compile_arg(block, first + _SHARDS_WIDE, line) + column
-
-
-@_integers
-def page_offset(block, page, first, page_size, line):
-    """Byte offset of a page in its bank or shard."""
-    if compile_arg(block, first, line) != ACCESSOR_SHARDED:
-        return page // accessor_banks(block, first, line) * accessor_page(block, first, page_size, line)
-    wide, high = compile_arg(block, first + _SHARD_WIDE, line), compile_arg(block, first + _SHARD_HIGH, line)
-    pages_wide = compile_arg(block, first + _PAGES_WIDE, line)
-    inside = page // pages_wide % high * wide + page % pages_wide % wide
-    return inside * aligned_page(block, page_size, 0)
+    """1 when a NoC address names this core, by physical coordinates or as accessors' words do, else 0."""
+    for x, y in ((ctx.MY_X, ctx.MY_Y), (ctx.KERNEL_X, ctx.KERNEL_Y)):
+        if address >> 36 == noc_address(load_i64(block + 8 * x), load_i64(block + 8 * y), 0) >> 36:
+            return 1
+    return 0
 
 
 @_integers
 def accessor_address(block, page, first, base, page_size, offset, line):
     """NoC address of a page of the tensor that the accessor at compile-time argument `first` describes."""
-    kind = compile_arg(block, first, line)
-    if kind != ACCESSOR_SHARDED:
-        dram = 1 if kind == ACCESSOR_DRAM else 0
+    if not is_sharded(block, first, line):
+        dram = is_in_dram(block, first, line)
         return interleaved_address(block, page, base, aligned_page(block, page_size, dram), dram, offset, line)
     if page < 0:
         stop(block, line, _BAD_PAGE)
-    inside = page_offset(block, page, first, page_size, line)
-    return shard_address(block, page_bank(block, page, first, line), first, base + inside + offset, line)
+    shard, inside = page_place(block, page, first, line)
+    offset += base + inside * accessor_page(block, first, page_size, line)
+    return shard_address(block, shard, first, page_size, offset, line)

@@ -28,7 +28,8 @@ POST_BYTES, BASE_BYTES = 48, 256  # of an estimate of the RISC-V binary: a call,
 RUNTIME = (
     "runtime_arg common_arg compile_arg cb_word word spend floor_div floor_mod noc_address own_address multicast_address "
     "bank_address aligned_page interleaved_address accessor_length accessor_address accessor_page shard_address shard_bytes "
-    "dspec_word accessor_banks is_own_tile page_bank page_offset add subtract multiply await_load fetch"
+    "accessor_rank accessor_banks accessor_volume dimension is_own_tile page_bank page_offset add subtract multiply "
+    "await_load fetch"
 ).split()
 
 

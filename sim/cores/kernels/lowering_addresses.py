@@ -3,7 +3,6 @@
 import ast
 
 from tensim.sim.cores.kernels.api import VALUES, parameters
-from tensim.sim.cores.kernels.kernel_runtime import DSPEC_WORDS
 from tensim.sim.cores.kernels.lowering_expressions import merged
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Int, Record, literal
@@ -126,10 +125,10 @@ class Addresses(Part):
     def shard_address(self, node, accessor, shard, offset):
         if not (isinstance(accessor, Record) and accessor.kind == "accessor"):
             self.emitter.refuse(node, "this call needs a tensor accessor")
-        shard, (first, base, _) = self.expressions.as_integer(shard, node), accessor.fields
-        inside = self.expressions.binary(ast.Add(), base, self.expressions.as_integer(offset, node), node)
-        text = f"shard_address(ctx, {shard.number}, {first.text}, {inside.number}, {self.emitter.line})"
-        return merged(text, shard, first, inside)
+        shard, (first, base, page) = self.expressions.as_integer(shard, node), accessor.fields
+        start = self.expressions.binary(ast.Add(), base, self.expressions.as_integer(offset, node), node)
+        text = f"shard_address(ctx, {shard.number}, {first.text}, {page.text}, {start.number}, {self.emitter.line})"
+        return merged(text, shard, first, page, start)
 
     def method_interleaved_get_noc_addr(self, node, value, positional, keywords):
         bound = self.arguments.values(node, "get_noc_addr", parameters("id offset=0 noc=NOC"), positional, keywords)
@@ -176,7 +175,7 @@ class Addresses(Part):
         return self._is_local_tile(self.shard_address(node, value, shard, literal(0)))
 
     def method_accessor_get_bank_and_offset(self, node, value, positional, keywords):
-        """(bank or shard, byte offset there) of a page."""
+        """(bank, byte offset there) of a page."""
         page = self.arguments.integers(node, "get_bank_and_offset", parameters("page"), positional, keywords)["page"]
         page = self.emitter.atom(page)
         first, _, size = value.fields
@@ -187,29 +186,35 @@ class Addresses(Part):
     def method_accessor_dspec(self, node, value, positional, keywords):
         return Record("dspec", (value["first"],))
 
-    def _dspec_words(self, value, name):
+    def _described(self, value, function, *arguments):
+        """What a compiled function tells of a sharded accessor's words."""
         first = value["first"]
-        return [
-            merged(f"dspec_word(ctx, {first.text}, {word}, {self.emitter.line})", first) for word in DSPEC_WORDS[name]
-        ]
+        texts = ", ".join([first.text, *map(str, arguments), str(self.emitter.line)])
+        return merged(f"{function}(ctx, {texts})", first)
 
     def method_dspec_rank(self, node, value, positional, keywords):
-        return literal(2)
+        return self._described(value, "accessor_rank")
 
     def method_dspec_num_banks(self, node, value, positional, keywords):
-        return merged(f"accessor_banks(ctx, {value['first'].text}, {self.emitter.line})", value["first"])
+        return self._described(value, "accessor_banks")
 
     def method_dspec_tensor_shape(self, node, value, positional, keywords):
-        return Record("tuple", tuple(self._dspec_words(value, "tensor_shape")))
+        return Record("shape", (value["first"], literal(0)))
 
     def method_dspec_shard_shape(self, node, value, positional, keywords):
-        return Record("tuple", tuple(self._dspec_words(value, "shard_shape")))
+        return Record("shape", (value["first"], literal(1)))
+
+    def dimension(self, value, index):
+        """Size in pages of a dimension of a shape."""
+        first, of_shard = value.fields
+        text = f"dimension(ctx, {first.text}, {of_shard.number}, {index.number}, {self.emitter.line})"
+        return merged(text, first, index)
 
     def method_dspec_tensor_volume(self, node, value, positional, keywords):
-        return self.expressions.binary(ast.Mult(), *self._dspec_words(value, "tensor_shape"), node)
+        return self._described(value, "accessor_volume", 0)
 
     def method_dspec_shard_volume(self, node, value, positional, keywords):
-        return self.expressions.binary(ast.Mult(), *self._dspec_words(value, "shard_shape"), node)
+        return self._described(value, "accessor_volume", 1)
 
     def method_accessor_args_next_compile_time_args_offset(self, node, value, positional, keywords):
         first = value["first"]

@@ -337,11 +337,16 @@ class Expressions(Part):
     def _expr_Subscript(self, node):
         if isinstance(node.value, ast.Name) and node.value.id in ("my_x", "my_y"):
             return self.operations.value_call(node, VALUES[node.value.id], {"noc": self.integer(node.slice)})
-        return self.load(*self.element(node), node)
+        value = self.expression(node.value)
+        if isinstance(value, Record) and value.kind == "shape":
+            return self.addresses.dimension(value, self.integer(node.slice))
+        return self.load(*self._element_of(value, node), node)
 
     def element(self, node):
         """(address, pointer) of p[i]."""
-        pointer = self.expression(node.value)
+        return self._element_of(self.expression(node.value), node)
+
+    def _element_of(self, pointer, node):
         if isinstance(pointer, Int) or pointer.kind != "pointer":
             if self.emitter.lenient:
                 return self.integer(node.slice), Record("pointer", (Int("0"),), (4, 0))

@@ -46,6 +46,7 @@ RECORDS = {
     "accessor_args": ("first", "common"),
     "accessor": ("first", "base", "page_size"),
     "dspec": ("first",),
+    "shape": ("first", "of_shard"),
     "noc": ("index",),
     "circular_buffer": ("id",),
     "semaphore": ("address",),

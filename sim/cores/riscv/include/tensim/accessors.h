@@ -146,6 +146,7 @@ struct DistributionSpec {
     TENSIM_INLINE constexpr uint32_t tensor_volume() const { return volume; }
     TENSIM_INLINE constexpr uint32_t shard_volume() const { return volume_of_shard; }
     TENSIM_INLINE constexpr uint32_t num_shards() const { return shards; }
+    TENSIM_INLINE constexpr uint32_t shards_of_bank() const { return (shards + banks - 1) / banks; }
 };
 
 struct PageMapping {
@@ -218,11 +219,11 @@ struct TensorAccessor {
     }
     TENSIM_INLINE uint32_t bank_of(uint32_t shard) const {
         auto spec = dspec();
-        return spec.contiguous ? shard / (spec.num_shards() / spec.num_banks()) : shard % spec.num_banks();
+        return spec.contiguous ? shard / spec.shards_of_bank() : shard % spec.num_banks();
     }
     TENSIM_INLINE uint32_t slot_of(uint32_t shard) const {
         auto spec = dspec();
-        return spec.contiguous ? shard % (spec.num_shards() / spec.num_banks()) : shard / spec.num_banks();
+        return spec.contiguous ? shard % spec.shards_of_bank() : shard / spec.num_banks();
     }
     TENSIM_INLINE tensor_accessor::PageMapping get_bank_and_offset(uint32_t page) const {
         if constexpr (!is_sharded) {
