@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.compiler import COMMENTS, MAIN, Build, Processor, compile_unit
 from tensim.sim.cores.riscv.refusals import UNDECLARED
@@ -18,9 +19,29 @@ COMPUTE = re.compile(
 )
 BINDING = re.compile(r"\b(args|dfb|tensor|sem|scratch)::(?!AccessPattern\b)(\w+)")
 ABSENT = re.compile(r"'([\w./]+)' file not found")
+CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|elif)\b(.*)$", re.M)
+SWITCH = re.compile(r"\b([A-Z][A-Z0-9_]{2,})\b(?:\s*==\s*(\d+))?")
+ROUNDS = 4  # of adding what the compiler misses
 NEIGHBOURS = 5  # levels above a kernel that are searched for the headers of its host program's include paths
 WORDS = 256  # stand-in compile-time arguments
-VALUES = (2, 1, 32, 0, 64, 4, None)  # tried one after the other; 2 describes a tensor in DRAM, None: all are different
+SWITCHES = 8  # macros of a kernel's conditions that are tried
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a host program might give: compile-time arguments, named ones, the format of all circular buffers."""
+
+    arguments: tuple
+    named: int = 1
+    data_format: DataFormat = DataFormat.Float16_b
+
+
+# Tried one after the other.  A 2 describes a tensor in DRAM, 1 and 3 one in shards.
+GUESSES = (
+    Guess((2,) * WORDS), Guess((1,) * WORDS), Guess((32,) * WORDS), Guess((0,) * WORDS, named=0),
+    Guess((64,) * WORDS), Guess((4,) * WORDS, named=4), Guess(tuple(range(WORDS))), Guess(tuple(range(1, WORDS + 1))),
+    Guess((3,) * WORDS), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
+)  # fmt: skip
 # Macros that the library's host code gives its kernels, where 1 would not do
 MACROS = {
     "REDUCE_OP": "PoolType::SUM", "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
@@ -28,7 +49,8 @@ MACROS = {
     "BINARY_OP": "add_tiles", "BINARY_OP_TYPE": "EltwiseBinaryType::ELWADD", "BINARY_SFPU_INIT": "",
     "BCAST_OP": "add_tiles_bcast_rows", "BCAST_LLKOP": "EltwiseBinaryType::ELWADD",
     "BCAST_DIM": "BroadcastType::ROW", "TYPECAST_LLK_INIT": "typecast_tile_init<5u, 5u>", "TYPECAST_LLK": "typecast_tile<5u, 5u>",
-    "SRC_DATA_FORMAT": "DataFormat::Float16_b",
+    "SRC_DATA_FORMAT": "DataFormat::Float16_b", "WHERE_DATA_FORMAT": "Float16_b",
+    "CHAIN_BCAST_OP": "compute_kernel_lib::BinaryFpuOp::Add", "CHAIN_BCAST_DIM": "compute_kernel_lib::BroadcastDim::Row",
 }  # fmt: skip
 
 
@@ -69,20 +91,24 @@ def include_roots(folder):
     return tuple(dict.fromkeys(place for place in found if place != Path("/")))
 
 
-def bindings(text):
+def bindings(text, guess):
     """Stand-ins for the names that a host program binds: arguments, buffers, tensors, semaphores, scratch memory."""
     found = {}
     for kind, name in BINDING.findall(text):
         found.setdefault(kind, {})[name] = None
     forms = {
-        "args": "constexpr CtaVal<uint32_t, 2> {name}{{}};", "dfb": "constexpr uint32_t {name} = {number};",
-        "tensor": "constexpr TensorBinding<0, 0> {name}{{}};", "sem": "constexpr uint32_t {name} = {number};",
+        "args": "constexpr CtaVal<uint32_t, {value}> {name}{{}};", "dfb": "constexpr uint32_t {name} = {number};",
+        "tensor": "constexpr TensorBinding<0, 0> {name}{{}};", "sem": "constexpr SemaphoreBindingToken {name}{{{number}}};",
+        "tensors": "constexpr std::tuple<TensorBinding<0, 0>, TensorBinding<0, 0>> {name}{{}};",
         "scratch": "constexpr ScratchpadBinding {name}{{0x20000, 1024}};",
     }  # fmt: skip
     lines = []
     for kind, names in found.items():
-        body = " ".join(forms[kind].format(name=name, number=number % 16) for number, name in enumerate(names))
-        lines.append(f"namespace {kind} {{ {body} }}")
+        body = []
+        for number, name in enumerate(names):
+            form = "tensors" if kind == "tensor" and f"decltype(tensor::{name})" in text else kind
+            body.append(forms[form].format(name=name, number=number % 16, value=guess.arguments[number]))
+        lines.append(f"namespace {kind} {{ {' '.join(body)} }}")
     return "\n".join(lines)
 
 
@@ -130,31 +156,50 @@ class Coverage:
 
     def _build(self, path, processor, text, known):
         """Build for one processor; `known`: what a successful build of another one needed."""
+        given = known.get("macros", {})
+        guesses = [(known["guess"], given)] if known else [(guess, given) for guess in GUESSES]
+        guesses += [] if known else [(GUESSES[0], switch) for switch in self._switches(path)]
         shown = None
-        for value in [known["value"]] if "value" in known else VALUES:
-            build = self._request(path, processor, text, value)
-            macros, folders = known.get("macros", {}), known.get("folders", ())
-            if "BCAST_INPUT" in text:
-                macros = {"BCAST_INPUT": "1"} | macros
-            for _ in range(4):
-                build = replace(build, include_paths=(*self.roots, *folders))
-                try:
-                    compile_unit(replace(build, defines=(("TENSIM_STAND_IN", "1"), *macros.items())))
-                    known |= {"value": value, "macros": macros, "folders": folders}
-                    return
-                except KernelCompileError as error:
-                    if "refused" in error.where:
-                        raise
-                    shown = error if value == VALUES[0] else shown or error
-                    found = self._folder(error, path)
-                    if found is not None and found not in folders:
-                        folders = (*folders, found)
-                        continue
-                    wanted = self._macros(error, text)
-                    if wanted.keys() <= macros.keys():
-                        break
-                    macros = wanted | macros
+        for guess, macros in guesses:
+            error = self._attempt(path, processor, text, guess, dict(macros), known)
+            if error is None:
+                return
+            shown = shown or error
         raise shown
+
+    def _attempt(self, path, processor, text, guess, macros, known):
+        """Build with one guess, adding macros and folders that the compiler misses; the last error, None if it built."""
+        build, folders = self._request(path, processor, text, guess), known.get("folders", ())
+        if "BCAST_INPUT" in text:
+            macros = {"BCAST_INPUT": "1"} | macros
+        for _ in range(ROUNDS):
+            defines = (("TENSIM_STAND_IN", str(guess.named)), *macros.items())
+            try:
+                compile_unit(replace(build, include_paths=(*self.roots, *folders), defines=defines))
+                known |= {"guess": guess, "macros": macros, "folders": folders}
+                return None
+            except KernelCompileError as error:
+                if "refused" in error.where:
+                    raise
+                last = error
+            found = self._folder(last, path)
+            if found is not None and found not in folders:
+                folders = (*folders, found)
+                continue
+            wanted = self._macros(last, text)
+            if wanted.keys() <= macros.keys():
+                break
+            macros = wanted | macros
+        return last
+
+    def _switches(self, path):
+        """Macros that a kernel's own conditions ask for, one at a time, as its host program would choose."""
+        text = COMMENTS.sub("", path.read_text(errors="replace"))
+        found = {}
+        for condition in CONDITION.findall(text):
+            for name, number in SWITCH.findall(condition):
+                found.setdefault((name, number or "1"))
+        return [{name: number} for name, number in list(found)[:SWITCHES]]
 
     def _folder(self, error, path):
         """A folder beside the kernel's own that has the header which was not found, as its host program would name it."""
@@ -174,17 +219,17 @@ class Coverage:
             called = re.search(rf"\b{name}\s*\(", text) or name.startswith("PROCESS_")
             if called and name not in MACROS:
                 macros[f"{name}(...)"] = ""
+            elif re.search(rf"\]\s*=\s*{name}\s*;", text):
+                macros[name] = "{}"
             else:
                 macros[name] = MACROS.get(name, "0" if name.startswith("LOG2_") else "1")
         return macros
 
-    def _request(self, path, processor, text, value):
-        arguments = tuple(range(WORDS) if value is None else [value] * WORDS)
-        stand_in = bindings(text)
-        buffers = tuple((index, 5, 32, 32) for index in range(32))
+    def _request(self, path, processor, text, guess):
+        buffers = tuple((index, int(guess.data_format), 32, 32) for index in range(32))
         return Build(
-            processor, self.arch, source=path, circular_buffers=buffers, compile_args=arguments,
-            include_paths=self.roots, stand_in=stand_in, local_memory=8192,
+            processor, self.arch, source=path, circular_buffers=buffers, compile_args=guess.arguments,
+            include_paths=self.roots, stand_in=bindings(text, guess), local_memory=8192,
         )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """tt-metal's names of headers.
 
-`FORWARD`, `COMPUTE`: they stand for the one header that has all that a kernel of its processor can call.  `REFUSED`: what
-they offer is not modelled; a kernel that includes one is refused by name.
+`FORWARD`, `COMPUTE`: they stand for the one header that has all that a kernel of its processor can call.  `SPECIAL`: for
+that and one more.  `REFUSED`: what they offer is not modelled; a kernel that includes one is refused by name.
 """
 
 from tensim.sim.cores.riscv.refusals import ADVICE
@@ -14,8 +14,7 @@ FORWARD = """
     api/dataflow/dfb_binding_token.h api/dataflow/endpoints.h api/dataflow/noc.h api/dataflow/noc_semaphore.h
     api/debug/assert.h api/debug/dprint.h api/debug/dprint_pages.h api/debug/dprint_tensix.h api/debug/dprint_tile.h
     api/debug/kernel_profiler.hpp api/debug/ring_buffer.h api/debug/waypoint.h api/debug/pause.h
-    api/kernel_thread_globals.h api/numeric/bfloat16.h api/numeric/float32.h api/numeric/int32.h
-    api/remote_circular_buffer.h api/scratchpad.h api/semaphore.h api/tensor/local_tensor_accessor.h
+    api/kernel_thread_globals.h api/remote_circular_buffer.h api/scratchpad.h api/semaphore.h api/tensor/local_tensor_accessor.h
     api/tensor/noc_traits.h api/tensor/page.h api/tensor/tensor_accessor.h api/tensor/tensor_accessor_args.h
     api/dataflow/dataflow_api_addrgen.h tensor/tensor_accessor.h tensor/tensor_accessor_args.h
     accessor/tensor_accessor.h accessor/tensor_accessor_args.h remote_circular_buffer_api.h ckernel.h ckernel_defs.h
@@ -35,6 +34,10 @@ FORWARD = """
     eth_l1_address_map.h kernel_includes.hpp chlkc_descriptors.h compile_time_args.h core_local_mem.h utils/utils.h
     tt_metal/include/compute_kernel_api.h
 """
+# What a kernel gets only when it asks, as many kernels define functions of the same names
+SPECIAL = {
+    "tensim/number_order.h": "api/numeric/bfloat16.h api/numeric/float32.h api/numeric/int32.h",
+}
 # Below api/compute and compute_kernel_api
 COMPUTE = """
     add_int_sfpu.h atan2.h bcast.h binary_bitwise_sfpu.h binary_comp.h binary_fmod.h binary_max_min.h binary_pow.h
@@ -118,6 +121,9 @@ def forwarders():
             for folder in ("api/compute", "compute_kernel_api", "tt_metal/include/compute_kernel_api")
         ]
     texts = {name: '#pragma once\n#include "tensim/kernel.h"\n' for name in names}
+    for header, special in SPECIAL.items():
+        for name in special.split():
+            texts[name] = f'#pragma once\n#include "tensim/kernel.h"\n#include "{header}"\n'
     for reason, refused in REFUSED.items():
         for name in refused.split():
             texts[name] = f'#pragma once\n#error "tensim refuses {reason}: {name}; {ADVICE[reason]}"\n'

@@ -13,6 +13,7 @@ ADVICE = {
     "remote_circular_buffers": "global circular buffers are not modelled; use NoC writes and semaphores",
     "reduction": "use SUM, AVG or MAX",
     "hardware_registers": "registers of the chip cannot be reached; use the calls of the API",
+    "firmware": "the firmware's own memory does not exist here; take times with DeviceZoneScopedN or get_timestamp()",
     "quasar": "the chip is not modelled",
     "prefetcher": "the prefetcher's pipes are not modelled; use NoC reads and circular buffers",
 }
@@ -38,6 +39,7 @@ NAMES = [
             r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)",
         ),
         ("ethernet", r"^(eth_|erisc|internal_::eth|ncrisc_eth)"),
+        ("firmware", r"^(mailboxes_t|MEM_MAILBOX_BASE|GET_MAILBOX_ADDRESS|kernel_profiler)"),
         ("hardware_registers", r"^(NOC_CMD_BUF_|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|ncrisc_noc_)"),
     )
 ]

@@ -107,12 +107,33 @@ struct TensorAccessorArgs {
 };
 
 namespace tensor_accessor {
+// What an accessor keeps of an interleaved tensor's description: a kernel may choose between two tensors at run time, so
+// all those in one kind of memory are of one type.
+template <bool dram>
+struct Interleaved {
+    static constexpr bool is_sharded = false, is_dram = dram, is_static = true;
+    static constexpr bool rank_at_run_time = false, tensor_at_run_time = true;
+    static constexpr uint32_t RankCT = 0;
+    constexpr Interleaved() = default;
+    template <class Args>
+    constexpr Interleaved(const Args&) {}
+    static constexpr uint32_t get_rank() { return 0; }
+    static constexpr uint32_t get_num_banks() { return 0; }
+    static constexpr bool is_contiguous() { return false; }
+    static constexpr uint32_t tensor_dimension(uint32_t) { return 0; }
+    static constexpr uint32_t shard_dimension(uint32_t) { return 0; }
+};
+template <class Args>
+using Placement = std::conditional_t<Args::is_sharded, Args, Interleaved<Args::is_dram>>;
+
 // Shapes and strides in pages; row-major, the last dimension is the innermost.
 template <class Args>
 struct DistributionSpec {
     static constexpr uint32_t room = Args::rank_at_run_time ? MAX_RANK : (Args::RankCT ? Args::RankCT : 1);
     using Shape = std::array<uint32_t, room>;
     static constexpr bool is_interleaved = !Args::is_sharded;
+    static constexpr bool is_dram = Args::is_dram;
+    static constexpr bool tensor_shape_static = !Args::tensor_at_run_time;
     uint32_t dimensions = 0, banks = 0, volume = 0, volume_of_shard = 0;
     bool contiguous = false;
     Shape tensor{}, shard{}, grid{}, strides{}, strides_of_shard{}, strides_of_grid{};
@@ -161,6 +182,11 @@ struct Page {
     TENSIM_INLINE uint32_t page_id() const { return id; }
 };
 using PageView = Page;
+// The page that an iterator points to.
+struct PagePointer {
+    Page page;
+    TENSIM_INLINE const Page* operator->() const { return &page; }
+};
 }  // namespace tensor_accessor
 
 // A tensor that the host has bound to a name: its description and the common argument that holds its address.
@@ -183,12 +209,15 @@ struct TensorAccessor {
     uint32_t bank_base_address;
     uint32_t page_size;
 
-    TENSIM_INLINE constexpr TensorAccessor(const Args& a, size_t base, uint32_t size) : args(a), bank_base_address(base), page_size(size) {}
-    TENSIM_INLINE constexpr TensorAccessor(const Args& a, size_t base)
+    template <class Description>
+    TENSIM_INLINE constexpr TensorAccessor(const Description& a, size_t base, uint32_t size)
+        : args(a), bank_base_address(base), page_size(size) {}
+    template <class Description>
+    TENSIM_INLINE constexpr TensorAccessor(const Description& a, size_t base)
         : args(a), bank_base_address(base), page_size(a.get_aligned_page_size()) {}
     template <uint32_t cta, uint32_t address>
     TENSIM_INLINE explicit TensorAccessor(TensorBinding<cta, address> binding)
-        : args(), bank_base_address(binding.address()), page_size(args.get_aligned_page_size()) {}
+        : TensorAccessor(typename TensorBinding<cta, address>::Args(), binding.address()) {}
 
     TENSIM_INLINE constexpr uint32_t get_aligned_page_size() const {
         return align_power_of_2(page_size, tensim::page_alignment<is_dram>);
@@ -287,7 +316,9 @@ struct TensorAccessor {
         uint32_t at;
         uint8_t noc;
         TENSIM_INLINE tensor_accessor::Page operator*() const { return {owner->get_noc_addr(at, 0, noc), at}; }
+        TENSIM_INLINE tensor_accessor::PagePointer operator->() const { return {**this}; }
         TENSIM_INLINE PageIterator& operator++() { return at++, *this; }
+        TENSIM_INLINE PageIterator& operator+=(uint32_t pages) { return at += pages, *this; }
         TENSIM_INLINE bool operator!=(const PageIterator& other) const { return at != other.at; }
     };
     struct ShardPageIterator {
@@ -322,11 +353,13 @@ struct TensorAccessor {
         TENSIM_INLINE void skip_padding() {
             while (at < owner->dspec().shard_volume() && is_padding()) at += step;
         }
-        TENSIM_INLINE ShardPageIterator& operator++() {
-            at += step;
+        TENSIM_INLINE tensor_accessor::PagePointer operator->() const { return {**this}; }
+        TENSIM_INLINE ShardPageIterator& operator+=(uint32_t pages) {
+            at += pages * step;
             skip_padding();
             return *this;
         }
+        TENSIM_INLINE ShardPageIterator& operator++() { return *this += 1; }
         TENSIM_INLINE bool operator!=(const ShardPageIterator& other) const { return at < other.at; }
     };
     template <class Iterator>
@@ -352,13 +385,17 @@ struct TensorAccessor {
     }
 };
 template <uint32_t cta, uint32_t crta>
-TensorAccessor(const TensorAccessorArgs<cta, crta>&, size_t, uint32_t) -> TensorAccessor<TensorAccessorArgs<cta, crta>>;
+TensorAccessor(const TensorAccessorArgs<cta, crta>&, size_t, uint32_t)
+    -> TensorAccessor<tensor_accessor::Placement<TensorAccessorArgs<cta, crta>>>;
 template <uint32_t cta, uint32_t crta>
-TensorAccessor(const TensorAccessorArgs<cta, crta>&, size_t) -> TensorAccessor<TensorAccessorArgs<cta, crta>>;
+TensorAccessor(const TensorAccessorArgs<cta, crta>&, size_t)
+    -> TensorAccessor<tensor_accessor::Placement<TensorAccessorArgs<cta, crta>>>;
 template <uint32_t cta, uint32_t address>
-TensorAccessor(TensorBinding<cta, address>) -> TensorAccessor<typename TensorBinding<cta, address>::Args>;
+TensorAccessor(TensorBinding<cta, address>)
+    -> TensorAccessor<tensor_accessor::Placement<typename TensorBinding<cta, address>::Args>>;
 template <uint32_t cta, uint32_t address>
-TensorAccessor(TensorBinding<cta, address>, size_t) -> TensorAccessor<typename TensorBinding<cta, address>::Args>;
+TensorAccessor(TensorBinding<cta, address>, size_t)
+    -> TensorAccessor<tensor_accessor::Placement<typename TensorBinding<cta, address>::Args>>;
 
 template <class T>
 constexpr bool has_get_aligned_page_size_v = requires(const T& t) { t.get_aligned_page_size(); };

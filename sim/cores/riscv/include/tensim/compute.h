@@ -151,7 +151,8 @@ TENSIM_INLINE void pack_relu_config(auto config) {
 
 #define TENSIM_BINARY_BCAST(name, op, dim, DIM)                                                                    \
     template <auto... options> TENSIM_INLINE void name##_tiles_bcast_##dim(                                                                    \
-        uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst) {                                \
+        uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst, uint32_t line = 0) {             \
+        if (line) tensim::post_fail_assert(TENSIM_TEXT("a broadcast of another line than the first is not modelled")); \
         tensim::binary(op, uint32_t(BroadcastType::DIM), cb0, cb1, tile0, tile1, idst);                             \
     }                                                                                                               \
     TENSIM_CONFIGURE(name##_bcast_##dim##_init_short, unpack_math, SHORT_INIT)                                      \

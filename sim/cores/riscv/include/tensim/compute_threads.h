@@ -18,6 +18,8 @@ TENSIM_INLINE void configure_all(uint32_t register_code) {
 }
 static bool accumulate = false;  // what *_tiles_init said about accumulation in Dst
 }  // namespace tensim
+// Waits for the instructions that this thread has issued: an operation has ended when its call returns.
+TENSIM_INLINE void tensix_sync() {}
 
 #ifdef TENSIM_UNPACK
 #define UNPACK(x) x

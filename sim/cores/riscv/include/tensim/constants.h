@@ -25,30 +25,16 @@ namespace tt {
 using ::DataFormat;
 }
 
-namespace tensim {
-// An integer that orders like the float of these bits.
-TENSIM_INLINE constexpr int32_t ordered(uint32_t bits) { return int32_t(bits ^ (uint32_t(int32_t(bits) >> 31) >> 1)); }
-}  // namespace tensim
 // Templates, so that a kernel may define functions of the same names.
 namespace ckernel {
-constexpr uint32_t NEG_INF_BFLOAT16 = 0xFF80, NEG_INF_FLOAT32 = 0xFF800000u;
-constexpr int32_t NEG_INF_INT32 = INT32_MIN;
-constexpr uint32_t BFLOAT16_EXPONENT_MASK = 0x7F80, BFLOAT16_MANTISSA_MASK = 0x7F, BFLOAT16_MAGNITUDE_MASK = 0x7FFF;
-constexpr uint32_t FLOAT32_EXPONENT_MASK = 0x7F800000, FLOAT32_MANTISSA_MASK = 0x7FFFFF;
+#if defined(COMPILE_FOR_TRISC)  // data-movement kernels define these names themselves
 using tt::constants::FACE_HEIGHT;
 using tt::constants::FACE_WIDTH;
 using tt::constants::TILE_HEIGHT;
 using tt::constants::TILE_WIDTH;
+#endif
 template <class... Values>
 TENSIM_INLINE void scoped_lock_release_cache_ops(Values...) {}
-template <auto... options>
-TENSIM_INLINE constexpr bool bfloat16_greater(uint16_t a, uint16_t b) {
-    return tensim::ordered(uint32_t(a) << 16) > tensim::ordered(uint32_t(b) << 16);
-}
-template <auto... options>
-TENSIM_INLINE constexpr bool float32_greater(uint32_t a, uint32_t b) { return tensim::ordered(a) > tensim::ordered(b); }
-template <auto... options>
-TENSIM_INLINE constexpr bool int32_greater(int32_t a, int32_t b) { return a > b; }
 template <auto... options>
 TENSIM_INLINE float bf16_to_fp32(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
 template <auto... options>

@@ -13,7 +13,12 @@ enum class SrcOrder { Normal, Reverse };
 enum class MathFidelity : uint8_t { LoFi = 0, HiFi2 = 2, HiFi3 = 3, HiFi4 = 4, Invalid = 255 };
 enum DstSync : uint8_t { SyncHalf = 0, SyncFull = 1 };
 enum DataCopyType : uint8_t { A2D = 0, B2D = 1 };
-enum class VectorMode : int { None = 0, R = 1, C = 2, RC = 4, RC_custom = 6, Invalid = 255 };
+enum class InputClamping : uint8_t { None = 0, ClampToNegative = 1 };
+// An enumeration that converts to int, whose members do not enter the namespace.
+namespace vector_mode {
+enum VectorMode : int { None = 0, R = 1, C = 2, RC = 4, RC_custom = 6, Invalid = 255 };
+}
+using vector_mode::VectorMode;
 enum class InstrModLoadStore { DEFAULT = 0, FP16A = 1, FP16B = 2, FP32 = 3, INT32 = 4, INT8 = 5, LO16 = 6, HI16 = 7 };
 enum class RoundingMode { None, Trunc, Floor };
 enum class UnaryComparison { EQ, NE, LT, LE, GT, GE };

@@ -108,7 +108,7 @@ consteval uint32_t get_named_compile_time_arg_val(std::string_view name) {
     for (const auto& argument : tensim::named_arguments)
         if (argument.name == name) return argument.value;
 #ifdef TENSIM_STAND_IN
-    return 1;
+    return TENSIM_STAND_IN;
 #else
     tensim::the_kernel_reads_a_named_compile_time_argument_that_it_was_not_given();
 #endif

@@ -102,6 +102,9 @@ class DataflowBuffer : public CircularBuffer {
 public:
     TENSIM_INLINE constexpr explicit DataflowBuffer(uint32_t id) : CircularBuffer(id) {}
     TENSIM_INLINE constexpr DataflowBuffer(tt::CBIndex id) : CircularBuffer(id) {}
+    // Pointers that a kernel moves itself, in the units of its processor.
+    TENSIM_INLINE void evil_set_read_ptr(uint32_t pointer) const { get_local_cb_interface(get_id()).fifo_rd_ptr = pointer; }
+    TENSIM_INLINE void evil_set_write_ptr(uint32_t pointer) const { get_local_cb_interface(get_id()).fifo_wr_ptr = pointer; }
 };
 
 // The words of a tile: byte addresses, whatever the thread.
@@ -177,6 +180,10 @@ public:
     TENSIM_INLINE T* data() const { return get_unsafe_ptr(); }
     TENSIM_INLINE CoreLocalMem<T> get_local_mem() const { return CoreLocalMem<T>(binding_.address); }
     TENSIM_INLINE T& operator[](uint32_t index) const { return get_unsafe_ptr()[index]; }
+    template <class... Values>
+    TENSIM_INLINE tensim::Lock scoped_lock(Values...) const {
+        return {};
+    }
 
 private:
     ScratchpadBinding binding_;
@@ -563,10 +570,18 @@ struct noc_traits_t<AllocatorBank<type>> {
 
 // --- semaphores
 
+// Who shares a semaphore.  On these chips each is a word of the core's memory.
+enum class SemScope : uint8_t { LOCAL_NONATOMIC, DM_LOCAL_CACHED };
+// A semaphore that the host has bound to a name.
+struct SemaphoreBindingToken {
+    uint32_t id;
+    SemScope scope = SemScope::LOCAL_NONATOMIC;
+};
 template <ProgrammableCoreType type = ProgrammableCoreType::TENSIX>
 class Semaphore {
 public:
     TENSIM_INLINE explicit Semaphore(uint32_t id) : address_(get_semaphore<type>(id)) {}
+    TENSIM_INLINE explicit Semaphore(SemaphoreBindingToken token) : Semaphore(token.id) {}
     TENSIM_INLINE void up(uint32_t value) const { *pointer() = *pointer() + value; }
     TENSIM_INLINE void down(uint32_t value) const {
         noc_semaphore_wait_min(pointer(), value);
