@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tensim.sim.cores.numerics.data_format import DataFormat
-from tensim.sim.cores.riscv import toolchain
+from tensim.sim.cores.riscv import stand_ins, toolchain
 from tensim.sim.cores.riscv.compiler import COMMENTS, MAIN, Build, Processor, compile_unit
 from tensim.sim.cores.riscv.refusals import UNDECLARED
 from tensim.sim.errors import KernelCompileError, TensimError
@@ -17,41 +16,9 @@ ENTRY = re.compile(r"\bvoid\s+(?:kernel_main\s*\(|MAIN\b)")
 COMPUTE = re.compile(
     r"compute_kernel_api|api/compute/|\bNAMESPACE\b|\btile_regs_acquire\b|\bcompute_kernel_hw_startup\b"
 )
-BINDING = re.compile(r"\b(args|dfb|tensor|sem|scratch)::(?!AccessPattern\b)(\w+)")
 ABSENT = re.compile(r"'([\w./]+)' file not found")
-CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|elif)\b(.*)$", re.M)
-SWITCH = re.compile(r"\b([A-Z][A-Z0-9_]{2,})\b(?:\s*==\s*(\d+))?")
 ROUNDS = 4  # of adding what the compiler misses
 NEIGHBOURS = 5  # levels above a kernel that are searched for the headers of its host program's include paths
-WORDS = 256  # stand-in compile-time arguments
-SWITCHES = 8  # macros of a kernel's conditions that are tried
-
-
-@dataclass(frozen=True)
-class Guess:
-    """What a host program might give: compile-time arguments, named ones, the format of all circular buffers."""
-
-    arguments: tuple
-    named: int = 1
-    data_format: DataFormat = DataFormat.Float16_b
-
-
-# Tried one after the other.  A 2 describes a tensor in DRAM, 1 and 3 one in shards.
-GUESSES = (
-    Guess((2,) * WORDS), Guess((1,) * WORDS), Guess((32,) * WORDS), Guess((0,) * WORDS, named=0),
-    Guess((64,) * WORDS), Guess((4,) * WORDS, named=4), Guess(tuple(range(WORDS))), Guess(tuple(range(1, WORDS + 1))),
-    Guess((3,) * WORDS), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
-)  # fmt: skip
-# Macros that the library's host code gives its kernels, where 1 would not do
-MACROS = {
-    "REDUCE_OP": "PoolType::SUM", "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
-    "ELTWISE_OP_INIT": "add_tiles_init", "ELTWISE_OP_TYPE": "EltwiseBinaryType::ELWADD", "SFPU_OP_CHAIN_0": "",
-    "BINARY_OP": "add_tiles", "BINARY_OP_TYPE": "EltwiseBinaryType::ELWADD", "BINARY_SFPU_INIT": "",
-    "BCAST_OP": "add_tiles_bcast_rows", "BCAST_LLKOP": "EltwiseBinaryType::ELWADD",
-    "BCAST_DIM": "BroadcastType::ROW", "TYPECAST_LLK_INIT": "typecast_tile_init<5u, 5u>", "TYPECAST_LLK": "typecast_tile<5u, 5u>",
-    "SRC_DATA_FORMAT": "DataFormat::Float16_b", "WHERE_DATA_FORMAT": "Float16_b",
-    "CHAIN_BCAST_OP": "compute_kernel_lib::BinaryFpuOp::Add", "CHAIN_BCAST_DIM": "compute_kernel_lib::BroadcastDim::Row",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,25 +58,9 @@ def include_roots(folder):
     return tuple(dict.fromkeys(place for place in found if place != Path("/")))
 
 
-def bindings(text, guess):
-    """Stand-ins for the names that a host program binds: arguments, buffers, tensors, semaphores, scratch memory."""
-    found = {}
-    for kind, name in BINDING.findall(text):
-        found.setdefault(kind, {})[name] = None
-    forms = {
-        "args": "constexpr CtaVal<uint32_t, {value}> {name}{{}};", "dfb": "constexpr uint32_t {name} = {number};",
-        "tensor": "constexpr TensorBinding<0, 0> {name}{{}};", "sem": "constexpr SemaphoreBindingToken {name}{{{number}}};",
-        "tensors": "constexpr std::tuple<TensorBinding<0, 0>, TensorBinding<0, 0>> {name}{{}};",
-        "scratch": "constexpr ScratchpadBinding {name}{{0x20000, 1024}};",
-    }  # fmt: skip
-    lines = []
-    for kind, names in found.items():
-        body = []
-        for number, name in enumerate(names):
-            form = "tensors" if kind == "tensor" and f"decltype(tensor::{name})" in text else kind
-            body.append(forms[form].format(name=name, number=number % 16, value=guess.arguments[number]))
-        lines.append(f"namespace {kind} {{ {' '.join(body)} }}")
-    return "\n".join(lines)
+def _text(path):
+    """A file without its comments."""
+    return COMMENTS.sub("", path.read_text(errors="replace"))
 
 
 def _with_headers(path, roots, seen):
@@ -117,7 +68,7 @@ def _with_headers(path, roots, seen):
     if path in seen or len(seen) > 64:
         return ""
     seen.add(path)
-    text = COMMENTS.sub("", path.read_text(errors="replace"))
+    text = _text(path)
     parts = [text]
     for name in re.findall(r'#\s*include\s*"([^"]+)"', text):
         for root in (path.parent, *roots):
@@ -156,15 +107,18 @@ class Coverage:
 
     def _build(self, path, processor, text, known):
         """Build for one processor; `known`: what a successful build of another one needed."""
-        given = known.get("macros", {})
-        guesses = [(known["guess"], given)] if known else [(guess, given) for guess in GUESSES]
-        guesses += [] if known else [(GUESSES[0], switch) for switch in self._switches(path)]
+        guesses = [known["guess"]] if known else stand_ins.GUESSES
         shown = None
-        for guess, macros in guesses:
-            error = self._attempt(path, processor, text, guess, dict(macros), known)
+        for guess in guesses:
+            error = self._attempt(path, processor, text, guess, known.get("macros", {}), known)
             if error is None:
                 return
+            if "refused" in error.where:
+                raise error
             shown = shown or error
+        for macros in [] if known else stand_ins.switches(_text(path)):
+            if self._attempt(path, processor, text, guesses[0], macros, known) is None:
+                return
         raise shown
 
     def _attempt(self, path, processor, text, guess, macros, known):
@@ -179,27 +133,18 @@ class Coverage:
                 known |= {"guess": guess, "macros": macros, "folders": folders}
                 return None
             except KernelCompileError as error:
-                if "refused" in error.where:
-                    raise
                 last = error
+            if "refused" in last.where:
+                break
             found = self._folder(last, path)
             if found is not None and found not in folders:
                 folders = (*folders, found)
                 continue
-            wanted = self._macros(last, text)
+            wanted = stand_ins.macros(last.message, text)
             if wanted.keys() <= macros.keys():
                 break
             macros = wanted | macros
         return last
-
-    def _switches(self, path):
-        """Macros that a kernel's own conditions ask for, one at a time, as its host program would choose."""
-        text = COMMENTS.sub("", path.read_text(errors="replace"))
-        found = {}
-        for condition in CONDITION.findall(text):
-            for name, number in SWITCH.findall(condition):
-                found.setdefault((name, number or "1"))
-        return [{name: number} for name, number in list(found)[:SWITCHES]]
 
     def _folder(self, error, path):
         """A folder beside the kernel's own that has the header which was not found, as its host program would name it."""
@@ -211,25 +156,11 @@ class Coverage:
                 return Path(str(found).removesuffix(absent[1]))
         return None
 
-    def _macros(self, error, text):
-        """Stand-ins for the undeclared names that look like macros of a host program."""
-        names = {name for name in UNDECLARED.findall(error.message) if re.fullmatch(r"[A-Z][A-Z0-9_]{2,}", name)}
-        macros = {}
-        for name in sorted(names):
-            called = re.search(rf"\b{name}\s*\(", text) or name.startswith("PROCESS_")
-            if called and name not in MACROS:
-                macros[f"{name}(...)"] = ""
-            elif re.search(rf"\]\s*=\s*{name}\s*;", text):
-                macros[name] = "{}"
-            else:
-                macros[name] = MACROS.get(name, "0" if name.startswith("LOG2_") else "1")
-        return macros
-
     def _request(self, path, processor, text, guess):
         buffers = tuple((index, int(guess.data_format), 32, 32) for index in range(32))
         return Build(
             processor, self.arch, source=path, circular_buffers=buffers, compile_args=guess.arguments,
-            include_paths=self.roots, stand_in=bindings(text, guess), local_memory=8192,
+            include_paths=self.roots, stand_in=stand_ins.bindings(text, guess), local_memory=8192,
         )  # fmt: skip
 
 

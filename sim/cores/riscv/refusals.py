@@ -39,7 +39,10 @@ NAMES = [
             r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)",
         ),
         ("ethernet", r"^(eth_|erisc|internal_::eth|ncrisc_eth)"),
-        ("firmware", r"^(mailboxes_t|MEM_MAILBOX_BASE|GET_MAILBOX_ADDRESS|kernel_profiler)"),
+        (
+            "firmware",
+            r"^(mailboxes_t|MEM_MAILBOX_BASE|GET_MAILBOX_ADDRESS|kernel_profiler|launch_msg_rd_ptr|kernel_config_msg_t|sem_l1_base)",
+        ),
         ("hardware_registers", r"^(NOC_CMD_BUF_|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|ncrisc_noc_)"),
     )
 ]

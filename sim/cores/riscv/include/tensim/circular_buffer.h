@@ -140,6 +140,8 @@ TENSIM_INLINE uint32_t get_write_ptr(uint32_t cb) {
 TENSIM_INLINE uint32_t get_read_ptr(uint32_t cb) {
     return tensim::buffer_word<TENSIM_CB_READ_PTR>(cb) >> tensim::pointer_shift;
 }
+// What the unpackers call a buffer.
+TENSIM_INLINE constexpr uint32_t get_operand_id(uint32_t cb) { return cb; }
 TENSIM_INLINE constexpr int32_t get_tile_size(int32_t cb) { return tensim::buffer_tile_sizes[cb]; }
 TENSIM_INLINE constexpr uint32_t get_tile_hw(int32_t cb) {
     return uint32_t(tensim::buffer_tile_heights[cb]) * tensim::buffer_tile_widths[cb];

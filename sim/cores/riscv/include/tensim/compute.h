@@ -137,6 +137,8 @@ TENSIM_CONFIGURE(reconfig_data_format, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_data_format_srca, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_data_format_srcb, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_full_operand, unpack_math, RECONFIG)
+TENSIM_CONFIGURE(reconfig_full_operand_srca, unpack_math, RECONFIG)
+TENSIM_CONFIGURE(reconfig_full_operand_srcb, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(pack_reconfig_data_format, pack, RECONFIG)
 template <auto... options>
 TENSIM_INLINE void pack_reconfig_l1_acc(uint32_t enable) {

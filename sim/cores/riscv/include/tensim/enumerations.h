@@ -29,7 +29,7 @@ enum class PackMode : uint8_t { Default = 0, Untilize = 1, Tilize = 2 };
 enum class TopkTieOrder : uint8_t { Unset = 0, Ascending = 1, Descending = 2 };
 enum class DstRoundingMode : uint8_t { Default = 0, Stochastic = 1 };
 enum class BinaryOp : uint8_t { ADD = 0, SUB = 1, MUL = 2, DIV = 3, RSUB = 4, POW = 5, XLOGY = 6, RSHFT = 7, LSHFT = 8, LOGICAL_RSHFT = 9 };
-enum class RsqrtMode : uint8_t { Default = 0, Legacy = 1 };
+enum class RsqrtMode : uint8_t { Default = 0, Legacy = 1, Fast = 2 };
 enum class ThreadId : uint8_t { UnpackThreadId = 0, MathThreadId = 1, PackThreadId = 2, BriscThreadId = 3 };
 enum class WelfordInitMode : uint8_t { ClearStats = 0, PreserveStats = 1 };
 enum class TwoPassAccumulation : uint8_t { Sum = 0, ShiftedSum = 1 };
@@ -44,6 +44,10 @@ struct ReluConfig {
 template <class T>
 TENSIM_INLINE T load_blocking(const volatile T* pointer) {
     return *pointer;
+}
+// The order in which a sort leaves equal numbers.
+constexpr TopkTieOrder topk_tie_order_from_global_direction(bool descending) {
+    return descending ? TopkTieOrder::Descending : TopkTieOrder::Ascending;
 }
 constexpr bool UnpackToDestEn = true, UnpackToDestDis = false;
 }  // namespace ckernel

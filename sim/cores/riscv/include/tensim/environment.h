@@ -13,6 +13,8 @@
 
 #include "tensim/operations.h"
 
+#undef M_PI  // kernels have constants of that name
+
 #define tt_l1_ptr
 #define tt_reg_ptr
 #define FORCE_INLINE inline __attribute__((always_inline))

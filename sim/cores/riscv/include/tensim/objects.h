@@ -89,8 +89,19 @@ public:
     TENSIM_INLINE uint32_t get_total_size_bytes() const { return tensim::buffer_word<TENSIM_CB_SIZE>(id_); }
     TENSIM_INLINE uint32_t get_tile_address(uint32_t tile) const;
     TENSIM_INLINE uint32_t read_tile_value(uint32_t tile, uint32_t element) const;
+    // Pointers that a kernel moves itself, in the units of its processor.
+    TENSIM_INLINE void evil_set_read_ptr(uint32_t pointer) const { get_local_cb_interface(id_).fifo_rd_ptr = pointer; }
+    TENSIM_INLINE void evil_set_write_ptr(uint32_t pointer) const { get_local_cb_interface(id_).fifo_wr_ptr = pointer; }
     template <class... Values>
     TENSIM_INLINE tensim::Lock scoped_lock(Values...) const {
+        return {};
+    }
+    template <class... Values>
+    TENSIM_INLINE tensim::Lock scoped_write_lock(Values...) const {
+        return {};
+    }
+    template <class... Values>
+    TENSIM_INLINE tensim::Lock scoped_read_lock(Values...) const {
         return {};
     }
 
@@ -102,9 +113,6 @@ class DataflowBuffer : public CircularBuffer {
 public:
     TENSIM_INLINE constexpr explicit DataflowBuffer(uint32_t id) : CircularBuffer(id) {}
     TENSIM_INLINE constexpr DataflowBuffer(tt::CBIndex id) : CircularBuffer(id) {}
-    // Pointers that a kernel moves itself, in the units of its processor.
-    TENSIM_INLINE void evil_set_read_ptr(uint32_t pointer) const { get_local_cb_interface(get_id()).fifo_rd_ptr = pointer; }
-    TENSIM_INLINE void evil_set_write_ptr(uint32_t pointer) const { get_local_cb_interface(get_id()).fifo_wr_ptr = pointer; }
 };
 
 // The words of a tile: byte addresses, whatever the thread.
@@ -206,7 +214,11 @@ private:
 
 // --- end points of transfers
 
-struct UnicastEndpoint {};
+struct UnicastEndpoint {
+    TENSIM_INLINE uint64_t get_noc_unicast_addr(uint32_t x, uint32_t y, uint32_t address, uint8_t = noc_index) const {
+        return tensim::noc_address(x, y, address);
+    }
+};
 struct MulticastEndpoint {};
 struct PrecomposedUnicastEndpoint {};
 enum class AllocatorBankType { L1, DRAM };
@@ -370,6 +382,13 @@ public:
                 noc_async_write_one_packet(
                     MEM_ZEROS_BASE, address + done, bytes - done < MEM_ZEROS_SIZE ? bytes - done : MEM_ZEROS_SIZE, noc_);
         }
+    }
+    // Zeros that the kernel has put at the front of a buffer of its own.
+    template <NocOptions options = NocOptions::DEFAULT, class Target, class Zeros>
+        requires requires(const Zeros& zeros) { zeros.get_read_ptr(); }
+    TENSIM_INLINE void async_write_zeros(
+        const Target& target, uint32_t bytes, const TargetArgs<Target>& args, const Zeros& zeros) const {
+        noc_async_write(zeros.get_read_ptr(), remote_target(target, args), bytes, noc_);
     }
     TENSIM_INLINE void write_zeros_l1_barrier() const {}
     TENSIM_INLINE void write_zeros_dram_barrier() const { noc_async_write_barrier(noc_); }

@@ -1,0 +1,106 @@
+"""Stand-ins for what a host program gives its kernels: arguments, circular buffers' formats, bound names, macros."""
+
+import re
+from dataclasses import dataclass
+
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.cores.riscv.refusals import UNDECLARED
+
+BINDING = re.compile(
+    r"\b(args|dfb|tensor|sem|scratch)::(?!AccessPattern\b|PackedTileCounter\b|get_token_if_present\b)(\w+)"
+)
+OPTIONAL = re.compile(r"\b(dfb|tensor)::get_token_if_present\b")  # a pointer to what a host program binds or leaves out
+ARRAY = r"(?:\]|\barray<[^;=]*>\s*\w+)\s*=\s*"  # in front of the values of an array
+
+CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|elif)\b(.*)$", re.M)
+SWITCH = re.compile(r"\b([A-Z][A-Z0-9_]{2,})\b(?:\s*==\s*(\d+))?")
+WORDS = 256  # stand-in compile-time arguments
+SWITCHES = 8  # macros of a kernel's conditions that are tried
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a host program might give: compile-time arguments, named ones, the format of all circular buffers."""
+
+    arguments: tuple
+    named: int = 1
+    data_format: DataFormat = DataFormat.Float16_b
+
+
+# Tried one after the other.  A 2 describes a tensor in DRAM, 1 and 3 one in shards.
+GUESSES = (
+    Guess((2,) * WORDS), Guess((1,) * WORDS), Guess((32,) * WORDS), Guess((0,) * WORDS, named=0),
+    Guess((64,) * WORDS), Guess((4,) * WORDS, named=4), Guess(tuple(range(WORDS))), Guess(tuple(range(1, WORDS + 1))),
+    Guess((3,) * WORDS), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
+)  # fmt: skip
+# Macros that the library's host code gives its kernels, where 1 would not do
+MACROS = {
+    "REDUCE_OP": "PoolType::SUM", "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
+    "ELTWISE_OP_INIT": "add_tiles_init", "ELTWISE_OP_TYPE": "EltwiseBinaryType::ELWADD", "SFPU_OP_CHAIN_0": "",
+    "BINARY_OP": "add_tiles", "BINARY_OP_TYPE": "EltwiseBinaryType::ELWADD", "BINARY_SFPU_INIT": "",
+    "BCAST_OP": "add_tiles_bcast_rows", "BCAST_LLKOP": "EltwiseBinaryType::ELWADD",
+    "BCAST_DIM": "BroadcastType::ROW", "TYPECAST_LLK_INIT": "typecast_tile_init<5u, 5u>", "TYPECAST_LLK": "typecast_tile<5u, 5u>",
+    "SRC_DATA_FORMAT": "DataFormat::Float16_b", "WHERE_DATA_FORMAT": "Float16_b",
+    "ADDCMUL_DATA_FORMAT": "DataFormat::Int32", "COPY_DEST_DATA_FORMAT": "DataFormat::Float16_b",
+    "BF16_ROUNDING_MODE": "ckernel::DstRoundingMode::Default",
+    "CHAIN_BCAST_OP": "compute_kernel_lib::BinaryFpuOp::Add", "CHAIN_BCAST_DIM": "compute_kernel_lib::BroadcastDim::Row",
+}  # fmt: skip
+
+OPTIONAL_NAME = """template <size_t size> struct StandInName {
+    char text[size];
+    constexpr StandInName(const char (&given)[size]) { std::copy_n(given, size, text); }
+};"""
+
+
+def bindings(text, guess):
+    """C++ text of the names that a host program binds: arguments, buffers, tensors, semaphores, scratch memory."""
+    found = {}
+    for kind, name in BINDING.findall(text):
+        found.setdefault(kind, {})[name] = None
+    forms = {
+        "args": "constexpr CtaVal<uint32_t, {value}> {name}{{}};", "dfb": "constexpr uint32_t {name} = {number};",
+        "tensor": "constexpr TensorBinding<0, 0> {name}{{}};", "sem": "constexpr SemaphoreBindingToken {name}{{{number}}};",
+        "tensors": "constexpr std::tuple<TensorBinding<0, 0>, TensorBinding<0, 0>> {name}{{}};",
+        "scratch": "constexpr ScratchpadBinding {name}{{0x20000, 1024}};",
+    }  # fmt: skip
+    lines = []
+    for kind, names in found.items():
+        body = []
+        for number, name in enumerate(names):
+            form = "tensors" if kind == "tensor" and f"decltype(tensor::{name})" in text else kind
+            body.append(forms[form].format(name=name, number=number % 16, value=guess.arguments[number]))
+        lines.append(f"namespace {kind} {{ {' '.join(body)} }}")
+    return "\n".join([*lines, *_optional_bindings(text)])
+
+
+def _optional_bindings(text):
+    """Lines that let a kernel ask for names that a host program may leave out."""
+    kinds = sorted(set(OPTIONAL.findall(text)))
+    tokens = {"dfb": "uint32_t token = 15;", "tensor": "TensorBinding<0, 0> token{};"}
+    get = "template <StandInName name> constexpr auto* get_token_if_present() { return &token; }"
+    lines = [f"namespace {kind} {{ inline constexpr {tokens[kind]} {get} }}" for kind in kinds]
+    return [OPTIONAL_NAME, *lines] if kinds else []
+
+
+def macros(message, text):
+    """Stand-ins {name: value} for the undeclared names in a compiler's message that look like macros of a host program."""
+    names = {name for name in UNDECLARED.findall(message) if re.fullmatch(r"[A-Z][A-Z0-9_]{2,}", name)}
+    found = {}
+    for name in sorted(names):
+        called = re.search(rf"\b{name}\s*\(", text) or name.startswith("PROCESS_")
+        if called and name not in MACROS:
+            found[f"{name}(...)"] = ""
+        elif re.search(rf"{ARRAY}{name}\s*;", text):
+            found[name] = "{}"
+        else:
+            found[name] = MACROS.get(name, "0" if name.startswith("LOG2_") else "1")
+    return found
+
+
+def switches(text):
+    """Macros {name: value} that a kernel's own conditions ask for, one at a time, as its host program would choose."""
+    found = {}
+    for condition in CONDITION.findall(text):
+        for name, number in SWITCH.findall(condition):
+            found.setdefault((name, number or "1"))
+    return [{name: number} for name, number in list(found)[:SWITCHES]]
