@@ -140,7 +140,7 @@ class Coverage:
             if found is not None and found not in folders:
                 folders = (*folders, found)
                 continue
-            wanted = stand_ins.macros(last.message, text)
+            wanted = stand_ins.macros(last.message, text, guess)
             if wanted.keys() <= macros.keys():
                 break
             macros = wanted | macros

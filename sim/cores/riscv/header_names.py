@@ -70,6 +70,27 @@ COMPUTE = """
     reshuffle.h sfpu_binary_bcast.h sfpu_reduce.h situ_glu.h softmax.h sub_int_sfpu.h tile_move_copy.h tilize.h topk.h
     transpose.h transpose_dest.h transpose_wh.h transpose_wh_dest.h triangle_solve.h untilize.h welford.h xlogy.h
 """
+# What stands behind the compute API.  Kernels and their libraries include these for parts that they may not use, so
+# what is missing is refused where it is used.
+INTERNAL = """
+    ckernel_sfpu_binary.h ckernel_sfpu_converter.h ckernel_sfpu_copy_dest_values.h ckernel_sfpu_exp.h
+    ckernel_sfpu_gelu.h ckernel_sfpu_load_config.h ckernel_sfpu_log.h ckernel_sfpu_recip.h ckernel_sfpu_rsqrt.h
+    ckernel_sfpu_sigmoid.h ckernel_sfpu_silu.h ckernel_sfpu_sqrt.h experimental/llk_sfpu/ckernel_sfpu_sdpa.h
+    sfpi.h ckernel_addrmod.h ckernel_template.h cmath_common.h llk_io.h llk_io_pack.h llk_io_unpack.h
+    llk_math_binary_api.h llk_math_common.h llk_math_common_api.h llk_math_eltwise_binary.h
+    llk_math_eltwise_binary_sfpu_macros.h llk_math_eltwise_unary_sfpu.h llk_math_eltwise_unary_sfpu_init.h
+    llk_math_eltwise_unary_sfpu_macros.h llk_math_eltwise_unary_sfpu_params.h llk_math_matmul_api.h
+    llk_math_reduce_api.h llk_math_unary_datacopy_api.h llk_pack_api.h llk_pack_common.h llk_pack_common_api.h
+    llk_unpack_AB_api.h llk_unpack_AB_matmul_api.h llk_unpack_A_api.h llk_unpack_common.h
+    llk_unpack_common_api.h lltt.h llk_math_eltwise_binary_sfpu.h llk_math_eltwise_binary_sfpu_init.h
+    llk_math_eltwise_ternary_sfpu.h llk_math_eltwise_ternary_sfpu_macros.h
+"""
+INTERNAL_TEXT = """#pragma once
+#include "tensim/kernel.h"
+namespace sfpi {}
+namespace ckernel::sfpu {}
+namespace ckernel::math {}
+"""
 REFUSED = {
     "fabric": """
     fabric/fabric_edm_packet_header.hpp fabric_edm_packet_header.hpp hostdev/fabric_edm_packet_header.hpp
@@ -90,19 +111,6 @@ REFUSED = {
     erisc.h ethernet/dataflow_api.h internal/ethernet/dataflow_api.h internal/ethernet/erisc.h
     internal/ethernet/tunneling.h
     """,
-    "sfpi": """
-    ckernel_sfpu_binary.h ckernel_sfpu_converter.h ckernel_sfpu_copy_dest_values.h ckernel_sfpu_exp.h
-    ckernel_sfpu_gelu.h ckernel_sfpu_load_config.h ckernel_sfpu_log.h ckernel_sfpu_recip.h ckernel_sfpu_rsqrt.h
-    ckernel_sfpu_sigmoid.h ckernel_sfpu_silu.h ckernel_sfpu_sqrt.h experimental/llk_sfpu/ckernel_sfpu_sdpa.h sfpi.h
-    """,
-    "llk": """
-    ckernel_addrmod.h ckernel_template.h cmath_common.h llk_io.h llk_io_pack.h llk_io_unpack.h llk_math_binary_api.h
-    llk_math_common.h llk_math_common_api.h llk_math_eltwise_binary.h llk_math_eltwise_binary_sfpu_macros.h
-    llk_math_eltwise_unary_sfpu.h llk_math_eltwise_unary_sfpu_init.h llk_math_eltwise_unary_sfpu_macros.h
-    llk_math_eltwise_unary_sfpu_params.h llk_math_matmul_api.h llk_math_reduce_api.h llk_math_unary_datacopy_api.h
-    llk_pack_api.h llk_pack_common.h llk_pack_common_api.h llk_unpack_AB_api.h llk_unpack_AB_matmul_api.h
-    llk_unpack_A_api.h llk_unpack_common.h llk_unpack_common_api.h lltt.h
-    """,
     "sockets": """
     api/socket_api.h socket_api.h
     """,
@@ -121,6 +129,7 @@ def forwarders():
             for folder in ("api/compute", "compute_kernel_api", "tt_metal/include/compute_kernel_api")
         ]
     texts = {name: '#pragma once\n#include "tensim/kernel.h"\n' for name in names}
+    texts |= dict.fromkeys(INTERNAL.split(), INTERNAL_TEXT)
     for header, special in SPECIAL.items():
         for name in special.split():
             texts[name] = f'#pragma once\n#include "tensim/kernel.h"\n#include "{header}"\n'

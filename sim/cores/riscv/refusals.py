@@ -17,6 +17,10 @@ ADVICE = {
     "quasar": "the chip is not modelled",
     "prefetcher": "the prefetcher's pipes are not modelled; use NoC reads and circular buffers",
 }
+# A member of a namespace that is empty here
+MEMBER = re.compile(
+    r"no (?:\w+ )*(?:member|type|template) named '(\w+)' in namespace '(sfpi|ckernel::sfpu|ckernel::math)'"
+)
 MARK = re.compile(r"tensim refuses (\w+): ([^;\n\"]*)")
 # Names that a kernel uses without any header of ours declaring them
 NAMES = [
@@ -32,7 +36,7 @@ NAMES = [
         ),
         (
             "llk",
-            r"^(_?llk_|t6_|p_|addr_mod_|ADDR_MOD|math::|cfg_|reg_read|reg_write|unpack_config|pack_config|THCON_|ALU_)",
+            r"^(_?llk_|t6_|p_|addr_mod_|ADDR_MOD|math::|cfg_|reg_read|reg_write|unpack_config|pack_config|THCON_|ALU_|zeroacc|SFPU_)",
         ),
         (
             "fabric",
@@ -43,7 +47,7 @@ NAMES = [
             "firmware",
             r"^(mailboxes_t|MEM_MAILBOX_BASE|GET_MAILBOX_ADDRESS|kernel_profiler|launch_msg_rd_ptr|kernel_config_msg_t|sem_l1_base)",
         ),
-        ("hardware_registers", r"^(NOC_CMD_BUF_|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|ncrisc_noc_)"),
+        ("hardware_registers", r"^(NOC_CMD_BUF_|READ_REG|WRITE_REG|NOC_STATUS_|NOC_CFG|NOC_CTRL|noc_reg|ncrisc_noc_)"),
     )
 ]
 ABSENT = re.compile(
@@ -64,6 +68,10 @@ def refusal_of(messages, errors):
         absent = ABSENT.search(text)
         if absent:
             return absent.lastgroup, absent[0].strip("'"), ADVICE[absent.lastgroup]
+        member = MEMBER.search(text)
+        if member:
+            reason = "llk" if member[2] == "ckernel::math" else "sfpi"
+            return reason, f"{member[2]}::{member[1]}", ADVICE[reason]
         for name in UNDECLARED.findall(text):
             for reason, pattern in NAMES:
                 if pattern.match(name):

@@ -12,6 +12,7 @@ BINDING = re.compile(
 OPTIONAL = re.compile(r"\b(dfb|tensor)::get_token_if_present\b")  # a pointer to what a host program binds or leaves out
 ARRAY = r"(?:\]|\barray<[^;=]*>\s*\w+)\s*=\s*"  # in front of the values of an array
 
+DEMAND = re.compile(r"\b([A-Z][A-Z0-9_]{2,})(?: or [A-Z0-9_]+)* must be defined")
 CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|elif)\b(.*)$", re.M)
 SWITCH = re.compile(r"\b([A-Z][A-Z0-9_]{2,})\b(?:\s*==\s*(\d+))?")
 WORDS = 256  # stand-in compile-time arguments
@@ -25,6 +26,7 @@ class Guess:
     arguments: tuple
     named: int = 1
     data_format: DataFormat = DataFormat.Float16_b
+    reduction: str = "PoolType::SUM"
 
 
 # Tried one after the other.  A 2 describes a tensor in DRAM, 1 and 3 one in shards.
@@ -32,10 +34,11 @@ GUESSES = (
     Guess((2,) * WORDS), Guess((1,) * WORDS), Guess((32,) * WORDS), Guess((0,) * WORDS, named=0),
     Guess((64,) * WORDS), Guess((4,) * WORDS, named=4), Guess(tuple(range(WORDS))), Guess(tuple(range(1, WORDS + 1))),
     Guess((3,) * WORDS), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
+    Guess((2,) * WORDS, reduction="PoolType::MAX"),
 )  # fmt: skip
 # Macros that the library's host code gives its kernels, where 1 would not do
 MACROS = {
-    "REDUCE_OP": "PoolType::SUM", "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
+    "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
     "ELTWISE_OP_INIT": "add_tiles_init", "ELTWISE_OP_TYPE": "EltwiseBinaryType::ELWADD", "SFPU_OP_CHAIN_0": "",
     "BINARY_OP": "add_tiles", "BINARY_OP_TYPE": "EltwiseBinaryType::ELWADD", "BINARY_SFPU_INIT": "",
     "BCAST_OP": "add_tiles_bcast_rows", "BCAST_LLKOP": "EltwiseBinaryType::ELWADD",
@@ -82,18 +85,19 @@ def _optional_bindings(text):
     return [OPTIONAL_NAME, *lines] if kinds else []
 
 
-def macros(message, text):
+def macros(message, text, guess):
     """Stand-ins {name: value} for the undeclared names in a compiler's message that look like macros of a host program."""
     names = {name for name in UNDECLARED.findall(message) if re.fullmatch(r"[A-Z][A-Z0-9_]{2,}", name)}
-    found = {}
+    found = dict.fromkeys(DEMAND.findall(message), "1")
+    known = MACROS | {"REDUCE_OP": guess.reduction}
     for name in sorted(names):
         called = re.search(rf"\b{name}\s*\(", text) or name.startswith("PROCESS_")
-        if called and name not in MACROS:
+        if called and name not in known:
             found[f"{name}(...)"] = ""
         elif re.search(rf"{ARRAY}{name}\s*;", text):
             found[name] = "{}"
         else:
-            found[name] = MACROS.get(name, "0" if name.startswith("LOG2_") else "1")
+            found[name] = known.get(name, "0" if name.startswith("LOG2_") else "1")
     return found
 
 

@@ -191,7 +191,7 @@ def test_an_error_inside_the_headers_is_shown_at_the_call(build):
     [
         ("void kernel_main() { TTI_SFPNOP; }", "raw_instructions"),
         ('#include "tt_metal/fabric/hw/inc/tt_fabric_api.h"\nvoid kernel_main() {}', "fabric"),
-        ('#include "sfpi.h"\nvoid kernel_main() {}', "sfpi"),
+        ('#include "sfpi.h"\nvoid kernel_main() { sfpi::vFloat x; }', "sfpi"),
         ("void kernel_main() { _llk_math_eltwise_binary_(0); }", "llk"),
         ("void kernel_main() { eth_send_bytes(0, 0, 16); }", "ethernet"),
     ],
@@ -200,6 +200,15 @@ def test_what_is_not_modelled_is_refused_by_name(build, text, reason):
     with pytest.raises(KernelCompileError) as error:
         compile_kernel(build(text))
     assert error.value.kind == "kernel_refused" and error.value.where["refused"] == reason and error.value.hint
+
+
+def test_a_header_behind_the_api_is_refused_only_where_it_is_used(build):
+    text = """
+    #include "ckernel_sfpu_exp.h"
+    #include "llk_math_common_api.h"
+    template <class T> void unused(T value) { calculate_exponential(value); }
+    void kernel_main() {}"""
+    compile_kernel(build(text))
 
 
 def test_a_kernel_without_an_entry_function_is_an_error(build):

@@ -193,6 +193,7 @@ struct PagePointer {
 template <uint32_t CTA_OFFSET, uint32_t ADDRESS_BYTES>
 struct TensorBinding {
     using Args = TensorAccessorArgs<CTA_OFFSET, ADDRESS_BYTES / 4 + 1>;
+    static constexpr uint32_t addr_crta_offset = ADDRESS_BYTES;
     TENSIM_INLINE uint32_t address() const { return get_common_arg_val<uint32_t>(ADDRESS_BYTES / 4); }
     static constexpr Args args{};
     constexpr operator Args() const { return {}; }

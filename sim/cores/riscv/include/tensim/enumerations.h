@@ -24,6 +24,7 @@ enum class RoundingMode { None, Trunc, Floor };
 enum class UnaryComparison { EQ, NE, LT, LE, GT, GE };
 enum class DestReuseType : uint8_t { NONE = 0, DEST_TO_SRCA = 1, DEST_TO_SRCB = 2 };
 enum class DstTileShape : uint8_t { Tile32x32 = 0, Tile = 0, Tile32x16 = 1, Tile16x16 = 2 };
+enum class p_dim_stride_target : uint8_t { IGNORE = 0, FACE_ROW_MAJOR = 1 };
 enum class DataLayout : uint8_t { TILE = 0, ROW_MAJOR = 1 };
 enum class PackMode : uint8_t { Default = 0, Untilize = 1, Tilize = 2 };
 enum class TopkTieOrder : uint8_t { Unset = 0, Ascending = 1, Descending = 2 };

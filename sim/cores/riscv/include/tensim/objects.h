@@ -44,6 +44,18 @@ TENSIM_INLINE T get_common_vararg(uint32_t index) {
     return get_common_arg_val<T>(TENSIM_FIRST_COMMON_VARARG + index);
 }
 
+// Compile-time arguments behind the named ones.
+#ifndef TENSIM_FIRST_COMPILE_TIME_VARARG
+#define TENSIM_FIRST_COMPILE_TIME_VARARG 0
+#endif
+template <uint32_t index>
+TENSIM_INLINE constexpr uint32_t get_compile_time_vararg() {
+    return get_ct_arg<TENSIM_FIRST_COMPILE_TIME_VARARG + index>();
+}
+TENSIM_INLINE constexpr uint32_t get_compile_time_vararg(uint32_t index) {
+    return kernel_compile_time_args[TENSIM_FIRST_COMPILE_TIME_VARARG + index];
+}
+
 // --- circular buffers
 
 namespace dfb {
@@ -187,6 +199,7 @@ public:
     TENSIM_INLINE T* get_unsafe_ptr() const { return reinterpret_cast<T*>(binding_.address); }
     TENSIM_INLINE T* data() const { return get_unsafe_ptr(); }
     TENSIM_INLINE CoreLocalMem<T> get_local_mem() const { return CoreLocalMem<T>(binding_.address); }
+    TENSIM_INLINE CoreLocalMem<T> local_mem() const { return get_local_mem(); }
     TENSIM_INLINE T& operator[](uint32_t index) const { return get_unsafe_ptr()[index]; }
     template <class... Values>
     TENSIM_INLINE tensim::Lock scoped_lock(Values...) const {

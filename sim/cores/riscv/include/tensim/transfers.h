@@ -199,6 +199,11 @@ TENSIM_INLINE void noc_async_posted_writes_flushed(uint8_t noc = noc_index) {
 TENSIM_INLINE void noc_async_atomic_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::ATOMIC, noc); }
 TENSIM_INLINE void noc_async_full_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::FULL, noc); }
 
+// --- counters of requests: the machine keeps them for each NoC, whoever uses it, so that setting them up changes nothing
+
+TENSIM_INLINE void ncrisc_noc_counters_init() {}
+TENSIM_INLINE void dynamic_noc_local_state_init() {}
+
 // --- transaction ids
 
 TENSIM_INLINE void noc_async_read_set_trid(uint32_t trid = 0, uint8_t = noc_index) { tensim::read_trid = trid; }
@@ -211,6 +216,12 @@ TENSIM_INLINE void noc_async_write_barrier_with_trid(uint32_t trid, uint8_t noc 
 }
 TENSIM_INLINE void noc_async_write_flushed_with_trid(uint32_t trid, uint8_t noc = noc_index) {
     tensim::barrier(tensim::barrier_code::WRITE_FLUSHED_TRID, noc, trid);
+}
+// Whether the reads of a transaction id have ended: the call waits for them, so that a kernel which asks again and again
+// goes on at the same time.
+TENSIM_INLINE bool ncrisc_noc_read_with_transaction_id_flushed(uint32_t noc, uint32_t trid) {
+    noc_async_read_barrier_with_trid(trid, noc);
+    return true;
 }
 template <bool skip_ptr_update = false, bool skip_cmdbuf_chk = false>
 TENSIM_INLINE void noc_async_read_one_packet_with_state_with_trid(
