@@ -109,12 +109,16 @@ class Coverage:
         """Build for one processor; `known`: what a successful build of another one needed."""
         guesses = [known["guess"]] if known else stand_ins.GUESSES
         shown = None
-        for guess in guesses:
+        for tried, guess in enumerate(guesses):
             error = self._attempt(path, processor, text, guess, known.get("macros", {}), known)
             if error is None:
                 return
             if "refused" in error.where:
                 raise error
+            if ABSENT.search(error.message):
+                raise error
+            if tried == 1 and error.message == shown.message:
+                break  # the arguments do not matter
             shown = shown or error
         for macros in [] if known else stand_ins.switches(_text(path)):
             if self._attempt(path, processor, text, guesses[0], macros, known) is None:

@@ -93,7 +93,8 @@ _TILES = {
 
 def vector_functions_header():
     """Every call of the vector unit that the table of numerics knows, with its init."""
-    lines = ["#pragma once", '#include "tensim/compute_threads.h"', "namespace ckernel {"]
+    lines = ["#pragma once", '#include "tensim/compute_threads.h"']
+    lines += [f"namespace tensim {{ constexpr uint32_t exp_function = {int(SfpuUnary.EXP)}; }}", "namespace ckernel {"]
     for name, (function, count) in SFPU_API.items():
         operation, tiles, names, room = _TILES[type(function)]
         given = [f"p{i}" for i in range(count)]
@@ -102,6 +103,8 @@ def vector_functions_header():
         post = (
             f"{{ if constexpr (tensim::on_math) tensim::post_{operation.lower()}({int(function)}, {names}, {words}); }}"
         )
+        if name == "exp":  # compute.h: its scale
+            continue
         if name == "typecast":
             head = "template <auto in_format, auto out_format, auto... options> TENSIM_INLINE void typecast_tile(uint32_t idst)"
             post = post.replace("p0, p1", "uint32_t(in_format), uint32_t(out_format)")

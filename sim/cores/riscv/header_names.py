@@ -17,8 +17,8 @@ FORWARD = """
     api/kernel_thread_globals.h api/remote_circular_buffer.h api/scratchpad.h api/semaphore.h api/tensor/local_tensor_accessor.h
     api/tensor/noc_traits.h api/tensor/page.h api/tensor/tensor_accessor.h api/tensor/tensor_accessor_args.h
     api/dataflow/dataflow_api_addrgen.h tensor/tensor_accessor.h tensor/tensor_accessor_args.h
-    accessor/tensor_accessor.h accessor/tensor_accessor_args.h remote_circular_buffer_api.h ckernel.h ckernel_defs.h
-    ckernel_include.h ckernel_ops.h ckernel_structs.h ckernel_globals.h ckernel_sfpu.h ckernel_trisc_common.h
+    accessor/tensor_accessor.h accessor/tensor_accessor_args.h remote_circular_buffer_api.h
+    ckernel_ops.h ckernel_structs.h ckernel_globals.h ckernel_sfpu.h ckernel_trisc_common.h
     core_config.h cpack_common.h cunpack_common.h experimental/kernel_args.h experimental/noc.h
     experimental/circular_buffer.h experimental/dataflow_buffer.h experimental/core_local_mem.h
     experimental/endpoints.h experimental/noc_semaphore.h experimental/tensor.h experimental/lock.h
@@ -37,6 +37,7 @@ FORWARD = """
 # What a kernel gets only when it asks, as many kernels define functions of the same names
 SPECIAL = {
     "tensim/number_order.h": "api/numeric/bfloat16.h api/numeric/float32.h api/numeric/int32.h",
+    "tensim/tile_sides.h": "ckernel.h ckernel_defs.h ckernel_include.h",
 }
 # Below api/compute and compute_kernel_api
 COMPUTE = """

@@ -211,6 +211,67 @@ def test_a_header_behind_the_api_is_refused_only_where_it_is_used(build):
     compile_kernel(build(text))
 
 
+def math_operations(build, body):
+    text = f'#include "api/compute/common.h"\nvoid kernel_main() {{ {body} }}'
+    return [operation for operation, _ in operations(compile_kernel(build(text, Processor.TRISC1)).elf)]
+
+
+def test_an_exponential_with_a_scale_multiplies_first(build):
+    plain = math_operations(build, "exp_tile<false, false>(0, VectorMode::RC);")
+    scaled = math_operations(build, "exp_tile<false, true>(0, VectorMode::C, 0xBF80);")
+    assert plain.count(Op.SFPU_UNARY) == 1 and scaled.count(Op.SFPU_UNARY) == 2
+
+
+def test_what_has_no_operation_stops_the_kernel_that_reaches_it(build):
+    assert Service.FAIL_ASSERT in math_operations(build, "exp_tile_init<true, true, 0x3E000000>();")
+    assert Service.FAIL_ASSERT in math_operations(
+        build, "add_tiles_bcast_rows(0, 1, 0, 0, 0, get_arg_val<uint32_t>(0));"
+    )
+    assert Service.FAIL_ASSERT not in math_operations(build, "add_tiles_bcast_rows(0, 1, 0, 0, 0);")
+
+
+def test_halves_of_an_init_cost_what_configuration_costs(build):
+    halves = "MATH((llk_math_reconfig_data_format_srca<false>(0, 1))); UNPACK((llk_unpack_AB_reduce_init<0, 1>(0, 1)));"
+    assert sorted(math_operations(build, halves)) == [Op.CONFIG, Service.END]
+
+
+NEWER_OBJECTS = {
+    "a choice between tensors": """
+        auto a = TensorAccessor(TensorAccessorArgs<1>(), 0x1000), b = TensorAccessor(TensorAccessorArgs<2>(), 0x2000);
+        noc.async_read(get_arg_val<uint32_t>(0) ? a : b, CoreLocalMem<uint32_t>(0x20000), 32, {.page_id = 1}, {});""",
+    "pages in steps": """
+        auto pages = TensorAccessor(TensorAccessorArgs<1>(), 0x1000).pages(0, 8);
+        for (auto page = pages.begin(); page != pages.end(); page += 2) {
+            noc.async_read(*page, CoreLocalMem<uint32_t>(0x20000 + page->page_id()), 32, {}, {});
+        }""",
+    "a buffer's own zeros": """
+        CircularBuffer zeros(0);
+        noc.async_write_zeros(TensorAccessor(TensorAccessorArgs<1>(), 0x1000), 32, {.page_id = 1}, zeros);""",
+    "a semaphore's binding": "Semaphore<>(SemaphoreBindingToken{3, SemScope::LOCAL_NONATOMIC}).wait(1);",
+    "pointers that a kernel moves": "DataflowBuffer(0).evil_set_read_ptr(0x20000); riscv_wait(CircularBuffer(0).get_read_ptr());",
+    "locks": """
+        Scratchpad<volatile uint32_t> memory(ScratchpadBinding{0x20000, 64});
+        auto lock = memory.scoped_lock(0, 4);
+        riscv_wait(memory.local_mem()[0]);""",
+    "a constant of its own": "constexpr float M_PI = 3.0f; riscv_wait(uint32_t(M_PI));",
+}
+
+
+@pytest.mark.parametrize("name", NEWER_OBJECTS)
+def test_objects_of_newer_releases_build(build, name):
+    text = f'#include "api/dataflow/noc.h"\nvoid kernel_main() {{ Noc noc; {NEWER_OBJECTS[name]} }}'
+    compile_kernel(build(text, compile_args=(0, 2, 2, 2048)))
+
+
+def test_numbers_compare_by_their_bits_and_kernels_may_define_the_names(build):
+    included = """#include "api/numeric/bfloat16.h"
+    static_assert(bfloat16_greater(0x3F80, 0xBF80) && !bfloat16_greater(0xFF80, 0x0000) && bfloat16_greater(0xBF80, 0xC000));
+    void kernel_main() {}"""
+    own = "constexpr uint32_t TILE_WIDTH = 32, bfloat16_greater = TILE_WIDTH;\nvoid kernel_main() { riscv_wait(bfloat16_greater); }"
+    for text in (included, own):
+        compile_kernel(build(text))
+
+
 def test_a_kernel_without_an_entry_function_is_an_error(build):
     with pytest.raises(KernelCompileError, match="defines no kernel_main"):
         compile_kernel(build("void helper() {}", name="none.cpp"))

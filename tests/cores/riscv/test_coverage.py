@@ -22,6 +22,12 @@ void kernel_main() {
 }
 """
 MACRO = "void kernel_main() { riscv_wait(ROWS_OF_MY_PROGRAM); }\n"
+ARRAY = "void kernel_main() { constexpr uint8_t cores[4][2] = CORES_OF_MY_PROGRAM; riscv_wait(cores[0][1]); }\n"
+CHOICE = """#if BYTES == 4
+constexpr uint32_t wide = 1;
+#endif
+void kernel_main() { riscv_wait(wide); }
+"""
 DIVIDED = (
     "void kernel_main() { static_assert(get_compile_time_arg_val(0) % 32 == 0 && get_compile_time_arg_val(0)); }\n"
 )
@@ -34,6 +40,7 @@ def library(tmp_path):
     folder.mkdir(parents=True)
     texts = {
         "good.cpp": GOOD, "bindings.cpp": BINDINGS, "macro.cpp": MACRO, "divided.cpp": DIVIDED,
+        "array.cpp": ARRAY, "choice.cpp": CHOICE,
         "root.cpp": '#include "ttnn/operations/kernels/own.hpp"\nvoid kernel_main() { own(); }\n',
         "own.hpp": "inline void own() { riscv_wait(1); }\n", "part.cpp": "void helper() {}\n",
         "fabric.cpp": '#include "tt_metal/fabric/hw/inc/tt_fabric_api.h"\nvoid kernel_main() {}\n',
@@ -47,7 +54,7 @@ def library(tmp_path):
 def test_each_kernel_with_an_entry_is_in_one_class(library):
     outcomes, count = coverage.coverage([library], load_arch("wormhole_b0"))
     result = coverage.report(outcomes, count)
-    assert (result["kernels"], result["entry"], result["built"]) == (8, 7, 5)
+    assert (result["kernels"], result["entry"], result["built"]) == (10, 9, 7)
     assert result["refused"] == {"fabric": 1}
     (failed,) = result["failed"]
     assert failed["file"].endswith("wrong.cpp") and "call_of_nobody" in failed["why"]
@@ -61,4 +68,4 @@ def test_the_command_prints_json_and_succeeds_with_failures(library):
 
     result = CliRunner().invoke(command, [str(library), "--json=-"])
     assert result.exit_code == 0
-    assert json.loads(result.stdout)["entry"] == 7
+    assert json.loads(result.stdout)["entry"] == 9

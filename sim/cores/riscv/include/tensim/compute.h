@@ -326,6 +326,18 @@ TENSIM_INLINE void pack_untilize_block(uint32_t cb, uint32_t block_rt_dim, uint3
 
 template <auto... options>
 TENSIM_INLINE void max_tile(uint32_t idst0, uint32_t idst1, auto...) { binary_max_tile(idst0, idst1, idst0); }
+// `scale`: the upper half of a float that the tile is multiplied with first, which costs a multiplication of its own.
+template <auto... options>
+TENSIM_INLINE void exp_tile(uint32_t idst, int = VectorMode::RC, uint16_t scale = 0x3F80) {
+    if (scale != 0x3F80) mul_unary_tile(idst, uint32_t(scale) << 16);
+    if constexpr (tensim::on_math) tensim::post_sfpu_unary(tensim::exp_function, idst, 0, 0, 0);
+}
+template <auto... options>
+TENSIM_INLINE void exp_tile_init(auto...) {
+    constexpr bool scaled = ((sizeof(options) == 4 && uint32_t(options) > 1 && uint32_t(options) != 0x3F800000u) || ...);
+    if constexpr (scaled) tensim::post_fail_assert(TENSIM_TEXT("exp_tile_init with a scale is not modelled"));
+    tensim::configure_math(tensim::SFPU_INIT);
+}
 template <auto... options>
 TENSIM_INLINE void mask_tile(uint32_t idst, uint32_t mask, auto...) { mask_binary_tile(idst, mask, idst); }
 

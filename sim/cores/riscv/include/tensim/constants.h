@@ -27,12 +27,6 @@ using ::DataFormat;
 
 // Templates, so that a kernel may define functions of the same names.
 namespace ckernel {
-#if defined(COMPILE_FOR_TRISC)  // data-movement kernels define these names themselves
-using tt::constants::FACE_HEIGHT;
-using tt::constants::FACE_WIDTH;
-using tt::constants::TILE_HEIGHT;
-using tt::constants::TILE_WIDTH;
-#endif
 template <class... Values>
 TENSIM_INLINE void scoped_lock_release_cache_ops(Values...) {}
 template <auto... options>

@@ -9,4 +9,5 @@
 #include "tensim/not_modelled.h"
 #if defined(COMPILE_FOR_TRISC)
 #include "tensim/compute.h"
+#include "tensim/tile_sides.h"
 #endif
