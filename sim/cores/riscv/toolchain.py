@@ -22,7 +22,7 @@ PACKAGE = Path(__file__).resolve().parent
 INCLUDE = PACKAGE / "include"
 COMMON_FLAGS = (
     "-march=rv32im -mabi=ilp32 -mcmodel=medlow -std=c++20 -g -w -fno-exceptions -fno-rtti -fno-pic -fno-jump-tables "
-    "-fno-stack-protector -fno-asynchronous-unwind-tables -fno-threadsafe-statics -fno-math-errno -fno-common "
+    "-fno-stack-protector -fno-asynchronous-unwind-tables -fno-threadsafe-statics -fno-math-errno -fno-common -fno-strict-aliasing "
     "-ffunction-sections -fdata-sections -fno-ident"
 ).split()
 CLANG_FLAGS = ["-ferror-limit=0", "-fno-sanitize=all", "-Wno-missing-template-arg-list-after-template-kw"]
