@@ -91,6 +91,9 @@ _TILES = {
 }  # fmt: skip
 
 
+FLOAT_PARAMETERS = ("fill",)  # functions whose parameters tt-metal takes as numbers; others take a number's bits
+
+
 def vector_functions_header():
     """Every call of the vector unit that the table of numerics knows, with its init."""
     lines = ["#pragma once", '#include "tensim/compute_threads.h"']
@@ -98,8 +101,10 @@ def vector_functions_header():
     for name, (function, count) in SFPU_API.items():
         operation, tiles, names, room = _TILES[type(function)]
         given = [f"p{i}" for i in range(count)]
-        words = ", ".join([*given, *["0"] * room][:room])
-        extra = "".join(f", uint32_t {p}" for p in given)
+        kind = "float" if name in FLOAT_PARAMETERS else "uint32_t"
+        bits = [f"__builtin_bit_cast(uint32_t, {p})" for p in given]
+        words = ", ".join([*bits, *["0"] * room][:room])
+        extra = "".join(f", {kind} {p}" for p in given)
         post = (
             f"{{ if constexpr (tensim::on_math) tensim::post_{operation.lower()}({int(function)}, {names}, {words}); }}"
         )
@@ -107,7 +112,7 @@ def vector_functions_header():
             continue
         if name == "typecast":
             head = "template <auto in_format, auto out_format, auto... options> TENSIM_INLINE void typecast_tile(uint32_t idst)"
-            post = post.replace("p0, p1", "uint32_t(in_format), uint32_t(out_format)")
+            post = post.replace(", ".join(bits), "uint32_t(in_format), uint32_t(out_format)")
             lines.append(f"{head} {post}")
             lines.append(
                 "template <auto... options> TENSIM_INLINE void typecast_tile_init() "
