@@ -108,8 +108,10 @@ class Coverage:
     def _build(self, path, processor, text, known):
         """Build for one processor; `known`: what a successful build of another one needed."""
         guesses = [known["guess"]] if known else stand_ins.GUESSES
-        shown = None
+        shown, arguments_matter = None, True
         for tried, guess in enumerate(guesses):
+            if not arguments_matter and guess.differs_in_arguments_only(guesses[0]):
+                continue
             error = self._attempt(path, processor, text, guess, known.get("macros", {}), known)
             if error is None:
                 return
@@ -117,9 +119,8 @@ class Coverage:
                 raise error
             if ABSENT.search(error.message):
                 raise error
-            if tried == 1 and error.message == shown.message:
-                break  # the arguments do not matter
             shown = shown or error
+            arguments_matter = arguments_matter and (tried != 1 or error.message != shown.message)
         for macros in [] if known else stand_ins.switches(_text(path)):
             if self._attempt(path, processor, text, guesses[0], macros, known) is None:
                 return
@@ -131,7 +132,7 @@ class Coverage:
         if "BCAST_INPUT" in text:
             macros = {"BCAST_INPUT": "1"} | macros
         for _ in range(ROUNDS):
-            defines = (("TENSIM_STAND_IN", str(guess.named)), *macros.items())
+            defines = (("TENSIM_STAND_IN", guess.named), *macros.items())
             try:
                 compile_unit(replace(build, include_paths=(*self.roots, *folders), defines=defines))
                 known |= {"guess": guess, "macros": macros, "folders": folders}

@@ -24,15 +24,21 @@ class Guess:
     """What a host program might give: compile-time arguments, named ones, the format of all circular buffers."""
 
     arguments: tuple
-    named: int = 1
+    named: str = "1"  # C++ text; the argument's `name` may stand in it
     data_format: DataFormat = DataFormat.Float16_b
     reduction: str = "PoolType::SUM"
 
+    def differs_in_arguments_only(self, other):
+        return (self.data_format, self.reduction) == (other.data_format, other.reduction)
 
+
+# A number from 1 to 31 that differs from name to name
+APART = "[&] { uint32_t sum = 0; for (char letter : name) sum = sum * 3 + letter; return sum % 31 + 1; }()"
 # Tried one after the other.  A 2 describes a tensor in DRAM, 1 and 3 one in shards.
 GUESSES = (
-    Guess((2,) * WORDS), Guess((1,) * WORDS), Guess((32,) * WORDS), Guess((0,) * WORDS, named=0),
-    Guess((64,) * WORDS), Guess((4,) * WORDS, named=4), Guess(tuple(range(WORDS))), Guess(tuple(range(1, WORDS + 1))),
+    Guess((2,) * WORDS), Guess((1,) * WORDS), Guess((32,) * WORDS), Guess((0,) * WORDS, named="0"),
+    Guess((64,) * WORDS), Guess((4,) * WORDS, named="4"), Guess(tuple(range(WORDS)), named=APART),
+    Guess(tuple(range(1, WORDS + 1)), named=APART),
     Guess((3,) * WORDS), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
     Guess((2,) * WORDS, reduction="PoolType::MAX"),
 )  # fmt: skip
@@ -61,7 +67,7 @@ def bindings(text, guess):
     for kind, name in BINDING.findall(text):
         found.setdefault(kind, {})[name] = None
     forms = {
-        "args": "constexpr CtaVal<uint32_t, {value}> {name}{{}};", "dfb": "constexpr uint32_t {name} = {number};",
+        "args": "constexpr CtaVal<uint32_t, {value}> {name}{{}};", "dfb": "constexpr DFBBindingToken<> {name}{{{number}}};",
         "tensor": "constexpr TensorBinding<0, 0> {name}{{}};", "sem": "constexpr SemaphoreBindingToken {name}{{{number}}};",
         "tensors": "constexpr std::tuple<TensorBinding<0, 0>, TensorBinding<0, 0>> {name}{{}};",
         "scratch": "constexpr ScratchpadBinding {name}{{0x20000, 1024}};",
@@ -70,7 +76,8 @@ def bindings(text, guess):
     for kind, names in found.items():
         body = []
         for number, name in enumerate(names):
-            form = "tensors" if kind == "tensor" and f"decltype(tensor::{name})" in text else kind
+            several = kind == "tensor" and re.search(rf"tuple_size\w*<\s*decltype\(tensor::{name}\)", text)
+            form = "tensors" if several else kind
             body.append(forms[form].format(name=name, number=number % 16, value=guess.arguments[number]))
         lines.append(f"namespace {kind} {{ {' '.join(body)} }}")
     return "\n".join([*lines, *_optional_bindings(text)])
@@ -79,7 +86,7 @@ def bindings(text, guess):
 def _optional_bindings(text):
     """Lines that let a kernel ask for names that a host program may leave out."""
     kinds = sorted(set(OPTIONAL.findall(text)))
-    tokens = {"dfb": "uint32_t token = 15;", "tensor": "TensorBinding<0, 0> token{};"}
+    tokens = {"dfb": "DFBBindingToken<> token{15};", "tensor": "TensorBinding<0, 0> token{};"}
     get = "template <StandInName name> constexpr auto* get_token_if_present() { return &token; }"
     lines = [f"namespace {kind} {{ inline constexpr {tokens[kind]} {get} }}" for kind in kinds]
     return [OPTIONAL_NAME, *lines] if kinds else []

@@ -12,6 +12,17 @@
     TENSIM_INLINE void name(const Values&...) {                                                      \
         tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
     }
+// Functions whose last argument is a table that kernels may leave empty.
+#define TENSIM_NOT_MODELLED_TABLE(name)                                                              \
+    TENSIM_NOT_MODELLED(name)                                                                        \
+    template <auto... options>                                                                       \
+    TENSIM_INLINE void name(uint32_t, uint32_t, const std::array<uint32_t, 0>&) {                    \
+        tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
+    }                                                                                                \
+    template <auto... options>                                                                       \
+    TENSIM_INLINE void name(uint32_t, uint32_t, uint32_t, uint32_t, const std::array<uint32_t, 0>&) { \
+        tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
+    }
 #define TENSIM_NOT_MODELLED_TILE(name) TENSIM_NOT_MODELLED(name##_tile) TENSIM_NOT_MODELLED(name##_tile_init)
 
 namespace ckernel {
@@ -24,10 +35,10 @@ TENSIM_NOT_MODELLED(topk_stamp_tile_rank_range)
 TENSIM_NOT_MODELLED(topk_stamp_local_positions)
 TENSIM_NOT_MODELLED(topk_finalize_uint16_indices)
 TENSIM_NOT_MODELLED(welford_init)
-TENSIM_NOT_MODELLED(welford_update)
-TENSIM_NOT_MODELLED(welford_update_rows)
-TENSIM_NOT_MODELLED(welford_finalize_to_row)
-TENSIM_NOT_MODELLED(welford_finalize_to_face)
+TENSIM_NOT_MODELLED_TABLE(welford_update)
+TENSIM_NOT_MODELLED_TABLE(welford_update_rows)
+TENSIM_NOT_MODELLED_TABLE(welford_finalize_to_row)
+TENSIM_NOT_MODELLED_TABLE(welford_finalize_to_face)
 TENSIM_NOT_MODELLED(welford_save_state)
 TENSIM_NOT_MODELLED(welford_restore_state)
 TENSIM_NOT_MODELLED(welford_clear)
@@ -169,6 +180,13 @@ TENSIM_NOT_MODELLED(topk_uint16_move_dest_tile_to_pack_half)
 TENSIM_NOT_MODELLED(topk_uint16_prepare_value_tile_for_pack)
 TENSIM_NOT_MODELLED(sfpu_mul_bcast_col)
 TENSIM_NOT_MODELLED(sfpu_mul_bcast_col_init)
+TENSIM_NOT_MODELLED(topk_xl_add_lsb_indices)
+TENSIM_NOT_MODELLED(topk_xl_add_lsb_indices_init)
+TENSIM_NOT_MODELLED(topk_xl_init)
+TENSIM_NOT_MODELLED(topk_xl_local_sort)
+TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major)
+TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major_reinit)
+TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major_advance_chunk_base)
 TENSIM_NOT_MODELLED(topk_xl_copy_tile)
 TENSIM_NOT_MODELLED(topk_xl_copy_tile_init)
 TENSIM_NOT_MODELLED(triangle_solve_tile)

@@ -68,10 +68,14 @@ struct DFBBindingToken {
     constexpr operator uint32_t() const { return id; }
 };
 
+template <class T>
+class CoreLocalMem;
 namespace tensim {
 // What `scoped_lock` returns: it says who uses memory, and costs nothing.
 struct Lock {
+    uint32_t address = 0;
     TENSIM_INLINE ~Lock() {}
+    TENSIM_INLINE CoreLocalMem<uint32_t> get_ptr() const;
 };
 }  // namespace tensim
 using Lock = tensim::Lock;
@@ -110,11 +114,11 @@ public:
     }
     template <class... Values>
     TENSIM_INLINE tensim::Lock scoped_write_lock(Values...) const {
-        return {};
+        return {get_write_ptr()};
     }
     template <class... Values>
     TENSIM_INLINE tensim::Lock scoped_read_lock(Values...) const {
-        return {};
+        return {get_read_ptr()};
     }
 
 private:
@@ -180,6 +184,8 @@ public:
 private:
     uintptr_t address_;
 };
+
+TENSIM_INLINE CoreLocalMem<uint32_t> tensim::Lock::get_ptr() const { return CoreLocalMem<uint32_t>(address); }
 
 // Memory of the own core that the host has set aside under a name.
 struct ScratchpadBinding {

@@ -1,6 +1,7 @@
 // NoC reads, writes, multicasts, barriers, transaction ids, semaphores: the free functions of data movement.
 #pragma once
 #include "tensim/addresses.h"
+#include "tensim/debug.h"
 
 namespace tensim {
 constexpr uint32_t plain = issue_code::PLAIN, one_packet = issue_code::ONE_PACKET;
@@ -198,6 +199,19 @@ TENSIM_INLINE void noc_async_posted_writes_flushed(uint8_t noc = noc_index) {
 }
 TENSIM_INLINE void noc_async_atomic_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::ATOMIC, noc); }
 TENSIM_INLINE void noc_async_full_barrier(uint8_t noc = noc_index) { tensim::barrier(tensim::barrier_code::FULL, noc); }
+
+// --- the control word of a read command buffer: a kernel may only set it back to what every kernel starts with
+
+#define NOC_CTRL 5
+#define NOC_CMD_CPY 0u
+#define NOC_CMD_RD 0u
+#define NOC_CMD_RESP_MARKED (1u << 4)
+#define NOC_CMD_VC_STATIC (1u << 7)
+#define NOC_CMD_STATIC_VC(vc) (uint32_t(vc) << 14)
+TENSIM_INLINE void NOC_CMD_BUF_WRITE_REG(uint32_t, uint32_t, uint32_t word, uint32_t value) {
+    if (word != NOC_CTRL || value != (NOC_CMD_CPY | NOC_CMD_RD | NOC_CMD_RESP_MARKED | NOC_CMD_VC_STATIC | NOC_CMD_STATIC_VC(1)))
+        tensim::post_fail_assert(TENSIM_TEXT("NOC_CMD_BUF_WRITE_REG with another value is not modelled"));
+}
 
 // --- counters of requests: the machine keeps them for each NoC, whoever uses it, so that setting them up changes nothing
 
