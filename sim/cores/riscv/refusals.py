@@ -42,6 +42,7 @@ NAMES = [
             "fabric",
             r"^(tt::tt_fabric|tt_fabric|fabric_|Fabric|WorkerToFabric|PACKET_HEADER|PacketHeaderPool|RoutingPlane)",
         ),
+        ("remote_circular_buffers", r"^(remote_cb_|resize_remote_|RemoteSenderCB|RemoteReceiverCB)"),
         ("ethernet", r"^(eth_|erisc|internal_::eth|ncrisc_eth)"),
         (
             "firmware",

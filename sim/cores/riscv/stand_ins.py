@@ -39,7 +39,7 @@ GUESSES = (
     Guess((2,) * WORDS), Guess((1,) * WORDS), Guess((32,) * WORDS), Guess((0,) * WORDS, named="0"),
     Guess((64,) * WORDS), Guess((4,) * WORDS, named="4"), Guess(tuple(range(WORDS)), named=APART),
     Guess(tuple(range(1, WORDS + 1)), named=APART),
-    Guess((3,) * WORDS), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
+    Guess((3,) * WORDS), Guess((1,) * WORDS, named=APART), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
     Guess((2,) * WORDS, reduction="PoolType::MAX"),
 )  # fmt: skip
 # Macros that the library's host code gives its kernels, where 1 would not do

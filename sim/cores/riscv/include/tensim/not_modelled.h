@@ -187,6 +187,13 @@ TENSIM_NOT_MODELLED(topk_xl_local_sort)
 TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major)
 TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major_reinit)
 TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major_advance_chunk_base)
+TENSIM_NOT_MODELLED(topk_xl_add_lsb_indices_rt)
+TENSIM_NOT_MODELLED(topk_xl_merge)
+TENSIM_NOT_MODELLED(topk_xl_rebuild)
+TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major_global)
+TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major_global_base)
+TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major_global_init)
+TENSIM_NOT_MODELLED(topk_xl_separate_indices_row_major_init_static)
 TENSIM_NOT_MODELLED(topk_xl_copy_tile)
 TENSIM_NOT_MODELLED(topk_xl_copy_tile_init)
 TENSIM_NOT_MODELLED(triangle_solve_tile)
@@ -231,4 +238,6 @@ using ckernel::remote_cb_reserve_back;
 using ckernel::remote_cb_push_back_and_write_pages;
 using ckernel::update_remote_cb_config_in_l1;
 using ckernel::align_local_cbs_to_remote_cb;
+using ckernel::resize_remote_sender_cb_interface;
+using ckernel::resize_remote_receiver_cb_interface;
 }  // namespace experimental

@@ -131,6 +131,9 @@ public:
     TENSIM_INLINE constexpr DataflowBuffer(tt::CBIndex id) : CircularBuffer(id) {}
 };
 
+template <class T>
+constexpr bool is_dataflow_buffer_v = std::is_base_of_v<CircularBuffer, T>;
+
 // The words of a tile: byte addresses, whatever the thread.
 TENSIM_INLINE uint32_t get_tile_address(uint32_t cb, uint32_t tile) {
     return tensim::buffer_word<TENSIM_CB_READ_PTR>(cb) + tile * tensim::buffer_word<TENSIM_CB_PAGE_SIZE>(cb);
@@ -242,7 +245,11 @@ struct MulticastEndpoint {};
 struct PrecomposedUnicastEndpoint {};
 enum class AllocatorBankType { L1, DRAM };
 template <AllocatorBankType type>
-struct AllocatorBank {};
+struct AllocatorBank {
+    TENSIM_INLINE uint64_t get_noc_addr_from_bank_id(uint32_t bank, uint32_t address, uint8_t noc = noc_index) const {
+        return tensim::bank_address<type == AllocatorBankType::DRAM>(bank, address, noc);
+    }
+};
 
 template <class Buffer, AddrSelector selector>
 struct SelectedBuffer {
