@@ -115,9 +115,7 @@ class Coverage:
             error = self._attempt(path, processor, text, guess, known.get("macros", {}), known)
             if error is None:
                 return
-            if "refused" in error.where:
-                raise error
-            if ABSENT.search(error.message):
+            if "refused" in error.where or ABSENT.search(error.message):
                 raise error
             shown = shown or error
             arguments_matter = arguments_matter and (tried != 1 or error.message != shown.message)

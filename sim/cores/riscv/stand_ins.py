@@ -1,7 +1,7 @@
 """Stand-ins for what a host program gives its kernels: arguments, circular buffers' formats, bound names, macros."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.riscv.refusals import UNDECLARED
@@ -29,7 +29,7 @@ class Guess:
     reduction: str = "PoolType::SUM"
 
     def differs_in_arguments_only(self, other):
-        return (self.data_format, self.reduction) == (other.data_format, other.reduction)
+        return replace(self, arguments=other.arguments) == other
 
 
 # A number from 1 to 31 that differs from name to name

@@ -247,6 +247,19 @@ NEWER_OBJECTS = {
     "a buffer's own zeros": """
         CircularBuffer zeros(0);
         noc.async_write_zeros(TensorAccessor(TensorAccessorArgs<1>(), 0x1000), 32, {.page_id = 1}, zeros);""",
+    "modes of older releases": """
+        auto tensor = TensorAccessor(TensorAccessorArgs<1>(), 0x1000);
+        CoreLocalMem<uint32_t> memory(0x20000);
+        noc.async_read<Noc::TxnIdMode::ENABLED, NOC_MAX_BURST_SIZE>(tensor, memory, 32, {.page_id = 1}, {}, 2, 3);
+        noc.set_async_read_state<Noc::VcSelection::CUSTOM, NOC_MAX_BURST_SIZE>(tensor, 32, {.page_id = 1}, 2);
+        noc.async_read_with_state<Noc::VcSelection::CUSTOM, NOC_MAX_BURST_SIZE>(tensor, memory, 32, {.page_id = 1}, {}, 2);
+        noc.async_read_barrier<Noc::BarrierMode::TXN_ID>(3);
+        Semaphore<>(0).set_multicast<Noc::McastMode::INCLUDE_SRC>(noc, 1, 1, 2, 2, 4);""",
+    "options of newer releases": """
+        auto tensor = TensorAccessor(TensorAccessorArgs<1>(), 0x1000);
+        noc.async_read<NocOptions::TXN_ID | NocOptions::CUSTOM_VC, 64>(
+            tensor, CoreLocalMem<uint32_t>(0x20000), 32, {.page_id = 1}, {}, {.vc = 2, .trid = 3});
+        noc.async_read_barrier<NocOptions::TXN_ID>({.trid = 3});""",
     "a semaphore's binding": "Semaphore<>(SemaphoreBindingToken{3, SemScope::LOCAL_NONATOMIC}).wait(1);",
     "pointers that a kernel moves": "DataflowBuffer(0).evil_set_read_ptr(0x20000); riscv_wait(CircularBuffer(0).get_read_ptr());",
     "locks": """

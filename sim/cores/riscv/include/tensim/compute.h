@@ -350,7 +350,7 @@ TENSIM_INLINE constexpr uint32_t get_dest_max_tiles() {
     return (DST_ACCUM_MODE ? 4 : 8) << (TENSIM_DST_SYNC ? 1 : 0);
 }
 
-// --- one thread's half of an init, which kernels of the library call inside MATH(...), UNPACK(...), PACK(...)
+// --- one thread's half of an init or of a product, which kernels of the library call inside MATH(...), UNPACK(...), PACK(...)
 
 TENSIM_CONFIGURE(llk_math_eltwise_binary_init, math, SHORT_INIT)
 TENSIM_CONFIGURE(llk_math_eltwise_unary_datacopy_init, math, SHORT_INIT)
@@ -365,10 +365,25 @@ TENSIM_CONFIGURE(llk_math_reconfig_data_format_srcb, math, RECONFIG)
 TENSIM_CONFIGURE(llk_math_reconfig_remap, math, RECONFIG)
 TENSIM_CONFIGURE(llk_unpack_AB_reduce_init, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(llk_math_reduce_init, math, SHORT_INIT)
+TENSIM_CONFIGURE(llk_unpack_AB_matmul_init, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(llk_math_matmul_init, math, SHORT_INIT)
 TENSIM_CONFIGURE(llk_pack_reconfig_data_format, pack, RECONFIG)
 TENSIM_CONFIGURE(llk_pack_reduce_mask_config, pack, SHORT_INIT)
 TENSIM_CONFIGURE(llk_pack_reduce_mask_clear, pack, SHORT_INIT)
 TENSIM_CONFIGURE(llk_pack_init, pack, SHORT_INIT)
+template <auto... options>
+TENSIM_INLINE void llk_unpack_AB_matmul(
+    uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t ct_dim = 1, uint32_t rt_dim = 1, uint32_t kt_dim = 1) {
+    if constexpr (tensim::on_unpack) tensim::post_unpack_matmul(cb0, cb1, tile0, tile1, ct_dim, rt_dim, kt_dim, 0);
+}
+template <auto... options>
+TENSIM_INLINE void llk_math_matmul(uint32_t idst, uint32_t ct_dim = 1, uint32_t rt_dim = 1) {
+    if constexpr (tensim::on_math) tensim::post_math_matmul(idst, ct_dim, rt_dim);
+}
+// Tells a checker of the library which buffers come next: no cost, no effect.
+template <auto... options>
+TENSIM_INLINE void state_configure(auto...) {}
+#define MM_THROTTLE 0
 template <auto... options>
 TENSIM_INLINE void llk_pack_relu_config(auto config) {
     pack_relu_config(config);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <string_view>
 #include <tuple>
 #include <type_traits>

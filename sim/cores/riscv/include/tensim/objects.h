@@ -276,6 +276,33 @@ struct noc_traits_t;
 
 namespace tensim {
 constexpr bool has(NocOptions options, NocOptions flag) { return uint32_t(options) & uint32_t(flag); }
+// What older releases had in place of NocOptions.
+enum class TxnIdMode { ENABLED, DISABLED };
+enum class ResponseMode { NON_POSTED, POSTED };
+enum class BarrierMode { TXN_ID, FULL };
+enum class VcSelection { DEFAULT, CUSTOM };
+enum class McastMode { EXCLUDE_SRC, INCLUDE_SRC };
+constexpr NocOptions flag_of(bool holds, NocOptions flag) { return holds ? flag : NocOptions::DEFAULT; }
+constexpr NocOptions flag_of(NocOptions options) { return options; }
+constexpr NocOptions flag_of(TxnIdMode mode) { return flag_of(mode == TxnIdMode::ENABLED, NocOptions::TXN_ID); }
+constexpr NocOptions flag_of(ResponseMode mode) { return flag_of(mode == ResponseMode::POSTED, NocOptions::POSTED); }
+constexpr NocOptions flag_of(BarrierMode mode) { return flag_of(mode == BarrierMode::TXN_ID, NocOptions::TXN_ID); }
+constexpr NocOptions flag_of(VcSelection mode) { return flag_of(mode == VcSelection::CUSTOM, NocOptions::CUSTOM_VC); }
+constexpr NocOptions flag_of(McastMode mode) { return flag_of(mode == McastMode::INCLUDE_SRC, NocOptions::MCAST_INCL_SRC); }
+template <std::integral T>
+constexpr NocOptions flag_of(T) {
+    return NocOptions::DEFAULT;
+}
+// The template arguments of a transfer in any order: options and modes; the largest size of a page; tracing (a bool).
+template <auto... options>
+constexpr NocOptions flags = (NocOptions::DEFAULT | ... | flag_of(options));
+template <class T>
+constexpr uint32_t limit_of(T value) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return value;
+    else return NOC_MAX_BURST_SIZE + 1;
+}
+template <auto... options>
+constexpr uint32_t page_limit = std::min({NOC_MAX_BURST_SIZE + 1, limit_of(options)...});
 struct OffsetArgs {
     uint32_t offset_bytes = 0;
 };
@@ -304,10 +331,11 @@ TENSIM_INLINE uint64_t rectangle(const Args& args, uint32_t address, uint8_t noc
 class Noc {
 public:
     enum class AddressType { NOC, LOCAL_L1 };
-    enum class TxnIdMode { ENABLED, DISABLED };
-    enum class ResponseMode { NON_POSTED, POSTED };
-    enum class BarrierMode { TXN_ID, FULL };
-    enum class VcSelection { DEFAULT, CUSTOM };
+    using TxnIdMode = tensim::TxnIdMode;
+    using ResponseMode = tensim::ResponseMode;
+    using BarrierMode = tensim::BarrierMode;
+    using VcSelection = tensim::VcSelection;
+    using McastMode = tensim::McastMode;
 
     TENSIM_INLINE constexpr Noc() : noc_(noc_index) {}
     TENSIM_INLINE constexpr explicit Noc(uint8_t noc) : noc_(noc) {}
@@ -324,79 +352,126 @@ public:
     template <class Target>
     using MulticastArgs = typename noc_traits_t<Target>::dst_args_mcast_type;
 
-    template <NocOptions options = NocOptions::DEFAULT, uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, bool tracing = true, class Source, class Target>
+    template <auto... options, class Source, class Target>
     TENSIM_INLINE void async_read(
         const Source& source, const Target& target, uint32_t bytes, const SourceArgs<Source>& source_args = {},
         const TargetArgs<Target>& target_args = {}, const NocOptVals& values = {}) const {
         tensim::post_noc_read(
             remote_source(source, source_args), local_target(target, target_args), bytes, noc_,
-            tensim::has(options, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::read_trid,
-            tensim::issue_of<max_page_size>, tensim::has(options, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1);
+            tensim::has(tensim::flags<options...>, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::read_trid,
+            tensim::issue_of<tensim::page_limit<options...>>, tensim::has(tensim::flags<options...>, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1);
     }
-    template <NocOptions options = NocOptions::DEFAULT, uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, bool tracing = true, class Source, class Target>
+    template <auto... options, class Source, class Target>
     TENSIM_INLINE void async_write(
         const Source& source, const Target& target, uint32_t bytes, const SourceArgs<Source>& source_args = {},
         const TargetArgs<Target>& target_args = {}, const NocOptVals& values = {}) const {
         tensim::post_noc_write(
             local_source(source, source_args), remote_target(target, target_args), bytes, noc_,
-            tensim::has(options, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::write_trid,
-            tensim::issue_of<max_page_size>, tensim::has(options, NocOptions::POSTED),
-            tensim::has(options, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1);
+            tensim::has(tensim::flags<options...>, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::write_trid,
+            tensim::issue_of<tensim::page_limit<options...>>, tensim::has(tensim::flags<options...>, NocOptions::POSTED),
+            tensim::has(tensim::flags<options...>, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1);
     }
-    template <NocOptions options = NocOptions::DEFAULT, uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, bool tracing = true, class Source, class Target>
+    // Older releases give the virtual channel and the transaction id as plain arguments.
+    template <auto... options, class Source, class Target, std::integral Channel>
+    TENSIM_INLINE void async_read(
+        const Source& source, const Target& target, uint32_t bytes, const SourceArgs<Source>& source_args,
+        const TargetArgs<Target>& target_args, Channel vc, uint32_t trid = 0) const {
+        async_read<options...>(source, target, bytes, source_args, target_args, NocOptVals{.vc = uint32_t(vc), .trid = trid});
+    }
+    template <auto... options, class Source, class Target, std::integral Channel>
+    TENSIM_INLINE void async_write(
+        const Source& source, const Target& target, uint32_t bytes, const SourceArgs<Source>& source_args,
+        const TargetArgs<Target>& target_args, Channel vc, uint32_t trid = 0) const {
+        async_write<options...>(source, target, bytes, source_args, target_args, NocOptVals{.vc = uint32_t(vc), .trid = trid});
+    }
+    template <auto... options, class Source, std::integral Channel>
+    TENSIM_INLINE void set_async_read_state(
+        const Source& source, uint32_t bytes, const SourceArgs<Source>& args, Channel vc) const {
+        set_async_read_state<options...>(source, bytes, args, NocOptVals{.vc = uint32_t(vc)});
+    }
+    template <auto... options, class Source, class Target, std::integral Channel>
+    TENSIM_INLINE void async_read_with_state(
+        const Source& source, const Target& target, uint32_t bytes, const SourceArgs<Source>& source_args,
+        const TargetArgs<Target>& target_args, Channel vc) const {
+        async_read_with_state<options...>(source, target, bytes, source_args, target_args, NocOptVals{.vc = uint32_t(vc)});
+    }
+    template <auto... options, class Target, std::integral Channel>
+    TENSIM_INLINE void set_async_write_state(
+        const Target& target, uint32_t bytes, const TargetArgs<Target>& args, Channel vc) const {
+        set_async_write_state<options...>(target, bytes, args, NocOptVals{.vc = uint32_t(vc)});
+    }
+    template <auto... options, class Source, class Target, std::integral Channel>
+    TENSIM_INLINE void async_write_with_state(
+        const Source& source, const Target& target, uint32_t bytes, const SourceArgs<Source>& source_args,
+        const TargetArgs<Target>& target_args, Channel vc) const {
+        async_write_with_state<options...>(source, target, bytes, source_args, target_args, NocOptVals{.vc = uint32_t(vc)});
+    }
+    template <auto... options, std::integral Id>
+    TENSIM_INLINE void async_read_barrier(Id trid) const {
+        async_read_barrier<options...>(NocOptVals{.trid = uint32_t(trid)});
+    }
+    template <auto... options, std::integral Id>
+    TENSIM_INLINE void async_write_barrier(Id trid) const {
+        async_write_barrier<options...>(NocOptVals{.trid = uint32_t(trid)});
+    }
+    template <auto... options, std::integral Id>
+    TENSIM_INLINE void async_writes_flushed(Id trid) const {
+        async_writes_flushed<options...>(NocOptVals{.trid = uint32_t(trid)});
+    }
+    template <auto... options, class Source, class Target>
     TENSIM_INLINE void async_write_multicast(
         const Source& source, const Target& target, uint32_t bytes, uint32_t destinations,
         const SourceArgs<Source>& source_args, const MulticastArgs<Target>& target_args, bool linked = false,
         const NocOptVals& = {}) const {
         tensim::post_noc_multicast(
             local_source(source, source_args), noc_traits_t<Target>::multicast(target, target_args, noc_), bytes,
-            destinations, linked, tensim::has(options, NocOptions::MCAST_INCL_SRC), noc_);
+            destinations, linked, tensim::has(tensim::flags<options...>, NocOptions::MCAST_INCL_SRC), noc_);
     }
-    template <NocOptions options = NocOptions::DEFAULT, uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, class Source>
+    template <auto... options, class Source>
     TENSIM_INLINE void set_async_read_state(
         const Source& source, uint32_t bytes, const SourceArgs<Source>& args = {}, const NocOptVals& values = {}) const {
         tensim::post_noc_set_state(
-            0, remote_source(source, args), max_page_size <= NOC_MAX_BURST_SIZE ? bytes : 0, noc_, 0,
-            tensim::has(options, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1,
-            tensim::has(options, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::read_trid);
+            0, remote_source(source, args), tensim::page_limit<options...> <= NOC_MAX_BURST_SIZE ? bytes : 0, noc_, 0,
+            tensim::has(tensim::flags<options...>, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1,
+            tensim::has(tensim::flags<options...>, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::read_trid);
     }
-    template <NocOptions options = NocOptions::DEFAULT, uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, class Source, class Target>
+    template <auto... options, class Source, class Target>
     TENSIM_INLINE void async_read_with_state(
         const Source& source, const Target& target, uint32_t bytes, const SourceArgs<Source>& source_args = {},
         const TargetArgs<Target>& target_args = {}, const NocOptVals& values = {}) const {
         tensim::post_noc_read_with_state(
             uint32_t(remote_source(source, source_args)), local_target(target, target_args),
-            max_page_size <= NOC_MAX_BURST_SIZE ? 0 : bytes, noc_,
-            tensim::has(options, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::read_trid, 1);
+            tensim::page_limit<options...> <= NOC_MAX_BURST_SIZE ? 0 : bytes, noc_,
+            tensim::has(tensim::flags<options...>, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::read_trid, 1);
     }
-    template <NocOptions options = NocOptions::DEFAULT, uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, class Target>
+    template <auto... options, class Target>
     TENSIM_INLINE void set_async_write_state(
         const Target& target, uint32_t bytes, const TargetArgs<Target>& args = {}, const NocOptVals& values = {}) const {
         tensim::post_noc_set_state(
-            1, remote_target(target, args), max_page_size <= NOC_MAX_BURST_SIZE ? bytes : 0, noc_,
-            tensim::has(options, NocOptions::POSTED),
-            tensim::has(options, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1,
-            tensim::has(options, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::write_trid);
+            1, remote_target(target, args), tensim::page_limit<options...> <= NOC_MAX_BURST_SIZE ? bytes : 0, noc_,
+            tensim::has(tensim::flags<options...>, NocOptions::POSTED),
+            tensim::has(tensim::flags<options...>, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1,
+            tensim::has(tensim::flags<options...>, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::write_trid);
     }
-    template <NocOptions options = NocOptions::DEFAULT, uint32_t max_page_size = NOC_MAX_BURST_SIZE + 1, class Source, class Target>
+    template <auto... options, class Source, class Target>
     TENSIM_INLINE void async_write_with_state(
         const Source& source, const Target& target, uint32_t bytes, const SourceArgs<Source>& source_args = {},
         const TargetArgs<Target>& target_args = {}, const NocOptVals& values = {}) const {
         tensim::post_noc_write_with_state(
             local_source(source, source_args), uint32_t(remote_target(target, target_args)),
-            max_page_size <= NOC_MAX_BURST_SIZE ? 0 : bytes, noc_,
-            tensim::has(options, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::write_trid);
+            tensim::page_limit<options...> <= NOC_MAX_BURST_SIZE ? 0 : bytes, noc_,
+            tensim::has(tensim::flags<options...>, NocOptions::TXN_ID) ? int32_t(values.trid) : tensim::write_trid);
     }
-    template <NocOptions options = NocOptions::DEFAULT, class Target>
+    template <auto... options, class Target>
     TENSIM_INLINE void inline_dw_write(
         const Target& target, uint32_t value, const TargetArgs<Target>& args = {}, uint8_t bytes = 0xF,
         const NocOptVals& values = {}) const {
         tensim::post_noc_inline_write(
-            remote_target(target, args), value, bytes, noc_, tensim::has(options, NocOptions::POSTED),
-            tensim::has(options, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1);
+            remote_target(target, args), value, bytes, noc_, tensim::has(tensim::flags<options...>, NocOptions::POSTED),
+            tensim::has(tensim::flags<options...>, NocOptions::CUSTOM_VC) ? int32_t(values.vc) : -1);
     }
     // Zeros in the own core's memory are stored; others are written from the zeros that the firmware's map keeps.
-    template <NocOptions options = NocOptions::DEFAULT, class Target>
+    template <auto... options, class Target>
     TENSIM_INLINE void async_write_zeros(
         const Target& target, uint32_t bytes, const TargetArgs<Target>& args = {}, const NocOptVals& = {}) const {
         if constexpr (requires { noc_traits_t<Target>::local_target(target, args); }) {
@@ -410,7 +485,7 @@ public:
         }
     }
     // Zeros that the kernel has put at the front of a buffer of its own.
-    template <NocOptions options = NocOptions::DEFAULT, class Target, class Zeros>
+    template <auto... options, class Target, class Zeros>
         requires requires(const Zeros& zeros) { zeros.get_read_ptr(); }
     TENSIM_INLINE void async_write_zeros(
         const Target& target, uint32_t bytes, const TargetArgs<Target>& args, const Zeros& zeros) const {
@@ -419,20 +494,20 @@ public:
     TENSIM_INLINE void write_zeros_l1_barrier() const {}
     TENSIM_INLINE void write_zeros_dram_barrier() const { noc_async_write_barrier(noc_); }
 
-    template <NocOptions options = NocOptions::DEFAULT>
+    template <auto... options>
     TENSIM_INLINE void async_read_barrier(const NocOptVals& values = {}) const {
-        if constexpr (tensim::has(options, NocOptions::TXN_ID)) noc_async_read_barrier_with_trid(values.trid, noc_);
+        if constexpr (tensim::has(tensim::flags<options...>, NocOptions::TXN_ID)) noc_async_read_barrier_with_trid(values.trid, noc_);
         else noc_async_read_barrier(noc_);
     }
-    template <NocOptions options = NocOptions::DEFAULT>
+    template <auto... options>
     TENSIM_INLINE void async_write_barrier(const NocOptVals& values = {}) const {
-        if constexpr (tensim::has(options, NocOptions::TXN_ID)) noc_async_write_barrier_with_trid(values.trid, noc_);
+        if constexpr (tensim::has(tensim::flags<options...>, NocOptions::TXN_ID)) noc_async_write_barrier_with_trid(values.trid, noc_);
         else noc_async_write_barrier(noc_);
     }
-    template <NocOptions options = NocOptions::DEFAULT>
+    template <auto... options>
     TENSIM_INLINE void async_writes_flushed(const NocOptVals& values = {}) const {
-        if constexpr (tensim::has(options, NocOptions::TXN_ID)) noc_async_write_flushed_with_trid(values.trid, noc_);
-        else if constexpr (tensim::has(options, NocOptions::POSTED)) noc_async_posted_writes_flushed(noc_);
+        if constexpr (tensim::has(tensim::flags<options...>, NocOptions::TXN_ID)) noc_async_write_flushed_with_trid(values.trid, noc_);
+        else if constexpr (tensim::has(tensim::flags<options...>, NocOptions::POSTED)) noc_async_posted_writes_flushed(noc_);
         else noc_async_writes_flushed(noc_);
     }
     TENSIM_INLINE void async_atomic_barrier() const { noc_async_atomic_barrier(noc_); }
@@ -638,28 +713,28 @@ public:
     TENSIM_INLINE uint32_t value() const { return *pointer(); }
     TENSIM_INLINE uint32_t get_address() const { return address_; }
     TENSIM_INLINE uint32_t get_l1_address() const { return address_; }
-    template <NocOptions options = NocOptions::DEFAULT>
+    template <auto... options>
     TENSIM_INLINE void up(const Noc& noc, uint32_t x, uint32_t y, uint32_t value, uint8_t vc = NOC_UNICAST_WRITE_VC) const {
         tensim::post_noc_atomic_inc(
-            tensim::noc_address(x, y, address_), value, noc.get_noc_id(), tensim::has(options, NocOptions::POSTED), vc);
+            tensim::noc_address(x, y, address_), value, noc.get_noc_id(), tensim::has(tensim::flags<options...>, NocOptions::POSTED), vc);
     }
     TENSIM_INLINE void relay_unicast(const Noc& noc, const Semaphore& target, uint32_t x, uint32_t y) const {
         noc_semaphore_set_remote(address_, tensim::noc_address(x, y, target.address_), noc.get_noc_id());
     }
-    template <NocOptions options = NocOptions::DEFAULT>
+    template <auto... options>
     TENSIM_INLINE void set_multicast(
         const Noc& noc, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1, uint32_t destinations, bool linked = false) const {
-        relay_multicast<options>(noc, *this, x0, y0, x1, y1, destinations, linked);
+        relay_multicast<options...>(noc, *this, x0, y0, x1, y1, destinations, linked);
     }
-    template <NocOptions options = NocOptions::DEFAULT>
+    template <auto... options>
     TENSIM_INLINE void relay_multicast(
         const Noc& noc, const Semaphore& target, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1,
         uint32_t destinations, bool linked = false) const {
         tensim::post_noc_multicast(
             address_, get_noc_multicast_addr(x0, y0, x1, y1, target.address_), 4, destinations, linked,
-            tensim::has(options, NocOptions::MCAST_INCL_SRC), noc.get_noc_id());
+            tensim::has(tensim::flags<options...>, NocOptions::MCAST_INCL_SRC), noc.get_noc_id());
     }
-    template <NocOptions options = NocOptions::DEFAULT>
+    template <auto... options>
     TENSIM_INLINE void inc_multicast(
         const Noc& noc, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1, uint32_t value, uint32_t destinations) const {
         noc_semaphore_inc_multicast(get_noc_multicast_addr(x0, y0, x1, y1, address_), value, destinations, noc.get_noc_id());
