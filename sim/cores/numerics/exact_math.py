@@ -61,12 +61,18 @@ def matmul_exact(in0, in1, dst, unit):
 
     Source: docs/hardware/numerics.md#accumulation-into-dst.; in0 is SrcB.
     """
+    multiply_faces(in0, in1, dst, unit, 1)
+
+
+@compiled()
+def multiply_faces(in0, in1, dst, unit, step):
+    """`matmul_exact` for every face of Dst, or with a `step` of 2 for the left ones."""
     settings = dst_settings(unit[1], unit[2], unit[3])
     for phase in range(unit[0]):
         split_rows(unit, phase, in1, in0, TILE_ROWS, TILE_ROWS)
         floor = phase_offset(unit, phase)[1]
         for inner in range(2):
-            for face in range(4):
+            for face in range(0, 4, step):
                 rows = unit[4] + SPLIT_B + SPLIT_FACE * (2 * (face >> 1) + inner)
                 columns = unit[4] + SPLIT_FACE * (2 * inner + (face & 1))
                 for row in range(FACE_SIDE):
@@ -197,12 +203,17 @@ def fill_words(address, count, word):
 def reduce_exact(pool, dim, a, scaler, dst, fresh, unit):
     """Reduce a tile over rows (result in column 0), columns (row 0) or both (element 0), times the scaler.
 
-    Combines with what Dst holds unless it is fresh; then the rest of the tile becomes 0.
+    Combines with what Dst holds unless it is fresh; then the rest of the tile becomes 0.  Sums of rows are products with
+    the scaler's first rows as columns.
     """
     start = MINUS_INFINITY if pool == Pool.MAX else 0
     row, tile = unit[4] + SPARE_TILE, unit[4] + SPARE_TILE + TILE_BYTES
     if fresh:
         fill_words(dst, 4 * FACE_SIDE * ROW, 0)
+    if dim == ReduceDim.ROW and pool != Pool.MAX:
+        transpose_exact(scaler, tile)
+        multiply_faces(a, tile, dst, unit, 2)
+        return
     source = a
     if dim != ReduceDim.COL:
         transpose_exact(a, tile)

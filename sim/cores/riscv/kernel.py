@@ -20,7 +20,8 @@ from tensim.sim.errors import UsageError
 SUFFIXES = (".cpp", ".cc", ".cxx", ".hpp", ".h")
 ENTRY = re.compile(r"\bvoid\s+(kernel_main|MAIN)\b")
 DATA_MOVEMENT_SLOTS, COMPUTE_SLOTS = (0, 1), (2, 3, 4)
-LIBRARY = "TT_METAL_HOME"  # environment: root of the includes that kernels name from tt-metal's root
+LIBRARY = "TT_METAL_HOME"  # environment: tt-metal's root
+LIBRARY_FOLDERS = ("", "ttnn", "ttnn/cpp")  # below it: where kernels' includes are looked up
 
 
 def is_cpp(text):
@@ -75,7 +76,8 @@ class CppKernel:
         from tensim.sim.cores.riscv.compiler import Build, Processor, compile_kernels
 
         source = {"source": Path(self.file)} if self._on_disk else {"text": self.source, "name": self.file}
-        paths = [*self.include_paths, *([os.environ[LIBRARY]] if LIBRARY in os.environ else [])]
+        home = [os.environ[LIBRARY]] if LIBRARY in os.environ else []
+        paths = [*self.include_paths, *(os.path.join(root, folder) for root in home for folder in LIBRARY_FOLDERS)]
         common = {
             "arch": target.arch, "circular_buffers": target.circular_buffers, "include_paths": tuple(paths),
             "compile_args": parameters.compile_args, "named_args": parameters.named_compile_args,

@@ -190,6 +190,23 @@ def test_maximum(seed, kind, unit, dim, fresh, doubled):
         assert (found[i, 0] if dim == ReduceDim.ROW else found[0, i]) == wanted
 
 
+@given(seed=seeds, kind=st.sampled_from(["ordinary", "cancelling"]), unit=units, fresh=st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_sums_of_rows_are_products_with_a_column(seed, kind, unit, fresh):
+    rng, (_, narrow, wide, _) = np.random.default_rng(seed), unit
+    array, factor = source_words(rng, kind, narrow, False), np.uint32(15 if narrow else 127) << np.uint32(23)
+    scaler, column = np.zeros((2, 32, 32), np.uint32)
+    scaler[[0, 16]] = factor  # row 0 of each face
+    column[:, [0, 16]] = factor
+    old = np.zeros((32, 32), np.uint32)
+    old[:, 0] = 0 if fresh else array[:, 3] & (0xFFFFFFFF if wide else 0xFFFF0000)
+    found = simulate(
+        lambda a, s, d: reduce_exact(Pool.SUM, ReduceDim.ROW, a, s, d, fresh, unit_tuple(*unit)), (array, scaler, old)
+    )
+    wanted = simulate(lambda a, c, d: matmul_exact(a, c, d, unit_tuple(*unit)), (array, column, old))
+    assert (found[:, 0] == wanted[:, 0]).all()
+
+
 @given(seed=seeds, phases=st.integers(1, 4), big=st.booleans())
 @settings(max_examples=10, deadline=None)
 def test_integer_products_are_exact_and_saturate(seed, phases, big):
