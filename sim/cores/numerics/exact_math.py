@@ -204,14 +204,16 @@ def reduce_exact(pool, dim, a, scaler, dst, fresh, unit):
     """Reduce a tile over rows (result in column 0), columns (row 0) or both (element 0), times the scaler.
 
     Combines with what Dst holds unless it is fresh; then the rest of the tile becomes 0.  Sums of rows are products with
-    the scaler's first rows as columns.
+    the scaler's row 0 as a column; what its other rows would give, the packer masks.
     """
     start = MINUS_INFINITY if pool == Pool.MAX else 0
     row, tile = unit[4] + SPARE_TILE, unit[4] + SPARE_TILE + TILE_BYTES
     if fresh:
         fill_words(dst, 4 * FACE_SIDE * ROW, 0)
     if dim == ReduceDim.ROW and pool != Pool.MAX:
-        transpose_exact(scaler, tile)
+        fill_words(tile, 4 * FACE_SIDE * ROW, 0)
+        for i in range(2 * FACE_SIDE):
+            store_32(tile + 4 * element(i, 0), load_u32(scaler + 4 * element(0, i)))
         multiply_faces(a, tile, dst, unit, 2)
         return
     source = a
