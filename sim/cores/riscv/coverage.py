@@ -14,7 +14,7 @@ from tensim.sim.errors import KernelCompileError, TensimError
 
 ENTRY = re.compile(r"\bvoid\s+(?:kernel_main\s*\(|MAIN\b)")
 COMPUTE = re.compile(
-    r"compute_kernel_api|api/compute/|\bNAMESPACE\b|\btile_regs_acquire\b|\bcompute_kernel_hw_startup\b"
+    r"compute_kernel_api|include\s*[<\"][^>\"]*/compute/|\bNAMESPACE\b|\btile_regs_acquire\b|\bcompute_kernel_hw_startup\b"
 )
 ABSENT = re.compile(r"'([\w./]+)' file not found")
 ROUNDS = 4  # of adding what the compiler misses
