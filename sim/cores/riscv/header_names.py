@@ -67,7 +67,7 @@ COMPUTE = """
     experimental/fast_untilize.h experimental/indexer_mul_custom.h experimental/layernorm.h
     experimental/matmul_custom.h experimental/reg_api.h experimental/sdpa_sub_custom.h experimental/topk_xl.h gcd.h
     isclose.h layernorm.h lcm.h logaddexp.h logaddexp2.h logsigmoid.h mask.h matmul.h mul_int32_sfpu.h mul_int_sfpu.h
-    nextafter.h pack.h pack_untilize.h quantization.h reconfig_data_format.h reduce.h reduce_custom.h reg_api.h
+    nextafter.h pack.h pack_untilize.h quantization.h reconfig_data_format.h reduce.h reduce_custom.h reg_api.h remainder_int32.h fmod_int32.h
     reshuffle.h sfpu_binary_bcast.h sfpu_reduce.h situ_glu.h softmax.h sub_int_sfpu.h tile_move_copy.h tilize.h topk.h
     transpose.h transpose_dest.h transpose_wh.h transpose_wh_dest.h triangle_solve.h untilize.h welford.h xlogy.h
 """
@@ -84,7 +84,8 @@ INTERNAL = """
     llk_math_reduce_api.h llk_math_unary_datacopy_api.h llk_pack_api.h llk_pack_common.h llk_pack_common_api.h
     llk_unpack_AB_api.h llk_unpack_AB_matmul_api.h llk_unpack_A_api.h llk_unpack_common.h
     llk_unpack_common_api.h lltt.h llk_math_eltwise_binary_sfpu.h llk_math_eltwise_binary_sfpu_init.h
-    llk_math_eltwise_ternary_sfpu.h llk_math_eltwise_ternary_sfpu_macros.h
+    llk_math_eltwise_ternary_sfpu.h llk_math_eltwise_ternary_sfpu_macros.h llk_math_eltwise_unary_sfpu_silu.h
+    llk_math_eltwise_binary_sfpu_binop.h llk_math_eltwise_binary_sfpu_params.h
 """
 INTERNAL_TEXT = """#pragma once
 #include "tensim/kernel.h"
