@@ -14,7 +14,8 @@ FORWARD = """
     api/dataflow/dfb_binding_token.h api/dataflow/endpoints.h api/dataflow/noc.h api/dataflow/noc_semaphore.h
     api/debug/assert.h api/debug/dprint.h api/debug/dprint_pages.h api/debug/dprint_tensix.h api/debug/dprint_tile.h
     api/debug/kernel_profiler.hpp api/debug/ring_buffer.h api/debug/waypoint.h api/debug/pause.h
-    api/kernel_thread_globals.h api/remote_circular_buffer.h api/scratchpad.h api/semaphore.h api/tensor/local_tensor_accessor.h
+    api/kernel_thread_globals.h api/remote_circular_buffer.h api/scratchpad.h api/semaphore.h
+    api/tensor/local_tensor_accessor.h
     api/tensor/noc_traits.h api/tensor/page.h api/tensor/tensor_accessor.h api/tensor/tensor_accessor_args.h
     api/dataflow/dataflow_api_addrgen.h tensor/tensor_accessor.h tensor/tensor_accessor_args.h
     accessor/tensor_accessor.h accessor/tensor_accessor_args.h remote_circular_buffer_api.h
@@ -67,7 +68,8 @@ COMPUTE = """
     experimental/fast_untilize.h experimental/indexer_mul_custom.h experimental/layernorm.h
     experimental/matmul_custom.h experimental/reg_api.h experimental/sdpa_sub_custom.h experimental/topk_xl.h gcd.h
     isclose.h layernorm.h lcm.h logaddexp.h logaddexp2.h logsigmoid.h mask.h matmul.h mul_int32_sfpu.h mul_int_sfpu.h
-    nextafter.h pack.h pack_untilize.h quantization.h reconfig_data_format.h reduce.h reduce_custom.h reg_api.h remainder_int32.h fmod_int32.h
+    nextafter.h pack.h pack_untilize.h quantization.h reconfig_data_format.h reduce.h reduce_custom.h reg_api.h
+    remainder_int32.h fmod_int32.h
     reshuffle.h sfpu_binary_bcast.h sfpu_reduce.h situ_glu.h softmax.h sub_int_sfpu.h tile_move_copy.h tilize.h topk.h
     transpose.h transpose_dest.h transpose_wh.h transpose_wh_dest.h triangle_solve.h untilize.h welford.h xlogy.h
 """
