@@ -61,6 +61,8 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
     result = summary(rows, skipped + bad, seconds, group_of)
     if kind == "noc":
         result["noc_model"] = noc_model
+    if hasattr(module, "structure"):
+        mark_structure(result, module.structure, group_of or (lambda row: row["group"]))
     if hasattr(module, "pairs"):
         result["pairs"] = module.pairs(rows)
     if getattr(module, "RANKED", False):
@@ -84,6 +86,16 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
         raise click.exceptions.Exit(UsageError.exit_code)
     if not result["n"]:
         raise TensimError("no row could be compared", kind="nothing_compared")
+
+
+def mark_structure(result, structure, group_of):
+    """Say of each row, and of each group, whether its programs are the measured ones or re-creations: "structure"."""
+    kinds = {}
+    for row in result["rows"]:
+        row["structure"] = structure(row)
+        kinds.setdefault(group_of(row), set()).add(row["structure"])
+    for name, found in kinds.items():
+        result["groups"][name]["structure"] = found.pop() if len(found) == 1 else "mixed"
 
 
 def reader_of(kind, module, metric):
@@ -126,7 +138,8 @@ def print_summary(kind, result, skipped):
         cells = (figures[f"{key}_pct"] for key in ("median_abs_err", "p90_abs_err", "max_abs_err", "bias"))
         rank = figures.get("rank_correlation")
         ranks = ["-" if rank is None else f"{rank:.4f}"] * ranked
-        table.add_row(name, str(figures["n"]), *(f"{value:.1f}" for value in cells), *ranks)
+        guessed = " (structure guessed)" if figures.get("structure") == "guessed" else ""
+        table.add_row(name + guessed, str(figures["n"]), *(f"{value:.1f}" for value in cells), *ranks)
     if table.row_count:
         Console().print(table)
     if result.get("pairs", {}).get("n"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tensim.validation.kernels import all_reduce, expressions, launches, reductions, tilizing
+from tensim.validation.kernels import all_reduce, expressions, launches, tilizing
 from tensim.validation.kernels import rows as kernels
 from tensim.validation.rows import Row
 
@@ -24,28 +24,28 @@ def read(example, variant, params, **columns):
     return kernels.read(row(example, variant, params, **columns), "micro").spec[1:]
 
 
-def test_a_block_reduces_its_rows_columns_or_blocks_in_a_16_bit_dst():
-    for dim, outputs, reduced in (("row", 8, 4), ("col", 16, 2), ("scalar", 4, 8)):
-        found = read("reduce_block", "reduce_tile", f"dim={dim}; Ht x Wt x NC=2x4x4; output tiles=4; HiFi4; sharded L1")
-        assert found[2:4] == ("reduce_by_tile", (outputs, reduced, reductions.DIMS[dim]))
-        assert found[1] == ("Float16_b", "Float32", "HiFi4", False, False, False)
+def options(example, variant, params, **columns):
+    """Options of a described program."""
+    return dict(read(example, variant, params, **columns)[1])
 
 
-def test_tiles_reduced_into_one_output_take_a_32_bit_dst():
-    found = read("reduce_block", "acc_via_add", "dim=col; reduced tiles=32 into one output; LoFi; sharded L1")
-    assert found == (
-        "wormhole_b0", ("Float16_b", "Float32", "LoFi", True, False, False), "reduce_by_add", (1, 32, 1), (1,), 32, "Float32"
-    )  # fmt: skip
+def test_a_block_is_reduced_by_rows_columns_or_both():
+    for dim in ("row", "col", "scalar"):
+        found = options(
+            "reduce_block", "reduce_tile", f"dim={dim}; Ht x Wt x NC=2x4x4; output tiles=4; HiFi4; sharded L1"
+        )
+        assert [found[name] for name in ("dim", "Ht", "Wt", "NC", "variant")] == [dim, 2, 4, 4, "reduce_tile"]
+    found = options("reduce_block", "acc_via_add", "dim=col; reduced tiles=32 into one output; LoFi; sharded L1")
+    assert [found[name] for name in ("Ht", "Wt", "level")] == [32, 1, "LoFi"]
+    assert found["variant"] == "accumulate_via_add_inline" and not found["accumulate_first"]
 
 
 def test_row_reductions_name_the_formats_of_input_and_sum():
-    found = read(
+    found = options(
         "row_reduce_accumulate", "dest_accum_pairs_sfpu", "row mean over 4 tiles; HiFi4; output fp32",
         data_format="input-accum bf16-fp32",
     )  # fmt: skip
-    assert found[1][0] == "Float16_b" and found[2:] == (
-        "accumulate_then_reduce_in_dst", (2, 4, 0), (), 4, "Float32"
-    )  # fmt: skip
+    assert found["precision"] == "bf16-fp32" and found["width_tiles"] == 4
 
 
 def test_dispatch_takes_the_helper_for_few_tiles_and_the_fast_way_for_many():
@@ -66,13 +66,12 @@ def test_groups_of_cores_are_packed_row_by_row_and_ordered_as_a_serpentine():
 
 
 def test_rings_and_all_reduces_name_noc_board_and_group():
-    assert read("tensix_all_reduce_ring_transport", "NoC1 payload", RING, cores="64") == (
-        "ring", "wormhole_b0", 1, True, (1, 4, 16), 6
-    )  # fmt: skip
+    ring = options("tensix_all_reduce_ring_transport", "NoC1 payload", RING, cores="64")
+    assert ring["variant"] == "payload_ring_noc1" and ring["group_shape"] == (1, 4) and ring["num_groups"] == 16
     assert read(
         "tensix_all_reduce", "tree_reduce_mcast", "group=8x2 groups=6; tiles per core=6; value per all-reduce",
         arch="blackhole", board="13x10 grid chip", cores="96",
-    ) == ("all_reduce", "blackhole", "p150_13x10", "tree_reduce_mcast", (8, 2, 6), 6)  # fmt: skip
+    ) == ("blackhole", "p150_13x10", "tree_reduce_mcast", (8, 2, 6), 6)  # fmt: skip
 
 
 def test_expressions_are_whole_or_the_pass_of_a_zone():
@@ -87,19 +86,17 @@ def test_expressions_are_whole_or_the_pass_of_a_zone():
 
 def test_tilize_rows_state_height_width_and_launches():
     fold = "tilize, CBs aliased on resident L1 shards; shape=512x128; tiles per core=16"
-    assert read("zero_copy_fold", "compute_only", fold) == ("tilize", "wormhole_b0", False, 4, 4, 0)
+    assert read("zero_copy_fold", "compute_only", fold) == ("wormhole_b0", False, 4, 4, 0)
     launch = "tilize L1 sharded; tiles HxW=8x2; in-kernel iterations=20"
-    assert read("handshake_elision", "handshake", launch) == ("tilize", "wormhole_b0", True, 8, 2, 20)
-    assert read("compute_block_size", "reconfig_off", CHAIN) == ("chain", "wormhole_b0", "HiFi2", (4, 2, 4, 4, 0))
+    assert read("handshake_elision", "handshake", launch) == ("wormhole_b0", True, 8, 2, 20)
+    chain = options("compute_block_size", "reconfig_off", CHAIN)
+    assert chain == {"block_rows": 2, "kernel_iters": 100, "reconfig": False}
 
 
 def test_streams_are_split_by_rows_or_columns_of_tiles():
     wide, tall = "relu per tile; H=32 W=4096", "relu per tile; H=2048 W=32"
-    split = {params: read("distribution_gate", "gated", params, cores="64")[2:] for params in (wide, tall)}
+    split = {params: read("distribution_gate", "gated", params, cores="64")[1:] for params in (wide, tall)}
     assert split == {wide: (64, 1, 128, True), tall: (64, 64, 1, False)}
-    assert read("constant_synthesis", "synthesize", "output 4 MB interleaved; 8 pages per barrier", cores="64") == (
-        "constant", "wormhole_b0", 64, 2048, 8, False
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -108,7 +105,6 @@ def test_streams_are_split_by_rows_or_columns_of_tiles():
         ("reduce_block", "guess", "dim=row; reduced tiles=2 into one output; LoFi", "column variant is 'guess'"),
         ("reduce_block", "reduce_tile", "dim=row; reduced tiles=2 into one output", "names no fidelity"),
         ("row_reduce_accumulate", "l1_accum", "row mean over 2 tiles; HiFi4", "column data_format is 'bf16'"),
-        ("tensix_all_reduce_ring_transport", "NoC0 payload", RING, "column cores says 1"),
         ("compute_fusion", "dstreuse", "scenario=sfpu_chain; tiles=4; dest_block=1", "no expression 'dstreuse'"),
         (
             "matmul_output_subblock",
@@ -125,29 +121,32 @@ def test_wrong_rows_name_the_column(example, variant, params, complaint):
         read(example, variant, params)
 
 
-WIDE = ("Float16_b", "Float32", "HiFi4", True, False, False)
+def time_ns(example, variant, params, **columns):
+    return kernels.simulate(kernels.read(row(example, variant, params, **columns), "micro").spec)
 
 
 def test_adding_first_beats_reducing_each_of_many_tiles_only():
-    def time(kernel, tiles):
-        more = (1,) if kernel == "reduce_by_add" else ()
-        return reductions.time_ns("blackhole", WIDE, kernel, (1, tiles, 0), more, tiles, "Float32")
+    def time(variant, tiles):
+        return time_ns(
+            "reduce_block", variant, f"dim=row; reduced tiles={tiles} into one output; HiFi4; (4 in-kernel iterations)"
+        )
 
-    assert time("reduce_by_tile", 1) < time("reduce_by_add", 1)
-    assert time("reduce_by_tile", 16) > time("reduce_by_add", 16)
+    assert time("reduce_tile", 1) < time("acc_via_add", 1)
+    assert time("reduce_tile", 16) > time("acc_via_add", 16)
 
 
 @pytest.mark.parametrize("variant", all_reduce.VARIANTS)
 def test_every_all_reduce_ends_and_takes_longer_for_more_tiles(variant):
-    few, many = (all_reduce.time_ns("all_reduce", "wormhole_b0", None, variant, (1, 4, 1), tiles) for tiles in (2, 8))
+    few, many = (all_reduce.time_ns("wormhole_b0", None, variant, (1, 4, 1), tiles) for tiles in (2, 8))
     assert 500 < few < many < 20_000
 
 
 def test_a_ring_against_its_noc_is_slower_and_a_payload_costs_more_than_its_semaphore():
-    def time(noc, payload):
-        return all_reduce.time_ns("ring", "wormhole_b0", noc, payload, (1, 4, 1), 1)
+    def time(variant):
+        params = "group=1x4 groups=16; tiles=1; value per pass (3 in-kernel iterations)"
+        return time_ns("tensix_all_reduce_ring_transport", variant, params, cores="64")
 
-    assert time(0, False) < time(1, False) and time(0, False) < time(0, True)
+    assert time("NoC0 semaphore only") < time("NoC1 semaphore only") < time("NoC0 payload")
 
 
 def test_fusing_a_chain_saves_the_way_through_the_buffers():
@@ -168,12 +167,16 @@ def test_wider_subblocks_save_sections():
 
 
 def test_tilize_without_handshake_is_faster_and_reconfiguring_costs():
-    elided, handed = (tilizing.time_ns("tilize", "blackhole", handed_over, 1, 2, 6) for handed_over in (False, True))
-    off, on = (tilizing.time_ns("chain", "wormhole_b0", "HiFi2", (2, 1, 4, 4, reconfig)) for reconfig in (0, 1))
+    elided, handed = (tilizing.time_ns("blackhole", handed_over, 1, 2, 6) for handed_over in (False, True))
+    chain = "block_rows=4; HiFi2; value per evaluation (2 in-kernel iterations)"
+    off, on = (time_ns("compute_block_size", f"reconfig_{state}", chain) for state in ("off", "on"))
     assert elided < handed and off < on
 
 
 def test_more_cores_and_no_reads_shorten_a_stream():
-    one, two = (launches.time_ns("relu", "wormhole_b0", cores, 1, 8, True) for cores in (1, 2))
-    read_too, written = (launches.time_ns("constant", "wormhole_b0", 1, 32, 8, read_too) for read_too in (True, False))
-    assert two < one and written <= read_too
+    one, two = (launches.time_ns("wormhole_b0", cores, 1, 8, True) for cores in (1, 2))
+    read_too, written = (
+        time_ns("constant_synthesis", variant, "output 1 MB; 8 pages per barrier", cores="8")
+        for variant in ("stream_from_dram", "synthesize")
+    )
+    assert two < one and written < read_too

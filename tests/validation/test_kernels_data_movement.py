@@ -7,7 +7,6 @@ import pytest
 from click.testing import CliRunner
 
 from tensim.cli.main import main
-from tensim.validation.kernels import dram_copies
 from tensim.validation.kernels import rows as kernels
 from tensim.validation.pairs import pair_order
 from tensim.validation.rows import Row, Skip
@@ -62,11 +61,11 @@ ROWS = {
         metric="BRISC kernel time",
     ),
     "noc_one_packet": columns(
-        BLACKHOLE, "noc_one_packet", 4, "row-major", "one_packet, spread destinations", 256, "4 pages per core; one barrier"
+        BLACKHOLE, "noc_one_packet", 4, "row-major", "one_packet, spread destinations", 256, "16 pages per core; one barrier"
     ),
     "row_unicast_vs_mcast": columns(
-        WORMHOLE, "row_unicast_vs_mcast", 4, "2 rows x 2 contiguous cores from x=0", "mcast", 256,
-        "each core sends payload=1024 B to the other 1 cores in dispatches=4",
+        WORMHOLE, "row_unicast_vs_mcast", 4, "2 rows x 2 contiguous cores from x=0", "mcast", 512,
+        "each core sends payload=2048 B to the other 1 cores in dispatches=4; (2 in-kernel iterations)",
     ),
     "mcast_topology": columns(
         BLACKHOLE, "mcast_topology", 4, "2x2 of 11x10", "mcast_1d_pair", 2048, "delivery only; M=2t N=4t K=2t"
@@ -133,10 +132,11 @@ def test_unknown_examples_and_chips_are_skipped():
         case(ROWS["double_buffer"], arch="grayskull")
 
 
-def test_spread_cores_fill_the_squarest_rectangle():
-    assert dram_copies.spread(4) == [(0, 0), (1, 0), (0, 1), (1, 1)]
-    assert max(dram_copies.spread(8)) == (1, 3) and max(dram_copies.spread(48)) == (5, 7)
-    assert dram_copies.stacked(9)[-1] == (1, 0)
+def test_rows_name_the_options_of_the_described_programs():
+    cores = dict(case(ROWS["dram_saturation"], core_placement="stacked (column first)").spec[2])
+    assert cores == {"shape": (256, 512), "variant": "stacked", "num_cores": 4}
+    best = dict(case(ROWS["trid_double_issue"], variant="best base", params="copy 1024 tiles; block=64").spec[2])
+    assert best == {"dtype": "bf16", "tiles": 1024, "block": 64, "variant": "full_barrier", "ahead": 2}
 
 
 def test_designs_differ_as_they_should():
@@ -146,9 +146,6 @@ def test_designs_differ_as_they_should():
     assert time_ns(ROWS["index_staging"], variant="l1_staged") < time_ns(ROWS["index_staging"])
     assert time_ns(ROWS["transfer_alignment"], variant="aligned direct read") < time_ns(ROWS["transfer_alignment"])
     assert time_ns(ROWS["bank_stagger"]) < time_ns(ROWS["bank_stagger"], variant="stagger=none")
-    assert time_ns(ROWS["trid_double_issue"], variant="best base") == min(
-        time_ns(ROWS["trid_double_issue"], variant=f"ahead{n}") for n in (1, 2, 3, 4)
-    )
 
 
 def compared(variant, placement, measured, simulated):
@@ -190,7 +187,10 @@ def test_rows_without_times_are_simulated_and_not_counted_in_errors(tmp_path):
     result = json.loads(ran.stdout)
     assert ran.exit_code == 0 and result["n"] == 2 and len(result["skipped"]) == 1
     assert [(one["measured"], one["err_pct"]) for one in result["rows"]] == [(None, None)] * 2
-    assert result["groups"] == {"wormhole_b0/double_buffer": {"n": 2}} and "median_abs_err_pct" not in result
+    assert (
+        result["groups"] == {"wormhole_b0/double_buffer": {"n": 2, "structure": "described"}}
+        and "median_abs_err_pct" not in result
+    )
     assert result["pairs"] == {"n": 0, "agree": 0, "by_group": {}}
 
 
@@ -200,3 +200,13 @@ def test_pairs_are_reported(tmp_path):
     result = json.loads(validate(write_csv(tmp_path / "rows.csv", rows)).stdout)
     assert result["pairs"]["by_group"] == {"wormhole_b0/double_buffer": {"n": 1, "agree": 1}}
     assert result["rows"][0]["err_pct"] == pytest.approx(result["rows"][0]["simulated"] / 10 - 100)
+
+
+def test_groups_and_rows_say_where_the_structure_comes_from(tmp_path):
+    rows = [ROWS["double_buffer"] | {"time_ns": "1000"}, ROWS["bank_placement"] | {"time_ns": "2000"}]
+    path = write_csv(tmp_path / "rows.csv", rows)
+    result = json.loads(validate(path).stdout)
+    assert [one["structure"] for one in result["rows"]] == ["described", "guessed"]
+    assert result["groups"]["wormhole_b0/bank_placement"]["structure"] == "guessed"
+    printed = CliRunner().invoke(main, ["validate", "kernels", path, "--jobs", "1"]).stdout
+    assert "guessed" in printed

@@ -1,4 +1,4 @@
-"""Sums over groups of cores: `tensix_all_reduce`, and its parts `_ring_transport` and `_compute`.
+"""Sums over groups of cores: `tensix_all_reduce`.
 
 Groups are rectangles of cores, packed row by row; the order of a group's cores is a serpentine, row by row.  One
 data-movement kernel per core (BRISC, NoC 0 unless the row names one), and a compute kernel that adds in a 32-bit Dst.
@@ -8,8 +8,7 @@ import tensim as tt
 from tensim.sim.arch import load_arch
 from tensim.sim.chip import statistics
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
-from tensim.validation.compute import kernels as compute_kernels
-from tensim.validation.compute.programs import OUT, SUM, A, B, per_round
+from tensim.validation.compute.programs import OUT, SUM, A, B
 from tensim.validation.kernels import all_reduce_kernels as kernels
 from tensim.validation.kernels.columns import find, nanoseconds, one_of
 
@@ -19,21 +18,8 @@ VARIANTS = (
     "ring_push", "ring_pull", "unicast_all_gather", "mcast_all_gather", "reduce_root_mcast", "reduce_scatter_mcast",
     "tree_reduce_mcast",
 )  # fmt: skip
-SUMS = {  # variant of _compute: kernel, 32-bit Dst, tiles per section (a bf16 section holds 8, an fp32 one 4)
-    "sfpu_serial_bf16": ("sum_blocks_by_vector", False, 1),
-    "fpu_dest_reuse_bf16": ("sum_blocks", False, 8),
-    "fpu_dest_reuse_fp32": ("sum_blocks", True, 4),
-}
 CHUNK = 4
 ROUNDS = 10  # of a launch of tensix_all_reduce, whose time they share
-PASSES = (3, 9)  # of a ring: the measured launches have 100
-
-
-def spec(row):
-    """What decides the program of a row."""
-    return {
-        "tensix_all_reduce": _all_reduce, "tensix_all_reduce_ring_transport": _ring, "tensix_all_reduce_compute": _sum
-    }[row["example"]](row)  # fmt: skip
 
 
 def _group(row):
@@ -45,64 +31,18 @@ def _group(row):
     return rows, columns, count
 
 
-def _all_reduce(row):
+def spec(row):
+    """What decides the program of a row."""
     board = BOARDS[one_of(row, "board", BOARDS)]
     tiles = int(find(row, r"tiles per core=(\d+)")[1])
-    return "all_reduce", row["arch"], board, one_of(row, "variant", VARIANTS), _group(row), tiles
+    return row["arch"], board, one_of(row, "variant", VARIANTS), _group(row), tiles
 
 
-def _ring(row):
-    noc, what = find(row, r"NoC([01]) (semaphore only|payload)", "variant").groups()
-    tiles = int(find(row, r"tiles=(\d+)")[1])
-    return "ring", row["arch"], int(noc), what == "payload", _group(row), tiles
-
-
-def _sum(row):
-    blocks, tiles = (int(number) for number in find(row, r"sum of blocks=(\d+); (\d+) tiles per block").groups())
-    return "sum", row["arch"], SUMS[one_of(row, "variant", SUMS)], blocks, tiles
-
-
-def time_ns(what, arch, *arguments):
-    """ns per pass of a ring, per reduction of one core, or per all-reduce."""
-    return nanoseconds(
-        arch, {"ring": ring_cycles, "sum": sum_cycles, "all_reduce": all_reduce_cycles}[what](arch, *arguments)
-    )
-
-
-def sum_cycles(arch, how, blocks, tiles):
-    kernel, wide, chunk = how
-
-    def build(core, rounds):
-        core.buffers(A=2 * blocks * tiles, OUT=tiles)
-        core.mover(kernels.hold, (tiles, blocks, rounds))
-        core.compute(getattr(kernels, kernel), tiles, blocks, rounds, chunk)
-
-    return per_round(build, arch, ("Float16_b", "Float16_b", "HiFi4", wide, False, False), 3, 9)
-
-
-def ring_cycles(arch, noc, payload, group, tiles):
-    """The slope over passes: start-up, 1/100 of the measured launch, drops out."""
-    times = []
-    for passes in PASSES:
-        with Groups(arch, None, group) as groups:
-            groups.buffers(A=2 * tiles, OUT=tiles)
-            hops = groups.size - 1
-            mover = groups.mover(kernels.ring_transport, (tiles, hops, passes, int(payload)), noc)
-            for members in groups.members:
-                for i, core in enumerate(members):
-                    following = groups.noc_xy(members[(i + 1) % groups.size])
-                    tt.set_runtime_args(groups.program, mover, core, list(following))
-            if payload:
-                every = [core for members in groups.members for core in members]
-                groups.compute(compute_kernels.copy_through, every, (tiles, min(tiles, CHUNK), passes, OUT))
-            times.append(groups.run())
-    return (times[1] - times[0]) / (PASSES[1] - PASSES[0])
-
-
-def all_reduce_cycles(arch, board, variant, group, tiles):
+def time_ns(arch, board, variant, group, tiles):
+    """ns of an all-reduce."""
     with Groups(arch, board, group) as groups:
         build(groups, variant, tiles)
-        return groups.run() / ROUNDS
+        return nanoseconds(arch, groups.run() / ROUNDS)
 
 
 def build(groups, variant, tiles):

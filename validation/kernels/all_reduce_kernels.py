@@ -37,36 +37,6 @@ def hand_over(blocks, tiles):
 
 
 @kernel
-def ring_transport(next_x, next_y):
-    """Passes around a ring: a block, or only its semaphore, to the neighbour in every hop; the compute kernel copies what
-    came last while the next pass begins."""
-    tiles, hops, rounds, payload = (
-        get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
-    )  # fmt: skip
-    nbytes = tiles * get_tile_size(A)
-    slots = get_write_ptr(A)
-    arrived = get_semaphore(ARRIVED)
-    step = 0
-    for done in range(rounds):
-        for _hop in range(hops):
-            if payload != 0:
-                source = slots + (step % 2) * nbytes
-                target = slots + ((step + 1) % 2) * nbytes
-                noc_async_write(source, get_noc_addr(next_x, next_y, target), nbytes)
-                noc_async_write_barrier()
-            noc_semaphore_inc(get_noc_addr(next_x, next_y, arrived), 1)
-            step += 1
-            noc_semaphore_wait_min(arrived, step)
-        if payload != 0:
-            if done > 0:
-                cb_wait_front(OUT, tiles)
-                cb_pop_front(OUT, tiles)
-            cb_reserve_back(A, tiles)
-            cb_push_back(A, tiles)
-    noc_async_atomic_barrier()
-
-
-@kernel
 def ring_push(position, next_x, next_y):
     """Every hop forwards the block that came last; all blocks are summed when they are there."""
     tiles, size, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
@@ -276,30 +246,6 @@ def sum_blocks():
 
 
 @kernel
-def sum_blocks_by_vector():
-    """The same, each tile of a further block copied to Dst and added by the vector unit, tile after tile."""
-    tiles, blocks, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
-    unary_op_init_common(A, OUT)
-    for _ in range(rounds):
-        cb_wait_front(A, blocks * tiles)
-        cb_reserve_back(OUT, tiles)
-        copy_tile_to_dst_init_short(A)
-        add_binary_tile_init()
-        for tile in range(tiles):
-            tile_regs_acquire()
-            copy_tile(A, tile, 0)
-            for block in range(1, blocks):
-                copy_tile(A, block * tiles + tile, 1)
-                add_binary_tile(0, 1, 0)
-            tile_regs_commit()
-            tile_regs_wait()
-            pack_tile(0, OUT)
-            tile_regs_release()
-        cb_pop_front(A, blocks * tiles)
-        cb_push_back(OUT, tiles)
-
-
-@kernel
 def add_levels(levels):
     """`levels` blocks one after the other onto the own block."""
     tiles, _size, rounds, chunk = (
@@ -330,13 +276,3 @@ def add_levels(levels):
             if level > 0:
                 cb_pop_front(SUM, tiles)
             cb_push_back(target, tiles)
-
-
-@kernel
-def hold():
-    """The blocks of one core alone: `rounds` times they are there, and their sum is taken away."""
-    tiles, blocks, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
-    for _ in range(rounds):
-        cb_reserve_back(A, blocks * tiles)
-        hand_over(blocks, tiles)
-        cb_pop_front(OUT, tiles)

@@ -83,15 +83,3 @@ def write_blocks_again(address, size, first, count, block, rounds, scratch):
                 source += size
             noc_async_write_barrier()
             left -= now
-
-
-@kernel
-def walk_pages(address, size, pages, stride, block, scratch):
-    """As many reads as there are pages, `stride` apart, round and round, to a fixed place of a block; a barrier per block."""
-    source = InterleavedAddrGen(address, page_size=size, dram=True)
-    for start in range(0, pages, block):
-        target = scratch
-        for i in range(start, min(start + block, pages)):
-            noc_async_read_page(i * stride % pages, source, target)
-            target += size
-        noc_async_read_barrier()

@@ -1,10 +1,8 @@
 """Copies from DRAM to DRAM without compute: which cores, which pages, which NoC.
 
-`noc_placement`, `reader_placement`, `dram_saturation`, `bank_placement`.  Reads go over NoC 0 (NCRISC), writes over NoC 1
+`reader_placement`, `bank_placement`.  Reads go over NoC 0 (NCRISC), writes over NoC 1
 (BRISC).  Pages are shared out in runs, in the order of the cores.
 """
-
-from math import isqrt
 
 from tensim.examples.common import split_work
 from tensim.validation.dram.programs import Bench
@@ -12,23 +10,11 @@ from tensim.validation.kernels import copy_kernels as kernels
 from tensim.validation.kernels.columns import chip, choice, coordinates, find, number_in
 
 BANKS_BOARD = "n150_row3"  # the board whose bank_near cores the rows of bank_placement list
-SATURATION_BLOCK = 4  # pages per barrier of dram_saturation, whose rows do not say it
 
 
 def line(step, count):
     """`count` logical cores from (0, 0) on, `step` apart."""
     return [(i * step[0], i * step[1]) for i in range(count)]
-
-
-def stacked(count, height=8):
-    """`count` cores, column by column."""
-    return [(i // height, i % height) for i in range(count)]
-
-
-def spread(count):
-    """`count` cores in the rectangle from (0, 0) that is nearest to a square, not wider than high."""
-    width = max(divisor for divisor in range(1, isqrt(count) + 1) if count % divisor == 0)
-    return [(i % width, i // width) for i in range(count)]
 
 
 def spec(row):
@@ -38,12 +24,6 @@ def spec(row):
 
 def time_ns(structure, arch, *arguments):
     return STRUCTURES[structure](arch, *arguments)
-
-
-def _saturation(row):
-    place = choice(row, "core_placement", {"spread": spread, "stacked (column first)": stacked})
-    cores, size = tuple(place(row.integer("cores"))), row.integer("page_or_write_bytes")
-    return "copy", chip(row), None, cores, size, number_in(row, r"\((\d+) tiles"), SATURATION_BLOCK, 1, False
 
 
 def _placement(row):
@@ -94,7 +74,6 @@ def one_way(arch, cores, size, pages, block, rounds, is_write, noc):
 
 
 READERS = {
-    "dram_saturation": _saturation, "noc_placement": _placement, "reader_placement": _placement,
-    "bank_placement": _banks,
+    "reader_placement": _placement, "bank_placement": _banks,
 }  # fmt: skip
 STRUCTURES = {"copy": copy, "one_way": one_way}

@@ -187,59 +187,6 @@ def evaluate():
 
 
 @kernel
-def accumulate_by_round_trip():
-    """Each of `tiles` tiles is added to a running sum that goes through L1 and its buffer."""
-    tiles, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
-    binary_op_init_common(SUM, A, SUM)
-    add_tiles_init(SUM, A)
-    cb_wait_front(A, tiles)
-    for _ in range(rounds):
-        for i in range(tiles):
-            cb_wait_front(SUM, 1)
-            tile_regs_acquire()
-            add_tiles(SUM, A, 0, i, 0)
-            cb_pop_front(SUM, 1)
-            pack_one(SUM)
-
-
-@kernel
-def accumulate_by_packer():
-    """The packer adds each copied tile to the sum in L1."""
-    tiles, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
-    unary_op_init_common(A, OUT)
-    copy_tile_init(A)
-    cb_wait_front(A, tiles)
-    for _ in range(rounds):
-        cb_reserve_back(OUT, 1)
-        for i in range(tiles):
-            tile_regs_acquire()
-            copy_tile(A, i, 0)
-            tile_regs_commit()
-            tile_regs_wait()
-            if i < 2:
-                pack_reconfig_l1_acc(i)
-            pack_tile(0, OUT, 0, True)
-            tile_regs_release()
-        cb_push_back(OUT, 1)
-        take(OUT, 1)
-
-
-@kernel
-def accumulate_in_dst():
-    """Tiles are added into Dst two at a time, one pack at the end."""
-    tiles, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
-    binary_op_init_common(A, A, OUT)
-    add_tiles_init(A, A, True)
-    cb_wait_front(A, tiles)
-    for _ in range(rounds):
-        tile_regs_acquire()
-        for i in range(0, tiles, 2):
-            add_tiles(A, A, i, i + 1, 0)
-        pack_one(OUT)
-        take(OUT, 1)
-
-
-@kernel
 def multiply_subblocks():
     """A block of `m` x `n` products of one K step, `rt` x `ct` tiles per section."""
     m, n, rt, ct = (

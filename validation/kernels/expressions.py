@@ -1,5 +1,4 @@
-"""Expressions on tiles of one core: `compute_fusion`, `eltwise_l1_vs_dest_accumulate`, `matmul_output_subblock` and
-`sfpu_tile_scope`.
+"""Expressions on tiles of one core: `compute_fusion`, `matmul_output_subblock` and `sfpu_tile_scope`.
 
 Times per evaluation are the slope over rounds.  Times per launch take the rounds of the launch: the time of a few of them,
 and the slope for the others.
@@ -8,10 +7,10 @@ and the slope for the others.
 import tensim as tt
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.validation.compute import kernels as compute_kernels
-from tensim.validation.compute.programs import SCALE, SUM, A, B, Core, zone
+from tensim.validation.compute.programs import SCALE, A, B, Core, zone
 from tensim.validation.compute.sources import vector_loop
 from tensim.validation.kernels import expression_kernels as kernels
-from tensim.validation.kernels.columns import FORMATS, find, nanoseconds, one_of
+from tensim.validation.kernels.columns import find, nanoseconds
 
 WHOLE = {  # (scenario, variant) of compute_fusion: what a round evaluates
     ("sfpu_chain", "fused"): kernels.FUSED_CHAIN,
@@ -27,9 +26,6 @@ PASSES = {  # a zone of an unfused evaluation: one of its passes
     "CF_REDUCE": kernels.PASS_REDUCE, "CF_RECIP": kernels.PASS_RECIP,
 }  # fmt: skip
 ZONE_BLOCK = 4  # tiles per section where a zone row does not say (assumed)
-ACCUMULATE = {
-    "rmw": "accumulate_by_round_trip", "pack_l1_acc": "accumulate_by_packer", "dest_acc": "accumulate_in_dst"
-}  # fmt: skip
 VECTOR_ROWS = 32  # vector operations of a whole tile
 FEW, MANY = 2, 6
 
@@ -37,8 +33,7 @@ FEW, MANY = 2, 6
 def spec(row):
     """What decides the program of a row."""
     return {
-        "compute_fusion": _fusion, "eltwise_l1_vs_dest_accumulate": _accumulate, "matmul_output_subblock": _subblock,
-        "sfpu_tile_scope": _scope,
+        "compute_fusion": _fusion, "matmul_output_subblock": _subblock, "sfpu_tile_scope": _scope,
     }[row["example"]](row)  # fmt: skip
 
 
@@ -56,13 +51,6 @@ def _fusion(row):
         raise ValueError(f"columns variant and params: no expression {row['variant']!r} of scenario {scenario!r}")
     results = 1 if scenario == "reduce_recip" else tiles
     return "evaluation", row["arch"], _settings(), (what, tiles, block), results, thread
-
-
-def _accumulate(row):
-    steps, iterations = find(row, r"sum of (\d+) single-tile blocks; .*?(\d+) in-kernel iterations").groups()
-    dtype = FORMATS[one_of(row, "data_format", FORMATS)]
-    kernel = ACCUMULATE[one_of(row, "variant", ACCUMULATE)]
-    return "accumulation", row["arch"], _settings(dtype, wide=True), kernel, int(steps), int(iterations)
 
 
 def _subblock(row):
@@ -87,7 +75,7 @@ def _settings(dtype="Float16_b", wide=False):
 
 def time_ns(what, arch, settings, *arguments):
     """ns per evaluation, call or launch."""
-    measure = {"evaluation": evaluation, "accumulation": accumulation, "subblocks": subblocks, "scope": scope}[what]
+    measure = {"evaluation": evaluation, "subblocks": subblocks, "scope": scope}[what]
     return nanoseconds(arch, measure(arch, settings, *arguments))
 
 
@@ -115,16 +103,6 @@ def evaluation(arch, settings, arguments, results, thread):
         core.compute(kernels.evaluate, *arguments, rounds, results)
 
     return launch(build, arch, settings, 0, zone if thread is None else lambda times: times[thread])[1]
-
-
-def accumulation(arch, settings, kernel, steps, iterations):
-    def build(core, rounds):
-        core.buffers(A=steps, SUM=2, OUT=1)
-        core.mover(compute_kernels.feed, (A, steps, 1))
-        core.mover(compute_kernels.feed, (SUM, 1, 1), writer=True)
-        core.compute(getattr(kernels, kernel), steps, rounds)
-
-    return launch(build, arch, settings, iterations)[0]
 
 
 def subblocks(arch, settings, shape, iterations):

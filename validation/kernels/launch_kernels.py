@@ -22,19 +22,17 @@ def read_pages(source_address, first, rows, columns, pitch):
 
 @kernel
 def write_pages(target_address, first, rows, columns, pitch):
-    """The mirror image; `cb`: the buffer whose pages are written, `constant`: always its first ones."""
-    batch, cb, constant = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
-    target = InterleavedAddrGen(target_address, page_size=get_tile_size(cb), dram=True)
+    """The mirror image."""
+    batch = get_compile_time_arg_val(0)
+    target = InterleavedAddrGen(target_address, page_size=get_tile_size(OUT), dram=True)
     for row in range(rows):
         for column in range(0, columns, batch):
-            if constant == 0:
-                cb_wait_front(cb, batch)
-            source = get_read_ptr(cb)
+            cb_wait_front(OUT, batch)
+            source = get_read_ptr(OUT)
             for i in range(batch):
-                noc_async_write_tile(first + row * pitch + column + i, target, source + i * get_tile_size(cb))
+                noc_async_write_tile(first + row * pitch + column + i, target, source + i * get_tile_size(OUT))
             noc_async_write_barrier()
-            if constant == 0:
-                cb_pop_front(cb, batch)
+            cb_pop_front(OUT, batch)
 
 
 @kernel

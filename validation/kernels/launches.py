@@ -1,4 +1,4 @@
-"""Streams from DRAM to DRAM over many cores: `width_split`, `distribution_gate`, `constant_synthesis`.
+"""Streams from DRAM to DRAM over many cores: `width_split`, `distribution_gate`.
 
 The first `cores` cores row by row, each with an even part of the pages; the time is that of the launch.
 """
@@ -15,23 +15,17 @@ from tensim.validation.kernels.columns import find, nanoseconds, one_of
 PAGE = tile_size(DataFormat.Float16_b)
 TILE = 32
 SPLITS = ("single_core", "height_split", "width_split", "gated")
-CONSTANTS = {"stream_from_dram": True, "synthesize": False}
 
 
 def spec(row):
-    """(structure, arch, cores, rows of pages, columns of pages, how they are split or whether they are read)."""
-    cores = row.integer("cores")
-    if row["example"] == "constant_synthesis":
-        size = int(find(row, r"output (\d+) MB")[1]) << 20
-        batch = int(find(row, r"(\d+) pages per barrier")[1])
-        return "constant", row["arch"], cores, size // PAGE, batch, CONSTANTS[one_of(row, "variant", CONSTANTS)]
+    """(arch, cores, rows of pages, columns of pages, whether they are split by columns)."""
     height, width = (int(n) // TILE for n in find(row, r"H=(\d+) W=(\d+)").groups())
     split = one_of(row, "variant", SPLITS)
     by_width = split == "width_split" or (split == "gated" and width > height)
-    return "relu", row["arch"], cores, height, width, by_width
+    return row["arch"], row.integer("cores"), height, width, by_width
 
 
-def time_ns(what, arch, cores, *arguments):
+def time_ns(arch, cores, *arguments):
     """ns of a launch."""
     arch = load_arch(arch)
     device = tt.create_device(0, arch=arch, numerics="off")
@@ -39,7 +33,7 @@ def time_ns(what, arch, cores, *arguments):
     across = arch.grid[0]
     where = [tt.CoreCoord(i % across, i // across) for i in range(cores)]
     try:
-        (relu if what == "relu" else constant)(device, program, where, *arguments)
+        relu(device, program, where, *arguments)
         queue = device.command_queue(0)
         tt.enqueue_program(queue, program, blocking=False)
         tt.finish(queue)
@@ -52,9 +46,7 @@ def relu(device, program, where, height, width, by_width):
     """Each core takes whole rows of tiles, or `by_width` whole columns."""
     cores = _setup(program, where, {A: 2, OUT: 2})
     reader = tt.create_kernel(program, kernels.read_pages, cores, tt.ReaderDataMovementConfig(compile_args=[1]))
-    writer = tt.create_kernel(
-        program, kernels.write_pages, cores, tt.WriterDataMovementConfig(compile_args=[1, OUT, 0])
-    )
+    writer = tt.create_kernel(program, kernels.write_pages, cores, tt.WriterDataMovementConfig(compile_args=[1]))
     compute = tt.create_kernel(program, kernels.relu_tiles, cores, tt.ComputeConfig())
     source, target = (_tensor(device, height * width) for _ in range(2))
     part = ceil_div(width if by_width else height, len(where))
@@ -64,24 +56,6 @@ def relu(device, program, where, height, width, by_width):
         tt.set_runtime_args(program, reader, core, [source, *run])
         tt.set_runtime_args(program, writer, core, [target, *run])
         tt.set_runtime_args(program, compute, core, [run[1] * run[2]])
-
-
-def constant(device, program, where, pages, batch, read):
-    """Pages that a reader brings from DRAM, or a constant one in L1 that is written again and again."""
-    cores = _setup(program, where, {A: 2 * batch})
-    part = pages // len(where)
-    target = _tensor(device, pages)
-    writer = tt.create_kernel(
-        program, kernels.write_pages, cores, tt.WriterDataMovementConfig(compile_args=[batch, A, int(not read)])
-    )
-    reader = None
-    if read:
-        reader = tt.create_kernel(program, kernels.read_pages, cores, tt.ReaderDataMovementConfig(compile_args=[batch]))
-        source = _tensor(device, pages)
-    for i, core in enumerate(where):
-        tt.set_runtime_args(program, writer, core, [target, i * part, 1, part, 0])
-        if read:
-            tt.set_runtime_args(program, reader, core, [source, i * part, 1, part, 0])
 
 
 def _setup(program, where, buffers):

@@ -6,9 +6,7 @@ Buffers: `A` the operand, `B` a tile of zeros, `SUM` what has been accumulated, 
 # ruff: noqa: F403, F405
 
 from tensim.kernel_api import *
-from tensim.validation.compute.kernels import OUT, SCALE, SUM, A, B
-
-COPY, ADD, ADD_PAIRS = 0, 1, 2  # how tiles are accumulated
+from tensim.validation.compute.kernels import OUT, SCALE, SUM, A
 
 
 @device_function
@@ -37,21 +35,16 @@ def fold(cb, first, tiles, dim):
 
 
 @device_function
-def add_up(first, tiles, pairs):
-    """Add `tiles` tiles of the operand to tile 0 of Dst: each with a tile of zeros, or two at a time (an odd one first)."""
+def add_up(first, tiles):
+    """Add `tiles` tiles of the operand to tile 0 of Dst, two at a time (an odd one first)."""
     start = 0
-    if pairs == 0:
-        add_tiles_init(A, B, True)
-        for i in range(tiles):
-            add_tiles(A, B, first + i, 0, 0)
-    else:
-        if tiles % 2 != 0:
-            copy_tile_to_dst_init_short(A)
-            copy_tile(A, first, 0)
-            start = 1
-        add_tiles_init(A, A, True)
-        for i in range(start, tiles, 2):
-            add_tiles(A, A, first + i, first + i + 1, 0)
+    if tiles % 2 != 0:
+        copy_tile_to_dst_init_short(A)
+        copy_tile(A, first, 0)
+        start = 1
+    add_tiles_init(A, A, True)
+    for i in range(start, tiles, 2):
+        add_tiles(A, A, first + i, first + i + 1, 0)
 
 
 @kernel
@@ -74,55 +67,16 @@ def reduce_by_tile():
 
 
 @kernel
-def reduce_by_add():
-    """`outputs` results: tiles are added up in pairs, the vector unit reduces the sum in Dst; `library`: its callers
-    reconfigure the formats first."""
-    outputs, reduced, dim, rounds = (
-        get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
-    )  # fmt: skip
-    library = get_compile_time_arg_val(4)
-    compute_kernel_hw_startup(A, A, OUT)
-    cb_wait_front(A, outputs * reduced)
-    for _ in range(rounds):
-        if library != 0:
-            reconfig_data_format(A, A)
-            pack_reconfig_data_format(OUT)
-        for output in range(outputs):
-            tile_regs_acquire()
-            add_up(output * reduced, reduced, 1)
-            sfpu_reduce_init()
-            sfpu_reduce(0, dim=dim)
-            pack_one(OUT)
-        take(OUT, outputs)
-
-
-@kernel
 def accumulate_then_reduce():
-    """Tiles are accumulated in Dst, or by the packer in L1 (`how` COPY), into the buffer SUM, one reduce_tile follows."""
-    how, reduced, dim, rounds = (
-        get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
-    )  # fmt: skip
+    """Tiles are accumulated in Dst into the buffer SUM, one reduce_tile follows."""
+    reduced, dim, rounds = get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     compute_kernel_hw_startup(A, SCALE, OUT)
     cb_wait_front(SCALE, 1)
     cb_wait_front(A, reduced)
     for _ in range(rounds):
-        if how == COPY:
-            copy_tile_to_dst_init_short(A)
-            cb_reserve_back(SUM, 1)
-            for i in range(reduced):
-                tile_regs_acquire()
-                copy_tile(A, i, 0)
-                tile_regs_commit()
-                tile_regs_wait()
-                pack_reconfig_l1_acc(min(i, 1))
-                pack_tile(0, SUM, 0, True)
-                tile_regs_release()
-            pack_reconfig_l1_acc(0)
-            cb_push_back(SUM, 1)
-        else:
-            tile_regs_acquire()
-            add_up(0, reduced, how - ADD)
-            pack_one(SUM)
+        tile_regs_acquire()
+        add_up(0, reduced)
+        pack_one(SUM)
         cb_wait_front(SUM, 1)
         reduce_init_short(SUM, SCALE)
         tile_regs_acquire()
@@ -130,23 +84,4 @@ def accumulate_then_reduce():
         pack_one(OUT)
         reduce_uninit()
         cb_pop_front(SUM, 1)
-        take(OUT, 1)
-
-
-@kernel
-def accumulate_then_reduce_in_dst():
-    """Tiles are added up in Dst, where the vector unit reduces the sum and scales it."""
-    how, reduced, dim, rounds = (
-        get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
-    )  # fmt: skip
-    compute_kernel_hw_startup(A, B, OUT)
-    cb_wait_front(A, reduced)
-    for _ in range(rounds):
-        tile_regs_acquire()
-        add_up(0, reduced, how - ADD)
-        sfpu_reduce_init()
-        sfpu_reduce(0, dim=dim)
-        binop_with_scalar_tile_init()
-        mul_unary_tile(0, 1)
-        pack_one(OUT)
         take(OUT, 1)

@@ -9,6 +9,7 @@ program is described and C++ kernels follow it, or else a Python re-creation who
 
 import importlib
 
+from tensim.validation.kernels.programs.measuring import time_ns
 from tensim.validation.pairs import pair_order
 from tensim.validation.rows import Case, Skip
 
@@ -28,24 +29,28 @@ COLUMNS = {
         "metric",
     ),
 }
-FAMILIES = {  # example: module of tensim.validation.kernels
-    "bank_placement": "dram_copies", "dram_saturation": "dram_copies", "noc_placement": "dram_copies",
-    "reader_placement": "dram_copies",
-    "double_buffer": "programs.double_buffer",
-    "dual_noc_read": "streams", "trid_double_issue": "streams",
-    "index_staging": "scalar_copies", "transfer_alignment": "scalar_copies",
-    "page_walk_order": "page_walks",
-    "bank_stagger": "tilize_blocks",
-    "mcast_topology": "shared_inputs", "shared_input_reuse": "shared_inputs",
-    "noc_one_packet": "core_transfers", "row_unicast_vs_mcast": "core_transfers", "split_reader": "core_transfers",
-    "reduce_accumulate": "reductions", "reduce_block": "reductions", "row_reduce_accumulate": "reductions",
-    "compute_fusion": "expressions", "eltwise_l1_vs_dest_accumulate": "expressions",
-    "matmul_output_subblock": "expressions", "sfpu_tile_scope": "expressions",
-    "compute_block_size": "tilizing", "handshake_elision": "tilizing", "zero_copy_fold": "tilizing",
-    "constant_synthesis": "launches", "distribution_gate": "launches", "width_split": "launches",
-    "tensix_all_reduce": "all_reduce", "tensix_all_reduce_compute": "all_reduce",
-    "tensix_all_reduce_ring_transport": "all_reduce",
+DESCRIBED = {  # example: module of tensim.validation.kernels.programs
+    **{
+        name: name
+        for name in (
+            "compute_block_size", "constant_synthesis", "double_buffer", "dram_saturation", "eltwise_l1_vs_dest_accumulate",
+            "index_staging", "noc_one_packet", "noc_placement", "page_walk_order", "reduce_block", "row_reduce_accumulate",
+            "row_unicast_vs_mcast", "shared_input_reuse", "split_reader", "tensix_all_reduce_compute", "transfer_alignment",
+            "trid_double_issue",
+        )
+    },
+    "tensix_all_reduce_ring_transport": "ring_transport",
 }  # fmt: skip
+GUESSED = {  # example: module of tensim.validation.kernels
+    "bank_placement": "dram_copies", "reader_placement": "dram_copies",
+    "dual_noc_read": "streams", "bank_stagger": "tilize_blocks", "mcast_topology": "shared_inputs",
+    "reduce_accumulate": "reductions",
+    "compute_fusion": "expressions", "matmul_output_subblock": "expressions", "sfpu_tile_scope": "expressions",
+    "handshake_elision": "tilizing", "zero_copy_fold": "tilizing",
+    "distribution_gate": "launches", "width_split": "launches",
+    "tensix_all_reduce": "all_reduce",
+}  # fmt: skip
+FAMILIES = GUESSED | {example: f"programs.{name}" for example, name in DESCRIBED.items()}
 DESIGNS = ("variant", "core_placement")  # columns in which the two rows of a pair may differ: one of them
 CONDITIONS = (
     "example",
@@ -61,8 +66,10 @@ CONDITIONS = (
 
 
 def simulate(spec):
-    """Device time in ns of a spec: (family module, chip, board, ...)."""
+    """Device time in ns of a spec: (family module, what its `spec` gives)."""
     family, *arguments = spec
+    if family.startswith("programs."):
+        return time_ns(family, *arguments)
     return importlib.import_module(f"tensim.validation.kernels.{family}").time_ns(*arguments)
 
 
@@ -74,6 +81,11 @@ def read(row, layout):
     spec = importlib.import_module(f"tensim.validation.kernels.{family}").spec(row)
     measured = row.number("time_ns") if "time_ns" in row.columns else None
     return Case((family, *spec), f"{row['arch']}/{row['example']}", measured, "ns")
+
+
+def structure(row):
+    """ "described" or "guessed": where the structure of a compared row's program comes from."""
+    return "described" if row["group"].rpartition("/")[2] in DESCRIBED else "guessed"
 
 
 def pairs(rows):

@@ -65,23 +65,3 @@ def receive(cb, tiles, blocks, ready, received, x, y):
         receive_block(sender_ready, received_at)
         cb_push_back(cb, tiles)
     noc_async_atomic_barrier()
-
-
-@kernel
-def add_stream():
-    """Compute: the sum of all tiles of a stream, two by two, in one tile of Dst; packed once."""
-    cb, tiles, blocks = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
-    binary_op_init_common(cb, cb, OUT)
-    add_tiles_init(cb, cb, True)
-    tile_regs_acquire()
-    for _ in range(blocks):
-        cb_wait_front(cb, tiles)
-        for i in range(tiles // 2):
-            add_tiles(cb, cb, 2 * i, 2 * i + 1, 0)
-        cb_pop_front(cb, tiles)
-    tile_regs_commit()
-    tile_regs_wait()
-    cb_reserve_back(OUT, 1)
-    pack_tile(0, OUT)
-    cb_push_back(OUT, 1)
-    tile_regs_release()

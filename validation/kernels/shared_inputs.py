@@ -1,4 +1,4 @@
-"""An input that many cores need: read by each core, or read once and multicast: `mcast_topology`, `shared_input_reuse`."""
+"""Operands that many cores need: read by each core, or read once and multicast: `mcast_topology`."""
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.validation.dram.programs import Bench
@@ -8,24 +8,16 @@ from tensim.validation.kernels.columns import chip, choice, number_in
 A, B = 0, 1
 CHUNKS_BUFFERED = 2
 NCRISC, BRISC = 1, 0
-WAYS = {"per_core_dram": False, "mcast_1d_pair": True, "mcast": True}
+WAYS = {"per_core_dram": False, "mcast_1d_pair": True}
 
 
 def spec(row):
-    """(structure, chip, arguments...)."""
-    return READERS[row["example"]](row)
-
-
-def time_ns(structure, arch, *arguments):
-    return STRUCTURES[structure](arch, *arguments)
-
-
-def _topology(row):
+    """(chip, arguments...)."""
     grid = number_in(row, r"^(\d+)x", "core_placement"), number_in(row, r"^\d+x(\d+)", "core_placement")
     m, n, k = (number_in(row, rf"\b{name}=(\d+)t") for name in "MNK")
     if m % grid[1] or n % grid[0]:
         raise ValueError(f"column params: {m} x {n} tiles on {grid[0]}x{grid[1]} cores")
-    return "operands", chip(row), grid, (m, n, k), row.integer("page_or_write_bytes"), choice(row, "variant", WAYS)
+    return chip(row), grid, (m, n, k), row.integer("page_or_write_bytes"), choice(row, "variant", WAYS)
 
 
 class Feed:
@@ -62,7 +54,7 @@ class Feed:
                 bench.add(core, kernels.receive, args, self.noc, self.riscv)
 
 
-def operands(arch, grid, shape, size, is_multicast):
+def time_ns(arch, grid, shape, size, is_multicast):
     """ns to bring each core of a grid its rows of A (NoC 0) and columns of B (NoC 1) of an M x K by K x N product."""
     (width, height), (m, n, k) = grid, shape
     rows, columns = m // height, n // width
@@ -82,41 +74,3 @@ def operands(arch, grid, shape, size, is_multicast):
             for x in range(width):
                 feed_b.shared([(x, y) for y in range(height)], b, x * columns)
         return bench.run_ns()
-
-
-def _reuse(row):
-    rows, columns = (
-        number_in(row, r"(\d+) rows", "core_placement"),
-        number_in(row, r"x (\d+) columns", "core_placement"),
-    )
-    chunks, chunk = number_in(row, r"in (\d+) chunks"), number_in(row, r"chunks of (\d+)")
-    return (
-        "stream",
-        chip(row),
-        (columns, rows),
-        chunks,
-        chunk,
-        row.integer("page_or_write_bytes"),
-        choice(row, "variant", WAYS),
-    )
-
-
-def stream(arch, grid, chunks, chunk, size, is_multicast):
-    """ns for all cores of a grid to add up the same stream of tiles."""
-    with Bench(arch) as bench:
-        address = bench.pages(size, chunks * chunk)
-        cores = [(x, y) for y in range(grid[1]) for x in range(grid[0])]
-        feed = Feed(bench, A, 0, NCRISC, size, (1, chunk, chunk), chunks)
-        for core in cores:
-            feed.buffer(core, CHUNKS_BUFFERED)
-            bench.buffer(core, 1, size, kernels.OUT, DataFormat.Float16_b)
-            bench.compute(core, kernels.add_stream, (A, chunk, chunks))
-            if not is_multicast:
-                feed.alone(core, address, 0)
-        if is_multicast:
-            feed.shared(cores, address, 0)
-        return bench.run_ns()
-
-
-READERS = {"mcast_topology": _topology, "shared_input_reuse": _reuse}
-STRUCTURES = {"operands": operands, "stream": stream}

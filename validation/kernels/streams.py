@@ -1,7 +1,4 @@
-"""Streams of tiles through the circular buffers of a core: `trid_double_issue`, `dual_noc_read`.
-
-Readers and writers work block by block; a block is what one barrier covers.
-"""
+"""Two operands through the circular buffers of a core: `dual_noc_read`.  A block is what one barrier covers."""
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.validation.dram.programs import Bench
@@ -9,29 +6,8 @@ from tensim.validation.kernels import copy_kernels
 from tensim.validation.kernels import stream_kernels as kernels
 from tensim.validation.kernels.columns import chip, choice, find, number_in
 
-RING_BLOCKS = 6  # blocks of the circular buffer of trid_double_issue
-AHEAD = (1, 2, 3, 4)  # blocks in flight that its rows compare
-TRIDS = (2, 3, 4)
 IN, IN_B, OUT = copy_kernels.IN, copy_kernels.IN_B, copy_kernels.OUT
 TILE_BYTES = 2048
-
-
-def spec(row):
-    """(structure, chip, arguments...)."""
-    return READERS[row["example"]](row)
-
-
-def time_ns(structure, arch, *arguments):
-    return STRUCTURES[structure](arch, *arguments)
-
-
-def _trid(row):
-    ways = {f"ahead{n}": (("ahead", n),) for n in AHEAD} | {f"trid{n}": (("trid", n),) for n in TRIDS}
-    ways["best base"] = tuple(("ahead", n) for n in AHEAD)
-    ways["best trid"] = tuple(("trid", n) for n in TRIDS)
-    tiles, block = number_in(row, r"copy (\d+) tiles"), number_in(row, r"block=(\d+)")
-    size, blocks = row.integer("page_or_write_bytes"), whole_blocks(row, tiles, block)
-    return "fastest_copy", chip(row), size, blocks, block, choice(row, "variant", ways)
 
 
 def whole_blocks(row, tiles, block):
@@ -41,23 +17,8 @@ def whole_blocks(row, tiles, block):
     return tiles // block
 
 
-def fastest_copy(arch, size, blocks, block, ways):
-    """ns of the fastest of some ways (name, blocks in flight) to copy blocks of tiles from DRAM to DRAM."""
-    return min(_copy(arch, size, blocks, block, *way) for way in ways)
-
-
-def _copy(arch, size, blocks, block, way, depth):
-    with Bench(arch) as bench:
-        (core,) = bench.cores(1)
-        source, target = bench.pages(size, blocks * block), bench.pages(size, blocks * block)
-        bench.buffer(core, RING_BLOCKS * block, size)
-        reader = kernels.read_with_ids if way == "trid" else kernels.read_groups
-        bench.add(core, reader, (source, size, blocks, block, depth, RING_BLOCKS), 0, 1)
-        bench.add(core, kernels.write_flushed, (target, size, blocks, block), 1, 0)
-        return bench.run_ns()
-
-
-def _dual(row):
+def spec(row):
+    """(chip, arguments...)."""
     variants = {
         "one_riscv": "one0", "one_riscv NoC0": "one0", "one_riscv on BRISC NoC1": "one1", "two_riscv": "two",
         "two_sem": "signal",
@@ -70,7 +31,7 @@ def _dual(row):
         raise ValueError(f"column params is {params!r}: neither the full product nor math ablated")
     size = row.integer("page_or_write_bytes")
     return (
-        "operand_reads", chip(row), _cores(row), blocks, block, size, choice(row, "variant", variants), is_full,
+        chip(row), _cores(row), blocks, block, size, choice(row, "variant", variants), is_full,
     )  # fmt: skip
 
 
@@ -82,7 +43,7 @@ def _cores(row):
     return int(match[1]), int(match[2])
 
 
-def operand_reads(arch, grid, blocks, block, size, way, is_full):
+def time_ns(arch, grid, blocks, block, size, way, is_full):
     """ns of C = A * B on each core, its operands read in transactions of `size` bytes by one RISC-V core or by two."""
     tiles = blocks * block
     with Bench(arch) as bench:
@@ -105,7 +66,3 @@ def operand_reads(arch, grid, blocks, block, size, way, is_full):
                 bench.add(core, kernels.read_and_push_both, (a, *walk, ready, done), 0, 1)
                 bench.add(core, kernels.read_when_told, (b, *walk, ready, done), 1, 0)
         return bench.run_ns()
-
-
-READERS = {"trid_double_issue": _trid, "dual_noc_read": _dual}
-STRUCTURES = {"fastest_copy": fastest_copy, "operand_reads": operand_reads}

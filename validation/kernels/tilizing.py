@@ -1,25 +1,21 @@
-"""Tilize in L1: `zero_copy_fold`, `handshake_elision`, and the chain of `compute_block_size`.
+"""Tilize in L1: `zero_copy_fold`, `handshake_elision`.
 
 All cores of a row do the same without any traffic between them: one is simulated.
 """
 
-import tensim as tt
-from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.validation.compute import kernels as compute_kernels
 from tensim.validation.compute.programs import OUT, A
 from tensim.validation.kernels import tilizing_kernels as kernels
-from tensim.validation.kernels.columns import fidelity, find, nanoseconds, one_of
+from tensim.validation.kernels.columns import find, nanoseconds, one_of
 from tensim.validation.kernels.expressions import launch
 
 HANDED_OVER = {"reader_compute_writer": True, "compute_only": False, "handshake": True, "no_handshake": False}
-RECONFIG = {"reconfig_on": 1, "reconfig_off": 0, "reconfig_on (repeat run)": 1}
 TILE = 32
-DST_TILES = 4  # of a section of a 32-bit Dst
 
 
 def spec(row):
     """What decides the program of a row."""
-    return {"zero_copy_fold": _fold, "handshake_elision": _launch, "compute_block_size": _chain}[row["example"]](row)
+    return {"zero_copy_fold": _fold, "handshake_elision": _launch}[row["example"]](row)
 
 
 def _fold(row):
@@ -28,30 +24,18 @@ def _fold(row):
     width = columns // TILE
     if tiles % width:
         raise ValueError(f"column params: {tiles} tiles per core are not whole rows of {width} tiles")
-    return "tilize", row["arch"], HANDED_OVER[one_of(row, "variant", HANDED_OVER)], tiles // width, width, 0
+    return row["arch"], HANDED_OVER[one_of(row, "variant", HANDED_OVER)], tiles // width, width, 0
 
 
 def _launch(row):
     """A time per launch of so many iterations."""
     height, width = (int(n) for n in find(row, r"tiles (?:per core )?HxW=(\d+)x(\d+)").groups())
     rounds = int(find(row, r"in-kernel iterations=(\d+)")[1])
-    return "tilize", row["arch"], HANDED_OVER[one_of(row, "variant", HANDED_OVER)], height, width, rounds
+    return row["arch"], HANDED_OVER[one_of(row, "variant", HANDED_OVER)], height, width, rounds
 
 
-def _chain(row):
-    m, k, n = (int(size) for size in find(row, r"M_tiles=(\d+) K_tiles=(\d+) N_tiles=(\d+)").groups())
-    rows = int(find(row, r"block_rows=(\d+)")[1])
-    reconfig = RECONFIG[one_of(row, "variant", RECONFIG)]
-    return "chain", row["arch"], fidelity(row), (m // rows, rows, k, n, reconfig)
-
-
-def time_ns(what, arch, *arguments):
-    """ns per iteration, launch or evaluation."""
-    return nanoseconds(arch, {"tilize": tilize, "chain": chain}[what](arch, *arguments))
-
-
-def tilize(arch, handed_over, height, width, rounds):
-    """`rounds` 0: the slope over rounds; otherwise a launch of that many."""
+def time_ns(arch, handed_over, height, width, rounds):
+    """ns per iteration (`rounds` 0: the slope over rounds), or of a launch of so many."""
     tiles = height * width
 
     def build(core, some):
@@ -63,21 +47,4 @@ def tilize(arch, handed_over, height, width, rounds):
 
     settings = ("Float16_b", "Float16_b", "HiFi4", False, False, False)
     whole, slope = launch(build, arch, settings, rounds, lambda times: max(times.values()))
-    return whole if rounds else slope
-
-
-def chain(arch, level, arguments):
-    blocks, rows, k, n, _ = arguments
-
-    def build(core, some):
-        core.buffers(A=rows * k, B=rows * k, OUT=rows * n)
-        page = tile_size(DataFormat.Float16_b)
-        sizes = {kernels.WEIGHTS: k * n, kernels.PRODUCT: rows * n}
-        sizes |= dict.fromkeys((kernels.TILED_A, kernels.TILED_B, kernels.ADDED), rows * k)
-        for index, tiles in sizes.items():
-            config = tt.CircularBufferConfig(tiles * page, {index: DataFormat.Float16_b}).set_page_size(index, page)
-            tt.create_circular_buffer(core.program, core.cores, config)
-        core.mover(kernels.feed_operands, (some * blocks, rows * k, k * n))
-        core.compute(kernels.sum_then_product, *arguments, DST_TILES, some)
-
-    return launch(build, arch, ("Float16_b", "Float16_b", level, True, False, False), 0)[1]
+    return nanoseconds(arch, whole if rounds else slope)

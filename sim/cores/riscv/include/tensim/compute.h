@@ -74,7 +74,6 @@ TENSIM_CONFIGURE(matmul_block_init, all, INIT)
 TENSIM_CONFIGURE(binary_op_init_common, all, INIT)
 TENSIM_CONFIGURE(init_bcast, all, INIT)
 TENSIM_CONFIGURE(bcast_init, all, INIT)
-TENSIM_CONFIGURE(reduce_init, all, INIT)
 TENSIM_CONFIGURE(init_sfpu, all, INIT)
 TENSIM_CONFIGURE(unary_op_init_common, all, INIT)
 TENSIM_CONFIGURE(transpose_wh_init, all, INIT)
@@ -100,7 +99,7 @@ TENSIM_CONFIGURE(mul_reuse_dest_init, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(reduce_init_short, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(reduce_init_delta, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(reduce_revert_delta, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(reduce_uninit, unpack_math, SHORT_INIT)
+TENSIM_CONFIGURE(reduce_init, all, SHORT_INIT)
 TENSIM_CONFIGURE(transpose_wh_init_short, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(copy_tile_init, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(copy_init, unpack_math, SHORT_INIT)
@@ -140,6 +139,9 @@ TENSIM_CONFIGURE(reconfig_full_operand, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_full_operand_srca, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_full_operand_srcb, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(pack_reconfig_data_format, pack, RECONFIG)
+// Takes back the packer's mask: two register writes.
+template <auto... options>
+TENSIM_INLINE void reduce_uninit(auto...) {}
 template <auto... options>
 TENSIM_INLINE void pack_reconfig_l1_acc(uint32_t enable) {
     if constexpr (tensim::on_pack) tensim::post_config(tensim::PACK_L1_ACC, enable);
