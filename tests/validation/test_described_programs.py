@@ -16,7 +16,7 @@ RUNS = [
     ),
     *((WORMHOLE, "dram_saturation", {"shape": (256, 512), "variant": variant, "num_cores": 9})
       for variant in ("spread", "stacked")),
-    *((WORMHOLE, "noc_placement", STREAM | {"op": op, "noc": "noc1", "placement": "diagonal", "num_cores": 3})
+    *((WORMHOLE, "noc_placement", STREAM | {"op": op, "noc": "noc1", "placement": "diagonal", "num_cores": 4})
       for op in ("copy", "read", "write")),
     *((WORMHOLE, "page_walk_order", {"pages": 48, "page_bytes": 64, "stride": stride, "block": 10}) for stride in (1, 12, 13)),
     *((WORMHOLE, "split_reader", {"num_cores": 8, "split_reader": split, "transaction_bytes": 512})
