@@ -25,10 +25,8 @@ from tensim.sim.cores.tensix.data import EXACT
 from tensim.sim.cores.tensix.instructions import instruction_table
 from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params
 from tensim.sim.engine import state as st
-from tensim.sim.engine.coroutine import frame_address, resume_address, self_test
+from tensim.sim.engine.entry_points import flit_event, l1_written, run, start_threads
 from tensim.sim.engine.event_heap import KEY_BITS, MAX_CORES, NEVER, new_heap
-from tensim.sim.engine.event_loop import l1_written, run, start_threads
-from tensim.sim.engine.first_start import compile_engine
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.errors import CycleLimitError, ProgramError, SimulatorError, UsageError
@@ -78,8 +76,10 @@ class Chip:
             raise UsageError(f"NoC model {noc!r} is not one of {', '.join(NOC_MODELS)}")
         if max_cycles is not None and max_cycles <= 0:
             raise UsageError(f"max_cycles is {max_cycles}; it must be positive")
-        compile_engine()
-        self_test()
+        if not run.is_compiled:
+            from tensim.sim.engine.first_start import compile_engine  # imports numba, which takes a third of a second
+
+            compile_engine()
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
         self.n_workers = len(arch.worker_coords)
@@ -243,7 +243,7 @@ class Chip:
         """An idle flit network, when that is the NoC model; its code is compiled when it is used first."""
         if self.noc != "flit":
             return
-        from tensim.sim.cores.niu.flits import flit_event, flit_network
+        from tensim.sim.cores.niu.flits import flit_network
 
         self._flits = flit_network(self.arch, self._arrays["links"], self._arrays["ports"])
         self._grow_flits()
@@ -477,7 +477,7 @@ class Chip:
     def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
         """Start threads that a compiled front end drives from a table, instead of kernels; returns the launch id.
 
-        `front_end`: a numba generator over a context's address, compiled.  `threads`: thread indices; `rows`, `counts`:
+        `front_end`: `MachineCode` of a generator over a context's address.  `threads`: thread indices; `rows`, `counts`:
         for each the host address and number of its table rows, which the front end finds in `COMPILE_ARGS` and
         `N_COMPILE_ARGS`; the caller keeps the table alive until the program has ended.
         """
@@ -485,11 +485,11 @@ class Chip:
         table, contexts = self._arrays["threads"], self._arrays["contexts"]
         contexts[threads] = 0
         contexts[threads, ctx.COMPILE_ARGS], contexts[threads, ctx.N_COMPILE_ARGS] = rows, counts
-        boxes = [front_end(address) for address in table["context"][threads].tolist()]
+        frames = [front_end.frame(address) for address in table["context"][threads].tolist()]
         self._reset_threads(threads, slot, line_base=0, first=0, n_lines=1)
-        table["function"][threads], table["riscv"][threads] = resume_address(front_end), 0
-        table["frame"][threads] = [frame_address(box) for box in boxes]
-        self._kept[slot] = [boxes]
+        table["function"][threads], table["riscv"][threads] = front_end.address, 0
+        table["frame"][threads] = [frame.ctypes.data for frame in frames]
+        self._kept[slot] = [frames]
         return self._begin(name, slot, threads, cycle)
 
     def _free_slot(self):
@@ -506,7 +506,8 @@ class Chip:
         self._arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id
         self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
-        start_threads(self._machine_address, np.asarray(threads, np.int64), cycle)
+        indices = np.asarray(threads, np.int64)
+        start_threads(self._machine_address, indices.ctypes.data, len(indices), cycle)
         return launch_id
 
     def _reset_threads(self, threads, slot, line_base, first, n_lines):
@@ -571,7 +572,7 @@ class Chip:
 
     def _prepare_kernel(self, launch, kernel, launch_slot, texts):
         compile_args = np.array([*kernel.compile_args, 0], np.int64)
-        boxes, prepared = [], {slot: [] for slot in self._slots(kernel)}
+        frames, prepared = [], {slot: [] for slot in self._slots(kernel)}
         common_words = self._common_words(kernel, compile_args)
         for core in kernel.cores:
             for slot, threads in prepared.items():
@@ -581,15 +582,15 @@ class Chip:
                 if (core, slot) in texts:
                     t["function"], t["riscv"] = self._prepare_core(index, program, texts[core, slot])
                 else:
-                    boxes.append(program.instantiate(int(t["context"])))
-                    t["function"], t["frame"], t["riscv"] = program.resume_address, frame_address(boxes[-1]), 0
+                    frames.append(program.code.frame(int(t["context"])))
+                    t["function"], t["frame"], t["riscv"] = program.code.address, frames[-1].ctypes.data, 0
                 threads.append(index)
             if kernel.slot is None:
                 self._configure_compute(core, kernel.compute)
         for slot, threads in prepared.items():
             program = kernel.compiled.on(slot)
             self._reset_threads(threads, launch_slot, self._line_region(program), program.first_row, program.n_rows)
-        self._kept[launch_slot].append((boxes, compile_args, kernel.compiled))
+        self._kept[launch_slot].append((frames, compile_args, kernel.compiled))
         return [index for core in zip(*prepared.values(), strict=True) for index in core]
 
     def _prepare_core(self, index, program, text_l1):

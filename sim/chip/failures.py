@@ -4,7 +4,7 @@ import numpy as np
 
 from tensim.sim.chip.deadlock import wait_for_graph
 from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
-from tensim.sim.cores.kernels.kernel_runtime import RAISE_MESSAGES
+from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
 from tensim.sim.engine import state as st
 from tensim.sim.errors import DeadlockError, ProgramError, SimulatorError
 

@@ -22,6 +22,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.operations import Barrier, Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.entry_points import replay_front_end
 from tensim.sim.engine.memory import load_i64, store_64
 from tensim.sim.errors import UsageError
 
@@ -71,7 +72,7 @@ ROW_WORDS = 12
 
 
 @compiled()
-def _front_end(context):
+def front_end(context):
     """Post the operations of a table, each at its recorded time plus what the simulated barriers took longer."""
     row = load_i64(context + 8 * ctx.COMPILE_ARGS)
     last = row + 8 * ROW_WORDS * load_i64(context + 8 * ctx.N_COMPILE_ARGS)
@@ -115,7 +116,7 @@ def replay(chip, events, origin, mode="closed"):
     counts = np.diff(first, append=len(threads))
     rows = table.ctypes.data + first * table.strides[0]
     chip.rewind()
-    launch = chip.launch_front_end("NoC events", _front_end, threads[first], rows, counts, 0)
+    launch = chip.launch_front_end("NoC events", replay_front_end.code, threads[first], rows, counts, 0)
     ended = dict(_advance(chip))[launch]
     # A thread that waits for its last transfer ends one cycle after that has completed.
     last = ended - 1 if mode == "open" else int(table[:, SIMULATED].max())

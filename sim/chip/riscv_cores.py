@@ -10,8 +10,8 @@ from tensim.sim.cores.context import L1_ARGS, L1_COMMON_ARGS, N_ARGS, N_COMMON_A
 from tensim.sim.cores.riscv import core as rv
 from tensim.sim.cores.riscv import layout
 from tensim.sim.cores.riscv.decode import STACK_POINTER
-from tensim.sim.cores.riscv.interpreter import run_core
 from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.engine.entry_points import run_core
 from tensim.sim.errors import ProgramError
 
 PRINTS, MARGIN_PRINTS = 1 << 14, 64

@@ -13,9 +13,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import numba
 import numpy
-from numba.core.caching import CompileResultCacheImpl
 
 # Packages and modules with compiled functions, and constants that numba freezes into them; the others are plain Python
 COMPILED = (
@@ -38,7 +36,9 @@ def source_digest():
     for name, path in (source for part in COMPILED for source in _sources(part)):
         digest.update(name.encode())
         digest.update(path.read_bytes())
-    versions = (numba.__version__, numpy.__version__, sys.version, platform.machine(), platform.processor())
+    for package in ("numba", "llvmlite"):  # read, not imported: that takes longer than a small run
+        digest.update(Path(find_spec(package).origin).with_name("_version.py").read_bytes())
+    versions = (numpy.__version__, sys.version, platform.machine(), platform.processor())
     digest.update(repr(versions).encode())
     return digest.hexdigest()[:16]
 
@@ -52,43 +52,4 @@ def cache_root():
     return Path(root)
 
 
-def configure_cache():
-    """Point numba's disk cache at this version's directory; call before anything is compiled."""
-    directory = cache_root() / source_digest()
-    directory.mkdir(parents=True, exist_ok=True)
-    numba.config.CACHE_DIR = str(directory)
-    return directory
-
-
-class ModuleLocator:
-    """Where numba keeps a function of `COMPILED`; the directory's name stands for the state of its source."""
-
-    def __init__(self, function, file):
-        self._py_file, self._line = file, function.__code__.co_firstlineno  # numba's warnings name the file
-        self._path = DIRECTORY / function.__module__.rpartition(".")[0]
-
-    @classmethod
-    def from_function(cls, function, file):
-        """The locator of a function; None for one that the directory's name says nothing of."""
-        name = function.__module__.removeprefix("tensim.") + "."
-        return cls(function, file) if name.startswith(tuple(f"{one}." for one in COMPILED)) else None
-
-    def ensure_cache_path(self):
-        """Make the directory."""
-        self._path.mkdir(parents=True, exist_ok=True)
-
-    def get_cache_path(self):
-        """The directory."""
-        return str(self._path)
-
-    def get_source_stamp(self):
-        """State of the source."""
-        return DIRECTORY.name
-
-    def get_disambiguator(self):
-        """Tells functions of one name apart."""
-        return str(self._line)
-
-
-DIRECTORY = configure_cache()
-CompileResultCacheImpl._locator_classes = [ModuleLocator, *CompileResultCacheImpl._locator_classes]
+DIRECTORY = cache_root() / source_digest()

@@ -1,36 +1,67 @@
-"""The decorator of functions of the compiled engine: numba's `njit` with its disk cache, one compilation per types of arguments.
+"""Functions of the compiled engine as Python sees them before numba does.
 
-To numba a constant in a call is a type of its own, for which it would compile the called function anew, although the
-machine code makes nothing of it: a quarter of the first start.
+To import numba and to make a dispatcher of each of these five hundred functions takes longer than a small run.  The
+decorators keep the function only; `tensim.sim.engine.numba_compiler` makes of it what numba needs when something must be
+compiled, or when Python calls a compiled function that is no entry point (`tensim.sim.engine.entry_points`).
 """
 
-from numba.core import types
-from numba.core.registry import CPUDispatcher
+import functools
+import importlib
 
-from tensim.sim.engine import cache  # noqa: F401  configures the disk cache before anything is compiled
-
-
-def plain_type(kind):
-    """The type of a constant's value: without the value, and that of integers for a member of an enumeration."""
-    return kind.dtype if isinstance(kind, types.IntEnumMember) else types.unliteral(kind)
+# Nothing is allocated, so nothing needs a reference count.
+OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False}
 
 
-class Dispatcher(CPUDispatcher):
-    """Takes constants that a compiled function passes on as values of their type."""
+class Compiled:
+    """A function that numba compiles for each set of types it is called with.
 
-    def get_call_template(self, args, kws):
-        """As numba's, for the types of constants."""
-        plain = {name: plain_type(kind) for name, kind in kws.items()}
-        return super().get_call_template(tuple(map(plain_type, args)), plain)
+    `targetoptions`, `py_func`: numba's inliner looks for them, as it does at its own dispatchers.
+    """
+
+    def __init__(self, function, options):
+        self.py_func, self.targetoptions = function, options
+        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+
+    @functools.cached_property
+    def dispatcher(self):
+        """numba's dispatcher of the function, with its disk cache."""
+        from tensim.sim.engine.numba_compiler import cached_dispatcher
+
+        return cached_dispatcher(self)
+
+    def __call__(self, *arguments):
+        return self.dispatcher(*arguments)
 
 
 def compiled(*, inline="never", forceinline=False):
     """Decorator; `inline`: "always" puts the function's code into its callers before they are compiled, `forceinline` after."""
+    options = {**OPTIONS, "inline": inline, "forceinline": forceinline}
+    return lambda function: Compiled(function, options)
 
-    def decorate(function):
-        options = {"nopython": True, "boundscheck": None, "inline": inline, "forceinline": forceinline}
-        dispatcher = Dispatcher(function, targetoptions=options)
-        dispatcher.enable_caching()
-        return dispatcher
 
-    return decorate
+class Intrinsic:
+    """A function that writes the LLVM code of its call; see `numba.extending.intrinsic`."""
+
+    def __init__(self, function):
+        self._function, self.__doc__ = function, function.__doc__
+
+    @functools.cached_property
+    def value(self):
+        """numba's own object for it."""
+        from numba.extending import intrinsic
+
+        return intrinsic(self._function)
+
+
+class LazyModule:
+    """A module that is imported when one of its names is first used."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        return getattr(importlib.import_module(self._name), name)
+
+
+ir, types, cgutils = LazyModule("llvmlite.ir"), LazyModule("numba.core.types"), LazyModule("numba.core.cgutils")
+arrayobj = LazyModule("numba.np.arrayobj")

@@ -1,44 +1,21 @@
-"""Native resumption of numba generators: the only module that touches numba's internals.
+"""Coroutines of the compiled engine: resuming a numba generator from compiled code.
 
-A kernel is compiled to a native `next` function over a frame inside a Python generator object.  The address of the
-function and the address of the frame are enough to resume it from compiled code.  `self_test` proves that on the
-installed numba before the first kernel runs.
+numba compiles a generator to a native function over a frame: {int32 state, {arguments}, {variables}}, all zero but for the
+arguments before it is resumed first.  The addresses of both are enough to resume it.  `self_test` proves that on the
+installed numba before anything else is compiled.
 """
 
-import functools
+from importlib.metadata import version
 
-import numba as nb
-import numpy as np
-from llvmlite import ir
-from numba import _dynfunc, types
-from numba.core import cgutils
-from numba.core.generators import GeneratorDescriptor
-from numba.extending import intrinsic
-
-from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine import entry_points
+from tensim.sim.engine.compiled import Intrinsic, cgutils, compiled, ir, types
 from tensim.sim.errors import SimulatorError
 
-FRAME_OFFSET = _dynfunc._impl_info["offsetof_generator_state"]
 FINISHED = -3
 FAILED = -1000
 
 
-@functools.cache
-def resume_address(kernel):
-    """Address of the native `next` function of a compiled one-signature generator (an int)."""
-    compiled = kernel.overloads[kernel.signatures[0]]
-    descriptor = GeneratorDescriptor.from_generator_fndesc(
-        None, compiled.fndesc, compiled.signature.return_type, compiled.target_context.mangler
-    )
-    return compiled.library.get_pointer_to_function(descriptor.llvm_func_name)
-
-
-def frame_address(box):
-    """Address of a generator object's frame; valid while the object is referenced."""
-    return id(box) + FRAME_OFFSET
-
-
-@intrinsic
+@Intrinsic
 def resume(typingctx, function, frame):
     """Resume one kernel: the value it yields (>= 0), FINISHED, or FAILED - status."""
 
@@ -61,7 +38,8 @@ def resume(typingctx, function, frame):
 
 
 @compiled()
-def _probe(n):
+def probe(n):
+    """7, 14, 21, ... up to 7 * (n - 1); raises at its end when n is above 100."""
     for i in range(n):
         yield 7 * i
     if n > 100:
@@ -79,14 +57,14 @@ def _drive(function, frame):
     return total, 0
 
 
-@functools.cache
 def self_test():
     """Prove that resumption works with the installed numba; raises SimulatorError if it does not."""
+    code = entry_points.probe.code
     for n, expected in ((5, (70, FINISHED)), (101, None)):
-        box = _probe(n)
-        total, end = _drive(resume_address(_probe), frame_address(box))
+        frame = code.frame(n)
+        total, end = _drive(code.address, frame.ctypes.data)
         if (expected is not None and (total, end) != expected) or (expected is None and end > FAILED - 1):
             raise SimulatorError(
-                f"native kernel resumption does not work with numba {nb.__version__}",
-                hint=f"numpy {np.__version__}; install a numba in the range that pyproject.toml names",
+                f"native kernel resumption does not work with numba {version('numba')}",
+                hint=f"numpy {version('numpy')}; install a numba in the range that pyproject.toml names",
             )

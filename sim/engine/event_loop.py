@@ -49,7 +49,7 @@ from tensim.sim.cores.threads import (
 )
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import call_model, store_64
+from tensim.sim.engine.memory import call_model, load_i64, store_64
 from tensim.sim.engine.state import (
     ATOMIC,
     ENDED,
@@ -329,10 +329,11 @@ def run(machine, limit, fuel):
 
 
 @compiled()
-def start_threads(machine, threads, time):
-    """Schedule the first event of prepared threads (an array of their indices)."""
+def start_threads(machine, threads, count, time):
+    """Schedule the first event of `count` prepared threads; `threads`: address of their indices, int64."""
     m = machine_table(machine)[0]
-    for thread in threads:
+    for i in range(count):
+        thread = load_i64(threads + 8 * i)
         t = threads_of(m)[thread]
         t.operation = OPERATION_START
         schedule_thread(m, thread, time)

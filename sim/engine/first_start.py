@@ -5,7 +5,6 @@ shares little with the rest.  A second process that fails costs only time: what 
 here.
 """
 
-import functools
 import os
 import subprocess
 import sys
@@ -13,17 +12,17 @@ import sys
 import numba as nb
 
 from tensim.sim.cores.niu.deliveries import transaction_event
-from tensim.sim.engine.cache import DIRECTORY
+from tensim.sim.engine.coroutine import self_test
 from tensim.sim.engine.event_loop import compute_operation, data_operation
 from tensim.sim.engine.state import MACHINE
 
 ARGUMENTS = (nb.from_dtype(MACHINE), nb.int64, nb.int64)  # machine, thread or transaction, cycle
 
 
-@functools.cache
 def compile_engine():
-    """Compile the engine unless the disk cache holds it or there is but one core; `run` itself follows when it is called."""
-    if any(DIRECTORY.glob("*/event_loop.run-*.nbi")) or os.cpu_count() == 1:
+    """Compile what the entry point `run` calls; `run` itself follows when it is called."""
+    self_test()
+    if os.cpu_count() == 1:
         return
     command = [sys.executable, "-c", f"import {__name__} as first_start; first_start.compile_compute_half()"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
@@ -31,7 +30,7 @@ def compile_engine():
     with subprocess.Popen(command, env=environment, **quiet) as helper:
         try:
             for function in (transaction_event, data_operation):
-                function.compile(ARGUMENTS)
+                function.dispatcher.compile(ARGUMENTS)
             helper.wait()
         finally:
             helper.kill()
@@ -39,4 +38,4 @@ def compile_engine():
 
 def compile_compute_half():
     """What the second process does."""
-    compute_operation.compile(ARGUMENTS)
+    compute_operation.dispatcher.compile(ARGUMENTS)

@@ -4,10 +4,8 @@ Addresses are int64; nothing here checks bounds, the callers do.
 """
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+
+from tensim.sim.engine.compiled import Intrinsic, arrayobj, cgutils, ir, types
 
 CACHE_LINE = 64  # bytes
 
@@ -28,7 +26,7 @@ def zeros_in_cache_lines(count, dtype):
 
 
 def _scalar_load(bits, signed):
-    @intrinsic
+    @Intrinsic
     def load(typingctx, address):
         def codegen(context, builder, signature, args):
             pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
@@ -43,7 +41,7 @@ def _scalar_load(bits, signed):
 
 
 def _scalar_store(bits):
-    @intrinsic
+    @Intrinsic
     def store(typingctx, address, value):
         def codegen(context, builder, signature, args):
             pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
@@ -61,7 +59,7 @@ load_i8, load_i16, load_i32, load_i64 = (_scalar_load(bits, True) for bits in (8
 store_8, store_16, store_32, store_64 = (_scalar_store(bits) for bits in (8, 16, 32, 64))
 
 
-@intrinsic
+@Intrinsic
 def copy_bytes(typingctx, destination, source, count):
     """memmove of `count` bytes between host addresses."""
 
@@ -73,7 +71,7 @@ def copy_bytes(typingctx, destination, source, count):
     return types.void(types.int64, types.int64, types.int64), codegen
 
 
-@intrinsic
+@Intrinsic
 def zero_bytes(typingctx, destination, count):
     """Fill `count` bytes at a host address with zero."""
 
@@ -85,17 +83,22 @@ def zero_bytes(typingctx, destination, count):
     return types.void(types.int64, types.int64), codegen
 
 
-@intrinsic
-def as_pointer(typingctx, address):
-    """A host address as the pointer that `numba.carray` takes."""
+@Intrinsic
+def floats_at(typingctx, address, count):
+    """The array of `count` float32 at a host address; its memory is nobody's."""
 
     def codegen(context, builder, signature, args):
-        return builder.inttoptr(args[0], context.get_value_type(types.voidptr))
+        word = ir.IntType(64)
+        array = arrayobj.make_array(signature.return_type)(context, builder)
+        data = builder.inttoptr(args[0], array.data.type)
+        size = ir.Constant(word, 4)
+        arrayobj.populate_array(array, data=data, shape=[args[1]], strides=[size], itemsize=size, meminfo=None)
+        return array._getvalue()
 
-    return types.voidptr(types.int64), codegen
+    return types.Array(types.float32, 1, "C")(types.int64, types.int64), codegen
 
 
-@intrinsic
+@Intrinsic
 def lowest_bit(typingctx, word):
     """Number of the lowest bit that is set in `word`, which is not 0."""
 
@@ -105,13 +108,15 @@ def lowest_bit(typingctx, word):
     return types.int64(types.int64), codegen
 
 
-@intrinsic
+@Intrinsic
 def call_model(typingctx, function, machine, event, now):
-    """Call the compiled function int64(int64, int64, int64) at a host address."""
+    """Call the entry point int64(int64, int64, int64) at a host address; it raises nothing."""
 
     def codegen(context, builder, signature, args):
-        word = ir.IntType(64)
-        prototype = ir.FunctionType(word, [word] * 3)
-        return builder.call(builder.inttoptr(args[0], prototype.as_pointer()), args[1:])
+        word, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+        result, error = cgutils.alloca_once(builder, word), cgutils.alloca_once(builder, pointer)
+        prototype = ir.FunctionType(ir.IntType(32), [word.as_pointer(), pointer.as_pointer(), *[word] * 3])
+        builder.call(builder.inttoptr(args[0], prototype.as_pointer()), [result, error, *args[1:]])
+        return builder.load(result)
 
     return types.int64(types.int64, types.int64, types.int64, types.int64), codegen

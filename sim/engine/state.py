@@ -6,13 +6,12 @@ compile time does not grow with the state; a call from Python passes the record'
 """
 
 import numpy as np
-from numba import carray
 
 from tensim.sim.dram.channel import BANK_DTYPE, CHANNEL_DTYPE, DRAM_PARAMS_DTYPE
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.event_heap import make_order, push
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.memory import as_pointer
+from tensim.sim.engine.memory import floats_at
 from tensim.sim.engine.tables import table
 from tensim.sim.noc.packet import LINK_DTYPE, NOC_PARAMS_DTYPE, PACKET_DTYPE, VC_DTYPE
 
@@ -228,7 +227,7 @@ MACHINE = np.dtype(
 )
 
 
-WORD, SINGLE = np.dtype(np.int64), np.dtype(np.float32)
+WORD = np.dtype(np.int64)
 
 
 # --- views: the machine's arrays inside compiled code, as tables or, where loops over data want vectors, as numpy arrays
@@ -404,14 +403,14 @@ def fifo_of(m):
 
 @compiled(inline="always")
 def src_a_of(m):
-    return carray(as_pointer(m.src_a_at), (m.n_source_words,), dtype=SINGLE)
+    return floats_at(m.src_a_at, m.n_source_words)
 
 
 @compiled(inline="always")
 def src_b_of(m):
-    return carray(as_pointer(m.src_b_at), (m.n_source_words,), dtype=SINGLE)
+    return floats_at(m.src_b_at, m.n_source_words)
 
 
 @compiled(inline="always")
 def dst_of(m):
-    return carray(as_pointer(m.dst_at), (m.n_dst_words,), dtype=SINGLE)
+    return floats_at(m.dst_at, m.n_dst_words)

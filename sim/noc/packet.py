@@ -115,7 +115,9 @@ def build_links(arch):
     links["requests"] = arch["noc.niu_requests"]
     for x, y, _ in arch.dram_endpoints:
         for noc in range(2):
-            links["requests"][link_index(width * height, noc, y * width + x, EJECT)] = arch["dram.endpoint_requests"]
+            links["requests"][link_index.py_func(width * height, noc, y * width + x, EJECT)] = arch[
+                "dram.endpoint_requests"
+            ]
     tiles = np.arange(len(links)) // LINKS_PER_TILE % (width * height)
     step = np.where(np.arange(len(links)) < len(links) // 2, 1, -1)
     x, y = tiles % width + step * (kinds == X_OUT), tiles // width + step * (kinds == Y_OUT)
@@ -125,7 +127,7 @@ def build_links(arch):
         tile = y * width + x
         for noc in range(2):
             for kind in (INJECT, EJECT):
-                links["port"][link_index(width * height, noc, tile, kind)] = tile
+                links["port"][link_index.py_func(width * height, noc, tile, kind)] = tile
     return links
 
 

@@ -7,7 +7,7 @@ is known to lie inside the file, and no file costs more than a bounded amount of
 
 import numba as nb
 
-from tensim.sim.engine import cache  # noqa: F401  configures the disk cache before anything is compiled
+from tensim.sim.engine import numba_compiler  # noqa: F401  configures the disk cache before anything is compiled
 
 # The walks allocate nothing; counting references to the arrays they pass around would take most of their time.
 compiled = nb.njit(cache=True, _nrt=False)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tensim.sim.engine import cache  # noqa: F401  configures the disk cache before anything is compiled
+from tensim.sim.engine import numba_compiler  # noqa: F401  configures the disk cache before anything is compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.flatbuffers.structure import FIELD_COUNT, compiled, field_at, follow, i32, number, u32

@@ -9,27 +9,20 @@ executed as Python: only the generated code is, and it can do integer arithmetic
 import ast
 import functools
 import hashlib
-import importlib.util
 import inspect
 import linecache
-import os
 import signal
-import sys
 import textwrap
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numba as nb
-
 from tensim.sim.cores.kernels.api import COMPUTE, DM
-from tensim.sim.cores.kernels.kernel_runtime import prepare
 from tensim.sim.cores.kernels.lowering import lower, reachable_helpers
 from tensim.sim.cores.kernels.lowering_emit import refuse
 from tensim.sim.cores.kernels.names import DeviceFunction, ParsedNames, PythonNames, as_constant
-from tensim.sim.engine import cache
-from tensim.sim.engine.coroutine import resume_address
+from tensim.sim.engine import machine_code
 from tensim.sim.errors import KernelCompileError, UsageError
 
 ENUM_BASES = ("Enum", "IntEnum")
@@ -47,7 +40,7 @@ class CompiledKernel:
     text_bytes: int  # estimated size of the RISC-V binary
     loaded_data_reaches_control: str | None  # why the kernel cannot run without data, None if it can
     api_calls: frozenset
-    function: object = field(repr=False)  # numba dispatcher of the generator
+    code: machine_code.MachineCode = field(repr=False)  # of the generator over the address of a context block
 
     @property
     def first_row(self):
@@ -69,15 +62,6 @@ class CompiledKernel:
     def message(self, number):
         """Text of a raise or assert, or None."""
         return self.messages[number] if number < len(self.messages) else None
-
-    @property
-    def resume_address(self):
-        """Address of the native code that resumes a coroutine of this kernel."""
-        return resume_address(self.function)
-
-    def instantiate(self, context_address):
-        """A fresh coroutine over a context block; the object must be kept alive while it may be resumed."""
-        return self.function(context_address)
 
 
 class Kernel:
@@ -146,7 +130,7 @@ class Kernel:
             text_bytes=lowered.text_bytes,
             loaded_data_reaches_control=lowered.loaded_data_reaches_control,
             api_calls=lowered.api_calls,
-            function=load_generated(self.name, lowered.source, self.file),
+            code=load_generated(self.name, lowered.source, self.file),
         )
 
 
@@ -170,30 +154,24 @@ def late_interrupts():
 @functools.cache
 @late_interrupts()
 def load_generated(name, source, file):
-    """Compile generated source, kept as a file in the cache directory; returns the numba dispatcher."""
+    """`tensim.sim.engine.machine_code.MachineCode` of generated source; compiled unless the disk cache holds it."""
     digest = hashlib.sha256(source.encode()).hexdigest()[:20]
-    directory = cache.DIRECTORY / "kernels"
-    directory.mkdir(parents=True, exist_ok=True)
-    path = directory / f"k_{digest}.py"
-    if not path.exists():
-        prepare()
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(source)
-        os.replace(temporary, path)
-    spec = importlib.util.spec_from_file_location(f"tensim_kernel_{digest}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    # Not decorated in the module: numba's cache then keeps the function's name, not its globals, which would all have
-    # to be compiled again whenever the kernel is loaded.
-    function = nb.njit(cache=True, error_model="numpy")(module.generated)
+    return machine_code.load_or_compile(f"kernel_{digest}", lambda: _compile_generated(name, source, file))
+
+
+def _compile_generated(name, source, file):
+    import numba as nb  # takes a third of a second
+
+    from tensim.sim.engine.numba_compiler import object_code
+
+    module = {"__name__": f"kernel_{name}"}
+    exec(compile(source, f"<generated from {name}>", "exec"), module)
     try:
-        function.compile((nb.types.int64,))
+        return object_code(module["generated"], 1, error_model="numpy")
     except nb.core.errors.NumbaError as error:
         reason = str(error).splitlines()[0]
         where = {"file": file, "kernel": name}
         raise KernelCompileError(f"kernel {name} cannot be compiled: {reason}", where=where) from error
-    return function
 
 
 # --- decorators

@@ -1,56 +1,22 @@
 """What a generated kernel calls: posting an operation, reading arguments, address arithmetic.
 
 Every function takes the address of the thread's context block; none of them touches the machine models.  They compile
-when the first kernel is compiled (`prepare`) and travel in its cached code, so a process that finds its kernels in the
-disk cache compiles and loads nothing here.
+with the first kernel and travel in its machine code, so a process that finds its kernels in the disk cache compiles and
+loads nothing here.
 """
 
-import functools
-import inspect
-from enum import IntEnum
-
-import numba as nb
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores import tensor_accessors as accessors
+from tensim.sim.cores.kernels.conventions import COST_WORDS, LINE_SHIFT, RaiseReason, unpack_counts
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_i64, load_u32, store_64
+from tensim.sim.engine.numba_compiler import compiled_for_integers
 
-LINE_SHIFT = 8  # a posted head word is opcode | line << LINE_SHIFT
-COUNT_BITS = 10  # plain-code counts are packed in fields of this width, in the order of COST_KINDS
-COST_KINDS = ("alu", "branch", "mul", "div", "load", "mul_use")
-COST_WORDS = (ctx.COST_ALU, ctx.COST_BRANCH, ctx.COST_MUL, ctx.COST_DIV, ctx.COST_LOAD, ctx.COST_MUL_USE)
 _I64 = ir.IntType(64)
-
-
-class RaiseReason(IntEnum):
-    """Why generated code raised; left in ARG0 beside the LINE for the event loop's message."""
-
-    ARGUMENT_INDEX = 1
-    COMMON_ARGUMENT_INDEX = 2
-    COMPILE_ARGUMENT_INDEX = 3
-    CIRCULAR_BUFFER_INDEX = 4
-    BANK_INDEX = 5
-    DIVISION_BY_ZERO = 6
-    PAGE_INDEX = 7
-    NOT_SHARDED = 8
-    DIMENSION_INDEX = 9
-
-
-RAISE_MESSAGES = {
-    RaiseReason.ARGUMENT_INDEX: "a runtime argument is read that was not set",
-    RaiseReason.COMMON_ARGUMENT_INDEX: "a common runtime argument is read that was not set",
-    RaiseReason.COMPILE_ARGUMENT_INDEX: "a compile-time argument is read that was not given",
-    RaiseReason.CIRCULAR_BUFFER_INDEX: "circular-buffer index outside 0..31",
-    RaiseReason.BANK_INDEX: "bank index outside the chip's banks",
-    RaiseReason.DIVISION_BY_ZERO: "division by zero",
-    RaiseReason.PAGE_INDEX: "page outside the sharded buffer",
-    RaiseReason.NOT_SHARDED: "the tensor accessor's buffer is interleaved; only a sharded one has this property",
-    RaiseReason.DIMENSION_INDEX: "dimension outside the tensor accessor's shape",
-}
 
 
 def _word_pointer(builder, block, index):
@@ -139,42 +105,13 @@ def _make_arithmetic(operation):
 add, subtract, multiply = _make_arithmetic("add"), _make_arithmetic("sub"), _make_arithmetic("mul")
 
 
-def pack_counts(counts):
-    """One integer that holds how often each kind of COST_KINDS occurs (each below 2**COUNT_BITS)."""
-    return sum(counts.get(kind, 0) << (COUNT_BITS * i) for i, kind in enumerate(COST_KINDS))
-
-
-def unpack_counts(packed):
-    """The counts of `pack_counts`, in the order of COST_KINDS."""
-    return [(packed >> (COUNT_BITS * i)) & ((1 << COUNT_BITS) - 1) for i in range(len(COST_KINDS))]
-
-
-FUNCTIONS = []  # in the order of their calls: a function stands behind those it uses
-
-
-def _integers(function):
-    """Decorator: a compiled function whose arguments are all int64."""
-    compiled = nb.njit(cache=True)(function)
-    FUNCTIONS.append(compiled)
-    return compiled
-
-
-@functools.cache
-def prepare():
-    """Give every function its one signature; numba would otherwise make a version for each constant it is called with."""
-    for function in FUNCTIONS:
-        if not function.overloads:  # some are compiled already when Ctrl-C came before the last one
-            function.compile((types.int64,) * len(inspect.signature(function.py_func).parameters))
-        function.disable_compile()
-
-
-@_integers
+@compiled_for_integers
 def word(block, index):
     """Word `index` of the context block."""
     return load_i64(block + 8 * index)
 
 
-@_integers
+@compiled_for_integers
 def fetch(block, size):
     """Charge one round through a loop of `size` bytes of code: the lines that the instruction cache does not keep.
 
@@ -186,7 +123,7 @@ def fetch(block, size):
     store_64(block + 8 * ctx.PENDING, load_i64(block + 8 * ctx.PENDING) + missed * load_i64(block + 8 * ctx.FETCH_MISS))
 
 
-@_integers
+@compiled_for_integers
 def stop(block, line, reason):
     """Leave line and reason for the event loop and raise: the thread is not resumed any more."""
     store_64(block + 8 * ctx.LINE, line)
@@ -201,7 +138,7 @@ _BAD_PAGE, _NOT_SHARDED = int(RaiseReason.PAGE_INDEX), int(RaiseReason.NOT_SHARD
 _BAD_DIMENSION = int(RaiseReason.DIMENSION_INDEX)
 
 
-@_integers
+@compiled_for_integers
 def runtime_arg(block, index, line):
     """Unique runtime argument (uint32)."""
     if index < 0 or index >= load_i64(block + 8 * ctx.N_ARGS):
@@ -209,7 +146,7 @@ def runtime_arg(block, index, line):
     return load_u32(load_i64(block + 8 * ctx.ARGS) + 4 * index)
 
 
-@_integers
+@compiled_for_integers
 def common_arg(block, index, line):
     """Common runtime argument (uint32)."""
     if index < 0 or index >= load_i64(block + 8 * ctx.N_COMMON_ARGS):
@@ -217,7 +154,7 @@ def common_arg(block, index, line):
     return load_u32(load_i64(block + 8 * ctx.COMMON_ARGS) + 4 * index)
 
 
-@_integers
+@compiled_for_integers
 def compile_arg(block, index, line):
     """Compile-time argument."""
     if index < 0 or index >= load_i64(block + 8 * ctx.N_COMPILE_ARGS):
@@ -225,7 +162,7 @@ def compile_arg(block, index, line):
     return load_i64(load_i64(block + 8 * ctx.COMPILE_ARGS) + 8 * index)
 
 
-@_integers
+@compiled_for_integers
 def cb_word(block, cb, column, line):
     """Column of a circular buffer's row."""
     if not 0 <= cb < N_CIRCULAR_BUFFERS:
@@ -233,7 +170,7 @@ def cb_word(block, cb, column, line):
     return load_i64(load_i64(block + 8 * ctx.CBS) + 8 * (cb * ctx.CB_WORDS + column))
 
 
-@_integers
+@compiled_for_integers
 def floor_div(block, a, b, line):
     """a // b, with a zero divisor reported."""
     if b == 0:
@@ -241,7 +178,7 @@ def floor_div(block, a, b, line):
     return a // b
 
 
-@_integers
+@compiled_for_integers
 def floor_mod(block, a, b, line):
     """a % b, with a zero divisor reported."""
     if b == 0:
@@ -249,25 +186,25 @@ def floor_mod(block, a, b, line):
     return a % b
 
 
-@_integers
+@compiled_for_integers
 def noc_address(x, y, offset):
     """NoC address of a tile and an offset in it."""
     return (x << 36) | (y << 42) | offset
 
 
-@_integers
+@compiled_for_integers
 def own_address(block, offset):
     """NoC address of an offset in this core's L1."""
     return noc_address(load_i64(block + 8 * ctx.MY_X), load_i64(block + 8 * ctx.MY_Y), offset)
 
 
-@_integers
+@compiled_for_integers
 def multicast_address(x0, y0, x1, y1, offset):
     """NoC address of a rectangle that starts at (x0, y0)."""
     return (x1 << 36) | (y1 << 42) | (x0 << 48) | (y0 << 54) | offset
 
 
-@_integers
+@compiled_for_integers
 def bank_address(block, bank, offset, dram, line):
     """NoC address of an offset in a DRAM (or L1) bank."""
     table = load_i64(block + 8 * (ctx.DRAM_BANKS if dram != 0 else ctx.L1_BANKS))
@@ -277,14 +214,14 @@ def bank_address(block, bank, offset, dram, line):
     return load_i64(table + 8 * bank) + offset
 
 
-@_integers
+@compiled_for_integers
 def aligned_page(block, page_size, dram):
     """Stride of interleaved pages: the page size rounded up to the memory's alignment."""
     alignment = load_i64(block + 8 * (ctx.DRAM_ALIGNMENT if dram != 0 else ctx.L1_ALIGNMENT))
     return (page_size + alignment - 1) // alignment * alignment
 
 
-@_integers
+@compiled_for_integers
 def interleaved_address(block, page, base, stride, dram, offset, line):
     """Page `page` of an interleaved buffer: bank = page mod banks (docs/hardware/kernel_api.md#address-helpers)."""
     if page < 0:
@@ -300,19 +237,19 @@ _CONFIG, _PAGE_SIZE, _RANK, _BANKS, _SHAPES = (
 _SHARDED, _DRAM, _CONTIGUOUS = accessors.SHARDED_BIT, accessors.DRAM_BIT, accessors.CONTIGUOUS_BIT
 
 
-@_integers
+@compiled_for_integers
 def is_sharded(block, first, line):
     """Whether an accessor's tensor is cut into shards."""
     return compile_arg(block, first + _CONFIG, line) & _SHARDED
 
 
-@_integers
+@compiled_for_integers
 def is_in_dram(block, first, line):
     """1 when an accessor's tensor lies in DRAM, 0 in L1."""
     return 1 if compile_arg(block, first + _CONFIG, line) & _DRAM else 0
 
 
-@_integers
+@compiled_for_integers
 def accessor_banks(block, first, line):
     """Number of banks that hold an accessor's pages."""
     if is_sharded(block, first, line):
@@ -320,7 +257,7 @@ def accessor_banks(block, first, line):
     return load_i64(block + 8 * (ctx.N_DRAM_BANKS if is_in_dram(block, first, line) else ctx.N_L1_BANKS))
 
 
-@_integers
+@compiled_for_integers
 def accessor_rank(block, first, line):
     """Dimensions of a sharded accessor's shapes."""
     if not is_sharded(block, first, line):
@@ -328,13 +265,13 @@ def accessor_rank(block, first, line):
     return compile_arg(block, first + _RANK, line)
 
 
-@_integers
+@compiled_for_integers
 def accessor_coordinates(block, first, line):
     """The compile-time argument that holds the first bank's coordinate."""
     return first + _SHAPES + 2 * accessor_rank(block, first, line)
 
 
-@_integers
+@compiled_for_integers
 def accessor_length(block, first, line):
     """Number of compile-time arguments of an accessor."""
     if not is_sharded(block, first, line):
@@ -342,13 +279,13 @@ def accessor_length(block, first, line):
     return accessor_coordinates(block, first, line) - first + (accessor_banks(block, first, line) + 1) // 2
 
 
-@_integers
+@compiled_for_integers
 def accessor_page(block, first, page_size, line):
     """Stride of the pages of an accessor's tensor."""
     return aligned_page(block, page_size, is_in_dram(block, first, line))
 
 
-@_integers
+@compiled_for_integers
 def dimension(block, first, of_shard, index, line):
     """Size in pages of a dimension of the tensor, or of a shard."""
     rank = accessor_rank(block, first, line)
@@ -357,7 +294,7 @@ def dimension(block, first, of_shard, index, line):
     return compile_arg(block, first + _SHAPES + of_shard * rank + index, line)
 
 
-@_integers
+@compiled_for_integers
 def accessor_volume(block, first, of_shard, line):
     """Pages of the tensor, or of a shard."""
     volume = 1
@@ -366,7 +303,7 @@ def accessor_volume(block, first, of_shard, line):
     return volume
 
 
-@_integers
+@compiled_for_integers
 def shard_count(block, first, line):
     """Number of shards, with those that the tensor fills in part."""
     shards = 1
@@ -375,7 +312,7 @@ def shard_count(block, first, line):
     return shards
 
 
-@_integers
+@compiled_for_integers
 def page_place(block, page, first, line):
     """(shard, page in the shard) of a page of a sharded tensor."""
     shard = inside = 0
@@ -388,7 +325,7 @@ def page_place(block, page, first, line):
     return shard, inside
 
 
-@_integers
+@compiled_for_integers
 def shard_place(block, shard, first, line):
     """(bank, number of shards before it in the bank) of a shard."""
     banks = accessor_banks(block, first, line)
@@ -398,7 +335,7 @@ def shard_place(block, shard, first, line):
     return shard % banks, shard // banks
 
 
-@_integers
+@compiled_for_integers
 def page_bank(block, page, first, line):
     """Bank that holds a page; banks of a sharded tensor are counted in the order of their shards."""
     if not is_sharded(block, first, line):
@@ -408,7 +345,7 @@ def page_bank(block, page, first, line):
     return bank
 
 
-@_integers
+@compiled_for_integers
 def page_offset(block, page, first, page_size, line):
     """Byte offset of a page in its bank."""
     stride = accessor_page(block, first, page_size, line)
@@ -419,13 +356,13 @@ def page_offset(block, page, first, page_size, line):
     return (before * accessor_volume(block, first, 1, line) + inside) * stride
 
 
-@_integers
+@compiled_for_integers
 def shard_bytes(block, first, page_size, line):
     """Bytes of a whole shard."""
     return accessor_volume(block, first, 1, line) * accessor_page(block, first, page_size, line)
 
 
-@_integers
+@compiled_for_integers
 def shard_address(block, shard, first, page_size, offset, line):
     """NoC address of shard `shard`, whose tensor begins at `offset` in every bank."""
     if shard < 0 or shard >= shard_count(block, first, line):
@@ -439,7 +376,7 @@ def shard_address(block, shard, first, page_size, offset, line):
     return noc_address(place >> 8, place & 255, offset)
 
 
-@_integers
+@compiled_for_integers
 def is_own_tile(block, address):
     """1 when a NoC address names this core, by physical coordinates or as accessors' words do, else 0."""
     for x, y in ((ctx.MY_X, ctx.MY_Y), (ctx.KERNEL_X, ctx.KERNEL_Y)):
@@ -448,7 +385,7 @@ def is_own_tile(block, address):
     return 0
 
 
-@_integers
+@compiled_for_integers
 def accessor_address(block, page, first, base, page_size, offset, line):
     """NoC address of a page of the tensor that the accessor at compile-time argument `first` describes."""
     if not is_sharded(block, first, line):

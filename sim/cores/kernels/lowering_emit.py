@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.kernels.api import ANY_ROLE, STATES
-from tensim.sim.cores.kernels.kernel_runtime import COUNT_BITS, LINE_SHIFT, pack_counts
+from tensim.sim.cores.kernels.conventions import COUNT_BITS, LINE_SHIFT, pack_counts
 from tensim.sim.cores.kernels.lowering_values import Int, Record, literal
 from tensim.sim.cores.operations import Op, Role
 from tensim.sim.errors import KernelCompileError

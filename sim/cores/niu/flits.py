@@ -5,8 +5,6 @@ flit is on its way, and passes over cycles in which none can move.  `flit_event`
 packet model is compiled without any of this.
 """
 
-import numba as nb
-
 from tensim.sim.cores.niu.command_buffers import left_command_buffer, tail_left
 from tensim.sim.cores.niu.transactions import AT_TARGET, free_transaction, schedule_transaction
 from tensim.sim.engine import event_heap
@@ -100,7 +98,7 @@ def packet_arrived(m, index, node, time):
         free_transaction(m, index)
 
 
-@nb.cfunc("int64(int64, int64, int64)", cache=True)
+@compiled()
 def flit_event(machine, event, now):
     """CLOCK: a cycle of the network; else the transaction `event` has a packet for its NIU.  The event's next cycle, or -1."""
     m = machine_table(machine)[0]

@@ -6,30 +6,35 @@ There is one rounding behaviour: what `encode` stores is what the packer would s
 import numpy as np
 
 from tensim.sim.cores.numerics.data_format import BLOCK, DataFormat, tile_size
-from tensim.sim.cores.numerics.matrix_unit import WORD_ROW
+from tensim.sim.cores.numerics.matrix_unit import INTEGER, WORD_ROW
 from tensim.sim.cores.numerics.packer import DST32, block_bits, early, pack_tile, store_block
 from tensim.sim.cores.numerics.simd_lanes import row_on_stack
 from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_ROWS
-from tensim.sim.cores.numerics.tile_formats import decode_tile, is_integer, value_kind
+from tensim.sim.cores.numerics.tile_formats import decode_tile, value_kind
 from tensim.sim.cores.numerics.tile_order import tilize, untilize
-from tensim.sim.cores.numerics.unpacker import unpack_block
+from tensim.sim.cores.numerics.unpacker import format_kind, unpack_block
+from tensim.sim.engine import entry_points
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_u8
+from tensim.sim.engine.memory import floats_at, load_u8
 from tensim.sim.errors import UsageError
 
+WORD = 4  # bytes
 LARGEST_EXPONENT = 255  # of a block that becomes float32: none is cut off
 
 
 @compiled()
-def _encode_all(values, address, size, data_format):
-    kind, words = value_kind(data_format), values.ctypes.data
-    for i in range(len(values) // 1024):
-        pack_tile(words + 4 * TILE_DATUMS * i, kind, data_format, DST32, TILE_ROWS, address + size * i, 0, 0, 0)
+def encode_tiles(words, tiles, address, size, data_format):
+    """The entry point behind `encode`: `words`, `address`: of float32 datums and of tiles of `size` bytes."""
+    kind = value_kind(data_format)
+    for i in range(tiles):
+        pack_tile(words + WORD * TILE_DATUMS * i, kind, data_format, DST32, TILE_ROWS, address + size * i, 0, 0, 0)
 
 
 @compiled()
-def _decode_all(values, address, size, data_format):
-    for i in range(len(values) // 1024):
+def decode_tiles(words, tiles, address, size, data_format):
+    """The entry point behind `decode`; arguments as those of `encode_tiles`."""
+    values = floats_at(words, tiles * TILE_DATUMS)
+    for i in range(tiles):
         decode_tile(address + size * i, data_format, TILE_ROWS, values, TILE_DATUMS * i)
 
 
@@ -38,12 +43,13 @@ def encode(array, data_format):
     data_format = DataFormat(data_format)
     array = np.asarray(array)
     datums = tilize(array, *array.shape)
-    if is_integer(int(data_format)):
+    if format_kind.py_func(int(data_format)) >= INTEGER:
         words = np.ascontiguousarray(datums.astype(np.int64).astype(np.uint32)).view(np.float32)
     else:
         words = np.array(datums, dtype=np.float32)
     out = np.zeros(len(datums) // 1024 * tile_size(data_format), np.uint8)
-    _encode_all(words, out.ctypes.data, tile_size(data_format), int(data_format))
+    tiles = len(datums) // TILE_DATUMS
+    entry_points.encode_tiles(words.ctypes.data, tiles, out.ctypes.data, tile_size(data_format), int(data_format))
     return out.tobytes()
 
 
@@ -55,8 +61,8 @@ def decode(data, data_format, shape):
     if len(raw) != count * tile_size(data_format):
         raise UsageError(f"{len(raw)} bytes are not {count} tiles of {data_format.name}")
     words = np.zeros(count * 1024, np.float32)
-    _decode_all(words, raw.ctypes.data, tile_size(data_format), int(data_format))
-    if is_integer(int(data_format)):
+    entry_points.decode_tiles(words.ctypes.data, count, raw.ctypes.data, tile_size(data_format), int(data_format))
+    if format_kind.py_func(int(data_format)) >= INTEGER:
         words = words.view(np.int32 if data_format in (DataFormat.Int32, DataFormat.Int8) else np.uint32)
     return untilize(words, *shape).reshape(shape)
 
@@ -70,36 +76,38 @@ def pack_blocks(datums, data_format, blocks, exponent_bytes, tile_bytes):
     `blocks`: of a tile of `tile_bytes`, whose exponents stand in front.
     """
     out = np.zeros(datums.size // (blocks * BLOCK) * tile_bytes, np.uint8)
-    _pack_blocks(datums, out, data_format, blocks, exponent_bytes, tile_bytes)
+    addresses = datums.ctypes.data, out.ctypes.data
+    entry_points.store_blocks(*addresses, len(out) // tile_bytes, data_format, blocks, exponent_bytes, tile_bytes)
     return out
 
 
 def unpack_blocks(data, data_format, blocks, exponent_bytes, tile_bytes):
     """The inverse of `pack_blocks`."""
     out = np.empty(data.size // tile_bytes * blocks * BLOCK, np.float32)
-    _unpack_blocks(data, out, data_format, blocks, exponent_bytes, tile_bytes)
+    addresses = data.ctypes.data, out.ctypes.data
+    entry_points.load_blocks(*addresses, data.size // tile_bytes, data_format, blocks, exponent_bytes, tile_bytes)
     return out
 
 
 @compiled()
-def _pack_blocks(datums, out, data_format, blocks, exponent_bytes, tile_bytes):
-    """Float32 datums of whole tiles -> block floats, as the packer makes them; a tile is exponents first, then datums."""
+def store_blocks(datums, out, tiles, data_format, blocks, exponent_bytes, tile_bytes):
+    """The entry point behind `pack_blocks`; `datums`, `out`: addresses."""
     words, bits = row_on_stack(), block_bits(data_format)
-    for tile in range(len(out) // tile_bytes):
-        base = out.ctypes.data + tile * tile_bytes
+    for tile in range(tiles):
+        base = out + tile * tile_bytes
         for block in range(blocks):
-            source = datums.ctypes.data + WORD_ROW * (tile * blocks + block)
+            source = datums + WORD_ROW * (tile * blocks + block)
             early(source, value_kind(data_format), data_format, DST32, words)
             store_block(words, bits, base + block, base + exponent_bytes + 2 * bits * block)
 
 
 @compiled()
-def _unpack_blocks(data, out, data_format, blocks, exponent_bytes, tile_bytes):
-    """The inverse of `_pack_blocks`."""
+def load_blocks(data, out, tiles, data_format, blocks, exponent_bytes, tile_bytes):
+    """The entry point behind `unpack_blocks`; `data`, `out`: addresses."""
     bits = block_bits(data_format)
-    for tile in range(len(data) // tile_bytes):
-        base = data.ctypes.data + tile * tile_bytes
+    for tile in range(tiles):
+        base = data + tile * tile_bytes
         for block in range(blocks):
-            target = out.ctypes.data + WORD_ROW * (tile * blocks + block)
+            target = out + WORD_ROW * (tile * blocks + block)
             datums = base + exponent_bytes + 2 * bits * block
             unpack_block(datums, load_u8(base + block), bits, LARGEST_EXPONENT, target)

@@ -9,11 +9,8 @@ The unit knows no NaN or Inf, takes numbers with exponent 0 as zero and rounds h
 depending on the place.
 """
 
-from numba import types
-from numba.extending import intrinsic
-
 from tensim.sim.cores.numerics.simd_lanes import ROW, Lanes, row_operation
-from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.compiled import Intrinsic, compiled, types
 
 NO_EXPONENT = -4096  # of a zero operand: below every other, so that the product never sets a group's exponent
 GROUP = 8  # products that are aligned and summed before they meet Dst
@@ -83,8 +80,8 @@ def _split_intrinsic(is_a):
 
 
 # 16 words at `source` -> exponents (+ offset), then mantissas at `target`; those of B are doubled
-split_a = intrinsic(_split_intrinsic(True))
-split_b = intrinsic(_split_intrinsic(False))
+split_a = Intrinsic(_split_intrinsic(True))
+split_b = Intrinsic(_split_intrinsic(False))
 
 
 def _group_sum(products, floor):
@@ -150,7 +147,7 @@ def _scalars(builder, aggregate, count):
     return [builder.extract_value(aggregate, i) for i in range(count)]
 
 
-@intrinsic
+@Intrinsic
 def multiply_row(typingctx, a, b, dst, floor, settings):
     """One row of an MVMUL: 16 words of Dst += row of B (1x16) times a face of A (16x16).
 
@@ -173,7 +170,7 @@ def multiply_row(typingctx, a, b, dst, floor, settings):
     return types.void(types.int64, types.int64, types.int64, types.int64, types.UniTuple(types.int64, 5)), codegen
 
 
-@intrinsic
+@Intrinsic
 def multiply_words(typingctx, a, b, dst, low_a, low_b, offset, floor, settings):
     """A row of ELWMUL: 16 words of Dst += a * b, with the mantissa bits of one phase (`low_a`, `low_b`: 0 or 1)."""
 
@@ -191,7 +188,7 @@ def multiply_words(typingctx, a, b, dst, low_a, low_b, offset, floor, settings):
     return types.void(words, words, words, words, words, words, words, row), codegen
 
 
-@intrinsic
+@Intrinsic
 def add_words(typingctx, a, b, dst, subtract, keep, rebias, settings):
     """A row of ELWADD or ELWSUB: 16 words of Dst = a + b, or Dst += a + b (`keep` = -1, else 0).
 
@@ -228,7 +225,7 @@ to_bf16_source = row_operation(lambda word: word & 0xFFFF0000)
 rebias_words = row_operation(lambda word: exponent_of(word).equals(0).choose(0, word + (112 << 23)))
 
 
-@intrinsic
+@Intrinsic
 def max_words(typingctx, source, target, steps):
     """A row of GMPOOL: target = the larger of source and target, by sign and magnitude.
 

@@ -4,10 +4,6 @@ Each row of 16 words passes three stages: the early conversion rounds to an inte
 ReLU works on that, the late conversion makes the datum.  Words are those of `tensim.sim.cores.numerics.matrix_unit`.
 """
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of, flushed
 from tensim.sim.cores.numerics.simd_lanes import ROW, Lanes, row_on_stack, row_operation
 from tensim.sim.cores.numerics.unpacker import (
@@ -28,7 +24,7 @@ from tensim.sim.cores.numerics.unpacker import (
     unpack_bf16,
     unpack_fp16,
 )
-from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.compiled import Intrinsic, compiled, ir, types
 
 DST32, DST16, PRECISE = 0, 1, 2
 RELU_MIN, RELU_MAX = 2, 3
@@ -115,7 +111,7 @@ def early(source, kind, data_format, dst, target):
         half_to_bf16(source, target)
 
 
-@intrinsic
+@Intrinsic
 def relu_row(typingctx, words, mode, threshold):
     """ReLU of 16 words in place: mode 1 negative numbers, 2 those up to the threshold become 0, 3 clamps to 0..threshold."""
 
@@ -174,7 +170,7 @@ def _sum_intrinsic(function):
 
         return types.void(types.int64, types.int64), codegen
 
-    return intrinsic(add)
+    return Intrinsic(add)
 
 
 add_fp32, add_bf16, add_half = (_sum_intrinsic(function) for function in (_float_sum, _bf16_sum, _half_sum))
@@ -206,7 +202,7 @@ def _stored(bits, convert):
 
         return types.void(types.int64, types.int64), codegen
 
-    return intrinsic(store)
+    return Intrinsic(store)
 
 
 def _to_fp8_e5m2(word):
@@ -287,7 +283,7 @@ def _stored_block(bits):
 
         return types.void(types.int64, types.int64, types.int64), codegen
 
-    return intrinsic(store)
+    return Intrinsic(store)
 
 
 store_bfp8, store_bfp4, store_bfp2 = (_stored_block(bits) for bits in (8, 4, 2))

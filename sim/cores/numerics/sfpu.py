@@ -530,9 +530,14 @@ def sfpu_unary(function, dst, off, p0, p1, p2):
 
 
 @compiled()
-def sfpu_reduce(pool, dim, dst, off):
-    """Reduce dst[off:off + 1024], a tile in face order, in place; the reduced positions are those of `reduce_tile`."""
-    reduce_tile(pool, dim, dst[off : off + TILE_DATUMS].copy(), 0, ONE, 0, dst, off, 1)
+def sfpu_reduce(pool, dim, dst, off, spare, so):
+    """Reduce dst[off:off + 1024], a tile in face order, in place; the reduced positions are those of `reduce_tile`.
+
+    spare[so:so + 1024] takes a copy of the tile.
+    """
+    for i in range(TILE_DATUMS):
+        spare[so + i] = dst[off + i]
+    reduce_tile(pool, dim, spare, so, ONE, 0, dst, off, 1)
 
 
 @compiled()

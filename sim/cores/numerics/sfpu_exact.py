@@ -118,8 +118,8 @@ def sfpu_ternary_exact(record, function, dst, first, a, b, c, out, p0):
 
 
 @compiled()
-def sfpu_reduce_exact(record, pool, dim, dst, first, tile):
+def sfpu_reduce_exact(record, pool, dim, dst, first, tile, spare, so):
     words = words_of(dst, first, tile)
     narrow = load_values(record, tile, words)
-    sfpu_reduce(pool, dim, dst, first + TILE_DATUMS * tile)
+    sfpu_reduce(pool, dim, dst, first + TILE_DATUMS * tile, spare, so)
     store_values(record, tile, words, narrow)

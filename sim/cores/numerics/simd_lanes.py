@@ -5,10 +5,7 @@ wraps at 32 bits; comparisons and `>>` are signed, `shift_right` is not.  A Pyth
 type) stands for sixteen equal values.  Shift counts must lie in 0..31.
 """
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from tensim.sim.engine.compiled import Intrinsic, cgutils, ir, types
 
 ROW = 16
 WORD = ir.IntType(32)
@@ -181,10 +178,10 @@ def row_operation(function):
         return types.void(types.int64, types.int64), codegen
 
     operation.__doc__ = function.__doc__
-    return intrinsic(operation)
+    return Intrinsic(operation)
 
 
-@intrinsic
+@Intrinsic
 def row_on_stack(typingctx):
     """Address of 16 words of the calling function's own; each place of use has other ones."""
 

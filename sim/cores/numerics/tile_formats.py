@@ -4,19 +4,16 @@ The conversions are the chip's own (`tensim.sim.cores.numerics.unpacker`, `tensi
 to do here is to turn words with 5-bit exponents and sign-magnitude integers into values.
 """
 
-from numba import types
-from numba.extending import intrinsic
-
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW, exponent_of
 from tensim.sim.cores.numerics.simd_lanes import row_operation
 from tensim.sim.cores.numerics.tile import TILE_ROWS
 from tensim.sim.cores.numerics.unpacker import TO_FP32, format_kind, unpack_rows, unpack_tile
-from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.compiled import Intrinsic, compiled, types
 
 WORD = 4  # bytes
 
 
-@intrinsic
+@Intrinsic
 def float_of_bits(typingctx, bits):
     """The float32 with these 32 bits."""
 
@@ -27,7 +24,7 @@ def float_of_bits(typingctx, bits):
     return types.float32(types.int64), codegen
 
 
-@intrinsic
+@Intrinsic
 def bits_of_float(typingctx, value):
     """The 32 bits of a float32, as a non-negative integer."""
 

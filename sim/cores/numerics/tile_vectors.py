@@ -4,10 +4,7 @@ LLVM cannot prove that the arrays of a chip do not overlap, so plain loops over 
 All addresses are host addresses (int64) without alignment; nothing is checked, the callers do.
 """
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from tensim.sim.engine.compiled import Intrinsic, cgutils, ir, types
 
 ROW = 16
 ROWS_AT_ONCE = 4  # rows of the product that share each loaded row of the right operand
@@ -33,7 +30,7 @@ def _splat(builder, value):
     return builder.shuffle_vector(first, undefined, ir.Constant(WORDS, [0] * ROW))
 
 
-@intrinsic
+@Intrinsic
 def multiply_rows(typingctx, a, b, c):
     """Four rows of a 16x16 face product: c += a @ b, one fused multiply-add per term, terms in order of k.
 

@@ -6,14 +6,11 @@ value, so `fast` numerics and the host use these conversions, too; `tensim.sim.c
 step for the other kinds.
 """
 
-from numba import types
-from numba.extending import intrinsic
-
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE, WORD_ROW
 from tensim.sim.cores.numerics.simd_lanes import ROW, Lanes, row_operation
 from tensim.sim.cores.numerics.tile import TILE_ROWS
-from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.compiled import Intrinsic, compiled, types
 from tensim.sim.engine.memory import load_u8
 
 FLOAT32, FLOAT16, BFP8A, BFP4A = (int(DataFormat[name]) for name in ("Float32", "Float16", "Bfp8", "Bfp4"))
@@ -87,7 +84,7 @@ def _unpacked(bits, convert):
 
         return types.void(types.int64, types.int64), codegen
 
-    return intrinsic(unpack)
+    return Intrinsic(unpack)
 
 
 def _fp8_e4m3(datum):
@@ -137,7 +134,7 @@ def _unpacked_block(bits):
 
         return types.void(types.int64, types.int64, types.int64, types.int64), codegen
 
-    return intrinsic(unpack)
+    return Intrinsic(unpack)
 
 
 unpack_bfp8, unpack_bfp4, unpack_bfp2 = (_unpacked_block(bits) for bits in (8, 4, 2))

@@ -9,11 +9,7 @@ The clock of a compute thread's core is `issued`; the event heap knows the time 
 before it looks at L1.  Cycles are counted per instruction in the rows of the line table, from `line_base` on.
 """
 
-import numba as nb
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
@@ -46,7 +42,7 @@ from tensim.sim.cores.threads import (
     thread_key,
 )
 from tensim.sim.engine import event_heap
-from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.compiled import Intrinsic, compiled, ir, types
 from tensim.sim.engine.memory import (
     load_i8,
     load_i16,
@@ -95,7 +91,7 @@ def _division(operation):
     def codegen(context, builder, signature, values):
         return getattr(builder, operation)(*values)
 
-    @intrinsic
+    @Intrinsic
     def divide(typingctx, dividend, divisor):
         return types.int64(types.int64, types.int64), codegen
 
@@ -105,7 +101,7 @@ def _division(operation):
 quotient, remainder = _division("sdiv"), _division("srem")
 
 
-@intrinsic
+@Intrinsic
 def bit_length(typingctx, value):
     """Bits that a number that is not negative takes."""
 
@@ -643,9 +639,3 @@ def interpret(machine, index, time):
     core.pc, core.tainted = pc, mask
     m.instructions += retired
     return end
-
-
-@nb.cfunc("int64(int64, int64, int64)", cache=True)
-def run_core(machine, index, time):
-    """`interpret` for the event loop, which calls it by address."""
-    return interpret(machine, index, time)

@@ -263,10 +263,12 @@ def do_sfpu_reduce(m, core, tile, pool, dim):
     if m.data_on == 0:
         return
     clear_if_fresh(m, core, tile)
+    spare, spare_offset = src_a_of(m), m.n_source_words - TILE_DATUMS  # behind the banks
     if m.data_on == EXACT:
-        sfpu_reduce_exact(cores_of(m)[core], pool, dim, dst_of(m), dst_offset(core, 0), tile)
+        record, first = cores_of(m)[core], dst_offset(core, 0)
+        sfpu_reduce_exact(record, pool, dim, dst_of(m), first, tile, spare, spare_offset)
         return
-    sfpu_reduce(pool, dim, dst_of(m), dst_offset(core, tile))
+    sfpu_reduce(pool, dim, dst_of(m), dst_offset(core, tile), spare, spare_offset)
 
 
 @compiled()

@@ -15,7 +15,7 @@ import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.kernels.compiler import device_function, kernel, kernel_from_file, kernel_from_source
-from tensim.sim.cores.kernels.kernel_runtime import RaiseReason
+from tensim.sim.cores.kernels.conventions import RaiseReason
 from tensim.sim.cores.operations import Op, Role
 from tensim.sim.errors import KernelCompileError, UsageError
 from tests.cores.kernels.driver import COSTS, READY, Driver

@@ -62,10 +62,10 @@ def test_a_tile_is_reduced_in_place_and_cut_to_a_16_bit_dst(dim, kept):
     expected = np.zeros((32, 32))
     expected[: kept[0], : kept[1]] = values.sum(axis=axis, keepdims=True)
     whole, cut = tilize(values, 32, 32).copy(), tilize(values, 32, 32).view(np.uint32) & 0xFFFF0000
-    sfpu_reduce_exact(core(wide=True), int(Pool.SUM), int(dim), whole, 0, 0)
+    sfpu_reduce_exact(core(wide=True), int(Pool.SUM), int(dim), whole, 0, 0, np.zeros(1024, np.float32), 0)
     assert np.allclose(untilize(whole, 32, 32).reshape(32, 32), expected, atol=1e-4)
     cut = cut.view(np.float32)
-    sfpu_reduce_exact(core(), int(Pool.SUM), int(dim), cut, 0, 0)
+    sfpu_reduce_exact(core(), int(Pool.SUM), int(dim), cut, 0, 0, np.zeros(1024, np.float32), 0)
     assert not (cut.view(np.uint32) & 0xFFFF).any() and cut.any()
 
 

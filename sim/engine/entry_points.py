@@ -1,0 +1,74 @@
+"""What Python calls of the compiled engine, or hands to it by address.
+
+Their modules are imported when they must be compiled, never when the disk cache holds their machine code.
+"""
+
+import ctypes
+import functools
+import importlib
+
+from tensim.sim.engine import machine_code
+from tensim.sim.errors import SimulatorError
+
+
+class EntryPoint:
+    """A compiled function of int64 arguments.  Calling it keeps the GIL and returns nothing."""
+
+    def __init__(self, module, name, n_arguments):
+        self.module, self.name, self.n_arguments = module, name, n_arguments
+
+    @property
+    def key(self):
+        """Its name in the cache."""
+        return f"{self.module}.{self.name}"
+
+    @property
+    def is_compiled(self):
+        """Does the cache hold its machine code?"""
+        return machine_code.is_kept(self.key)
+
+    def object_code(self):
+        """Compile it."""
+        from tensim.sim.engine.numba_compiler import object_code
+
+        function = getattr(importlib.import_module(f"tensim.sim.{self.module}"), self.name)
+        return object_code(function.py_func, self.n_arguments)
+
+    @functools.cached_property
+    def code(self):
+        """Its `tensim.sim.engine.machine_code.MachineCode`."""
+        return machine_code.load_or_compile(self.key, self.object_code)
+
+    @property
+    def address(self):
+        """Of the native function."""
+        return self.code.address
+
+    @functools.cached_property
+    def _native(self):
+        pointers = [ctypes.c_void_p] * 2  # result, error
+        prototype = ctypes.PYFUNCTYPE(ctypes.c_int32, *pointers, *[ctypes.c_int64] * self.n_arguments)
+        result, error = ctypes.c_int64(), ctypes.c_void_p()
+        return (
+            functools.partial(prototype(self.address), ctypes.addressof(result), ctypes.addressof(error)),
+            result,
+            error,
+        )
+
+    def __call__(self, *arguments):
+        function, *_ = self._native
+        if function(*map(int, arguments)):
+            raise SimulatorError(f"{self.key} raised in compiled code")
+
+
+run = EntryPoint("engine.event_loop", "run", 3)
+start_threads = EntryPoint("engine.event_loop", "start_threads", 4)
+l1_written = EntryPoint("engine.event_loop", "l1_written", 5)
+run_core = EntryPoint("cores.riscv.interpreter", "interpret", 3)
+flit_event = EntryPoint("cores.niu.flits", "flit_event", 3)
+replay_front_end = EntryPoint("chip.noc_replay", "front_end", 1)
+encode_tiles = EntryPoint("cores.numerics.host_formats", "encode_tiles", 5)
+decode_tiles = EntryPoint("cores.numerics.host_formats", "decode_tiles", 5)
+store_blocks = EntryPoint("cores.numerics.host_formats", "store_blocks", 7)
+load_blocks = EntryPoint("cores.numerics.host_formats", "load_blocks", 7)
+probe = EntryPoint("engine.coroutine", "probe", 1)

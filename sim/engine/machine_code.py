@@ -1,0 +1,108 @@
+"""Machine code on disk: what numba has compiled for Python to call, loaded by llvmlite alone.
+
+A file holds one line of JSON, {"symbol", "frame_bytes"}, and an object that needs nothing of numba's or Python's runtime.
+It lies in the cache directory of the sources, under a name that tells processors apart.
+"""
+
+import ctypes
+import ctypes.util
+import functools
+import hashlib
+import json
+import os
+import re
+from typing import NamedTuple
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from tensim.sim.engine.cache import DIRECTORY
+
+FRAME_ARGUMENT = 1  # word of a frame behind its state, an int32 (`tensim.sim.engine.coroutine`)
+# What LLVM makes of copies and of mathematics; the machine code calls nothing else outside itself
+C_FUNCTIONS = (
+    "memcpy memmove memset "
+    "acosf acoshf asinf asinhf atanf atanhf ceilf cosf coshf erf erfcf erff exp exp2 expf expm1 expm1f floorf log log1pf logf "
+    "pow powf sinf sinhf sqrt sqrtf tanf tanhf truncf"
+).split()
+_LOADED = []  # LLVM's engines own the code: they live as long as the process
+
+
+class MachineCode(NamedTuple):
+    """`address`: of a native function int32(result*, error**, int64...), for a generator (`frame_bytes` > 0) of the one
+    that resumes it: int32(yielded*, error**, frame*).
+    """
+
+    address: int
+    frame_bytes: int
+
+    def frame(self, argument):
+        """A frame of a generator of one int64 that was not resumed yet: int64 words; whoever resumes it keeps it alive."""
+        words = np.zeros(self.frame_bytes // 8, np.int64)
+        words[FRAME_ARGUMENT] = argument
+        return words
+
+
+def _c_function(name):
+    try:
+        return getattr(ctypes.CDLL(None), name.replace("NRT_MemInfo_call_dtor", "abort"))
+    except AttributeError:
+        return getattr(ctypes.CDLL(ctypes.util.find_library("m")), name)
+
+
+@functools.cache
+def _target_machine():
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for name in C_FUNCTIONS:
+        llvm.add_symbol(name, ctypes.cast(_c_function(name), ctypes.c_void_p).value)
+    return llvm.Target.from_default_triple().create_target_machine(opt=3, jit=True)
+
+
+@functools.cache
+def _processor():
+    """Code for one processor may hold instructions that another lacks."""
+    features = llvm.get_host_cpu_features().flatten()
+    return hashlib.sha256(f"{llvm.get_host_cpu_name()} {features}".encode()).hexdigest()[:8]
+
+
+def _path(name):
+    return DIRECTORY / "machine_code" / f"{re.sub('[^A-Za-z0-9_.]', '_', name)}-{_processor()}.o"
+
+
+def is_kept(name):
+    """Does the cache hold the code of this name?"""
+    return _path(name).exists()
+
+
+def keep(name, code):
+    """Write `tensim.sim.engine.numba_compiler.ObjectCode` to the cache."""
+    path = _path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    head = json.dumps({"symbol": code.symbol, "frame_bytes": code.frame_bytes}).encode()
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary.write_bytes(head + b"\n" + code.content)
+    os.replace(temporary, path)
+
+
+def load(name):
+    """The `MachineCode` of this name, or None when the cache does not hold it."""
+    try:
+        head, content = _path(name).read_bytes().split(b"\n", 1)
+    except FileNotFoundError:
+        return None
+    about = json.loads(head)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(content))
+    engine.finalize_object()
+    _LOADED.append(engine)
+    return MachineCode(engine.get_function_address(about["symbol"]), about["frame_bytes"])
+
+
+def load_or_compile(name, compile_function):
+    """The `MachineCode` of this name; `compile_function()`, which gives its `ObjectCode`, runs if the cache does not hold it."""
+    code = load(name)
+    if code is None:
+        keep(name, compile_function())
+        code = load(name)
+    return code

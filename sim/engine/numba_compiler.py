@@ -1,0 +1,141 @@
+"""numba at work: dispatchers of compiled functions, its disk cache, and object code of what Python calls.
+
+To numba a constant in a call is a type of its own, for which it would compile the called function anew, although the
+machine code makes nothing of it: a quarter of the first start.
+"""
+
+from typing import NamedTuple
+
+import numba
+from numba.core import types
+from numba.core.caching import CompileResultCacheImpl
+from numba.core.generators import GeneratorDescriptor
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.extending import typeof_impl
+
+from tensim.sim.engine import table_types  # noqa: F401  teaches numba what a table is
+from tensim.sim.engine.cache import COMPILED, DIRECTORY
+from tensim.sim.engine.compiled import OPTIONS, Compiled, Intrinsic
+from tensim.sim.engine.machine_code import C_FUNCTIONS
+from tensim.sim.errors import SimulatorError
+
+
+def plain_type(kind):
+    """The type of a constant's value: without the value, and that of integers for a member of an enumeration."""
+    return kind.dtype if isinstance(kind, types.IntEnumMember) else types.unliteral(kind)
+
+
+class Dispatcher(CPUDispatcher):
+    """Takes constants that a compiled function passes on as values of their type."""
+
+    def get_call_template(self, args, kws):
+        """As numba's, for the types of constants."""
+        plain = {name: plain_type(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(plain_type, args)), plain)
+
+
+class IntegerDispatcher(CPUDispatcher):
+    """Takes every argument as an int64, so that there is one compilation."""
+
+    def get_call_template(self, args, kws):
+        """As numba's, for int64."""
+        return super().get_call_template((types.int64,) * len(args), kws)
+
+
+def compiled_for_integers(function):
+    """Decorator: a compiled function whose arguments are all int64."""
+    dispatcher = IntegerDispatcher(function, targetoptions=OPTIONS)
+    dispatcher.enable_caching()
+    return dispatcher
+
+
+def cached_dispatcher(function):
+    """The dispatcher of a `Compiled`, whose code numba keeps in its disk cache."""
+    dispatcher = Dispatcher(function.py_func, targetoptions=function.targetoptions)
+    dispatcher.enable_caching()
+    return dispatcher
+
+
+@typeof_impl.register(Compiled)
+def _type_of_compiled(function, context):
+    return types.Dispatcher(function.dispatcher)
+
+
+@typeof_impl.register(Intrinsic)
+def _type_of_function(function, context):
+    value = function.value
+    typing = cpu_target.typing_context
+    typing.refresh()  # an intrinsic made just now is not known there yet
+    return typing.resolve_value_type(value)
+
+
+class ObjectCode(NamedTuple):
+    """Machine code of one function with all that it calls.
+
+    `content`: an ELF object; `symbol`: name of the native function, or of the one that resumes a generator;
+    `frame_bytes`: of a generator's frame, 0 for a function.
+    """
+
+    content: bytes
+    symbol: str
+    frame_bytes: int
+
+
+def object_code(function, n_arguments, error_model="python"):
+    """The `ObjectCode` of a Python function of `n_arguments` int64; `error_model`: numba's, for divisions."""
+    options = {**OPTIONS, "error_model": error_model}
+    bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nothing in it needs Python
+    dispatcher = Dispatcher(function, targetoptions={**options, **bare})
+    arguments = (types.int64,) * n_arguments
+    dispatcher.compile(arguments)
+    overload = dispatcher.overloads[arguments]
+    symbol, frame_bytes, returned = overload.fndesc.llvm_func_name, 0, overload.signature.return_type
+    if isinstance(returned, types.Generator):
+        context = overload.target_context
+        descriptor = GeneratorDescriptor.from_generator_fndesc(None, overload.fndesc, returned, context.mangler)
+        symbol, frame_bytes = descriptor.llvm_func_name, context.get_abi_sizeof(context.get_return_type(returned))
+    library = overload.library
+    _check_calls(library)
+    return ObjectCode(library._get_compiled_object(), symbol, frame_bytes)
+
+
+def _check_calls(library):
+    """SimulatorError when the code calls what `machine_code` does not provide."""
+    declared = {function.name for function in library._final_module.functions if function.is_declaration}
+    unknown = sorted(name for name in declared - set(C_FUNCTIONS) if not name.startswith("llvm."))
+    if unknown:
+        raise SimulatorError(f"compiled code calls {', '.join(unknown)}")
+
+
+class ModuleLocator:
+    """Where numba keeps a function of `COMPILED`; the directory's name stands for the state of its source."""
+
+    def __init__(self, function, file):
+        self._py_file, self._line = file, function.__code__.co_firstlineno  # numba's warnings name the file
+        self._path = DIRECTORY / function.__module__.rpartition(".")[0]
+
+    @classmethod
+    def from_function(cls, function, file):
+        """The locator of a function; None for one that the directory's name says nothing of."""
+        name = function.__module__.removeprefix("tensim.") + "."
+        return cls(function, file) if name.startswith(tuple(f"{part}." for part in COMPILED)) else None
+
+    def ensure_cache_path(self):
+        """Make the directory."""
+        self._path.mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self):
+        """The directory."""
+        return str(self._path)
+
+    def get_source_stamp(self):
+        """State of the source."""
+        return DIRECTORY.name
+
+    def get_disambiguator(self):
+        """Tells functions of one name apart."""
+        return str(self._line)
+
+
+numba.config.CACHE_DIR = str(DIRECTORY)
+CompileResultCacheImpl._locator_classes = [ModuleLocator, *CompileResultCacheImpl._locator_classes]
