@@ -20,15 +20,24 @@ class Reference(IntEnum):
     GLOBAL_SEMAPHORE_ADDRESS = 3
 
 
-@dataclass(frozen=True)
 class Command:
-    """Base of all records."""
+    """Base of all records: two are equal when their types and fields are."""
+
+    def __eq__(self, other):
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+# To make these methods for each of the fifty classes would take a tenth of a small run.
+record = dataclass(eq=False, repr=False)
 
 
 # --- devices
 
 
-@dataclass(frozen=True)
+@record
 class CreateDevice(Command):
     device: int
     num_hw_cqs: int
@@ -42,12 +51,12 @@ class CreateDevice(Command):
     minimal: bool = False  # without command queues
 
 
-@dataclass(frozen=True)
+@record
 class CloseDevice(Command):
     device: int
 
 
-@dataclass(frozen=True)
+@record
 class CreateHostDevice(Command):
     """Queues that carry out host functions."""
 
@@ -74,7 +83,7 @@ class ShardParameters:
     contiguous: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class CreateBuffer(Command):
     device: int
     buffer: int
@@ -88,19 +97,19 @@ class CreateBuffer(Command):
     sub_device: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class DeallocateBuffer(Command):
     buffer: int
 
 
-@dataclass(frozen=True)
+@record
 class DeleteBuffer(Command):
     """The host dropped its last reference."""
 
     buffer: int
 
 
-@dataclass(frozen=True)
+@record
 class WriteBuffer(Command):
     device: int
     queue: int
@@ -110,7 +119,7 @@ class WriteBuffer(Command):
     blocking: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class ReadBuffer(Command):
     device: int
     queue: int
@@ -120,7 +129,7 @@ class ReadBuffer(Command):
     blocking: bool
 
 
-@dataclass(frozen=True)
+@record
 class CompareBuffer(Command):
     """A blocking read whose bytes are compared with `golden` (None while capturing: with what is read now).
 
@@ -137,7 +146,7 @@ class CompareBuffer(Command):
     format: int = 255
 
 
-@dataclass(frozen=True)
+@record
 class WriteDirect(Command):
     """Host back door (detail::WriteToBuffer): no queue, no simulated time."""
 
@@ -145,7 +154,7 @@ class WriteDirect(Command):
     data: bytes = field(repr=False)
 
 
-@dataclass(frozen=True)
+@record
 class ReadDirect(Command):
     """Host back door (detail::ReadFromBuffer)."""
 
@@ -155,12 +164,12 @@ class ReadDirect(Command):
 # --- programs
 
 
-@dataclass(frozen=True)
+@record
 class CreateProgram(Command):
     program: int
 
 
-@dataclass(frozen=True)
+@record
 class DeleteProgram(Command):
     program: int
 
@@ -194,7 +203,7 @@ class ComputeParameters:
     opt_level: str = "O3"  # of a C++ kernel's build
 
 
-@dataclass(frozen=True)
+@record
 class CreateKernel(Command):
     program: int
     kernel: object  # tensim.sim.cores.kernels.compiler.Kernel
@@ -202,7 +211,7 @@ class CreateKernel(Command):
     config: DataMovementParameters | ComputeParameters
 
 
-@dataclass(frozen=True)
+@record
 class SetRuntimeArgs(Command):
     """Unique arguments: one tuple per core of `cores`.
 
@@ -217,7 +226,7 @@ class SetRuntimeArgs(Command):
     references: tuple[tuple[int, int, int, int], ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class UpdateRuntimeArg(Command):
     """One word written through a view; `core` None: a common argument."""
 
@@ -228,7 +237,7 @@ class UpdateRuntimeArg(Command):
     value: int
 
 
-@dataclass(frozen=True)
+@record
 class SetCommonRuntimeArgs(Command):
     """`references` as in SetRuntimeArgs, with position 0."""
 
@@ -238,7 +247,7 @@ class SetCommonRuntimeArgs(Command):
     references: tuple[tuple[int, int, int, int], ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class CreateCircularBuffer(Command):
     """`formats`, `page_sizes` and `tiles` by index; `tiles` holds (height, width) of a tile.  `offset`: bytes from the start of
     `buffer`.
@@ -254,7 +263,7 @@ class CreateCircularBuffer(Command):
     offset: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class UpdateCircularBuffer(Command):
     """New total size, page size of an index, or underlying buffer; None leaves a field alone."""
 
@@ -266,7 +275,7 @@ class UpdateCircularBuffer(Command):
     buffer: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class CreateSemaphore(Command):
     """`id`: None for the first that is free on its cores."""
 
@@ -276,19 +285,19 @@ class CreateSemaphore(Command):
     id: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class AssignBufferToProgram(Command):
     program: int
     buffer: int
 
 
-@dataclass(frozen=True)
+@record
 class CompileProgram(Command):
     device: int
     program: int
 
 
-@dataclass(frozen=True)
+@record
 class CreateGlobalSemaphore(Command):
     device: int
     semaphore: int
@@ -297,13 +306,13 @@ class CreateGlobalSemaphore(Command):
     buffer_type: int
 
 
-@dataclass(frozen=True)
+@record
 class ResetGlobalSemaphore(Command):
     semaphore: int
     value: int
 
 
-@dataclass(frozen=True)
+@record
 class DeleteGlobalSemaphore(Command):
     semaphore: int
 
@@ -311,7 +320,7 @@ class DeleteGlobalSemaphore(Command):
 # --- queues
 
 
-@dataclass(frozen=True)
+@record
 class EnqueueProgram(Command):
     device: int
     queue: int
@@ -319,7 +328,7 @@ class EnqueueProgram(Command):
     blocking: bool
 
 
-@dataclass(frozen=True)
+@record
 class EnqueueFunction(Command):
     """A program known by its time: `function()` is called when `duration_fs` femtoseconds are over.
 
@@ -337,7 +346,7 @@ class EnqueueFunction(Command):
     parameters: str = "null"
 
 
-@dataclass(frozen=True)
+@record
 class TransferBuffer(Command):
     """Copy a buffer into one of another device, of the same size; the queue carries it out.  `via`: auto, eth, pcie, host."""
 
@@ -348,7 +357,7 @@ class TransferBuffer(Command):
     via: str = "auto"
 
 
-@dataclass(frozen=True)
+@record
 class RecordEvent(Command):
     device: int
     queue: int
@@ -356,24 +365,24 @@ class RecordEvent(Command):
     sub_devices: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class WaitForEvent(Command):
     device: int
     queue: int
     event: int
 
 
-@dataclass(frozen=True)
+@record
 class SynchronizeEvent(Command):
     event: int
 
 
-@dataclass(frozen=True)
+@record
 class QueryEvent(Command):
     event: int
 
 
-@dataclass(frozen=True)
+@record
 class CreateEvent(Command):
     """An event that the host will signal, or that happens when all events `of` have (`any`: the first); queues may wait
     for it before.
@@ -384,7 +393,7 @@ class CreateEvent(Command):
     any: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class SignalEvent(Command):
     """The host signals an event; `error`: as failed, for this reason."""
 
@@ -392,7 +401,7 @@ class SignalEvent(Command):
     error: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class WaitEvents(Command):
     """The host waits for all events, or for the first of them (`any`), at most `timeout_fs` femtoseconds."""
 
@@ -401,14 +410,14 @@ class WaitEvents(Command):
     timeout_fs: int | None = None
 
 
-@dataclass(frozen=True)
+@record
 class HostWork(Command):
     """The host works for some femtoseconds."""
 
     duration_fs: int
 
 
-@dataclass(frozen=True)
+@record
 class Finish(Command):
     """`queue` None: all queues of the device."""
 
@@ -420,21 +429,21 @@ class Finish(Command):
 # --- traces
 
 
-@dataclass(frozen=True)
+@record
 class BeginTraceCapture(Command):
     device: int
     queue: int
     trace: int
 
 
-@dataclass(frozen=True)
+@record
 class EndTraceCapture(Command):
     device: int
     queue: int
     trace: int
 
 
-@dataclass(frozen=True)
+@record
 class ReplayTrace(Command):
     device: int
     queue: int
@@ -442,13 +451,13 @@ class ReplayTrace(Command):
     blocking: bool
 
 
-@dataclass(frozen=True)
+@record
 class ReleaseTrace(Command):
     device: int
     trace: int
 
 
-@dataclass(frozen=True)
+@record
 class LoadTrace(Command):
     device: int
     queue: int
@@ -459,7 +468,7 @@ class LoadTrace(Command):
 # --- sub-devices
 
 
-@dataclass(frozen=True)
+@record
 class CreateSubDeviceManager(Command):
     device: int
     manager: int
@@ -467,7 +476,7 @@ class CreateSubDeviceManager(Command):
     local_l1_size: int
 
 
-@dataclass(frozen=True)
+@record
 class LoadSubDeviceManager(Command):
     """`manager` None: back to one sub-device with all cores."""
 
@@ -475,13 +484,13 @@ class LoadSubDeviceManager(Command):
     manager: int | None
 
 
-@dataclass(frozen=True)
+@record
 class RemoveSubDeviceManager(Command):
     device: int
     manager: int
 
 
-@dataclass(frozen=True)
+@record
 class SetStallGroup(Command):
     """Sub-devices that reads, writes and finish wait for; None: all."""
 

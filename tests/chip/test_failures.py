@@ -8,8 +8,8 @@ import pytest
 import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tensim.sim.cores.kernels import compiler as kernel_compiler
-from tensim.sim.cores.kernels import kernel_runtime, lowering_emit
-from tensim.sim.engine import environment
+from tensim.sim.cores.kernels import lowering_emit
+from tensim.sim.engine import environment, machine_code
 from tensim.sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError
 
 # ruff: noqa: F405
@@ -257,18 +257,19 @@ def compiled_for_the_first_time():
 
 
 def test_ctrl_c_while_a_kernel_compiles_comes_behind_the_compilation(ctrl_c, monkeypatch, tmp_path):
-    monkeypatch.setattr(kernel_compiler.cache, "DIRECTORY", tmp_path)
-    monkeypatch.setattr(kernel_compiler, "prepare", ctrl_c)
+    compile_generated = kernel_compiler._compile_generated
+
+    def interrupted(*arguments):
+        ctrl_c()
+        return compile_generated(*arguments)
+
+    monkeypatch.setattr(machine_code, "DIRECTORY", tmp_path)
+    monkeypatch.setattr(kernel_compiler, "_compile_generated", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compiled_for_the_first_time.compile()
-    assert len(list(tmp_path.glob("kernels/k_*.py"))) == 1  # written behind `prepare`
+    assert len(list(tmp_path.glob("machine_code/kernel_*.o"))) == 1
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     compiled_for_the_first_time.compile()
-
-
-def test_the_kernel_runtime_is_prepared_again_behind_an_interrupted_start():
-    kernel_runtime.prepare()
-    kernel_runtime.prepare.__wrapped__()
 
 
 def test_kernel_exception_carries_its_message(device):

@@ -88,7 +88,7 @@ def test_it_says_its_version(python, tmp_path):
     assert Path(file).is_relative_to(python.parents[1]) and equal == "True"
 
 
-ENGINE = "*/event_loop.run-*.nbc"
+ENGINE = "engine.event_loop.run-*.o"
 
 
 def test_its_commands_run(python, tmp_path):

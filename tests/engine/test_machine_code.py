@@ -1,0 +1,61 @@
+"""Machine code on disk: what it calls, and that a warm start needs nothing else."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+from numba.core.errors import NumbaError
+
+from tensim.sim.cores.kernels import kernel_runtime
+from tensim.sim.cores.kernels.compiler import kernel_from_source
+from tensim.sim.engine import entry_points, machine_code
+from tensim.sim.engine.numba_compiler import IntegerDispatcher, object_code
+
+KERNEL = """
+@kernel
+def adds(count):
+    for i in range(count):
+        cb_push_back({cb}, get_compile_time_arg_val(0) + {number})
+"""
+
+
+WARM_START = """
+import sys
+from tensim.cli.main import main
+try:
+    main(["run", "add_integers"])
+except SystemExit:
+    print([name for name in ("numba", "tensim.sim.engine.event_loop") if name in sys.modules])
+"""
+
+
+def test_a_warm_start_imports_neither_numba_nor_the_engine():
+    entry_points.run.address  # noqa: B018  compiles it
+    done = subprocess.run([sys.executable, "-c", WARM_START], capture_output=True, text=True, timeout=600)
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
+
+
+def test_machine_code_calls_nothing_but_the_c_library():
+    elffile = pytest.importorskip("elftools.elf.elffile", reason="pyelftools reads the object")
+    for entry in (entry_points.run, entry_points.run_core, entry_points.encode_tiles):
+        assert entry.address
+        _, content = machine_code._path(entry.key).read_bytes().split(b"\n", 1)
+        symbols = elffile.ELFFile(io.BytesIO(content)).get_section_by_name(".symtab").iter_symbols()
+        foreign = {symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name}
+        assert foreign <= set(machine_code.C_FUNCTIONS)
+
+
+def test_code_that_needs_more_is_refused():
+    def allocates(count):
+        return len([0] * count)
+
+    with pytest.raises(NumbaError, match="NRT"):
+        object_code(allocates, 1)
+
+
+def test_whatever_compiles_first_the_kernels_runtime_has_one_version_of_each_function():
+    for number in range(3):
+        kernel_from_source(KERNEL.format(cb=number, number=number + 7), "adds").compile()
+    functions = [value for value in vars(kernel_runtime).values() if isinstance(value, IntegerDispatcher)]
+    assert functions and all(len(function.signatures) <= 1 for function in functions)
