@@ -18,12 +18,10 @@ from enum import IntEnum
 
 import numpy as np
 
-from tensim.sim.cores import context as ctx
+from tensim.sim.cores.niu.replayed_events import ARGS, END, NO_END, OPERATION, ROW_WORDS, SIMULATED, TIME
 from tensim.sim.cores.operations import Barrier, Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
-from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.entry_points import replay_front_end
-from tensim.sim.engine.memory import load_i64, store_64
 from tensim.sim.errors import UsageError
 
 MODES = ("closed", "open")
@@ -54,7 +52,6 @@ BARRIERS = {
     EventKind.ATOMIC_BARRIER: Barrier.ATOMIC,
     EventKind.FULL_BARRIER: Barrier.FULL,
 }
-NO_END = -1
 MAX_RECORDING_COST = (
     99  # cycles: of the 124 between reads in silicon's traces, 25 issue the read; more is the program's own
 )
@@ -64,33 +61,6 @@ ALIGNMENT = 64  # bytes: every architecture's largest
 # its direction of travel; x1, y1: the last corner, equal to x, y where there is one tile (NoC-0 coordinates); time, end:
 # cycles, end of barriers only.
 EVENT = np.dtype([(name, np.int64) for name in "sx sy slot kind noc x y x1 y1 bytes time end".split()])
-
-# Columns of the front end's table
-OPERATION, TIME, END, ARGS, SIMULATED = 0, 1, 2, 3, 11
-N_ARGS = SIMULATED - ARGS
-ROW_WORDS = 12
-
-
-@compiled()
-def front_end(context):
-    """Post the operations of a table, each at its recorded time plus what the simulated barriers took longer."""
-    row = load_i64(context + 8 * ctx.COMPILE_ARGS)
-    last = row + 8 * ROW_WORDS * load_i64(context + 8 * ctx.N_COMPILE_ARGS)
-    shift = 0
-    while row < last:
-        now = load_i64(context + 8 * ctx.TIME)
-        due = max(load_i64(row + 8 * TIME) + shift, now)
-        store_64(context + 8 * ctx.OPCODE, load_i64(row + 8 * OPERATION))
-        store_64(context + 8 * ctx.CYCLES, due - now)
-        for i in range(N_ARGS):
-            store_64(context + 8 * (ctx.ARG0 + i), load_i64(row + 8 * (ARGS + i)))
-        yield 0
-        end = load_i64(row + 8 * END)
-        if end != NO_END:
-            due = load_i64(context + 8 * ctx.TIME)
-            shift = due - end
-        store_64(row + 8 * SIMULATED, due)
-        row += 8 * ROW_WORDS
 
 
 def replay(chip, events, origin, mode="closed"):

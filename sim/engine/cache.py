@@ -17,7 +17,7 @@ import numpy
 
 # Packages and modules with compiled functions, and constants that numba freezes into them; the others are plain Python
 COMPILED = (
-    "sim.engine sim.chip sim.cores sim.noc sim.dram traces.flatbuffers traces.light_metal.content traces.light_metal.rules"
+    "sim.engine sim.cores sim.noc sim.dram traces.flatbuffers traces.light_metal.content traces.light_metal.rules"
 ).split()
 
 

@@ -8,9 +8,6 @@ compiled, or when Python calls a compiled function that is no entry point (`tens
 import functools
 import importlib
 
-# Nothing is allocated, so nothing needs a reference count.
-OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False}
-
 
 class Compiled:
     """A function that numba compiles for each set of types it is called with.
@@ -29,14 +26,18 @@ class Compiled:
 
         return cached_dispatcher(self)
 
+    @property
+    def _numba_type_(self):
+        """What numba asks an object for that it meets in a compiled function."""
+        return types.Dispatcher(self.dispatcher)
+
     def __call__(self, *arguments):
         return self.dispatcher(*arguments)
 
 
 def compiled(*, inline="never", forceinline=False):
     """Decorator; `inline`: "always" puts the function's code into its callers before they are compiled, `forceinline` after."""
-    options = {**OPTIONS, "inline": inline, "forceinline": forceinline}
-    return lambda function: Compiled(function, options)
+    return lambda function: Compiled(function, {"inline": inline, "forceinline": forceinline})
 
 
 class Intrinsic:
@@ -46,11 +47,11 @@ class Intrinsic:
         self._function, self.__doc__ = function, function.__doc__
 
     @functools.cached_property
-    def value(self):
-        """numba's own object for it."""
-        from numba.extending import intrinsic
+    def _numba_type_(self):
+        """What numba asks an object for that it meets in a compiled function."""
+        from tensim.sim.engine.numba_compiler import type_of_intrinsic
 
-        return intrinsic(self._function)
+        return type_of_intrinsic(self._function)
 
 
 class LazyModule:

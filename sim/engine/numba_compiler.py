@@ -11,13 +11,15 @@ from numba.core import types
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.generators import GeneratorDescriptor
 from numba.core.registry import CPUDispatcher, cpu_target
-from numba.extending import typeof_impl
+from numba.extending import intrinsic
 
 from tensim.sim.engine import table_types  # noqa: F401  teaches numba what a table is
 from tensim.sim.engine.cache import COMPILED, DIRECTORY
-from tensim.sim.engine.compiled import OPTIONS, Compiled, Intrinsic
 from tensim.sim.engine.machine_code import C_FUNCTIONS
 from tensim.sim.errors import SimulatorError
+
+# Nothing is allocated, so nothing needs a reference count.
+OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False}
 
 
 def plain_type(kind):
@@ -51,21 +53,15 @@ def compiled_for_integers(function):
 
 def cached_dispatcher(function):
     """The dispatcher of a `Compiled`, whose code numba keeps in its disk cache."""
-    dispatcher = Dispatcher(function.py_func, targetoptions=function.targetoptions)
+    dispatcher = Dispatcher(function.py_func, targetoptions={**OPTIONS, **function.targetoptions})
     dispatcher.enable_caching()
     return dispatcher
 
 
-@typeof_impl.register(Compiled)
-def _type_of_compiled(function, context):
-    return types.Dispatcher(function.dispatcher)
-
-
-@typeof_impl.register(Intrinsic)
-def _type_of_function(function, context):
-    value = function.value
-    typing = cpu_target.typing_context
-    typing.refresh()  # an intrinsic made just now is not known there yet
+def type_of_intrinsic(function):
+    """numba's type of the intrinsic that a function defines."""
+    value, typing = intrinsic(function), cpu_target.typing_context
+    typing.refresh()  # it is not known there yet
     return typing.resolve_value_type(value)
 
 

@@ -3,10 +3,14 @@
 It has one core with L1, circular buffers without blocking, no NoC; it records every operation that a kernel posts.
 """
 
+import ctypes
+import itertools
+
 import numpy as np
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.operations import Op, Role
+from tensim.sim.engine.coroutine import FINISHED
 
 L1_BYTES = 1 << 16
 SEMAPHORES = 0x100
@@ -16,6 +20,22 @@ COSTS |= {ctx.COST_MUL_USE: 100_000, ctx.ICACHE_LINES: 256, ctx.FETCH_MISS: 1}
 READY = 500  # cycle at which loaded values can be used; operations take no time here
 DRAM_BANKS = 4
 L1_BANKS = 3
+
+
+RESUME = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def coroutine(code, context):
+    """What a kernel's machine code yields over a context block; RuntimeError when it stops the thread."""
+    frame, resume = code.frame(context), RESUME(code.address)
+    value, error = ctypes.c_int64(), ctypes.c_void_p()
+    while True:
+        status = resume(ctypes.addressof(value), ctypes.addressof(error), frame.ctypes.data)
+        if status == FINISHED:
+            return
+        if status:
+            raise RuntimeError(status)
+        yield value.value
 
 
 class Driver:
@@ -52,12 +72,8 @@ class Driver:
     def run(self, compiled, limit=10_000):
         """[(Op, arguments...)] of the kernel until it ends, fails or has posted `limit` operations."""
         self.records = []
-        box = compiled.instantiate(self.words.ctypes.data)
-        for _ in range(limit):
-            try:
-                next(box)
-            except StopIteration:
-                break
+        box = coroutine(compiled.code, self.words.ctypes.data)
+        for _ in itertools.islice(box, limit):
             op = Op(int(self.words[ctx.OPCODE]))
             args = tuple(int(value) for value in self.words[ctx.ARG0 : ctx.ARG0 + ctx.MAX_ARGS])
             self.records.append((op, args, int(self.words[ctx.LINE]), int(self.words[ctx.CYCLES])))
