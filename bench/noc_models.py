@@ -48,7 +48,7 @@ def run(spec, model):
     try:
         begun = time.process_time()
         cycles = noc.latency(spec, noc.run(device, spec))
-        seconds, links = time.process_time() - begun, device.chip.array("links").copy()
+        seconds, links = time.process_time() - begun, device.chip.arrays["links"].copy()
         head = device.chip.arch["noc.niu_to_router_cycles"] + device.chip.arch["noc.router_to_niu_cycles"]
         hop = device.chip.arch["noc.hop_cycles"]
     finally:

@@ -14,6 +14,10 @@ COMMANDS = {
         "Compile every C++ kernel below FOLDERS with stand-ins for what its host program would give.",
     ),
     "diff": ("light_metal_files", "Compare two Light Metal binaries: commands, payloads, and the cycles of both."),
+    "disassemble": (
+        "disassemble",
+        "Run PROGRAM (an example's name or a FILE) and show the instructions of its C++ KERNEL with their cycles.",
+    ),
     "dram": (
         "dram",
         "Serve the requests of TRACES (lines: R|W ADDRESS [BYTES]) from the memory of a chip, at command level.",

@@ -86,6 +86,10 @@ def _save(chip, binary, settings, on_progress):
     if binary is not None:
         binary.save_to_file(settings.capture)
         said |= {"file": settings.capture, "bytes": binary.size()}
+    if settings.disassemble:
+        from tensim.running.disassembly import disassembly
+
+        said["disassembly"] = disassembly(chip, settings.disassemble)
     if settings.image_hash:
         said["image_sha256"] = chip.image_sha256()
     if settings.timeline:

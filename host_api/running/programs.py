@@ -36,6 +36,7 @@ class Settings:
     image_hash: bool = False
     capture: str | None = None  # file of a Light Metal binary to write
     compress: bool = False
+    disassemble: str | None = None  # C++ kernel whose instructions the summary lists
 
     @property
     def options(self):

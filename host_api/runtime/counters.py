@@ -51,7 +51,7 @@ def _links(noc, field, kind=slice(None)):
     """A figure of the links that leave each tile of a NoC."""
 
     def read(device):
-        links = device.chip.array("links")[field].reshape(2, -1, LINKS_PER_TILE)
+        links = device.chip.arrays["links"][field].reshape(2, -1, LINKS_PER_TILE)
         return links[noc][:, kind].reshape(links.shape[1], -1).sum(axis=1)
 
     return read
@@ -63,7 +63,7 @@ def _noc_bytes(noc):
 
 
 def _channel(field):
-    return lambda device: device.chip.array("channels")[field].copy()
+    return lambda device: device.chip.arrays["channels"][field].copy()
 
 
 def _moved(kind, towards_host, towards_chip):

@@ -45,7 +45,7 @@ class Counters:
     def __init__(self, chip, work, links, channels, sums, launch):
         self.arch, self.machine, self.compute_cores = chip.arch, chip.machine, set(range(sums[3]))
         self.work, self.flops, self.sfpu_busy, self.fpu_busy = work, sums[0], sums[1], sums[2]
-        self._arrays = {"links": links, "channels": channels, "tiles": chip.array("tiles")}
+        self._arrays = {"links": links, "channels": channels, "tiles": chip.arrays["tiles"]}
         self.launches = {0: launch}
 
     def array(self, name):
@@ -79,7 +79,7 @@ class Measurements:
 
     def _note(self, chip, launch, item, name):
         threads = np.asarray(launch["threads"])
-        table = chip.array("threads")
+        table = chip.arrays["threads"]
         started, ended, kinds = table["started"][threads], table["ended"][threads], threads % THREADS_PER_CORE
         spans = {
             THREAD_NAMES[kind]: (int(started[kinds == kind].min()), int(ended[kinds == kind].max()))
@@ -100,8 +100,8 @@ class Measurements:
         for name in chip.work.dtype.names:
             values = chip.work[name]
             work[name] = [values[slot::THREADS_PER_CORE].sum(axis=0) for slot in range(THREADS_PER_CORE)]
-        links = _columns(chip.array("links"), _LINK_FIELDS)
-        channels = _columns(chip.array("channels"), _CHANNEL_FIELDS)
+        links = _columns(chip.arrays["links"], _LINK_FIELDS)
+        channels = _columns(chip.arrays["channels"], _CHANNEL_FIELDS)
         return work, links, channels, (chip.flops, chip.sfpu_busy, chip.fpu_busy)
 
     def _difference(self, chip, launch):

@@ -43,11 +43,11 @@ def reason_name(reason):
 
 def _waited_for(chip, thread):
     """Words for what a parked thread waits for, and the threads of its core that could end the wait."""
-    t = chip.array("threads")[thread]
+    t = chip.arrays["threads"][thread]
     reason, a, b, c = (int(t[name]) for name in ("wait", "wait_a", "wait_b", "wait_c"))
     core = int(t["core"])
     if reason < st.WAIT_READ_BARRIER:
-        row = chip.array("circular_buffers")[core, a]
+        row = chip.arrays["circular_buffers"][core, a]
         used = int(row[ctx.CB_RECEIVED] - row[ctx.CB_ACKED])
         others = [
             core * THREADS_PER_CORE + slot
@@ -59,7 +59,7 @@ def _waited_for(chip, thread):
         return f"cb_reserve_back({a}, {b}): {int(row[ctx.CB_PAGES]) - used} pages are free", others
     if reason == st.WAIT_SEMAPHORE:
         value = int(chip.l1[core, a : a + 4].view(np.uint32)[0])
-        index, inside = divmod(a - chip.semaphore_base, 16)
+        index, inside = divmod(a - chip.arrays.semaphore_base, 16)
         name = f"semaphore {index}" if 0 <= index < 16 and inside == 0 else f"L1 word {a:#x}"
         return f"{name} {'>=' if c else '=='} {b}: its value is {value}", []
     if reason in COUPLING:
@@ -70,11 +70,11 @@ def _waited_for(chip, thread):
 
 def wait_for_graph(chip):
     """(lines for people, nodes for machines) of every parked thread of the chip, by core and thread."""
-    states, lines, graph = chip.array("threads")["state"], [], []
+    states, lines, graph = chip.arrays["threads"]["state"], [], []
     for thread in np.flatnonzero(states == st.PARKED):
         place = chip.thread_place(int(thread))
         what, others = _waited_for(chip, int(thread))
-        since = int(chip.array("threads")[thread]["wait_since"])
+        since = int(chip.arrays["threads"][thread]["wait_since"])
         ends = []
         for other in others:
             if states[other] == st.PARKED:

@@ -24,7 +24,7 @@ def fault(chip):
     where = chip.thread_place(thread)
     message = ""
     if code == Fault.KERNEL_FAILED:
-        found = chip.line_programs[int(chip.array("threads")[thread]["line_base"])].message(a)
+        found = chip.line_programs[int(chip.arrays["threads"][thread]["line_base"])].message(a)
         message = f"the kernel failed: {found}" if found is not None else "the kernel failed"
     elif code == Fault.KERNEL_RAISED:
         message = RAISE_MESSAGES.get(a, "the kernel stopped without a reason")
@@ -52,5 +52,5 @@ def deadlock(chip):
 
 def live_threads(chip):
     """Where the first threads that have not ended are."""
-    states = chip.array("threads")["state"]
+    states = chip.arrays["threads"]["state"]
     return [chip.thread_place(i) for i in np.flatnonzero((states == st.RUNNING) | (states == st.PARKED))[:20]]

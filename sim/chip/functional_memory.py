@@ -63,16 +63,16 @@ class FunctionalMemory:
             done += count
 
     def _chunk(self, slot, make=False):
-        table = self.chip.array("dram_chunks")
+        table = self.chip.arrays["dram_chunks"]
         if table[slot] == 0:
             if not make:
                 return None
             if self.chip.machine["n_spare"] < 16:
-                self.chip.add_chunks()
+                self.chip.arrays.add_chunks()
             self.chip.machine["n_spare"] -= 1
-            table[slot] = self.chip.array("spare_chunks")[self.chip.machine["n_spare"]]
+            table[slot] = self.chip.arrays["spare_chunks"][self.chip.machine["n_spare"]]
         address = int(table[slot])
-        for slab in self.chip.slabs:
+        for slab in self.chip.arrays.slabs:
             start = slab.ctypes.data
             if start <= address < start + slab.nbytes:
                 return slab[(address - start) // CHUNK_BYTES]
@@ -81,7 +81,7 @@ class FunctionalMemory:
     def image_sha256(self):
         """SHA-256 (hex) of all bytes in DRAM and in L1: {"dram", "l1"}.  Memory never written counts as zeros."""
         dram = hashlib.sha256()
-        for slot in np.flatnonzero(self.chip.array("dram_chunks")):
+        for slot in np.flatnonzero(self.chip.arrays["dram_chunks"]):
             chunk = self._chunk(slot)
             if chunk.any():
                 dram.update(int(slot).to_bytes(8, "little"))

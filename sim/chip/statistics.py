@@ -26,7 +26,7 @@ def thread_totals(chip, slot):
 
 def core_cycles(chip, core):
     """Cycles from start to end of the slowest thread of worker `core` in the last program that ran there."""
-    threads = chip.array("threads")[core * len(THREAD_NAMES) : (core + 1) * len(THREAD_NAMES)]
+    threads = chip.arrays["threads"][core * len(THREAD_NAMES) : (core + 1) * len(THREAD_NAMES)]
     return int((threads["ended"] - threads["started"]).max())
 
 
@@ -67,7 +67,7 @@ def _neighbour(chip, noc, x, y, direction):
 
 def links(chip, cycles):
     """Every used link, busiest first: {"noc", "from", "to", "kind", "utilization", "stall_cycles", "bytes"}."""
-    records = chip.array("links")
+    records = chip.arrays["links"]
     width, height = chip.arch.noc_size
     used = np.flatnonzero(records["flits"] > 0)
     result = []
@@ -99,7 +99,7 @@ def noc(chip, cycles):
     return {
         "bytes": {"noc0": injected[0], "noc1": injected[1]},
         "peak_link_utilization": max(wires, default=0.0),
-        "mean_link_utilization": sum(wires) / (4 * len(chip.array("tiles"))) if wires else 0.0,
+        "mean_link_utilization": sum(wires) / (4 * len(chip.arrays["tiles"])) if wires else 0.0,
         "links": table,
     }
 
@@ -116,7 +116,7 @@ def dram(chip, cycles):
             "row_misses": int(record["row_misses"]),
             "utilization": (int(record["read_bytes"]) + int(record["write_bytes"])) / peak,
         }
-        for index, record in enumerate(chip.array("channels"))
+        for index, record in enumerate(chip.arrays["channels"])
     ]
     total = {name: sum(c[name] for c in channels) for name in ("read_bytes", "write_bytes", "row_hits", "row_misses")}
     total["utilization"] = sum(c["utilization"] for c in channels) / len(channels)
@@ -125,7 +125,7 @@ def dram(chip, cycles):
 
 def slowest_lines(chip, count=10):
     """Kernel source lines by cycles: {"file", "line", "source", "kernel", "busy", "stalled", "operations"}."""
-    table, found = chip.array("lines"), {}
+    table, found = chip.arrays["lines"], {}
     for base, program in chip.line_programs.items():
         rows = table[base : base + program.n_rows]
         for row in np.flatnonzero(rows.any(axis=1)):

@@ -15,25 +15,33 @@ from pathlib import Path
 
 import numpy
 
-# Packages and modules with compiled functions, and constants that numba freezes into them; the others are plain Python
+# Packages (without what lies in rooms of their own) and modules with compiled functions and constants that numba freezes
+# into them; the others are plain Python
 COMPILED = (
-    "sim.engine sim.cores sim.noc sim.dram traces.flatbuffers traces.light_metal.content traces.light_metal.rules"
+    "sim.engine sim.noc sim.dram sim.cores sim.cores.niu sim.cores.numerics sim.cores.tensix "
+    "sim.cores.kernels.kernel_runtime sim.cores.kernels.conventions sim.cores.riscv.interpreter sim.cores.riscv.core "
+    "sim.cores.riscv.decode sim.cores.riscv.layout sim.cores.riscv.traps "
+    "traces.flatbuffers traces.light_metal.content traces.light_metal.rules"
 ).split()
 
 
+def compiled_sources():
+    """{name of a module below `tensim`: its file} of all that machine code depends on."""
+    return dict(source for part in COMPILED for source in _sources(part))
+
+
 def _sources(name):
-    """[(name, path)] of the source files of a package, or of a module."""
     spec = find_spec(f"tensim.{name}")
     if spec.submodule_search_locations is None:
         return [(name, Path(spec.origin))]
     folder = Path(next(iter(spec.submodule_search_locations)))
-    return [(f"{name}/{path.relative_to(folder)}", path) for path in sorted(folder.rglob("*.py"))]
+    return [(f"{name}.{path.stem}".removesuffix(".__init__"), path) for path in sorted(folder.glob("*.py"))]
 
 
 def source_digest():
     """Hash of all sources of compiled code and of numba, numpy, Python and processor (hex, 16 digits)."""
     digest = hashlib.sha256()
-    for name, path in (source for part in COMPILED for source in _sources(part)):
+    for name, path in compiled_sources().items():
         digest.update(name.encode())
         digest.update(path.read_bytes())
     for package in ("numba", "llvmlite"):  # read, not imported: that takes longer than a small run

@@ -14,7 +14,7 @@ from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic
 
 from tensim.sim.engine import table_types  # noqa: F401  teaches numba what a table is
-from tensim.sim.engine.cache import COMPILED, DIRECTORY
+from tensim.sim.engine.cache import DIRECTORY, compiled_sources
 from tensim.sim.engine.machine_code import C_FUNCTIONS
 from tensim.sim.errors import SimulatorError
 
@@ -103,6 +103,9 @@ def _check_calls(library):
         raise SimulatorError(f"compiled code calls {', '.join(unknown)}")
 
 
+_COVERED = compiled_sources()
+
+
 class ModuleLocator:
     """Where numba keeps a function of `COMPILED`; the directory's name stands for the state of its source."""
 
@@ -113,8 +116,7 @@ class ModuleLocator:
     @classmethod
     def from_function(cls, function, file):
         """The locator of a function; None for one that the directory's name says nothing of."""
-        name = function.__module__.removeprefix("tensim.") + "."
-        return cls(function, file) if name.startswith(tuple(f"{part}." for part in COMPILED)) else None
+        return cls(function, file) if function.__module__.removeprefix("tensim.") in _COVERED else None
 
     def ensure_cache_path(self):
         """Make the directory."""

@@ -225,3 +225,51 @@ def test_readme_program_runs(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "cycles on the device" in done.stdout
+
+
+def save_readme_kernels(folder):
+    """The README's C++ kernels and their program, as its reader would save them."""
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    for block in text.split("```cpp\n// ")[1:]:
+        name, code = block.split("```")[0].split("\n", 1)
+        (folder / name).write_text(code)
+    (folder / "square.py").write_text(text.split("```py\n")[1].split("```")[0])
+
+
+def test_readme_cpp_kernels_run(tmp_path, monkeypatch, capsys):
+    save_readme_kernels(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    code, out, err = tensim(capsys, "run", "square.py", "--json")
+    assert code == 0, err
+    lines = json.loads(out)["lines"]
+    assert {Path(line["file"]).name for line in lines} >= {"reader.cpp", "compute.cpp", "writer.cpp"}
+
+
+def test_a_missing_push_in_a_cpp_kernel_names_the_line_that_waits(tmp_path, monkeypatch, capsys):
+    save_readme_kernels(tmp_path)
+    reader = tmp_path / "reader.cpp"
+    reader.write_text(reader.read_text().replace("        cb_push_back(0, 1);\n", ""))
+    monkeypatch.chdir(tmp_path)
+    code, _, err = tensim(capsys, "run", "square.py")
+    assert code != 0 and "deadlock" in err and "compute.cpp" in err and "cb_wait_front" in err
+
+
+def test_the_instructions_of_a_cpp_kernel(tmp_path, monkeypatch, capsys):
+    """Each instruction once, below its line; the cycles of a thread are those of its instructions."""
+    save_readme_kernels(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    code, out, err = tensim(capsys, "disassemble", "compute.cpp", "square.py", "--json")
+    assert code == 0, err
+    threads = json.loads(out)["disassembly"]
+    assert [thread["thread"] for thread in threads] == ["TRISC0", "TRISC1", "TRISC2"]
+    for thread in threads:
+        addresses = [one["pc"] for one in thread["instructions"]]
+        assert addresses == sorted(set(addresses))
+    math = [one for one in threads[1]["instructions"] if one["text"].startswith("math_binary(")]
+    assert math and math[0]["operations"] == 4 and math[0]["busy"] > 0 and math[0]["source"].startswith("mul_tiles")
+    code, out, _ = tensim(capsys, "disassemble", "writer.cpp", "square.py")
+    assert code == 0 and "writer.cpp:9" in out and "noc_write(" in out
+    code, _, err = tensim(capsys, "disassemble", "other.cpp", "square.py")
+    assert code == 2 and "it runs compute.cpp, reader.cpp, writer.cpp" in err
+    code, _, err = tensim(capsys, "disassemble", "reader", "add_integers")
+    assert code == 2 and "kernels=cpp" in err

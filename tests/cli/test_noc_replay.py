@@ -125,7 +125,7 @@ def test_every_kind_of_event_is_simulated(chip):
         *(barrier(1000 + 10 * kind, 2000, slot=0, kind=kind) for kind in range(EventKind.READ_BARRIER, EventKind.MARK)),
     )  # fmt: skip
     assert replay(chip, events, 0) > 1000
-    links = chip.array("links")
+    links = chip.arrays["links"]
     ejected = links["packets"].reshape(2, 12, 10, 4)[0, 1:4, 1:5, 3]
     assert (ejected > 0).all()  # the multicast reached its rectangle
 

@@ -119,7 +119,7 @@ def test_both_models_take_the_same_links(chips):
         random_multicast(rng, arch, 0) for _ in range(40)
     ]
     cycles(chips, events(*rows))
-    packet, flit = (chip.array("links") for chip in chips)
+    packet, flit = (chip.arrays["links"] for chip in chips)
     for name in ("flits", "packets"):
         assert (packet[name] == flit[name]).all()
     assert flit["stall"].sum() > 0
@@ -136,7 +136,7 @@ def test_senders_of_one_row_back_off_in_both_models(chips):
     packet, flit = cycles(chips, events(*rows))
     assert flit == pytest.approx(packet, rel=0.15)
     assert min(packet, flit) > len(rows) * 2048 // chips[0].arch["noc.flit_bytes"]  # one sender at a time
-    links = [chip.array("links") for chip in chips]
+    links = [chip.arrays["links"] for chip in chips]
     assert (links[0]["packets"] == links[1]["packets"]).all()
 
 
@@ -145,7 +145,7 @@ def test_all_buffers_and_paths_are_free_after_a_crowd(chips):
     chip = chips[1]
     rows = [(random_transfer, random_multicast)[int(i % 8 == 0)](rng, chip.arch, 0) for i in range(400)]
     replay(chip, events(*rows), 0, "open")
-    network = chip._flits
+    network = chip.arrays.flits
     channels, nodes = network.arrays["channels"], network.arrays["nodes"]
     assert network.net["in_flight"] == 0 and network.net["due"] == NONE
     assert not channels["count"].any() and not channels["held"].any() and not network.arrays["reserved"].any()
@@ -161,9 +161,9 @@ def test_the_same_run_takes_the_same_cycles(chips, noc):
     table = events(*[random_transfer(rng, arch, int(i % 50)) for i in range(300)])
     other = Chip(arch, numerics="off", noc=noc)
     first = replay(other, table, 0, "open")
-    links = other.array("links").copy()
+    links = other.arrays["links"].copy()
     assert replay(other, table, 0, "open") == first
-    assert (other.array("links") == links).all()
+    assert (other.arrays["links"] == links).all()
     broken = events(
         *[random_transfer(rng, arch, 0) for _ in range(50)], ((1, 1), 0, EventKind.WRITE, 0, (0, 0), 64, 40)
     )

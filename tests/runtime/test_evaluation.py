@@ -151,9 +151,9 @@ def test_the_warm_up_is_not_counted():  # T31
 def test_value_per_call_times_attempts_is_the_raw_total(number, reads):  # I16
     with System() as system:
         device = system.open("sim://wormhole_b0")
-        before = device.chip.array("channels")["read_bytes"].sum()
+        before = device.chip.arrays["channels"]["read_bytes"].sum()
         result = evaluate((reader(device, reads), 0), [X], number=number, warmup=0, counters=["sim.dram.read_bytes"])
-        total = device.chip.array("channels")["read_bytes"].sum() - before
+        total = device.chip.arrays["channels"]["read_bytes"].sum() - before
         assert result.counters["sim.dram.read_bytes"][0] * result.attempts[0] == total == number * reads * 128
 
 

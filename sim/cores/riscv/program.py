@@ -30,6 +30,7 @@ class ThreadProgram:
 
     name: str
     file: str
+    slot: int  # of the threads that run it
     image: Image
     decoded: Decoded
     text: str | None = None  # of a kernel that lies in no file
@@ -89,7 +90,7 @@ class RiscvKernel:
         self.programs = {}
         for slot, raw in elves.items():
             image = load_elf(raw, local_bytes(arch, slot))
-            self.programs[slot] = ThreadProgram(name, self.file, image, decode(image.text), text)
+            self.programs[slot] = ThreadProgram(name, self.file, slot, image, decode(image.text), text)
 
     @property
     def text_bytes(self):

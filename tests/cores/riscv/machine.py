@@ -41,7 +41,7 @@ def run(raw, arch="wormhole_b0", overrides=None, **options):
 
 def cycles(chip, thread=BRISC):
     """Cycles from start to end of a thread."""
-    t = chip._arrays["threads"][thread]
+    t = chip.arrays["threads"][thread]
     return int(t["ended"] - t["started"])
 
 

@@ -70,7 +70,7 @@ def test_counters_of_instructions_are_those_of_the_run():
     assert int(chip.machine["instructions"]) == 2 + 2 * 10
     assert breakdown(chip)["BRISC"]["busy"] == pytest.approx(1)
     assert sum(line["busy"] for line in slowest_lines(chip)) == 122
-    rows = chip._arrays["lines"][1:]
+    rows = chip.arrays["lines"][1:]
     assert rows[:5, 0].tolist() == [1, 1, 10, 10, 100] and rows[4, 2] == 1
 
 
@@ -112,7 +112,7 @@ def test_local_memory_holds_the_firmware_words_data_and_zeros():
     chip = run({(BRISC, 2): kernel_elf(program, data=b"\1\0\0\0\2\0\0\0", data_bytes=16)}, args=[9, 8])
     found, (x, y) = words(chip, len(places) + 1, core=2), chip.arch.kernel_coords[2]
     assert chip.l1[2, found[0] : found[0] + 8].view("uint32").tolist() == [9, 8]
-    assert found[1] == found[0] + 8 and found[2] == chip.semaphore_base and found[3] == 2
+    assert found[1] == found[0] + 8 and found[2] == chip.arrays.semaphore_base and found[3] == 2
     assert found[4] == x | x << 8 | y << 16 | y << 24 and found[5] == 2
     assert found[6:] == [1, 2, 0, LOCAL_BASE + local_bytes(chip.arch, BRISC)]
     assert firmware_bytes(chip.arch) > BANKS_AT

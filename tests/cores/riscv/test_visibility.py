@@ -58,8 +58,8 @@ def busy(seed):
 def counters(chip):
     """Everything that a run leaves behind."""
     names = "busy issue_busy started ended operations issued".split()
-    threads = [chip._arrays["threads"][name].tolist() for name in names]
-    return threads, chip._arrays["lines"].tolist(), int(chip.machine["instructions"]), chip.image_sha256()
+    threads = [chip.arrays["threads"][name].tolist() for name in names]
+    return threads, chip.arrays["lines"].tolist(), int(chip.machine["instructions"]), chip.image_sha256()
 
 
 @pytest.mark.parametrize("delay", [1, 17, 200])

@@ -1,0 +1,59 @@
+"""`tensim disassemble`: the instructions of a C++ kernel, with the cycles they took, by source line."""
+
+from itertools import groupby
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from tensim.cli.options import complete_program, key_values, one_chip
+from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
+from tensim.cli.programs import run
+
+OF_A_RUN = (
+    "arch device overrides grid shape dtype fidelity parameters numerics noc_model seed max_cycles json_to".split()
+)
+
+
+@click.command(params=[option for option in run.params if option.name in OF_A_RUN])
+@click.argument("kernel")
+@click.argument("program", shell_complete=complete_program)
+def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model,
+                seed, max_cycles, json_to):  # fmt: skip
+    """Run PROGRAM (an example's name or a FILE) and show the instructions of its C++ KERNEL with their cycles.
+
+    KERNEL is a kernel's name, its file's name, or the end of its path.  Cycles are totals of all cores that run it.
+    """
+    from tensim.running.programs import Settings, run_program
+
+    require_folder(json_to)
+    settings = Settings(
+        program=program, arch=one_chip(arch, device) or Settings.arch, device=device,
+        overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype, fidelity=fidelity,
+        parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed, max_cycles=max_cycles,
+        disassemble=kernel,
+    )  # fmt: skip
+    with progress_bar() as on_progress:
+        summary = run_program(settings, on_progress)
+    if json_to:
+        write_json({name: summary[name] for name in ("name", "arch", "cycles", "disassembly")}, json_to)
+    if json_to != TO_STDOUT:
+        for thread in summary["disassembly"]:
+            print_thread(thread)
+
+
+def print_thread(thread, console=None):
+    """Print the listing of one thread; instructions stand below the source line they come from."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    total = sum(one["busy"] + one["stalled"] for one in thread["instructions"])
+    console.print(f"\n[bold]{Path(thread['file']).name}[/] on {thread['thread']}: {total:,} cycles")
+    console.print("      busy    stalled  address", style="dim")
+    for (file, line, source), entries in groupby(
+        thread["instructions"], key=lambda one: (one["file"], one["line"], one["source"])
+    ):
+        if line:
+            console.print(Text(f"{Path(file).name}:{line}  {source}", style="cyan"))
+        for one in entries:
+            cycles = f"{one['busy']:10,} {one['stalled']:10,}" if one["busy"] or one["stalled"] else " " * 21
+            console.print(Text(f"{cycles}  {one['pc']:#7x}  {one['text']}"))
