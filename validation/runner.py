@@ -17,6 +17,8 @@ from tensim.sim.errors import TensimError
 from tensim.validation.figures import error_percent
 from tensim.validation.rows import cases_of
 
+FAILED = "its simulation failed"
+
 
 def code_digest():
     """Hash of all that can change a result: sources and parameters of the packages, library versions (hex)."""
@@ -134,7 +136,7 @@ def compare(selection, results):
     for row, case in selection.cases:
         result = known[repr(case.spec)]
         if "error" in result:
-            skipped.append({"id": row.id, "why": f"its simulation failed: {result['error']}"})
+            skipped.append({"id": row.id, "why": f"{FAILED}: {result['error']}"})
             continue
         simulated = case.value(result["value"])
         rows.append(

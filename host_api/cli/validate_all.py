@@ -16,6 +16,7 @@ from tensim.sim.errors import UsageError
 from tensim.validation.baseline import MARGIN, SAMPLE, figures_of, regressions, write_baseline
 from tensim.validation.everything import run_folders
 from tensim.validation.goals import AT_LEAST
+from tensim.validation.runner import FAILED
 from tensim.validation.sample_rows import write_sample
 
 
@@ -52,6 +53,8 @@ def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
         if not quick:  # a sample of a few rows says nothing about the goals
             print_verdicts(result["verdicts"])
         click.echo(f"{result['host_seconds']:.0f} s")
+    for name, why in failures(result["skipped"]):
+        click.echo(f"{name}: {why}", err=True)
     for text in worse:
         click.echo(f"worse than the baseline by over {MARGIN} points: {text}", err=True)
     if worse:
@@ -79,6 +82,16 @@ def print_lines(result):
     Console(width=120).print(table)
     for path in result["unknown_files"]:
         click.echo(f"no validation reads {path}")
+
+
+def failures(skipped):
+    """[(kind and row, why)] of the rows whose simulation failed, from {kind: [{"id", "why"}]}."""
+    return [
+        (f"{kind}: {row['id']}", row["why"])
+        for kind, rows in skipped.items()
+        for row in rows
+        if row["why"].startswith(FAILED)
+    ]
 
 
 def print_verdicts(verdicts):

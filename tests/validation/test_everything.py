@@ -6,11 +6,13 @@ import json
 import pytest
 
 from tensim.cli.noc_replay import read_all, replay_all
+from tensim.cli.validate_all import failures
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tensim.validation.baseline import ENOUGH, figures_of, regressions, write_baseline
 from tensim.validation.everything import Line, lines_of, run_folders, selections_of, tables_of
 from tensim.validation.rows import Case, Row
+from tensim.validation.runner import FAILED
 from tensim.validation.sample_rows import PER_CHIP, draw, write_sample
 
 EXP = ("chip", "dim0", "dim1", "dim2", "dim3", "tiles", "dtype", "input_memory", "median_ns")
@@ -144,3 +146,8 @@ def test_groups_with_enough_rows_are_judged_by_themselves():
     rows = rows_of([("a", 1.0)] * (ENOUGH - 1), "ONE_TO_ALL/L1") + rows_of([("a", 3.0)], "ONE_TO_ALL/DRAM")
     figures = figures_of({"noc": rows + rows_of([("a", None)])})
     assert {group: one["n"] for group, one in figures.items()} == {"noc: a": ENOUGH, "noc: a/ONE_TO_ALL": ENOUGH}
+
+
+def test_what_failed_is_named():
+    skipped = {"noc": [{"id": "7", "why": f"{FAILED}: deadlock"}, {"id": "8", "why": "a pattern of no interest"}]}
+    assert failures(skipped) == [("noc: 7", f"{FAILED}: deadlock")]
