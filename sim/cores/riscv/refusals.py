@@ -36,7 +36,7 @@ NAMES = [
         ),
         (
             "llk",
-            r"^(_?llk_|t6_|p_|addr_mod_|ADDR_MOD|math::|cfg_|reg_read|reg_write|unpack_config|pack_config|THCON_|ALU_|zeroacc|SFPU_)",
+            r"^(_?llk_|t6_|p_|addr_mod_|ADDR_MOD|math::|cfg_|reg_read|reg_write|unpack_config|pack_config|THCON_|ALU_|zeroacc)",
         ),
         (
             "fabric",
