@@ -125,9 +125,10 @@ def create_kernel(
         kernel = kernel_from_file(_find_kernel_file(kernel))
     elif not hasattr(kernel, "build"):
         raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
+    parameters = _parameters(config)
     if config.include_paths:
         kernel.include_paths = tuple(map(os.fspath, config.include_paths))
-    return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config)))
+    return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), parameters))
 
 
 def create_kernel_from_string(program: Program, source: str, core_spec: CoreSpec, config: KernelConfig) -> int:

@@ -314,12 +314,12 @@ def write_noc_events(chip, path):
     """Write the calls that `chip` has recorded (`Chip.record_noc`) to `path`; returns the number of events."""
     calls = chip.noc_calls()
     calls = calls[np.lexsort((calls["time"], calls["thread"]))]  # stable: equal times stay as they were posted
-    count, begun = 0, {}
+    count, begun, axes = 0, {}, chip.arch.noc_axes()
     with open(path, "w") as file:
         file.write("[\n")
         columns = (calls[name].tolist() for name in ("thread", "operation", "moment", "time", "arguments"))
         for call in zip(*columns, strict=True):
-            event = _written(chip, begun, *call)
+            event = _written(chip, axes, begun, *call)
             if event is not None:
                 file.write((",\n" if count else "") + json.dumps(event))
                 count += 1
@@ -327,8 +327,8 @@ def write_noc_events(chip, path):
     return count
 
 
-def _written(chip, begun, thread, operation, moment, time, arguments):
-    """One event of the format, or None; `begun`: {thread: start of its kernel}, kept up to date."""
+def _written(chip, axes, begun, thread, operation, moment, time, arguments):
+    """One event of the format, or None; `axes`: `Arch.noc_axes`; `begun`: {thread: start of its kernel}, kept up to date."""
     core, slot = divmod(thread, THREADS_PER_CORE)
     proc, (x, y) = THREAD_NAMES[slot], chip.arch.worker_coords[core]
     if operation in (OPERATION_START, OPERATION_END):
@@ -348,11 +348,19 @@ def _written(chip, begun, thread, operation, moment, time, arguments):
     address = None if address_at is None else arguments[address_at]
     if name == "WRITE_MULTICAST":
         for key, shift in (("mcast_end_x", 36), ("mcast_end_y", 42), ("mcast_start_x", 48), ("mcast_start_y", 54)):
-            event[key] = address >> shift & 63
+            event[key] = _physical(axes["xy".index(key[-1])], address >> shift & 63)
+    elif address is None:
+        event["dx"] = event["dy"] = -1
     else:
-        event["dx"], event["dy"] = (-1, -1) if address is None else (address >> 36 & 63, address >> 42 & 63)
+        event["dx"] = _physical(axes[0], address >> 36 & 63)
+        event["dy"] = _physical(axes[1], address >> 42 & 63)
     event["num_bytes"] = size if bytes_at is None else arguments[bytes_at]
     return event | {"type": name, "timestamp": time, "kernel_start_delta": time - begun.get(thread, time)}
+
+
+def _physical(axis, coordinate):
+    """The coordinate behind the one that an address names, which may be a translated one; as it is where there is no tile."""
+    return axis[coordinate] if axis[coordinate] >= 0 else coordinate
 
 
 def _name(operation, moment, arguments):

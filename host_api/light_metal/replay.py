@@ -10,6 +10,7 @@ from tensim.light_metal.binary import verified
 from tensim.light_metal.comparison import compare
 from tensim.metal_trace import new_trace_id
 from tensim.sim.arch import load_arch
+from tensim.sim.cores.riscv.kernel import include_roots
 from tensim.sim.cores.source import kernel_from_file
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
@@ -354,14 +355,18 @@ class Replay:
         return executor.submit(replace(record, function=function))
 
     def _find_kernel(self, file_name):
-        """A kernel that the binary names by file only: itself, or its Python counterpart, in the folders of the search path."""
+        """A kernel that the binary names by file only: itself, or its Python counterpart, in the folders of the search path.
+
+        A folder of the path may be the root of the library that the kernels belong to, where they find their headers.
+        """
         names = dict.fromkeys((Path(file_name), Path(file_name).with_suffix(".py")))
-        folders = [Path(folder) for folder in (*self.options.kernel_path, ".")]
+        roots = [root for folder in self.options.kernel_path for root in include_roots(folder)]
+        folders = [*map(Path, self.options.kernel_path), *roots, Path()]
         places = (folder / place for name in names for folder in folders for place in (name, name.name))
         tried = list(dict.fromkeys(places))
         for path in tried:
             if path.is_file():
-                return kernel_from_file(path)
+                return kernel_from_file(path, roots)
         hint = "tried " + ", ".join(map(str, tried))
         raise UsageError(f"the binary does not contain the source of kernel {file_name}", hint=hint)
 

@@ -45,11 +45,8 @@ class Counters:
     def __init__(self, chip, work, links, channels, sums, launch):
         self.arch, self.machine, self.compute_cores = chip.arch, chip.machine, set(range(sums[3]))
         self.work, self.flops, self.sfpu_busy, self.fpu_busy = work, sums[0], sums[1], sums[2]
-        self._arrays = {"links": links, "channels": channels, "tiles": chip.arrays["tiles"]}
+        self.arrays = {"links": links, "channels": channels, "tiles": chip.arrays["tiles"]}
         self.launches = {0: launch}
-
-    def array(self, name):
-        return self._arrays[name]
 
     def bounded_by(self, cycles):
         """What bounded the operation (`statistics.bounded_by`)."""

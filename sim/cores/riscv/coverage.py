@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tensim.sim.cores.riscv import stand_ins, toolchain
 from tensim.sim.cores.riscv.compiler import COMMENTS, MAIN, Build, Processor, compile_unit
+from tensim.sim.cores.riscv.kernel import include_roots
 from tensim.sim.cores.riscv.refusals import UNDECLARED
 from tensim.sim.errors import KernelCompileError, TensimError
 
@@ -46,16 +47,6 @@ def kernels_below(folder):
         if ENTRY.search(COMMENTS.sub("", text)):
             entries.append(path)
     return kernels, entries
-
-
-def include_roots(folder):
-    """Folders from which a library's kernels name their headers: those that hold `ttnn` or `tt_metal`, and below them."""
-    folder = Path(folder).resolve()
-    inside = [folder / name for name in ("", "ttnn", "ttnn/ttnn", "ttnn/cpp", "ttnn/ttnn/cpp")]
-    around = [place for parent in folder.parents for place in (parent, parent / "ttnn", parent / "ttnn/cpp")]
-    marks = ("ttnn", "tt_metal", "cpp/ttnn")
-    found = [place for place in (*inside, *around) if any((place / mark).is_dir() for mark in marks)]
-    return tuple(dict.fromkeys(place for place in found if place != Path("/")))
 
 
 def _text(path):

@@ -21,12 +21,21 @@ SUFFIXES = (".cpp", ".cc", ".cxx", ".hpp", ".h")
 ENTRY = re.compile(r"\bvoid\s+(kernel_main|MAIN)\b")
 DATA_MOVEMENT_SLOTS, COMPUTE_SLOTS = (0, 1), (2, 3, 4)
 LIBRARY = "TT_METAL_HOME"  # environment: tt-metal's root
-LIBRARY_FOLDERS = ("", "ttnn", "ttnn/cpp")  # below it: where kernels' includes are looked up
 
 
 def is_cpp(text):
     """Whether a kernel's text is C++: it defines one of tt-metal's entry functions."""
     return ENTRY.search(text) is not None
+
+
+def include_roots(folder):
+    """Folders from which a library's kernels name their headers: those that hold `ttnn` or `tt_metal`, and below them."""
+    folder = Path(folder).resolve()
+    inside = [folder / name for name in ("", "ttnn", "ttnn/ttnn", "ttnn/cpp", "ttnn/ttnn/cpp")]
+    around = [place for parent in folder.parents for place in (parent, parent / "ttnn", parent / "ttnn/cpp")]
+    marks = ("ttnn", "tt_metal", "cpp/ttnn")
+    found = [place for place in (*inside, *around) if any((place / mark).is_dir() for mark in marks)]
+    return tuple(dict.fromkeys(place for place in found if place != Path("/")))
 
 
 class CppKernel:
@@ -76,12 +85,12 @@ class CppKernel:
         from tensim.sim.cores.riscv.compiler import Build, Processor, compile_kernels
 
         source = {"source": Path(self.file)} if self._on_disk else {"text": self.source, "name": self.file}
-        home = [os.environ[LIBRARY]] if LIBRARY in os.environ else []
-        paths = [*self.include_paths, *(os.path.join(root, folder) for root in home for folder in LIBRARY_FOLDERS)]
+        library = include_roots(os.environ[LIBRARY]) if LIBRARY in os.environ else ()
+        paths = (*self.include_paths, *map(str, library))
         common = {
-            "arch": target.arch, "circular_buffers": target.circular_buffers, "include_paths": tuple(paths),
+            "arch": target.arch, "circular_buffers": target.circular_buffers, "include_paths": paths,
             "compile_args": parameters.compile_args, "named_args": parameters.named_compile_args,
-            "defines": parameters.defines, "optimization": parameters.opt_level, **source,
+            "defines": (*parameters.defines, *library_defines(paths)), "optimization": parameters.opt_level, **source,
         }  # fmt: skip
         if is_compute(parameters):
             common |= {
@@ -95,6 +104,18 @@ class CppKernel:
             Build(processor=Processor(slot), local_memory=local_bytes(target.arch, slot), **common) for slot in slots
         ]
         return {slot: built.elf for slot, built in zip(slots, compile_kernels(builds), strict=True)}
+
+
+def library_defines(roots):
+    """((name, value)) that tell our headers what the release of a library whose folders are among `roots` does differently.
+
+    Before 0.68 the arguments of a tensor accessor carried no page size (docs/hardware/kernel_api.md#tensor-accessors).
+    """
+    headers = (Path(root) / "tt_metal/hw/inc/api/tensor/tensor_accessor_args.h" for root in roots)
+    texts = [header.read_text(errors="replace") for header in headers if header.is_file()]
+    return (
+        (("TENSIM_ACCESSOR_PAGE_WORD", "0"),) if texts and not any("AlignedPageSize" in text for text in texts) else ()
+    )
 
 
 def is_compute(parameters):

@@ -87,7 +87,7 @@ def test_running_ahead_and_posting_give_the_same(name, arch):
 
 
 def test_a_store_wakes_who_waits_for_a_semaphore():
-    semaphore = run(kernel_elf()).semaphore_base
+    semaphore = run(kernel_elf()).arrays.semaphore_base
     waiting = kernel_elf(
         li(A0, semaphore), operation(Op.SEM_WAIT, ("x", A0), 3), addi(A1, ZERO, 5), li(S0, OUT), store("sw", A1, S0)
     )
