@@ -50,7 +50,7 @@ def run(mode="closed"):
 @click.argument("files", metavar="TRACE.json...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 def main(files):
     arch = load_arch("wormhole_b0")
-    recordings = [(one.events, one.origin) for file in files for one in read_recordings(file, arch)]
+    recordings = [(recording.events, recording.origin) for file in files for recording in read_recordings(file, arch)]
     chip = Chip(arch, numerics="off")
     for mode in MODES:
         rate(chip, recordings[:1], mode)  # loads compiled code

@@ -122,8 +122,8 @@ def run_folders(folders, jobs, on_progress, plots=None, keep=True):
         raise UsageError(f"{', '.join(map(str, folders))} holds no file that a validation reads")
     results = simulate(selections, jobs, lambda share, name: on_progress(f"validate: {share:.0%}, {name}"), keep)
     total = {"lines": [], "verdicts": [], "groups": {}, "rows": {}, "skipped": {}, "rank_correlation": {}}
-    for one in selections:
-        _add(total, one, *compare(one, results), plots)
+    for selection in selections:
+        _add(total, selection, *compare(selection, results), plots)
     return {**total, "unknown_files": [str(path) for path in unknown], "host_seconds": time.perf_counter() - begun}
 
 

@@ -40,7 +40,7 @@ def rank_correlation(measured, simulated):
     if not len(measured):
         return None
     ranks = [_ranks(values) for values in (measured, simulated)]
-    if any(np.ptp(one) == 0 for one in ranks):
+    if any(np.ptp(rank) == 0 for rank in ranks):
         return None
     return float(np.corrcoef(*ranks)[0, 1])
 

@@ -103,13 +103,13 @@ def simulate(selections, jobs, on_done, keep=True):
     All cases of all selections go through one pool, the longest first, so that no core is idle before the last ones.
     """
     results, seconds, owners = {}, {}, {}
-    for one in selections:
-        if one.store not in results:
-            results[one.store] = Results(one.store, keep)
-        for _, case in one.cases:
-            key = one.store, case.spec
-            seconds[key] = max(case.work * one.seconds, seconds.get(key, 0.0))
-            owners[key] = one
+    for selection in selections:
+        if selection.store not in results:
+            results[selection.store] = Results(selection.store, keep)
+        for _, case in selection.cases:
+            key = selection.store, case.spec
+            seconds[key] = max(case.work * selection.seconds, seconds.get(key, 0.0))
+            owners[key] = selection
     left = [(store, spec) for store, spec in seconds if repr(spec) not in results[store].known]
     left.sort(key=lambda key: -seconds[key])
     total = sum(seconds.values()) or 1.0

@@ -46,7 +46,7 @@ def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fi
 def print_thread(thread, console=None):
     """Print the listing of one thread; instructions stand below the source line they come from."""
     console = console or Console(highlight=False, soft_wrap=True)
-    total = sum(one["busy"] + one["stalled"] for one in thread["instructions"])
+    total = sum(instruction["busy"] + instruction["stalled"] for instruction in thread["instructions"])
     console.print(f"\n[bold]{Path(thread['file']).name}[/] on {thread['thread']}: {total:,} cycles")
     console.print("      busy    stalled  address", style="dim")
     for (file, line, source), entries in groupby(

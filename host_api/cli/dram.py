@@ -39,7 +39,7 @@ def dram(traces, arch, channel_map, load, plot, json_to):
             print_error(text)
     if curves:
         plot_latency_load(curves, plot)
-    good = [one for one in results if "error" not in one]
+    good = [result for result in results if "error" not in result]
     failed = len(results) - len(good)
     if json_to:
         write_json(results[0] if len(results) == 1 else {"results": results, "failed": failed}, json_to)
@@ -58,11 +58,11 @@ def _print(results):
     names = ("requests", "GB/s", "of peak", "row hits", "mean ns", "p99 ns", "max ns")
     for name in names:
         table.add_column(name, justify="right")
-    for one in results:
-        hits, bursts = (sum(row[key] for row in one["channels"]) for key in ("row_hits", "bursts"))
-        latency = one["latency_ns"]
+    for result in results:
+        hits, bursts = (sum(row[key] for row in result["channels"]) for key in ("row_hits", "bursts"))
+        latency = result["latency_ns"]
         table.add_row(
-            one["file"], f"{one['requests']:,}", f"{one['gb_per_s']:.2f}", f"{one['share_of_peak']:.1%}",
+            result["file"], f"{result['requests']:,}", f"{result['gb_per_s']:.2f}", f"{result['share_of_peak']:.1%}",
             f"{hits / bursts:.1%}", *(f"{latency[key]:,.0f}" for key in ("mean", "p99", "max")),
         )  # fmt: skip
     Console().print(table)

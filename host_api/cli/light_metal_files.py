@@ -21,14 +21,14 @@ def inspect(files, what, numbering, json_to):
     """Show what Light Metal binaries contain."""
     from tensim.traces.light_metal.inspect import describe
 
-    def one(file):
+    def of_file(file):
         binary = open_binary(file, numbering)
         result = describe(binary, file)
         if json_to != TO_STDOUT:
             PRINTERS[what or "summary"](result, binary)
         return result
 
-    _, code = over_files(files, one, json_to)
+    _, code = over_files(files, of_file, json_to)
     raise SystemExit(code)
 
 
@@ -47,11 +47,11 @@ def _print_summary(result, binary):
             f"recorded on {', '.join(result['chips'])}, {len(result['links'])} links; {len(result['timeline'])} spans",
             highlight=False, markup=False,
         )  # fmt: skip
-    for one in (result["binary"] or {}).get("programs", ()):
-        faces = [", ".join(tensor["name"] for tensor in one.get(side, ())) for side in ("inputs", "outputs")]
-        targets = ", ".join(variant["target"] for variant in one.get("variants", ()))
+    for item in (result["binary"] or {}).get("programs", ()):
+        faces = [", ".join(tensor["name"] for tensor in item.get(side, ())) for side in ("inputs", "outputs")]
+        targets = ", ".join(variant["target"] for variant in item.get("variants", ()))
         console.print(
-            f"saved program {one['name']}({faces[0]}) -> {faces[1]}, for {targets}", highlight=False, markup=False
+            f"saved program {item['name']}({faces[0]}) -> {faces[1]}, for {targets}", highlight=False, markup=False
         )
     for program in result["programs"]:
         console.print(
@@ -115,12 +115,12 @@ def verify(files, arch, grid, numbering, json_to):
     from tensim.traces.light_metal.binary import Binary
     from tensim.traces.light_metal.verify import problems_of
 
-    def one(file):
+    def of_file(file):
         data = Binary.open(file)
         found = problems_of(data, None if numbering == "auto" else numbering, arch, grid)
         return {"file": str(file), "ok": not found, "problems": found}
 
-    results, code = over_files(files, one, json_to)
+    results, code = over_files(files, of_file, json_to)
     if json_to != TO_STDOUT:
         for result in results:
             click.echo(f"{result['file']}: {'ok' if result.get('ok') else 'NOT OK'}")

@@ -161,7 +161,7 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
         finally:
             replay.close()
         seconds = time.perf_counter() - begun
-    passed = all(one["passed"] for one in replay.compares) if options.check else None
+    passed = all(item["passed"] for item in replay.compares) if options.check else None
     return summary | {
         "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
         "captured_cycles": binary.root.cycles, "differs": replay.differs,
@@ -183,15 +183,15 @@ def _print_replay(result):
         f"{result['arch']}, {result['host_seconds']:.2f} s of host time"
     )
     if result["differs"]:
-        names = ", ".join(one["parameter"] for one in result["differs"][:5])
+        names = ", ".join(item["parameter"] for item in result["differs"][:5])
         more = f" and {len(result['differs']) - 5} more" if len(result["differs"]) > 5 else ""
         console.print(
             f"  on another chip than the captured one ({names}{more}): captured {result['captured_cycles']:,} cycles"
         )
-    for one in result["compares"]:
-        verdict = "[green]equal[/]" if one["passed"] else f"[red]{one['mismatches']:,} of {one['total']:,} differ[/]"
-        console.print(f"  compare {escape(one['name'] or 'buffer')}: {verdict}")
-        for index, want, got in one["first"]:
+    for item in result["compares"]:
+        verdict = "[green]equal[/]" if item["passed"] else f"[red]{item['mismatches']:,} of {item['total']:,} differ[/]"
+        console.print(f"  compare {escape(item['name'] or 'buffer')}: {verdict}")
+        for index, want, got in item["first"]:
             console.print(f"    [{index}] expected {want}, got {got}", markup=False)
     for warning in result["warnings"]:
         console.print(f"  [yellow]warning:[/] {escape(warning)}")

@@ -46,8 +46,8 @@ def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
         write_json(result, json_to)
     if json_to != TO_STDOUT:
         print_replay(result, skipped)
-    for one in broken:
-        print_error(one["why"])
+    for item in broken:
+        print_error(item["why"])
     if broken:
         raise click.exceptions.Exit(UsageError.exit_code)
 
@@ -148,8 +148,8 @@ def print_replay(result, skipped):
     for row in result["rows"]:
         if row["not_simulated"]:
             click.echo(row["id"] + in_words(row["not_simulated"]))
-    for one in skipped[:SHOWN_SKIPS]:
-        click.echo(f"skipped {one['id']}: {one['why']}")
+    for item in skipped[:SHOWN_SKIPS]:
+        click.echo(f"skipped {item['id']}: {item['why']}")
 
 
 def busiest(noc):

@@ -55,7 +55,7 @@ def json_text(data, levels=2, margin=""):
             json.dumps({key: None}, default=str)[1:-5] + json_text(one, levels - 1, inner) for key, one in data.items()
         ]
         return "{\n" + ",\n".join(inner + entry for entry in entries) + f"\n{margin}}}"
-    return "[\n" + ",\n".join(inner + json_text(one, levels - 1, inner) for one in data) + f"\n{margin}]"
+    return "[\n" + ",\n".join(inner + json_text(item, levels - 1, inner) for item in data) + f"\n{margin}]"
 
 
 class progress_bar:

@@ -66,10 +66,10 @@ def _print_query(result):
     table = Table(show_edge=False, pad_edge=False)
     for column in ("#", "spec", "mesh", "queues", "MHz", "worker grid", "reached by"):
         table.add_column(column, no_wrap=column == "spec")
-    for one in result["devices"]:
-        by = "itself" if one["scheme"] == "host" else "PCIe" if one["mmio"] else f"chip {one['remote_of']}"
-        mesh, grid = (f"{a}x{b}" if a else "" for a, b in (one["mesh_shape"], one["grid"]))
-        row = (one["id"], one["spec"], mesh, one["queues"], one["clock_mhz"] or "", grid, by)
+    for device in result["devices"]:
+        by = "itself" if device["scheme"] == "host" else "PCIe" if device["mmio"] else f"chip {device['remote_of']}"
+        mesh, grid = (f"{a}x{b}" if a else "" for a, b in (device["mesh_shape"], device["grid"]))
+        row = (device["id"], device["spec"], mesh, device["queues"], device["clock_mhz"] or "", grid, by)
         table.add_row(*(escape(str(cell)) for cell in row))
     console.print(table)
     for link in result["links"]:
@@ -154,8 +154,8 @@ def _check_capture(opened, system, infos, mode):
         diff = ""
         if mode == "exact":
             arch = system.archs[system.inventory.chip_of(info)]
-            made_for = [load_arch(*device_record(one).arch) for one in opened.root.devices or ()]
-            diff = unified_diff([one.values() for one in made_for], [arch.values()] * max(len(made_for), 1))
+            made_for = [load_arch(*device_record(item).arch) for item in opened.root.devices or ()]
+            diff = unified_diff([item.values() for item in made_for], [arch.values()] * max(len(made_for), 1))
         if diff:
             problems.append({"program": None, "field": "chip", "expected": "equal parameters", "found": info.spec})
         reports.append(CompatReport(mode, tuple(problems), diff))

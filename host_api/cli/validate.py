@@ -144,8 +144,8 @@ def print_summary(kind, result, skipped):
         Console().print(table)
     if result.get("pairs", {}).get("n"):
         print_pairs(result["pairs"])
-    for one in skipped[:SHOWN_SKIPS]:
-        click.echo(f"skipped {one['id']}: {one['why']}")
+    for item in skipped[:SHOWN_SKIPS]:
+        click.echo(f"skipped {item['id']}: {item['why']}")
     if len(skipped) > SHOWN_SKIPS:
         click.echo(f"... and {len(skipped) - SHOWN_SKIPS} more skipped (--json lists them)")
     click.echo(f"{result['n']} rows in {result['host_seconds']:.1f} s")

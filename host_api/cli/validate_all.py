@@ -46,7 +46,7 @@ def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
         write_baseline(figures_of(result["rows"]))
     worse = regressions(figures_of(result["rows"])) if quick else []
     if json_to:
-        plain = {key: [one.as_json() for one in result[key]] for key in ("lines", "verdicts")}
+        plain = {key: [item.as_json() for item in result[key]] for key in ("lines", "verdicts")}
         write_json({**result, **plain, "regressions": worse}, json_to)
     if json_to != TO_STDOUT:
         print_lines(result)
@@ -101,9 +101,17 @@ def print_verdicts(verdicts):
         table.add_column(name)
     for name in ("value", "goal", "holds"):
         table.add_column(name, justify="right")
-    for one in verdicts:
-        goal = one.goal
+    for verdict in verdicts:
+        goal = verdict.goal
         limit = f"{'>=' if goal.figure in AT_LEAST else '<='} {goal.limit:g}"
-        value = f"{one.value:.3f}" if goal.figure == "rank correlation" else f"{one.value:.1f}"
-        table.add_row(one.name, one.chip, goal.figure, goal.groups or "all", value, limit, "yes" if one.holds else "NO")
+        value = f"{verdict.value:.3f}" if goal.figure == "rank correlation" else f"{verdict.value:.1f}"
+        table.add_row(
+            verdict.name,
+            verdict.chip,
+            goal.figure,
+            goal.groups or "all",
+            value,
+            limit,
+            "yes" if verdict.holds else "NO",
+        )
     Console(width=120).print(table)

@@ -46,8 +46,8 @@ def print_table(result):
     for row in result["rows"]:
         if row["mismatching"]:
             click.echo(f"differs: {row['name']}: {row['mismatching']} of {row['total']} datums")
-    for one in result["skipped"][:SHOWN_SKIPS]:
-        click.echo(f"skipped {one['id']}: {one['why']}")
+    for entry in result["skipped"][:SHOWN_SKIPS]:
+        click.echo(f"skipped {entry['id']}: {entry['why']}")
     if len(result["skipped"]) > SHOWN_SKIPS:
         click.echo(f"... and {len(result['skipped']) - SHOWN_SKIPS} more skipped (--json lists them)")
     click.echo(f"{result['n']} cases, {result['failed']} failed, in {result['host_seconds']:.1f} s")

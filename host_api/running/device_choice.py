@@ -27,7 +27,7 @@ def declared(boards, **settings):
 
 def boards_for(spec=None):
     """One chip of every architecture, and of every file that a spec names."""
-    terms = [term for one in parse_devices(spec) for term in one.terms] if spec is not None else []
+    terms = [term for device in parse_devices(spec) for term in device.terms] if spec is not None else []
     files = [term.arch for term in terms if isinstance(term, Target) and term.arch.endswith((".yaml", ".yml"))]
     return ",".join(dict.fromkeys([*architectures(), *files]))
 

@@ -77,7 +77,7 @@ def _run_loops(program, settings, device, on_progress):
         result, duration = timed(device.chip, lambda: program.run_on(device, settings.options))
         results.append(result)
         loops.append(duration)
-    return next((one for one in results if not one.verified), results[-1]), loops
+    return next((item for item in results if not item.verified), results[-1]), loops
 
 
 def _save(chip, binary, settings, on_progress):

@@ -34,7 +34,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
         if options.log:
             device.chip.enable_log()
         bound = binary.bind(device)
-        inputs = {info.name: [_input(info, one, options, device) for one in info.inputs] for info in infos}
+        inputs = {info.name: [_input(info, item, options, device) for item in info.inputs] for info in infos}
         durations, outputs = [], {}
         for number in range(loops):
             on_progress(f"{file}: loop {number + 1} of {loops}")
@@ -51,7 +51,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
     return summary | {
         "file": str(file), "name": Path(file).name, "commands": len(opened), "compares": compares,
         "captured_cycles": opened.root.cycles, "differs": [], "image_sha256": images, "warnings": [],
-        "verified": all(one["passed"] for one in compares) if compares else None, "loops": durations,
+        "verified": all(item["passed"] for item in compares) if compares else None, "loops": durations,
         "programs": [info.name for info in infos], "host_seconds": time.perf_counter() - begun,
     }  # fmt: skip
 
@@ -66,7 +66,7 @@ def _chosen(binary, program):
 def _check_names(infos, options):
     """UsageError, before anything runs, for what --bind and --save name and the chosen programs have not."""
     for side, names in (("input", options.bind), ("output", [name for name, _ in options.save])):
-        known = [f"{info.name}/{one.name}" for info in infos for one in getattr(info, f"{side}s")]
+        known = [f"{info.name}/{item.name}" for info in infos for item in getattr(info, f"{side}s")]
         for name in names:
             if name not in known:
                 raise UsageError(f"there is no such {side}: {name}", hint=f"{side}s: {', '.join(known) or 'none'}")
@@ -117,9 +117,11 @@ def _run(system, bound, infos, inputs):
 def _compares(infos, outputs):
     rows = []
     for info in infos:
-        for one in info.outputs:
-            if one.name in info.goldens:
-                rows.append(_compare(f"{info.name}/{one.name}", outputs[info.name, one.name], info.goldens[one.name]))
+        for output in info.outputs:
+            if output.name in info.goldens:
+                rows.append(
+                    _compare(f"{info.name}/{output.name}", outputs[info.name, output.name], info.goldens[output.name])
+                )
     return rows
 
 

@@ -82,7 +82,7 @@ class CoreRangeSet:
     def __init__(self, ranges):
         if not isinstance(ranges, list | tuple | set | frozenset):
             raise ArgumentTypeError(f"CoreRangeSet: takes a list or set of CoreRange, not {type(ranges).__name__}")
-        self._ranges = tuple(check_type("CoreRangeSet", "a range", one, CoreRange) for one in ranges)
+        self._ranges = tuple(check_type("CoreRangeSet", "a range", item, CoreRange) for item in ranges)
         for i, one in enumerate(self._ranges):
             for other in self._ranges[:i]:
                 if _cut(one.corners, other.corners):
@@ -103,7 +103,7 @@ class CoreRangeSet:
 
     def num_cores(self):
         """Number of cores."""
-        return sum(_area(one.corners) for one in self._ranges)
+        return sum(_area(item.corners) for item in self._ranges)
 
     def empty(self):
         """Whether it has no cores."""
@@ -118,7 +118,7 @@ class CoreRangeSet:
         """The smallest CoreRange around the set."""
         if not self._ranges:
             raise ArgumentError("CoreRangeSet: an empty set has no bounding box")
-        x0, y0, x1, y1 = zip(*(one.corners for one in self._ranges), strict=True)
+        x0, y0, x1, y1 = zip(*(item.corners for item in self._ranges), strict=True)
         return CoreRange((min(x0), min(y0)), (max(x1), max(y1)))
 
     def merge(self, other):
@@ -128,18 +128,18 @@ class CoreRangeSet:
 
     def subtract(self, other):
         """The cores that are in this set and not in the other."""
-        left = [one.corners for one in self._ranges]
+        left = [item.corners for item in self._ranges]
         for hole in check_type("CoreRangeSet.subtract", "the other", other, CoreRangeSet)._ranges:
             left = [piece for box in left for piece in _around(box, hole.corners)]
         return CoreRangeSet.of_boxes(left)
 
     def cores(self):
         """The set of (x, y)."""
-        return {core for one in self._ranges for core in _cores(one.corners)}
+        return {core for item in self._ranges for core in _cores(item.corners)}
 
     def host(self):
         """The set as the host API takes it."""
-        return metal.CoreRangeSet([metal.CoreRange(pair(one.start), pair(one.end)) for one in self._ranges])
+        return metal.CoreRangeSet([metal.CoreRange(pair(item.start), pair(item.end)) for item in self._ranges])
 
     def __eq__(self, other):
         return isinstance(other, CoreRangeSet) and self._ranges == other._ranges
@@ -170,7 +170,7 @@ class CoreGrid:
 
 def _boxes(spec):
     if isinstance(spec, CoreRangeSet):
-        return [one.corners for one in spec.ranges()]
+        return [item.corners for item in spec.ranges()]
     if isinstance(spec, CoreRange):
         return [spec.corners]
     x, y = pair(spec)
@@ -265,7 +265,7 @@ def _take(boxes, first, count, row_wise):
 
 def _grid_boxes(what, grid):
     if isinstance(grid, CoreRangeSet):
-        return [one.corners for one in grid.ranges()]
+        return [item.corners for item in grid.ranges()]
     if isinstance(grid, CoreCoord | tuple):
         x, y = pair(grid)
         return [(0, 0, x - 1, y - 1)]
@@ -320,8 +320,8 @@ def _check_enough(what, wanted, there):
 def corerange_to_cores(crs, max_cores=None, row_wise=False):
     """The cores of a set, range by range."""
     cores = []
-    for one in check_type("corerange_to_cores", "crs", crs, CoreRangeSet).ranges():
-        cores += grid_to_cores(one.start, one.end, row_wise)
+    for item in check_type("corerange_to_cores", "crs", crs, CoreRangeSet).ranges():
+        cores += grid_to_cores(item.start, item.end, row_wise)
     return cores[:max_cores]
 
 

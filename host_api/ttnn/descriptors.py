@@ -40,19 +40,19 @@ class VectorUInt32(list):
     """A list of unsigned 32-bit numbers; TypeError for anything else."""
 
     def __init__(self, values=()):
-        super().__init__(_word(one) for one in values)
+        super().__init__(_word(value) for value in values)
 
     def append(self, value):
         super().append(_word(value))
 
     def extend(self, values):
-        super().extend(_word(one) for one in values)
+        super().extend(_word(value) for value in values)
 
     def insert(self, index, value):
         super().insert(index, _word(value))
 
     def __setitem__(self, index, value):
-        super().__setitem__(index, [_word(one) for one in value] if isinstance(index, slice) else _word(value))
+        super().__setitem__(index, [_word(item) for item in value] if isinstance(index, slice) else _word(value))
 
     def __repr__(self):
         return f"VectorUInt32({super().__repr__()})"
@@ -82,10 +82,10 @@ def _pairs(owner, field, values, kind):
     if isinstance(values, dict | str) or not hasattr(values, "__iter__"):
         raise ArgumentTypeError(f"{owner}: {field} takes a list of (name, value), not {type(values).__name__}")
     result = []
-    for one in values:
-        if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[0], str):
-            raise ArgumentTypeError(f"{owner}: {field} takes (name, value), not {one!r}")
-        name, value = one
+    for item in values:
+        if not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[0], str):
+            raise ArgumentTypeError(f"{owner}: {field} takes (name, value), not {item!r}")
+        name, value = item
         value = check_type(owner, field, value, str) if kind is str else unsigned(owner, field, value)
         result.append((name, value))
     return result
@@ -150,10 +150,10 @@ class RuntimeArgs:
         result = cls()
         if not isinstance(given, RuntimeArgs | list | tuple):
             raise ArgumentError(f"KernelDescriptor: runtime_args takes a list of (core, words), not {given!r}")
-        for one in given:
-            if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[0], CoreCoord | tuple):
-                raise ArgumentError(f"KernelDescriptor: runtime_args takes (core, words), not {one!r}")
-            result.append(*one)
+        for item in given:
+            if not isinstance(item, tuple | list) or len(item) != 2 or not isinstance(item[0], CoreCoord | tuple):
+                raise ArgumentError(f"KernelDescriptor: runtime_args takes (core, words), not {item!r}")
+            result.append(*item)
         return result
 
 
@@ -232,7 +232,7 @@ class ComputeConfigDescriptor:
     @unpack_to_dest_mode.setter
     def unpack_to_dest_mode(self, modes):
         what = "ComputeConfigDescriptor"
-        self._unpack_to_dest_mode = [check_type(what, "unpack_to_dest_mode", one, UnpackToDestMode) for one in modes]
+        self._unpack_to_dest_mode = [check_type(what, "unpack_to_dest_mode", item, UnpackToDestMode) for item in modes]
 
 
 VectorUnpackToDestMode = list
@@ -309,9 +309,9 @@ def _columns(grid):
     """Cores range by range, x by x."""
     return [
         (x, y)
-        for one in grid.ranges()
-        for x in range(one.start.x, one.end.x + 1)
-        for y in range(one.start.y, one.end.y + 1)
+        for item in grid.ranges()
+        for x in range(item.start.x, item.end.x + 1)
+        for y in range(item.start.y, item.end.y + 1)
     ]
 
 
@@ -332,7 +332,7 @@ def _of_type(*types):
 
 
 def _paths(owner, name, values):
-    return [os.fspath(one) for one in values]
+    return [os.fspath(value) for value in values]
 
 
 _KERNEL_FIELDS = {
@@ -424,7 +424,8 @@ class CBDescriptor:
         grid = CoreRangeSet([]) if core_ranges is None else core_ranges
         self.core_ranges = check_type("CBDescriptor", "core_ranges", grid, CoreRangeSet)
         self.format_descriptors = [
-            check_type("CBDescriptor", "format_descriptors", one, CBFormatDescriptor) for one in format_descriptors
+            check_type("CBDescriptor", "format_descriptors", descriptor, CBFormatDescriptor)
+            for descriptor in format_descriptors
         ]
         self.remote_format_descriptors, self.address_offset, self._tensor = [], 0, None
 
@@ -451,7 +452,7 @@ class CBDescriptor:
     def __copy__(self):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin.format_descriptors = [copy.copy(one) for one in self.format_descriptors]
+        twin.format_descriptors = [copy.copy(descriptor) for descriptor in self.format_descriptors]
         return twin
 
     def __repr__(self):
@@ -547,9 +548,9 @@ class ProgramDescriptor:
 
 def _copies(field, given, kind, own):
     """Copies of descriptors; those that are the program's own already stay themselves."""
-    mine = {id(one) for one in own}
-    checked = [check_type("ProgramDescriptor", field, one, kind) for one in given]
-    return [one if id(one) in mine else copy.copy(one) for one in checked]
+    mine = {id(item) for item in own}
+    checked = [check_type("ProgramDescriptor", field, item, kind) for item in given]
+    return [item if id(item) in mine else copy.copy(item) for item in checked]
 
 
 class MeshProgramDescriptor:
@@ -585,13 +586,13 @@ class MeshProgramDescriptor:
 def merge_program_descriptors(descriptors):
     """One program of several, whose kernels run on different cores."""
     taken = set()
-    for one in descriptors:
-        cores = {core for kernel in one.kernels for core in kernel.core_ranges.cores()}
+    for descriptor in descriptors:
+        cores = {core for kernel in descriptor.kernels for core in kernel.core_ranges.cores()}
         if taken & cores:
             raise ArgumentError(f"merge_program_descriptors: core {min(taken & cores)} runs kernels of two programs")
         taken |= cores
     return ProgramDescriptor(
-        [kernel for one in descriptors for kernel in one.kernels],
-        [semaphore for one in descriptors for semaphore in one.semaphores],
-        [cb for one in descriptors for cb in one.cbs],
+        [kernel for descriptor in descriptors for kernel in descriptor.kernels],
+        [semaphore for descriptor in descriptors for semaphore in descriptor.semaphores],
+        [cb for descriptor in descriptors for cb in descriptor.cbs],
     )

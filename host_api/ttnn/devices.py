@@ -201,7 +201,7 @@ class MeshDevice:
         """Describe a division into sub-devices; returns the manager's id."""
         from tensim.types import SubDevice
 
-        return self.host.create_sub_device_manager([SubDevice(one.host()) for one in sub_devices], local_l1_size)
+        return self.host.create_sub_device_manager([SubDevice(device.host()) for device in sub_devices], local_l1_size)
 
     def load_sub_device_manager(self, manager):
         """Switch to a manager."""
@@ -217,7 +217,7 @@ class MeshDevice:
 
     def set_sub_device_stall_group(self, sub_device_ids):
         """Sub-devices that reads, writes and synchronisation wait for."""
-        self.host.set_sub_device_stall_group([one.id for one in sub_device_ids])
+        self.host.set_sub_device_stall_group([item.id for item in sub_device_ids])
 
     def reset_sub_device_stall_group(self):
         """They wait for all sub-devices again."""
@@ -387,7 +387,7 @@ def synchronize_device(device, cq_id=None, sub_device_ids=()):
     import tensim.queue as queues
 
     number = None if cq_id is None else device.queue(cq_id).id
-    queues.synchronize(device.host, number, tuple(getattr(one, "id", one) for one in sub_device_ids))
+    queues.synchronize(device.host, number, tuple(getattr(item, "id", item) for item in sub_device_ids))
 
 
 def _arch_value(name):

@@ -20,7 +20,7 @@ class NotAnOperation(ArgumentError):
 def check_type(owner, field, value, types):
     """ArgumentTypeError unless `value` is one of `types` (a type or a tuple); returns it."""
     if not isinstance(value, types):
-        names = " or ".join(one.__name__ for one in (types if isinstance(types, tuple) else (types,)))
+        names = " or ".join(item.__name__ for item in (types if isinstance(types, tuple) else (types,)))
         raise ArgumentTypeError(f"{owner}: {field} takes {names}, not {type(value).__name__}")
     return value
 

@@ -137,7 +137,7 @@ def measurements_of(device):
 
 def all_operations():
     """The operations of all devices of this process, in the order in which they ended on each."""
-    return [operation for one in _all.values() for operation in one.operations]
+    return [operation for item in _all.values() for operation in item.operations]
 
 
 def measure(device, item, name):

@@ -39,7 +39,7 @@ class Shape:
     def __init__(self, sizes):
         if not isinstance(sizes, list | tuple | Shape):
             raise ArgumentTypeError(f"Shape: takes a list of sizes, not {type(sizes).__name__}")
-        self._sizes = tuple(unsigned("Shape", "a size", one) for one in sizes)
+        self._sizes = tuple(unsigned("Shape", "a size", size) for size in sizes)
 
     @property
     def rank(self):
@@ -48,7 +48,7 @@ class Shape:
     def to_rank(self, rank):
         """The same shape with leading ones added or dropped."""
         sizes = (1,) * max(rank - len(self._sizes), 0) + self._sizes
-        if any(one != 1 for one in sizes[: len(sizes) - rank]):
+        if any(size != 1 for size in sizes[: len(sizes) - rank]):
             raise ArgumentError(f"Shape: {self} has no form of rank {rank}: a leading size is not 1")
         return Shape(sizes[len(sizes) - rank :])
 
@@ -81,7 +81,7 @@ class Tile:
     __slots__ = ("tile_shape", "transpose_of_faces", "transpose_within_face")
 
     def __init__(self, tile_shape, transpose_tile=False):
-        self.tile_shape = [unsigned("Tile", "tile_shape", one) for one in tile_shape]
+        self.tile_shape = [unsigned("Tile", "tile_shape", item) for item in tile_shape]
         if len(self.tile_shape) != 2 or self.height not in TILE_HEIGHTS or self.width not in TILE_WIDTHS:
             raise ArgumentError(
                 f"Tile: tile_shape {self.tile_shape} is not valid for the chip",
@@ -153,7 +153,7 @@ class ShardSpec:
 
     def __init__(self, grid, shard_shape, shard_orientation):
         self.grid = check_type("ShardSpec", "grid", grid, CoreRangeSet)
-        self.shape = [unsigned("ShardSpec", "shard_shape", one) for one in shard_shape]
+        self.shape = [unsigned("ShardSpec", "shard_shape", item) for item in shard_shape]
         self.orientation = check_type("ShardSpec", "shard_orientation", shard_orientation, ShardOrientation)
         if len(self.shape) != 2:
             raise ArgumentTypeError(f"ShardSpec: shard_shape is (height, width), not {self.shape}")
@@ -289,21 +289,21 @@ class TensorSpec:
     def __init__(self, shape, dtype, layout, *args, memory_layout=None, shard_spec=None, nd_shard_spec=None,
                  buffer_type=None, tile=None, memory_config=None):  # fmt: skip
         self.shape, self.dtype, self.layout = Shape(shape), dtype, layout
-        for one in args:
-            if isinstance(one, BufferType):
-                buffer_type = one
-            elif isinstance(one, TensorMemoryLayout):
-                memory_layout = one
-            elif isinstance(one, NdShardSpec):
-                nd_shard_spec = one
-            elif isinstance(one, ShardSpec):
-                shard_spec = one
-            elif isinstance(one, Tile):
-                tile = one
-            elif isinstance(one, MemoryConfig):
-                memory_config = one
-            elif one is not None:
-                raise ArgumentTypeError(f"TensorSpec: {one!r} is no part of a tensor's description")
+        for arg in args:
+            if isinstance(arg, BufferType):
+                buffer_type = arg
+            elif isinstance(arg, TensorMemoryLayout):
+                memory_layout = arg
+            elif isinstance(arg, NdShardSpec):
+                nd_shard_spec = arg
+            elif isinstance(arg, ShardSpec):
+                shard_spec = arg
+            elif isinstance(arg, Tile):
+                tile = arg
+            elif isinstance(arg, MemoryConfig):
+                memory_config = arg
+            elif arg is not None:
+                raise ArgumentTypeError(f"TensorSpec: {arg!r} is no part of a tensor's description")
         check_type("TensorSpec", "dtype", dtype, DataType)
         check_type("TensorSpec", "layout", layout, Layout)
         self.tile = tile or FULL_TILE

@@ -11,7 +11,7 @@ class _Numbers:
     def __init__(self, *numbers):
         if len(numbers) == 1 and not isinstance(numbers[0], int):
             numbers = numbers[0]
-        self._numbers = tuple(int(one) for one in numbers)
+        self._numbers = tuple(int(number) for number in numbers)
 
     def __len__(self):
         return len(self._numbers)
@@ -42,8 +42,8 @@ class MeshShape(_Numbers):
     def mesh_size(self):
         """Number of chips."""
         size = 1
-        for one in self:
-            size *= one
+        for item in self:
+            size *= item
         return size
 
 
@@ -60,7 +60,7 @@ class MeshCoordinateRange:
 
     def __init__(self, start, end=None):
         if isinstance(start, MeshShape):
-            start, end = MeshCoordinate([0] * len(start)), MeshCoordinate([one - 1 for one in start])
+            start, end = MeshCoordinate([0] * len(start)), MeshCoordinate([item - 1 for item in start])
         self.start, self.end = start, start if end is None else end
 
     def __eq__(self, other):

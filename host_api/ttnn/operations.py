@@ -137,7 +137,7 @@ view = reshape
 
 def pad(input_tensor, padding, value=0.0, *, memory_config=None, **ignored):
     """The values with more around them: (before, after) per dimension, the last ones if fewer."""
-    widths = [tuple(one) for one in padding]
+    widths = [tuple(item) for item in padding]
     widths = [(0, 0)] * (input_tensor.shape.rank - len(widths)) + widths
     return _shaped(input_tensor, np.pad(input_tensor.values(), widths, constant_values=value), memory_config)
 
@@ -181,7 +181,7 @@ def repeat(input_tensor, repetition_vector, *, memory_config=None):
 
 def concat(tensors, dim=0, *, memory_config=None, **ignored):
     """The tensors one after the other along a dimension."""
-    return _shaped(tensors[0], np.concatenate([one.values() for one in tensors], dim), memory_config)
+    return _shaped(tensors[0], np.concatenate([tensor.values() for tensor in tensors], dim), memory_config)
 
 
 # --- tensors from nothing
@@ -270,7 +270,7 @@ def _wide(operand):
 
 
 def _computed(function, operands, memory_config, dtype, output_tensor):
-    like = next(one for one in operands if isinstance(one, Tensor))
+    like = next(operand for operand in operands if isinstance(operand, Tensor))
     with np.errstate(all="ignore"):
         values = np.asarray(function(*map(_wide, operands)))
     kind = dtype or like.dtype

@@ -60,9 +60,9 @@ def program_key(descriptor):
     if descriptor.custom_program_hash is not None:
         return descriptor.custom_program_hash
     return (
-        tuple(_kernel_key(one) for one in descriptor._kernels),
-        tuple((one.id, one.core_ranges, one.initial_value) for one in descriptor._semaphores),
-        tuple(_cb_key(one) for one in descriptor._cbs),
+        tuple(_kernel_key(kernel) for kernel in descriptor._kernels),
+        tuple((semaphore.id, semaphore.core_ranges, semaphore.initial_value) for semaphore in descriptor._semaphores),
+        tuple(_cb_key(item) for item in descriptor._cbs),
     )
 
 
@@ -86,8 +86,8 @@ def _cb_key(one):
 def compute_program_descriptor_hash(descriptor):
     """A number of a program's description, runtime arguments and their values included."""
     arguments = tuple(
-        (tuple((pair(core), tuple(words)) for core, words in one.runtime_args), tuple(one.common_runtime_args))
-        for one in descriptor._kernels
+        (tuple((pair(core), tuple(words)) for core, words in kernel.runtime_args), tuple(kernel.common_runtime_args))
+        for kernel in descriptor._kernels
     )
     return hash((program_key(descriptor), arguments)) & (1 << 64) - 1
 
@@ -124,8 +124,8 @@ class BuiltProgram:
         self.sent = [([], []) for _ in self.kernels]
         for index, one in enumerate(descriptor._kernels):
             self._send(index, one)
-        self.name = ", ".join(_name(one) for one in descriptor._kernels)
-        self.kept = [one._tensor for one in descriptor._cbs]
+        self.name = ", ".join(_name(kernel) for kernel in descriptor._kernels)
+        self.kept = [item._tensor for item in descriptor._cbs]
 
     def _send(self, index, one):
         """Give a kernel the arguments that it has not yet."""
@@ -156,7 +156,7 @@ class BuiltProgram:
             if one.has_buffer():
                 buffer = one._tensor.host_buffer_handle()
                 host.update_dynamic_circular_buffer_address(self.program, handle, buffer)
-        self.kept = [one._tensor for one in descriptor._cbs]
+        self.kept = [item._tensor for item in descriptor._cbs]
         return True
 
     def enqueue(self, device):
@@ -246,7 +246,7 @@ def _create_kernel(program, index, one, shares):
 
 def _host_config(config, common, shares):
     if isinstance(config, ComputeConfigDescriptor):
-        modes = [metal.UnpackToDestMode[one.name] for one in config.unpack_to_dest_mode]
+        modes = [metal.UnpackToDestMode[item.name] for item in config.unpack_to_dest_mode]
         return metal.ComputeConfig(
             math_fidelity=metal.MathFidelity(config.math_fidelity.value), fp32_dest_acc_en=config.fp32_dest_acc_en,
             dst_full_sync_en=config.dst_full_sync_en, unpack_to_dest_mode=modes,

@@ -73,7 +73,7 @@ def record_event(mesh_device, cq_id=None, sub_device_ids=()):
 
 def wait_for_event(cq_id, mesh_event):
     """Let a queue wait for an event."""
-    device = next(one for one in open_devices().values() if one.host.id == mesh_event.device_id)
+    device = next(item for item in open_devices().values() if item.host.id == mesh_event.device_id)
     host.enqueue_wait_for_event(device.queue(cq_id), mesh_event)
 
 
@@ -177,7 +177,7 @@ def ReadDeviceProfiler(device):
 def _perf_data(which):
     if any(os.environ.get(name) != "1" for name in PROFILER_VARIABLES):
         return {}
-    return {number: [ProgramAnalysisData(one) for one in reads[which]] for number, reads in _read.items()}
+    return {number: [ProgramAnalysisData(item) for item in reads[which]] for number, reads in _read.items()}
 
 
 def get_latest_programs_perf_data():
@@ -198,14 +198,14 @@ class KernelDurationSummary:
         self.min_ns, self.max_ns = min(durations, default=0), max(durations, default=0)
         self.avg_ns = sum(durations) / max(len(durations), 1)
         self.histogram = {}
-        for one in durations:
-            self.histogram[one] = self.histogram.get(one, 0) + 1
+        for duration in durations:
+            self.histogram[duration] = self.histogram.get(duration, 0) + 1
 
 
 def _summary(data):
     name = "DEVICE KERNEL DURATION [ns]"
     return {
-        chip: KernelDurationSummary([one.program_analyses_results[name].duration for one in programs])
+        chip: KernelDurationSummary([program.program_analyses_results[name].duration for program in programs])
         for chip, programs in data.items()
     }
 

@@ -72,7 +72,7 @@ def _parsed(arguments, command):
             parser.error(f"cannot write {path}: its folder does not exist")
     settings = {
         "arch": given.arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
-        "overrides": dict(key_value(one) for one in given.overrides),
+        "overrides": dict(key_value(override) for override in given.overrides),
     }  # fmt: skip
     program = ("-m", given.program) if given.module else (given.program,)
     return Request((*program, *given.arguments), settings, given.timeline, given.json_to)

@@ -19,7 +19,7 @@ STAND_INS = {
 
 def install():
     """Both, for this process; an installed ttnn is not touched."""
-    if not any(isinstance(one, _Ours) for one in sys.meta_path):
+    if not any(isinstance(item, _Ours) for item in sys.meta_path):
         sys.meta_path.insert(0, _Ours())
         sys.meta_path.append(_StandIns())
     for name in [name for name in sys.modules if name == "ttnn" or name.startswith("ttnn.")]:

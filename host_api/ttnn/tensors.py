@@ -57,14 +57,14 @@ class Tensor:
         kinds = {DataType: "dtype", MeshDevice: "device", Layout: "layout", MemoryConfig: "memory", Shape: "shape"}
         found = {"dtype": data_type or dtype, "device": device, "layout": layout, "memory": mem_config or memory_config}
         found["shape"] = shape
-        for one in args:
-            name = kinds.get(type(one), "tile" if hasattr(one, "tile_shape") else "shape")
-            if one is not None and name == "tile":
-                tile = one
-            elif one is not None and isinstance(one, int | float):
-                pad_value = one
-            elif one is not None:
-                found[name] = one
+        for arg in args:
+            name = kinds.get(type(arg), "tile" if hasattr(arg, "tile_shape") else "shape")
+            if arg is not None and name == "tile":
+                tile = arg
+            elif arg is not None and isinstance(arg, int | float):
+                pad_value = arg
+            elif arg is not None:
+                found[name] = arg
         values = arrays.as_numpy(data)
         if found["shape"] is not None:
             values = values.reshape(tuple(found["shape"]))
@@ -214,15 +214,15 @@ class Tensor:
     def to(self, *args, mem_config=None, memory_config=None, cq_id=None, layout=None, device=None, **ignored):
         """The tensor on a device, `to(device[, memory_config])`, or on the host in another layout, `to(layout)`."""
         config = mem_config or memory_config
-        for one in args:
-            if isinstance(one, Layout):
-                layout = one
-            elif isinstance(one, MemoryConfig):
-                config = one
-            elif isinstance(one, MeshDevice):
-                device = one
-            elif isinstance(one, int):
-                cq_id = one
+        for arg in args:
+            if isinstance(arg, Layout):
+                layout = arg
+            elif isinstance(arg, MemoryConfig):
+                config = arg
+            elif isinstance(arg, MeshDevice):
+                device = arg
+            elif isinstance(arg, int):
+                cq_id = arg
         tensor = self if layout is None or layout == self.layout else self._in_layout(layout)
         if device is None or tensor._device is device:
             return tensor
@@ -399,9 +399,9 @@ def _spec_cores(spec):
         grid, turned = config.shard_spec.grid, config.shard_spec.orientation == ShardOrientation.COL_MAJOR
         if config.memory_layout == TensorMemoryLayout.BLOCK_SHARDED:
             return _block_cores(grid.ranges()[0].corners, spec, turned)
-        return expand([one.corners for one in grid.ranges()], not turned)
+        return expand([item.corners for item in grid.ranges()], not turned)
     nd = config.nd_shard_spec
-    return expand([one.corners for one in nd.grid.ranges()], nd.orientation == ShardOrientation.ROW_MAJOR)
+    return expand([item.corners for item in nd.grid.ranges()], nd.orientation == ShardOrientation.ROW_MAJOR)
 
 
 def _block_cores(corners, spec, turned):

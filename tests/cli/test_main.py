@@ -263,9 +263,9 @@ def test_the_instructions_of_a_cpp_kernel(tmp_path, monkeypatch, capsys):
     threads = json.loads(out)["disassembly"]
     assert [thread["thread"] for thread in threads] == ["TRISC0", "TRISC1", "TRISC2"]
     for thread in threads:
-        addresses = [one["pc"] for one in thread["instructions"]]
+        addresses = [instruction["pc"] for instruction in thread["instructions"]]
         assert addresses == sorted(set(addresses))
-    math = [one for one in threads[1]["instructions"] if one["text"].startswith("math_binary(")]
+    math = [instruction for instruction in threads[1]["instructions"] if instruction["text"].startswith("math_binary(")]
     assert math and math[0]["operations"] == 4 and math[0]["busy"] > 0 and math[0]["source"].startswith("mul_tiles")
     code, out, _ = tensim(capsys, "disassemble", "writer.cpp", "square.py")
     assert code == 0 and "writer.cpp:9" in out and "noc_write(" in out

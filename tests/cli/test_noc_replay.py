@@ -208,7 +208,7 @@ def test_a_bad_file_is_reported_and_the_others_are_replayed(capsys, tmp_path):
     code, out, err = tensim(capsys, "replay-noc", bad, tmp_path / "absent.json", good, "--json")
     result = json.loads(out)
     assert code == 2 and result["n"] == 1 and result["failed"] == 2
-    assert [one["id"] for one in result["skipped"]] == ["bad.json", "absent.json"]
+    assert [item["id"] for item in result["skipped"]] == ["bad.json", "absent.json"]
     assert "bad.json: event 0: sy is 77" in err and "absent.json: No such file" in err
 
 

@@ -32,7 +32,7 @@ def saved(tmp_path_factory):
     """A file with the programs add and sub for Wormhole."""
     path = tmp_path_factory.mktemp("saved") / "two.bin"
     programs = [pair_program("add"), pair_program("sub", subtract=True)]
-    chip_only = [dataclasses.replace(one, variants=one.variants[:1]) for one in programs]
+    chip_only = [dataclasses.replace(program, variants=program.variants[:1]) for program in programs]
     Binary(chip_only).save(path)
     return path
 
@@ -43,7 +43,7 @@ def saved(tmp_path_factory):
 def test_the_specs_of_a_query_reopen(capsys):  # T43
     found = as_json(capsys, "query", "--system", "n300,blackhole")
     assert set(found) == {"system", "chips", "links", "capabilities", "devices", "selection"}
-    specs = [one["spec"] for one in found["devices"]]
+    specs = [device["spec"] for device in found["devices"]]
     assert specs[:4] == ["sim://wormhole_b0[0]", "sim://wormhole_b0[1]", "sim://blackhole[0]", "host://local[0]"]
     for row in found["devices"]:
         with System("n300,blackhole") as system:
@@ -54,7 +54,7 @@ def test_the_specs_of_a_query_reopen(capsys):  # T43
 
 def test_query_knows_a_chip_of_every_architecture_and_matches_a_pattern(capsys):
     found = as_json(capsys, "query", "sim://*")
-    assert [one["arch"] for one in found["devices"]] == architectures() and found["selection"] is None
+    assert [device["arch"] for device in found["devices"]] == architectures() and found["selection"] is None
     code, out, _ = tensim(capsys, "query", "host*", "--system", "n150")
     assert code == 0 and "host://local[0]" in out and "sim://" not in out and "chip0 -> host: pcie" in out
 
@@ -64,7 +64,7 @@ def test_query_explains_a_selection(capsys):
     selection = as_json(capsys, "query", "--system", "n300", "--explain", spec)["selection"]
     gpu, cpu = selection["devices"]
     assert gpu["device"] == cpu["device"] == "sim://wormhole_b0[1]" and selection["default"] == "gpu"
-    assert [one["term"] for one in gpu["terms"]] == ["sim://blackhole", "sim://wormhole_b0[1]"]
+    assert [term["term"] for term in gpu["terms"]] == ["sim://blackhole", "sim://wormhole_b0[1]"]
     assert "no such arch" in gpu["terms"][0]["verdict"] and gpu["terms"][1]["verdict"] == "chosen"
 
 
@@ -90,7 +90,7 @@ def test_check_of_a_binary_of_programs(capsys, saved):
         "file": str(saved), "target": "sim://wormhole_b0", "mode": "compatible", "ok": True, "problems": [], "diff": "",
     }  # fmt: skip
     bad = as_json(capsys, "check", saved, "--device", "sim://blackhole", code=1)
-    assert not bad["ok"] and [(one["program"], one["field"]) for one in bad["problems"]] == [
+    assert not bad["ok"] and [(problem["program"], problem["field"]) for problem in bad["problems"]] == [
         ("add", "arch"),
         ("sub", "arch"),
     ]
@@ -136,7 +136,7 @@ def test_loops_of_a_run(capsys):
     once = as_json(capsys, "run", "add_integers")
     assert once["loops"] == [{"cycles": once["cycles"], "device_seconds": once["device_seconds"]}]
     found = as_json(capsys, "run", "add_integers", "--loops", "3")
-    assert len(found["loops"]) == 3 and sum(one["cycles"] for one in found["loops"]) == found["cycles"]
+    assert len(found["loops"]) == 3 and sum(loop["cycles"] for loop in found["loops"]) == found["cycles"]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_loops_and_the_device_of_a_captured_run(capsys, tmp_path):
     path = tmp_path / "run.bin"
     assert tensim(capsys, "capture", "eltwise_add", "-o", path, "--shape", "64x64")[0] == 0
     found = as_json(capsys, "replay", path, "--loops", "2")
-    assert [one["cycles"] for one in found["loops"]] == [found["captured_cycles"]] * 2
+    assert [loop["cycles"] for loop in found["loops"]] == [found["captured_cycles"]] * 2
     moved = as_json(capsys, "replay", path, "--device", "sim://blackhole")
     assert (
         moved["arch"] == "blackhole"

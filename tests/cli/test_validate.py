@@ -50,7 +50,7 @@ def test_a_malformed_row_loses_no_other(capsys, table):
     code, out, err = run(capsys, path, "--json")
     result = json.loads(out)
     assert (code, result["n"], [row["id"] for row in result["rows"]]) == (2, 1, ["rows.csv:1"])
-    assert [one["id"] for one in result["skipped"]] == ["rows.csv:2"]
+    assert [item["id"] for item in result["skipped"]] == ["rows.csv:2"]
     assert "rows.csv:2: line 3: column transaction_bytes is 'many', not a number" in err
 
 

@@ -91,10 +91,10 @@ def state_violations(rules, named):
         if (name == "REF" and open_rows) or (name == "REFB" and bank in open_rows):
             found.append(f"{name} at {time}: rows are open")
         if name in ("REF", "REFB"):
-            for one in refreshed if name == "REF" else [bank]:
-                if time - refreshed[one] > 9.5 * rules.refi:
-                    found.append(f"bank {one} was not refreshed for {time - refreshed[one]} clocks")
-                refreshed[one] = time
+            for item in refreshed if name == "REF" else [bank]:
+                if time - refreshed[item] > 9.5 * rules.refi:
+                    found.append(f"bank {item} was not refreshed for {time - refreshed[item]} clocks")
+                refreshed[item] = time
     return found
 
 

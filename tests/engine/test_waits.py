@@ -49,8 +49,8 @@ def run(*starts):
         yield env.launch(clock, kind)
         ends[kind] = env.now // FS_PER_NS
 
-    for one in starts:
-        env.process(start(*one))
+    for item in starts:
+        env.process(start(*item))
     env.run()
     return ends
 

@@ -468,8 +468,8 @@ def test_regions_are_slices_of_an_array(device, data, places):
     below, buffer, above = create(device), create(device), create(device)
     assert len({buffer.page_location(number) for number in range(pages)}) == pages
     queue, model = device.command_queue(), np.zeros(pages * page, np.uint8)
-    for one in (below, buffer, above):
-        tt.enqueue_write_buffer(queue, one, model)
+    for item in (below, buffer, above):
+        tt.enqueue_write_buffer(queue, item, model)
     for step in range(data.draw(st.integers(1, 5))):
         first = data.draw(st.integers(0, pages - 1))
         region = tt.BufferRegion(first * page, data.draw(st.integers(1, pages - first)) * page)

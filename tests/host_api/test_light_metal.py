@@ -58,7 +58,7 @@ def check_replay(device, binary):
         assert final_state(replay.devices[0]) == final_state(device)
     finally:
         replay.close()
-    assert all(one["passed"] for one in replay.compares)
+    assert all(item["passed"] for item in replay.compares)
     return replay
 
 
@@ -347,7 +347,7 @@ def test_a_trace_is_embedded_and_replayed(device, programs):
     replay = LightMetalReplay(captured.binary)
     try:
         replay.execute()
-        assert all(one["passed"] for one in replay.compares) and len(replay.compares) == 2
+        assert all(item["passed"] for item in replay.compares) and len(replay.compares) == 2
         assert program_cycles(replay.devices[0].chip) == program_cycles(device.chip)
     finally:
         replay.close()
@@ -520,7 +520,7 @@ def test_two_binaries_side_by_side(device):
     replays = [LightMetalReplay(binary) for binary in binaries]
     for replay in replays:
         replay.execute()
-    assert all(one["passed"] for replay in replays for one in replay.compares)
+    assert all(item["passed"] for replay in replays for item in replay.compares)
     for replay in replays:
         replay.close()
 

@@ -121,7 +121,7 @@ def test_a_replay_is_the_run(steps):
         replay.execute()
         chip = replay.devices[0].chip
         assert (program_cycles(chip), chip.cycle, chip.image_sha256()) == state
-        assert all(one["passed"] for one in replay.compares)
+        assert all(item["passed"] for item in replay.compares)
     finally:
         replay.close()
 

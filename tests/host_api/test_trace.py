@@ -147,7 +147,7 @@ def test_traced_and_untraced_programs_keep_their_order(device):
 
 def test_ids_rise_over_all_devices(device):
     with tt.create_device(1, trace_region_size=REGION) as other:
-        ids = [capture(one) for one in (device, other, device)]
+        ids = [capture(item) for item in (device, other, device)]
     assert ids == [ids[0], ids[0] + 1, ids[0] + 2]
 
 
@@ -216,8 +216,8 @@ PLAIN = (int, str, bool, type(None), FakeKernel, DataMovementParameters, Compute
 def check_plain(value):
     """Nothing but numbers, text, tuples, records and kernels, and nothing that can change."""
     if isinstance(value, tuple):
-        for one in value:
-            check_plain(one)
+        for item in value:
+            check_plain(item)
     elif dataclasses.is_dataclass(value):
         with pytest.raises(dataclasses.FrozenInstanceError):
             value.changed = 1
@@ -238,8 +238,8 @@ def test_a_descriptor_is_plain_data(device):
     assert first.kernels[0].args == (((0, 0), (buffer.address,)),)
     assert first.circular_buffers[0].address == device.arch.l1_user_base and not first.circular_buffers[0].on_buffer
     assert second.circular_buffers[0].address == buffer.address and second.circular_buffers[0].on_buffer
-    assert [(one.id, one.initial) for one in first.semaphores] == [(0, 3)]
-    assert [(one.address, one.size) for one in descriptor.buffers] == [(buffer.address, 2048)]
+    assert [(semaphore.id, semaphore.initial) for semaphore in first.semaphores] == [(0, 3)]
+    assert [(item.address, item.size) for item in descriptor.buffers] == [(buffer.address, 2048)]
 
 
 def test_counters_follow_the_sub_devices(device):
@@ -248,7 +248,7 @@ def test_counters_follow_the_sub_devices(device):
     left, right = program_of(), program_of(cores=((4, 0), (5, 0)))
     descriptor = tt.trace_descriptor(device, traced(device, left, right, right))
     assert descriptor.sub_device_ids == (0, 1) and descriptor.queue == 0
-    assert [dataclasses.astuple(one) for one in descriptor.counters] == [(0, 32, 1, 0), (1, 56, 2, 0)]
+    assert [dataclasses.astuple(counter) for counter in descriptor.counters] == [(0, 32, 1, 0), (1, 56, 2, 0)]
 
 
 def test_a_loaded_descriptor_replays_on_another_device(device):
@@ -441,7 +441,7 @@ def test_programs_must_be_warm(device):
         tt.enqueue_program(device.command_queue(0), cold)
     tt.enqueue_program(device.command_queue(0), program)
     tt.end_trace_capture(device, 0, trace)
-    assert [one.program for one in tt.trace_descriptor(device, trace).programs] == [program.id]
+    assert [item.program for item in tt.trace_descriptor(device, trace).programs] == [program.id]
     warm(device, cold)
     capture(device, cold)
     tt.create_kernel(cold, FakeKernel(), tt.CoreCoord(0, 0), tt.WriterDataMovementConfig())
@@ -538,7 +538,7 @@ def test_a_buffer_in_place_of_one_that_the_trace_uses(device, make):
         victim, harmless = harmless, victim
     with pytest.warns(TensimWarning) as caught:
         tt.replay_trace(device, 0, trace, blocking=True)
-    (text,) = (str(one.message) for one in caught)
+    (text,) = (str(item.message) for item in caught)
     assert f"buffer {victim.unique_id} at" in text and f"trace {trace} uses buffer {number};" in text
     with warnings.catch_warnings():
         warnings.simplefilter("error", TensimWarning)
@@ -571,7 +571,7 @@ def test_a_buffer_over_the_circular_buffers_of_a_trace(device):
         low = l1_buffer(device, PAGE, bottom_up=True)
     with pytest.warns(TensimWarning) as caught:
         tt.replay_trace(device, 0, trace, blocking=True)
-    (text,) = (str(one.message) for one in caught)
+    (text,) = (str(item.message) for item in caught)
     assert (
         f"buffer {low.unique_id} " in text and f"trace {trace} uses a circular buffer of program {program.id};" in text
     )
@@ -588,7 +588,7 @@ def test_buffers_over_the_circular_buffers_of_a_loaded_trace(device):
     loaded = tt.load_trace(device, 0, descriptor)
     with pytest.warns(TensimWarning) as caught:
         tt.replay_trace(device, 0, loaded, blocking=True)
-    (text,) = (str(one.message) for one in caught)
+    (text,) = (str(item.message) for item in caught)
     assert f"buffer {low.unique_id} at" in text and f"trace {loaded} uses a circular buffer" in text
 
 
@@ -607,7 +607,7 @@ def test_a_queue_works_while_the_other_one_captures(device):
     tt.end_trace_capture(device, 0, trace)
     tt.enqueue_program(device.command_queue(1), program)
     tt.end_trace_capture(device, 1, other)
-    assert [tt.trace_descriptor(device, one).queue for one in (trace, other)] == [0, 1]
+    assert [tt.trace_descriptor(device, item).queue for item in (trace, other)] == [0, 1]
     assert len(device.chip.launches) == 2
 
 

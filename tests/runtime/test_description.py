@@ -157,7 +157,7 @@ def test_what_a_description_leaves_out_can_be_too_little(wormhole):
     less["chips"][0] |= {"dtypes": ["bf16"], "tile_shapes": [[32, 32]], "queues": 1}
     tiled = dataclasses.replace(DRAM, tiling="tile", tile=(16, 32))
     inputs = (info("a", layout=tiled), info("b", placement=Promise("gpu", [1])))
-    fields = {one["field"] for one in check(chip_program(inputs=inputs), less).problems}
+    fields = {problem["field"] for problem in check(chip_program(inputs=inputs), less).problems}
     assert fields == {"a.dtype", "a.tile", "b.dtype", "out.dtype", "queues"}
 
 

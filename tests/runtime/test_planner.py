@@ -269,7 +269,7 @@ FATAL = [
 def test_what_no_device_converts_goes_through_the_host(src, dst, step):
     bounced = plan(DESC, src, dst)
     assert bounced.bounces and bounced.route == ("a", HOST, "a")
-    assert step in [one.op for one in bounced.steps if one.where == HOST]
+    assert step in [item.op for item in bounced.steps if item.where == HOST]
     with pytest.raises(LayoutUnsupported, match=f"{step} to ") as error:
         plan(DESC, src, dst, allow_host_bounce=False)
     assert error.value.where["step"] == step and "allow_host_bounce" in error.value.hint

@@ -223,8 +223,8 @@ def pair(tmp_path_factory):
                 submit(chip, Binary([pair_program(name, cycles=1000)]), 0, inputs)
                 for chip, name, inputs in zip(chips, names, tensors, strict=True)
             ]
-            for one in done:
-                one.outputs[0].to_host()
+            for item in done:
+                item.outputs[0].to_host()
 
         live = recorded(system, path, body)
     return path, live

@@ -234,7 +234,7 @@ def test_constants_are_uploaded_once_per_value_and_layout(system, device):  # T3
     weights.poke(vector(10).view(np.uint8))
     weights.written()
     done = [submit(device, binary, 0, [x, weights]) for _ in range(2)]
-    assert [len(one.plan.uploads) for one in done] == [1, 0]
+    assert [len(item.plan.uploads) for item in done] == [1, 0]
     np.testing.assert_array_equal(done[1].outputs[0].numpy(), vector(0) + vector(10))
     system.residency.get(weights, device, Layout(MemSpace.L1))
     assert system.stats["residency.misses"] == 3  # I14: per version and layout

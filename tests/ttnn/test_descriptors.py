@@ -35,8 +35,8 @@ def test_defaults():
 
 
 def test_numbers_of_enumerations():
-    assert [one.value for one in ttnn.UnpackToDestMode] == [0, 1] and ttnn.UnpackToDestMode.Default.value == 1
-    assert [(one.name, one.value) for one in ttnn.MathFidelity][:4] == [
+    assert [item.value for item in ttnn.UnpackToDestMode] == [0, 1] and ttnn.UnpackToDestMode.Default.value == 1
+    assert [(item.name, item.value) for item in ttnn.MathFidelity][:4] == [
         ("LoFi", 0),
         ("HiFi2", 2),
         ("HiFi3", 3),

@@ -117,9 +117,9 @@ def test_pages(device, shape, dtype, layout, padded, page, aligned, pages):
 def test_addresses(fresh_device):
     """DRAM grows upwards and L1 downwards, in lock-step over all banks; blocks of L1 are multiples of 32 bytes."""
     dram = [allocate(fresh_device, [64, 64], dtype, TILE, DRAM) for dtype in (BF, B8, F32)]
-    assert [one.buffer_address() for one in dram] == [1048640, 1050688, 1051776]
+    assert [item.buffer_address() for item in dram] == [1048640, 1050688, 1051776]
     small = [allocate(fresh_device, [1, bytes_], ttnn.uint8, ROWS, L1) for bytes_ in (8, 16, 40)]
-    assert [one.buffer_address() for one in small] == [1499104, 1499072, 1499008]
+    assert [item.buffer_address() for item in small] == [1499104, 1499072, 1499008]
     dram[0].deallocate()
     assert allocate(fresh_device, [32, 32], BF, TILE, DRAM).buffer_address() == 1048640
 

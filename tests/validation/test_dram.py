@@ -65,7 +65,7 @@ def flow(number, master, other, run="3", n=2):
 def test_flows_of_one_run_are_simulated_together():
     rows = []
     rows += [Row(f"f:{i}", i + 1, flow(i, 2 * i, 5 + i), rows) for i in range(2)]
-    first, second = (dram.read(one, "flow_probe").spec for one in rows)
+    first, second = (dram.read(row, "flow_probe").spec for row in rows)
     assert first[:-1] == second[:-1]
     assert (first[-1], second[-1]) == (0, 1)
 

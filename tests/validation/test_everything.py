@@ -58,7 +58,7 @@ def rows_of(chip_errors, group="x"):
 def test_a_line_per_chip():
     rows = rows_of([("a", 3.0), ("a", -5.0), ("b", 20.0)])
     lines = lines_of("streaming", rows, [{"id": "1", "why": "no"}])
-    assert [(one.chip, one.n, one.skipped, one.median, one.bias) for one in lines] == [
+    assert [(line.chip, line.n, line.skipped, line.median, line.bias) for line in lines] == [
         ("a", 2, 1, 4.0, -1.0),
         ("b", 1, 0, 20.0, 20.0),
     ]
@@ -79,7 +79,7 @@ def test_golden_cases_and_recordings_are_found_below_any_of_the_folders(folder, 
     (other / "trace.json").write_text(json.dumps([read | {"timestamp": 100}, read | {"timestamp": 900}]))
     (other / "broken.json").write_text("[{}]")
     selections, _ = selections_of([folder, other])
-    found = {one.name: (len(one.cases), len(one.bad)) for one in selections}
+    found = {selection.name: (len(selection.cases), len(selection.bad)) for selection in selections}
     assert found == {
         "streaming": (20, 0), "numerics": (1, 0), "replay-noc closed": (1, 1), "replay-noc open": (1, 1),
     }  # fmt: skip

@@ -141,9 +141,9 @@ def test_small_rows_come_out_near_silicon(file):
     result, device = validate(file)
     assert result.exit_code == 0 and device["n"] == 3
     assert set(device["groups"]) == {"wormhole_b0/manual 2026-07", "wormhole_b0/out_of_box"}
-    assert all(abs(one["err_pct"]) < 15 for one in device["rows"])
+    assert all(abs(row["err_pct"]) < 15 for row in device["rows"])
     _, host = validate(file, "--metric", "host")
-    traced, untraced = (one["simulated"] for one in host["rows"][:2])
+    traced, untraced = (row["simulated"] for row in host["rows"][:2])
     assert device["rows"][0]["simulated"] < traced < untraced
 
 

@@ -13,7 +13,7 @@ def rows_of(group, *errors):
 
 
 def verdicts(name, rows, **options):
-    return {(one.goal.figure, one.goal.groups): one for one in judge(name, "wormhole_b0", rows, **options)}
+    return {(item.goal.figure, item.goal.groups): item for item in judge(name, "wormhole_b0", rows, **options)}
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_goal_holds_up_to_its_limit(goal, value, holds):
 
 def test_row_multicasts_are_judged_apart_from_the_tail_of_the_others():
     rows = rows_of("ONE_TO_ONE/UNICAST/L1", 1.0, 2.0) + rows_of("ROW_TO_ROW/MULTICAST/L1", 40.0)
-    by_goal = {(one.goal.figure, one.goal.limit): one for one in judge("noc", "wormhole_b0", rows)}
+    by_goal = {(item.goal.figure, item.goal.limit): item for item in judge("noc", "wormhole_b0", rows)}
     assert by_goal["median", 4].value == 2.0  # all rows
     assert by_goal["p90", 15].value < 2.0
     assert by_goal["worst group", 12].value == 1.5
@@ -42,10 +42,10 @@ def test_row_multicasts_are_judged_apart_from_the_tail_of_the_others():
 
 def test_matrix_products_that_state_their_blocks_have_goals_of_their_own():
     rows = rows_of("manual 2026-07", 5.0) + rows_of("manual older", 12.0) + rows_of("out_of_box", 14.0)
-    medians = [one for one in judge("gemm device", "wormhole_b0", rows) if one.goal.figure == "median"]
-    assert [(one.value, one.goal.limit) for one in medians] == [(5.0, 6), (13.0, 15)]
+    medians = [item for item in judge("gemm device", "wormhole_b0", rows) if item.goal.figure == "median"]
+    assert [(median.value, median.goal.limit) for median in medians] == [(5.0, 6), (13.0, 15)]
     host = rows_of("manual 2026-07/traced", 7.0) + rows_of("manual 2026-07/untraced", 50.0)
-    assert [one.value for one in judge("gemm host", "wormhole_b0", host)] == [7.0]
+    assert [item.value for item in judge("gemm host", "wormhole_b0", host)] == [7.0]
 
 
 def test_pairs_and_ranks_are_figures():

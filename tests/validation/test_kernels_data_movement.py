@@ -186,7 +186,7 @@ def test_rows_without_times_are_simulated_and_not_counted_in_errors(tmp_path):
     )
     result = json.loads(ran.stdout)
     assert ran.exit_code == 0 and result["n"] == 2 and len(result["skipped"]) == 1
-    assert [(one["measured"], one["err_pct"]) for one in result["rows"]] == [(None, None)] * 2
+    assert [(item["measured"], item["err_pct"]) for item in result["rows"]] == [(None, None)] * 2
     assert (
         result["groups"] == {"wormhole_b0/double_buffer": {"n": 2, "structure": "described"}}
         and "median_abs_err_pct" not in result
@@ -206,7 +206,7 @@ def test_groups_and_rows_say_where_the_structure_comes_from(tmp_path):
     rows = [ROWS["double_buffer"] | {"time_ns": "1000"}, ROWS["bank_placement"] | {"time_ns": "2000"}]
     path = write_csv(tmp_path / "rows.csv", rows)
     result = json.loads(validate(path).stdout)
-    assert [one["structure"] for one in result["rows"]] == ["described", "guessed"]
+    assert [row["structure"] for row in result["rows"]] == ["described", "guessed"]
     assert result["groups"]["wormhole_b0/bank_placement"]["structure"] == "guessed"
     printed = CliRunner().invoke(main, ["validate", "kernels", path, "--jobs", "1"]).stdout
     assert "guessed" in printed

@@ -123,7 +123,7 @@ def test_a_wrong_datum_is_counted(capsys, single):
 def test_whole_operations(capsys, whole):
     """What cannot be run is skipped with its reason."""
     result = compared(capsys, whole)
-    assert [one["id"] for one in result["skipped"]] == ["sort_case"] and "sort" in result["skipped"][0]["why"]
+    assert [item["id"] for item in result["skipped"]] == ["sort_case"] and "sort" in result["skipped"][0]["why"]
     mismatching = {row["op"]: row["mismatching"] for row in result["rows"]}
     assert mismatching == {"tilize": 0, "clone": 0, "subtract": 0, "typecast": 0}
 

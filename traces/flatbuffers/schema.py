@@ -138,7 +138,7 @@ def _field(raw):
 def _object(raw):
     name = raw.string(0).rpartition(".")[2]
     result = Object(name, bool(raw.scalar(2, _N.BoolFlags)), raw.scalar(4, _N.Int32Flags), raw.scalar(3, _N.Int32Flags))
-    result.fields = sorted((_field(one) for one in raw.tables(1)), key=lambda one: one.number)
+    result.fields = sorted((_field(table) for table in raw.tables(1)), key=lambda one: one.number)
     return result
 
 
@@ -157,7 +157,7 @@ def _enum(raw):
 def parse_schema(data):
     """The `Schema` in a reflection file's bytes."""
     root = _Raw(bytearray(data), int.from_bytes(data[:4], "little"))
-    objects, enums = [_object(one) for one in root.tables(0)], [_enum(one) for one in root.tables(1)]
+    objects, enums = [_object(table) for table in root.tables(0)], [_enum(table) for table in root.tables(1)]
     root_name = root.table_at(4).string(0).rpartition(".")[2]
     index = next(i for i, one in enumerate(objects) if one.name == root_name)
     return Schema(objects, enums, index, root.string(2).encode())

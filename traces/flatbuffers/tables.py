@@ -271,7 +271,7 @@ class Writer:
             return self.builder.CreateNumpyVector(np.ascontiguousarray(value, SCALAR_DTYPES[kind.element]))
         if kind.element == OBJ and self.schema.objects[kind.index].is_struct:
             return self.structs(np.array(value, struct_dtype(self.schema, kind.index)))
-        return self.tables([self.node(one) for one in value])
+        return self.tables([self.node(item) for item in value])
 
     def tables(self, offsets):
         """Offset of a vector of tables."""

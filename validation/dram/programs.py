@@ -240,7 +240,7 @@ def read_and_forward(arch, cores, bank_bytes, blocks, tile_bytes):
         others = [core for core in bench.cores() if core not in readers]
         paths = Paths()
         for core, bank, vc in with_vcs(placed, True):
-            target = paths.take(bank, {one: bench.path(bench.tile(core), bench.tile(one), 1) for one in others})
+            target = paths.take(bank, {item: bench.path(bench.tile(core), bench.tile(item), 1) for item in others})
             others.remove(target)
             bench.buffer(core, BLOCKS_BUFFERED, size * count)
             bench.add(core, reader, (bank, 0, blocks, count, size, vc), 0, 1)

@@ -24,7 +24,7 @@ def selections(folders):
         for path in sorted(Path(folder).rglob("*.json")):
             if path.name != INDEX:
                 _select_file(chosen, path)
-    return [one for one in chosen if one.cases or one.skipped or one.bad]
+    return [item for item in chosen if item.cases or item.skipped or item.bad]
 
 
 def _select_file(chosen, path):

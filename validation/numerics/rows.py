@@ -30,7 +30,7 @@ def read_index(folder):
         records = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}", hint="DIR holds index.json and the arrays it names") from None
-    if not isinstance(records, list) or not all(isinstance(one, dict) and "op" in one for one in records):
+    if not isinstance(records, list) or not all(isinstance(record, dict) and "op" in record for record in records):
         raise UsageError(f"{path}: not a list of golden cases", hint="see the golden cases' own description")
     return records
 
@@ -190,9 +190,9 @@ def reduction(folder, record, device):
     fidelity, wide = tt.MathFidelity[record["fid"]], bool(record["fp32_acc"])
     tiles, shape = tiles_of(record["shape"]), record["shape"]
     factors = {-1: 1.0 / shape[1] if op == "mean" else 1.0, -2: 1.0 / shape[0] if op == "mean" else 1.0}
-    for one in (-1, -2) if dim is None else (dim,):
-        data = programs.reduction(op, one, a, out, tiles, factors[one], fidelity, wide).run(device)[programs.OUT]
-        a, tiles = (out, data), (tiles[0], 1) if one == -1 else (1, tiles[1])
+    for item in (-1, -2) if dim is None else (dim,):
+        data = programs.reduction(op, item, a, out, tiles, factors[item], fidelity, wide).run(device)[programs.OUT]
+        a, tiles = (out, data), (tiles[0], 1) if item == -1 else (1, tiles[1])
     return data
 
 
@@ -230,12 +230,12 @@ def validate_folder(folder, on_progress, wanted=None):
     """
     folder, begun = Path(folder), time.perf_counter()
     records = read_index(folder)
-    records = [one for one in records if wanted is None or wanted(one)]
+    records = [item for item in records if wanted is None or wanted(item)]
     rows, skipped = [], []
     for arch in dict.fromkeys(record.get("arch", "wh") for record in records):
         mine = [record for record in records if record.get("arch", "wh") == arch]
         if arch not in ARCHS:
-            skipped += [{"id": describe(one)[0], "why": f"architecture {arch!r} is not known"} for one in mine]
+            skipped += [{"id": describe(item)[0], "why": f"architecture {arch!r} is not known"} for item in mine]
             continue
         device = tt.create_device(0, arch=ARCHS[arch], numerics="exact")
         try:

@@ -22,7 +22,7 @@ def pearson(golden, calculated):
         return 0.0
     if not np.array_equal(np.isnan(golden), np.isnan(calculated)):
         return 0.0
-    golden, calculated = (np.nan_to_num(one, nan=0.0, posinf=0.0, neginf=0.0) for one in (golden, calculated))
+    golden, calculated = (np.nan_to_num(item, nan=0.0, posinf=0.0, neginf=0.0) for item in (golden, calculated))
     if np.array_equal(golden, calculated):
         return 1.0
     if golden.size < 2 or golden.std() == 0 or calculated.std() == 0:

@@ -79,8 +79,14 @@ def load_elf(raw, local_bytes):
     raw = bytes(raw)
     header = _header(raw)
     sections = _sections(raw, header)
-    strings = {one.address: _content(raw, one) for one in sections if one.name == STRINGS and one.kind != NO_BITS}
-    zones = b"".join(_content(raw, one) for one in sections if one.name == ZONES and one.kind != NO_BITS)
+    strings = {
+        section.address: _content(raw, section)
+        for section in sections
+        if section.name == STRINGS and section.kind != NO_BITS
+    }
+    zones = b"".join(
+        _content(raw, section) for section in sections if section.name == ZONES and section.kind != NO_BITS
+    )
     text, data, data_end = None, [], 0
     for at, (kind, offset, address, _, size, memory, flags, _) in _table(
         raw, header[5], header[10], SEGMENT, header[9]
@@ -175,17 +181,21 @@ def _name(raw, start, size, at):
 def _symbols(raw, sections):
     """(address, size, name) of the named functions and data, by address."""
     found = []
-    for one in sections:
-        if one.kind != SYMBOL_TABLE:
+    for section in sections:
+        if section.kind != SYMBOL_TABLE:
             continue
-        count = one.size // SYMBOL.size
-        if count > MAX_SYMBOLS or one.link >= len(sections):
-            refuse(one.offset, ".symtab", f"{count} symbols with names in section {one.link}; at most {MAX_SYMBOLS}")
-        names = sections[one.link]
+        count = section.size // SYMBOL.size
+        if count > MAX_SYMBOLS or section.link >= len(sections):
+            refuse(
+                section.offset,
+                ".symtab",
+                f"{count} symbols with names in section {section.link}; at most {MAX_SYMBOLS}",
+            )
+        names = sections[section.link]
         if names.kind == NO_BITS:
-            refuse(one.offset, ".symtab", f"names in section {one.link}, which has no content")
+            refuse(section.offset, ".symtab", f"names in section {section.link}, which has no content")
         for index in range(count):
-            name, address, size, info, _, _ = SYMBOL.unpack_from(raw, one.offset + index * SYMBOL.size)
+            name, address, size, info, _, _ = SYMBOL.unpack_from(raw, section.offset + index * SYMBOL.size)
             if info & 15 in (1, 2):  # data, functions
                 found.append((address, size, _name(raw, names.offset, names.size, name)))
     return sorted(found)

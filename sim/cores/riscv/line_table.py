@@ -154,12 +154,12 @@ def _ranges(entry, dwarf):
         found = dwarf.range_lists().get_range_list_at_offset(ranges.value)
     base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
     base, result = (base.value if base else 0), []
-    for one in found:
-        if hasattr(one, "base_address"):
-            base = one.base_address
+    for item in found:
+        if hasattr(item, "base_address"):
+            base = item.base_address
         else:
-            start = 0 if getattr(one, "is_absolute", False) else base
-            result.append((start + one.begin_offset, start + one.end_offset))
+            start = 0 if getattr(item, "is_absolute", False) else base
+            result.append((start + item.begin_offset, start + item.end_offset))
     return result
 
 

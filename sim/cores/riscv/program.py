@@ -58,7 +58,7 @@ class ThreadProgram:
         place |= {"line": frame.line, "source": self._source(frame, is_own)} | ({} if is_own else {"file": frame.file})
         frames = self.line_table.frames(address)
         if len(frames) > 1:
-            place["frames"] = [f"{one.file}:{one.line} {one.function}".rstrip() for one in frames]
+            place["frames"] = [f"{item.file}:{item.line} {item.function}".rstrip() for item in frames]
         return place
 
     def _source(self, frame, is_own):
@@ -95,7 +95,10 @@ class RiscvKernel:
     @property
     def text_bytes(self):
         """Size of the largest binary, with its initial data."""
-        return max(len(one.image.text) + sum(len(data) for _, data in one.image.data) for one in self.programs.values())
+        return max(
+            len(program.image.text) + sum(len(data) for _, data in program.image.data)
+            for program in self.programs.values()
+        )
 
     @property
     def uses_roles(self):

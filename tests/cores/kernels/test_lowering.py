@@ -697,7 +697,7 @@ def decorated(n):
 def test_the_source_of_a_kernel_stands_for_itself():
     """The text holds helpers and constants, and posts the same operations."""
     again = kernel_from_source(decorated.source, "decorated")
-    records = [Driver((3,), cbs={0: {}}).run(one.compile()) for one in (decorated, again)]
+    records = [Driver((3,), cbs={0: {}}).run(item.compile()) for item in (decorated, again)]
     plain_records = [[(op, args, cycles) for op, args, _, cycles in record] for record in records]
     assert plain_records[0] == plain_records[1]
     assert stored(records[0]) == [0, LOCAL, 2 * LOCAL]

@@ -89,7 +89,7 @@ def unit_tuple(phases, narrow, wide, quirk):
 def simulate(function, tiles, *arguments):
     """Call a tile function on (32, 32) arrays; returns the last one, which it changes."""
     words = [faces(tile) for tile in tiles]
-    function(*[one.ctypes.data for one in words], *arguments)
+    function(*[word.ctypes.data for word in words], *arguments)
     return untilize(words[-1], 32, 32).reshape(32, 32)
 
 

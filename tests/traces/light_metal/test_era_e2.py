@@ -152,8 +152,8 @@ def e2_file(kernel_file, launches=True):
         builder.PrependUint32(buffer)
         ids.append(table(builder, {0: ("Uint8", 2), 1: ("offset", builder.Offset())}, 2))
     builder.StartVector(4, 2, 4)
-    for one in reversed(ids):
-        builder.PrependUOffsetTRelative(one)
+    for item in reversed(ids):
+        builder.PrependUOffsetTRelative(item)
     args, spec = builder.EndVector(), core_coord(builder, 0, 0)
     fields = {0: ("Uint32", 3), 1: ("Uint8", 1), 2: ("offset", spec), 3: ("offset", args)}
     commands.append(command(builder, 16, table(builder, fields, 4)))
@@ -167,8 +167,8 @@ def e2_file(kernel_file, launches=True):
     if not launches:
         commands += [command(builder, 7, table(builder, {0: ("Uint32", number)}, 1)) for number in (0, 1)]
     builder.StartVector(4, len(commands), 4)
-    for one in reversed(commands):
-        builder.PrependUOffsetTRelative(one)
+    for item in reversed(commands):
+        builder.PrependUOffsetTRelative(item)
     builder.Finish(table(builder, {0: ("offset", builder.EndVector())}, 2))
     return bytes(builder.Output())
 
@@ -195,7 +195,7 @@ def test_files_of_era_e2_replay_here(kernel_folder, name):
     options = tt.ReplayOptions(kernel_path=(str(kernel_folder),))
     replay = LightMetalReplay(data, options=options)
     assert replay.run(), replay.error
-    assert replay.binary.numbering == "e2" and [one["passed"] for one in replay.compares] == [True]
+    assert replay.binary.numbering == "e2" and [item["passed"] for item in replay.compares] == [True]
 
 
 def test_launches_and_inputs_can_come_from_the_user(kernel_folder):

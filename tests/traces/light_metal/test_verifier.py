@@ -31,7 +31,7 @@ def command(name, /, **fields):
 def written(*commands, **root):
     """A file of these commands."""
     writer = Writer(light_metal_schema())
-    offsets = [writer.node(Node("Command", {"cmd": one})) for one in commands]
+    offsets = [writer.node(Node("Command", {"cmd": command})) for command in commands]
     return bytes(writer.finish(writer.node(Node("LightMetalBinary", {"commands": writer.tables(offsets), **root}))))
 
 
@@ -382,7 +382,9 @@ CONTENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("commands", "field", "why"), [one[1:] for one in CONTENT], ids=[one[0] for one in CONTENT])
+@pytest.mark.parametrize(
+    ("commands", "field", "why"), [item[1:] for item in CONTENT], ids=[item[0] for item in CONTENT]
+)
 def test_commands_that_do_not_hold_together(commands, field, why):
     data = written(*commands)
     assert verify_structure(data) is None
@@ -399,7 +401,7 @@ def test_a_recording_begins_at_a_time_that_the_clock_can_reach(start):
 
 def test_a_trace_was_ready_at_a_time_that_the_clock_can_reach():
     problems = verify_content(written(command("LoadTrace", tid=5, host_at_fs=(1 << 62) + 1)))
-    assert [(one.field, one.why) for one in problems] == [
+    assert [(problem.field, problem.why) for problem in problems] == [
         ("commands[0].cmd.tid", "the file holds no trace 5"),
         ("commands[0].cmd.host_at_fs", f"host time {(1 << 62) + 1} fs; at most {1 << 62}"),
     ]
@@ -412,7 +414,7 @@ def test_devices_are_described_and_open():
         buffer(1, device_id=3),
         buffer(2, device_id=4),
     )
-    found = [(one.field, one.why) for one in verify_content(written(*buffers, devices=[DEVICE]))]
+    found = [(item.field, item.why) for item in verify_content(written(*buffers, devices=[DEVICE]))]
     assert found == [
         ("commands[2].cmd.device_id", "device 3 was closed before"),
         ("commands[3].cmd.device_id", "the file describes no device 4"),
@@ -422,14 +424,14 @@ def test_devices_are_described_and_open():
 def test_host_devices_that_were_open():
     host = Node("CreateHostDeviceCommand", {"device_id": 256, "num_queues": 2})
     data = written(function(device_id=256, cq_id=1), function(device_id=256, cq_id=2), host_devices=[host])
-    assert [one.why for one in verify_content(data)] == ["there is no command queue 2; the device has 2"]
+    assert [item.why for item in verify_content(data)] == ["there is no command queue 2; the device has 2"]
     data = written(command("CreateHostDevice", device_id=256, num_queues=65))
     assert "the largest is 64" in verify_structure(data).why
 
 
 def test_queues_of_a_described_device():
     data = written(buffer(0, device_id=3), write(src=[1], device_id=3, cq_global_id=1), devices=[DEVICE])
-    assert [one.why for one in verify_content(data)] == ["there is no command queue 1; the device has 1"]
+    assert [item.why for item in verify_content(data)] == ["there is no command queue 1; the device has 1"]
 
 
 @pytest.mark.parametrize(
@@ -442,7 +444,7 @@ def test_queues_of_a_described_device():
 )
 def test_payloads(payload, field, why):
     data = written(payloads=[Node("Payload", {"data": [1, 2, 3, 4], **payload})])
-    assert [(one.field, one.why) for one in verify_content(data)] == [(field, why)]
+    assert [(item.field, item.why) for item in verify_content(data)] == [(field, why)]
 
 
 def test_names_are_of_buffers():
@@ -450,7 +452,7 @@ def test_names_are_of_buffers():
         return [Node("BufferName", {"global_id": number, "name": "in"}) for number in numbers]
 
     assert verify_content(written(buffer(0), delete(0), buffer_names=names(0))) == []
-    found = [(one.field, one.why) for one in verify_content(written(program(0), buffer_names=names(0, 9)))]
+    found = [(item.field, item.why) for item in verify_content(written(program(0), buffer_names=names(0, 9)))]
     assert found == [
         ("buffer_names[0].global_id", "id 0 names a program, not a buffer"),
         ("buffer_names[1].global_id", "no earlier command created buffer 9"),
@@ -476,7 +478,7 @@ def test_problems_are_listed_up_to_a_limit():
 
 # --- mutations
 
-FILES = [written(*one[1], devices=[]) for one in CONTENT] + [SOUND]
+FILES = [written(*item[1], devices=[]) for item in CONTENT] + [SOUND]
 
 
 def test_mutated_files_are_accepted_or_refused():
@@ -487,7 +489,7 @@ def test_mutated_files_are_accepted_or_refused():
         problem = verify_structure(damaged)
         outcomes[problem is None] += 1
         if problem is None:
-            assert all(0 <= one.offset < len(damaged) for one in verify_content(damaged))
+            assert all(0 <= item.offset < len(damaged) for item in verify_content(damaged))
     assert min(outcomes) > 1000
 
 

@@ -116,7 +116,7 @@ def run(case, root, device):
     t = SimpleNamespace(**dict(zip("abcd", tensors, strict=False)), out=out, device=device)
     cores = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (case.cores[0] - 1, case.cores[1] - 1))])
     program = ttnn.ProgramDescriptor(
-        kernels=[_kernel(one, t, cores, case) for one in case.kernels],
+        kernels=[_kernel(kernel, t, cores, case) for kernel in case.kernels],
         cbs=[_buffer(index, what, t, cores) for index, what in case.buffers.items()],
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -142,7 +142,7 @@ def _bits(array, kind):
 
 def _random(case):
     rng = np.random.default_rng(0)
-    arrays = [one.draw(rng, one.shape).astype(BITS[one.dtype][1]) for one in case.operands]
+    arrays = [operand.draw(rng, operand.shape).astype(BITS[operand.dtype][1]) for operand in case.operands]
     wanted = np.asarray(case.expected(*(array.astype(np.float32) for array in arrays)))
     return case, arrays, wanted if case.tolerance else wanted.astype(BITS[case.out.dtype][1])
 
@@ -152,7 +152,7 @@ def _golden(case):
     folder = os.environ.get("TENSIM_GOLDEN_OPS")
     if not folder or case.golden is None:
         return None
-    record = next(one for one in json.loads((Path(folder) / "index.json").read_text()) if one["id"] == case.golden)
+    record = next(item for item in json.loads((Path(folder) / "index.json").read_text()) if item["id"] == case.golden)
     with np.load(Path(folder) / record["file"]) as file:
         arrays = {name: file[one["key"]] for name, one in record["arrays"].items()}
     wanted = arrays.pop("out")[tuple(slice(size) for size in record["out_shape"])]

@@ -38,7 +38,7 @@ def replayed(capsys, tmp_path, binary, program, inputs, output):
 def operands():
     """Two arrays of values that bfloat16 holds."""
     values = np.random.default_rng(3).standard_normal((2, *SHAPE)).astype(np.float32)
-    return [decode(encode(one, DataFormat.Float16_b), DataFormat.Float16_b, SHAPE) for one in values]
+    return [decode(encode(value, DataFormat.Float16_b), DataFormat.Float16_b, SHAPE) for value in values]
 
 
 def test_a_copy(capsys, tmp_path, operands):

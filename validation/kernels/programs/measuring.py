@@ -30,7 +30,7 @@ def _mean_ns(device, launch, launches, metric):
         launch()
     ttnn.ReadDeviceProfiler(device)
     ran = ttnn.get_latest_programs_perf_data()[device.get_device_ids()[0]]
-    return sum(one.program_analyses_results[metric].duration for one in ran) / launches
+    return sum(item.program_analyses_results[metric].duration for item in ran) / launches
 
 
 @contextlib.contextmanager
