@@ -127,6 +127,8 @@ def create_kernel(
         raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
     parameters = _parameters(config)
     if config.include_paths:
+        if not hasattr(kernel, "include_paths"):
+            raise UsageError(f"{kernel.name} is no C++ kernel; include_paths are for those")
         kernel.include_paths = tuple(map(os.fspath, config.include_paths))
     return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), parameters))
 

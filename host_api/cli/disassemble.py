@@ -1,6 +1,7 @@
 """`tensim disassemble`: the instructions of a C++ kernel, with the cycles they took, by source line."""
 
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -43,17 +44,15 @@ def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fi
             print_thread(thread)
 
 
-def print_thread(thread, console=None):
+def print_thread(thread):
     """Print the listing of one thread; instructions stand below the source line they come from."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True)
     total = sum(instruction["busy"] + instruction["stalled"] for instruction in thread["instructions"])
     console.print(f"\n[bold]{Path(thread['file']).name}[/] on {thread['thread']}: {total:,} cycles")
     console.print("      busy    stalled  address", style="dim")
-    for (file, line, source), entries in groupby(
-        thread["instructions"], key=lambda one: (one["file"], one["line"], one["source"])
-    ):
+    for (file, line, source), entries in groupby(thread["instructions"], key=itemgetter("file", "line", "source")):
         if line:
             console.print(Text(f"{Path(file).name}:{line}  {source}", style="cyan"))
-        for one in entries:
-            cycles = f"{one['busy']:10,} {one['stalled']:10,}" if one["busy"] or one["stalled"] else " " * 21
-            console.print(Text(f"{cycles}  {one['pc']:#7x}  {one['text']}"))
+        for entry in entries:
+            cycles = f"{entry['busy']:10,} {entry['stalled']:10,}" if entry["busy"] or entry["stalled"] else " " * 21
+            console.print(Text(f"{cycles}  {entry['pc']:#7x}  {entry['text']}"))

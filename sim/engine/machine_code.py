@@ -45,7 +45,7 @@ class MachineCode(NamedTuple):
 
 def _c_function(name):
     try:
-        return getattr(ctypes.CDLL(None), name.replace("NRT_MemInfo_call_dtor", "abort"))
+        return getattr(ctypes.CDLL(None), name)
     except AttributeError:
         return getattr(ctypes.CDLL(ctypes.util.find_library("m")), name)
 

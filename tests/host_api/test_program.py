@@ -392,3 +392,8 @@ def test_a_kernel_configuration_larger_than_the_ring(device):
     tt.create_kernel(program, FakeKernel(text_bytes=80_000), ALL, tt.ReaderDataMovementConfig())
     with pytest.raises(ProgramError, match="80000 B of kernel configuration.*ring has 70656 B"):
         run(device, program)
+
+
+def test_include_paths_are_for_cpp_kernels(device):
+    with pytest.raises(UsageError, match="no C\\+\\+ kernel"):
+        tt.create_kernel(tt.create_program(), FakeKernel(), ALL, tt.ComputeConfig(include_paths=["headers"]))
