@@ -10,6 +10,11 @@ numbering_option = click.option(
     help="Union numbers of the file: era E2, or the later releases without EnqueueProgram.",
 )  # fmt: skip
 
+kernel_path_option = click.option(
+    "--kernel-path", multiple=True, type=click.Path(file_okay=False),
+    help="Folder with kernels by file name, or the root of their library.",
+)  # fmt: skip
+
 
 def open_binary(path, numbering):
     """A verified binary."""

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from tensim.cli.light_metal_binaries import numbering_option, open_binary, over_files
+from tensim.cli.light_metal_binaries import kernel_path_option, numbering_option, open_binary, over_files
 from tensim.cli.options import complete_arch, json_option
 from tensim.cli.output import TO_STDOUT, write_json
 
@@ -15,15 +15,21 @@ from tensim.cli.output import TO_STDOUT, write_json
 @click.option("--kernels", "what", flag_value="kernels", help="Kernels with their settings.")
 @click.option("--buffers", "what", flag_value="buffers", help="Buffers.")
 @click.option("--hexdump", "what", flag_value="hexdump", help="The bytes.")
+@kernel_path_option
 @numbering_option
 @json_option
-def inspect(files, what, numbering, json_to):
-    """Show what Light Metal binaries contain."""
+def inspect(files, what, kernel_path, numbering, json_to):
+    """Show what Light Metal binaries contain.
+
+    Kernels that a binary names by their library's file are looked for below --kernel-path and compiled with the binary's
+    arguments, to say which are there and what they miss.
+    """
+    from tensim.light_metal.library_kernels import library_kernels
     from tensim.traces.light_metal.inspect import describe
 
     def of_file(file):
         binary = open_binary(file, numbering)
-        result = describe(binary, file)
+        result = describe(binary, file) | {"library": library_kernels(binary, kernel_path)}
         if json_to != TO_STDOUT:
             PRINTERS[what or "summary"](result, binary)
         return result
@@ -60,7 +66,37 @@ def _print_summary(result, binary):
         )
         for line in draw_program(program):
             console.print(f"  {line}", markup=False, highlight=False)
+    if result["library"] is not None:
+        _print_library(result["library"])
+    elif result["programs"] and not any(program["kernels"] for program in result["programs"]):
+        click.echo("no program has kernels: since 0.69 ttnn records element-wise operations without them")
     _print_buffers(result, binary)
+
+
+def _print_library(library):
+    """Kernels that the binary names by file: which they are, or what became of them."""
+    release = "an unknown release" if library["release"] is None else library["release"]
+    click.echo(f"{len(library['files'])} kernel files of ttnn are needed, {release} ({library['because']})")
+    outcomes = {}
+    for kernel in library["kernels"]:
+        outcomes.setdefault((kernel["file"], _outcome(kernel)), []).append(kernel["id"])
+    for (file, outcome), ids in outcomes.items():
+        click.echo(f"  {file}{outcome}" + (f" ({len(ids)} kernels)" if len(ids) > 1 else ""))
+    if library["found_release"] is not None:
+        other = "" if library["fits"] is not False else ", which is not what the file was made with"
+        click.echo(f"  the kernel path holds ttnn {library['found_release']}{other}")
+    elif library["kernels"][0]["status"] is None:
+        click.echo("  --kernel-path FOLDER, the unpacked wheel of that release, says which are there and compile")
+
+
+def _outcome(kernel):
+    """What became of a kernel, as the end of its line."""
+    missing = f", misses {', '.join(kernel['missing'])}" if kernel["missing"] else ""
+    texts = {
+        None: "", "built": ": compiles", "not found": ": not found", "failed": f": does not compile{missing}: {kernel['why']}",
+        "refused": f": refused ({kernel['refused']}){missing}: {kernel['why']}",
+    }  # fmt: skip
+    return texts[kernel["status"]]
 
 
 def _table(rows, columns):

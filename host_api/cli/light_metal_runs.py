@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from tensim.cli.light_metal_binaries import numbering_option, open_binary, over_files
+from tensim.cli.light_metal_binaries import kernel_path_option, numbering_option, open_binary, over_files
 from tensim.cli.options import (
     arch_option,
     complete_arch,
@@ -90,9 +90,7 @@ def _saving(text):
     "--bind", "bindings", multiple=True, metavar="BUFFER=FILE.npy", help="Replace the data written to a buffer."
 )
 @click.option("--save", "savings", multiple=True, metavar="BUFFER=FILE.npy", help="Save the buffer's final bytes.")
-@click.option(
-    "--kernel-path", multiple=True, type=click.Path(file_okay=False), help="Folder with kernels by file name."
-)
+@kernel_path_option
 @click.option(
     "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
 )

@@ -2,16 +2,14 @@
 
 import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
 from tensim.light_metal.binary import verified
 from tensim.light_metal.comparison import compare
+from tensim.light_metal.library_kernels import UNNAMED_CHIP, find_kernel
 from tensim.metal_trace import new_trace_id
 from tensim.sim.arch import load_arch
-from tensim.sim.cores.riscv.kernel import include_roots
-from tensim.sim.cores.source import kernel_from_file
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import Simulation, new_id
@@ -19,7 +17,6 @@ from tensim.traces.light_metal.read import Decoder, Names, device_record
 from tensim.traces.light_metal.system import restore_system
 
 TAKING_AWAY = ("BufferDeallocateCommand", "BufferDeleteCommand", "ProgramDeleteCommand")
-UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
 # Environment variables of tt-metal's replay (docs/hardware/light_metal.md#replay-step-by-step)
 SHOW_READS, DISABLE_CHECKING = "TT_LIGHT_METAL_SHOW_READS", "TT_LIGHT_METAL_DISABLE_CHECKING"
 
@@ -355,20 +352,8 @@ class Replay:
         return executor.submit(replace(record, function=function))
 
     def _find_kernel(self, file_name):
-        """A kernel that the binary names by file only: itself, or its Python counterpart, in the folders of the search path.
-
-        A folder of the path may be the root of the library that the kernels belong to, where they find their headers.
-        """
-        names = dict.fromkeys((Path(file_name), Path(file_name).with_suffix(".py")))
-        roots = [root for folder in self.options.kernel_path for root in include_roots(folder)]
-        folders = [*map(Path, self.options.kernel_path), *roots, Path()]
-        places = (folder / place for name in names for folder in folders for place in (name, name.name))
-        tried = list(dict.fromkeys(places))
-        for path in tried:
-            if path.is_file():
-                return kernel_from_file(path, roots)
-        hint = "tried " + ", ".join(map(str, tried))
-        raise UsageError(f"the binary does not contain the source of kernel {file_name}", hint=hint)
+        """A kernel that the binary names by file only."""
+        return find_kernel(file_name, self.options.kernel_path)[1]
 
     # --- afterwards
 

@@ -10,7 +10,7 @@ from tensim.sim.errors import BinaryError, UsageError
 from tensim.sim.host import commands as c
 from tensim.traces.light_metal.kernels import KernelReader
 from tensim.traces.light_metal.metal_traces import read_descriptor
-from tensim.traces.light_metal.values import cores_of, integers, kernel_config, ranges, value
+from tensim.traces.light_metal.values import circular_buffer_tables, cores_of, integers, kernel_config, ranges, value
 
 
 class Names:
@@ -194,14 +194,9 @@ def _update_arg(d, n):
 
 
 def _create_circular_buffer(d, n):
-    config = n.config
-    tiles = tuple((index, *shape) for index, (shape, _) in config.tiles.tolist()) if config.tiles is not None else ()
-    shadow = value(config.shadow_buf_global_id)
+    shadow = value(n.config.shadow_buf_global_id)
     return c.CreateCircularBuffer(
-        d.names[n.program_global_id], ranges(n.core_spec), config.total_size,
-        () if config.data_formats is None else tuple(map(tuple, config.data_formats.tolist())),
-        () if config.page_sizes is None else tuple(map(tuple, config.page_sizes.tolist())),
-        tuple((index, *map(int, shape)) for index, *shape in ((i, *s) for i, *s in tiles)),
+        d.names[n.program_global_id], ranges(n.core_spec), n.config.total_size, *circular_buffer_tables(n.config),
         None if shadow is None else d.names[shadow],
     )  # fmt: skip
 

@@ -45,3 +45,13 @@ def kernel_config(node):
         node.math_fidelity, node.fp32_dest_acc_en, node.dst_full_sync_en, node.math_approx_mode,
         node.bfp8_pack_precise, integers(node.unpack_to_dest_mode), **common,
     )  # fmt: skip
+
+
+def circular_buffer_tables(config):
+    """(index, data format) pairs, (index, page size) pairs and (index, tile height, tile width) of a CircularBufferConfig."""
+    formats, pages = (
+        () if vector is None else tuple(map(tuple, vector.tolist()))
+        for vector in (config.data_formats, config.page_sizes)
+    )
+    tiles = () if config.tiles is None else config.tiles.tolist()
+    return formats, pages, tuple((index, *map(int, shape)) for index, (shape, _) in tiles)

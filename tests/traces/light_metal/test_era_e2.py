@@ -130,7 +130,7 @@ def core_coord(builder, x, y):
     return table(builder, {0: ("Int32", x), 1: ("Int32", y)}, 2)
 
 
-def e2_file(kernel_file, launches=True):
+def e2_file(kernel_file, launches=True, compile_args=()):
     """A file of era E2: two buffers, a program that copies one to the other.
 
     `launches`: also data, the launch and a comparison; without them the buffers are deleted, as in the vendor's captures.
@@ -142,7 +142,8 @@ def e2_file(kernel_file, launches=True):
         commands.append(command(builder, 5, table(builder, size, 10)))
     commands.append(command(builder, 11, table(builder, {0: ("Uint32", 2)}, 1)))
     name, spec = builder.CreateString(kernel_file), core_coord(builder, 0, 0)
-    config = table(builder, {0: ("Int8", 1), 1: ("Int8", 1)}, 5)
+    given = {3: ("offset", words(builder, compile_args))} if compile_args else {}
+    config = table(builder, {0: ("Int8", 1), 1: ("Int8", 1), **given}, 5)
     kernel = {0: ("Uint32", 3), 1: ("Uint32", 2), 2: ("offset", name), 3: ("Uint8", 1), 4: ("offset", spec),
               5: ("Uint8", 1), 6: ("offset", config)}  # fmt: skip
     commands.append(command(builder, 13, table(builder, kernel, 7)))

@@ -1,0 +1,162 @@
+"""Kernels that a Light Metal binary names by their library's file: where they lie, of which release, whether they compile."""
+
+import re
+from pathlib import Path
+
+from tensim.sim.arch import load_arch
+from tensim.sim.cores.riscv.kernel import include_roots
+from tensim.sim.cores.riscv.refusals import UNDECLARED
+from tensim.sim.cores.source import kernel_from_file
+from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.host.frozen_program import FrozenCircularBuffer, FrozenKernel, build_target
+from tensim.traces.light_metal.read import device_record
+from tensim.traces.light_metal.values import circular_buffer_tables, cores_of, integers, kernel_config, value
+
+UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
+HIGH_DRAM_BASE = (
+    1 << 20
+)  # buffers of newer releases lie above it (docs/hardware/light_metal.md#which-release-a-file-is-of)
+ACCESSOR_CONFIGS = (0, 2)  # first words of an interleaved tensor's accessor: in L1, in DRAM
+# What releases are called that a file may be of: (first, last) of their minor numbers
+RELEASES = {
+    "0.67 or earlier": (0, 67),
+    "0.68 or later": (68, 999),
+    "0.68 to 0.80": (68, 80),
+    "0.70 or later": (70, 999),
+}
+DIST_INFO = re.compile(r"ttnn-([\d.]+)\.dist-info")
+
+
+def find_kernel(file_name, folders):
+    """(path, kernel) of a file in some folders, or of its Python counterpart; UsageError with the places that were tried.
+
+    A folder may be the root of the library that the kernels belong to, where they find their headers.
+    """
+    names = dict.fromkeys((Path(file_name), Path(file_name).with_suffix(".py")))
+    roots = [root for folder in folders for root in include_roots(folder)]
+    places = (
+        folder / place
+        for name in names
+        for folder in (*map(Path, folders), *roots, Path())
+        for place in (name, name.name)
+    )
+    tried = list(dict.fromkeys(places))
+    for path in tried:
+        if path.is_file():
+            return path, kernel_from_file(path, roots)
+    hint = "tried " + ", ".join(map(str, tried))
+    raise UsageError(f"the binary does not contain the source of kernel {file_name}", hint=hint)
+
+
+def library_kernels(binary, folders=()):
+    """What `tensim inspect` tells of the kernels without text in a binary, as plain data; None when there are none.
+
+    `kernels`: one per command, with `status` "built", "refused", "failed", "not found", or None without folders; `fits`:
+    whether the folders are of a release that the file may be of, None when nobody knows.
+    """
+    nodes = [node for node in binary.nodes() if node is not None]
+    named = [node for node in nodes if node.table == "CreateKernelCommand" and node.source is None]
+    if not named:
+        return None
+    files = list(dict.fromkeys(node.file_name or "" for node in named))
+    release, because = _release(nodes, named)
+    found = _release_below(folders)
+    kernels = [
+        {"id": node.global_id, "file": node.file_name} | _outcome(node, nodes, binary, folders) for node in named
+    ]
+    return {
+        "files": files, "release": release, "because": because, "found_release": found, "fits": _fits(release, found),
+        "kernels": kernels,
+    }  # fmt: skip
+
+
+# --- which release
+
+
+def _release(nodes, named):
+    """(releases that a file may be of, what says so): nothing in it names one."""
+    written = [words for node in named if (words := _accessor_words(node)) is not None]
+    pages = {node.page_size for node in nodes if node.table == "BufferCreateCommand"}
+    with_page = any(_ends_with_page(words, pages) for words in written)
+    addresses = [value(node.address) for node in nodes if node.table == "BufferCreateCommand" and node.buffer_type == 0]
+    first = min((address for address in addresses if address is not None), default=None)
+    if first is not None and first >= HIGH_DRAM_BASE:
+        return "0.70 or later", f"the first buffer in DRAM lies at {first:,}"
+    if with_page:
+        return f"0.68 {'or later' if first is None else 'to 0.80'}", "arguments of tensor accessors have page sizes"
+    if written and any(words[-1] in ACCESSOR_CONFIGS for words in written):
+        return "0.67 or earlier", "arguments of tensor accessors have no page sizes"
+    return None, "neither addresses nor arguments tell"
+
+
+def _accessor_words(node):
+    """Compile-time arguments of a data-movement kernel, which end with those of its tensor accessors; None without any."""
+    words = integers(node.kernel_config.compile_args)
+    return words if words and node.kernel_config.table == "DataMovementConfig" else None
+
+
+def _ends_with_page(words, pages):
+    return len(words) > 1 and words[-2] in ACCESSOR_CONFIGS and words[-1] in pages
+
+
+def _release_below(folders):
+    """Release of the unpacked wheel that a folder is, or lies in; None when there is none."""
+    for folder in map(Path, folders):
+        for place in (folder.resolve(), *folder.resolve().parents):
+            for found in sorted(place.glob("ttnn-*.dist-info")):
+                if match := DIST_INFO.fullmatch(found.name):
+                    return match[1]
+    return None
+
+
+def _fits(release, found):
+    if release is None or found is None:
+        return None
+    first, last = RELEASES[release]
+    return first <= int(found.split(".")[1]) <= last
+
+
+# --- whether they compile
+
+
+def _outcome(node, nodes, binary, folders):
+    """Where a kernel is and what became of building it with the file's arguments and circular buffers."""
+    result = {"path": None, "status": None, "refused": None, "missing": [], "why": None}
+    if not folders:
+        return result
+    try:
+        path, kernel = find_kernel(node.file_name or "", folders)
+    except UsageError as error:
+        return result | {"status": "not found", "why": error.message}
+    result["path"] = str(path)
+    if node.kernel_config.table == "EthernetConfig":
+        return result | {"status": "refused", "refused": "ethernet", "why": "ethernet cores run no kernels here"}
+    frozen = FrozenKernel(kernel, kernel_config(node.kernel_config), cores_of(node.core_spec), (), ())
+    try:
+        frozen.compile(build_target(frozen, _circular_buffers(node.program_global_id, nodes), _arch(binary)))
+    except TensimError as error:
+        refused = error.where.get("refused")
+        missing = list(dict.fromkeys(UNDECLARED.findall(error.message)))
+        return result | {
+            "status": "refused" if refused else "failed", "refused": refused, "missing": missing,
+            "why": error.message.splitlines()[0],
+        }  # fmt: skip
+    return result | {"status": "built"}
+
+
+def _circular_buffers(program, nodes):
+    """Those of a program, without addresses."""
+    result = []
+    for node in nodes:
+        if node.table == "CreateCircularBufferCommand" and node.program_global_id == program:
+            tables = circular_buffer_tables(node.config)
+            result.append(
+                FrozenCircularBuffer(cores_of(node.core_spec), 0, node.config.total_size, *tables, on_buffer=False)
+            )
+    return result
+
+
+def _arch(binary):
+    """The chip that a file describes."""
+    described = binary.root.devices
+    return load_arch(*(device_record(described[0]).arch if described else UNNAMED_CHIP))
