@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tensim.sim.errors import UsageError
 from tensim.validation import KINDS
-from tensim.validation.figures import distribution, rank_correlation, summary
+from tensim.validation.figures import distribution, rank_correlation, summary, with_cpp
 from tensim.validation.goals import judge
 from tensim.validation.noc import recordings as noc_recordings
 from tensim.validation.numerics import golden_cases
@@ -128,9 +128,12 @@ def run_folders(folders, jobs, on_progress, plots=None, keep=True):
 
 
 def _add(total, selection, rows, skipped, plots):
-    """Add what one selection came to."""
+    """Add what one selection came to; its rows with C++ kernels have a line and rows of their own."""
     name, left_out = selection.name, skipped + selection.bad
     total["lines"] += lines_of(name, rows, left_out)
+    if cpp := with_cpp(rows):
+        total["lines"] += lines_of(f"{name} cpp", cpp, [])
+        total["rows"][f"{name} cpp"] = [{key: row[key] for key in ROW} for row in cpp]
     total["verdicts"] += verdicts_of(name, selection.module, rows)
     total["groups"][name] = summary(rows, left_out, 0.0)["groups"]
     total["rows"][name] = [{key: row[key] for key in ROW} for row in rows]

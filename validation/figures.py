@@ -61,18 +61,30 @@ def add_rank_correlation(result, group_of=None):
         figures["rank_correlation"] = rank_correlation([r["measured"] for r in rows], [r["simulated"] for r in rows])
 
 
+def with_cpp(rows):
+    """The rows that are simulated with C++ kernels, too, as if that were their only simulation."""
+    return [row | row["cpp"] for row in rows if "cpp" in row]
+
+
+def _figures(rows):
+    """The distribution of some rows; "cpp": that of their simulations with C++ kernels."""
+    figures, cpp = distribution([row["err_pct"] for row in rows]), with_cpp(rows)
+    return figures | {"cpp": distribution([row["err_pct"] for row in cpp])} if cpp else figures
+
+
 def summary(rows, skipped, host_seconds, group_of=None):
-    """The contract of the design page for `rows`: dicts with id, group, measured, simulated, unit, err_pct.
+    """The contract of the design page for `rows`: dicts with id, group, measured, simulated, unit, err_pct; cpp, where
+    the row is simulated with C++ kernels, too.
 
     `group_of`: function of a row that names its group; None: the row's own.
     """
     groups = {}
     for row in rows:
-        groups.setdefault(row["group"] if group_of is None else group_of(row), []).append(row["err_pct"])
-    figures = {name: distribution(errors) for name, errors in groups.items()}
+        groups.setdefault(row["group"] if group_of is None else group_of(row), []).append(row)
+    figures = {name: _figures(members) for name, members in groups.items()}
     worst_first = sorted(figures, key=lambda name: (-figures[name].get("median_abs_err_pct", -1.0), name))
     return {
-        **distribution([row["err_pct"] for row in rows]),
+        **_figures(rows),
         "skipped": skipped,
         "groups": {name: figures[name] for name in worst_first},
         "rows": rows,

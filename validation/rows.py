@@ -61,7 +61,8 @@ class Case:
     `spec`: hashable, picklable description, all that decides the result: equal specs are simulated once.
     `group`: "ARCH/...".  `measured`: a number, a range (low, high), or None when the row has none.
     `work`: relative cost of the simulation, the longest go first.  `value`: the compared number of a simulation's
-    result, which is JSON (a number, a list).
+    result, which is JSON (a number, a list).  `cpp`: the spec of the same with kernels in C++, for a row that is
+    simulated both ways.
     """
 
     spec: tuple
@@ -70,6 +71,12 @@ class Case:
     unit: str
     work: float = 1.0
     value: Callable = float
+    cpp: tuple | None = None
+
+    @property
+    def specs(self):
+        """All that is simulated for the row."""
+        return (self.spec,) if self.cpp in (None, self.spec) else (self.spec, self.cpp)
 
 
 def read_rows(path, layouts):

@@ -107,9 +107,10 @@ def simulate(selections, jobs, on_done, keep=True):
         if selection.store not in results:
             results[selection.store] = Results(selection.store, keep)
         for _, case in selection.cases:
-            key = selection.store, case.spec
-            seconds[key] = max(case.work * selection.seconds, seconds.get(key, 0.0))
-            owners[key] = selection
+            for spec in case.specs:
+                key = selection.store, spec
+                seconds[key] = max(case.work * selection.seconds, seconds.get(key, 0.0))
+                owners[key] = selection
     left = [(store, spec) for store, spec in seconds if repr(spec) not in results[store].known]
     left.sort(key=lambda key: -seconds[key])
     total = sum(seconds.values()) or 1.0
@@ -134,23 +135,27 @@ def compare(selection, results):
     """(rows, skipped) of a simulated selection: see `tensim.validation.figures.summary`; `results`: of `simulate`."""
     known, rows, skipped = results[selection.store].known, [], list(selection.skipped)
     for row, case in selection.cases:
-        result = known[repr(case.spec)]
-        if "error" in result:
-            skipped.append({"id": row.id, "why": f"{FAILED}: {result['error']}"})
+        errors = [known[repr(spec)]["error"] for spec in case.specs if "error" in known[repr(spec)]]
+        if errors:
+            skipped.append({"id": row.id, "why": f"{FAILED}: {errors[0]}"})
             continue
-        simulated = case.value(result["value"])
-        rows.append(
-            {
-                "id": row.id,
-                "group": case.group,
-                "measured": case.measured,
-                "simulated": simulated,
-                "unit": case.unit,
-                "err_pct": error_percent(simulated, case.measured),
-                "columns": row.columns,
-            }
-        )
+        compared = {
+            "id": row.id,
+            "group": case.group,
+            "measured": case.measured,
+            **_compared(case, known[repr(case.spec)]),
+            "unit": case.unit,
+            "columns": row.columns,
+        }
+        if case.cpp is not None:
+            compared["cpp"] = _compared(case, known[repr(case.cpp)])
+        rows.append(compared)
     return rows, skipped
+
+
+def _compared(case, result):
+    simulated = case.value(result["value"])
+    return {"simulated": simulated, "err_pct": error_percent(simulated, case.measured)}
 
 
 def run_selection(selection, jobs, on_done, keep=True):

@@ -132,7 +132,9 @@ def print_summary(kind, result, skipped):
     ranked = "rank_correlation" in result
     for name in ("n", "median", "p90", "worst", "bias", *["rank corr."] * ranked):
         table.add_column(name, justify="right")
-    for name, figures in [*result["groups"].items(), ("all", result)]:
+    named = [*result["groups"].items(), ("all", result)]
+    named = [pair for name, one in named for pair in ((name, one), (f"{name}, C++", one.get("cpp", {})))]
+    for name, figures in named:
         if "median_abs_err_pct" not in figures:
             continue
         cells = (figures[f"{key}_pct"] for key in ("median_abs_err", "p90_abs_err", "max_abs_err", "bias"))

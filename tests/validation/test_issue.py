@@ -25,9 +25,25 @@ def test_series_of_one_instruction_are_those_of_validate_compute(name, phase):
     assert probe(name, phase, "SFPU").spec[0] == "compute"
 
 
-def test_a_store_on_the_stack_has_no_statement():
-    with pytest.raises(Skip, match="variables of the kernel language are registers"):
-        probe("rv_store_stack")
+def test_what_a_riscv_core_does_alone_is_measured_in_cpp_too():
+    case = probe("rv_load_chase", "r", "RV_LSU", "3", "2")
+    assert case.specs == (
+        ("statement", "blackhole", "rv_load_chase", (0, 1, 2), 2),
+        ("cpp", "blackhole", "rv_load_chase", 64, (0, 1, 2), 2),
+    )
+    assert probe("f_256", "f").cpp == ("cpp", "blackhole", "rv_addi_dep", 256, (1,), 1)
+    assert probe("tt_pad", "t", "TTINSN").cpp is None
+    assert probe("SFPADD", "A", "SFPU").cpp is None
+
+
+def test_a_store_on_the_stack_is_a_probe_in_cpp_alone():
+    case = probe("rv_store_stack")
+    assert case.specs == (case.cpp,) == (("cpp", "blackhole", "rv_store_stack", 64, (1,), 1),)
+
+
+def test_an_unknown_probe_is_skipped():
+    with pytest.raises(Skip, match="no statement of the kernel language is known for rv_fence"):
+        probe("rv_fence")
 
 
 @pytest.mark.parametrize(("threads", "thread"), [("4", "1"), ("2", "2"), ("1", "0")])
@@ -47,6 +63,37 @@ def test_only_lines_with_a_role_are_made_for_each_thread():
 )
 def test_statements_cost_what_they_cost_on_silicon(name, cycles):
     assert issue.simulate(("statement", "blackhole", name, (1,), 1)) == cycles
+
+
+@pytest.mark.parametrize(
+    ("name", "threads", "thread", "cycles"),
+    [
+        ("rv_addi_dep", (1,), 1, 1),
+        ("rv_mul_dep", (1,), 1, 127 / 64),
+        ("rv_div", (1,), 1, 33),
+        ("rv_load_stack", (1,), 1, 127 / 64),
+        ("rv_store_stack", (0, 1, 2), 2, 1),
+        ("rv_store_coalesce", (1,), 1, 1),
+        ("c_xor_alt", (1,), 1, 2),
+    ],
+)
+def test_instructions_cost_what_they_cost_on_silicon(name, threads, thread, cycles):
+    assert issue.simulate(("cpp", "blackhole", name, 64, threads, thread)) == cycles
+
+
+def test_memory_costs_both_front_ends_the_same():
+    """A load of 8 cycles, and stores that wait for each other at the port that TRISC1 and TRISC2 share."""
+    chase = issue.simulate(("cpp", "blackhole", "rv_load_chase", 64, (1,), 1))
+    assert chase == pytest.approx(8.1, rel=0.02)
+    spread = issue.simulate(("cpp", "blackhole", "rv_store_spread", 64, (0, 1, 2), 2))
+    assert spread == pytest.approx(
+        issue.simulate(("statement", "blackhole", "rv_store_spread", (0, 1, 2), 2)), rel=0.02
+    )
+
+
+def test_code_that_does_not_fit_the_instruction_cache_costs_a_quarter_more_on_both_front_ends():
+    python, cpp = (issue.simulate(spec) for spec in probe("g_1536", "g").specs)
+    assert cpp == pytest.approx(1.25, rel=0.01) and python == pytest.approx(1.25, rel=0.01)
 
 
 def test_pushes_do_not_fuse_and_leave_no_gap():

@@ -1,10 +1,12 @@
 """Sources of the issue-rate probes: loops of one kind of instruction on the compute threads of a core.
 
-`PROBES` gives each probe's statements by their place in the unrolled loop.  Plain statements run on every compute thread, as
-they disturb nobody; loads, stores and coprocessor instructions are made by the probe's own threads only.
+`PROBES` gives each probe's statements in Python by their place in the unrolled loop.  Plain statements run on every compute
+thread, as they disturb nobody; loads, stores and coprocessor instructions are made by the probe's own threads only.
+`CPP_PROBES` names those that `cpp/probe.cpp` has in C++, with the statements of one of its stretches.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 ROLES = ("UNPACK", "MATH", "PACK")  # of TRISC0, TRISC1, TRISC2
 PLAIN, MEMORY, JUMPS = 64, 32, 16  # statements unrolled: operations and loops take long to compile
@@ -85,6 +87,9 @@ PROBES = {
     "tt_spread4": Probe(_pushes(PAD // 4, 1), count=1),
 }
 
+CPP_SOURCE = Path(__file__).parent / "cpp/probe.cpp"
+CPP_PROBES = {name: 1 for name in PROBES if not name.startswith("tt_")} | {"rv_load_indep": 4, "rv_store_stack": 1}
+
 
 def _source(setup, body):
     indented = ["    " + line for line in setup], ["        " + line for line in body]
@@ -105,3 +110,9 @@ def empty_source(name):
 def code_source(count):
     """A kernel whose loop is `count` additions long."""
     return _source((), ["x = x" + " + 1" * PLAIN] * (count // PLAIN))
+
+
+def cpp_defines(name, count, threads):
+    """Defines of the C++ probe: `count` statements in the loop (0: an empty loop) on compute threads `threads`."""
+    stretches = count // CPP_PROBES[name]
+    return {"PROBE": name, "COUNT": str(stretches), "THREADS": str(sum(1 << thread for thread in threads))}
