@@ -90,9 +90,16 @@ class Recording:
     def memories(self):
         """Which memories the transfers reach: "l1", "dram" or "dram+l1"."""
         moving = self.events[self.events["kind"] < EventKind.READ_BARRIER]
-        tiles = {(x, y) for x, y, _ in self.arch.dram_endpoints}
-        dram = [tile in tiles for tile in moving[["x", "y"]].tolist()]
-        return "dram" if all(dram) else "dram+l1" if any(dram) else "l1"
+        dram = _tiles(self.arch, self.arch.dram_endpoints)[moving["y"], moving["x"]]
+        return "dram" if dram.all() else "dram+l1" if dram.any() else "l1"
+
+
+class _MalformedEvent(ValueError):
+    """An event (its index in the file, from 0) that the format does not allow."""
+
+    def __init__(self, index, why):
+        super().__init__(f"event {index}: {why}")
+        self.index = int(index)
 
 
 def read_recordings(path, arch):
@@ -104,168 +111,245 @@ def read_recordings(path, arch):
         raise UsageError(f"{path}: not JSON: {error}") from None
     if not isinstance(items, list):
         raise UsageError(f"{path}: not an array of events")
-    arch = arch.with_workers(_issuers(items))
-    readers = {}
-    for index, item in enumerate(items):
-        try:
-            if not isinstance(item, dict):
-                raise ValueError("not an object")
-            device = _integer(item, "src_device_id", -1, default=None)
-            if device not in readers:
-                readers[device] = _Reader(arch)
-            readers[device].add(index, item)
-        except ValueError as error:
-            raise UsageError(f"{path}: event {index}: {error}", where={"file": str(path), "index": index}) from None
     try:
-        readers = {device: reader for device, reader in readers.items() if reader.last is not None} or readers
-        recordings = [reader.recording(path.name, device, len(readers)) for device, reader in readers.items()]
+        devices = _devices(items)
+        arch = arch.with_workers(_issuers(items))
+        devices = {device: _read_device(items, rows, arch) for device, rows in devices.items()}
+    except _MalformedEvent as error:
+        raise UsageError(f"{path}: {error}", where={"file": str(path), "index": error.index}) from None
     except ValueError as error:
         raise UsageError(f"{path}: {error}", where={"file": str(path)}) from None
-    if not recordings:
+    devices = {device: read for device, read in devices.items() if read["last"] is not None} or devices
+    if not devices:
         raise UsageError(f"{path}: no events")
-    return recordings
+    return [
+        Recording(
+            id=path.name if len(devices) == 1 else f"{path.name}:device {device}",
+            arch=arch,
+            events=read["events"],
+            origin=read["first"],
+            cycles=(read["first"] if read["last"] is None else read["last"]) - read["first"] - START_TO_FIRST,
+            not_simulated=read["not_simulated"],
+        )
+        for device, read in devices.items()
+    ]
+
+
+def _devices(items):
+    """{src_device_id, None where it is absent: indices of its events}."""
+    for index, item in enumerate(items):
+        if type(item) is not dict:
+            raise _MalformedEvent(index, "not an object")
+    named = np.array(["src_device_id" in item for item in items], bool)
+    rows = np.arange(len(items))
+    result = {None: rows[~named]} if not named.all() else {}
+    numbers = _integers(items, rows[named], "src_device_id", -1)
+    result |= {device: rows[named][numbers == device] for device in dict.fromkeys(numbers.tolist())}
+    return result
 
 
 def _issuers(items):
     """Tiles with data-movement kernels: whatever part the file is from, those are worker cores."""
-    kernels = (item for item in items if isinstance(item, dict) and item.get("proc") in tuple(SLOTS))
+    kernels = (item for item in items if item.get("proc") in tuple(SLOTS))
     tiles = {
         (item.get("sx"), item.get("sy")) for item in kernels if type(item.get("sx")) is type(item.get("sy")) is int
     }
     return {(x, y) for x, y in tiles if x >= 0 and y >= 0}
 
 
-def _integer(item, name, low, high=1 << 62, default=...):
-    """A whole number in [low, high) of an event; ValueError says what it is instead."""
-    value = item.get(name, default)
-    if value is ...:
-        raise ValueError(f"no {name}")
-    if value is default:
-        return value
-    if type(value) is not int or not low <= value < high:
-        raise ValueError(f"{name} is {value!r:.40}, not a whole number from {low} to {high - 1}")
-    return value
+def _integers(items, rows, name, low, high=1 << 62):
+    """int64[len(rows)]: what the events at `rows` say for `name`, whole numbers in [low, high)."""
+    values = [items[row].get(name) for row in rows]
+    if not values:
+        return np.zeros(0, np.int64)
+    if set(map(type, values)) == {int} and low <= min(values) and max(values) < high:
+        return np.array(values, np.int64)
+    for row, value in zip(rows, values, strict=True):
+        if name not in items[row]:
+            raise _MalformedEvent(row, f"no {name}")
+        if type(value) is not int or not low <= value < high:
+            raise _MalformedEvent(row, f"{name} is {value!r:.40}, not a whole number from {low} to {high - 1}")
+    raise AssertionError("a value outside its range was not found again")
 
 
-def _choice(item, name, choices):
-    value = item.get(name)
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} is {value!r:.40}, not one of {', '.join(sorted(choices))}")
-    return value
+def _choices(items, rows, name, choices):
+    """int64[len(rows)]: positions in the tuple `choices` of what the events at `rows` say for `name`."""
+    values = [items[row].get(name) for row in rows]
+    positions = {choice: position for position, choice in enumerate(choices)}
+    for row, value in zip(rows, values, strict=True):
+        if not isinstance(value, str) or value not in positions:
+            raise _MalformedEvent(row, f"{name} is {value!r:.40}, not one of {', '.join(sorted(choices))}")
+    return np.array([positions[value] for value in values], np.int64)
 
 
-class _Reader:
-    """Collects the events of one device."""
+def _tiles(arch, tiles):
+    """bool[height, width]: which tiles of the NoC are among `tiles`, (x, y, ...) each."""
+    result = np.zeros(arch.noc_size[::-1], bool)
+    for x, y, *_ in tiles:
+        result[y, x] = True
+    return result
 
-    def __init__(self, arch):
-        self.arch, self.width, self.height = arch, *arch.noc_size
-        self.workers = set(arch.worker_coords)
-        self.dram = {(x, y) for x, y, _ in arch.dram_endpoints}
-        self.threads, self.not_simulated = {}, Counter()
-        self.first, self.last = None, None
 
-    def add(self, index, item):
-        """Take one object of the file; ValueError when it is malformed."""
-        time = _integer(item, "timestamp", 0)
-        x, y = self._tile(item, "sx", "sy")
-        self.first = time if self.first is None else min(self.first, time)
-        if "zone" in item:
-            _choice(item, "zone_phase", ZONE_PHASES)
-            return
-        name = _choice(item, "type", TYPES)
-        if item.get("dst_device_id", item.get("src_device_id")) != item.get("src_device_id"):
-            name = "FABRIC_UNICAST_WRITE"
-        proc = _choice(item, "proc", PROCESSORS)
-        self.last = time if self.last is None else max(self.last, time)
-        if proc not in SLOTS:
-            self.not_simulated[f"events of {proc} processors"] += 1
-            return
-        if (x, y) not in self.workers:
-            raise ValueError(f"{proc} at {x}-{y}, which is not a worker core of {self.arch.name} ({self.arch.board})")
-        if name in NOT_SIMULATED:
-            self.not_simulated[NOT_SIMULATED[name]] += 1
-        event = (time, index, name, NOCS[_choice(item, "noc", NOCS)], *self._ends(item, name))
-        self.threads.setdefault((x, y, SLOTS[proc]), []).append(event)
+# A call as read: an `EVENT` and what its type says besides
+CALL = np.dtype([(name, np.int64) for name in (*EVENT.names, "index", "type")])
+TYPE_NAMES = tuple(sorted(TYPES))
+FABRIC = TYPE_NAMES.index("FABRIC_UNICAST_WRITE")
 
-    def _tile(self, item, x, y, low=0):
-        return _integer(item, x, low, self.width), _integer(item, y, low, self.height)
 
-    def _ends(self, item, name):
-        """(tile or first corner, last corner of a multicast, bytes); None for a tile that the event does not name."""
-        if name not in TRANSFERS and name not in STATES:
-            return None, None, 0
-        size = _integer(item, "num_bytes", 0, LARGEST)
-        if name == "WRITE_MULTICAST":
-            start = self._tile(item, "mcast_start_x", "mcast_start_y")
-            end = self._tile(item, "mcast_end_x", "mcast_end_y")
-            corners = [tuple(sorted(pair)) for pair in zip(start, end, strict=True)]
-            low, high = zip(*corners, strict=True)
-            return (low, high, size) if item["noc"] == "NOC_0" else (high, low, size)
-        tile = self._tile(item, "dx", "dy", low=-1)
-        if -1 in tile and not name.endswith("WITH_STATE"):
-            raise ValueError(f"{name} without the coordinates of its other end")
-        return None if -1 in tile else tile, None, size
+def _of_type(table, absent=-1):
+    """int64 array by type: what `table`, a dict by name, holds for it."""
+    return np.array([table.get(name, absent) for name in TYPE_NAMES], np.int64)
 
-    def recording(self, file, device, devices):
-        """The `Recording` of all events taken; ValueError when they do not fit together."""
-        events = [
-            event for thread in sorted(self.threads) for event in self._thread_events(thread, self.threads[thread])
-        ]
-        last = self.first if self.last is None else self.last
-        if last - self.first > LONGEST:
-            raise ValueError(f"its events are {last - self.first} cycles apart; the limit is {LONGEST}")
-        return Recording(
-            arch=self.arch,
-            id=file if devices == 1 else f"{file}:device {device}",
-            events=np.array(events, np.int64).reshape(-1, len(EVENT)).view(EVENT)[:, 0],
-            origin=self.first,
-            cycles=last - self.first - START_TO_FIRST,
-            not_simulated=dict(self.not_simulated),
-        )
 
-    def _thread_events(self, thread, taken):
-        """Rows of `EVENT` of one thread, in the order of time."""
-        rows, states, starts = [], {}, {}
-        for time, index, name, noc, tile, corner, size in sorted(taken, key=lambda event: event[:2]):
-            if name in STATES:
-                states[STATES[name], noc] = tile, size
-            if name in BARRIER_ENDS:
-                start = starts.pop((BARRIER_ENDS[name], noc), None)
-                if start is None:
-                    raise ValueError(f"event {index}: {name} of core {thread[0]}-{thread[1]} before its start")
-                rows[start][-1] = time
-                continue
-            kind = KINDS.get(name, EventKind.MARK)
-            if name in BARRIER_STARTS:
-                starts[kind, noc] = len(rows)
-            if name in TRANSFERS:
-                if name.endswith("WITH_STATE"):
-                    tile, size = self._with_state(index, name, states.get((kind, noc)), tile, size)
-                kind = self._simulated(kind, tile, size)
-            rows.append([*thread, kind, noc, *(tile or (0, 0)), *(corner or tile or (0, 0)), size, time, NO_END])
-        return rows
+KIND = _of_type(KINDS, EventKind.MARK)
+SETS_STATE, ENDS_BARRIER, STARTS_BARRIER = _of_type(STATES), _of_type(BARRIER_ENDS), _of_type(BARRIER_STARTS)
+IS_TRANSFER = _of_type(TRANSFERS) >= 0
+IS_MULTICAST = KIND == EventKind.MULTICAST
+TAKES_STATE = np.array([name in TRANSFERS and name.endswith("WITH_STATE") for name in TYPE_NAMES])
 
-    @staticmethod
-    def _with_state(index, name, state, tile, size):
-        """(tile, bytes) of a call that takes what it does not name from the state set before."""
-        if state is None and (tile is None or size == 0):
-            raise ValueError(f"event {index}: {name} without a target, and none was set before")
-        return tile or state[0], size or state[1]
 
-    def _simulated(self, kind, tile, size):
-        """The kind of a transfer, or MARK, counted, when the model has nothing for it."""
-        one_word = kind in (EventKind.INLINE_WRITE, EventKind.ATOMIC_INC)
-        why = None
-        if size == 0 and not one_word:
-            why = "transfers of no bytes"
-        elif kind != EventKind.MULTICAST and tile not in self.workers and tile not in self.dram:
-            why = "transfers to tiles that are neither worker cores nor DRAM"
-        elif one_word and tile in self.dram:
-            why = "inline writes and increments in DRAM"
-        if why is not None:
-            self.not_simulated[why] += 1
-            return EventKind.MARK
-        return kind
+def _read_device(items, rows, arch):
+    """`events`, `first` and `last` time (None without any event) and `not_simulated` of the events at `rows`."""
+    width, height = arch.noc_size
+    time = _integers(items, rows, "timestamp", 0)
+    sx, sy = _integers(items, rows, "sx", 0, width), _integers(items, rows, "sy", 0, height)
+    zones = np.array(["zone" in items[row] for row in rows], bool)
+    _choices(items, rows[zones], "zone_phase", ZONE_PHASES)
+    calls = np.zeros(np.count_nonzero(~zones), CALL)
+    calls["index"], calls["time"], calls["sx"], calls["sy"] = rows[~zones], time[~zones], sx[~zones], sy[~zones]
+    calls["type"] = _choices(items, calls["index"], "type", TYPE_NAMES)
+    processors = _choices(items, calls["index"], "proc", PROCESSORS)
+    first, last = int(time.min()), int(calls["time"].max()) if len(calls) else None
+    if last is not None and last - first > LONGEST:
+        raise ValueError(f"its events are {last - first} cycles apart; the limit is {LONGEST}")
+    others = Counter(
+        f"events of {PROCESSORS[other]} processors" for other in processors[processors >= len(SLOTS)].tolist()
+    )
+    calls["slot"] = processors
+    calls = calls[processors < len(SLOTS)]
+    idle = np.flatnonzero(~_tiles(arch, arch.worker_coords)[calls["sy"], calls["sx"]])
+    if len(idle):
+        index, slot, x, y = calls[["index", "slot", "sx", "sy"]][idle[0]].tolist()
+        where = f"{PROCESSORS[slot]} at {x}-{y}, which is not a worker core of {arch.name} ({arch.board})"
+        raise _MalformedEvent(index, where)
+    _read_other_ends(items, calls, width, height)
+    events, not_simulated = _events(arch, calls)
+    return {"events": events, "first": first, "last": last, "not_simulated": dict(others + not_simulated)}
+
+
+def _read_other_ends(items, calls, width, height):
+    """Fill in what the events of data-movement cores say of NoC, tiles and bytes; -1 for a tile that is not named."""
+    calls["noc"] = _choices(items, calls["index"], "noc", tuple(NOCS))
+    away = [items[row].get("dst_device_id", items[row].get("src_device_id")) for row in calls["index"]]
+    here = [items[row].get("src_device_id") for row in calls["index"]]
+    calls["type"][np.array([device != own for device, own in zip(away, here, strict=True)], bool)] = FABRIC
+    calls["kind"], calls["end"] = KIND[calls["type"]], NO_END
+    moving = IS_TRANSFER[calls["type"]] | (SETS_STATE[calls["type"]] >= 0)
+    calls["bytes"][moving] = _integers(items, calls["index"][moving], "num_bytes", 0, LARGEST)
+    multicasts = IS_MULTICAST[calls["type"]]
+    for axis, size in (("x", width), ("y", height)):
+        rows = calls["index"][multicasts]
+        ends = [_integers(items, rows, f"mcast_{end}_{axis}", 0, size) for end in ("start", "end")]
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        on_first = calls["noc"][multicasts] == NOCS["NOC_0"]  # a multicast begins at the corner its NoC comes from
+        calls[axis][multicasts] = np.where(on_first, low, high)
+        calls[f"{axis}1"][multicasts] = np.where(on_first, high, low)
+    single = moving & ~multicasts
+    for axis, size in (("x", width), ("y", height)):
+        calls[axis][single] = _integers(items, calls["index"][single], f"d{axis}", -1, size)
+    unnamed = single & ((calls["x"] < 0) | (calls["y"] < 0))
+    needed = np.flatnonzero(unnamed & ~TAKES_STATE[calls["type"]])
+    if len(needed):
+        call = calls[needed[0]]
+        raise _MalformedEvent(call["index"], f"{TYPE_NAMES[call['type']]} without the coordinates of its other end")
+    calls["x"][unnamed] = -1
+    for axis in "xy":
+        calls[f"{axis}1"][single] = calls[axis][single]
+
+
+def _events(arch, calls):
+    """(array of `EVENT`, thread by thread in the order of time; how many of what are not simulated)."""
+    calls = calls[np.lexsort([calls[name] for name in ("index", "time", "slot", "sy", "sx")])]
+    threads = (calls["sx"] * arch.noc_size[1] + calls["sy"]) * len(SLOTS) + calls["slot"]
+    _take_states(calls, threads)
+    ends = _end_barriers(calls, threads)
+    not_simulated = Counter(NOT_SIMULATED[name] for name in _names(calls) if name in NOT_SIMULATED)
+    not_simulated += _mark_what_is_not_simulated(arch, calls)
+    events = np.zeros(np.count_nonzero(~ends), EVENT)
+    for name in EVENT.names:
+        events[name] = calls[name][~ends]
+    return events, not_simulated
+
+
+def _names(calls):
+    return (TYPE_NAMES[kind] for kind in calls["type"].tolist())
+
+
+def _before(calls, threads, kind, chosen, sources):
+    """For each of the `chosen` calls the position of the last one before it that is of `sources`, or -1.
+
+    Both are masks; what comes before is of the same thread, the same `kind` (an array) and the same NoC.
+    """
+    taken = np.flatnonzero(chosen | sources)
+    taken = taken[np.lexsort((taken, calls["noc"][taken], kind[taken], threads[taken]))]
+    group = np.stack([threads[taken], kind[taken], calls["noc"][taken]])
+    changes = (group[:, 1:] != group[:, :-1]).any(axis=0)
+    begin = np.maximum.accumulate(np.where(np.append(True, changes), np.arange(len(taken)), 0)) if len(taken) else taken
+    # A source is seen by those behind it; `seen` is the row of the nearest one, of whichever group.
+    rows = np.where(sources[taken], np.arange(len(taken)), -1)
+    seen = np.append(-1, np.maximum.accumulate(rows)[:-1]) if len(taken) else taken
+    result = np.full(len(calls), -1)
+    result[taken] = np.where(seen >= begin, taken[seen], -1)
+    return result[chosen]
+
+
+def _take_states(calls, threads):
+    """Give calls that take what they do not name from a state the tile and the bytes of the state set before."""
+    sets, takes = SETS_STATE[calls["type"]] >= 0, TAKES_STATE[calls["type"]]
+    kind = np.where(sets, SETS_STATE[calls["type"]], calls["kind"])
+    state = _before(calls, threads, kind, takes, sets)
+    takes = np.flatnonzero(takes)
+    lacks_tile, lacks_bytes = calls["x"][takes] < 0, calls["bytes"][takes] == 0
+    missing = takes[(state < 0) & (lacks_tile | lacks_bytes)]
+    if len(missing):
+        call = calls[missing[0]]
+        raise _MalformedEvent(call["index"], f"{TYPE_NAMES[call['type']]} without a target, and none was set before")
+    for names, lacks in ((("x", "y", "x1", "y1"), lacks_tile), (("bytes",), lacks_bytes)):
+        for name in names:
+            calls[name][takes[lacks]] = calls[name][state[lacks]]
+
+
+def _end_barriers(calls, threads):
+    """Note the end of each barrier at its start; returns the mask of the ends, which are no events of their own."""
+    starts, ends = STARTS_BARRIER[calls["type"]], ENDS_BARRIER[calls["type"]]
+    either = (starts >= 0) | (ends >= 0)
+    before = _before(calls, threads, np.maximum(starts, ends), ends >= 0, either)
+    positions = np.flatnonzero(ends >= 0)
+    orphans = positions[(before < 0) | (starts[before] < 0)]
+    if len(orphans):
+        call = calls[orphans[0]]
+        name, core = TYPE_NAMES[call["type"]], f"{call['sx']}-{call['sy']}"
+        raise _MalformedEvent(call["index"], f"{name} of core {core} before its start")
+    calls["end"][before] = calls["time"][positions]
+    return ends >= 0
+
+
+def _mark_what_is_not_simulated(arch, calls):
+    """Transfers that the model has nothing for become MARK; returns how many, by reason."""
+    one_word = np.isin(calls["kind"], (EventKind.INLINE_WRITE, EventKind.ATOMIC_INC))
+    dram = _tiles(arch, arch.dram_endpoints)[calls["y"], calls["x"]]
+    memory = dram | _tiles(arch, arch.worker_coords)[calls["y"], calls["x"]]
+    reasons = {
+        "transfers of no bytes": (calls["bytes"] == 0) & ~one_word,
+        "transfers to tiles that are neither worker cores nor DRAM": ~memory & (calls["kind"] != EventKind.MULTICAST),
+        "inline writes and increments in DRAM": one_word & dram,
+    }
+    result, left = Counter(), IS_TRANSFER[calls["type"]]
+    for reason, applies in reasons.items():
+        result[reason] += int(np.count_nonzero(left & applies))
+        calls["kind"][left & applies] = EventKind.MARK
+        left &= ~applies
+    return +result
 
 
 # --- writing

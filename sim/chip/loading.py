@@ -1,5 +1,7 @@
 """Loading a program into a chip: circular buffers, arguments, compute configuration and the first frame of each thread."""
 
+import functools
+
 import numpy as np
 
 from tensim.sim.chip.arrays import ARGS_STRIDE, ROLES, SEMAPHORE_STRIDE
@@ -69,11 +71,12 @@ class ProgramLoader:
     def reset_threads(self, threads, slot, line_base, first, n_lines):
         """Make threads (an index or an array of them) ready to start as a part of the program in `slot`."""
         table = self._arrays["threads"]
+        rows = table[threads]  # a copy, of which whole columns are written at once
         for name in THREAD_COUNTERS:
-            table[name][threads] = 0
-        table["launch"][threads], table["state"][threads] = slot, st.RUNNING
-        table["line_base"][threads], table["first_line"][threads], table["line"][threads] = line_base, first, first
-        table["n_lines"][threads] = n_lines
+            rows[name] = 0
+        rows["launch"], rows["state"] = slot, st.RUNNING
+        rows["line_base"], rows["first_line"], rows["line"], rows["n_lines"] = line_base, first, first, n_lines
+        table[threads] = rows
         self._arrays["stalls"][threads] = 0
         self._arrays["noc_words"][threads] = 0
 
@@ -158,17 +161,21 @@ class ProgramLoader:
 
     def _common_words(self, kernel, compile_args):
         """The context block as far as it is the same for all threads of a kernel."""
-        arch, words = self.arch, np.zeros(ctx.CONTEXT_WORDS, np.int64)
-        words[ctx.L1_SIZE], words[ctx.NOC] = arch.l1_size, kernel.noc
-        words[ctx.N_COMMON_ARGS] = len(kernel.common_args)
+        words = self._chip_words.copy()
+        words[ctx.NOC], words[ctx.N_COMMON_ARGS] = kernel.noc, len(kernel.common_args)
         words[ctx.N_COMPILE_ARGS], words[ctx.COMPILE_ARGS] = len(kernel.compile_args), compile_args.ctypes.data
+        return words
+
+    @functools.cached_property
+    def _chip_words(self):
+        """The context block as far as it is the same for all kernels."""
+        arch, words = self.arch, np.zeros(ctx.CONTEXT_WORDS, np.int64)
+        words[ctx.L1_SIZE] = arch.l1_size
         words[ctx.N_DRAM_BANKS], words[ctx.DRAM_BANKS] = arch.dram_banks, self._arrays.dram_bank_addresses.ctypes.data
         words[ctx.N_L1_BANKS], words[ctx.L1_BANKS] = self._arrays.n_workers, self._arrays.l1_bank_addresses.ctypes.data
         words[ctx.DRAM_ALIGNMENT], words[ctx.L1_ALIGNMENT] = arch.dram_alignment, arch.l1_alignment
-        words[ctx.SEMAPHORE_BASE], words[ctx.MAX_BURST] = (
-            self._arrays.semaphore_base,
-            self._arrays.machine["max_packet"],
-        )
+        words[ctx.SEMAPHORE_BASE] = self._arrays.semaphore_base
+        words[ctx.MAX_BURST] = self._arrays.machine["max_packet"]
         for word, key in COST_WORDS.items():
             words[word] = arch[key]
         words[ctx.ICACHE_LINES] = arch["riscv.icache_bytes"] // ICACHE_LINE

@@ -60,7 +60,7 @@ def decode(data, data_format, shape):
     count = shape[0] * shape[1] // 1024
     if len(raw) != count * tile_size(data_format):
         raise UsageError(f"{len(raw)} bytes are not {count} tiles of {data_format.name}")
-    words = np.zeros(count * 1024, np.float32)
+    words = np.empty(count * TILE_DATUMS, np.float32)
     entry_points.decode_tiles(words.ctypes.data, count, raw.ctypes.data, tile_size(data_format), int(data_format))
     if format_kind.py_func(int(data_format)) >= INTEGER:
         words = words.view(np.int32 if data_format in (DataFormat.Int32, DataFormat.Int8) else np.uint32)
