@@ -36,8 +36,7 @@ def compile_kernels(program, arch):
 
 
 def _launch(program, compiled, device):
-    cores = device.manager.sub_devices[program.sub_device]
-    origin = (min(x for x, _ in cores), min(y for _, y in cores))
+    origin = device.manager.origins[program.sub_device]
     launch = Launch(f"program {program.program}", [], sub_device_origin=origin)
     launch.kernels += (
         _kernel_launch(kernel, binary, device.worker) for kernel, binary in zip(program.kernels, compiled, strict=True)

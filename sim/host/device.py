@@ -38,9 +38,11 @@ class SubDeviceManager:
     local_l1_size: int = 0
     allocators: list = field(default_factory=list)
     stall_group: tuple = ()
+    origins: tuple = ()  # logical (x, y) of the first column and row of each sub-device
 
     def __post_init__(self):
         self.stall_group = tuple(range(len(self.sub_devices)))
+        self.origins = tuple((min(x for x, _ in cores), min(y for _, y in cores)) for cores in self.sub_devices)
 
 
 class Device:
