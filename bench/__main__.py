@@ -32,6 +32,7 @@ from bench import (
     simpy_reference,
     start_up,
     trace,
+    ttnn,
 )  # fmt: skip
 from bench.commands import fastest, peak_memory, tensim
 from tensim.runtime import DType
@@ -216,6 +217,15 @@ def runtimes():
     )
 
 
+def ttnn_programs():
+    """`tensim.ttnn`: what it adds to the host API."""
+    ours, plain = ttnn.process_seconds()
+    row = at_most("ttnn: what `tensim ttnn` adds to a program on the host API", ours - plain, 0.3)
+    yield row | {"compared_with": f"{plain:.3g} s", "ratio": ours / plain}
+    seconds = min(ttnn.call_seconds(1000) for _ in range(3))
+    yield at_most("ttnn: 1000 cached calls of generic_op with new arguments", seconds, 1)
+
+
 def noc_events():
     """Replay of NoC events inside a process."""
     yield at_least("NoC events: transfers replayed", noc_replay.run(), 2e5)
@@ -242,7 +252,7 @@ def silicon():
 
 GROUPS = (
     commands, starts, builds, engine, riscv_cores, packet_model, flit_model, dram_controller, large_products, exact,
-    metal_traces, saved_binaries, runtimes, noc_events, determinism, silicon,
+    metal_traces, saved_binaries, runtimes, ttnn_programs, noc_events, determinism, silicon,
 )  # fmt: skip
 
 

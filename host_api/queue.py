@@ -127,18 +127,25 @@ def _check_destination(dst, size):
     if dst is None or isinstance(dst, bytearray):
         return
     try:
-        view = memoryview(dst)
-    except TypeError:
+        view = _memory(dst)
+    except (TypeError, ValueError):
         raise UsageError(f"cannot read into {type(dst).__name__}", hint="give a bytearray or a numpy array") from None
     if view.readonly or not view.c_contiguous or view.nbytes != size:
         raise UsageError(f"a read of {size} B needs writable contiguous memory of that size, not {view.nbytes} B")
+
+
+def _memory(dst):
+    """The memory of a destination; numpy arrays may have types that memoryview does not know (bfloat16)."""
+    if isinstance(dst, np.ndarray) and dst.flags.c_contiguous:
+        dst = dst.reshape(-1).view(np.uint8)
+    return memoryview(dst)
 
 
 def _fill(dst, data):
     if isinstance(dst, bytearray):
         dst[:] = data
     else:
-        memoryview(dst).cast("B")[:] = data
+        _memory(dst).cast("B")[:] = data
 
 
 # --- programs

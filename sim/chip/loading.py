@@ -33,6 +33,11 @@ THREAD_COUNTERS = (
     "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head "
     "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4"
 ).split()
+# What the compute engine of a core starts without
+CORE_COUNTERS = (
+    "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired dst_committed "
+    "dst_released fresh fpu_busy sfpu_busy flops"
+).split()
 
 
 class ProgramLoader:
@@ -45,6 +50,7 @@ class ProgramLoader:
     def __init__(self, arch, arrays):
         self.arch, self._arrays = arch, arrays
         self.line_programs, self.riscv, self._kept = {}, None, {}
+        self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
 
     def load(self, launch, launch_slot):
         """Make the threads of a program ready to start; returns their indices.  It occupies `launch_slot`."""
@@ -54,11 +60,12 @@ class ProgramLoader:
                 address = self._arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
                 self._arrays.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF
         self._configure_circular_buffers(launch)
-        threads, texts = [], self._place_texts(launch)
+        texts = self._place_texts(launch)
         self._kept[launch_slot] = []
-        for kernel in launch.kernels:
-            threads += self._prepare_kernel(launch, kernel, launch_slot, texts)
-        return threads
+        parts = [self._prepare_kernel(launch, kernel, launch_slot, texts) for kernel in launch.kernels]
+        threads, *lines = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        self.reset_threads(threads, launch_slot, *lines)
+        return threads.tolist()
 
     def keep(self, launch_slot, held):
         """Keep alive what the threads of a program point to until the slot is used again."""
@@ -69,7 +76,7 @@ class ProgramLoader:
         self._kept.clear()
 
     def reset_threads(self, threads, slot, line_base, first, n_lines):
-        """Make threads (an index or an array of them) ready to start as a part of the program in `slot`."""
+        """Make threads ready to start as a part of the program in `slot`; the rest may be of each."""
         table = self._arrays["threads"]
         rows = table[threads]  # a copy, of which whole columns are written at once
         for name in THREAD_COUNTERS:
@@ -89,10 +96,12 @@ class ProgramLoader:
                     f"kernel {kernel.compiled.name} cannot run with numerics=off: {reason}",
                     hint="use numerics=fast",
                 )
-            for core in kernel.cores:
-                for offset in self._slots(kernel):
-                    if taken[core * THREADS_PER_CORE + offset] in (st.RUNNING, st.PARKED):
-                        raise SimulatorError(f"core {core} {THREAD_NAMES[offset]} is busy with another program")
+            threads = np.add.outer(np.multiply(kernel.cores, THREADS_PER_CORE), self._slots(kernel))
+            states = taken[threads]
+            busy = (states == st.RUNNING) | (states == st.PARKED)
+            if busy.any():
+                core, slot = divmod(int(threads[busy][0]), THREADS_PER_CORE)
+                raise SimulatorError(f"core {core} {THREAD_NAMES[slot]} is busy with another program")
 
     @staticmethod
     def _slots(kernel):
@@ -130,34 +139,29 @@ class ProgramLoader:
         return self.riscv.place_texts(kernels, self._slots)
 
     def _prepare_kernel(self, launch, kernel, launch_slot, texts):
+        """(threads, core by core, then for each what `reset_threads` wants of its lines)."""
         compile_args = np.array([*kernel.compile_args, 0], np.int64)
-        frames, prepared = [], {slot: [] for slot in self._slots(kernel)}
-        common_words = self._common_words(kernel, compile_args)
-        for core in kernel.cores:
-            for slot, threads in prepared.items():
-                index = core * THREADS_PER_CORE + slot
-                self._write_context(launch, kernel, core, slot, index, common_words)
-                t, program = self._arrays["threads"][index], kernel.compiled.on(slot)
-                if (core, slot) in texts:
-                    t["function"], t["riscv"] = self._prepare_core(index, program, texts[core, slot])
-                else:
-                    frames.append(program.code.frame(int(t["context"])))
-                    t["function"], t["frame"], t["riscv"] = program.code.address, frames[-1].ctypes.data, 0
-                threads.append(index)
-            if kernel.slot is None:
-                self._configure_compute(core, kernel.compute)
-        for slot, threads in prepared.items():
-            program = kernel.compiled.on(slot)
-            self.reset_threads(threads, launch_slot, self._line_region(program), program.first_row, program.n_rows)
+        cores, slots = np.array(kernel.cores, np.int64), self._slots(kernel)
+        words = self._core_words(launch, kernel, cores, self._common_words(kernel, compile_args))
+        args, table, frames, lines = _by_length(kernel), self._arrays["threads"], [], []
+        for slot in slots:
+            threads, program = cores * THREADS_PER_CORE + slot, kernel.compiled.on(slot)
+            self._write_contexts(kernel, slot, threads, words, args)
+            if isinstance(kernel.compiled, RiscvKernel):
+                places = np.array([texts[core, slot] for core in kernel.cores], np.int64)
+                function, state = self.riscv.prepare(slot, threads, program, places, self._arrays["contexts"])
+                table["function"][threads], table["riscv"][threads] = function, state
+            else:
+                made = [program.code.frame(context) for context in table["context"][threads].tolist()]
+                table["function"][threads], table["riscv"][threads] = program.code.address, 0
+                table["frame"][threads] = [frame.ctypes.data for frame in made]
+                frames += made
+            lines.append((self._line_region(program), program.first_row, program.n_rows))
+        if kernel.slot is None:
+            self._configure_compute(cores, kernel.compute)
         self._kept[launch_slot].append((frames, compile_args, kernel.compiled))
-        return [index for core in zip(*prepared.values(), strict=True) for index in core]
-
-    def _prepare_core(self, index, program, text_l1):
-        """(function, state) of a thread that runs a RISC-V program."""
-        words, core = self._arrays["contexts"][index], index // THREADS_PER_CORE
-        logical, relative = words[[ctx.LOGICAL_X, ctx.LOGICAL_Y]], words[[ctx.RELATIVE_X, ctx.RELATIVE_Y]]
-        place = self.arch.kernel_coords[core], logical, relative, int(words[ctx.NOC])
-        return self.riscv.prepare(index, program, text_l1, words, place)
+        threads = (cores[:, None] * THREADS_PER_CORE + np.array(slots)).ravel()
+        return threads, *np.tile(np.array(lines).T, len(cores))
 
     def _common_words(self, kernel, compile_args):
         """The context block as far as it is the same for all threads of a kernel."""
@@ -181,52 +185,50 @@ class ProgramLoader:
         words[ctx.ICACHE_LINES] = arch["riscv.icache_bytes"] // ICACHE_LINE
         return words
 
-    def _write_context(self, launch, kernel, core, slot, index, common_words):
-        words = self._arrays["contexts"][index]
-        words[:] = common_words
-        args, common = kernel.args.get(core, []), kernel.common_args
-        if len(args) + len(common) > MAX_RUNTIME_ARGS:
-            raise UsageError(
-                f"{len(args)} unique and {len(common)} common runtime arguments; the limit is {MAX_RUNTIME_ARGS}"
-            )
-        l1 = int(self._arrays.machine["l1_at"]) + core * self.arch.l1_size
-        unique_at = self._arrays.args_base + slot * ARGS_STRIDE
-        common_at = unique_at + 4 * len(args)
-        values = np.array([value & 0xFFFFFFFF for value in (*args, *common)], np.uint32)
-        self._arrays.l1[core, unique_at : unique_at + values.nbytes] = values.view(np.uint8)
-        words[ctx.L1], words[ctx.N_ARGS] = l1, len(args)
-        words[ctx.ARGS], words[ctx.COMMON_ARGS] = l1 + unique_at, l1 + common_at
-        words[ctx.L1_ARGS], words[ctx.L1_COMMON_ARGS] = unique_at, common_at
-        words[ctx.MY_X], words[ctx.MY_Y] = self.arch.worker_coords[core]
-        words[ctx.KERNEL_X], words[ctx.KERNEL_Y] = self.arch.kernel_coords[core]
-        logical_y, logical_x = divmod(core, self.arch.grid[0])
-        words[ctx.LOGICAL_X], words[ctx.LOGICAL_Y] = logical_x, logical_y
-        words[ctx.RELATIVE_X] = logical_x - launch.sub_device_origin[0]
-        words[ctx.RELATIVE_Y] = logical_y - launch.sub_device_origin[1]
-        words[ctx.ROLE], words[ctx.CORE], words[ctx.THREAD] = int(ROLES[slot]), core, index
-        words[ctx.CBS] = int(self._arrays.machine["circular_buffers_at"]) + core * CB_TABLE_BYTES
+    def _core_words(self, launch, kernel, cores, common_words):
+        """The context block of each core as far as it is the same for all threads that a kernel has there."""
+        words, machine, (x0, y0) = (
+            common_words[None].repeat(len(cores), 0),
+            self._arrays.machine,
+            launch.sub_device_origin,
+        )
+        words[:, ctx.L1] = int(machine["l1_at"]) + cores * self.arch.l1_size
+        words[:, [ctx.MY_X, ctx.MY_Y]] = self._worker_coords[cores]
+        words[:, [ctx.KERNEL_X, ctx.KERNEL_Y]] = self._kernel_coords[cores]
+        logical_y, logical_x = np.divmod(cores, self.arch.grid[0])
+        words[:, ctx.LOGICAL_X], words[:, ctx.LOGICAL_Y] = logical_x, logical_y
+        words[:, ctx.RELATIVE_X], words[:, ctx.RELATIVE_Y] = logical_x - x0, logical_y - y0
+        words[:, ctx.CORE] = cores
+        words[:, ctx.CBS] = int(machine["circular_buffers_at"]) + cores * CB_TABLE_BYTES
+        return words
 
-    def _configure_compute(self, core, compute):
-        record = self._arrays["cores"][core]
+    def _write_contexts(self, kernel, slot, threads, words, args):
+        """The context blocks of a kernel's threads in a slot, and their arguments in L1; `args`: see `_by_length`."""
+        unique_at = self._arrays.args_base + slot * ARGS_STRIDE
+        words[:, ctx.ARGS], words[:, ctx.L1_ARGS] = words[:, ctx.L1] + unique_at, unique_at
+        for n_unique, (members, values) in args.items():
+            cores, common_at = words[members, ctx.CORE], unique_at + 4 * n_unique
+            self._arrays.l1[cores, unique_at : unique_at + values.shape[1]] = values
+            words[members, ctx.N_ARGS], words[members, ctx.L1_COMMON_ARGS] = n_unique, common_at
+            words[members, ctx.COMMON_ARGS] = words[members, ctx.L1] + common_at
+        words[:, ctx.ROLE], words[:, ctx.THREAD] = int(ROLES[slot]), threads
+        self._arrays["contexts"][threads] = words
+
+    def _configure_compute(self, cores, compute):
+        table = self._arrays["cores"]
         sections = 1 if compute.dst_full_sync_en else 2
         tiles = self.arch["tensix.dst.tiles32" if compute.fp32_dest_acc_en else "tensix.dst.tiles16"]
         if tiles == 0:
             raise UsageError(f"{self.arch.name} has no 32-bit Dst (fp32_dest_acc_en)")
-        record["fidelity_phases"], record["fp32_dest"] = (
-            FIDELITY_PHASES[compute.math_fidelity],
-            compute.fp32_dest_acc_en,
-        )
-        record["sections"], record["capacity"] = sections, tiles // sections
-        record["approx"] = compute.math_approx_mode
         to_dst = compute.unpack_to_dest_mode[:N_CIRCULAR_BUFFERS]
-        record["unpack_to_dst"] = sum(1 << index for index, mode in enumerate(to_dst) if mode)
-        record["pack_precise"] = compute.bfp8_pack_precise
-        record["source_rows"] = TILE_SIDE
-        for name in (
-            "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired "
-            "dst_committed dst_released fresh fpu_busy sfpu_busy flops"
-        ).split():
-            record[name] = 0
+        settings = {
+            "fidelity_phases": FIDELITY_PHASES[compute.math_fidelity], "fp32_dest": compute.fp32_dest_acc_en,
+            "sections": sections, "capacity": tiles // sections, "approx": compute.math_approx_mode,
+            "unpack_to_dst": sum(1 << index for index, mode in enumerate(to_dst) if mode),
+            "pack_precise": compute.bfp8_pack_precise, "source_rows": TILE_SIDE,
+        }  # fmt: skip
+        for name, value in (settings | dict.fromkeys(CORE_COUNTERS, 0)).items():
+            table[name][cores] = value
 
     def _line_region(self, program):
         """First row of a program in the line table; it keeps its rows over launches."""
@@ -240,3 +242,21 @@ class ProgramLoader:
         new[: len(old)] = old
         self._arrays.place("lines", new)
         return base
+
+
+def _by_length(kernel):
+    """{number of a core's unique runtime arguments: (places of such cores in `kernel.cores`, the bytes of their arguments)}.
+
+    The common arguments follow the unique ones.  UsageError beyond the limit.
+    """
+    groups, common = {}, kernel.common_args
+    for place, core in enumerate(kernel.cores):
+        groups.setdefault(len(kernel.args.get(core, ())), []).append(place)
+    most = max(groups, default=0)
+    if most + len(common) > MAX_RUNTIME_ARGS:
+        raise UsageError(f"{most} unique and {len(common)} common runtime arguments; the limit is {MAX_RUNTIME_ARGS}")
+    result = {}
+    for number, places in groups.items():
+        rows = [[value & 0xFFFFFFFF for value in (*kernel.args.get(kernel.cores[i], ()), *common)] for i in places]
+        result[number] = np.array(places), np.array(rows, np.uint32).reshape(len(places), -1).view(np.uint8)
+    return result

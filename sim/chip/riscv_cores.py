@@ -6,7 +6,19 @@ firmware words, then the kernel's data, zeros, and the stack (`tensim.sim.cores.
 
 import numpy as np
 
-from tensim.sim.cores.context import L1_ARGS, L1_COMMON_ARGS, N_ARGS, N_COMMON_ARGS
+from tensim.sim.cores.context import (
+    KERNEL_X,
+    KERNEL_Y,
+    L1_ARGS,
+    L1_COMMON_ARGS,
+    LOGICAL_X,
+    LOGICAL_Y,
+    N_ARGS,
+    N_COMMON_ARGS,
+    NOC,
+    RELATIVE_X,
+    RELATIVE_Y,
+)
 from tensim.sim.cores.riscv import core as rv
 from tensim.sim.cores.riscv import layout
 from tensim.sim.cores.riscv.decode import STACK_POINTER
@@ -16,6 +28,10 @@ from tensim.sim.errors import ProgramError
 
 PRINTS, MARGIN_PRINTS = 1 << 14, 64
 TEXT_ALIGNMENT = rv.ICACHE_LINE
+# Context words that the firmware words of a thread are made of
+FIRMWARE_WORDS = [
+    L1_ARGS, L1_COMMON_ARGS, N_ARGS, N_COMMON_ARGS, NOC, KERNEL_X, KERNEL_Y, LOGICAL_X, LOGICAL_Y, RELATIVE_X, RELATIVE_Y,
+]  # fmt: skip
 
 
 class RiscvCores:
@@ -29,7 +45,10 @@ class RiscvCores:
         self._icache = np.zeros((n_threads, self._sets, rv.ICACHE_WAYS), np.int64)
         largest = max(layout.local_bytes(arch, slot) for slot in range(THREADS_PER_CORE))
         self._local = np.zeros((n_threads, largest + largest // 4), np.uint8)
-        self._banks, self._firmware_bytes = layout.bank_tables(arch), layout.firmware_bytes(arch)
+        banks = np.frombuffer(layout.bank_tables(arch), np.uint8)
+        self._firmware = np.zeros((n_threads, layout.firmware_bytes(arch)), np.uint8)
+        self._firmware[:, layout.BANKS_AT : layout.BANKS_AT + len(banks)] = banks
+        self._firmware_of = np.full((n_threads, len(FIRMWARE_WORDS)), -1, np.int64)
         self._prints = np.zeros(PRINTS, rv.PRINT)
         self._machine = machine
         machine["prints_at"], machine["prints_room"] = self._prints.ctypes.data, PRINTS - MARGIN_PRINTS
@@ -54,35 +73,43 @@ class RiscvCores:
             )
         return places
 
-    def prepare(self, thread, program, text_l1, words, place):
-        """Make a thread's core ready to run a `ThreadProgram`; returns (function, state) for its record.
+    def prepare(self, slot, threads, program, places, contexts):
+        """Make the cores of threads of a slot ready to run a `ThreadProgram`; returns (function, states) for their records.
 
-        `words`: its context block; `place`: (NoC coordinates of the core, logical ones, relative ones, NoC index).
+        `places`: L1 address of each one's text; `contexts`: the context blocks of all threads.
         """
-        worker, slot = divmod(thread, THREADS_PER_CORE)
-        image, decoded, core = program.image, program.decoded, self._cores[thread]
-        size = layout.local_bytes(self.arch, slot)
-        text = np.frombuffer(image.text, np.uint8)
-        self._l1[worker, text_l1 : text_l1 + len(text)] = text
-        local = self._local[thread]
-        local[:] = 0
+        image, decoded, size = program.image, program.decoded, layout.local_bytes(self.arch, slot)
+        text, workers = np.frombuffer(image.text, np.uint8), threads // THREADS_PER_CORE
+        for place in set(places.tolist()):
+            self._l1[workers[places == place], place : place + len(text)] = text
+        local = np.zeros(self._local.shape[1], np.uint8)
         for start, content in image.data:
             local[start : start + len(content)] = np.frombuffer(content, np.uint8)
-        arguments = (words[L1_ARGS], words[L1_COMMON_ARGS], self._semaphore_base, words[N_ARGS], words[N_COMMON_ARGS])
-        firmware = self._firmware(arguments, place, worker, slot)
-        local[: len(firmware)] = np.frombuffer(firmware, np.uint8)
-        self._registers[thread], self._icache[thread] = 0, -1
-        self._registers[thread, STACK_POINTER] = np.int32(np.uint32(layout.LOCAL_BASE + size))
-        core["text_at"], core["text_bytes"] = decoded.records.ctypes.data, len(image.text)
-        core["operands_at"], core["text_l1"], core["pc"] = decoded.operands.ctypes.data, text_l1, image.entry
-        core["local_bytes"], core["data_end"] = size, max(image.data_end, len(firmware))
-        core["pending"], core["tainted"] = rv.NOTHING, 0
-        return run_core.address, self._cores.ctypes.data + thread * self._cores.strides[0]
+        self._local[threads] = local
+        self._write_firmware(slot, threads, contexts[threads])
+        self._registers[threads], self._icache[threads] = 0, -1
+        self._registers[threads, STACK_POINTER] = np.int32(np.uint32(layout.LOCAL_BASE + size))
+        settings = {
+            "text_at": decoded.records.ctypes.data, "text_bytes": len(image.text), "text_l1": places, "pc": image.entry,
+            "operands_at": decoded.operands.ctypes.data, "local_bytes": size,
+            "data_end": max(image.data_end, self._firmware.shape[1]), "pending": rv.NOTHING, "tainted": 0,
+        }  # fmt: skip
+        for name, value in settings.items():
+            self._cores[name][threads] = value
+        return run_core.address, self._cores.ctypes.data + threads * self._cores.strides[0]
 
-    def _firmware(self, arguments, place, worker, slot):
-        *coordinates, noc = place
-        words = layout.firmware_words(arguments=arguments, place=coordinates, noc=noc, core=worker, slot=slot)
-        return (words + self._banks).ljust(self._firmware_bytes, b"\0")
+    def _write_firmware(self, slot, threads, contexts):
+        """Put the firmware words into local memory; they are made anew where a thread's last ones were of other values."""
+        for at in np.flatnonzero((self._firmware_of[threads] != contexts[:, FIRMWARE_WORDS]).any(1)).tolist():
+            thread, words = int(threads[at]), contexts[at]
+            self._firmware_of[thread] = words[FIRMWARE_WORDS]
+            first = layout.firmware_words(
+                arguments=(words[L1_ARGS], words[L1_COMMON_ARGS], self._semaphore_base, words[N_ARGS], words[N_COMMON_ARGS]),
+                place=(words[[KERNEL_X, KERNEL_Y]], words[[LOGICAL_X, LOGICAL_Y]], words[[RELATIVE_X, RELATIVE_Y]]),
+                noc=words[NOC], core=thread // THREADS_PER_CORE, slot=slot,
+            )  # fmt: skip
+            self._firmware[thread, : len(first)] = np.frombuffer(first, np.uint8)
+        self._local[threads, : self._firmware.shape[1]] = self._firmware[threads]
 
     def drain_prints(self):
         """What the kernels have printed since the last time: PRINT records in simulated order."""

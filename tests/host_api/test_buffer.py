@@ -1,5 +1,6 @@
 """Buffers: placement, page maps, transfers and their errors."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -124,6 +125,14 @@ def test_a_read_fills_its_destination(device):
     part = bytearray()
     tt.enqueue_read_sub_buffer(queue, buffer, tt.BufferRegion(8, 16), part)
     assert part == data[8:]
+
+
+def test_reads_into_arrays_of_bfloat16(device):
+    buffer, array = interleaved(device, 3, 8), np.zeros((2, 6), ml_dtypes.bfloat16)
+    ones = np.ones(12, ml_dtypes.bfloat16)
+    tt.enqueue_write_buffer(device.command_queue(), buffer, ones, False)
+    tt.enqueue_read_buffer(device.command_queue(), buffer, array)
+    assert (array == 1).all()
 
 
 @pytest.mark.parametrize(

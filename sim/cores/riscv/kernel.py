@@ -49,7 +49,7 @@ class CppKernel:
         self.file, self.name = str(file), Path(file).stem
         self.include_paths = tuple(map(str, include_paths))
         self.binaries = {} if binaries is None else binaries
-        self._on_disk, self._built = text is None, {}
+        self._on_disk, self._built, self._keys = text is None, {}, {}
         if text is not None:
             self.source = text
 
@@ -72,7 +72,9 @@ class CppKernel:
 
     def build(self, parameters, target):
         """The `RiscvKernel` for the parameters of a command and a `BuildTarget`.  Raises KernelCompileError."""
-        key = build_key(parameters, target)
+        key = self._keys.get((parameters, target))
+        if key is None:
+            key = self._keys[parameters, target] = build_key(parameters, target)
         if key not in self._built:
             if key not in self.binaries:
                 self.binaries[key] = self._compile(parameters, target)
