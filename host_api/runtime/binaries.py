@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Mapping
 
 from tensim.runtime import binary_files
+from tensim.runtime.arguments import device_of
 from tensim.runtime.bound_programs import BoundBinary
 from tensim.runtime.description import check
 from tensim.runtime.placement import ANY, Promise
@@ -70,8 +71,8 @@ class Binary:
         )
 
     def layout(self, program, index, kind="input"):
-        """What a program wants for an input, or gives as an output."""
-        return self._info(program, index, kind).layout
+        """What a program wants for an input, or gives as an output, with its stored type named."""
+        return self._info(program, index, kind).wanted
 
     def _info(self, program, index, kind="input"):
         infos = getattr(self.programs[self.index(program)], f"{kind}s", None)
@@ -104,7 +105,7 @@ def _allocate(binary, program, index, device, kind):
     bound = binary if isinstance(binary, BoundBinary) else None
     info = (bound.binary if bound else binary)._info(program, index, kind)
     if device is None and bound is not None:
-        device = bound._home(info, bound.default)
+        device = bound.home(info, bound.place_of(bound.binary.index(program)).device)
     if device is None and not info.layout.space.on_host:
         raise UsageError(f"{kind} {index} ({info.name}) lives on a device", hint="give device=, or a bound binary")
     return Tensor.empty(info.desc, info.layout, device, name=info.name)
@@ -132,7 +133,7 @@ def submit(
     """
     bound = binary
     if isinstance(binary, Binary):
-        owner = device.default if isinstance(device, Mapping) else device
+        owner = device_of(device.default if isinstance(device, Mapping) else device, "submit")
         bound = owner.loaded.get(binary.id) or owner.load(binary) if owner is device else binary.bind(device)
     return bound.submit(
         program,

@@ -161,7 +161,7 @@ class _Scratch:
     def __init__(self, arch, info, variant, padding):
         self.arch, self.records = load_arch(arch), []
         system, before = Simulation(), metal.current_system()
-        system.executor.observers.append(lambda record, result: self.records.append((record, result)))
+        system.executor.observers.append(self._observe)
         metal.use_system(system)
         try:
             record = c.CreateDevice(0, 1, 0, 0, self.arch, "off", "packet", None, 0)
@@ -177,6 +177,10 @@ class _Scratch:
             kept.clear()
         finally:
             metal.use_system(before)
+
+    def _observe(self, record, result):
+        if not isinstance(record, c.DeleteProgram):  # a program of before that nobody holds any more
+            self.records.append((record, result))
 
     @staticmethod
     def _buffers(infos, device):

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tensim.runtime.conversion import plan_layout, to_layout
+from tensim.runtime.arguments import device_of, of_system, tensor_of
+from tensim.runtime.conversion import plan_layout, to_layout, to_layout_into
 from tensim.runtime.dtypes import cast
 from tensim.runtime.encoding import encode
 from tensim.runtime.errors import (
@@ -21,7 +22,6 @@ from tensim.runtime.errors import (
     UseAfterDonate,
 )
 from tensim.runtime.functions import call_on_arrays, describe_tensor, name_of
-from tensim.runtime.layouts import MemSpace
 from tensim.runtime.placement import ANY, Affinity, Promise, choose, executable_with, resolve
 from tensim.runtime.storage import buffers_of
 from tensim.runtime.sync import Event
@@ -36,12 +36,15 @@ PROGRAMS_KEPT = 64  # built programs per bound binary
 
 @dataclass
 class SubmitPlan:
-    """What a submit did besides running: conversions as (argument, LayoutPlan), uploads of constants, and the queue."""
+    """What a submit did besides running: conversions and, of tensors that live elsewhere, transfers to the program's device
+    or from it, as (argument, LayoutPlan); uploads of constants; the queue.
+    """
 
     device: object
     queue: int
     conversions: list
     uploads: list
+    transfers: list
 
 
 @dataclass
@@ -61,7 +64,7 @@ class BoundBinary:
             raise UsageError(f"max_in_flight is {max_in_flight}; it must be at least 1")
         self.binary, self.max_in_flight = binary, max_in_flight
         self.names = devices if isinstance(devices, Mapping) else {}
-        self.default = devices.default if isinstance(devices, Mapping) else devices
+        self.default = devices.default if isinstance(devices, Mapping) else device_of(devices, "bind")
         self._check_promises()
         self.places = [self._place(program) for program in binary.programs]
         self.variants = [self._variant(p, place) for p, place in zip(binary.programs, self.places, strict=True)]
@@ -121,19 +124,25 @@ class BoundBinary:
             )
         if layouts not in ("strict", "convert"):
             raise UsageError(f"layouts is {layouts!r}", hint="'strict' or 'convert'")
-        place = choose(self.places[index], load=_load, cost=lambda candidate: self._cost(index, candidate))
+        place = self.place_of(index)
         device = place.device
-        inputs, donated = list(inputs), _donated(info, inputs, donate)
-        plan = SubmitPlan(device, -1, [], [])
+        inputs, outputs = _tensors(info, inputs, self.system), outputs and _tensors(info, outputs, self.system)
+        donated, plan = _donated(info, inputs, outputs, donate), SubmitPlan(device, -1, [], [], [])
         self._limit()
-        ready = self._inputs(info, inputs, device, layouts, plan, wait)
-        results = self._outputs(info, outputs, device, ready, donated)
         mask = _queues(queue, place)
-        event, plan.queue = self._run(index, info, device, ready, results, mask, wait, label or info.name, hooks)
+        device.queue_for(mask)  # BadQueueMask now, before anything is issued
+        ready = self._inputs(info, inputs, device, layouts, plan, wait)
+        written, results = self._outputs(info, outputs, device, ready, donated)
+        event, plan.queue = self._run(index, info, device, ready, written, mask, wait, label or info.name, hooks)
+        event = self._bring_home(info, written, results, event, plan)
         for position in donated:
             self._give_away(info, inputs[position], results, position)
         self._under_way.append(event)
         return Submission(results, event, plan)
+
+    def place_of(self, index):
+        """The Affinity where a program would run now."""
+        return choose(self.places[index], load=_load, cost=lambda candidate: self._cost(index, candidate))
 
     def _limit(self):
         while self._under_way and self._under_way[0].done:
@@ -160,44 +169,80 @@ class BoundBinary:
         ]
 
     def _input(self, position, wanted, tensor, device, layouts, plan, wait):
+        """The tensor of an input on the program's device: from its home, where `strict` wants it to be."""
         tensor.storage  # noqa: B018  raises when it is gone
-        target = self._home(wanted, device)
-        if wanted.const and tensor.device is None and target.scheme != "host":
-            before = tensor.system.stats["residency.misses"]
-            resident = tensor.system.residency.get(tensor, target, wanted.layout)
-            if tensor.system.stats["residency.misses"] > before:
-                plan.uploads.append((wanted.name, resident.nbytes))
-            return resident
-        differences = _differences(wanted, tensor, target)
-        if not differences:
+        home = self.home(wanted, device)
+        resident = self.is_resident(wanted, tensor, home)
+        differences = _different_data(wanted, tensor) if resident else _differences(wanted, tensor, home)
+        if differences and ("shape" in differences or layouts == "strict"):
+            raise _mismatch(position, wanted, differences)
+        if resident:
+            tensor = self._upload(wanted, tensor, home, plan)
+        elif differences:
+            plan.conversions.append((wanted.name, plan_layout(tensor, wanted.wanted, home)))
+            tensor = to_layout(tensor, wanted.wanted, home, wait=wait, label=f"convert {wanted.name}")
+        if _lies_on(device, wanted, tensor.device):
             return tensor
-        if "shape" in differences or layouts == "strict":
-            raise _mismatch(position, wanted, differences, target)
-        plan.conversions.append((wanted.name, plan_layout(tensor, wanted.layout, target)))
-        return to_layout(tensor, wanted.layout, target, wait=wait, label=f"convert {wanted.name}")
+        plan.transfers.append((wanted.name, plan_layout(tensor, wanted.wanted, device)))
+        return to_layout(tensor, wanted.wanted, device, wait=wait, label=f"bring {wanted.name}")
 
-    def _home(self, wanted, device):
+    @staticmethod
+    def is_resident(wanted, tensor, home):
+        """Whether an input is a constant of the host, which is uploaded once."""
+        return wanted.const and tensor.device is None and home.scheme != "host"
+
+    @staticmethod
+    def _upload(wanted, tensor, home, plan):
+        before = tensor.system.stats["residency.misses"]
+        resident = tensor.system.residency.get(tensor, home, wanted.wanted)
+        if tensor.system.stats["residency.misses"] > before:
+            plan.uploads.append((wanted.name, resident.nbytes))
+        return resident
+
+    def home(self, wanted, device):
+        """The device on which a tensor of a program that runs on `device` lies before and after it."""
         if wanted.placement is None:
             return device
         return choose(resolve(wanted.placement, self.names, default=self.default), load=_load, cost=_load).device
 
     def _outputs(self, info, outputs, device, inputs, donated):
-        if outputs is None:
-            aliases = {
-                info.inputs[i].aliases_output: inputs[i] for i in donated if info.inputs[i].aliases_output is not None
-            }
-            return [
-                aliases.get(position)
-                or Tensor.empty(wanted.desc, wanted.layout, self._home(wanted, device), name=wanted.name)
-                for position, wanted in enumerate(info.outputs)
-            ]
-        if len(outputs) != len(info.outputs):
-            raise LayoutMismatch(f"{info.name} gives {len(info.outputs)} outputs, {len(outputs)} were given")
-        for position, (wanted, tensor) in enumerate(zip(info.outputs, outputs, strict=True)):
-            differences = _differences(wanted, tensor, self._home(wanted, device))
+        """(tensors that the program writes, tensors that they become at their homes)."""
+        if outputs is not None and len(outputs) != len(info.outputs):
+            raise LayoutMismatch(
+                f"{info.name} gives {len(info.outputs)} outputs, {len(outputs)} were given",
+                where={"expected": [wanted.name for wanted in info.outputs], "found": len(outputs)},
+                hint="one tensor per output, in this order, or none at all",
+            )
+        homes = [self.home(wanted, device) for wanted in info.outputs]
+        for position, (wanted, home, tensor) in enumerate(zip(info.outputs, homes, outputs or (), strict=False)):
+            differences = _differences(wanted, tensor, home)
             if differences:
-                raise _mismatch(position, wanted, differences, device, kind="output")
-        return list(outputs)
+                raise _mismatch(position, wanted, differences, kind="output")
+        aliases = {info.inputs[i].aliases_output: inputs[i] for i in donated}
+        written, results = [], []
+        for position, (wanted, home) in enumerate(zip(info.outputs, homes, strict=True)):
+            result = outputs[position] if outputs else None
+            if not _lies_on(device, wanted, home.home_of(wanted.wanted)[1]):
+                written.append(Tensor.empty(wanted.desc, wanted.layout, device, name=wanted.name))
+                results.append(result or Tensor.empty(wanted.desc, wanted.layout, home, name=wanted.name))
+                continue
+            written.append(
+                result
+                or aliases.get(position)
+                or Tensor.empty(wanted.desc, wanted.layout, device, name=wanted.name, system=self.system)
+            )
+            results.append(written[-1])
+        return written, results
+
+    def _bring_home(self, info, written, results, event, plan):
+        """Move outputs to their homes; returns the event of everything."""
+        events = [event]
+        for wanted, here, home in zip(info.outputs, written, results, strict=True):
+            if here is not home:
+                plan.transfers.append((wanted.name, plan_layout(here, home.layout, home.device)))
+                events.append(to_layout_into(home, here, label=f"bring {wanted.name}"))
+                here.release()
+        return Event.all_of(*events)
 
     def _run(self, index, info, device, inputs, outputs, mask, wait, label, hooks):
         variant, queue = self.variants[index][device], device.queue_for(mask)
@@ -299,36 +344,64 @@ def _queues(queue, place):
     return queue if queue != ANY else place.queues
 
 
-def _donated(info, inputs, donate):
-    donate = list(donate)
+def _tensors(info, tensors, system):
+    """A list of tensors of this system."""
+    call = f"program {info.name}"
+    if hasattr(tensors, "desc"):
+        raise UsageError(f"{call} takes a list of tensors, not one", hint="[tensor]")
+    tensors = [tensor_of(tensor, call) for tensor in tensors]
+    of_system(system, tensors, call)
+    return tensors
+
+
+def _donated(info, inputs, outputs, donate):
+    """The positions that were donated, each tensor once."""
+    donated = {}
     for position in donate:
         if not 0 <= position < len(inputs):
-            raise UsageError(f"donate names input {position}; {info.name} has {len(info.inputs)}")
-    return donate
+            raise UsageError(
+                f"donate names input {position}; {info.name} has {len(info.inputs)}",
+                hint="donate=[0] is the first input",
+            )
+        if any(inputs[position] is output for output in outputs or ()):
+            raise UsageError(
+                f"{inputs[position].name} is donated to {info.name} and an output of it", hint="leave it out of donate"
+            )
+        donated.setdefault(inputs[position].id, position)
+    return list(donated.values())
 
 
-def _differences(wanted, tensor, device):
+def _lies_on(device, wanted, place):
+    """Whether tensors at `place` (a device, None: host memory) are where a program on `device` has them."""
+    return device.home_of(wanted.wanted)[1] is place
+
+
+def _differences(wanted, tensor, home):
     """{field: (expected, found)} between a described and a given tensor."""
-    if tensor.device is device and tensor.layout == wanted.wanted and tensor.desc == wanted.desc:
-        return {}
+    layout, device = home.home_of(wanted.wanted)
     found = {}
     if tensor.desc.shape != wanted.desc.shape:
         found["shape"] = (wanted.desc.shape, tensor.desc.shape)
-    want, have = wanted.wanted, tensor.layout
-    if device.scheme == "host":  # host memory holds a device's layouts, too
-        want, have = replace(want, space=MemSpace.HOST), replace(have, space=MemSpace.HOST)
-        here = tensor.device is None or tensor.device is device
-    else:
-        here = tensor.device is device
-    found |= want.diff(have)
-    if not here:
-        found["device"] = (device.name, "host memory" if tensor.device is None else tensor.device.name)
+    both_on_host = layout.space.on_host and tensor.layout.space.on_host  # of two kinds
+    found |= layout.diff(replace(tensor.layout, space=layout.space) if both_on_host else tensor.layout)
+    if tensor.device is not device:
+        found["device"] = (home.name, "host memory" if tensor.device is None else tensor.device.name)
     return found
 
 
-def _mismatch(position, wanted, differences, device, kind="input"):
+def _different_data(wanted, tensor):
+    """As `_differences`, for a tensor whose layout and place do not matter."""
+    pairs = {"shape": (wanted.desc.shape, tensor.desc.shape), "dtype": (wanted.desc.dtype, tensor.desc.dtype)}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _mismatch(position, wanted, differences, kind="input"):
     lines = [f"{name}: expected {expected}, found {found}" for name, (expected, found) in differences.items()]
-    call = f"to_layout(tensor, binary.layout(program, {position}), device)"
+    hint = f"to_layout(tensor, binary.layout(program, {position}), device), or submit(..., layouts='convert')"
+    if kind == "output":
+        hint = f"allocate_output_tensor(binary, program, {position})"
+    elif "shape" in differences:
+        hint = f"give a tensor of shape {wanted.desc.shape}; no conversion changes a shape"
     return LayoutMismatch(
         f"{kind} {position} ({wanted.name}): " + "; ".join(lines),
         where={
@@ -336,7 +409,5 @@ def _mismatch(position, wanted, differences, device, kind="input"):
             "name": wanted.name,
             "diff": {k: tuple(map(str, v)) for k, v in differences.items()},
         },
-        hint=f"{call}, or submit(..., layouts='convert')"
-        if kind == "input"
-        else f"allocate_output_tensor(binary, program, {position})",
+        hint=hint,
     )

@@ -4,26 +4,22 @@ Steps of the host charge the host timeline with their modelled time; uploads and
 steps of a device are commands that take their modelled time and then change the bytes.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
+from tensim.runtime.arguments import device_of, of_system, tensor_of
 from tensim.runtime.chip_copies import transfer_into
 from tensim.runtime.encoding import convert
 from tensim.runtime.errors import EmbeddedTransfer, LayoutMismatch
 from tensim.runtime.functions import CONVERT, describe_layout, describe_tensor
-from tensim.runtime.layouts import Layout, MemSpace
 from tensim.runtime.placement import ANY
 from tensim.runtime.planner import HOST, apply_host_step, plan_conversion
 from tensim.runtime.storage import HostStorage
 from tensim.runtime.sync import wait as host_wait
 
-HOST_LAYOUT_FIELDS = ("tiling", "tile", "dtype", "oob")
-
 
 def plan_layout(src, layout, device=None, *, allow_host_bounce=True):
     """The `LayoutPlan` that `to_layout` would carry out.  `device`: for layouts in DRAM or L1; None: where `src` is."""
-    return _plan(src, layout, _target(src, layout, device), allow_host_bounce)
+    return _plan(src, *_target(src, layout, device), allow_host_bounce)
 
 
 def to_layout(src, layout, device=None, *, retain=None, allow_host_bounce=True, wait=(), queue=ANY, label=""):
@@ -32,7 +28,7 @@ def to_layout(src, layout, device=None, *, retain=None, allow_host_bounce=True, 
     `retain=False` frees `src` once it is read; the result inherits `src.retain` otherwise.  LayoutUnsupported when it needs
     a host bounce and may not; EmbeddedTransfer for embedded devices.
     """
-    device = _target(src, layout, device)
+    layout, device = _target(src, layout, device)
     plan = _plan(src, layout, device, allow_host_bounce)
     result = _carry_out(src, plan, device, None, wait, queue, label)
     if result is not src:
@@ -44,10 +40,14 @@ def to_layout(src, layout, device=None, *, retain=None, allow_host_bounce=True, 
 
 def to_layout_into(dst, src, *, allow_host_bounce=True, wait=(), queue=ANY, label=""):
     """Convert `src` into the memory of `dst`, whose readers end first; returns the Event of the last step."""
+    for tensor in (dst, src):
+        tensor_of(tensor, "to_layout_into")
+    of_system(dst.system, [src], "to_layout_into")
     if dst.desc.shape != src.desc.shape:
         raise LayoutMismatch(
             f"to_layout_into: expected shape {dst.desc.shape}, found {src.desc.shape}",
             where={"shape": (dst.desc.shape, src.desc.shape)},
+            hint="Tensor.empty(src.desc, layout, device) makes one of its shape",
         )
     plan = _plan(src, dst.layout, dst.device, allow_host_bounce)
     if not plan.steps:  # the same layout at the same place: the bytes still move
@@ -57,22 +57,22 @@ def to_layout_into(dst, src, *, allow_host_bounce=True, wait=(), queue=ANY, labe
 
 
 def download(src, *, wait=(), queue=ANY, label=""):
-    """The bytes of a device tensor in host memory, in the form that they have there."""
-    return _download(src, host_form(src.layout), None, wait, queue, label)
-
-
-def host_form(layout):
-    """The layout in host memory of the same bytes in the same order as in `layout`."""
-    return replace(Layout(MemSpace.HOST), **{name: getattr(layout, name) for name in HOST_LAYOUT_FIELDS})
+    """A device tensor in host memory, in rows or tiles as it is there."""
+    src.storage  # noqa: B018  raises when it is gone
+    return _download(src, src.layout.on_host(), None, wait, queue, label)
 
 
 def _target(src, layout, device):
-    if layout.space.on_host:
-        return None
-    return src.device if device is None else device
+    """(layout, device) that a tensor comes to; device None: host memory, in which the tensors of host devices lie, too."""
+    tensor_of(src, "to_layout")
+    if layout.space.on_host or device is None:
+        return layout, None if layout.space.on_host else src.device
+    return device_of(device, "to_layout").home_of(layout)
 
 
 def _plan(src, layout, device, allow_host_bounce):
+    if device is not None:
+        of_system(device.system, [src], f"the conversion to {device.name}")
     for end in (src.device, device):
         if end is not None and end.scheme == "embedded":
             raise EmbeddedTransfer(
@@ -81,7 +81,7 @@ def _plan(src, layout, device, allow_host_bounce):
                 hint="build it into the image, or use sim:// instead of embedded://",
             )
     src.storage  # noqa: B018  raises when it is gone
-    places = [HOST if end is None or end.scheme == "host" else end.name for end in (src.device, device)]
+    places = [HOST if end is None else end.name for end in (src.device, device)]
     return src.system.plans.get(src, layout, places, [src.device, device], allow_host_bounce)
 
 
@@ -155,7 +155,11 @@ def _upload(here, step, device, into, wait, queue, label):
 
 def _download(here, layout, into, wait, queue, label):
     storage = HostStorage(None, here.name) if into is None else into.storage
-    here.device.read(here, storage, wait=wait, queue=queue, label=label or f"download {here.name}")
+    desc, before = here.desc, here.layout
+    here.device.read(
+        here, storage, wait=wait, queue=queue, label=label or f"download {here.name}",
+        arrived=lambda data: convert(data, desc, before, layout),
+    )  # fmt: skip
     if into is None:
         return here.held_by(storage, layout)
     into.written()
@@ -163,7 +167,7 @@ def _download(here, layout, into, wait, queue, label):
 
 
 def _device_step(here, step, device, into, wait, queue, label):
-    owner = here.device if step.op != "copy" or device is None else device
+    owner = here.device if step.where == here.device.name else device
     if owner is not here.device:
         target = into or here.empty_in(step.layout, owner)
         transfer_into(target, here, wait=wait, queue=queue, label=label)
@@ -178,7 +182,7 @@ def _device_step(here, step, device, into, wait, queue, label):
 
 
 def _copy_alike(dst, src, wait, queue, label):
-    if dst.device is None or dst.device.scheme == "host":
+    if dst.device is None:
         _ready(src, wait)
         host_wait([dst.event, *dst.storage.uses.reads])
         dst.system.timeline_host.charge(

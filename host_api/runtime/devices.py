@@ -57,6 +57,10 @@ class Device:
     def __exit__(self, *exception):
         self.close(force=True)
 
+    def home_of(self, layout):
+        """(layout, device) that a tensor in `layout` here has."""
+        return layout, self
+
     def queue_for(self, mask=ANY):
         """The queue that a mask comes to now: the fewest outstanding commands, then the lowest id.  BadQueueMask."""
         self._check_open()
@@ -112,8 +116,10 @@ class Device:
         gone = UseAfterFree(f"{self.name} was closed", hint="open it again")
         for tensor in living:
             tensor.lose(gone)
-        self._shut()
-        self.system.opened.forget(self)
+        try:
+            self._shut()
+        finally:
+            self.system.opened.forget(self)
 
     def _shut(self):
         """What closing means for the device: the host goes on."""
@@ -133,13 +139,13 @@ class HostDevice(Device):
         """The host converts everything."""
         return Capabilities()
 
+    def home_of(self, layout):
+        """Its tensors are those of host memory."""
+        return layout.on_host(), None
+
     def memory_view(self):
         """Host memory is not modelled."""
         return {}
-
-    def allocate(self, desc, layout, name):
-        """Host memory for a tensor, whatever the layout's space."""
-        return HostStorage(np.zeros(layout.nbytes(desc), np.uint8), name or "host tensor")
 
     def peak_flops(self, dtype, fidelity="HiFi4"):
         """Not known."""
@@ -157,7 +163,7 @@ class SimAccelerator(Device):
         self.metal, self.chip, self.state = MetalDevice(number, state, system.sim), state.chip, state
         super().__init__(system, info, params, number, record.num_hw_cqs)
         self.timing = params.get("timing", "cycle")
-        self._freed = []  # (buffer type, first byte, end, uses) of memory that commands may still use
+        self._freed = []  # (buffer type, first byte, end, uses) of memory that commands used and nobody has since
         self.mem = Memory(self)
 
     @property
@@ -204,8 +210,10 @@ class SimAccelerator(Device):
         )
 
     def free_buffer(self, buffer, uses):
-        """Give a buffer back at once; who gets its memory next comes behind `uses`."""
-        events = [event for event in (uses.last_write, *uses.reads) if event is not None and not event.done]
+        """Give a buffer back at once; who gets its memory next comes behind `uses`, whether they are over or not:
+        what is known of that depends on when the host looked.
+        """
+        events = [event for event in (uses.last_write, *uses.reads) if event is not None]
         if events:
             start = int(buffer.address)
             self._freed.append((buffer.buffer_type, start, start + buffer.aligned_size_per_bank, events))
@@ -213,12 +221,17 @@ class SimAccelerator(Device):
             deallocate_buffer(buffer)
 
     def _inherit(self, storage):
-        buffer = storage.buffer
+        buffer, kept = storage.buffer, []
         start, end = int(buffer.address), int(buffer.address) + buffer.aligned_size_per_bank
         for kind, first, last, events in self._freed:
-            if kind == buffer.buffer_type and first < end and start < last:
-                storage.uses.reads += events
-        self._freed = [entry for entry in self._freed if not all(event.done for event in entry[3])]
+            if kind != buffer.buffer_type or first >= end or start >= last:
+                kept.append((kind, first, last, events))
+                continue
+            for event in events:
+                storage.uses.read(event)
+            rest = (first, min(last, start)), (max(first, end), last)
+            kept += [(kind, *part, events) for part in rest if part[0] < part[1]]
+        self._freed = kept
 
     def memory_view(self):
         """{pool: {"banks", "total", "allocated", "free", "largest_free" (bytes per bank), "blocks"}}."""
@@ -246,8 +259,11 @@ class SimAccelerator(Device):
         target.written()
         return event
 
-    def read(self, source, into, *, wait=(), queue=ANY, label=""):
-        """Read a tensor's bytes over PCIe into a HostStorage; returns the Event."""
+    def read(self, source, into, *, wait=(), queue=ANY, label="", arrived=None):
+        """Read a tensor's bytes over PCIe into a HostStorage; returns the Event.
+
+        `arrived(bytes)`: gives what the storage is to hold, if that is something else.
+        """
         queue, storage = self.queue_for(queue), source.storage
         record = c.ReadBuffer(self.number, queue.id, storage.buffer.unique_id, 0, storage.buffer.size, False)
 
@@ -255,11 +271,12 @@ class SimAccelerator(Device):
             item = self.system.executor.submit(record)
             read = PendingRead(item, storage.buffer.size)
 
-            def arrived(_):
+            def keep(_):
                 if item.error is None:
-                    into.data = np.frombuffer(bytes(read), np.uint8)
+                    data = np.frombuffer(bytes(read), np.uint8)
+                    into.data = data if arrived is None else np.array(arrived(data))
 
-            item.done.callbacks.append(arrived)
+            item.done.callbacks.append(keep)
             return item
 
         return queue.issue(

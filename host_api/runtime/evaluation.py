@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tensim.runtime.bound_programs import BoundBinary
-from tensim.runtime.conversion import host_form, to_layout, to_layout_into
+from tensim.runtime.conversion import to_layout, to_layout_into
 from tensim.runtime.counters import Counters
 from tensim.runtime.current_system import current
 from tensim.runtime.sync import wait
@@ -174,7 +174,7 @@ class _BoundProgram:
             )
         self.bound, self.program, self.include, self.system = bound, program, include, bound.system
         self.info = bound.binary.programs[bound.binary.index(program)]
-        self.device, self.concurrency, self._made = bound.default, concurrency, []
+        self.device, self.concurrency, self._made = bound.place_of(bound.binary.index(program)).device, concurrency, []
         if len(inputs) != len(self.info.inputs):
             raise UsageError(f"{self.info.name} takes {len(self.info.inputs)} inputs, {len(inputs)} were given")
         self.inputs = [self._tensor(x) for x in inputs]
@@ -196,25 +196,25 @@ class _BoundProgram:
 
     def _moves(self, wanted, x):
         """Whether an input lies in host memory and goes to the device with every call that includes uploads."""
-        return x.device is None and not wanted.const and self.bound._home(wanted, self.device).scheme != "host"
+        return x.device is None and not wanted.const and self.bound.home(wanted, self.device).scheme != "host"
 
     def _stage(self, info, x):
         """A host tensor in the form that the program wants, ready for the upload."""
         if not self._moves(info, x):
             return x
-        return self._keep(to_layout(x, host_form(info.wanted)), x)
+        return self._keep(to_layout(x, info.wanted.on_host()), x)
 
     def _set(self):
         inputs = []
         for wanted, x in zip(self.info.inputs, self.staged, strict=True):
             if self._moves(wanted, x):
-                device = self.bound._home(wanted, self.device)
+                device = self.bound.home(wanted, self.device)
                 x = self._keep(Tensor.empty(wanted.desc, wanted.layout, device, name=wanted.name))
                 to_layout_into(x, self.staged[len(inputs)])
-            elif wanted.const and x.device is None and self.bound._home(wanted, self.device).scheme != "host":
-                self.system.residency.get(x, self.bound._home(wanted, self.device), wanted.layout)
+            elif self.bound.is_resident(wanted, x, self.bound.home(wanted, self.device)):
+                self.system.residency.get(x, self.bound.home(wanted, self.device), wanted.wanted)
             inputs.append(x)
-        places = [self.bound._home(wanted, self.device) for wanted in self.info.outputs]
+        places = [self.bound.home(wanted, self.device) for wanted in self.info.outputs]
         outputs = [
             self._keep(Tensor.empty(wanted.desc, wanted.layout, place, name=wanted.name, system=self.system))
             for wanted, place in zip(self.info.outputs, places, strict=True)

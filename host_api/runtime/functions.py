@@ -11,7 +11,7 @@ import numpy as np
 from tensim.runtime.dtypes import DType, cast
 from tensim.runtime.encoding import convert, decode, encode
 from tensim.runtime.layouts import Interleaved, Layout, MemSpace, Sharded, TensorDesc
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import CommandFault, UsageError
 from tensim.sim.host.buffers import read_pages, write_pages
 from tensim.types import CoreCoord, CoreRange, CoreRangeSet, ShardOrientation
 
@@ -177,9 +177,12 @@ def call_on_arrays(function, parameters, memories):
     inputs, outputs = ([tensor_of(tensor) for tensor in parameters[side]] for side in ("inputs", "outputs"))
     arrays = [decode(read(), *tensor) for (read, _), tensor in zip(memories, inputs, strict=False)]
     results = function(*arrays)
-    results = results if isinstance(results, tuple | list) else (results,)
+    results = [np.asarray(values) for values in (results if isinstance(results, tuple | list) else (results,))]
+    expected, found = [desc.shape for desc, _ in outputs], [values.shape for values in results]
+    if found != expected:
+        raise CommandFault(f"the numpy function returned arrays of shapes {found}, the outputs have {expected}")
     for (_, write), (desc, layout), values in zip(memories[len(inputs) :], outputs, results, strict=True):
-        write(encode(cast(np.asarray(values), desc.dtype).reshape(desc.shape), desc, layout))
+        write(encode(cast(values, desc.dtype), desc, layout))
 
 
 @memory_function(NOTHING)

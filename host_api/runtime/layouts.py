@@ -296,6 +296,11 @@ class Layout:
         shard = _in_pages(sharded.shard_shape, pages.shape)
         return BufferDistributionSpec(pages.tensor, shard, tuple(CoreCoord(*core) for core in cores))
 
+    def on_host(self):
+        """The layout in host memory of the same tensor: rows or tiles, type and padding as here, without banks."""
+        space = self.space if self.space.on_host else MemSpace.HOST
+        return Layout(space, self.tiling, self.tile, self.dtype, oob=self.oob)
+
     def diff(self, other):
         """{field: (this layout's, the other's)} of the fields that differ."""
         pairs = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}

@@ -276,6 +276,8 @@ class _Search:
             yield op, after
             return
         if op in ("reshard", "copy"):  # rows of another padded width
+            if node.spot.place != after.spot.place:
+                return  # from device to device bytes move as they are
             op = "pad" if after_shape > before_shape else "unpad"
         yield from self._padded_anew(op, after)
 

@@ -5,9 +5,10 @@ Source: docs/hardware/runtime.md#events-queues-affinity.
 
 from collections import deque
 
+from tensim.runtime.arguments import of_system
 from tensim.runtime.errors import RaceDetected
 from tensim.runtime.sync import Event, covers, events_of, merge, wait
-from tensim.sim.errors import CommandFault, UsageError
+from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id
 
@@ -27,6 +28,7 @@ class Queue:
         self.system = device.system
         self.key = (device.number, index)
         self.clock = {}  # what is ordered before the next command
+        self._awaited = []  # events that the next command needs
         self._issued = deque()
 
     def __repr__(self):
@@ -54,14 +56,18 @@ class Queue:
             return system.origin
         self._make_room()
         explicit = events_of(wait)
+        of_system(system, explicit, f"'{label}'")
+        needs = [*self._awaited, *explicit, *(s.uses.last_write for s in reads if s.uses.last_write is not None)]
+        self._awaited = []
         for event in explicit:
-            self.wait_for(event)
+            self._stall(event)
         self._order(label, reads, writes)
         system.hooks.call("pre_command", kind, label)
         submitted, item = system.host.now_fs, emit()
         if item is not None and around is not None:
             item.before, item.after = around
         event = self._record(label, submitted, item)
+        (event._state if item is None else item).needs = tuple(need._state for need in needs)
         for storage in reads:
             storage.uses.read(event)
         for storage in writes:
@@ -87,7 +93,13 @@ class Queue:
         return bool(event.clock) and covers(self.clock, event.clock)
 
     def wait_for(self, event):
-        """The queue stalls until `event`; the host goes on."""
+        """The queue stalls until `event`; the host goes on.  The next command needs the event: it fails if that failed."""
+        of_system(self.system, [event], f"queue {self.id}")
+        self._awaited.append(event)
+        self._stall(event)
+
+    def _stall(self, event):
+        """What is issued next comes behind an event."""
         if event is not self.system.origin and not self.ordered(event):
             self.system.executor.submit(c.WaitForEvent(self.device.number, self.id, event.id))
             self.clock = merge(self.clock, event.clock)
@@ -99,7 +111,7 @@ class Queue:
             return
         for storage, before in _conflicts(reads, writes):
             if mode == "auto":
-                self.wait_for(before)
+                self._stall(before)
             elif not self.ordered(before) and not self.system.timeline_host.has_seen(before):
                 raise RaceDetected(
                     f"'{label}' on queue {self.id} of {self.device.name} and '{before.label}' use {storage.what} and nothing "
@@ -130,10 +142,6 @@ class Queue:
             self.system.timeline_host.in_callback = True
             try:
                 function(HostCall(self))
-            except CommandFault:
-                raise
-            except Exception as error:
-                raise CommandFault(f"{label} raised {type(error).__name__}: {error}") from error
             finally:
                 self.system.timeline_host.in_callback = False
 

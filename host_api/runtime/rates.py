@@ -11,19 +11,19 @@ class Rates:
 
     def between(self, source, target):
         """`Costs` of what moves from one device to another (None: host memory)."""
-        key = tuple(None if device is None or device.scheme == "host" else device.number for device in (source, target))
+        key = tuple(None if device is None else device.number for device in (source, target))
         if key not in self._known:
             self._known[key] = self._costs(source, target)
         return self._known[key]
 
     def _costs(self, source, target):
-        chip = next((device for device in (target, source) if device is not None and device.scheme != "host"), None)
+        chip = next((device for device in (target, source) if device is not None), None)
         arch = self.system.archs[0] if chip is None else chip.arch
         memory = (
             arch.dram_banks * arch["dram.bank_bytes_per_cycle"] * arch.clock_mhz / 2000
         )  # read and written once: B/ns
         peer = None
-        if None not in (source, target) and source is not target and "host" not in (source.scheme, target.scheme):
+        if None not in (source, target) and source is not target:
             peer = self.peer(source, target)
         host = arch["host.copy_bytes_per_ns"]
         return Costs(

@@ -78,6 +78,11 @@ class Recorder(Capture):
 
     def _span(self, span, host_work):
         event = span.event
+        if event is not None and event.error is not None:
+            raise UsageError(
+                f"'{span.label}' failed while it was recorded, and a recording cannot represent failures",
+                hint="record a run in which nothing fails",
+            )
         begun, ended = (span.begun, span.ended) if event is None else event.span_fs
         fields = {
             "kind": span.kind, "device": span.device, "label": span.label, "nbytes": span.nbytes, "scope": span.scope,

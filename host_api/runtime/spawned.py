@@ -1,46 +1,56 @@
 """A second host core: a generator with simulated time as its clock (docs/hardware/runtime.md#time)."""
 
+from tensim.runtime.errors import CommandFailed
 from tensim.runtime.sync import Event, events_of, host_event
 from tensim.sim.engine.environment import FS_PER_NS
-from tensim.sim.errors import CommandFault, TensimError, UsageError
+from tensim.sim.errors import CommandFault, UsageError
+from tensim.sim.host.queue import turn
 
 
 def spawn(system, generator, label):
     """Start it at the host's time; see `System.spawn`."""
     state, number = host_event(system)
     event = Event(system, state, number, label or "spawned")
-    system.env.process(_run(system, generator, state, system.host.now_fs))
+    system.env.process(_run(system, generator, state, turn(system.env, system.host.now_fs)))
     return event
 
 
 def _run(system, generator, state, begin):
-    env = system.env
-    yield env.timeout(begin - env.now)
-    value = None
+    yield begin
+    error = None
+    try:
+        yield from _steps(system, generator)
+    except CommandFailed as failed:  # it waited for a command that failed: the same root
+        error = CommandFault(failed.where["root"], where={"chain": list(failed.where["chain"])})
+    except Exception as raised:
+        error = CommandFault(f"a spawned host process raised {type(raised).__name__}: {raised}")
+    state.happen(system.env.now, error)
+
+
+def _steps(system, generator):
+    """Let the generator work and wait in turn; raises what it does not catch."""
+    env, resume, value = system.env, generator.send, None
     while True:
         main, system.host.now_fs = system.host.now_fs, env.now
         try:
-            value = generator.send(value)
+            yielded = resume(value)
         except StopIteration:
-            state.happen(env.now)
-            return
-        except TensimError as error:
-            state.happen(env.now, CommandFault(f"a spawned host process failed: {error.message}"))
             return
         finally:
             spent, system.host.now_fs = system.host.now_fs - env.now, main
         if spent:
             yield env.timeout(spent)
-        value = yield from _pause(env, value)
+        resume, value = generator.send, None
+        if isinstance(yielded, int | float):
+            yield env.timeout(_duration(yielded))
+            continue
+        events = events_of(yielded)
+        yield env.all_of([event._state.done for event in events])
+        failed = next((event.error for event in events if event.error is not None), None)
+        resume, value = (generator.send, yielded) if failed is None else (generator.throw, failed)
 
 
-def _pause(env, what):
-    """Let the process wait for what it yielded; returns what the yield gives back."""
-    if isinstance(what, int | float):
-        if what < 0:
-            raise UsageError(f"a host process cannot work for {what} ns")
-        yield env.timeout(round(what * FS_PER_NS))
-        return None
-    events = events_of(what)
-    yield env.all_of([event._state.done for event in events])
-    return what
+def _duration(ns):
+    if not 0 <= ns < float("inf"):
+        raise UsageError(f"a host process cannot work for {ns} ns", hint="yield events, or a number of ns from 0 on")
+    return round(ns * FS_PER_NS)

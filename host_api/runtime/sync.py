@@ -6,6 +6,7 @@ counts its commands; an event carries a vector clock of those counts, so whether
 a comparison of numbers.
 """
 
+from tensim.runtime.arguments import of_system
 from tensim.runtime.errors import CommandFailed, Deadlock, WaitTimeout
 from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import CommandFault, DeadlockError, EndlessWaitError, TensimError, UsageError
@@ -66,7 +67,7 @@ class Event:
 
     @property
     def t_end(self):
-        """When the event happened."""
+        """When the command was over; its event happens once that is recorded behind it."""
         return None if self.span_fs is None else self.span_fs[1] / FS_PER_NS
 
     @property
@@ -90,11 +91,12 @@ class Event:
 
 
 def span_fs(item, state):
-    """(begin, end) of a command by its queue item (None: it has none) and the recorded event behind it, or None."""
+    """(begin, end) of a command by its queue item and the recorded event behind it, or None as long as that has not
+    happened.  Without an item, and for one that did not run, both are the time of the event.
+    """
     if state.time is None:
         return None
-    begun = state.time if item is None or item.begun is None else item.begun
-    return begun, state.time
+    return (state.time, state.time) if item is None or item.ended is None else (item.begun, item.ended)
 
 
 def _combined(events, mode):
@@ -103,6 +105,7 @@ def _combined(events, mode):
     if len(events) == 1:
         return events[0]
     system = events[0].system
+    of_system(system, events, f"the {mode} of several events")
     state, number = host_event(system, tuple(event.id for event in events), mode == "any")
     clock = merge(*(event.clock for event in events)) if mode == "all" else {}
     return Event(system, state, number, f"{mode} of {', '.join(event.label for event in events)}", clock)
@@ -176,6 +179,8 @@ def events_of(x):
     if hasattr(x, "event"):
         return events_of(x.event)
     try:
+        if isinstance(x, str | bytes):
+            raise TypeError
         parts = iter(x)
     except TypeError:
         raise UsageError(
@@ -195,6 +200,7 @@ def wait(x, *, mode="all", timeout_ns=None):
     if not events:
         return
     system = events[0].system
+    of_system(system, events, "wait")
     timeout = None if timeout_ns is None else round(timeout_ns * FS_PER_NS)
     deadline = None if timeout is None else system.host.now_fs + timeout
     record = c.WaitEvents(tuple(dict.fromkeys(event.id for event in events)), mode == "any", timeout)

@@ -76,7 +76,8 @@ class System:
         with contextlib.suppress(TensimError):
             self.drain()
         for device in self.opened:
-            device.close(force=True)
+            with contextlib.suppress(TensimError):
+                device.close(force=True)
         leave(self)
 
     def _origin(self):

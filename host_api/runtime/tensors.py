@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tensim.runtime.arguments import device_of
 from tensim.runtime.conversion import download, to_layout
 from tensim.runtime.current_system import current
 from tensim.runtime.dtypes import DType, cast, dtype_of
@@ -58,13 +59,18 @@ class Tensor:
     @staticmethod
     def empty(desc, layout, device=None, *, name=None, system=None):
         """A tensor of undefined contents.  OutOfDeviceMemory when it does not fit."""
+        owner = system or current()
+        if device is not None:
+            owner = device_of(device, "Tensor.empty").system
+            layout, device = device.home_of(layout)
         layout = layout.resolved(desc)
         if layout.space.on_host:
             data = np.zeros(layout.nbytes(desc), np.uint8)
-            owner = (system or current()) if device is None else device.system
             return Tensor(owner, desc, layout, HostStorage(data, name or "host array"), name=name)
         if device is None:
-            raise UsageError(f"a tensor in {layout.space.name} needs a device")
+            raise UsageError(
+                f"a tensor in {layout.space.name} needs a device", hint="device=, or a layout in MemSpace.HOST"
+            )
         return Tensor(device.system, desc, layout, device.allocate(desc, layout, name), name=name, device=device)
 
     def empty_in(self, layout, device):
@@ -163,7 +169,7 @@ class Tensor:
 
     def numpy(self):
         """Its values as an array: waits, downloads, untilizes, drops padding; block floats as float32."""
-        if self.device is not None and isinstance(self.storage, DeviceStorage):
+        if self.device is not None:
             here = download(self)
             wait(here.event)
             return decode(here.storage.data, here.desc, here.layout)

@@ -1,8 +1,12 @@
 """Tensors from chip to chip (docs/hardware/runtime.md#transfers-and-meshes): `transfer` and `pin`."""
 
+from dataclasses import replace
+
+from tensim.runtime.arguments import device_of, of_system, tensor_of
 from tensim.runtime.chip_copies import transfer_into
 from tensim.runtime.conversion import to_layout
 from tensim.runtime.errors import AffinityConflict
+from tensim.runtime.layouts import MemSpace
 from tensim.runtime.placement import ANY, Affinity
 from tensim.sim.errors import UsageError
 
@@ -13,22 +17,29 @@ SIDES = ("consumer", "producer")
 def transfer(src, to, *, layout=None, route="auto", execute_on="consumer", wait=(), queue=ANY, label=""):
     """`src` on another device, asynchronously; itself when it is there in that layout.
 
+    `layout`: None leaves it as it is; what comes from host memory goes to DRAM.
+
     `route`: over ethernet, PCIe or host memory, or the best; `execute_on`: the side whose queue is busy with it (pull:
     consumer, so that fan-outs use several links; push: producer), or an Affinity.  NoRoute names both ends.
     """
     place = to if isinstance(to, Affinity) else Affinity(to)
-    device = place.device
+    tensor_of(src, "transfer")
     if route not in ROUTES:
         raise UsageError(f"route is {route!r}", hint=f"one of {', '.join(ROUTES)}")
-    layout = src.layout if layout is None else layout.resolved(src.desc)
-    if src.device is device and layout == src.layout:
+    if not isinstance(execute_on, Affinity) and execute_on not in SIDES:
+        raise UsageError(f"execute_on is {execute_on!r}", hint="'consumer', 'producer' or an Affinity")
+    of_system(src.system, [device_of(place.device, "transfer")], f"the transfer of {src.name}")
+    if layout is None:
+        layout = replace(src.layout, space=MemSpace.DRAM) if src.device is None else src.layout
+    layout, device = place.device.home_of(layout)
+    if src.device is device and layout.resolved(src.desc) == src.layout:
         return src
-    if src.device is None or src.device is device or "host" in (src.device.scheme, device.scheme):
+    if src.device is None or device is None or src.device is device:
         return to_layout(src, layout, device, wait=wait, queue=place.queues if queue == ANY else queue, label=label)
     target = src.empty_in(src.layout, device)
     owner, mask = _executor(src, place, execute_on, queue)
     transfer_into(target, src, owner=owner, via=route, wait=wait, queue=mask, label=label)
-    if layout == target.layout:
+    if layout.resolved(src.desc) == target.layout:
         return target
     return to_layout(target, layout, device, retain=False, queue=mask if owner is device else ANY, label=label)
 
@@ -36,9 +47,7 @@ def transfer(src, to, *, layout=None, route="auto", execute_on="consumer", wait=
 def _executor(src, place, execute_on, queue):
     """(device, queue mask) that carries the transfer out."""
     if isinstance(execute_on, Affinity):
-        return execute_on.device, execute_on.queues
-    if execute_on not in SIDES:
-        raise UsageError(f"execute_on is {execute_on!r}", hint="'consumer', 'producer' or an Affinity")
+        return device_of(execute_on.device, "execute_on"), execute_on.queues
     if execute_on == "producer":
         return src.device, queue
     return place.device, place.queues if queue == ANY else queue
@@ -46,7 +55,11 @@ def _executor(src, place, execute_on, queue):
 
 def pin(tensor, at):
     """Promise that a tensor is, and stays, where `at` says; nothing moves.  AffinityConflict when it is not there."""
-    if tensor.device is not at.device:
+    tensor_of(tensor, "pin")
+    if not isinstance(at, Affinity):
+        device_of(at, "pin")
+        raise UsageError("pin takes an Affinity", hint="pin(tensor, Affinity(device))")
+    if tensor.device is not device_of(at.device, "pin").home_of(tensor.layout)[1]:
         here = "host memory" if tensor.device is None else tensor.device.name
         raise AffinityConflict(
             f"{tensor.name} is on {here}, not on {at.device.name}",

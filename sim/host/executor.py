@@ -20,6 +20,7 @@ from tensim.sim.host.buffers import L1, L1_SMALL, expand, read_pages, write_page
 from tensim.sim.host.device import Device
 from tensim.sim.host.host_device import HostDevice
 from tensim.sim.host.program import Program, ProgramCircularBuffer, ProgramKernel, check_semaphore_value
+from tensim.sim.host.queue import failure_of, turn
 from tensim.sim.host.topology import MAX_CHIPS, topology_of
 
 SEMAPHORE_BYTES = 4
@@ -75,9 +76,14 @@ class Host:
             raise UsageError(f"the host cannot work for {fs / FS_PER_NS:g} ns")
         self.now_fs += fs
 
+    def reach(self, fs):
+        """What happened until `fs` is simulated: the host is not before that."""
+        self.now_fs = max(self.now_fs, fs)
+
     def wait_until(self, fs):
         """The host wakes up at `fs` (or later, when it is later already) and pays for the wake-up."""
-        begun, self.now_fs = self.now_fs, max(self.now_fs, fs)
+        begun = self.now_fs
+        self.reach(fs)
         self.sync_fs += self.now_fs - begun
         self.charge("sync")
 
@@ -96,14 +102,14 @@ class Simulation:
 class RecordedEvent:
     """An event of the host API; `done`: SimPy event of its last recording, None before the first.
 
-    `time`: femtosecond at which it happened; `error`: what it reports as failed.
+    `time`: femtosecond at which it happened; `error`: what it reports as failed; `needs`: events that it fails with.
     """
 
-    __slots__ = ("device", "queue", "number", "done", "time", "error")
+    __slots__ = ("device", "queue", "number", "done", "time", "error", "needs")
 
     def __init__(self):
         self.device, self.queue, self.number, self.done = None, None, 0, None
-        self.time, self.error = None, None
+        self.time, self.error, self.needs = None, None, ()
 
     def happen(self, time, error=None):
         """It happens now, at `time`."""
@@ -175,6 +181,7 @@ class Executor:
         try:
             self.env.run_until(item_done)
         except EmptySchedule:
+            self.host.reach(self.env.now)
             device.failed = self._stuck(device)
             device.stop()
             raise device.failed from None
@@ -184,7 +191,8 @@ class Executor:
         self.host.wait_until(self.env.now)
 
     def _mark_failed(self, error, waiting=None):
-        """Stop the device that failed; whatever was to happen on it fails for the same reason."""
+        """Stop the device that failed; whatever was to happen on it fails for the same reason.  The host knows it now."""
+        self.host.reach(self.env.now)
         failed = self.env.failed_chip
         for device in self.devices.values():
             if device.chip is failed and device.failed is None:
@@ -479,7 +487,16 @@ class Executor:
         device, queue = self.queue(r)
         queue.refuse_capture(f"the function {r.name}")
         self.host.charge("enqueue_program")
-        return self.issue(device, queue, lambda queue: queue.run_function(r.function, r.duration_fs, r.exclusive))
+
+        def call():
+            try:
+                return r.function()
+            except CommandFault:
+                raise
+            except Exception as error:
+                raise CommandFault(f"{r.name} raised {type(error).__name__}: {error}") from error
+
+        return self.issue(device, queue, lambda queue: queue.run_function(call, r.duration_fs, r.exclusive))
 
     def _enqueue_snapshot(self, device, queue, program, snapshot):
         """Hand a frozen program to its queue, or to the trace that the queue captures."""
@@ -545,14 +562,14 @@ class Executor:
         event = self.events.setdefault(r.event, RecordedEvent())
         self.host.charge("enqueue_event")
         done = event.done = self.env.event()
-        event.time = event.error = None
+        event.time, event.error, event.needs = None, None, ()
         event.device, event.queue, event.number = device.id, queue.index, queue.next_event_id
         queue.next_event_id += 1
 
         def work(queue):
             yield from queue.wait_programs(group)
             yield self.env.timeout(device.costs["event"])
-            error, queue.failure = queue.failure, None
+            error, queue.failure = queue.failure or failure_of(event.needs), None
             if event.done is done:
                 event.happen(self.env.now, error)
             else:  # recorded once more since
@@ -562,6 +579,7 @@ class Executor:
         return event
 
     def wait_for_event(self, r):
+        """The queue goes on behind the event, whether that failed or not: commands name what they need themselves."""
         device, queue = self.queue(r)
         queue.refuse_capture("an event")
         event = self.event(r.event)
@@ -571,8 +589,6 @@ class Executor:
         def work(queue):
             if not done.processed:
                 yield done
-            if event.error is not None:
-                raise event.error
 
         self.issue(device, queue, work)
 
@@ -599,11 +615,11 @@ class Executor:
         return event
 
     def _follow(self, event, parts, first):
-        """The event happens with its parts, and fails as the first of them that failed."""
+        """The event happens with the first or the last of its parts, and fails as those that it needs do."""
         ends = [part.done for part in parts]
         yield self.env.any_of(ends) if first else self.env.all_of(ends)
-        errors = [part.error for part in parts if part.done.processed and part.error is not None]
-        event.happen(self.env.now, errors[0] if errors else None)
+        over = sorted((part for part in parts if part.done.processed), key=lambda part: part.time)
+        event.happen(over[0 if first else -1].time, failure_of(over[:1] if first else over))
 
     def signal_event(self, r):
         event = self.event(r.event)
@@ -611,11 +627,8 @@ class Executor:
             raise UsageError("an event is signalled once, by the host or by the queue that recorded it")
         self.host.charge("call")
         error = CommandFault(r.error) if r.error else None
-        self.env.process(self._signal(event, self.host.now_fs, error))
-
-    def _signal(self, event, time, error):
-        yield self.env.timeout(time - self.env.now)
-        event.happen(time, error)
+        at = turn(self.env, self.host.now_fs)
+        at.callbacks.append(lambda _: event.happen(self.env.now, error))
 
     def wait_events(self, r):
         """Returns whether what was waited for has happened by the time limit.  EndlessWaitError when it never can."""
@@ -627,6 +640,7 @@ class Executor:
         try:
             self.env.run_until(awaited)
         except EmptySchedule:
+            self.host.reach(self.env.now)
             raise EndlessWaitError(f"deadlock: {self._wait_graph()}") from None
         except BaseException as error:
             self._mark_failed(error)

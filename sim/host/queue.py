@@ -1,33 +1,56 @@
 """An in-order queue of commands: a SimPy process that starts each one after the one before it, at its time stamp at the earliest.
 
-A command may fail without stopping its device (an injected fault, or a wait for something that failed): what follows in
-the queue up to the next recorded event is then skipped, and that event carries the failure on to whoever waits for it.
+A command may fail without stopping its device (an injected fault, a function that raises, or something that it needs and
+that failed): what follows in the queue up to the next recorded event is then skipped, and that event carries the failure on.
+
+Commands that could start at one time start in the order of issue, after all else that happens then: whether the host
+looked at the device between two of them has no influence.
 """
 
+import itertools
 from collections import deque
 from dataclasses import dataclass
 
 import simpy
+from simpy.events import NORMAL
 
 from tensim.sim.errors import CommandFault, TensimError
+
+_order = itertools.count(NORMAL + 1)  # of what the host issues, behind all else at its time
+
+
+def turn(env, time, order=None):
+    """A SimPy event at a time (now, if that is over), or at its turn among those of other commands then."""
+    event = env.event()
+    event._ok, event._value = True, None
+    env.schedule(event, next(_order) if order is None else order, max(time - env.now, 0))
+    return event
+
+
+def failure_of(events):
+    """The error of the first of some recorded events that failed, or None."""
+    return next((event.error for event in events if event.error is not None), None)
 
 
 @dataclass(slots=True)
 class Item:
-    """A command in a queue: what to run (a generator function, until it runs), when it was issued, how much queue memory it
-    takes.
+    """A command in a queue: what to run (a generator function, until it runs), when it was issued (a time, and its place
+    among all commands), how much queue memory it takes.
 
     `begun`, `ended`: femtoseconds at which it began to use the device and was over; None before.
     `marks`: it runs although something before it in the queue failed.  `handed_over`: it goes on when the queue is done
-    with it.  `error`: why it was skipped or failed.  `before`, `after`: called when it begins and ends, if they are set.
+    with it.  `needs`: recorded events whose commands must not have failed.  `error`: why it was skipped or failed.
+    `before`, `after`: called when it begins and ends, if they are set.
     """
 
     work: object
     stamp: int
+    order: int
     queue_bytes: int
     done: object
     marks: bool = False
     handed_over: bool = False
+    needs: tuple = ()
     result: object = None
     begun: int | None = None
     ended: int | None = None
@@ -66,7 +89,7 @@ class Queue:
 
     def put(self, work, stamp, queue_bytes=0, marks=False):
         """Issue a command; returns its `Item`, whose `done` event succeeds at its end."""
-        item = Item(work, stamp, queue_bytes, self.env.event(), marks)
+        item = Item(work, stamp, next(_order), queue_bytes, self.env.event(), marks)
         self.pending.append(item)
         self.outstanding_bytes += queue_bytes
         self.items.append(item)
@@ -105,8 +128,8 @@ class Queue:
                 self._idle = self.env.event()
                 yield self._idle
             item = self.items.popleft()
-            if item.stamp > self.env.now:
-                yield self.env.timeout(item.stamp - self.env.now)
+            yield turn(self.env, item.stamp, item.order)
+            self.failure = self.failure or failure_of(item.needs)
             if self.failure is not None and not item.marks:
                 item.error = self.failure
             else:

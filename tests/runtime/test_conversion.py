@@ -9,7 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tensim as tt
-from tensim.runtime import DType, Interleaved, Layout, MemSpace, Sharded, Tensor, plan_layout, to_layout, wait
+from tensim.runtime import (
+    DType,
+    Interleaved,
+    Layout,
+    MemSpace,
+    Sharded,
+    Tensor,
+    plan_layout,
+    to_layout,
+    to_layout_into,
+    wait,
+)
 from tensim.runtime.errors import LayoutUnsupported
 from tensim.runtime.planner import HOST
 from tests.runtime.programs import ideal
@@ -97,3 +108,50 @@ def test_retain_false_frees_the_source(device):
     second = to_layout(first, Layout(MemSpace.L1), retain=False)
     assert not first.is_allocated
     np.testing.assert_array_equal(second.numpy(), VALUES)
+
+
+ODD = np.arange(33 * 70, dtype=np.uint32).reshape(33, 70)
+UNEVEN = [  # memories that pad (33, 70) differently
+    Layout(MemSpace.DRAM),
+    Layout(MemSpace.DRAM, "tile"),
+    Layout(MemSpace.L1, "tile", distribution=Sharded("height", GRID, (32, 96))),
+    Layout(MemSpace.L1, "row", distribution=Sharded("width", GRID, (33, 32))),
+    Layout(MemSpace.L1, "row", distribution=Sharded("block", GRID, (17, 40)), oob="one"),
+    Layout(MemSpace.L1, "row", distribution=Sharded("nd", GRID, (11, 24))),
+    Layout(MemSpace.DRAM, "row", dtype=DType.U16),
+    Layout(MemSpace.HOST),
+]
+
+
+@pytest.fixture(scope="module")
+def chips():
+    with ideal("n300") as system:
+        yield [system.open(f"sim://wormhole_b0[{n}]") for n in range(2)]
+
+
+@pytest.mark.parametrize("second", UNEVEN, ids=str)
+@pytest.mark.parametrize("first", UNEVEN, ids=str)
+def test_every_pair_converts_between_chips(chips, first, second):
+    there = to_layout(Tensor.from_numpy(ODD, system=chips[0].system), first, chips[1])
+    then = to_layout(there, second, chips[0])
+    assert then.device is (None if second.space.on_host else chips[0])
+    np.testing.assert_array_equal(then.numpy(), ODD)
+    np.testing.assert_array_equal(then.to_host().numpy(), ODD)
+    if first.space == MemSpace.L1:
+        into = Tensor.empty(then.desc, second, chips[0])
+        to_layout_into(into, there)
+        np.testing.assert_array_equal(into.numpy(), ODD)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+@pytest.mark.parametrize(
+    ("shape", "kind", "shard"),
+    [((31,), "width", (1, 4)), ((4, 30), "width", (4, 4)), ((2, 30), "block", (1, 4)), ((4, 30), "nd", (4, 4))],
+)
+def test_rows_that_shards_pad_come_back_without_padding(device, shape, kind, shard, dtype):
+    values = np.arange(np.prod(shape)).astype(dtype).reshape(shape)
+    grid = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(7, 1))
+    layout = Layout(MemSpace.L1, distribution=Sharded(kind, grid, shard))
+    there = to_layout(Tensor.from_numpy(values, system=device.system), layout, device)
+    np.testing.assert_array_equal(there.numpy(), values)
+    np.testing.assert_array_equal(there.to_host().numpy(), values)

@@ -1,0 +1,48 @@
+"""What calls take for devices and tensors: an error with a hint for what only looks like one."""
+
+import numpy as np
+
+from tensim.runtime.placement import Promise
+from tensim.sim.errors import UsageError
+
+
+def device_of(x, call):
+    """`x`, which must be an open device or mesh; UsageError for its name, a promise of it, or anything else."""
+    if hasattr(x, "scheme"):
+        return x
+    if isinstance(x, str | Promise):
+        name = x if isinstance(x, str) else x.name
+        raise UsageError(
+            f"{call} takes a device, and {name!r} is the name of one",
+            hint="system.open(spec) gives a device, a DeviceMap the device of a name",
+        )
+    raise UsageError(f"{call} takes a device, not {_kind(x)}", hint="system.open(spec) gives one")
+
+
+def tensor_of(x, call):
+    """`x`, which must be a tensor; UsageError for an array or anything else."""
+    if hasattr(x, "desc") and hasattr(x, "layout"):
+        return x
+    if isinstance(x, np.ndarray | np.generic | list | tuple | int | float):
+        raise UsageError(f"{call} takes a tensor, not {_kind(x)}", hint="Tensor.from_numpy(array) makes a tensor of it")
+    if hasattr(x, "shards"):
+        raise UsageError(
+            f"{call} takes a tensor of one device, not one spread over a mesh", hint="its .shards are such"
+        )
+    raise UsageError(f"{call} takes a tensor, not {_kind(x)}")
+
+
+def of_system(system, things, call):
+    """UsageError when a tensor, event or device among `things` belongs to another system: the two have two clocks."""
+    for thing in things:
+        if thing.system is not system:
+            raise UsageError(
+                f"{call}: {thing!r} belongs to another System, which has a clock of its own",
+                hint="Tensor.from_numpy(array, system=device.system) makes a tensor of the system that is meant; between "
+                "systems only arrays can go",
+            )
+
+
+def _kind(x):
+    article = "an" if type(x).__name__[0].lower() in "aeiou" else "a"
+    return f"{article} {type(x).__name__}"
