@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tensim.sim.cores.riscv.build_progress import progress_told_to
 from tensim.sim.errors import SimulatorError, UsageError
 
 TO_STDOUT = "-"
@@ -65,6 +66,8 @@ class progress_bar:
         self.begun, self.progress = time.perf_counter(), None
         if sys.stderr.isatty():
             self.progress, self.task = _start_progress()
+        self.builds = progress_told_to(self.update)
+        self.builds.__enter__()
         return self.update
 
     def update(self, text):
@@ -73,6 +76,7 @@ class progress_bar:
             self.progress.update(self.task, description=text)
 
     def __exit__(self, *exception):
+        self.builds.__exit__(*exception)
         if self.progress is not None:
             self.progress.stop()
 

@@ -7,7 +7,7 @@ from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, Kernel
 from tensim.sim.cores.slots import BRISC, NCRISC
 from tensim.sim.host.commands import DataMovementParameters
 from tensim.sim.host.dispatch import ProgramCost
-from tensim.sim.host.frozen_program import build_target
+from tensim.sim.host.frozen_program import build_kernels, build_target
 
 WORD = 4  # bytes of a runtime argument
 TRISCS = 3  # binaries of a compute kernel
@@ -32,7 +32,8 @@ def bind(program, device):
 
 def compile_kernels(program, arch):
     """The kernels of a frozen program compiled for a chip, in their order.  Raises KernelCompileError."""
-    return [kernel.compile(build_target(kernel, program.circular_buffers, arch)) for kernel in program.kernels]
+    buffers = program.circular_buffers
+    return build_kernels([(one.kernel, one.parameters, build_target(one, buffers, arch)) for one in program.kernels])
 
 
 def _launch(program, compiled, device):

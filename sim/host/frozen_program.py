@@ -7,6 +7,7 @@ Cores are logical (x, y); addresses and sizes are bytes.
 
 from dataclasses import dataclass
 
+from tensim.sim.cores.riscv.kernel import CppKernel, compile_missing
 from tensim.sim.host.commands import ComputeParameters, Core, DataMovementParameters
 
 
@@ -30,6 +31,15 @@ def build_target(kernel, circular_buffers, arch):
             tiles = {index: (height, width) for index, height, width in cb.tiles}
             found |= {index: (code, *tiles.get(index, (32, 32))) for index, code in cb.formats}
     return BuildTarget(arch, tuple((index, *found[index]) for index in sorted(found)))
+
+
+def build_kernels(requests):
+    """The compiled kernels of [(kernel, parameters, `BuildTarget`)], in their order; those in C++ are built together.
+
+    Raises KernelCompileError.
+    """
+    compile_missing([request for request in requests if isinstance(request[0], CppKernel)])
+    return [kernel.build(parameters, target) for kernel, parameters, target in requests]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from tensim.sim.host.frozen_program import (
     FrozenKernel,
     FrozenProgram,
     FrozenSemaphore,
+    build_kernels,
     build_target,
 )
 
@@ -239,8 +240,7 @@ class Program:
     def compile(self, arch):
         """Compile the kernels for a chip now.  Raises KernelCompileError."""
         buffers = [cb.snapshot() for cb in self.circular_buffers]
-        for kernel in self.kernels:
-            kernel.kernel.build(kernel.config, build_target(kernel, buffers, arch))
+        build_kernels([(kernel.kernel, kernel.config, build_target(kernel, buffers, arch)) for kernel in self.kernels])
 
     def check_buffers(self, device):
         """UsageError when a circular buffer lies on a buffer of another device than `device`."""

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.riscv import toolchain
+from tensim.sim.cores.riscv.build_progress import wait_for
 from tensim.sim.cores.riscv.refusals import refusal_of
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.errors import KernelCompileError, UsageError
@@ -383,22 +384,26 @@ def describe(elf, source):
     return Object(elf, _digest(elf), source, sizes.get(".text", 0), local, zones)
 
 
-def compile_kernels(builds, progress=None):
+def compile_kernels(builds):
     """The `Object`s of several builds, in parallel on all cores; the first error in their order is raised.
 
-    `progress(done, total)` is called as builds finish.
+    `tensim.sim.cores.riscv.build_progress` shows how far they are when it lasts.
     """
     builds = list(builds)
     if not builds:
         return []
     tools = toolchain.toolchain()
-    toolchain.include_folder()
-    for level in {build.level for build in builds}:
-        toolchain.prepared(tools, level)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = [pool.submit(compile_kernel, build) for build in builds]
-        if progress is not None:
-            for done, future in enumerate(futures, 1):
-                future.exception()
-                progress(done, len(futures))
-        return [future.result() for future in futures]
+        once = pool.submit(_prepare, tools, {build.level for build in builds})
+        wait_for("compiler of C++ kernels", [("standard headers", once)])
+        once.result()
+        work = [(Path(build.source or build.name).name, pool.submit(compile_kernel, build)) for build in builds]
+        wait_for("C++ kernels", work)
+        return [future.result() for _, future in work]
+
+
+def _prepare(tools, levels):
+    """Make what all builds share, if it is not there."""
+    toolchain.include_folder()
+    for level in levels:
+        toolchain.prepared(tools, level)

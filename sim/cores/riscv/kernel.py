@@ -77,14 +77,14 @@ class CppKernel:
             key = self._keys[parameters, target] = build_key(parameters, target)
         if key not in self._built:
             if key not in self.binaries:
-                self.binaries[key] = self._compile(parameters, target)
+                compile_missing([(self, parameters, target)])
             text = None if self._on_disk else self.source
             self._built[key] = RiscvKernel(self.name, self.file, self.binaries[key], target.arch, text)
         return self._built[key]
 
-    def _compile(self, parameters, target):
-        """{thread slot: ELF}, built on all cores."""
-        from tensim.sim.cores.riscv.compiler import Build, Processor, compile_kernels
+    def builds(self, parameters, target):
+        """[`Build`] of the kernel, one per thread slot."""
+        from tensim.sim.cores.riscv.compiler import Build, Processor
 
         source = {"source": Path(self.file)} if self._on_disk else {"text": self.source, "name": self.file}
         library = include_roots(os.environ[LIBRARY]) if LIBRARY in os.environ else ()
@@ -101,11 +101,26 @@ class CppKernel:
             }  # fmt: skip
         else:
             common |= {"noc": parameters.noc, "noc_mode": parameters.noc_mode}
-        slots = slots_of(parameters)
-        builds = [
-            Build(processor=Processor(slot), local_memory=local_bytes(target.arch, slot), **common) for slot in slots
+        return [
+            Build(processor=Processor(slot), local_memory=local_bytes(target.arch, slot), **common)
+            for slot in slots_of(parameters)
         ]
-        return {slot: built.elf for slot, built in zip(slots, compile_kernels(builds), strict=True)}
+
+
+def compile_missing(kernels):
+    """Compile the binaries that some kernels, [(CppKernel, parameters, BuildTarget)], do not have, together on all cores."""
+    missing = {
+        (kernel, key): (slots_of(parameters), kernel.builds(parameters, target))
+        for kernel, parameters, target in kernels
+        if (key := build_key(parameters, target)) not in kernel.binaries
+    }
+    if not missing:
+        return
+    from tensim.sim.cores.riscv.compiler import compile_kernels
+
+    built = iter(compile_kernels(build for _, builds in missing.values() for build in builds))
+    for (kernel, key), (slots, _) in missing.items():
+        kernel.binaries[key] = {slot: next(built).elf for slot in slots}
 
 
 def library_defines(roots):
