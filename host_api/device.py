@@ -243,12 +243,13 @@ def create_device(
     noc: str = "packet",
     max_cycles: int | None = None,
     seed: int = 0,
+    check: bool = False,
 ) -> Device:
     """Open a device.
 
     `arch`: name, YAML path or `tensim.sim.arch.Arch`; `l1_small_size`, `trace_region_size`: bytes per bank set
-    aside; `numerics`, `noc`, `max_cycles`, `seed`: see `tensim.sim.chip.chip.Chip`.  UsageError when it is open or an
-    option is wrong.
+    aside; `numerics`, `noc`, `max_cycles`, `seed`, `check`: see `tensim.sim.chip.chip.Chip`.  UsageError when it is open or
+    an option is wrong.
     """
     return _open(
         c.CreateDevice(
@@ -261,6 +262,7 @@ def create_device(
             noc,
             max_cycles,
             seed,
+            check=check,
         )
     )
 

@@ -8,6 +8,7 @@ import click
 from tensim.cli.light_metal_binaries import kernel_path_option, numbering_option, open_binary, over_files
 from tensim.cli.options import (
     arch_option,
+    check_option,
     complete_arch,
     complete_numerics,
     complete_program,
@@ -35,10 +36,12 @@ from tensim.sim.errors import UsageError
 @click.option(
     "--numerics", default="fast", show_default=True, shell_complete=complete_numerics, help="exact, fast or off."
 )
+@check_option
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--compress", is_flag=True, help="Pack the data with zlib.")
 @json_option
-def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, seed, compress, json_to):
+def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, check, seed, compress,
+            json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE, and save what it asks of the device."""
     from tensim.running.programs import Settings, run_program
 
@@ -46,9 +49,8 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
     require_folder(output)
     settings = Settings(
         program=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
-        fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, seed=seed, capture=output,
-        compress=compress,
-        image_hash=True,
+        fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, check=check, seed=seed,
+        capture=output, compress=compress, image_hash=True,
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)
@@ -94,14 +96,15 @@ def _saving(text):
 @click.option(
     "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
 )
+@check_option
 @click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
 @loops_option
 @click.option("--ignore-compare", is_flag=True, help="Ignore the comparisons in the binary.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @numbering_option
 @json_option
-def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, max_cycles, loops,
-           ignore_compare, timeline, numbering, json_to):  # fmt: skip
+def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, check, max_cycles,
+           loops, ignore_compare, timeline, numbering, json_to):  # fmt: skip
     """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
 
     Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
@@ -115,7 +118,7 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
     options = ReplayOptions(
         arch=arch, device=device, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
         save=tuple(map(_saving, savings)), kernel_path=kernel_path, launch=launch, check=not ignore_compare,
-        log=timeline is not None, max_cycles=max_cycles,
+        log=timeline is not None, max_cycles=max_cycles, check_kernels=check,
     )  # fmt: skip
     with progress_bar() as on_progress:
         results, code = over_files(

@@ -3,6 +3,7 @@
 import click
 
 from tensim.cli.options import (
+    check_option,
     complete_arch,
     complete_numerics,
     complete_program,
@@ -62,6 +63,7 @@ def examples(json_to):
     help="exact (the chip's bits), fast (float32) or off (timing only).",
 )
 @noc_option
+@check_option
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
@@ -71,8 +73,8 @@ def examples(json_to):
 )
 @click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
 @json_option
-def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, seed,
-        max_cycles, image_hash, timeline, noc_trace, roofline, json_to):  # fmt: skip
+def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, check,
+        seed, max_cycles, image_hash, timeline, noc_trace, roofline, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import Settings, run_program
 
@@ -83,8 +85,8 @@ def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidel
     settings = Settings(
         program=name, arch=one_chip(arch, device) or Settings.arch, device=device, loops=loops,
         overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
-        fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed,
-        max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
+        fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, check=check,
+        seed=seed, max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)

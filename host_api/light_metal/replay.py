@@ -28,7 +28,7 @@ class ReplayOptions:
     `arch`, `device` (a spec), `overrides`: another chip or other parameters; `bind`: {buffer name or id: bytes} in place of
     what was captured; `save`: (buffer, numpy file) pairs for final contents; `launch`: programs to launch at the end;
     `kernel_path`: folders with kernels by file name; `check`: whether comparisons count; `log`: record the timeline;
-    `max_cycles`: a run past this cycle is an error.
+    `max_cycles`: a run past this cycle is an error; `check_kernels`: look for mistakes of kernels (docs/checks.md).
     """
 
     arch: str | None = None
@@ -42,6 +42,7 @@ class ReplayOptions:
     check: bool = True
     log: bool = False
     max_cycles: int | None = None
+    check_kernels: bool = False
 
 
 class Replay:
@@ -253,7 +254,8 @@ class Replay:
             self._note_differences(load_arch(*record.arch), arch)
         numerics = options.numerics or record.numerics
         limit = options.max_cycles or record.max_cycles
-        record = c.CreateDevice(**{**vars(record), "arch": arch, "numerics": numerics, "max_cycles": limit})
+        chosen = {"arch": arch, "numerics": numerics, "max_cycles": limit, "check": options.check_kernels}
+        record = c.CreateDevice(**{**vars(record), **chosen})
         device = self.system.executor.submit(record)
         if options.log:
             device.chip.enable_log()

@@ -15,6 +15,7 @@ def execute(program, settings, arch, device_options, begun, on_progress):
         numerics=settings.numerics,
         noc=settings.noc,
         max_cycles=settings.max_cycles,
+        check=settings.check,
         **device_options,
     )
     try:

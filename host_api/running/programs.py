@@ -28,6 +28,7 @@ class Settings:
     parameters: dict = field(default_factory=dict)
     numerics: str = "fast"
     noc: str = "packet"
+    check: bool = False
     seed: int = 0
     loops: int = 1  # how often the program runs, one after the other
     max_cycles: int | None = None

@@ -26,7 +26,10 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
     infos = _chosen(binary, program)
     spec = options.device or f"sim://{options.arch or _architecture(infos)}"
     _check_names(infos, options)
-    with declared(boards_for(spec), numerics=options.numerics or "fast", overrides=options.overrides) as system:
+    settings = {
+        "numerics": options.numerics or "fast", "overrides": options.overrides, "check": options.check_kernels,
+    }  # fmt: skip
+    with declared(boards_for(spec), **settings) as system:
         on_progress(f"{file}: opening {spec}")
         device = system.open(spec)
         binary.check(device).require()

@@ -106,7 +106,7 @@ class OpenDevices:
         arch = load_arch(chip.arch, overrides)
         seed = int(params.get("seed", self.system.seed))
         sizes = int(params.get("l1_small", 0)), int(params.get("trace_region", 0))
-        return c.CreateDevice(number, queues, *sizes, arch, config.numerics, config.noc, None, seed)
+        return c.CreateDevice(number, queues, *sizes, arch, config.numerics, config.noc, None, seed, check=config.check)
 
 
 def _check_same(device, info, params):

@@ -27,8 +27,8 @@ class ChipConfig:
 class SystemConfig:
     """What there is.
 
-    `chips`; `overrides`: {dotted parameter: value} for all of them; `hazards`: auto, manual or check; `numerics`, `noc`: as
-    `create_device`; `ideal`: no host and dispatch overheads at all, so that schedules follow from the work alone;
+    `chips`; `overrides`: {dotted parameter: value} for all of them; `hazards`: auto, manual or check; `numerics`, `noc`,
+    `check`: as `create_device`; `ideal`: no host and dispatch overheads at all, so that schedules follow from the work alone;
     `max_counters`: how many hardware counters one evaluation may ask for (None: any number); `links`:
     `tensim.sim.host.topology.Link`s in place of those of the boards.
     """
@@ -38,6 +38,7 @@ class SystemConfig:
     hazards: str = "auto"
     numerics: str = "fast"
     noc: str = "packet"
+    check: bool = False
     ideal: bool = False
     max_counters: int | None = None
     links: tuple | None = None

@@ -29,6 +29,7 @@ class Settings:
     noc: str = "packet"
     max_cycles: int | None = None
     seed: int = 0
+    check: bool = False
     overrides: dict = field(default_factory=dict)
     log: bool = False  # keep what every thread does, for a timeline
 
@@ -281,7 +282,7 @@ def _open_device(number, queues, l1_small_size, trace_region_size, worker_l1_siz
         arch = load_arch(settings.arch, settings.overrides | {key: arch[key] for key in MEMORY_MAP} | changes)
     host = metal.create_device(
         number, queues, l1_small_size, region, arch=arch, numerics=settings.numerics, noc=settings.noc,
-        max_cycles=settings.max_cycles, seed=settings.seed,
+        max_cycles=settings.max_cycles, seed=settings.seed, check=settings.check,
     )  # fmt: skip
     if settings.log:
         host.chip.enable_log()

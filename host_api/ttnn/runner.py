@@ -60,6 +60,8 @@ def _parsed(arguments, command):
     parser.add_argument("--noc", default="packet", choices=("packet", "flit"), help="NoC model")
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE",
                         help="change an architecture parameter")  # fmt: skip
+    parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=False,
+                        help="look for mistakes of kernels (docs/checks.md)")  # fmt: skip
     parser.add_argument("--max-cycles", type=int, help="stop with an error after this many simulated cycles")
     parser.add_argument("--timeline", metavar="FILE", help="write a trace that Perfetto opens")
     parser.add_argument("--json", dest="json_to", metavar="FILE", help="write the operations as JSON")
@@ -72,6 +74,7 @@ def _parsed(arguments, command):
             parser.error(f"cannot write {path}: its folder does not exist")
     settings = {
         "arch": given.arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
+        "check": given.check,
         "overrides": dict(key_value(override) for override in given.overrides),
     }  # fmt: skip
     program = ("-m", given.program) if given.module else (given.program,)

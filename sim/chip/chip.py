@@ -30,10 +30,11 @@ class Chip:
     """One simulated chip.
 
     `arch`: from `tensim.sim.arch.load_arch`; `numerics`: "exact", "fast" or "off"; `noc`: "packet" or "flit"; `max_cycles`:
-    a run past this cycle is an error.  Times are cycles of the chip's clock.
+    a run past this cycle is an error; `check`: look for mistakes of kernels (docs/checks.md).  Times are cycles of the chip's
+    clock.
     """
 
-    def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
+    def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0, check=False):
         if numerics not in NUMERICS:
             raise UsageError(f"numerics {numerics!r} is not one of {', '.join(NUMERICS)}")
         if noc not in NOC_MODELS:
@@ -60,6 +61,11 @@ class Chip:
         self.machine, self._machine_address = self.arrays.machine, self.arrays.address
         self.machine["max_cycles"] = self.max_cycles
         self._loader, self._memory = ProgramLoader(arch, self.arrays), FunctionalMemory(self)
+        self.checks = None
+        if check:
+            from tensim.sim.chip.checks import Checks
+
+            self.checks = Checks(self)
 
     def protect_trace_region(self, start):
         """Refuse kernels' writes to offsets from `start` on in every DRAM bank."""
@@ -181,6 +187,8 @@ class Chip:
         self.arrays["tiles"]["open_writes"] = -1
         self._running.clear()
         self.arrays.clear()
+        if self.checks is not None:
+            self.checks.forget()
 
     def rewind(self):
         """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""
@@ -200,7 +208,10 @@ class Chip:
     def launch(self, launch: Launch, cycle: int) -> int:
         """Start the threads of a program at `cycle`; returns the launch id that `advance` reports at its end."""
         slot = self._free_slot()
-        return self._begin(launch.name, slot, self._loader.load(launch, slot), cycle)
+        threads = self._loader.load(launch, slot)
+        if self.checks is not None:
+            self.checks.launch(launch, slot)
+        return self._begin(launch.name, slot, threads, cycle)
 
     def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
         """Start threads that a compiled front end drives from a table, instead of kernels; returns the launch id.
@@ -270,15 +281,15 @@ class Chip:
 
     # --- errors
 
-    def thread_place(self, index):
-        """Where a thread stands: core, thread, kernel file and line, for messages."""
+    def thread_place(self, index, line=None):
+        """Where a thread stands, or was at a row `line` of its lines: core, thread, kernel file and line, for messages."""
         t = self.arrays["threads"][index]
         core = int(t["core"])
         x, y = core % self.arch.grid[0], core // self.arch.grid[0]
         place = {"core": f"({x},{y})", "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
         program = self.line_programs.get(int(t["line_base"]))
         if program is not None:
-            place |= {"kernel": program.name} | program.place(int(t["line"]))
+            place |= {"kernel": program.name} | program.place(int(t["line"]) if line is None else line)
         return place
 
     def enable_log(self):

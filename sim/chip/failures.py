@@ -3,6 +3,7 @@
 import numpy as np
 
 from tensim.sim.chip.deadlock import wait_for_graph
+from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
 from tensim.sim.engine import state as st
@@ -18,6 +19,8 @@ UNMOVED_REACHED = (
 def fault(chip):
     """The error of the fault that stopped the engine."""
     m = chip.machine
+    if int(m["error"]) >= FIRST:
+        return chip.checks.error()
     code = Fault(int(m["error"]))
     a, b, c = (int(m[name]) for name in ("error_a", "error_b", "error_c"))
     thread = int(m["error_thread"])

@@ -40,6 +40,7 @@ class CircularBufferLaunch:
     page_size: int
     data_format: int
     tile_hw: int = 1024
+    on_buffer: bool = False  # it lies on an L1 buffer of the host
 
 
 @dataclass
@@ -60,3 +61,4 @@ class Launch:
     circular_buffers: list[CircularBufferLaunch] = field(default_factory=list)
     semaphores: list[SemaphoreLaunch] = field(default_factory=list)
     sub_device_origin: tuple[int, int] = (0, 0)
+    dram_buffers: list[tuple] = field(default_factory=list)  # for checks: `tensim.sim.cores.checks.shadow.DRAM_BUFFER`

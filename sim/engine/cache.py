@@ -4,6 +4,8 @@ numba does not notice that a function called by a cached function has changed, s
 hash of every source file that can hold compiled code (`COMPILED`) and of the versions below them: a change
 anywhere there starts a fresh cache.  Inside it a function lies under its module's name, not under the path of its file:
 a checkout, its copies and an installed wheel of the same sources share what one of them has compiled.
+
+The checker of kernels (`CHECKS`) is apart: the engine calls it by address, so a change of it alone compiles it alone.
 """
 
 import hashlib
@@ -23,11 +25,12 @@ COMPILED = (
     "sim.cores.riscv.decode sim.cores.riscv.layout sim.cores.riscv.traps "
     "traces.flatbuffers traces.light_metal.content traces.light_metal.rules"
 ).split()
+CHECKS = ("sim.cores.checks",)
 
 
-def compiled_sources():
+def compiled_sources(parts=COMPILED):
     """{name of a module below `tensim`: its file} of all that machine code depends on."""
-    return dict(source for part in COMPILED for source in _sources(part))
+    return dict(source for part in parts for source in _sources(part))
 
 
 def _sources(name):
@@ -48,6 +51,15 @@ def source_digest():
         digest.update(Path(find_spec(package).origin).with_name("_version.py").read_bytes())
     versions = (numpy.__version__, sys.version, platform.machine(), platform.processor())
     digest.update(repr(versions).encode())
+    return digest.hexdigest()[:16]
+
+
+def checks_digest():
+    """Hash of the sources of the checker of kernels (hex, 16 digits)."""
+    digest = hashlib.sha256()
+    for name, path in compiled_sources(CHECKS).items():
+        digest.update(name.encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

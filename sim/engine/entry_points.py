@@ -8,6 +8,7 @@ import functools
 import importlib
 
 from tensim.sim.engine import machine_code
+from tensim.sim.engine.cache import checks_digest
 from tensim.sim.errors import SimulatorError
 
 
@@ -61,11 +62,21 @@ class EntryPoint:
             raise SimulatorError(f"{self.key} raised in compiled code")
 
 
+class CheckEntryPoint(EntryPoint):
+    """An entry point of the checker, whose sources the cache directory's name says nothing of."""
+
+    @functools.cached_property
+    def key(self):
+        """Its name in the cache."""
+        return f"{super().key}-{checks_digest()}"
+
+
 run = EntryPoint("engine.event_loop", "run", 3)
 start_threads = EntryPoint("engine.event_loop", "start_threads", 4)
 l1_written = EntryPoint("engine.event_loop", "l1_written", 5)
 run_core = EntryPoint("cores.riscv.interpreter", "interpret", 3)
 flit_event = EntryPoint("cores.niu.flits", "flit_event", 3)
+check_event = CheckEntryPoint("cores.checks.events", "check_event", 3)
 replay_front_end = EntryPoint("cores.niu.replayed_events", "front_end", 1)
 encode_tiles = EntryPoint("cores.numerics.host_formats", "encode_tiles", 5)
 decode_tiles = EntryPoint("cores.numerics.host_formats", "decode_tiles", 5)

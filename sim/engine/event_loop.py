@@ -257,6 +257,8 @@ def act(m, thread, now):
     """An event of a thread; returns the cycle of its next one, or -1."""
     t = threads_of(m)[thread]
     op = t.operation
+    if m.checker_at != 0 and call_model(m.checker_at, m.self_at, -1 - thread, now) != 0:
+        return -1
     if op == OPERATION_START:
         t.state, t.started = RUNNING, now
         t.issued = now
@@ -270,7 +272,7 @@ def act(m, thread, now):
     else:
         time, complete = compute_operation(m, thread, now)
         if not complete and (op == Op.UNPACK_MATMUL or op == Op.MATH_MATMUL) and m.log_on == 0 and m.data_on == 0:
-            return run_ahead(m, thread, time)
+            return run_ahead(m, thread, time) if m.checker_at == 0 else time
     if time < 0 or not complete:
         return time
     return advance(m, thread, time)

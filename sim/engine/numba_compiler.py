@@ -52,9 +52,10 @@ def compiled_for_integers(function):
 
 
 def cached_dispatcher(function):
-    """The dispatcher of a `Compiled`, whose code numba keeps in its disk cache."""
+    """The dispatcher of a `Compiled`; numba keeps the code of a function of the engine in its disk cache."""
     dispatcher = Dispatcher(function.py_func, targetoptions={**OPTIONS, **function.targetoptions})
-    dispatcher.enable_caching()
+    if function.__module__.removeprefix("tensim.") in _COVERED:  # numba does not notice a change elsewhere
+        dispatcher.enable_caching()
     return dispatcher
 
 

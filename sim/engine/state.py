@@ -109,7 +109,7 @@ _ADDRESSES = (
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
-    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self prints"
+    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self prints checker shadow"
 ).split()
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
@@ -220,7 +220,8 @@ PARAMETERS = {
     "sync_lag": ("tensix.sync_lag", 1),
 }
 
-# `flit_model`: the compiled function that moves flits (`tensim.sim.cores.niu.flits`), 0 with the packet model
+# `flit_model`: the compiled function that moves flits (`tensim.sim.cores.niu.flits`), 0 with the packet model; `checker`: the
+# one that looks for mistakes of kernels (`tensim.sim.cores.checks`), 0 without checks, and `shadow` the record of its state
 MACHINE = np.dtype(
     [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],
     align=True,

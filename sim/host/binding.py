@@ -47,7 +47,16 @@ def _launch(program, compiled, device):
     for semaphore in program.semaphores:
         workers = [device.worker(core) for core in semaphore.cores]
         launch.semaphores.append(SemaphoreLaunch(workers, semaphore.id, semaphore.initial))
+    if device.chip.checks is not None:
+        launch.dram_buffers = [_extent(buffer) for buffer in device.buffers.values() if buffer.in_dram and buffer.size]
     return launch
+
+
+def _extent(buffer):
+    """(start, end, stride, pages, banks) of a DRAM buffer in every bank, 0 banks for a sharded one."""
+    banks = 0 if buffer.shard else buffer.banks
+    end = buffer.address + buffer.size_per_bank
+    return buffer.address, end, buffer.aligned_page_size, buffer.num_pages, banks
 
 
 def _kernel_launch(kernel, compiled, worker_of):
@@ -82,7 +91,9 @@ def _circular_buffer_launches(cb, worker_of):
     tiles = {index: height * width for index, height, width in cb.tiles}
     for index, data_format in cb.formats:
         tile_hw = tiles.get(index, 1024)
-        yield CircularBufferLaunch(workers, index, cb.address, cb.size, page_sizes[index], data_format, tile_hw)
+        yield CircularBufferLaunch(
+            workers, index, cb.address, cb.size, page_sizes[index], data_format, tile_hw, cb.on_buffer
+        )
 
 
 # --- what the dispatcher writes

@@ -49,6 +49,7 @@ class CreateDevice(Command):
     max_cycles: int | None
     seed: int
     minimal: bool = False  # without command queues
+    check: bool = False  # a choice of the run: no file keeps it
 
 
 @record

@@ -256,7 +256,7 @@ class Executor:
         arch = r.arch if isinstance(r.arch, Arch) else load_arch(r.arch)
         if not 1 <= r.num_hw_cqs <= arch["dispatch.max_queues"]:
             raise UsageError(f"num_hw_cqs is {r.num_hw_cqs}; a device has 1 or {arch['dispatch.max_queues']} queues")
-        chip = Chip(arch, r.numerics, r.noc, r.max_cycles, r.seed)
+        chip = Chip(arch, r.numerics, r.noc, r.max_cycles, r.seed, r.check)
         self.host.use_costs(arch)
         self.host.charge("call")
         self.env.run_to(self.host.now_fs)

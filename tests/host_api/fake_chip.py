@@ -26,9 +26,9 @@ class FakeKernel:
 class FakeChip:
     """The part of `tensim.sim.chip.chip.Chip` that the executor and the environment use."""
 
-    def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0):
+    def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0, check=False):
         self.arch, self.cycle, self.n_workers = arch, 0, len(arch.worker_coords)
-        self.closed = False
+        self.closed, self.checks = False, None
         self.l1 = np.zeros((self.n_workers, arch.l1_size), np.uint8)
         self.dram = {}
         self.ends, self.launches, self.started, self.aborted = {}, [], [], False

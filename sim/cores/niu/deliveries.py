@@ -18,7 +18,7 @@ from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.dram.channel import dram_access
 from tensim.sim.dram.storage import read_bank, write_bank
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import copy_bytes, load_u32, store_8, store_32
+from tensim.sim.engine.memory import call_model, copy_bytes, load_u32, store_8, store_32
 from tensim.sim.engine.state import (
     ATOMIC,
     ATOMICS_OUT,
@@ -96,6 +96,8 @@ def transaction_event(m, index, now):
     x = transactions_of(m)[index]
     if packets_of(m)[index].delivered == 0:
         return move_packet(m, index, now)
+    if m.checker_at != 0 and x.stage != RESPONSE_READY:
+        call_model(m.checker_at, m.self_at, index, now)
     if x.stage == AT_TARGET:
         response_at = access_memory(m, index, now)
         if x.kind != READ:

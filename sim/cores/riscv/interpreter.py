@@ -150,7 +150,7 @@ def ordered_until(m, t, index):
     what that event will still do.
     """
     heap = event_heap_of(m)
-    if m.stop != RUNNING_ON or m.l1_posted != 0 or m.log_on != 0 or heap[1] != -1 - index:
+    if m.stop != RUNNING_ON or m.l1_posted != 0 or m.log_on != 0 or m.checker_at != 0 or heap[1] != -1 - index:
         return -1
     earliest = min(min(heap[2], heap[4]), min(heap[6], heap[8]))
     cycle = earliest >> event_heap.KEY_BITS

@@ -1,0 +1,72 @@
+"""Pages of DRAM: a transfer stays inside the buffers that its kernel knows."""
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.faults import Check
+from tensim.sim.cores.checks.shadow import dram_table, thread_of
+from tensim.sim.cores.niu.transactions import bank_of
+from tensim.sim.cores.threads import fail
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_u8
+from tensim.sim.engine.state import TILE_DRAM, noc_columns_of, noc_rows_of, tiles_of
+
+NAMED, BASE = 1, 2  # an argument of the thread lies in the buffer, or is its address
+
+
+@compiled()
+def buffer_at(mine, inside):
+    """Number of the last buffer that begins at or before an offset in a bank, or -1."""
+    buffers, low, high = dram_table(mine.dram_at), 0, mine.n_dram
+    while low < high:
+        middle = (low + high) // 2
+        if buffers[middle].start <= inside:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@compiled()
+def page_of(b, bank, inside):
+    """Page of an interleaved buffer at an offset in a bank, also behind its end."""
+    return (inside - b.start) // b.stride * b.banks + bank
+
+
+@compiled()
+def check_dram(m, s, thread, address, size):
+    """Refuse a transfer with DRAM beyond the end of a buffer.
+
+    A page behind the last one lies in the rest of the buffer's last row, or in what the allocator has put behind it: there
+    it is wrong when no argument of the thread lies in that buffer, but one is the address of the buffer before it.  A thread
+    without the address of any buffer among its arguments is not judged.
+    """
+    mine = thread_of(s, thread)
+    if mine.names < BASE:
+        return
+    x, y = noc_columns_of(m)[(address >> 36) & 63], noc_rows_of(m)[(address >> 42) & 63]
+    if x < 0 or y < 0:
+        return
+    tile = y * m.grid_width + x
+    if tiles_of(m)[tile].kind != TILE_DRAM:
+        return
+    offset = address & ctx.NOC_OFFSET_MASK
+    bank, inside = bank_of(m, tile, offset), offset % m.bank_bytes
+    k, buffers = buffer_at(mine, inside), dram_table(mine.dram_at)
+    if k < 0:
+        fail(m, thread, Check.OUTSIDE_BUFFERS, inside, size, bank)
+        return
+    b = buffers[k]
+    last = inside + size - 1
+    before = k  # the buffer whose end the transfer may have passed
+    if last < b.end:
+        if load_u8(mine.named_at + k) != 0 or k == 0:
+            if b.banks > 0 and page_of(b, bank, last) >= b.pages:
+                fail(m, thread, Check.PAGE_BEYOND_BUFFER, page_of(b, bank, last), b.pages, b.start)
+            return
+        before = k - 1
+        if load_u8(mine.named_at + before) != BASE:
+            return
+    p = buffers[before]
+    if load_u8(mine.named_at + before) == BASE and p.banks > 0:
+        fail(m, thread, Check.PAGE_BEYOND_BUFFER, page_of(p, bank, last), p.pages, p.start)
+    elif inside >= b.end:
+        fail(m, thread, Check.OUTSIDE_BUFFERS, inside, size, bank)

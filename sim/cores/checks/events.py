@@ -1,0 +1,72 @@
+"""The checker: looks at every operation before it acts, and at every packet before it changes memory.
+
+The engine calls `check_event` by address, so an engine without checks is compiled without any of this.
+"""
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.circular_buffers import buffer_operation, check_unpack, configured
+from tensim.sim.cores.checks.shadow import shadow_of, thread_of
+from tensim.sim.cores.checks.transfers import transaction, transfer
+from tensim.sim.cores.checks.writes import check_end, check_overwritten, flushed
+from tensim.sim.cores.circular_buffer import row_of
+from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
+from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import STOP_ERROR, circular_buffers_of, machine_table, threads_of
+
+
+@compiled()
+def pack(m, s, thread):
+    """A thread packs tiles: nobody may still write from the place."""
+    t = threads_of(m)[thread]
+    index, out, tiles = argument(t, 1), argument(t, 2), argument(t, 3)
+    if not configured(m, t.core, index):
+        return
+    cb, row = circular_buffers_of(m), row_of(t.core, index)
+    page = cb[row + ctx.CB_PAGE_SIZE]
+    first = out if out >= 0 else cb[row + ctx.CB_PACKED]
+    check_overwritten(m, s, thread, t.core, cb[row + ctx.CB_WRITE_PTR] + first * page, tiles * page)
+
+
+@compiled()
+def operation(m, s, thread):
+    """An operation that its thread has posted, once."""
+    t = threads_of(m)[thread]
+    op = t.operation
+    if op == Op.STORE:
+        check_overwritten(m, s, thread, t.core, argument(t, 0), argument(t, 2))
+    elif Op.CB_RESERVE_BACK <= op <= Op.CB_PAGES_AVAILABLE:
+        buffer_operation(m, s, thread)
+    elif op == Op.NOC_BARRIER:
+        flushed(m, s, thread)
+    elif (Op.NOC_READ <= op <= Op.NOC_MULTICAST) or op == Op.NOC_READ_WITH_STATE or op == Op.NOC_WRITE_WITH_STATE:
+        transfer(m, s, thread)
+    elif op == Op.PACK:
+        pack(m, s, thread)
+    elif FIRST_UNPACK <= op <= LAST_UNPACK:
+        check_unpack(m, s, thread)
+
+
+@compiled()
+def check_event(machine, event, now):
+    """An event of a thread (-1 - thread) or a transaction; returns 1 when it must not act."""
+    m = machine_table(machine)[0]
+    if event >= 0:
+        transaction(m, event)
+        return 0
+    thread = -1 - event
+    t, s = threads_of(m)[thread], shadow_of(m)
+    mine, op = thread_of(s, thread), t.operation
+    if op == OPERATION_START:
+        mine.seen, mine.n_writes = -1, 0
+    elif op == OPERATION_END:
+        if t.slot < FIRST_COMPUTE_SLOT and mine.seen != -2:
+            check_end(m, s, thread)
+        mine.seen = -2
+    elif op == Op.STORE or op == Op.LOAD or op == Op.SPEND:  # not counted, and never tried twice
+        operation(m, s, thread)
+    elif mine.seen != t.operations:
+        mine.seen = t.operations
+        operation(m, s, thread)
+    return 1 if m.stop == STOP_ERROR else 0

@@ -1,0 +1,61 @@
+"""What the checker refuses: codes, the words the user reads, and what to do."""
+
+from enum import IntEnum
+
+FIRST = 100  # of the codes; smaller ones are the engine's own (`tensim.sim.cores.faults`)
+
+
+class Check(IntEnum):
+    CB_UNPACK_UNWAITED = 100
+    CB_POP_UNWAITED = 101
+    CB_PUSH_UNRESERVED = 102
+    CB_UNPACK_EARLY = 103
+    CB_READ_UNRESERVED = 104
+    CB_OVERWRITTEN = 105
+    CB_SOURCE_FREE = 106
+    CB_BEYOND_END = 107
+    SOURCE_POPPED = 108
+    SOURCE_OVERWRITTEN = 109
+    WRITES_AT_END = 110
+    READS_AT_END = 111
+    PAGE_BEYOND_BUFFER = 112
+    OUTSIDE_BUFFERS = 113
+    CB_OWN_PAGES = 114
+
+
+# The three values are error_a, error_b, error_c of the machine record.
+MESSAGES = {
+    Check.CB_UNPACK_UNWAITED: "circular buffer {a}: tile {b} is unpacked, but the kernel has waited for {c} pages",
+    Check.CB_POP_UNWAITED: "circular buffer {a}: {b} pages are popped, but the kernel has waited for {c}",
+    Check.CB_PUSH_UNRESERVED: "circular buffer {a}: {b} pages are pushed, but the kernel has reserved {c}",
+    Check.CB_UNPACK_EARLY: "circular buffer {a}: tile {b} was unpacked before anything was pushed; the kernel does not wait for it",
+    Check.CB_READ_UNRESERVED: "circular buffer {a}: a NoC read of {c} bytes to {b:#x}, which lies in no page that was reserved",
+    Check.CB_OVERWRITTEN: "circular buffer {a}: {c} bytes arrive at {b:#x} in a page that was pushed and not popped yet",
+    Check.CB_SOURCE_FREE: "circular buffer {a}: a NoC write of {c} bytes from {b:#x}, which lies in no page that was reserved or "
+    "waited for",
+    Check.CB_BEYOND_END: "circular buffer {a}: a transfer of {c} bytes at {b:#x} goes beyond its end",
+    Check.SOURCE_POPPED: "circular buffer {a}: a page is popped while a NoC write from {b:#x} may still read it",
+    Check.SOURCE_OVERWRITTEN: "L1 {a:#x} (+{b}) is overwritten while a NoC write may still read it from {c:#x} on",
+    Check.WRITES_AT_END: "the kernel ends with {a} NoC writes in flight",
+    Check.READS_AT_END: "the kernel ends with {a} NoC reads in flight",
+    Check.CB_OWN_PAGES: "circular buffer {a}: the thread waits for {b} pages with {c} there, and it alone is at both ends",
+    Check.PAGE_BEYOND_BUFFER: "page {a} of a buffer of {b} pages (DRAM address {c:#x})",
+    Check.OUTSIDE_BUFFERS: "DRAM bank {c}, offset {a:#x} (+{b}): no buffer of the program lies there",
+}
+ADVICE = {
+    Check.CB_UNPACK_UNWAITED: "wait for all pages that are unpacked: cb_wait_front(cb, pages), and count tiles from the first page",
+    Check.CB_POP_UNWAITED: "cb_wait_front(cb, pages) before cb_pop_front(cb, pages)",
+    Check.CB_PUSH_UNRESERVED: "cb_reserve_back(cb, pages) before the pages are filled and pushed",
+    Check.CB_UNPACK_EARLY: "cb_wait_front(cb, pages) before the pages are unpacked",
+    Check.CB_READ_UNRESERVED: "cb_reserve_back(cb, pages) before the read, and read to get_write_ptr(cb) and the pages behind it",
+    Check.CB_OVERWRITTEN: "the sender must know that there is room: the receiver reserves the pages, then says so by a semaphore",
+    Check.CB_SOURCE_FREE: "write before cb_pop_front, from get_read_ptr(cb) after cb_wait_front",
+    Check.CB_BEYOND_END: "the buffer wraps: a block of pages must divide its size, or be moved in two pieces",
+    Check.SOURCE_POPPED: "noc_async_writes_flushed() or noc_async_write_barrier() before cb_pop_front",
+    Check.SOURCE_OVERWRITTEN: "noc_async_writes_flushed() or noc_async_write_barrier() before the memory is used again",
+    Check.WRITES_AT_END: "noc_async_writes_flushed() or noc_async_write_barrier() at the end of the kernel",
+    Check.READS_AT_END: "noc_async_read_barrier() behind the last read",
+    Check.CB_OWN_PAGES: "let one thread fill the buffer and another one take from it",
+    Check.PAGE_BEYOND_BUFFER: "pages are counted from 0; look at the number of pages that the host passed",
+    Check.OUTSIDE_BUFFERS: "look at the address and the page size of the address generator",
+}  # fmt: skip

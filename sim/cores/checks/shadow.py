@@ -1,0 +1,73 @@
+"""What the checker knows beside the machine's state: records and tables that exist only when a chip checks its kernels.
+
+`SHADOW` is one record with the addresses of the tables; the machine's record holds its address (`shadow_at`).
+"""
+
+import numpy as np
+
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
+from tensim.sim.engine.state import cores_of, tiles_of, transactions_of  # noqa: F401
+from tensim.sim.engine.tables import table
+
+
+def _record(fields):
+    return np.dtype([(name, np.int64) for name in fields.split()], align=True)
+
+
+# `line`: row of the line table that a fault names, -1 for the line at which the thread stands; `other`, `other_line`: a
+# second thread of the fault, -1 for none, and its row
+SHADOW = _record("buffers_at configured_at threads_at writes_at line other other_line")
+# A circular buffer of a core.  `waited`: pages that its consumer has waited for and not popped; `polled`: that its producer
+# has asked for with cb_pages_reservable_at_back; `used`: some thread has reserved, pushed, waited or popped; `tensor`: it lies
+# on an L1 buffer of the host; `producer`, `consumer`: the thread + 1 that pushes, that pops, SEVERAL when there are more;
+# `early`: the thread + 1 that unpacked from it before anybody used it, at `early_line`, up to `early_tile`
+BUFFER = _record("waited polled used tensor producer consumer early early_line early_tile")
+SEVERAL = 1 << 32
+# `seen`: operations of the thread at the last look; `n_writes`: entries of its list of writes; `dram_at`, `n_dram`: the DRAM
+# buffers that its program can know (`DRAM_BUFFER`); `named_at`: for each, whether an argument lies in it (1) or is its address (2);
+# `read_line`: of the last read
+THREAD = _record("seen n_writes dram_at n_dram named_at names read_line")
+# A NoC write whose source has not been given free: not all of it has arrived, and nobody has waited for it.
+# `start`, `end`: L1 addresses; `packets`: those that have not arrived; `line`: of the call
+WRITE = _record("start end packets noc trid posted line")
+MAX_WRITES = 32  # of a thread; the oldest is forgotten
+# A DRAM buffer by its place in every bank: `stride` of its pages, `pages` of them over `banks` banks (0: sharded)
+DRAM_BUFFER = _record("start end stride pages banks")
+CONFIGURED = 1 + N_CIRCULAR_BUFFERS  # words of a core's list of circular buffers: their number, their indices
+
+shadow_table, buffer_table, thread_table, write_table, dram_table, words_table = map(
+    table, (SHADOW, BUFFER, THREAD, WRITE, DRAM_BUFFER, np.dtype(np.int64))
+)
+
+
+@compiled(inline="always")
+def shadow_of(m):
+    return shadow_table(m.shadow_at)[0]
+
+
+@compiled(inline="always")
+def buffer_of(s, core, index):
+    """The shadow of a circular buffer."""
+    return buffer_table(s.buffers_at)[core * N_CIRCULAR_BUFFERS + index]
+
+
+@compiled(inline="always")
+def configured_of(s, core):
+    """A core's list of circular buffers: their number, then their indices."""
+    return words_table(s.configured_at + 8 * CONFIGURED * core)
+
+
+@compiled(inline="always")
+def thread_of(s, thread):
+    """The shadow of a thread."""
+    return thread_table(s.threads_at)[thread]
+
+
+@compiled(inline="always")
+def writes_of(s, thread):
+    """A thread's list of writes."""
+    return write_table(s.writes_at + thread * MAX_WRITES * WRITE_BYTES)
+
+
+WRITE_BYTES = WRITE.itemsize

@@ -1,0 +1,89 @@
+"""Transfers that data-movement threads issue: what they read and write, here and there."""
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
+from tensim.sim.cores.checks.dram_buffers import check_dram
+from tensim.sim.cores.checks.shadow import shadow_of, thread_of
+from tensim.sim.cores.checks.writes import arrived, check_overwritten, note_write
+from tensim.sim.cores.niu.transactions import AT_TARGET
+from tensim.sim.cores.operations import Op
+from tensim.sim.cores.threads import argument
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import (
+    NOC_WORDS,
+    SAVED_STATE,
+    STOP_ERROR,
+    TILE_WORKER,
+    WRITE,
+    noc_words_of,
+    threads_of,
+    tiles_of,
+    transactions_of,
+)
+
+
+@compiled()
+def issue_read(m, s, thread, source, local, size):
+    """A NoC read."""
+    t = threads_of(m)[thread]
+    if size <= 0 or local < 0 or local + size > m.l1_size:
+        return
+    thread_of(s, thread).read_line = t.line
+    check_pages(m, s, thread, t.core, local, size, READING)
+    check_overwritten(m, s, thread, t.core, local, size)
+    check_dram(m, s, thread, source, size)
+
+
+@compiled()
+def issue_write(m, s, thread, local, destination, size, noc, trid, posted):
+    """A NoC write to one tile."""
+    t = threads_of(m)[thread]
+    if size <= 0 or local < 0 or local + size > m.l1_size:
+        return
+    check_pages(m, s, thread, t.core, local, size, WRITING)
+    check_dram(m, s, thread, destination, size)
+    note_write(m, s, thread, local, size, noc, trid, posted, 1)
+
+
+@compiled()
+def transfer(m, s, thread):
+    """A call of the NoC that moves memory."""
+    t = threads_of(m)[thread]
+    op = t.operation
+    if op == Op.NOC_READ:
+        issue_read(m, s, thread, argument(t, 0), argument(t, 1), argument(t, 2))
+    elif op == Op.NOC_WRITE:
+        issue_write(
+            m, s, thread, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4), argument(t, 6)
+        )
+    elif op == Op.NOC_MULTICAST:
+        if argument(t, 2) > 0:
+            check_pages(m, s, thread, t.core, argument(t, 0), argument(t, 2), WRITING)
+            note_write(m, s, thread, argument(t, 0), argument(t, 2), argument(t, 6), -1, 0, argument(t, 3))
+    elif 0 <= argument(t, 3) <= 1:  # with a saved state: its address above the offset, its size where none is given
+        words = noc_words_of(m)
+        base = thread * NOC_WORDS + SAVED_STATE + 16 * argument(t, 3)
+        size = argument(t, 2)
+        if op == Op.NOC_READ_WITH_STATE:
+            size = size if size > 0 else words[base + 1]
+            source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
+            issue_read(m, s, thread, source, argument(t, 1), size)
+        else:
+            base += 8
+            size = size if size > 0 else words[base + 1]
+            target = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)
+            trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
+            issue_write(m, s, thread, argument(t, 0), target, size, argument(t, 3), trid, words[base + 2])
+
+
+@compiled()
+def transaction(m, index):
+    """A packet is about to act on the memory at its target, or its data on that of the core that asked."""
+    x, s = transactions_of(m)[index], shadow_of(m)
+    if x.kind != WRITE or x.stage != AT_TARGET:
+        return
+    line = arrived(s, x.thread, x.local, x.noc)
+    if tiles_of(m)[x.target].kind == TILE_WORKER:
+        check_pages(m, s, x.thread, tiles_of(m)[x.target].index, x.address, x.size, ARRIVING)
+        if m.stop == STOP_ERROR:
+            s.line = line

@@ -1,0 +1,129 @@
+"""NoC writes until their source is free: their bytes have arrived, or their thread has waited for a flush or a barrier.
+
+What happens because a write has arrived (a semaphore, an answer) can only come after that, so a use of the source that is
+ordered in any way is never refused.
+"""
+
+from tensim.sim.cores.checks.faults import Check
+from tensim.sim.cores.checks.shadow import MAX_WRITES, thread_of, writes_of
+from tensim.sim.cores.operations import Barrier
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
+from tensim.sim.cores.threads import argument, fail
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.state import NOC_WORDS, READS_OUT, STOP_ERROR, noc_words_of, threads_of
+
+
+@compiled()
+def copy_write(target, source):
+    """Copy a record of the list."""
+    target.start, target.end, target.packets, target.noc = source.start, source.end, source.packets, source.noc
+    target.trid, target.posted, target.line = source.trid, source.posted, source.line
+
+
+@compiled()
+def drop_write(s, thread, i):
+    """Take an entry off a thread's list."""
+    mine, writes = thread_of(s, thread), writes_of(s, thread)
+    mine.n_writes -= 1
+    for j in range(i, mine.n_writes):
+        copy_write(writes[j], writes[j + 1])
+
+
+@compiled()
+def note_write(m, s, thread, start, size, noc, trid, posted, targets):
+    """A write to `targets` tiles is issued."""
+    mine, writes = thread_of(s, thread), writes_of(s, thread)
+    packets = (size + m.max_packet - 1) // m.max_packet * targets
+    line = threads_of(m)[thread].line
+    for i in range(mine.n_writes):
+        w = writes[i]
+        if w.start == start and w.end == start + size and w.noc == noc and w.trid == trid and w.posted == posted:
+            w.packets, w.line = w.packets + packets, line
+            return
+    if mine.n_writes == MAX_WRITES:
+        drop_write(s, thread, 0)
+    w = writes[mine.n_writes]
+    w.start, w.end, w.packets, w.noc, w.trid, w.posted, w.line = start, start + size, packets, noc, trid, posted, line
+    mine.n_writes += 1
+
+
+@compiled()
+def arrived(s, thread, local, noc):
+    """A packet with L1 bytes from `local` on has arrived; returns the line of its call, -1 when that is forgotten."""
+    mine, writes = thread_of(s, thread), writes_of(s, thread)
+    for i in range(mine.n_writes):
+        w = writes[i]
+        if w.noc == noc and w.start <= local < w.end:
+            line = w.line
+            w.packets -= 1
+            if w.packets <= 0:
+                drop_write(s, thread, i)
+            return line
+    return -1
+
+
+@compiled()
+def flushed(m, s, thread):
+    """A barrier of a thread: the sources of writes that it covers are free."""
+    t = threads_of(m)[thread]
+    kind, noc, trid = argument(t, 0), argument(t, 1), argument(t, 2)
+    mine, writes = thread_of(s, thread), writes_of(s, thread)
+    i = 0
+    while i < mine.n_writes:
+        w = writes[i]
+        free = kind == Barrier.FULL
+        if kind == Barrier.WRITE or kind == Barrier.WRITES_FLUSHED:
+            free = w.posted == 0
+        elif kind == Barrier.POSTED_WRITES_FLUSHED:
+            free = w.posted != 0
+        elif kind == Barrier.WRITE_TRID or kind == Barrier.WRITE_FLUSHED_TRID:
+            free = w.trid == trid
+        if free and w.noc == noc:
+            drop_write(s, thread, i)
+        else:
+            i += 1
+
+
+@compiled()
+def write_from(s, thread, start, size):
+    """Number of a thread's entry that reads one of the bytes, or -1."""
+    mine, writes = thread_of(s, thread), writes_of(s, thread)
+    for i in range(mine.n_writes):
+        if writes[i].start < start + size and start < writes[i].end:
+            return i
+    return -1
+
+
+@compiled()
+def check_popped(m, s, thread, index, start, size):
+    """Refuse to pop pages from which the same thread still writes."""
+    i = write_from(s, thread, start, size)
+    if i >= 0:
+        s.other, s.other_line = thread, writes_of(s, thread)[i].line
+        fail(m, thread, Check.SOURCE_POPPED, index, writes_of(s, thread)[i].start, 0)
+
+
+@compiled()
+def check_overwritten(m, s, thread, core, start, size):
+    """Refuse to change L1 bytes of `core` from which a thread still writes."""
+    for slot in range(FIRST_COMPUTE_SLOT):
+        writer = core * THREADS_PER_CORE + slot
+        i = write_from(s, writer, start, size)
+        if i >= 0:
+            s.other, s.other_line = writer, writes_of(s, writer)[i].line
+            fail(m, thread, Check.SOURCE_OVERWRITTEN, start, size, writes_of(s, writer)[i].start)
+            return
+
+
+@compiled()
+def check_end(m, s, thread):
+    """Refuse a kernel that ends with its own transfers under way: of a write, its bytes must have left, as a flush says."""
+    words, mine = noc_words_of(m), thread_of(s, thread)
+    for noc in range(2):
+        base = thread * NOC_WORDS + 64 * noc
+        if words[base + READS_OUT] > 0:
+            s.line = mine.read_line
+            fail(m, thread, Check.READS_AT_END, words[base + READS_OUT], 0, 0)
+    if mine.n_writes > 0 and m.stop != STOP_ERROR:
+        s.line = writes_of(s, thread)[0].line
+        fail(m, thread, Check.WRITES_AT_END, writes_of(s, thread)[0].packets, 0, 0)

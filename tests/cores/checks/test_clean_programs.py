@@ -1,0 +1,28 @@
+"""Programs without mistakes run to their end with checks, in the same cycles as without."""
+
+import pytest
+
+import tensim as tt
+from tensim.examples import EXAMPLES
+from tensim.running.options import Options
+from tensim.running.runnable import find_program
+from tensim.sim.chip.statistics import program_cycles
+
+SHAPES = {"matmul_multicast": "512x256x512", "matmul_reuse": "256x256x256", "matmul_multicast_1d": None}
+
+
+def cycles(name, language, check, numerics):
+    """Cycles of an example, which gives the right result."""
+    with tt.create_device(0, numerics=numerics, check=check) as device:
+        result = find_program(name).run_on(device, Options(SHAPES.get(name), parameters={"kernels": language}))
+        assert numerics == "off" or result.verified
+        return program_cycles(device.chip)
+
+
+@pytest.mark.parametrize("numerics", ["fast", "off"])
+@pytest.mark.parametrize("language", ["python", "cpp"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_have_no_mistakes_and_take_as_long(name, language, numerics):
+    if language == "cpp":
+        pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
+    assert cycles(name, language, True, numerics) == cycles(name, language, False, numerics)
