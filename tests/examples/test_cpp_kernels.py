@@ -18,11 +18,11 @@ SHAPES = {
 COMPILER = "no_such_compiler"
 
 
-def run(name, language):
+def run(name, language, shape=None):
     """(result, cycles) of an example whose kernels are in a language, with the chip's bits."""
     device = tt.create_device(0, numerics="exact")
     try:
-        options = Options(shape=SHAPES.get(name), parameters={"kernels": language})
+        options = Options(shape=shape or SHAPES.get(name), parameters={"kernels": language})
         return find_program(name).run_on(device, options), program_cycles(device.chip)
     finally:
         tt.close_device(device)
@@ -35,6 +35,15 @@ def test_both_front_ends_agree(name):
     assert cpp.verified
     np.testing.assert_array_equal(cpp.actual, python.actual)
     assert cycles == pytest.approx(expected, rel=0.03)
+
+
+def test_words_added_one_by_one_take_four_instructions_fewer_as_the_compiler_walks_pointers():
+    """docs/validation.md, "The same program with kernels of both languages"."""
+    per_word = {}
+    for language in ("python", "cpp"):
+        few, many = (run("add_integers", language, shape)[1] for shape in ("64", "576"))
+        per_word[language] = (many - few) / 512
+    assert per_word["python"] - per_word["cpp"] == pytest.approx(4, abs=0.1)
 
 
 def test_a_capture_holds_the_compiled_kernels(tmp_path, monkeypatch):
