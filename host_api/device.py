@@ -43,9 +43,11 @@ def _system_for_new_device():
     """The current system while it has devices; otherwise a fresh one that keeps the programs."""
     global _current
     if not _current.executor.devices and _current.env.now:
-        observers = _current.executor.observers
-        _current = Simulation(_current.executor.programs)
-        _current.executor.observers = observers
+        before = _current.executor
+        _current = Simulation(before.programs)
+        _current.executor.observers, _current.executor.captures = before.observers, before.captures
+        for capture in before.captures:
+            capture.system = _current
     return _current
 
 

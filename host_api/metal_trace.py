@@ -83,7 +83,7 @@ def _collected(data):
     entries = root.trace_descriptors or ()
     if len(entries) != 1 or entries[0].desc is None:
         raise UsageError(f"the binary holds {len(entries)} traces; collect_trace makes it hold one")
-    return read_descriptor(entries[0].desc, KernelReader(root.kernel_binaries))
+    return read_descriptor(entries[0].desc, KernelReader(root.kernel_binaries), {})
 
 
 def load_trace(device: Device, cq_id: int, descriptor: bytes | bytearray | memoryview | TraceDescriptor) -> int:

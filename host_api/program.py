@@ -130,7 +130,8 @@ def create_kernel(
         if not hasattr(kernel, "include_paths"):
             raise UsageError(f"{kernel.name} is no C++ kernel; include_paths are for those")
         kernel.include_paths = tuple(map(os.fspath, config.include_paths))
-    return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), parameters))
+    references = tuple((0, *reference) for reference in _references(config.compile_args))
+    return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), parameters, references))
 
 
 def create_kernel_from_string(program: Program, source: str, core_spec: CoreSpec, config: KernelConfig) -> int:
@@ -271,18 +272,19 @@ class RuntimeArgsView:
 
     def __setitem__(self, index: int | slice, value: Argument | Sequence[Argument]) -> None:
         if isinstance(index, slice):
-            self._set_slice(range(*index.indices(len(self))), _words(value))
+            self._set_slice(range(*index.indices(len(self))), list(value))
         else:
-            self._set_word(index + len(self) if index < 0 else index, _words([value])[0])
+            self._set_word(index + len(self) if index < 0 else index, _words([value])[0], value)
 
-    def _set_slice(self, positions, words):
-        if len(positions) != len(words):
-            raise UsageError(f"{len(words)} values for {len(positions)} runtime arguments; their number cannot change")
-        for position, word in zip(positions, words, strict=True):
-            self._set_word(position, word)
+    def _set_slice(self, positions, values):
+        if len(positions) != len(values):
+            raise UsageError(f"{len(values)} values for {len(positions)} runtime arguments; their number cannot change")
+        for position, word, value in zip(positions, _words(values), values, strict=True):
+            self._set_word(position, word, value)
 
-    def _set_word(self, position, word):
-        submit(c.UpdateRuntimeArg(self._program.id, self._kernel, self._core, position, word))
+    def _set_word(self, position, word, value):
+        references = tuple((0, position, *reference[1:]) for reference in _references([value]))
+        submit(c.UpdateRuntimeArg(self._program.id, self._kernel, self._core, position, word, references))
 
 
 def get_runtime_args(

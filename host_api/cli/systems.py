@@ -139,8 +139,7 @@ def _one(selection, spec):
 def _check_capture(opened, system, infos, mode):
     """A captured run against the chip that it fits best."""
     from tensim.runtime.description import CompatReport, unified_diff
-    from tensim.sim.arch import load_arch
-    from tensim.traces.light_metal.read import device_record
+    from tensim.traces.light_metal.read import described_chip
     from tensim.traces.light_metal.verify import fit_problems
 
     reports = []
@@ -154,7 +153,7 @@ def _check_capture(opened, system, infos, mode):
         diff = ""
         if mode == "exact":
             arch = system.archs[system.inventory.chip_of(info)]
-            made_for = [load_arch(*device_record(item).arch) for item in opened.root.devices or ()]
+            made_for = [described_chip(item).load() for item in opened.root.devices or ()]
             diff = unified_diff([item.values() for item in made_for], [arch.values()] * max(len(made_for), 1))
         if diff:
             problems.append({"program": None, "field": "chip", "expected": "equal parameters", "found": info.spec})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 from tensim.sim.errors import UsageError
@@ -10,6 +11,12 @@ from tensim.traces.light_metal.binary import Binary
 from tensim.traces.light_metal.verify import open_verified
 
 WRITER = "tensim"
+SWITCH = "TENSIM_LIGHT_METAL"
+
+
+def switched_off():
+    """Whether the user's environment says that nothing is captured."""
+    return os.environ.get(SWITCH) == "0"
 
 
 class LightMetalBinary:
@@ -28,17 +35,27 @@ class LightMetalBinary:
         return len(self._data) == 0
 
     def save_to_file(self, path: str | os.PathLike) -> None:
-        """Write the file; UsageError when that fails or there is nothing to save."""
+        """Write the file, all of it or nothing; UsageError when that fails or there is nothing to save.
+
+        When capturing is switched off an empty binary is what every capture gives: then nothing is written, with a warning.
+        """
+        if self.is_empty() and switched_off():
+            warnings.warn(f"{path} is not written: Light Metal capture is switched off by {SWITCH}=0", stacklevel=2)
+            return
         if self.is_empty():
             raise UsageError("the Light Metal binary is empty")
+        path = Path(path)
+        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
-            Path(path).write_bytes(self._data)
+            temporary.write_bytes(self._data)
+            os.replace(temporary, path)
         except OSError as error:
+            temporary.unlink(missing_ok=True)
             raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
     @classmethod
     def load_from_file(cls, path: str | os.PathLike) -> LightMetalBinary:
-        """Map a file into memory; UsageError when it cannot be read or is empty."""
+        """Read a file; UsageError when it cannot be read or is empty."""
         data = Binary.open(path)
         if len(data) == 0:
             raise UsageError(f"{path} is empty")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tensim.device import current_system, submit
-from tensim.light_metal.binary import WRITER, LightMetalBinary
+from tensim.light_metal.binary import SWITCH, WRITER, LightMetalBinary, switched_off
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
@@ -23,63 +22,131 @@ if TYPE_CHECKING:
     from tensim.buffer import Buffer
     from tensim.device import CommandQueue
 
-SWITCH = "TENSIM_LIGHT_METAL"
-
 
 class Capture:
-    """Observes the records of a system and writes those that belong to the captured workload."""
+    """Writes the records of a system that belong to the captured workload.
+
+    `system`: a `Simulation`; `begun_fs`: host time up to which the file accounts for it.
+    """
 
     def __init__(self, system, compress):
         self.writer, self.system = BinaryWriter(compress), system
-        self.host_start = self.before = system.host.now_fs  # before: host time after the last record
-        self.recording = set()  # (device, queue) that record a metal trace
-        for device in system.executor.devices.values():
-            record = device.opened_with
-            self.writer.devices.append(device_description(record, device.arch, device.arch.clock_mhz))
-        system.executor.observers.append(self._observe)
+        self.host_start = self.accounted_fs = system.host.now_fs
+        self.older = {}  # device id -> {memory: what was allocated there before}
+        self.before, self.cycles = (
+            {},
+            0,
+        )  # device id -> program cycles when it joined; those of devices that were closed
+        for number, device in system.executor.devices.items():
+            self.writer.devices.append(device_description(device.opened_with, device.arch, device.arch.clock_mhz))
+            self.before[number], self.older[number] = program_cycles(device.chip), _allocated(system.executor, device)
+        system.executor.captures.append(self)
 
-    def _observe(self, record, result):
-        """One record of the workload.
+    def check(self, record):
+        """UsageError for a call that the file could not repeat: it uses what was made before the capture began."""
+        self.writer.check(record)
+        if isinstance(record, c.EndTraceCapture | c.ReplayTrace) and not self.writer.knows("trace", record.trace):
+            raise UsageError(
+                f"trace {record.trace} was captured before the Light Metal capture began, so the binary would not contain it",
+                hint="begin the Light Metal capture right after opening the device",
+            )
+        if isinstance(record, c.CreateBuffer | c.CreateGlobalSemaphore):
+            self._check_placement(record)
+        if isinstance(record, c.CloseDevice) and record.device in self.before:
+            self.cycles += self._cycles_of(record.device)
+
+    def _check_placement(self, record):
+        """Where this lies depends on what lies there already, which the file does not know."""
+        executor = self.system.executor
+        if getattr(record, "address", None) is not None or record.device not in executor.devices:
+            return
+        older = self.older.get(record.device, {}).get(record.buffer_type, {})
+        held = [text for key, text in older.items() if _is_allocated(executor, *key)]
+        if held:
+            raise UsageError(
+                f"device {record.device} still holds {held[0]}, allocated before the capture began: the binary could not "
+                "tell where this allocation lies",
+                hint="begin the capture right after opening the device, or free what is older",
+            )
+
+    def add(self, record, result, called_fs):
+        """One record of the workload; `called_fs`: host time of the call.
 
         While a queue records a metal trace, its programs go into the trace only
         (docs/hardware/light_metal.md#which-calls-are-recorded); the trace is put into the file whole, and loaded where its
         capture ended.
         """
-        host, queue = self.system.host, (getattr(record, "device", None), getattr(record, "queue", None))
-        if isinstance(record, c.BeginTraceCapture):
-            self.recording.add(queue)
-        elif isinstance(record, c.EndTraceCapture):
-            self.recording.discard(queue)
-            ready = self.before + host.cost("end_trace_capture") - host.cost("call")
-            add_trace(self.writer, record.trace, result)
-            self.writer.add(c.LoadTrace(record.device, record.queue, record.trace, result), ready)
-        elif not (isinstance(record, c.EnqueueProgram) and queue in self.recording):
-            if isinstance(record, c.LoadTrace):
-                add_trace(self.writer, record.trace, record.descriptor)
-            self.writer.add(record, result)
-        self.before = host.now_fs
+        host = self.system.host
+        if isinstance(record, c.CreateDevice):
+            self.before[record.device] = 0
+        if isinstance(record, c.ReleaseTrace) and not self.writer.knows("trace", record.trace):
+            return
+        if isinstance(record, c.BeginTraceCapture) or isinstance(record, c.EnqueueProgram) and self._is_traced(record):
+            if isinstance(record, c.BeginTraceCapture):
+                self.writer.note("trace", record.trace)
+            return
+        ready = None
+        if isinstance(record, c.EndTraceCapture):
+            ready = called_fs + host.cost("end_trace_capture") - host.cost("call")
+            record = c.LoadTrace(record.device, record.queue, record.trace, result)
+        elif called_fs > self.accounted_fs:  # calls that failed took their time, too
+            self.writer.add(c.HostWork(called_fs - self.accounted_fs), None)
+        if isinstance(record, c.LoadTrace):
+            self.writer.note("trace", record.trace)
+            add_trace(self.writer, record.trace, record.descriptor)
+        self.writer.add(record, result if ready is None else ready)
+        self.accounted_fs = host.now_fs
+
+    def _is_traced(self, record):
+        """Whether the queue of an enqueue records a metal trace."""
+        return self.system.executor.devices[record.device].queues[record.queue].capture is not None
+
+    def _cycles_of(self, number):
+        return program_cycles(self.system.executor.devices[number].chip) - self.before.pop(number, 0)
 
     def stop(self):
-        """Observe no more; the captured cycles are those of the devices that are open now."""
-        self.cycles = sum(program_cycles(device.chip) for device in self.system.executor.devices.values())
-        self.system.executor.observers.remove(self._observe)
+        """Record no more; the captured cycles are those of programs that ran since the capture began."""
+        self.cycles += sum(map(self._cycles_of, list(self.system.executor.devices)))
+        self.system.executor.captures.remove(self)
 
     def finish(self):
         """The bytes of the file."""
         return self.writer.finish(self.host_start, self.cycles, WRITER)
 
 
+def _allocated(executor, device):
+    """{memory: {(kind, id): text}} of what a device holds: buffers and global semaphores."""
+    held = {}
+    for buffer in device.buffers.values():
+        if buffer.owned:
+            text = f"buffer {buffer.id} of {buffer.size} B at {buffer.address:#x}"
+            held.setdefault(buffer.buffer_type, {})["buffer", buffer.id] = text
+    for number, semaphore in executor.global_semaphores.items():
+        if semaphore.device is device:
+            text = f"global semaphore {number} at {semaphore.address:#x}"
+            held.setdefault(semaphore.buffer_type, {})["semaphore", number] = text
+    return held
+
+
+def _is_allocated(executor, kind, number):
+    """Whether a buffer or global semaphore still takes memory."""
+    if kind == "semaphore":
+        return number in executor.global_semaphores
+    return number in executor.buffers and executor.buffers[number].allocated
+
+
 _capture = None
 
 
 def light_metal_begin_capture(compress: bool = False) -> None:
-    """Record every call from now on.  Open the devices first.  UsageError while another capture is going on.
+    """Record every call from now on.  Open the devices first: a call that uses what was made before, or allocates where older
+    buffers lie, is a UsageError.  UsageError, too, while another capture is going on.
 
     `compress`: pack the data that is written.  With the environment variable TENSIM_LIGHT_METAL=0 nothing is recorded:
     begin and end only warn, and the binary is empty.
     """
     global _capture
-    if os.environ.get(SWITCH) == "0":
+    if switched_off():
         warnings.warn(f"Light Metal capture is switched off by {SWITCH}=0", stacklevel=2)
         return
     if _capture is not None:
@@ -90,7 +157,7 @@ def light_metal_begin_capture(compress: bool = False) -> None:
 def light_metal_end_capture() -> LightMetalBinary:
     """Stop recording; returns the `LightMetalBinary`.  UsageError when no capture is going on."""
     global _capture
-    if _capture is None and os.environ.get(SWITCH) == "0":
+    if _capture is None and switched_off():
         return LightMetalBinary()
     if _capture is None:
         raise UsageError("no Light Metal capture is in progress")
@@ -120,6 +187,8 @@ class Captured:
 
 def light_metal_name_buffer(buffer: Buffer, name: str) -> None:
     """Give a buffer of the capture a name, for `--bind` and `--save` at a replay.  UsageError for a name in use."""
+    if _capture is None and switched_off():
+        return
     if _capture is None:
         raise UsageError("no Light Metal capture is in progress")
     writer = _capture.writer
@@ -161,4 +230,5 @@ def light_metal_compare_to_golden(
     code = int(DataFormat.Invalid if data_format is None else data_format)
     record = c.CompareBuffer(queue.device.id, queue.id, buffer.unique_id, golden, name, float(rtol), float(atol), code)
     if _capture is not None:
+        _capture.check(record)
         _capture.writer.add(record, None)

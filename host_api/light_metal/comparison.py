@@ -8,6 +8,12 @@ from tensim.sim.cores.numerics.host_formats import decode
 SHOWN_DIFFERENCES = 8
 
 
+def unfinished(record):
+    """What is known of a comparison before the buffer could be looked at."""
+    found = {"name": record.name, "passed": False, "mismatches": 0, "total": 0, "first": []}
+    return found | {"why": "the replay ended before it"}
+
+
 def compare(record, actual):
     """What a comparison found: {"name", "passed", "mismatches", "total", "first", "pcc", "max_abs_error", "ulp_histogram"}.
 

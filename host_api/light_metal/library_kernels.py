@@ -3,20 +3,19 @@
 import re
 from pathlib import Path
 
-from tensim.sim.arch import load_arch
 from tensim.sim.cores.riscv.kernel import include_roots
 from tensim.sim.cores.riscv.refusals import UNDECLARED
 from tensim.sim.cores.source import kernel_from_file
 from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.frozen_program import FrozenCircularBuffer, FrozenKernel, build_target
-from tensim.traces.light_metal.read import device_record
+from tensim.traces.light_metal.read import UNNAMED_CHIP, described_chip
 from tensim.traces.light_metal.values import circular_buffer_tables, cores_of, integers, kernel_config, value
 
-UNNAMED_CHIP = ("wormhole_b0", {"board": "n150_physical"})  # what files that describe no device were captured on
 HIGH_DRAM_BASE = (
     1 << 20
 )  # buffers of newer releases lie above it (docs/hardware/light_metal.md#which-release-a-file-is-of)
 ACCESSOR_CONFIGS = (0, 2)  # first words of an interleaved tensor's accessor: in L1, in DRAM
+LIBRARY_FOLDERS = ("ttnn", "tt_metal")  # in which a library's own kernels lie
 # What releases are called that a file may be of: (first, last) of their minor numbers
 RELEASES = {
     "0.67 or earlier": (0, 67),
@@ -28,24 +27,27 @@ DIST_INFO = re.compile(r"ttnn-([\d.]+)\.dist-info")
 
 
 def find_kernel(file_name, folders):
-    """(path, kernel) of a file in some folders, or of its Python counterpart; UsageError with the places that were tried.
+    """(path, kernel) of a file below some folders, or of its Python counterpart; UsageError with the places that were tried.
 
-    A folder may be the root of the library that the kernels belong to, where they find their headers.
+    A folder may lie in the library that the kernels belong to: from its roots come the headers, and the files that are named
+    by their place in the library.  Nothing else is opened, whatever the file name says.
     """
+    missing = f"the binary does not contain the source of kernel {file_name!r}"
+    if not file_name or "\0" in file_name or Path(file_name).is_absolute() or ".." in Path(file_name).parts:
+        raise UsageError(missing, hint="a kernel is looked up by a relative name without '..'")
     names = dict.fromkeys((Path(file_name), Path(file_name).with_suffix(".py")))
-    roots = [root for folder in folders for root in include_roots(folder)]
-    places = (
-        folder / place
-        for name in names
-        for folder in (*map(Path, folders), *roots, Path())
-        for place in (name, name.name)
-    )
-    tried = list(dict.fromkeys(places))
-    for path in tried:
-        if path.is_file():
+    given, roots = list(map(Path, folders)), [root for folder in folders for root in include_roots(folder)]
+    searched = [(folder, place) for name in names for folder in given for place in (name, Path(name.name))]
+    searched += [(root, name) for name in names for root in roots if name.parts[0] in LIBRARY_FOLDERS]
+    tried = list(dict.fromkeys(searched))
+    for folder, place in tried:
+        path = folder / place
+        if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
             return path, kernel_from_file(path, roots)
-    hint = "tried " + ", ".join(map(str, tried))
-    raise UsageError(f"the binary does not contain the source of kernel {file_name}", hint=hint)
+    hint = (
+        "tried " + ", ".join(str(folder / place) for folder, place in tried) if tried else "--kernel-path FOLDER has it"
+    )
+    raise UsageError(missing, hint=hint)
 
 
 def library_kernels(binary, folders=()):
@@ -159,4 +161,4 @@ def _circular_buffers(program, nodes):
 def _arch(binary):
     """The chip that a file describes."""
     described = binary.root.devices
-    return load_arch(*(device_record(described[0]).arch if described else UNNAMED_CHIP))
+    return (described_chip(described[0]) if described else UNNAMED_CHIP).load()

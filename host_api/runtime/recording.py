@@ -54,8 +54,9 @@ class Recorder(Capture):
         costs = system.host.costs
         self.writer.further = system_fields(chips, system.topology.links, hosts, costs)
 
-    def _observe(self, record, result):
-        super()._observe(record, result)
+    def add(self, record, result, called_fs):
+        """See Capture.add."""
+        super().add(record, result, called_fs)
         command = len(self.writer.commands) - 1
         if isinstance(record, c.HostWork):
             self.host_work.append(command)

@@ -157,12 +157,11 @@ class _Replay(Replay):
             raise _mismatch(f"the recording needs {spec}, to be replayed on {wanted}", wanted, self.specs_here)
         record = replace(record, device=number)
         if self.config is not None:
-            name = self.config.chips[number].arch
             queues = self.archs[number]["dispatch.max_queues"]
             if record.num_hw_cqs > queues:
                 raise _mismatch(f"{self.specs_here[number]} has too few queues", record.num_hw_cqs, queues)
-            self._note_differences(load_arch(*record.arch), self.archs[number])
-            record = replace(record, arch=(name, chip_overrides(self.config, name)))
+            self._note_differences(record.arch.load(), self.archs[number])
+            record = replace(record, arch=self.archs[number])
         return super()._open(record)
 
     # --- commands

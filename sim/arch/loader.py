@@ -272,9 +272,38 @@ def load_arch(name_or_path, overrides=None):
     a board.  Raises UsageError for unknown names, keys, boards and values of another kind.
     """
     path = _locate(name_or_path)
-    name, board, leaves = _read(path)
+    return _resolved(path, *_read(path), overrides or {})
+
+
+def described_arch(name, values, overrides=None):
+    """The chip that a saved binary describes; its name opens no file.
+
+    `values`: {dotted key: value} of what differs from the architecture of that name, with the whole board if the board is
+    not one of its own; of a chip of one's own every parameter.  UsageError as `load_arch`.
+    """
+    if name in architectures():
+        path, (_, board, leaves) = name, _read(_locate(name))
+        values = {**values, "board": values.get("board", board)}
+        own = {
+            key: {"value": value} for key, value in values.items() if key.startswith("boards.") and key not in leaves
+        }
+        leaves = leaves | own
+    else:
+        path, leaves = (
+            f"the description of {name!r}",
+            {key: {"value": v} for key, v in values.items() if key != "board"},
+        )
+        _check_complete(path, leaves)
+    for key in leaves:
+        if key.startswith("boards."):
+            _check_kind(f"{path}: {key}", [0], leaves[key]["value"])
+    return _resolved(path, name, values.get("board"), leaves, {**values, **(overrides or {})})
+
+
+def _resolved(path, name, board, leaves, overrides):
+    """The `Arch` of leaves with some values in place of theirs."""
     leaves = dict(leaves)
-    for key, value in (overrides or {}).items():
+    for key, value in overrides.items():
         if key == "board":
             board = value
             continue

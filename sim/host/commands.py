@@ -122,12 +122,15 @@ class WriteBuffer(Command):
 
 @record
 class ReadBuffer(Command):
+    """`fetch`: the bytes are wanted; without it only time passes."""
+
     device: int
     queue: int
     buffer: int
     offset: int
     size: int
     blocking: bool
+    fetch: bool = True
 
 
 @record
@@ -206,10 +209,13 @@ class ComputeParameters:
 
 @record
 class CreateKernel(Command):
+    """`references`: as in SetRuntimeArgs, with position 0, of the compile-time arguments."""
+
     program: int
     kernel: object  # tensim.sim.cores.kernels.compiler.Kernel
     cores: tuple[Range, ...]
     config: DataMovementParameters | ComputeParameters
+    references: tuple[tuple[int, int, int, int], ...] = ()
 
 
 @record
@@ -229,13 +235,14 @@ class SetRuntimeArgs(Command):
 
 @record
 class UpdateRuntimeArg(Command):
-    """One word written through a view; `core` None: a common argument."""
+    """One word written through a view; `core` None: a common argument.  `references`: as in SetRuntimeArgs, of this word."""
 
     program: int
     kernel: int
     core: Core | None
     index: int
     value: int
+    references: tuple[tuple[int, int, int, int], ...] = ()
 
 
 @record

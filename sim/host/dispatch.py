@@ -150,7 +150,7 @@ class CommandQueue(Queue):
             if relayed is not None:
                 yield relayed
             if len(steps) > 1:
-                relayed = self._spawn(self._relay(steps[1:], count))
+                relayed = self.spawn(self._relay(steps[1:], count))
             left, left_pages = left - count, left_pages - part
         if relayed is not None:
             yield relayed
@@ -165,7 +165,7 @@ class CommandQueue(Queue):
         for hop, time in steps:
             yield from self.device.topology.occupy(hop, time, count)
 
-    def _spawn(self, work):
+    def spawn(self, work):
         """Start a process that ends with the queue."""
         self._processes = [process for process in self._processes if process.is_alive]
         process = self.env.process(self._stoppable(work))
@@ -185,7 +185,7 @@ class CommandQueue(Queue):
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done
         self.ring.stage(bound.cost, done, keep_binaries=not host_fed)
-        self._spawn(self._go(bound, self.serving, before, done))
+        self.spawn(self._go(bound, self.serving, before, done))
 
     def run_trace(self, programs, sub_devices):
         """Run bound programs from a trace buffer (docs/hardware/metal_trace.md#replay-sequence).

@@ -102,14 +102,15 @@ class Simulation:
 class RecordedEvent:
     """An event of the host API; `done`: SimPy event of its last recording, None before the first.
 
-    `time`: femtosecond at which it happened; `error`: what it reports as failed; `needs`: events that it fails with.
+    `time`: femtosecond at which it happened; `error`: what it reports as failed; `needs`: events that it fails with;
+    `signalled`: the host has seen to it that it happens.
     """
 
-    __slots__ = ("device", "queue", "number", "done", "time", "error", "needs")
+    __slots__ = ("device", "queue", "number", "done", "time", "error", "needs", "signalled")
 
     def __init__(self):
         self.device, self.queue, self.number, self.done = None, None, 0, None
-        self.time, self.error, self.needs = None, None, ()
+        self.time, self.error, self.needs, self.signalled = None, None, (), False
 
     def happen(self, time, error=None):
         """It happens now, at `time`."""
@@ -133,12 +134,18 @@ class Executor:
         self.hosts = {}  # id -> HostDevice
         self.programs = {} if programs is None else programs
         self.observers = []  # called with (record, result) after each command
+        self.captures = []  # `check(record)` may refuse a command; `add(record, result, host time of the call)` follows it
 
     def submit(self, record):
         """Carry out one record.  Raises UsageError or ProgramError; see the handlers."""
+        for capture in self.captures:
+            capture.check(record)
+        called_fs = self.host.now_fs
         result = HANDLERS[type(record)](self, record)
         for observer in self.observers:
             observer(record, result)
+        for capture in self.captures:
+            capture.add(record, result, called_fs)
         return result
 
     # --- look-ups
@@ -173,6 +180,21 @@ class Executor:
         if number not in self.programs:
             raise UsageError(f"there is no program {number}")
         return self.programs[number]
+
+    def value_of(self, device, kind, key, otherwise):
+        """What an argument that stands for something is on a device now; `otherwise` when that is gone.
+
+        UsageError for a worker core that the device does not have.
+        """
+        if kind == c.Reference.BUFFER_ADDRESS and key in self.buffers:
+            return self.buffers[key].address
+        if kind == c.Reference.GLOBAL_SEMAPHORE_ADDRESS and key in self.global_semaphores:
+            return self.global_semaphores[key].address
+        if kind in (c.Reference.WORKER_X, c.Reference.WORKER_Y):
+            core = key & 0xFFFF, key >> 16
+            device.check_cores([core], "an argument that stands for a worker core")
+            return device.arch.worker_coords[device.worker(core)][kind - c.Reference.WORKER_X]
+        return otherwise
 
     # --- waiting
 
@@ -332,7 +354,7 @@ class Executor:
         return item
 
     def read_buffer(self, r):
-        """Returns the queue item whose `result` is the bytes once it is done."""
+        """Returns the queue item whose `result` is the bytes (None if they are not wanted) once it is done."""
         device, queue, buffer = self._transfer_target(r, r.offset, r.size)
         self.host.charge("enqueue_transfer")
         group, pages = device.manager.stall_group, r.size // max(buffer.page_size, 1)
@@ -340,12 +362,34 @@ class Executor:
         def work(queue):
             yield from queue.wait_programs(group)
             yield from queue.transfer(r.size, pages, write=False)
-            return read_pages(device, buffer, r.offset, r.size)
+            return read_pages(device, buffer, r.offset, r.size) if r.fetch else None
 
         item = self.issue(device, queue, work)
         if r.blocking:
             self.finish(device, queue, group)
         return item
+
+    def look_at_buffer(self, number, queue_number):
+        """An event whose value is the bytes of a buffer when everything issued to a queue of its device so far has ended.
+
+        That takes no time, neither the host's nor the device's.
+        """
+        buffer = self.buffer(number)
+        device = self.device(buffer.device)
+        queue, seen = device.queues[queue_number], self.env.event()
+
+        def look(programs):
+            for program in programs:
+                if not program.processed:
+                    yield program
+            seen.succeed(read_pages(device, buffer, 0, buffer.size))
+
+        def work(queue):
+            queue.spawn(look(list(queue.programs.values())))
+            yield from ()
+
+        self.issue(device, queue, work, marks=True)
+        return seen
 
     def transfer_buffer(self, r):
         device, queue = self.queue(r)
@@ -400,21 +444,19 @@ class Executor:
         if not cores:
             raise UsageError(f"kernel {r.kernel.name} has no cores")
         self.host.charge("call")
-        return program.add_kernel(ProgramKernel(r.kernel, cores, r.config))
+        references = tuple(tuple(reference[1:]) for reference in r.references)
+        return program.add_kernel(ProgramKernel(r.kernel, cores, r.config, references))
 
     def set_runtime_args(self, r):
         self.host.charge("call")
-        self.program(r.program).set_args(r.kernel, r.cores, r.args)
+        self.program(r.program).set_args(r.kernel, r.cores, r.args, r.references)
 
     def update_runtime_arg(self, r):
-        args = self.program(r.program).args_of(r.kernel, r.core)
-        if not 0 <= r.index < len(args):
-            raise UsageError(f"runtime argument {r.index} does not exist; there are {len(args)}")
-        args[r.index] = r.value
+        self.program(r.program).update_arg(r.kernel, r.core, r.index, r.value, r.references)
 
     def set_common_runtime_args(self, r):
         self.host.charge("call")
-        self.program(r.program).set_common_args(r.kernel, r.args)
+        self.program(r.program).set_common_args(r.kernel, r.args, r.references)
 
     def create_circular_buffer(self, r):
         program, cores = self.program(r.program), expand(r.cores)
@@ -430,6 +472,8 @@ class Executor:
         cb = self.program(r.program).circular_buffer(r.circular_buffer)
         if r.index is not None and r.index not in cb.formats:
             raise UsageError(f"the circular buffer does not use index {r.index}")
+        if (r.index is None) != (r.page_size is None):
+            raise UsageError("a page size belongs to an index", hint="give both, or neither")
         if r.buffer is not None and cb.buffer is None:
             raise UsageError("the circular buffer does not lie on a buffer; its address cannot be changed")
         buffer = cb.buffer if r.buffer is None else self.buffer(r.buffer)
@@ -463,12 +507,17 @@ class Executor:
                 f"program {program.id} ran under sub-device manager {program.manager[1]} and cannot run under {here[1]}"
             )
         program.compile(device.arch)
-        program.check_buffers(device.id)
-        base = device.allocators[L1].base
-        program.place_circular_buffers(base, device.l1_end, device.lowest_l1, device.arch.dram_alignment)
+        self.place(device, program)
         program.manager = here
         device.cache_program(program.id)
         return sub_device
+
+    @staticmethod
+    def place(device, program):
+        """Give the circular buffers of a program their addresses on a device.  UsageError or ProgramError when they do not fit."""
+        program.check_buffers(device.id)
+        base = device.allocators[L1].base
+        program.place_circular_buffers(base, device.l1_end, device.lowest_l1, device.arch.dram_alignment)
 
     def enqueue_program(self, r):
         device, queue = self.queue(r)
@@ -611,6 +660,7 @@ class Executor:
         event = self.events[r.event] = RecordedEvent()
         event.done = self.env.event()
         if parts:
+            event.signalled = True
             self.env.process(self._follow(event, parts, r.any))
         return event
 
@@ -623,8 +673,9 @@ class Executor:
 
     def signal_event(self, r):
         event = self.event(r.event)
-        if event.device is not None or event.done.triggered:
-            raise UsageError("an event is signalled once, by the host or by the queue that recorded it")
+        if event.device is not None or event.signalled:
+            raise UsageError("an event is signalled once: by the host, by the queue that recorded it, or by its parts")
+        event.signalled = True
         self.host.charge("call")
         error = CommandFault(r.error) if r.error else None
         at = turn(self.env, self.host.now_fs)

@@ -44,13 +44,19 @@ def build_kernels(requests):
 
 @dataclass(frozen=True)
 class FrozenKernel:
-    """A kernel with the arguments it had at the enqueue.  `args`: (core, words) of the cores that have unique ones."""
+    """A kernel with the arguments it had at the enqueue.  `args`: (core, words) of the cores that have unique ones.
+
+    `references`: ((core, or None for common ones), ((index, Reference, key), ...)) of the arguments that stand for something
+    of the chip; `compile_references`: of the compile-time ones.
+    """
 
     kernel: object  # tensim.sim.cores.kernels.compiler.Kernel, tensim.sim.cores.riscv.kernel.CppKernel
     parameters: DataMovementParameters | ComputeParameters
     cores: tuple[Core, ...]
     args: tuple[tuple[Core, tuple[int, ...]], ...]
     common_args: tuple[int, ...]
+    references: tuple[tuple[Core | None, tuple[tuple[int, int, int], ...]], ...] = ()
+    compile_references: tuple[tuple[int, int, int], ...] = ()
 
     @property
     def is_compute(self):
@@ -66,7 +72,7 @@ class FrozenCircularBuffer:
     """A circular buffer at its final address.
 
     `formats` and `page_sizes`: (index, value); `tiles`: (index, height, width) of the indices that set them; `on_buffer`:
-    it lies on an L1 buffer of the host.
+    it lies on an L1 buffer of the host, `offset` bytes from the start of `buffer` (None: the buffer is not known here).
     """
 
     cores: tuple[Core, ...]
@@ -76,6 +82,8 @@ class FrozenCircularBuffer:
     page_sizes: tuple[tuple[int, int], ...]
     tiles: tuple[tuple[int, int, int], ...]
     on_buffer: bool
+    buffer: int | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True)

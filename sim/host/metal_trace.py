@@ -5,6 +5,7 @@ The functions named like commands are handlers of the executor: they take it and
 
 import warnings
 from bisect import bisect_left
+from dataclasses import replace
 
 from tensim.sim.errors import ProgramError, TensimWarning, UsageError
 from tensim.sim.host.allocator import round_up
@@ -133,6 +134,48 @@ def release_trace(executor, r):
     del device.traces[r.trace]
 
 
+# --- a trace for another place
+
+
+def relocated(executor, device, descriptor):
+    """The descriptor of the same trace on a device where buffers, circular buffers or cores lie elsewhere.
+
+    Arguments that stand for something of the chip, circular buffers and regions get the addresses that they have here.
+    UsageError or ProgramError for what the device cannot run.
+    """
+    programs = tuple(_relocated_program(executor, device, program) for program in descriptor.programs)
+    buffers = executor.buffers
+    regions = (_region(buffers[old.buffer]) if old.buffer in buffers else old for old in descriptor.buffers)
+    size = stream_bytes((bind(program, device).cost for program in programs), device.arch)
+    return replace(
+        descriptor, programs=programs, buffers=tuple(dict.fromkeys(regions)), trace_bytes=size,
+        counters=count(programs, device.manager.sub_devices),
+    )  # fmt: skip
+
+
+def _relocated_program(executor, device, frozen):
+    program = thaw(frozen)
+    for kernel, old in zip(program.kernels, frozen.kernels, strict=True):
+        for core, references in old.references:
+            words = kernel.common_args if core is None else kernel.args[core]
+            for index, kind, key in references:
+                words[index] = executor.value_of(device, kind, key, words[index])
+        compile_args = list(old.parameters.compile_args)
+        for index, kind, key in old.compile_references:
+            compile_args[index] = executor.value_of(device, kind, key, compile_args[index])
+        kernel.config = replace(old.parameters, compile_args=tuple(compile_args))
+    for cb, old in zip(program.circular_buffers, frozen.circular_buffers, strict=True):
+        if old.on_buffer:
+            if old.buffer not in executor.buffers:
+                raise UsageError(
+                    f"program {frozen.program} of the trace has a circular buffer on a buffer that is not there",
+                    hint="create the buffer where the trace is captured, and keep it",
+                )
+            cb.buffer, cb.offset = executor.buffer(old.buffer), old.offset
+    executor.place(device, program)
+    return program.snapshot(frozen.sub_device)
+
+
 # --- parts of them
 
 
@@ -191,7 +234,7 @@ def _check_program(device, number, program):
 
 def _region(buffer):
     banks = tuple(int(bank) for bank in buffer.bank_banks())
-    return TraceRegion(f"buffer {buffer.id}", buffer.in_dram, banks, buffer.address, buffer.size_per_bank)
+    return TraceRegion(f"buffer {buffer.id}", buffer.in_dram, banks, buffer.address, buffer.size_per_bank, buffer.id)
 
 
 def _circular_buffer_regions(device, descriptor):

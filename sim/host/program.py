@@ -26,13 +26,19 @@ DEDICATED_NOC = 0
 
 @dataclass
 class ProgramKernel:
-    """A kernel of a program; `args`: unique runtime arguments by logical core."""
+    """A kernel of a program; `args`: unique runtime arguments by logical core.
+
+    `references`: {core, or None for common arguments: ((index, Reference, key), ...)} of the arguments that stand for
+    something of the chip; `compile_references`: those of the compile-time arguments.
+    """
 
     kernel: object
     cores: list
     config: object
+    compile_references: tuple = ()
     args: dict = field(default_factory=dict)
     common_args: list = field(default_factory=list)
+    references: dict = field(default_factory=dict)
 
     @property
     def is_compute(self):
@@ -63,7 +69,16 @@ class ProgramKernel:
     def snapshot(self):
         """The kernel with its arguments as they are now."""
         args = tuple((core, tuple(words)) for core, words in self.args.items())
-        return FrozenKernel(self.kernel, self.config, tuple(self.cores), args, tuple(self.common_args))
+        return FrozenKernel(
+            self.kernel, self.config, tuple(self.cores), args, tuple(self.common_args), tuple(self.references.items()),
+            self.compile_references,
+        )  # fmt: skip
+
+    def refer(self, core, references):
+        """The arguments of a core (None: the common ones) that stand for something, in place of those before."""
+        self.references.pop(core, None)
+        if references:
+            self.references[core] = tuple(references)
 
 
 @dataclass
@@ -91,6 +106,8 @@ class ProgramCircularBuffer:
             tuple(self.page_sizes.items()),
             tuple((index, *tile) for index, tile in self.tiles.items()),
             self.buffer is not None,
+            None if self.buffer is None else self.buffer.id,
+            self.offset,
         )
 
 
@@ -185,8 +202,8 @@ class Program:
             raise UsageError(f"the program has no circular buffer {handle}; it has {len(self.circular_buffers)}")
         return self.circular_buffers[handle]
 
-    def set_args(self, handle, cores, args):
-        """Set unique arguments; their number per core is fixed by the first call."""
+    def set_args(self, handle, cores, args, references=()):
+        """Set unique arguments; their number per core is fixed by the first call.  `references`: see SetRuntimeArgs."""
         kernel = self.kernel(handle)
         on_kernel = set(kernel.cores)
         for core, values in zip(cores, args, strict=True):
@@ -199,11 +216,15 @@ class Program:
                     "were set first; the number cannot change"
                 )
             self._check_count(kernel, len(values), len(kernel.common_args))
-        for core, values in zip(cores, args, strict=True):
+        standing = {}
+        for position, *reference in references:
+            standing.setdefault(position, []).append(tuple(reference))
+        for position, (core, values) in enumerate(zip(cores, args, strict=True)):
             kernel.args.setdefault(core, [])[:] = values
+            kernel.refer(core, standing.get(position))
 
-    def set_common_args(self, handle, args):
-        """Set the common arguments of a kernel; once."""
+    def set_common_args(self, handle, args, references=()):
+        """Set the common arguments of a kernel; once.  `references`: see SetCommonRuntimeArgs."""
         kernel = self.kernel(handle)
         if kernel.common_args:
             raise UsageError(
@@ -212,6 +233,17 @@ class Program:
             )
         self._check_count(kernel, max(map(len, kernel.args.values()), default=0), len(args))
         kernel.common_args = list(args)
+        kernel.refer(None, [reference[1:] for reference in references])
+
+    def update_arg(self, handle, core, index, value, references=()):
+        """Write one argument that was set before (`core` None: a common one).  `references`: see UpdateRuntimeArg."""
+        args = self.args_of(handle, core)
+        if not 0 <= index < len(args):
+            raise UsageError(f"runtime argument {index} does not exist; there are {len(args)}")
+        kernel = self.kernel(handle)
+        others = [reference for reference in kernel.references.get(core, ()) if reference[0] != index]
+        args[index] = value
+        kernel.refer(core, [*others, *((index, *reference[2:]) for reference in references)])
 
     @staticmethod
     def _check_count(kernel, unique, common):
@@ -308,6 +340,9 @@ def thaw(snapshot):
         handle = program.add_kernel(ProgramKernel(kernel.kernel, list(kernel.cores), kernel.parameters))
         program.set_args(handle, [core for core, _ in kernel.args], [words for _, words in kernel.args])
         program.set_common_args(handle, kernel.common_args)
+        program.kernels[handle].compile_references = kernel.compile_references
+        for core, references in kernel.references:
+            program.kernels[handle].refer(core, references)
     for cb in snapshot.circular_buffers:
         tiles = {index: (height, width) for index, height, width in cb.tiles}
         program.add_circular_buffer(

@@ -23,13 +23,17 @@ class SubDeviceCounters:
 
 @dataclass(frozen=True)
 class TraceRegion:
-    """Memory that a trace uses: [address, address + size) of each of `banks` of DRAM, or of L1 (worker indices)."""
+    """Memory that a trace uses: [address, address + size) of each of `banks` of DRAM, or of L1 (worker indices).
+
+    `buffer`: the buffer that it is, None when it is not known here.
+    """
 
     name: str
     in_dram: bool
     banks: tuple[int, ...]
     address: int
     size: int
+    buffer: int | None = None
 
     def overlaps(self, buffer):
         """Whether a byte belongs to a buffer too."""

@@ -1,14 +1,15 @@
 """A Light Metal file: its commands, payloads and traces, by number."""
 
 import hashlib
-import mmap
+import os
+import stat
 import zlib
-from pathlib import Path
 
 from tensim.sim.errors import UsageError
 from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.flatbuffers.tables import Reader
 
+MAX_FILE_BYTES = (1 << 31) - 1  # FlatBuffers' offsets reach no further
 FIRST_LATE = 12  # from here on the later releases' union numbers are one lower: EnqueueProgram is gone
 LAST_LATE = 17
 NUMBERINGS = {
@@ -31,19 +32,31 @@ class Binary:
         self._payloads = self._traces = None
 
     @property
+    def is_of_one_chip(self):
+        """Whether another writer made the file: then it describes no device and means one chip, whatever its device ids."""
+        root = self.root
+        return not (root.devices or root.chips or root.schema_version)
+
+    @property
     def buffer_names(self):
         """{global id: name} of the buffers that the captured program named."""
         return {named.global_id: named.name or "" for named in self.root.buffer_names or ()}
 
     @classmethod
     def open(cls, path):
-        """The bytes of a file, mapped into memory."""
-        path = Path(path)
+        """The bytes of a file, read once: whatever happens to the file, what is verified is what runs."""
         try:
-            with path.open("rb") as file:
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
-        except OSError as error:
-            raise UsageError(f"cannot read {path}: {error.strerror}") from error
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+                about = os.fstat(file.fileno())
+                if not stat.S_ISREG(about.st_mode):
+                    raise UsageError(f"cannot read {path}: it is no file")
+                if about.st_size > MAX_FILE_BYTES:
+                    raise UsageError(
+                        f"cannot read {path}: {about.st_size:,} B; a binary has at most {MAX_FILE_BYTES:,} B"
+                    )
+                return file.read(MAX_FILE_BYTES)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from error
 
     def __len__(self):
         return self.count

@@ -164,5 +164,8 @@ def draw_program(program):
         legend.setdefault(tuple(kernels), chr(ord("A") + len(legend) % 26))
     width, height = (max(core[axis] for core in used) + 1 for axis in (0, 1))
     lines = ["".join(legend[tuple(used[x, y])] if (x, y) in used else "." for x in range(width)) for y in range(height)]
-    names = {kernel["id"]: kernel["name"] or kernel["file"].rpartition("/")[2] for kernel in program["kernels"]}
+    names = {
+        kernel["id"]: kernel["name"] or (kernel["file"] or "").rpartition("/")[2] or f"kernel {kernel['id']}"
+        for kernel in program["kernels"]
+    }
     return lines + [f"{letter}: {', '.join(names[kernel] for kernel in kernels)}" for kernels, letter in legend.items()]

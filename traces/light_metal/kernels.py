@@ -7,6 +7,7 @@ import numpy as np
 from tensim.sim.cores.source import kernel_from_text
 from tensim.sim.errors import BinaryError
 from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.light_metal.values import place_of
 
 MAX_SLOT = 4  # BRISC 0, NCRISC 1, TRISC0 to 2
 
@@ -35,6 +36,14 @@ def binary_nodes(kernels):
         })
         for (digest, key, slot), elf in sorted(found.items())
     ]  # fmt: skip
+
+
+def check_source(node):
+    """BinaryError when the text of a CreateKernel command is not the one that its hash was made of."""
+    if node.source is None or node.source_hash is None:
+        return
+    if node.source_hash.tobytes() != hashlib.sha256(node.source.encode()).digest():
+        raise BinaryError("the kernel's text does not match its hash", where=place_of(node, "source_hash"))
 
 
 class KernelReader:

@@ -7,59 +7,75 @@ from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.kernels import file_name, kernel_fields
 from tensim.traces.light_metal.values import integers
 from tensim.traces.light_metal.values import kernel_config as read_config
-from tensim.traces.light_metal.write import core_coord, kernel_config
+from tensim.traces.light_metal.write import REFERENCED, core_coord, kernel_config, optional, references_of
 
 
 def _coords(cores):
     return [core_coord(core) for core in cores]
 
 
-def _kernel(kernel):
-    text = kernel_fields(kernel.kernel)
-    args = [Node("TracedArguments", {"core": core_coord(core), "words": words}) for core, words in kernel.args]
+def _references(b, references):
+    """((index, kind, key), ...) -> structs; a file without commands does not know the objects, so its traces cannot move."""
+    known = ((0, *one) for one in references if one[1] not in REFERENCED or b.knows(REFERENCED[one[1]], one[2]))
+    return references_of(b, known)
+
+
+def _known_buffer(b, number):
+    return optional("Uint32", b.id("buffer", number) if b.knows("buffer", number) else None)
+
+
+def _kernel(b, kernel):
+    text, references = kernel_fields(kernel.kernel), dict(kernel.references)
+    args = [
+        Node("TracedArguments", {
+            "core": core_coord(core), "words": words, "references": _references(b, references.get(core, ())),
+        })
+        for core, words in kernel.args
+    ]  # fmt: skip
     return Node("TracedKernel", {
         "source": text["source"], "kernel_name": text["kernel_name"], "kernel_config": kernel_config(kernel.parameters),
         "cores": _coords(kernel.cores), "args": args, "common_args": kernel.common_args,
-        "file_name": file_name(kernel.kernel),
+        "file_name": file_name(kernel.kernel), "common_references": _references(b, references.get(None, ())),
+        "compile_references": _references(b, kernel.compile_references),
     })  # fmt: skip
 
 
-def _circular_buffer(cb):
+def _circular_buffer(b, cb):
     return Node("TracedCircularBuffer", {
         "cores": _coords(cb.cores), "address": cb.address, "size": cb.size, "data_formats": list(cb.formats),
-        "page_sizes": list(cb.page_sizes), "on_buffer": cb.on_buffer,
-        "tiles": [(index, ((height, width), False)) for index, height, width in cb.tiles],
+        "page_sizes": list(cb.page_sizes), "on_buffer": cb.on_buffer, "buffer": _known_buffer(b, cb.buffer),
+        "tiles": [(index, ((height, width), False)) for index, height, width in cb.tiles], "offset": cb.offset,
     })  # fmt: skip
 
 
-def _program(program):
+def _program(b, program):
     semaphores = [
         Node("TracedSemaphore", {"id": semaphore.id, "cores": _coords(semaphore.cores), "initial": semaphore.initial})
         for semaphore in program.semaphores
     ]
     return Node("TracedProgram", {
-        "kernels": [_kernel(kernel) for kernel in program.kernels], "semaphores": semaphores,
-        "circular_buffers": [_circular_buffer(cb) for cb in program.circular_buffers],
+        "kernels": [_kernel(b, kernel) for kernel in program.kernels], "semaphores": semaphores,
+        "circular_buffers": [_circular_buffer(b, cb) for cb in program.circular_buffers],
         "sub_device": program.sub_device, "program": program.program,
     })  # fmt: skip
 
 
-def _region(region):
+def _region(b, region):
     return Node("TracedRegion", {
         "name": region.name, "in_dram": region.in_dram, "banks": region.banks, "address": region.address,
-        "size": region.size,
+        "size": region.size, "buffer": _known_buffer(b, region.buffer),
     })  # fmt: skip
 
 
 def add_trace(writer, number, descriptor):
     """Put a `TraceDescriptor` into a file under its trace id, with the kernels it runs."""
     writer.kernels += (kernel.kernel for program in descriptor.programs for kernel in program.kernels)
-    node = Node("TraceDescriptorByTraceId", {"trace_id": number, "desc": _descriptor(descriptor)})
+    node = Node("TraceDescriptorByTraceId", {"trace_id": number, "desc": _descriptor(writer, descriptor)})
     writer.descriptors[number] = writer.writer.node(node)
 
 
-def _descriptor(descriptor):
-    """A `TraceDescriptor` as the table of that name."""
+def _descriptor(b, descriptor):
+    """A `TraceDescriptor` as the table of that name; `b`: the BinaryWriter."""
     mappings = [
         Node("SubDeviceDescriptorMapping", {
             "sub_device_id": counters.sub_device,
@@ -73,8 +89,8 @@ def _descriptor(descriptor):
     ]  # fmt: skip
     return Node("TraceDescriptor", {
         "sub_device_descriptors": mappings, "sub_device_ids": descriptor.sub_device_ids,
-        "programs": [_program(program) for program in descriptor.programs], "cq_id": descriptor.queue,
-        "trace_bytes": descriptor.trace_bytes, "regions": [_region(region) for region in descriptor.buffers],
+        "programs": [_program(b, program) for program in descriptor.programs], "cq_id": descriptor.queue,
+        "trace_bytes": descriptor.trace_bytes, "regions": [_region(b, region) for region in descriptor.buffers],
     })  # fmt: skip
 
 
@@ -85,33 +101,54 @@ def _cores(nodes):
     return tuple((node.x, node.y) for node in nodes or ())
 
 
-def _read_kernel(node, kernels):
+def _read_references(structs, names):
+    """Structs -> ((index, kind, key), ...)."""
+    rows = () if structs is None else structs.tolist()
+    return tuple((index, kind, names[key] if kind in REFERENCED else key) for _, index, key, kind in rows)
+
+
+def _read_kernel(node, kernels, names):
     if node.source is None or node.kernel_config is None:
         raise BinaryError("a traced kernel without its text", where={"offset": node.position, "field": "TracedKernel"})
     kernel = kernels.kernel(node.source, node.kernel_name, node.file_name)
     args = tuple(((arg.core.x, arg.core.y), integers(arg.words)) for arg in node.args or ())
-    return FrozenKernel(kernel, read_config(node.kernel_config), _cores(node.cores), args, integers(node.common_args))
+    references = {(arg.core.x, arg.core.y): _read_references(arg.references, names) for arg in node.args or ()}
+    references[None] = _read_references(node.common_references, names)
+    lengths = {core: len(words) for core, words in args} | {
+        None: 0 if node.common_args is None else len(node.common_args)
+    }
+    config, compile_references = read_config(node.kernel_config), _read_references(node.compile_references, names)
+    for known, count in [
+        *((known, lengths[core]) for core, known in references.items()), (compile_references, len(config.compile_args))
+    ]:  # fmt: skip
+        if any(index >= count for index, _, _ in known):
+            where = {"offset": node.position, "field": "TracedKernel"}
+            raise BinaryError("a reference of a traced kernel does not point to an argument", where=where)
+    standing = tuple((core, known) for core, known in references.items() if known)
+    return FrozenKernel(
+        kernel, config, _cores(node.cores), args, integers(node.common_args), standing, compile_references
+    )
 
 
 def _pairs(records):
     return () if records is None else tuple(map(tuple, records.tolist()))
 
 
-def _read_circular_buffer(node):
+def _read_circular_buffer(node, names):
     tiles = () if node.tiles is None else tuple((i, *map(int, shape)) for i, (shape, _) in node.tiles.tolist())
     return FrozenCircularBuffer(
         _cores(node.cores), node.address, node.size, _pairs(node.data_formats), _pairs(node.page_sizes), tiles,
-        node.on_buffer,
+        node.on_buffer, None if node.buffer is None else names[node.buffer.value], node.offset,
     )  # fmt: skip
 
 
-def _read_program(node, kernels):
+def _read_program(node, kernels, names):
     semaphores = tuple(
         FrozenSemaphore(semaphore.id, _cores(semaphore.cores), semaphore.initial) for semaphore in node.semaphores or ()
     )
     return FrozenProgram(
-        node.program, tuple(_read_kernel(kernel, kernels) for kernel in node.kernels or ()),
-        tuple(map(_read_circular_buffer, node.circular_buffers or ())), semaphores, node.sub_device,
+        node.program, tuple(_read_kernel(kernel, kernels, names) for kernel in node.kernels or ()),
+        tuple(_read_circular_buffer(cb, names) for cb in node.circular_buffers or ()), semaphores, node.sub_device,
     )  # fmt: skip
 
 
@@ -127,8 +164,13 @@ def _read_counters(node):
     )  # fmt: skip
 
 
-def read_descriptor(node, kernels):
-    """The `TraceDescriptor` in its table; `kernels`: the file's `KernelReader`.
+def _read_region(node, names):
+    buffer = None if node.buffer is None else names[node.buffer.value]
+    return TraceRegion(node.name or "", node.in_dram, integers(node.banks), node.address, node.size, buffer)
+
+
+def read_descriptor(node, kernels, names):
+    """The `TraceDescriptor` in its table; `kernels`: the file's `KernelReader`; `names`: records' names by global ids.
 
     UsageError for a trace of tt-metal's own dispatch words.
     """
@@ -137,11 +179,8 @@ def read_descriptor(node, kernels):
             f"the trace holds {len(node.trace_data)} dispatch words of tt-metal's own firmware, which tensim cannot execute",
             hint="capture the workload with tensim, or as commands without a metal trace",
         )
-    regions = tuple(
-        TraceRegion(region.name or "", region.in_dram, integers(region.banks), region.address, region.size)
-        for region in node.regions or ()
-    )
+    regions = tuple(_read_region(region, names) for region in node.regions or ())
     return TraceDescriptor(
         node.cq_id, integers(node.sub_device_ids), tuple(map(_read_counters, node.sub_device_descriptors or ())),
-        tuple(_read_program(program, kernels) for program in node.programs or ()), regions, node.trace_bytes,
+        tuple(_read_program(program, kernels, names) for program in node.programs or ()), regions, node.trace_bytes,
     )  # fmt: skip

@@ -6,11 +6,21 @@ a replay can stand beside live objects and other replays.
 
 import json
 
+from tensim.sim.arch.loader import described_arch
 from tensim.sim.errors import BinaryError, UsageError
 from tensim.sim.host import commands as c
-from tensim.traces.light_metal.kernels import KernelReader
+from tensim.traces.light_metal.kernels import KernelReader, check_source
 from tensim.traces.light_metal.metal_traces import read_descriptor
-from tensim.traces.light_metal.values import circular_buffer_tables, cores_of, integers, kernel_config, ranges, value
+from tensim.traces.light_metal.values import (
+    circular_buffer_tables,
+    cores_of,
+    integers,
+    kernel_config,
+    place_of,
+    ranges,
+    value,
+)
+from tensim.traces.light_metal.write import REFERENCED
 
 
 class Names:
@@ -49,16 +59,41 @@ def _parameter(node):
         raise BinaryError(f"parameter {node.key!r} has the value {node.value!r}, not JSON", where=where) from error
 
 
-def device_record(node, device=None):
-    """The CreateDevice record of a DeviceDescription; its architecture is (name, overrides).  BinaryError for other values
-    than JSON ones.
+class DescribedChip:
+    """The chip of a DeviceDescription: the architecture `name` with other `values`, or a chip of one's own with all of its
+    `values`.  `position`: of its table in the file.
     """
-    overrides = {parameter.key: _parameter(parameter) for parameter in node.parameters or ()}
+
+    def __init__(self, name, values, position=None):
+        self.name, self.values, self.position = name, values, position
+
+    def load(self, overrides=None):
+        """Its `Arch`, with overrides of the user's; BinaryError for a description that is none, UsageError for an override."""
+        try:
+            described = described_arch(self.name, self.values)
+        except UsageError as error:
+            where = {"offset": self.position, "field": "devices.parameters"}
+            raise BinaryError(f"the file describes a chip that cannot be: {error.message}", where=where) from error
+        return described_arch(self.name, self.values, overrides) if overrides else described
+
+
+UNNAMED_CHIP = DescribedChip("wormhole_b0", {"board": "n150_physical"})  # of files that describe no device
+
+
+def described_chip(node):
+    """The `DescribedChip` of a DeviceDescription.  BinaryError for other values than JSON ones."""
+    values = {parameter.key or "": _parameter(parameter) for parameter in node.parameters or ()}
     if node.board:
-        overrides["board"] = node.board
+        values["board"] = node.board
+    return DescribedChip(node.arch_name or "", values, node.position)
+
+
+def device_record(node, device=None):
+    """The CreateDevice record of a DeviceDescription; its architecture is a `DescribedChip`."""
+    chip = described_chip(node)
     return c.CreateDevice(
         node.device_id if device is None else device, node.num_hw_cqs, node.l1_small_size, node.trace_region_size,
-        (node.arch_name, overrides), node.numerics, node.noc, node.max_cycles or None, node.seed, node.minimal,
+        chip, node.numerics or "fast", node.noc or "packet", node.max_cycles or None, node.seed, node.minimal,
     )  # fmt: skip
 
 
@@ -71,8 +106,7 @@ class Decoder:
     def __init__(self, binary, names, find_kernel, device=None):
         self.binary, self.names, self.find_kernel = binary, names, find_kernel
         self.kernels, self.created = KernelReader(binary.root.kernel_binaries), {}
-        described = binary.root.devices or binary.root.chips
-        self.device = device if described or device is not None else 0  # other writers mean one chip
+        self.device = 0 if device is None and binary.is_of_one_chip else device
         self.renumbered = {}  # device id of the file -> device id here, where they differ
 
     def record(self, node):
@@ -97,15 +131,15 @@ class Decoder:
         """The kernel of a command: its own text, or what `find_kernel` makes of the file name."""
         if node.source is None:
             return self.find_kernel(node.file_name)
+        check_source(node)
         return self.kernels.kernel(node.source, node.kernel_name, node.file_name)
 
     def references(self, structs):
         """Structs -> (core, index, kind, key)."""
         if structs is None:
             return ()
-        named = {0, 3}
         return tuple(
-            (core, index, kind, self.names[key] if kind in named else key)
+            (core, index, kind, self.names[key] if kind in REFERENCED else key)
             for core, index, key, kind in structs.tolist()
         )
 
@@ -153,7 +187,10 @@ def _create_kernel(d, n):
     if n.kernel_config.table == "EthernetConfig":
         raise UsageError("the binary has a kernel for ethernet cores; which tensim does not model")
     program = d.names[n.program_global_id]
-    return c.CreateKernel(program, d.kernel(n), ranges(n.core_spec), kernel_config(n.kernel_config))
+    config, references = kernel_config(n.kernel_config), d.references(n.references)
+    if any(index >= len(config.compile_args) for _, index, _, _ in references):
+        raise BinaryError("a reference does not point to a compile-time argument", where=place_of(n, "references"))
+    return c.CreateKernel(program, d.kernel(n), ranges(n.core_spec), config, references)
 
 
 def _args_shared(d, n):
@@ -190,15 +227,35 @@ def _common_args(d, n):
 
 def _update_arg(d, n):
     program, kernel = d.kernel_handle(n)
-    return c.UpdateRuntimeArg(program, kernel, None if n.core is None else (n.core.x, n.core.y), n.index, n.value)
+    core = None if n.core is None else (n.core.x, n.core.y)
+    return c.UpdateRuntimeArg(program, kernel, core, n.index, n.value, d.references(n.references))
 
 
 def _create_circular_buffer(d, n):
+    _refuse_unsupported(n)
     shadow = value(n.config.shadow_buf_global_id)
     return c.CreateCircularBuffer(
         d.names[n.program_global_id], ranges(n.core_spec), n.config.total_size, *circular_buffer_tables(n.config),
-        None if shadow is None else d.names[shadow],
+        None if shadow is None else d.names[shadow], n.config.offset,
     )  # fmt: skip
+
+
+def _refuse_unsupported(n):
+    """BinaryError for settings of a circular buffer that would be ignored."""
+    config = n.config
+    if config.remote_buffer_indices is not None and len(config.remote_buffer_indices):
+        raise BinaryError(
+            "tensim has no circular buffers that span cores", where=place_of(n, "config.remote_buffer_indices")
+        )
+    if config.globally_allocated_address is not None and config.shadow_buf_global_id is None:
+        raise BinaryError(
+            f"the circular buffer lies at the fixed address {config.globally_allocated_address.value:#x}, but the file does "
+            "not name the buffer there",
+            where=place_of(n, "config.globally_allocated_address"),
+            hint="shadow_buf_global_id names it",
+        )
+    if config.tiles is not None and any(transposed for _, (_, transposed) in config.tiles.tolist()):
+        raise BinaryError("tensim has no circular buffers of transposed tiles", where=place_of(n, "config.tiles"))
 
 
 def _update_circular_buffer(d, n):
@@ -241,7 +298,7 @@ def _load_manager(d, n):
 
 def _load_trace(d, n):
     trace = d.names.create_trace(n.tid)
-    return c.LoadTrace(n.device_id, n.cq_id, trace, read_descriptor(d.binary.trace(n.tid), d.kernels))
+    return c.LoadTrace(n.device_id, n.cq_id, trace, read_descriptor(d.binary.trace(n.tid), d.kernels, d.names))
 
 
 def _replay_trace(d, n):
@@ -299,7 +356,9 @@ RECORDS = {
     "UpdateRuntimeArgCommand": _update_arg,
     "CreateCircularBufferCommand": _create_circular_buffer,
     "UpdateCircularBufferCommand": _update_circular_buffer,
-    "CreateSemaphoreCommand": lambda d, n: c.CreateSemaphore(d.names[n.program_global_id], ranges(n.ranges), n.initial),
+    "CreateSemaphoreCommand": lambda d, n: c.CreateSemaphore(
+        d.names[n.program_global_id], ranges(n.ranges), n.initial, value(n.id)
+    ),
     "AssignBufferToProgramCommand": lambda d, n: c.AssignBufferToProgram(
         d.names[n.program_global_id], d.names[n.buffer_global_id]
     ),

@@ -3,6 +3,11 @@
 from tensim.sim.host import commands as c
 
 
+def place_of(node, field):
+    """Where a field of a node stands, as errors say it."""
+    return {"offset": node.position, "field": f"{node.table}.{field}"}
+
+
 def value(table):
     """The number in an optional table, or None."""
     return None if table is None else table.value

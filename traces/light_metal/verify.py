@@ -6,7 +6,10 @@ import re
 from tensim.sim.arch import load_arch
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS
 from tensim.sim.errors import BinaryError, UsageError
+from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.light_metal.binary import Binary
+from tensim.traces.light_metal.kernels import check_source
+from tensim.traces.light_metal.read import UNNAMED_CHIP, described_chip
 from tensim.traces.light_metal.values import cores_of, value
 from tensim.traces.light_metal.write import HASH_BYTES, SCHEMA_VERSION, hash_place
 
@@ -28,12 +31,25 @@ def open_verified(data, numbering=None):
     if problems:
         raise problems[0].error()
     binary = Binary(data, numbering)
+    _check_identifier(binary)
     _check_traces(binary)
     if binary.root.schema_version > SCHEMA_VERSION:
         where = {"offset": binary.root.position, "field": "schema_version"}
         message = f"the file has schema version {binary.root.schema_version}; this tensim reads up to {SCHEMA_VERSION}"
         raise BinaryError(message, where=where, hint="use a newer tensim")
     return binary
+
+
+def _check_identifier(binary):
+    """A file with fields that only tensim writes carries tensim's identifier."""
+    root = binary.reader.root("schema_version", "content_hash")
+    identifier = light_metal_schema().identifier
+    if (root.schema_version or root.content_hash is not None) and bytes(binary.data[4:8]) != identifier:
+        found = bytes(binary.data[4:8])
+        raise BinaryError(
+            f"the file identifier is {found!r}; a file with tensim's fields has {identifier!r}",
+            where={"offset": 4, "field": "file identifier"},
+        )
 
 
 def _check_traces(binary):
@@ -78,10 +94,10 @@ def _grid(text):
 def fit_problems(binary, arch=None, grid=None):
     """Where the commands ask more of a chip than it has."""
     devices = binary.root.devices or ()
-    if arch is None and not devices:
-        chip = load_arch("wormhole_b0", {"board": "n150_physical"})
+    if arch is None:
+        chip = (described_chip(devices[0]) if devices else UNNAMED_CHIP).load()
     else:
-        chip = load_arch(arch or devices[0].arch_name, {"board": devices[0].board} if arch is None else {})
+        chip = load_arch(arch)
     return list(_Fit(chip, grid or chip.grid).check(binary))
 
 
@@ -117,6 +133,10 @@ class _Fit:
 
     def _CreateKernelCommand(self, node):  # noqa: N802
         yield from self._cores(node.core_spec, "core_spec")
+        try:
+            check_source(node)
+        except BinaryError as error:
+            yield "source_hash", error.message
         if node.kernel_config.table == "EthernetConfig":
             yield "kernel_config", "a kernel for ethernet cores; the chip has none"
             return

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-from tensim.sim.arch import load_arch
+from tensim.sim.arch import architectures, load_arch
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.traces.flatbuffers.schema import light_metal_schema
@@ -21,7 +21,21 @@ SCHEMA_VERSION = 1
 HASH_BYTES = 32
 COMPRESSED_FROM = 256  # bytes: shorter data stays as it is
 ARCH_NUMBERS = {"grayskull": 0, "wormhole_b0": 1, "blackhole": 2}
+OTHER_ARCH = 255  # a chip of one's own
 MAX_INT32 = 2**31 - 1
+REFERENCED = {c.Reference.BUFFER_ADDRESS: "buffer", c.Reference.GLOBAL_SEMAPHORE_ADDRESS: "global semaphore"}
+
+# Fields of records that name objects, with their kinds
+NAMING = {
+    "buffer": "buffer", "source": "buffer", "target": "buffer", "buffers": "buffer", "program": "program", "event": "event",
+    "events": "event", "of": "event", "semaphore": "global semaphore", "trace": "trace",
+}  # fmt: skip
+# Records that make an object or take one away, by the field that names it: they may name what is not there
+MAKING = {
+    c.CreateBuffer: "buffer", c.DeleteBuffer: "buffer", c.CreateProgram: "program", c.DeleteProgram: "program",
+    c.CreateEvent: "event", c.RecordEvent: "event", c.CreateGlobalSemaphore: "semaphore",
+    c.DeleteGlobalSemaphore: "semaphore", c.BeginTraceCapture: "trace", c.LoadTrace: "trace", c.ReleaseTrace: "trace",
+}  # fmt: skip
 
 
 def optional(kind, value):
@@ -49,15 +63,16 @@ def core_spec(ranges):
 
 
 def device_description(record, arch, clock_mhz):
-    """What a device was opened with; parameters that differ from the named architecture's are listed one by one."""
-    try:
-        base = load_arch(arch.name, {"board": arch.board})
-        own = {key: value for key, value in arch.values().items() if key not in base or base[key] != value}
-    except UsageError:
-        own = arch.values()
+    """What a device was opened with; parameters that differ from the named architecture's are listed one by one, of a chip of
+    one's own all.
+    """
+    own = arch.values()
+    if arch.name in architectures():
+        base = load_arch(arch.name).values()
+        own = {key: value for key, value in own.items() if base.get(key) != value}
     parameters = [Node("ArchParameter", {"key": key, "value": json.dumps(value)}) for key, value in sorted(own.items())]
     return Node("DeviceDescription", {
-        "device_id": record.device, "arch": ARCH_NUMBERS.get(arch.name, 0), "arch_name": arch.name, "board": arch.board,
+        "device_id": record.device, "arch": ARCH_NUMBERS.get(arch.name, OTHER_ARCH), "arch_name": arch.name, "board": arch.board,
         "num_hw_cqs": record.num_hw_cqs, "l1_small_size": record.l1_small_size, "numerics": record.numerics,
         "trace_region_size": record.trace_region_size, "noc": record.noc, "seed": record.seed, "clock_mhz": clock_mhz,
         "max_cycles": record.max_cycles or 0, "parameters": parameters, "arch_digest": arch.digest,
@@ -96,6 +111,15 @@ class BinaryWriter:
 
     def knows(self, kind, key):
         return (kind, key) in self.ids
+
+    def note(self, kind, key):
+        """Remember an object that the file names by no global id."""
+        self.ids[kind, key] = None
+
+    def check(self, record):
+        """UsageError when a record uses an object that was made before the capture began."""
+        for kind, key in used(record):
+            self.id(kind, key)
 
     # --- commands
 
@@ -157,6 +181,20 @@ def hash_place(data):
     if field is None or len(field) != HASH_BYTES:
         return None
     return field.__array_interface__["data"][0] - np.frombuffer(data, np.uint8).__array_interface__["data"][0]
+
+
+def used(record):
+    """(kind, key) of the objects that a record uses."""
+    fields, made = vars(record), MAKING.get(type(record))
+    for name, kind in NAMING.items():
+        value = fields.get(name) if name != made else None
+        for key in value if isinstance(value, tuple) else () if value is None else (value,):
+            yield kind, key
+    for _, _, kind, key in fields.get("references", ()):
+        if kind in REFERENCED:
+            yield REFERENCED[kind], key
+    if isinstance(record, c.LoadSubDeviceManager | c.RemoveSubDeviceManager) and record.manager is not None:
+        yield "sub-device manager", (record.device, record.manager)
 
 
 # --- one function per record: (binary writer, record, result) -> Node
@@ -271,31 +309,34 @@ def _create_kernel(b, r, handle):
     return Node("CreateKernelCommand", {
         "global_id": b.create("kernel", (r.program, handle)), "program_global_id": b.id("program", r.program),
         "file_name": file_name(r.kernel), "core_spec": core_spec(r.cores),
-        "kernel_config": kernel_config(r.config), **kernel_fields(r.kernel),
+        "kernel_config": kernel_config(r.config), **kernel_fields(r.kernel), "references": references_of(b, r.references),
     })  # fmt: skip
 
 
-def _references(b, references):
-    """(core, index, kind, key) -> structs; kinds: 0 a buffer's address, 1 and 2 x and y of a worker, 3 a semaphore's."""
-    kinds = {0: "buffer", 3: "global semaphore"}
-    return [
-        (core, index, b.id(kinds[kind], key) if kind in kinds else key, kind) for core, index, kind, key in references
+def references_of(b, references):
+    """(core, index, kind, key) -> structs, or None for none."""
+    structs = [
+        (core, index, b.id(REFERENCED[kind], key) if kind in REFERENCED else key, kind)
+        for core, index, kind, key in references
     ]
+    return structs or None
 
 
 def _set_runtime_args(b, r, _):
     program, kernel = b.id("program", r.program), b.id("kernel", (r.program, r.kernel))
-    shared = len(set(r.args)) == 1 and len(r.cores) > 1
     fields = {"program_global_id": program, "kernel_global_id": kernel}
-    if shared or len(r.cores) == 1:
+    standing = [set() for _ in r.cores]
+    for core, *reference in r.references:
+        standing[core].add(tuple(reference))
+    if len(set(r.args)) == 1 and all(one == standing[0] for one in standing):
         references = [reference for reference in r.references if reference[0] == 0]
         spec = core_spec([(*core, *core) for core in r.cores])
         return Node("SetRuntimeArgsUint32Command", {
-            **fields, "core_spec": spec, "args": r.args[0], "references": _references(b, references),
+            **fields, "core_spec": spec, "args": r.args[0], "references": references_of(b, references),
         })  # fmt: skip
     return Node("SetRuntimeArgsUint32VecPerCoreCommand", {
         **fields, "core_spec": [core_coord(core) for core in r.cores],
-        "args": [Node("UInt32Vector", {"values": args}) for args in r.args], "references": _references(b, r.references),
+        "args": [Node("UInt32Vector", {"values": args}) for args in r.args], "references": references_of(b, r.references),
     })  # fmt: skip
 
 
@@ -303,13 +344,14 @@ def _update_runtime_arg(b, r, _):
     return Node("UpdateRuntimeArgCommand", {
         "program_global_id": b.id("program", r.program), "kernel_global_id": b.id("kernel", (r.program, r.kernel)),
         "core": None if r.core is None else core_coord(r.core), "index": r.index, "value": r.value,
+        "references": references_of(b, r.references),
     })  # fmt: skip
 
 
 def _set_common_runtime_args(b, r, _):
     return Node("SetCommonRuntimeArgsCommand", {
         "program_global_id": b.id("program", r.program), "kernel_global_id": b.id("kernel", (r.program, r.kernel)),
-        "args": r.args, "references": _references(b, r.references),
+        "args": r.args, "references": references_of(b, r.references),
     })  # fmt: skip
 
 
@@ -322,7 +364,7 @@ def _create_circular_buffer(b, r, handle):
         "max_size": r.total_size, "buffer_size": r.total_size,
     }  # fmt: skip
     if r.buffer is not None:
-        config["shadow_buf_global_id"] = optional("Uint32", b.id("buffer", r.buffer))
+        config |= {"shadow_buf_global_id": optional("Uint32", b.id("buffer", r.buffer)), "offset": r.offset}
     return Node("CreateCircularBufferCommand", {
         "global_id": b.create("circular buffer", (r.program, handle)), "program_global_id": b.id("program", r.program),
         "core_spec": core_spec(r.cores), "config": Node("CircularBufferConfig", config),
@@ -342,7 +384,7 @@ def _update_circular_buffer(b, r, _):
 def _create_semaphore(b, r, number):
     return Node("CreateSemaphoreCommand", {
         "global_id": b.create("semaphore", (r.program, number)), "program_global_id": b.id("program", r.program),
-        "ranges": range_set(r.cores), "initial": r.initial,
+        "ranges": range_set(r.cores), "initial": r.initial, "id": optional("Uint32", r.id),
     })  # fmt: skip
 
 
