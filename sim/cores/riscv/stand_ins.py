@@ -47,7 +47,7 @@ MACROS = {
     "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
     "ELTWISE_OP_INIT": "add_tiles_init", "ELTWISE_OP_TYPE": "EltwiseBinaryType::ELWADD", "SFPU_OP_CHAIN_0": "",
     "BINARY_OP": "add_tiles", "BINARY_OP_TYPE": "EltwiseBinaryType::ELWADD", "BINARY_SFPU_INIT": "",
-    "BCAST_OP": "add_tiles_bcast_rows", "BCAST_LLKOP": "EltwiseBinaryType::ELWADD",
+    "MASK_ELEM_UINT": "uint16_t", "BCAST_OP": "add_tiles_bcast_rows", "BCAST_LLKOP": "EltwiseBinaryType::ELWADD",
     "BCAST_DIM": "BroadcastType::ROW", "TYPECAST_LLK_INIT": "typecast_tile_init<5u, 5u>", "TYPECAST_LLK": "typecast_tile<5u, 5u>",
     "SRC_DATA_FORMAT": "DataFormat::Float16_b", "WHERE_DATA_FORMAT": "Float16_b",
     "ADDCMUL_DATA_FORMAT": "DataFormat::Int32", "COPY_DEST_DATA_FORMAT": "DataFormat::Float16_b",
