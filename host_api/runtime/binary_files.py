@@ -12,7 +12,6 @@ import json
 import numpy as np
 
 import tensim.device as metal
-from tensim.buffer import create_buffer
 from tensim.light_metal.binary import WRITER, LightMetalBinary, verified
 from tensim.program import Program
 from tensim.runtime.dtypes import DType
@@ -20,20 +19,17 @@ from tensim.runtime.functions import array_function, describe_layout, layout_of,
 from tensim.runtime.layouts import TensorDesc
 from tensim.runtime.placement import Optimal, Promise
 from tensim.runtime.program_info import ProgramInfo, TensorInfo, Variant
+from tensim.runtime.trial_builds import TrialBuild
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import BinaryError, TensimError, UsageError
 from tensim.sim.host import commands as c
-from tensim.sim.host.executor import Simulation, new_id
+from tensim.sim.host.executor import new_id
 from tensim.traces.flatbuffers.schema import light_metal_schema_bytes
 from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.read import Decoder, Names
 from tensim.traces.light_metal.write import BinaryWriter, device_description
 
 ARCHITECTURES = ("wormhole_b0",)  # that variants for any chip are built for, unless others are asked for
-BUILDING = (
-    c.CreateProgram, c.CreateKernel, c.SetRuntimeArgs, c.SetCommonRuntimeArgs, c.UpdateRuntimeArg, c.CreateCircularBuffer,
-    c.UpdateCircularBuffer, c.CreateSemaphore, c.AssignBufferToProgram,
-)  # fmt: skip
 BUILDING_TABLES = {
     "ProgramConstructorCommand", "CreateKernelCommand", "SetRuntimeArgsUint32Command",
     "SetRuntimeArgsUint32VecPerCoreCommand", "SetRuntimeArgsCommand", "SetCommonRuntimeArgsCommand",
@@ -109,33 +105,38 @@ class _Saver:
         if variant.build is None:
             return [Node("VariantDescription", fields)]
         scheme, _, arch = variant.target.partition("://")
+        archs = [load_arch(chip) for chip in ([arch] if arch else self.architectures)]
         return [
-            Node("VariantDescription", fields | {"target": f"{scheme}://{chip}"} | self._built(info, variant, chip))
-            for chip in ([arch] if arch else self.architectures)
+            Node(
+                "VariantDescription", fields | {"target": f"{scheme}://{chip.name}"} | self._built(info, variant, chip)
+            )
+            for chip in archs
         ]
 
     def _built(self, info, variant, arch):
         """Fields `build` and `rebind` of a variant for an architecture."""
-        first, second = (_Scratch(arch, info, variant, padding) for padding in (0, 1))
+        first, second = (TrialBuild(arch, info, variant, padding) for padding in (0, 1))
         _check_addresses(info, first, second)
-        device = self._device(arch, first)
+        device = self._device(first)
         fields = {"build": self._recipe(first.build, first.program, device)}
-        self._name_placeholders(info, arch, first)
+        self._name_placeholders(info, first)
         if variant.rebind is not None:
             fields["rebind"] = self._recipe(first.rebind, first.program, device)
         return fields
 
-    def _name_placeholders(self, info, arch, scratch):
+    def _name_placeholders(self, info, scratch):
         inputs, outputs, _ = scratch.build
         for tensor, (record, _) in zip((*info.inputs, *info.outputs), inputs + outputs, strict=True):
-            self.writer.names[f"{info.name}/{tensor.name}@{arch}"] = self.writer.id("buffer", record.buffer)
+            self.writer.names[f"{info.name}/{tensor.name}@{scratch.arch.name}"] = self.writer.id(
+                "buffer", record.buffer
+            )
 
-    def _device(self, arch, scratch):
-        if arch not in self.devices:
-            number = self.devices[arch] = len(self.devices)
+    def _device(self, scratch):
+        if scratch.arch.name not in self.devices:
+            number = self.devices[scratch.arch.name] = len(self.devices)
             record = c.CreateDevice(number, 1, 0, 0, scratch.arch, "off", "packet", None, 0)
             self.writer.devices.append(device_description(record, scratch.arch, scratch.arch.clock_mhz))
-        return self.devices[arch]
+        return self.devices[scratch.arch.name]
 
     def _recipe(self, built, program, device):
         """The BuildDescription of (input buffers, output buffers, [(record, result)])."""
@@ -150,56 +151,6 @@ class _Saver:
             "first": first, "count": len(records), "program": self.writer.id("program", program), "inputs": ids[0],
             "outputs": ids[1],
         })  # fmt: skip
-
-
-class _Scratch:
-    """A variant built on a device of its own.  `build`, `rebind`: (inputs, outputs, records), each with its result.
-
-    `padding`: pages that lie in front of the placeholders, so that they have other addresses.
-    """
-
-    def __init__(self, arch, info, variant, padding):
-        self.arch, self.records = load_arch(arch), []
-        system, before = Simulation(), metal.current_system()
-        system.executor.observers.append(self._observe)
-        metal.use_system(system)
-        try:
-            record = c.CreateDevice(0, 1, 0, 0, self.arch, "off", "packet", None, 0)
-            device = metal.Device(0, system.executor.submit(record), system)
-            kept = [self._buffers(info.inputs, device) for _ in range(padding)]
-            sides, self.build, program = self._recorded(info, device, lambda *sides: variant.build(device, *sides))
-            self.program, kept = program.id, [kept, sides, program]
-            if variant.rebind is not None:
-                rebound = self._recorded(info, device, lambda *sides: variant.rebind(program, *sides))
-                self.rebind = rebound[1]
-                kept.append(rebound[0])
-            system.executor.observers.clear()
-            kept.clear()
-        finally:
-            metal.use_system(before)
-
-    def _observe(self, record, result):
-        if not isinstance(record, c.DeleteProgram):  # a program of before that nobody holds any more
-            self.records.append((record, result))
-
-    @staticmethod
-    def _buffers(infos, device):
-        return [create_buffer(info.wanted.buffer_config(info.desc, device)) for info in infos]
-
-    def _recorded(self, info, device, make):
-        """(buffers, (inputs, outputs, records), what `make` returned)."""
-        self.records.clear()
-        sides = [self._buffers(infos, device) for infos in (info.inputs, info.outputs)]
-        created, count = list(self.records), len(info.inputs)
-        self.records.clear()
-        made = make(*sides)
-        for record, _ in self.records:
-            if not isinstance(record, BUILDING):
-                raise UsageError(
-                    f"building program {info.name} does {type(record).__name__}, which a saved binary cannot contain",
-                    hint="a build makes a program: kernels, circular buffers, semaphores and arguments",
-                )
-        return sides, (created[:count], created[count:], list(self.records)), made
 
 
 def _check_addresses(info, first, second):

@@ -8,6 +8,7 @@ check(binary, target, mode)  CompatReport
 
 import difflib
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,8 +17,11 @@ from tensim.runtime.errors import BinaryIncompatible
 from tensim.runtime.layouts import Interleaved, MemSpace
 from tensim.runtime.placement import ANY
 from tensim.runtime.specs import SCHEMES
+from tensim.runtime.trial_builds import TrialBuild
+from tensim.sim.arch.loader import MODEL, architectures, load_arch
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.host import commands as c
 from tensim.sim.host.buffers import expand
 from tensim.sim.host.topology import HOST
 from tensim.types import TILE_HEIGHTS, TILE_WIDTHS
@@ -178,9 +182,9 @@ def check(binary, target, mode="compatible"):
     if mode not in MODES:
         raise UsageError(f"mode is {mode!r}", hint=" or ".join(map(repr, MODES)))
     found = target if isinstance(target, dict) else _described(target)
-    problems = [*_architecture(binary, found)]
+    problems, known = [*_architecture(binary, found)], {} if isinstance(target, dict) else _archs(target)
     for program in binary.programs:
-        problems += _program(program, found)
+        problems += _program(program, found, known)
     if mode == "compatible":
         return CompatReport(mode, tuple(problems))
     diff = unified_diff(binary.system_desc, found)
@@ -199,6 +203,14 @@ def _described(target):
     return describe(target)
 
 
+def _archs(target):
+    """{place: architecture} of the chips of a system, a mesh or a device."""
+    if hasattr(target, "topology"):
+        return {f"chip{number}": arch for number, arch in enumerate(target.archs)}
+    members = (device for device in getattr(target, "devices", [target]) if device.scheme != "host")
+    return {device.state.place: device.arch for device in members}
+
+
 def _problem(program, field, expected, found):
     return {"program": program, "field": field, "expected": expected, "found": found}
 
@@ -211,7 +223,7 @@ def _architecture(binary, found):
         yield _problem(None, "arch", sorted(wanted), have)
 
 
-def _program(program, found):
+def _program(program, found, known):
     """What a program uses and none of the chips has; of several chips, what the one that lacks least lacks."""
     schemes = found.get("capabilities", {}).get("schemes", SCHEMES)
     variants = [
@@ -227,7 +239,13 @@ def _program(program, found):
     chips = [chip for chip in found["chips"] if "" in archs or chip["arch"] in archs]
     if not chips:
         return [_problem(program.name, "arch", archs, sorted({chip["arch"] for chip in found["chips"]}))]
-    return min(([_problem(program.name, *row) for row in _needs(program, chip)] for chip in chips), key=len)
+    lacking = []
+    for chip in chips:
+        rows = [*_needs(program, chip)]
+        if not rows:
+            rows = [*_kernels(program, variants, chip, known)]
+        lacking.append([_problem(program.name, *row) for row in rows])
+    return min(lacking, key=len)
 
 
 def _scheme(variant, sim="sim"):
@@ -247,6 +265,31 @@ def _needs(program, chip):
         for rule in (_form, _place):
             for field, expected, found in rule(info, chip):
                 yield f"{info.name}.{field}", expected, found
+
+
+def _kernels(program, variants, chip, known):
+    """As `_needs`, of the kernels and circular buffers, which building the program shows."""
+    variant = next(v for v in variants if v.target.partition("://")[2] in ("", chip["arch"]))
+    if variant.build is None or not all(key in chip for key in ("grid", "l1_bytes", "l1_user_base")):
+        return
+    arch = known.get(chip.get("place")) or load_arch(chip["arch"] if chip["arch"] in architectures() else MODEL)
+    try:
+        records = [record for record, _ in TrialBuild(arch, program, variant).build[2]]
+    except TensimError as error:
+        yield "kernels", "a program that can be built", error.message
+        return
+    on_cores = (c.CreateKernel, c.CreateCircularBuffer, c.CreateSemaphore)
+    corners = [corner for record in records if isinstance(record, on_cores) for corner in record.cores]
+    corner = [max((r[2] for r in corners), default=-1) + 1, max((r[3] for r in corners), default=-1) + 1]
+    if corner[0] > chip["grid"][0] or corner[1] > chip["grid"][1]:
+        yield "cores", corner, chip["grid"]
+    taken = Counter()
+    for record in records:
+        if isinstance(record, c.CreateCircularBuffer) and record.buffer is None:
+            taken.update(dict.fromkeys(expand(record.cores), record.total_size))
+    most, room = max(taken.values(), default=0), chip["l1_bytes"] - chip["l1_user_base"]
+    if most > room:
+        yield "circular_buffers", most, room
 
 
 def _form(info, chip):

@@ -16,6 +16,7 @@ class Inventory(Sequence):
         for chip, arch in chips:
             self._declare_chip("sim", chip, arch)
         host = {"mmio": True, "remote_of": None, "mesh_shape": (1, 1), "queues": 64, "clock_mhz": 0, "grid": (0, 0)}
+        host["arch_name"] = "local"
         self._declare("host", "local", **host)
         for chip, arch in chips:
             self._declare_chip("embedded", chip, arch)
@@ -35,6 +36,7 @@ class Inventory(Sequence):
         self._declare(
             scheme, chip.arch, mmio=chip.remote_of is None, remote_of=chip.remote_of, mesh_shape=chip.group_shape,
             queues=int(arch["dispatch.max_queues"]), clock_mhz=arch.clock_mhz, grid=tuple(arch.grid),
+            arch_name=arch.name,
         )  # fmt: skip
 
     def chip_of(self, info):

@@ -46,9 +46,11 @@ class Variant:
     cost_ns: object = 0.0
 
     def runs_on(self, device):
-        """Whether it was made for a device."""
+        """Whether it was made for a device, or for the chips of a mesh."""
+        if hasattr(device, "devices"):
+            return all(map(self.runs_on, device.devices))
         scheme, _, arch = self.target.partition("://")
-        if arch and arch != device.info.arch:
+        if arch and arch not in (device.info.arch, device.info.arch_name):
             return False
         if scheme == "host":
             return device.scheme == "host" or getattr(device, "timing", "cycle") == "functional"

@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from tensim.runtime.specs import Alias, Fallback, NamedSpec, NoneTerm, Ordinal, Target, expand
-from tensim.sim.errors import TensimWarning
+from tensim.sim.errors import TensimWarning, UsageError
 
 # What each kind of device can be told (docs/hardware/runtime.md#device-specs): a host executor has queues and a seed; an
 # embedded device runs one image from boot to completion, with neither queues nor traces nor a mesh.
@@ -28,10 +28,10 @@ PARAMS_OF = {
 class DeviceInfo:
     """A device that a system declares.
 
-    `id`: its position in the system; `index`: its position among those with its scheme and arch; `spec`: text that
-    selects it; `mmio`: it has PCIe; `remote_of`: else the id of the device through which the host reaches it;
-    `mesh_shape`: (rows, columns) of the largest mesh of chips that can be opened from it; `queues`: hardware queues;
-    `grid`: (columns, rows) of worker cores.
+    `id`: its position in the system; `index`: its position among those with its scheme and arch; `spec`: text that selects
+    it; `arch_name`: what a YAML of the user's calls itself; `mmio`: it has PCIe; `remote_of`: else the id of the device
+    through which the host reaches it; `mesh_shape`: (rows, columns) of the largest mesh of chips that can be opened from it;
+    `queues`: hardware queues; `grid`: (columns, rows) of worker cores.
     """
 
     id: int
@@ -45,6 +45,7 @@ class DeviceInfo:
     queues: int
     clock_mhz: float
     grid: tuple[int, int]
+    arch_name: str
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,20 @@ class Selection(Mapping):
 
     def __str__(self):
         return "\n".join([*map(str, self.values()), f"default: {self.default or 'none'}"])
+
+
+def with_params(choice, params, inventory):
+    """A Choice with further params; UsageError when its device cannot have them."""
+    merged = choice.params | params
+    reason = _unsuitable(choice.info, merged, inventory)
+    if reason:
+        raise UsageError(
+            f"{choice.info.spec}: {reason}", hint=f"it takes {', '.join(sorted(PARAMS_OF[choice.info.scheme]))}"
+        )
+    choice = replace(choice, params=merged)
+    if params:
+        _warn_of_queues(choice)
+    return choice
 
 
 def select(specs, inventory, *, default=None, accepts=None):

@@ -19,6 +19,7 @@ DIRECTORY = Path(__file__).parent
 LEAF_KEYS = {"value", "unit", "conf", "src"}
 MODEL = "wormhole_b0"  # the architecture whose parameters a whole file of a user must have
 OPTIONAL = "ethernet."  # a section that a chip may lack as a whole: Grayskull has no ethernet
+OPERATIONS = "tensix.sfpu_cycles."  # the vector unit's operations, of which chips have different ones
 CONFIDENCE = ("documented", "measured", "derived", "fitted", "assumed")
 
 
@@ -227,7 +228,9 @@ def _changes(path, leaves, base, base_leaves):
 def _check_complete(path, leaves):
     """UsageError when a file that extends nothing lacks a parameter, or gives one another kind, than the default."""
     model = _read(_locate(MODEL))[2]
-    left_out = ("boards.",) if any(key.startswith(OPTIONAL) for key in leaves) else ("boards.", OPTIONAL)
+    left_out = ("boards.", OPERATIONS)
+    if not any(key.startswith(OPTIONAL) for key in leaves):
+        left_out += (OPTIONAL,)
     expected = {key: leaf for key, leaf in model.items() if not key.startswith(left_out)}
     missing = [key for key in expected if key not in leaves]
     if missing:

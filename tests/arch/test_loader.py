@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from tensim.sim.arch import architectures, load_arch
-from tensim.sim.arch.loader import DIRECTORY
+from tensim.sim.arch.loader import DIRECTORY, described_arch
 from tensim.sim.errors import UsageError
 
 HOP = {"value": 4, "unit": "cycles", "conf": "measured", "src": "our own card"}
@@ -176,3 +176,17 @@ def test_look_ups():
     with pytest.raises(UsageError, match="wormhole_b0.*no parameter 'l1.sise'") as caught:
         arch["l1.sise"]
     assert "l1.size" in caught.value.hint
+
+
+@pytest.mark.parametrize("base", ["blackhole", "grayskull", "wormhole_b0"])
+def test_a_chip_described_by_all_its_parameters_needs_no_file(write, base):
+    small = {"columns": {"value": [1, 2]}, "rows": {"value": [1]}}
+    content = {
+        "name": "mine",
+        "extends": base,
+        "noc": {"hop_cycles": HOP},
+        "boards": {"default": "small", "small": small},
+    }
+    arch = load_arch(write(content))
+    described = described_arch("mine", {"board": arch.board, **arch.values()})
+    assert (described.name, described.digest, described.grid) == ("mine", arch.digest, (2, 1))

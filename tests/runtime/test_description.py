@@ -9,6 +9,7 @@ import pytest
 import tensim as tt
 from tensim.runtime import (
     Binary,
+    BinaryBuilder,
     DType,
     Layout,
     MemSpace,
@@ -24,7 +25,8 @@ from tensim.runtime.description import describe_declared
 from tensim.runtime.errors import BinaryIncompatible
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import UsageError
-from tests.runtime.programs import DRAM, adder, info, pair_program
+from tensim.types import DataFormat
+from tests.runtime.programs import COUNT, DESC, DRAM, adder, combine, info, pair_program
 
 CHIP_ONLY = (Variant("sim", build=lambda device, inputs, outputs: None),)
 
@@ -178,3 +180,51 @@ def test_bad_questions_are_refused(wormhole):
 def test_the_clock_of_a_spec_is_the_clock_of_the_chip():
     with System() as system:
         assert system.open("sim://wormhole_b0?clock_mhz=500").chip.arch.clock_mhz == 500
+
+
+# --- what the kernels of a program use
+
+
+def placed(core=(0, 0), room=4096):
+    """A copying program whose kernel and circular buffer are on one core."""
+    builder, core = BinaryBuilder(), tt.CoreCoord(*core)
+    program = builder.program("add")
+    tensors = [program.input("a", DESC, DRAM), program.input("b", DESC, DRAM), program.output("out", DESC, DRAM)]
+    program.circular_buffer(core, 0, total_size=room, page_size=256, data_format=DataFormat.UInt32)
+    program.kernel(combine, core, tt.ReaderDataMovementConfig(), [*tensors, COUNT, 0, 1])
+    return builder.build()
+
+
+USES = {"cores": (placed(core=(9, 9)), [10, 10], [8, 8]), "circular_buffers": (placed(room=4 << 20), 4 << 20, None)}
+
+
+@pytest.mark.parametrize("how", ["in memory", "from a file"])
+@pytest.mark.parametrize("target", ["device", "description"])
+@pytest.mark.parametrize("field", USES)
+def test_kernels_and_circular_buffers_must_fit(tmp_path, wormhole, field, target, how):
+    binary, expected, found = USES[field]
+    if how == "from a file":
+        binary.save(tmp_path / "bad.bin")
+        binary = Binary.load(tmp_path / "bad.bin")
+    with System("wormhole_b0") as system:
+        report = binary.check(system.open("sim://wormhole_b0") if target == "device" else wormhole)
+    room = wormhole["chips"][0]["l1_bytes"] - wormhole["chips"][0]["l1_user_base"]
+    assert problem(report) == ("add", field, expected, found or room)
+
+
+def test_a_chip_with_more_cores_has_room(tmp_path):
+    with System("blackhole") as system:
+        assert placed(core=(9, 9)).check(system).ok
+
+
+def test_a_program_that_cannot_be_built_says_why(wormhole):
+    def broken(device, inputs, outputs):
+        raise UsageError("no kernel for this chip")
+
+    binary = Binary([pair_program("add", variants=(Variant("sim", build=broken),))])
+    assert problem(binary.check(wormhole)) == (
+        "add",
+        "kernels",
+        "a program that can be built",
+        "no kernel for this chip",
+    )

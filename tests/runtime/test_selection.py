@@ -22,7 +22,7 @@ def inventory(*kinds):
         index = sum((info.scheme, info.arch) == (scheme, arch) for info in result)
         spec = str(Target(scheme, arch, index))
         shape = tuple(map(int, mesh.split("x"))) if mesh else (1, 1)
-        result.append(DeviceInfo(number, spec, scheme, arch, index, True, None, shape, 2, 1000.0, (8, 8)))
+        result.append(DeviceInfo(number, spec, scheme, arch, index, True, None, shape, 2, 1000.0, (8, 8), arch))
     return result
 
 
