@@ -15,6 +15,7 @@ from tensim.runtime.dtypes import cast
 from tensim.runtime.encoding import encode
 from tensim.runtime.errors import (
     AffinityConflict,
+    BinaryIncompatible,
     LayoutMismatch,
     NoVariant,
     PrivateProgram,
@@ -22,6 +23,7 @@ from tensim.runtime.errors import (
     UseAfterDonate,
 )
 from tensim.runtime.functions import call_on_arrays, describe_tensor, name_of
+from tensim.runtime.meshes import MeshDevice, Replicate, ShardedTensor, distribute, spread_alike
 from tensim.runtime.placement import ANY, Affinity, Promise, choose, executable_with, resolve
 from tensim.runtime.storage import buffers_of
 from tensim.runtime.sync import Event
@@ -49,7 +51,7 @@ class SubmitPlan:
 
 @dataclass
 class Submission:
-    """A program on its way."""
+    """A program on its way.  On a mesh `outputs` are ShardedTensors and `plan` is a list, of one plan per chip."""
 
     outputs: list
     event: Event
@@ -99,6 +101,7 @@ class BoundBinary:
         """{device: variant} for every device that the program may run on."""
         found = {}
         for member in getattr(place, "choices", (place,)):
+            self._check_mesh(program, member.device)
             variant = next((v for v in program.variants if v.runs_on(member.device)), None)
             if variant is None:
                 have = ", ".join(v.target for v in program.variants) or "none"
@@ -109,6 +112,18 @@ class BoundBinary:
                 )
             found[member.device] = variant
         return found
+
+    @staticmethod
+    def _check_mesh(program, device):
+        """A program that is made for a mesh of some shape runs on such a one only."""
+        shape = getattr(device, "shape", (1, 1))
+        if tuple(program.mesh_shape) not in ((1, 1), shape):
+            wanted = "x".join(map(str, program.mesh_shape))
+            raise BinaryIncompatible(
+                f"program {program.name} is for a mesh of {wanted} chips, {device.name} has {'x'.join(map(str, shape))}",
+                where={"program": program.name, "expected": list(program.mesh_shape), "found": list(shape)},
+                hint=f"open a mesh: sim://ARCH?mesh={wanted}",
+            )
 
     # --- running
 
@@ -125,6 +140,34 @@ class BoundBinary:
         if layouts not in ("strict", "convert"):
             raise UsageError(f"layouts is {layouts!r}", hint="'strict' or 'convert'")
         place = self.place_of(index)
+        spread = isinstance(place.device, MeshDevice)
+        return (self._submit_on_mesh if spread else self._submit_on)(
+            index, info, place, inputs, outputs=outputs, donate=donate, layouts=layouts, wait=wait, queue=queue,
+            label=label, hooks=hooks,
+        )  # fmt: skip
+
+    def _submit_on_mesh(self, index, info, place, inputs, *, outputs, layouts, **settings):
+        """Run the program on every chip of a mesh, each on its parts of the tensors."""
+        mesh = place.device
+        _check_count(info, inputs)
+        inputs = [_spread(wanted, x, mesh, layouts) for wanted, x in zip(info.inputs, inputs, strict=True)]
+        faces = [(x.desc, x.placements) for x in outputs or ()] or [
+            spread_alike(wanted, inputs, mesh) for wanted in info.outputs
+        ]
+        parts = [
+            self._submit_on(
+                index, info, Affinity(chip, place.queues), [x.shards[position] for x in inputs], layouts=layouts,
+                outputs=[x.shards[position] for x in outputs] if outputs else None, **settings,
+            )
+            for position, chip in enumerate(mesh.devices)
+        ]  # fmt: skip
+        results = outputs or [
+            ShardedTensor(*face[:1], mesh, face[1], [part.outputs[number] for part in parts])
+            for number, face in enumerate(faces)
+        ]
+        return Submission(results, Event.all_of(*[part.event for part in parts]), [part.plan for part in parts])
+
+    def _submit_on(self, index, info, place, inputs, *, outputs, donate, layouts, wait, queue, label, hooks):
         device = place.device
         inputs, outputs = _tensors(info, inputs, self.system), outputs and _tensors(info, outputs, self.system)
         donated, plan = _donated(info, inputs, outputs, donate), SubmitPlan(device, -1, [], [], [])
@@ -157,12 +200,7 @@ class BoundBinary:
         return (cost(*[i.desc for i in self.binary.programs[index].inputs]) if callable(cost) else cost) + _load(place)
 
     def _inputs(self, info, inputs, device, layouts, plan, wait):
-        if len(inputs) != len(info.inputs):
-            raise LayoutMismatch(
-                f"{info.name} takes {len(info.inputs)} inputs, {len(inputs)} were given",
-                where={"expected": [wanted.name for wanted in info.inputs], "found": len(inputs)},
-                hint="one tensor per input, in this order",
-            )
+        _check_count(info, inputs)
         return [
             self._input(position, wanted, tensor, device, layouts, plan, wait)
             for position, (wanted, tensor) in enumerate(zip(info.inputs, inputs, strict=True))
@@ -203,7 +241,8 @@ class BoundBinary:
         """The device on which a tensor of a program that runs on `device` lies before and after it."""
         if wanted.placement is None:
             return device
-        return choose(resolve(wanted.placement, self.names, default=self.default), load=_load, cost=_load).device
+        home = choose(resolve(wanted.placement, self.names, default=self.default), load=_load, cost=_load).device
+        return device if device in getattr(home, "devices", ()) else home
 
     def _outputs(self, info, outputs, device, inputs, donated):
         """(tensors that the program writes, tensors that they become at their homes)."""
@@ -245,7 +284,7 @@ class BoundBinary:
         return Event.all_of(*events)
 
     def _run(self, index, info, device, inputs, outputs, mask, wait, label, hooks):
-        variant, queue = self.variants[index][device], device.queue_for(mask)
+        variant, queue = self._variant_on(index, device), device.queue_for(mask)
         reads, writes = [t.storage for t in inputs], [t.storage for t in outputs]
         emit = (self._function if variant.function is not None and variant.build is None else self._program)(
             index, info, variant, device, queue, inputs, outputs
@@ -259,6 +298,10 @@ class BoundBinary:
         if device.system.capturing is not None:
             device.system.capturing.use([*inputs, *outputs])
         return event, queue.id
+
+    def _variant_on(self, index, device):
+        found = self.variants[index]
+        return next(variant for place, variant in found.items() if device in getattr(place, "devices", (place,)))
 
     def _program(self, index, info, variant, device, queue, inputs, outputs):
         program = self._built_program(index, variant, device, inputs, outputs)
@@ -331,7 +374,8 @@ class BoundBinary:
 
 def _load(place):
     """Commands outstanding on the queues of an affinity."""
-    return sum(queue.outstanding for queue in place.device.queues if place.queues >> queue.id & 1)
+    devices = getattr(place.device, "devices", [place.device])
+    return sum(queue.outstanding for device in devices for queue in device.queues if place.queues >> queue.id & 1)
 
 
 def _queues(queue, place):
@@ -342,6 +386,29 @@ def _queues(queue, place):
             hint="leave queue out, or name queues of the placement",
         )
     return queue if queue != ANY else place.queues
+
+
+def _check_count(info, inputs):
+    if len(inputs) != len(info.inputs):
+        raise LayoutMismatch(
+            f"{info.name} takes {len(info.inputs)} inputs, {len(inputs)} were given",
+            where={"expected": [wanted.name for wanted in info.inputs], "found": len(inputs)},
+            hint="one tensor per input, in this order",
+        )
+
+
+def _spread(wanted, x, mesh, layouts):
+    """An input of a program on a mesh: spread over it; `convert` gives a whole tensor to every chip."""
+    if isinstance(x, ShardedTensor) and x.mesh.devices == mesh.devices:
+        return x
+    if layouts == "convert" and not isinstance(x, ShardedTensor):
+        return distribute(x, mesh, [Replicate() for _ in mesh.shape], layout=wanted.wanted)
+    found = f"spread over {x.mesh.name}" if isinstance(x, ShardedTensor) else f"{x!r}"
+    raise LayoutMismatch(
+        f"input {wanted.name}: expected a tensor spread over {mesh.name}, found {found}",
+        where={"name": wanted.name, "diff": {"device": (mesh.name, found)}},
+        hint="distribute(tensor, mesh, placements), or submit(..., layouts='convert') to give every chip the whole",
+    )
 
 
 def _tensors(info, tensors, system):

@@ -15,6 +15,7 @@ from tensim.runtime.placement import ANY
 from tensim.runtime.planner import HOST, apply_host_step, plan_conversion
 from tensim.runtime.storage import HostStorage
 from tensim.runtime.sync import wait as host_wait
+from tensim.runtime.timeline import HOST_CONVERT
 
 
 def plan_layout(src, layout, device=None, *, allow_host_bounce=True):
@@ -106,18 +107,24 @@ class Plans:
 
 def _carry_out(src, plan, device, target, wait, queue, label):
     """Do the steps; the last one writes into `target`, if there is one.  Only the first waits for `wait`."""
-    here, borrowed = src, True
+    here, borrowed, reader = src, True, None
+    last_download = max((n for n, step in enumerate(plan.steps) if step.op == "download"), default=None)
+    to_host = last_download is not None and not any(step.op == "upload" for step in plan.steps[last_download:])
     for number, step in enumerate(plan.steps):
         into = target if number == len(plan.steps) - 1 else None
         name = label or f"{step.op} {src.name}"
-        after = _do(here, step, device, into, wait, queue, name)
+        if to_host and number == last_download:
+            reader = here.device
+        after = _do(here, step, device, into, wait, queue, name, reader)
         if not borrowed:
             here.release()
         here, borrowed, wait = after, False, ()
     return here
 
 
-def _do(here, step, device, into, wait, queue, label):
+def _do(here, step, device, into, wait, queue, label, reader):
+    if step.where == HOST and reader is not None:
+        return _step_of_reader(here, step, into, reader, queue, label)
     if step.where == HOST:
         return _host_step(here, step, into, wait, label)
     if step.op == "upload":
@@ -143,6 +150,17 @@ def _host_step(here, step, into, wait, label):
         into.written()
         return into
     return here.held_by(HostStorage(np.asarray(data), here.name), step.layout)
+
+
+def _step_of_reader(here, step, into, reader, queue, label):
+    """A step on the host behind a download: a queue of the device that was read carries it out, so that no caller waits."""
+    target = into or here.held_by(HostStorage(None, here.name), step.layout)
+    desc, before, layout = here.desc, here.layout, target.layout
+    reader.run_on_host(
+        HOST_CONVERT, label, lambda data: convert(data, desc, before, layout), step.est_ns, here, target, queue=queue,
+        nbytes=step.nbytes,
+    )  # fmt: skip
+    return target
 
 
 def _upload(here, step, device, into, wait, queue, label):

@@ -87,6 +87,18 @@ class Device:
             tensor.written()
         return event
 
+    def run_on_host(self, kind, label, function, duration_ns, source, target, *, queue=ANY, nbytes=0):
+        """Let a queue wait while the host makes the bytes of one host tensor from those of another; returns the Event."""
+        queue = self.queue_for(queue)
+        (read, _), (_, write) = source.storage.memory(), target.storage.memory()
+        duration = round(duration_ns * FS_PER_NS)  # recordings do not hold host memory: a replay takes the time only
+        emit = queue.emit_function(NOTHING, lambda: write(function(read())), duration, exclusive=False)
+        event = queue.issue(
+            kind, label, emit, wait=[source.event], reads=[source.storage], writes=[target.storage], nbytes=nbytes
+        )
+        target.written()
+        return event
+
     def record_event(self, queue=ANY):
         """The event of everything issued so far to a queue."""
         return self.queue_for(queue).record()

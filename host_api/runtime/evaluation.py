@@ -175,6 +175,11 @@ class _BoundProgram:
         self.bound, self.program, self.include, self.system = bound, program, include, bound.system
         self.info = bound.binary.programs[bound.binary.index(program)]
         self.device, self.concurrency, self._made = bound.place_of(bound.binary.index(program)).device, concurrency, []
+        if hasattr(self.device, "devices"):
+            raise UsageError(
+                f"{self.info.name} runs on {self.device.name}; evaluate measures programs on one device",
+                hint="evaluate(function): one that submits and waits",
+            )
         if len(inputs) != len(self.info.inputs):
             raise UsageError(f"{self.info.name} takes {len(self.info.inputs)} inputs, {len(inputs)} were given")
         self.inputs = [self._tensor(x) for x in inputs]
@@ -325,7 +330,7 @@ class _Loop:
             self.calls(attempts)
             wall, host_ns = time.perf_counter() - wall, self.system.host_ns - began
             spans, counters = self.system.spans[spans:], self.counted.read()
-            device_ns = covered(spans if self.host_counts else [span for span in spans if span.event is not None])
+            device_ns = covered(spans if self.host_counts else [span for span in spans if not span.on_host])
             simulated_ns = device_ns if self.clock == "device" else host_ns
             if simulated_ns >= min_repeat_ms * 1e6:
                 break
@@ -380,6 +385,6 @@ def by_phase(spans):
     for span in spans:
         if span.kind == "idle":
             continue
-        phase = span.kind if span.kind in ("upload", "download") else "prep" if span.event is None else "run"
+        phase = span.kind if span.kind in ("upload", "download") else "prep" if span.on_host else "run"
         total[phase] += span.end - span.start
     return total

@@ -5,9 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tensim.runtime.arguments import tensor_of
 from tensim.runtime.conversion import to_layout
 from tensim.runtime.errors import LayoutMismatch
+from tensim.runtime.layouts import MemSpace, TensorDesc
 from tensim.runtime.placement import ANY
+from tensim.runtime.sync import Event
 from tensim.runtime.sync import wait as host_wait
 from tensim.runtime.tensors import Tensor
 from tensim.sim.errors import UsageError
@@ -26,8 +29,36 @@ class Shard:
     pad: bool = False
 
 
+class MeshQueue:
+    """One queue of every chip of a mesh, with one number."""
+
+    def __init__(self, mesh, number):
+        self.device, self.id = mesh, number
+
+    @property
+    def members(self):
+        """The queues of the chips, row-major."""
+        return [device.queues[self.id] for device in self.device.devices]
+
+    def record(self):
+        """The event of everything issued here so far, on all chips."""
+        return Event.all_of(*[queue.record() for queue in self.members])
+
+    def barrier(self):
+        """An event behind everything here."""
+        return Event.all_of(*[queue.barrier() for queue in self.members])
+
+    def wait_for(self, event):
+        """The queues of all chips stall until `event`; the host goes on."""
+        for queue in self.members:
+            queue.wait_for(event)
+
+
 class MeshDevice:
-    """Chips in a grid.  `shape`: (rows, columns); `devices`: row-major."""
+    """Chips in a grid.  `shape`: (rows, columns); `devices`: row-major; `info`: of the first chip.
+
+    A program that is submitted to a mesh runs on every chip, on its parts of the tensors that `distribute` spread.
+    """
 
     scheme = "mesh"
 
@@ -37,7 +68,9 @@ class MeshDevice:
                 f"a mesh of {shape[0]}x{shape[1]} needs {math.prod(shape)} chips, there are {len(devices)}"
             )
         self.shape, self.devices, self.parent, self.submeshes = tuple(shape), list(devices), parent, []
-        self.system = devices[0].system
+        self.system, self.info = devices[0].system, devices[0].info
+        self.loaded = {}  # binary id -> BoundBinary
+        self.queues = [MeshQueue(self, number) for number in range(min(len(device.queues) for device in devices))]
         self.name = f"mesh {shape[0]}x{shape[1]} of {devices[0].name}"
 
     def __enter__(self):
@@ -45,6 +78,34 @@ class MeshDevice:
 
     def __exit__(self, *exception):
         self.close(force=True)
+
+    def home_of(self, layout):
+        """UsageError: no tensor as a whole lies on a mesh."""
+        raise UsageError(
+            f"{self.name} holds tensors in parts only",
+            hint="distribute(tensor, mesh, [Replicate(), Shard(0)]) spreads one",
+        )
+
+    def load(self, binary):
+        """Bind a binary to this mesh and keep it loaded."""
+        return self.loaded.setdefault(binary.id, binary.bind(self))
+
+    def unload(self, binary):
+        """Forget a loaded binary; UsageError when it is not loaded."""
+        if self.loaded.pop(binary.id, None) is None:
+            raise UsageError(f"binary {binary.id} is not loaded on {self.name}", hint="load(binary) loads it")
+
+    def record_event(self, queue=ANY):
+        """The event of everything issued so far, to a queue of each chip."""
+        return Event.all_of(*[device.record_event(queue) for device in self.devices])
+
+    def synchronize(self):
+        """The host waits for all queues of all chips."""
+        host_wait([queue.record() for device in self.devices for queue in device.queues])
+
+    def memory_view(self):
+        """{name of a chip: its memory view}."""
+        return {device.name: device.memory_view() for device in self.devices}
 
     def axes(self):
         """What each axis can be used as: disabled, line or ring."""
@@ -76,6 +137,11 @@ class ShardedTensor:
 
     def __init__(self, desc, mesh, placements, shards):
         self.desc, self.mesh, self.placements, self.shards = desc, mesh, tuple(placements), shards
+        self.system = mesh.system
+
+    def numpy(self):
+        """The whole as an array."""
+        return gather(self).numpy()
 
     @property
     def event(self):
@@ -85,11 +151,12 @@ class ShardedTensor:
 
 def distribute(tensor, mesh, placements, *, layout=None, wait=(), queue=ANY, label=""):
     """A host tensor over a mesh: one placement (Replicate or Shard) per mesh axis.  LayoutMismatch for an uneven dimension."""
+    tensor_of(tensor, "distribute")
     placements = tuple(placements)
     if len(placements) != len(mesh.shape):
         raise UsageError(f"{len(placements)} placements for a mesh of {len(mesh.shape)} axes")
     values = _padded(tensor.numpy(), mesh.shape, placements)
-    layout = layout or replace(tensor.layout, space=_device_space())
+    layout = layout or replace(tensor.layout, space=MemSpace.DRAM)
     shards = []
     for position, device in enumerate(mesh.devices):
         part = values[_slices(values.shape, mesh.shape, placements, divmod(position, mesh.shape[1]))]
@@ -118,10 +185,22 @@ def gather(tensor, *, dims=None, wait=(), label=""):
     return Tensor.from_numpy(whole, system=mesh.system)
 
 
-def _device_space():
-    from tensim.runtime.layouts import MemSpace
+def spread_alike(info, inputs, mesh):
+    """(description of the whole, placements) of an output of a program that ran on every chip on parts of `inputs`.
 
-    return MemSpace.DRAM
+    It is spread as the first input that is cut up, if their parts have one shape; everywhere the same, if no input is cut
+    up.  UsageError when it cannot be told.
+    """
+    cut = next((x for x in inputs if any(isinstance(placement, Shard) for placement in x.placements)), None)
+    if cut is None:
+        return info.desc, (Replicate(),) * len(mesh.shape)
+    if cut.shards[0].desc.shape == info.desc.shape:
+        return TensorDesc(cut.desc.shape, info.desc.dtype), cut.placements
+    raise UsageError(
+        f"output {info.name} has the shape {info.desc.shape} on each chip, the parts of its input "
+        f"{cut.shards[0].desc.shape}: what the whole is cannot be told",
+        hint="give outputs=[ShardedTensor(desc, mesh, placements, shards)]",
+    )
 
 
 def _padded(values, shape, placements):

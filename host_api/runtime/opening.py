@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from tensim.runtime.devices import EmbeddedDevice, HostDevice, SimAccelerator
 from tensim.runtime.errors import DeviceConfigConflict, DeviceNotFound
 from tensim.runtime.meshes import MeshDevice
-from tensim.runtime.selection import select
-from tensim.runtime.specs import parse_devices
+from tensim.runtime.selection import PARAMS_OF, select, with_params
+from tensim.runtime.specs import parse_devices, read_params
 from tensim.runtime.systems import chip_overrides, mesh_of
 from tensim.sim.arch.loader import load_arch
 from tensim.sim.errors import UsageError
@@ -37,6 +37,7 @@ class OpenDevices:
 
     def __init__(self, system):
         self.system, self._open = system, {}  # place (number of a chip, or "host") -> device
+        self._meshes = {}  # (rows, columns), places -> mesh
 
     def __iter__(self):
         return iter(list(self._open.values()))
@@ -49,8 +50,9 @@ class OpenDevices:
             raise UsageError(f"{text!r} names {len(parsed)} devices", hint="open_all opens several")
         choice = next(iter(select(parsed, self.system.inventory).values()))
         if choice.info is None:
-            raise DeviceNotFound(f"{text}: the device is optional and absent")
-        return self._device(choice.info, {**choice.params, **params})
+            raise DeviceNotFound(f"{text}: the device is optional and absent", hint="open_all gives None for it")
+        choice = with_params(choice, read_params(params), self.system.inventory)
+        return self._device(choice.info, choice.params)
 
     def open_all(self, specs, default):
         """See `System.open_all`."""
@@ -67,26 +69,50 @@ class OpenDevices:
     def forget(self, device):
         """A device was closed."""
         self._open = {place: other for place, other in self._open.items() if other is not device}
+        self._meshes = {key: mesh for key, mesh in self._meshes.items() if device not in mesh.devices}
 
     def _device(self, info, params):
+        mesh = params.get("mesh", (1, 1))
+        if mesh != (1, 1):
+            return self._mesh(info, params, mesh)
         place = info.scheme if info.scheme == "host" else self.system.inventory.chip_of(info)
         device = self._open.get(place)
         if device is not None:
-            _check_same(device, info, params)
+            self._check_same(device, info, params)
             return device
-        mesh = params.get("mesh")
-        if mesh not in (None, (1, 1), "1x1"):
-            return self._mesh(info, params, mesh)
         number = FIRST_HOST if info.scheme == "host" else place
         device = self._open[place] = KINDS[info.scheme](self.system, info, params, number)
         return device
 
     def _mesh(self, info, params, mesh):
         inventory = self.system.inventory
-        rows, columns = mesh if isinstance(mesh, tuple) else map(int, mesh.split("x"))
         rest = {key: value for key, value in params.items() if key != "mesh"}
-        chips = mesh_of(self.system.config.chips, inventory.chip_of(info), (rows, columns))
-        return MeshDevice((rows, columns), [self._device(inventory[chip], rest) for chip in chips])
+        chips = mesh_of(self.system.config.chips, inventory.chip_of(info), mesh)
+        devices, key = [self._device(inventory[chip], rest) for chip in chips], (mesh, tuple(chips))
+        return self._meshes.setdefault(key, MeshDevice(mesh, devices))
+
+    def _settings(self, info, params):
+        """What a device with these params is set to: with the value of each one that is left out."""
+        defaults = {
+            "mesh": (1, 1), "cqs": 1 if info.scheme == "host" else info.queues, "l1_small": 0, "trace_region": 0,
+            "timing": "cycle", "clock_mhz": info.clock_mhz, "harvest": None, "seed": self.system.seed, "boot_ns": 0,
+        }  # fmt: skip
+        return {key: defaults[key] for key in PARAMS_OF[info.scheme]} | params
+
+    def _check_same(self, device, info, params):
+        if device.scheme != info.scheme:
+            raise DeviceConfigConflict(
+                f"{device.name} is open as {device.scheme}:// but was requested as {info.scheme}://",
+                hint="close it first",
+            )
+        settings = self._settings(info, device.params)
+        for key, value in params.items():
+            if settings[key] != value:
+                raise DeviceConfigConflict(
+                    f"{device.name} is open with {key}={settings[key]} but was requested with {key}={value}",
+                    where={"key": key, "open": settings[key], "asked": value},
+                    hint="open it once with all settings",
+                )
 
     def record_of(self, info, params, number):
         """The CreateDevice record of a declared chip."""
@@ -107,18 +133,3 @@ class OpenDevices:
         seed = int(params.get("seed", self.system.seed))
         sizes = int(params.get("l1_small", 0)), int(params.get("trace_region", 0))
         return c.CreateDevice(number, queues, *sizes, arch, config.numerics, config.noc, None, seed, check=config.check)
-
-
-def _check_same(device, info, params):
-    if device.scheme != info.scheme:
-        raise DeviceConfigConflict(
-            f"{device.name} is open as {device.scheme}:// but was requested as {info.scheme}://", hint="close it first"
-        )
-    for key, value in params.items():
-        if str(device.params.get(key, value)) != str(value) or key not in device.params:
-            raise DeviceConfigConflict(
-                f"{device.name} is open with {key}={device.params.get(key, 'its default')} "
-                f"but was requested with {key}={value}",
-                where={"key": key, "open": device.params.get(key), "asked": value},
-                hint="open it once with all settings",
-            )

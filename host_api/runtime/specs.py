@@ -151,6 +151,26 @@ PARAMS = {
 }
 
 
+def read_params(params):
+    """{key: value} of keywords, as the text of a spec would give them.  UsageError for unknown keys and wrong values."""
+    result = {}
+    for key, value in params.items():
+        if key not in PARAMS:
+            near = difflib.get_close_matches(key, PARAMS, 1, 0.5)
+            hint = f"did you mean {near[0]}?" if near else f"the settings are {', '.join(PARAMS)}"
+            raise UsageError(f"a device has no setting {key!r}", where={"key": key}, hint=hint)
+        read, expected = PARAMS[key]
+        try:
+            result[key] = read("x".join(map(str, value)) if isinstance(value, tuple | list) else str(value))
+        except ValueError:
+            raise UsageError(
+                f"the setting {key} cannot be {value!r}",
+                where={"key": key, "found": value},
+                hint=f"expected: {expected}",
+            ) from None
+    return result
+
+
 def _render_params(params):
     return ("?" if params else "") + "&".join(f"{key}={_render_value(value)}" for key, value in params)
 

@@ -22,8 +22,7 @@ class HostStorage:
         return lambda: self.data, write
 
     def free(self):
-        """Let go of the memory."""
-        self.data = self.keeper = None
+        """Nothing: the memory goes with the last command that uses it."""
 
 
 class DeviceStorage:

@@ -43,6 +43,10 @@ class SystemConfig:
     max_counters: int | None = None
     links: tuple | None = None
 
+    def __post_init__(self):
+        if self.max_counters is not None and self.max_counters < 0:
+            raise UsageError(f"max_counters is {self.max_counters}", hint="a number from 0 on, or None for any number")
+
     @staticmethod
     def named(text, **settings):
         """The configuration of a list of boards and architectures: "n300", "wormhole_b0,blackhole", ..."""

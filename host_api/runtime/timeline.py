@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tensim.sim.engine.environment import FS_PER_NS
 
+HOST_CONVERT = "host_convert"  # kind of a step that the host does behind a download
+
 
 @dataclass(slots=True)
 class Span:
@@ -23,6 +25,11 @@ class Span:
     ended: int | None
     event: object
     scope: str = ""
+
+    @property
+    def on_host(self):
+        """Whether the host was busy with it: on its own timeline, or behind a download."""
+        return self.event is None or self.kind == HOST_CONVERT
 
     @property
     def start(self):

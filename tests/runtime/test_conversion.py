@@ -21,7 +21,7 @@ from tensim.runtime import (
     to_layout_into,
     wait,
 )
-from tensim.runtime.errors import LayoutUnsupported
+from tensim.runtime.errors import CommandFailed, LayoutUnsupported
 from tensim.runtime.planner import HOST
 from tests.runtime.programs import ideal
 
@@ -155,3 +155,28 @@ def test_rows_that_shards_pad_come_back_without_padding(device, shape, kind, sha
     there = to_layout(Tensor.from_numpy(values, system=device.system), layout, device)
     np.testing.assert_array_equal(there.numpy(), values)
     np.testing.assert_array_equal(there.to_host().numpy(), values)
+
+
+@pytest.mark.parametrize("stored", [DType.F32, DType.BF16, DType.BFP8])
+@pytest.mark.parametrize("hazards", ["auto", "manual"])
+def test_to_host_returns_at_once(stored, hazards):
+    """Also where the host untilizes: the queue that reads does that, in the time of the host."""
+    values, layout = np.ones((40, 40), np.float32), Layout(MemSpace.DRAM, "tile", dtype=stored)
+    with ideal(hazards=hazards) as system:
+        device = system.open("sim://wormhole_b0?cqs=2&timing=functional")
+        there = to_layout(Tensor.from_numpy(values, system=system), layout, device, queue=1)
+        slow = device.queues[0].host_call(lambda call: None, wait=[there])
+        system.drain()
+        go = system.new_timeline()
+        begun = system.host_ns
+        here = there.to_host(wait=[slow, go.at(1)])
+        assert system.host_ns == begun and not here.event.done
+        go.signal(1)
+        np.testing.assert_array_equal(here.numpy(), values)
+
+
+def test_a_failure_reaches_what_the_host_makes_of_a_download(device):
+    there = to_layout(Tensor.from_numpy(VALUES, system=device.system), LAYOUTS[4], device)
+    broken = device.queues[0].host_call(lambda call: 1 / 0)
+    with pytest.raises(CommandFailed, match="ZeroDivisionError"):
+        there.to_host(wait=[broken]).numpy()

@@ -116,6 +116,13 @@ def test_a_numpy_variant_that_raises_fails_its_program_alone(system, spec, messa
     np.testing.assert_array_equal(good.outputs[0].numpy(), vector(0) + 1)
 
 
+def test_host_memory_lives_as_long_as_commands_use_it(system):
+    cpu, x = system.open("local"), Tensor.from_numpy(vector(0))
+    done = submit(cpu, numpy_program(lambda x: x + 1), 0, [x])
+    x.deallocate()
+    np.testing.assert_array_equal(done.outputs[0].numpy(), vector(0) + 1)
+
+
 def in_order(system):
     return system.env.now <= system.host.now_fs  # I1
 
