@@ -9,7 +9,7 @@ import numba as nb
 import numpy as np
 
 from tensim.sim.arch import load_arch
-from tensim.sim.engine import event_heap
+from tensim.sim.engine import event_heap, numba_compiler  # noqa: F401  code cached by the state of the model's source
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.engine.state import link_table, packet_table, vc_table, word_table
 from tensim.sim.noc.packet import (
@@ -63,6 +63,10 @@ def run_events(all_links, all_vcs, all_ports, p, pool, free, keys, traffic, sequ
         now, slot = heap[0] >> event_heap.KEY_BITS, heap[1]
         i = heap[0] & key_mask
         pk = packets[slot]
+        if pk.delivered != 0 and pk.late > 0:
+            event_heap.replace_top(heap, size, event_heap.make_order(now + pk.late, i), slot)
+            pk.late = 0
+            continue
         if pk.delivered != 0:
             delivered[i], begun[i] = now, pk.begun
             crossed += pk.hop
