@@ -63,10 +63,6 @@ def run_events(all_links, all_vcs, all_ports, p, pool, free, keys, traffic, sequ
         now, slot = heap[0] >> event_heap.KEY_BITS, heap[1]
         i = heap[0] & key_mask
         pk = packets[slot]
-        if pk.delivered != 0 and pk.late > 0:
-            event_heap.replace_top(heap, size, event_heap.make_order(now + pk.late, i), slot)
-            pk.late = 0
-            continue
         if pk.delivered != 0:
             delivered[i], begun[i] = now, pk.begun
             crossed += pk.hop
