@@ -1,14 +1,27 @@
 """Checks of kernels on a chip: the checker's tables, what a launch puts into them, and its findings as errors."""
 
+import sys
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
+
 import numpy as np
 
+from tensim.sim.chip.arrays import ARGS_STRIDE
 from tensim.sim.cores.checks import shadow
 from tensim.sim.cores.checks.dram_buffers import BASE, NAMED
 from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, Check
+from tensim.sim.cores.checks.initialisation import CALLS
+from tensim.sim.cores.checks.memory import DST_TILE, UNWRITTEN, WRITTEN
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine.entry_points import check_event
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.errors import ProgramError
+
+NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which mmap has from Python 3.13 on
+
+
+def _granules(address, size):
+    """The slice of the states of bytes."""
+    return slice(address // shadow.GRANULE, -(-(address + size) // shadow.GRANULE))
 
 
 class Checks:
@@ -22,10 +35,59 @@ class Checks:
         self._threads = np.zeros(n * THREADS_PER_CORE, shadow.THREAD)
         self._writes = np.zeros((n * THREADS_PER_CORE, shadow.MAX_WRITES), shadow.WRITE)
         self._kept = {}  # launch slot -> arrays that the tables point to
-        for name in ("buffers", "configured", "threads", "writes"):
+        self._cores = np.zeros(n, shadow.CORE)
+        self._origins = np.zeros(shadow.MAX_ORIGINS, shadow.ORIGIN)
+        self._dst = np.ones((n, 16), np.uint8)
+        self._semaphores = np.zeros(n, np.int64)
+        self._l1, self._dram = self._memory_states() if chip.numerics != "off" else (None, None)
+        for name in ("buffers", "configured", "threads", "writes", "cores", "origins", "dst", "semaphores"):
             self._record[f"{name}_at"] = getattr(self, f"_{name}").ctypes.data
+        if self._l1 is not None:
+            self._record["data"], self._record["l1_at"] = 1, self._l1.ctypes.data
+            self._record["dram_at"] = self._dram.ctypes.data
+        self._record["semaphore_base"], self._record["arguments_bytes"] = chip.arrays.semaphore_base, ARGS_STRIDE
         self.forget()
         chip.machine["shadow_at"], chip.machine["checker_at"] = self._record.ctypes.data, check_event.address
+
+    def _memory_states(self):
+        """States of L1 (worker, granule) and of DRAM (bank, granule); of DRAM those take memory that are written."""
+        arch, n = self._chip.arch, self._chip.n_workers
+        l1 = np.zeros((n, arch.l1_size // shadow.GRANULE), np.uint8)
+        l1[:, : -(-arch.l1_user_base // shadow.GRANULE)] = WRITTEN  # arguments, semaphores, code
+        shape = arch.dram_banks, arch.dram_bank_bytes // shadow.GRANULE
+        memory = mmap(-1, shape[0] * shape[1], flags=MAP_PRIVATE | MAP_ANONYMOUS | NO_RESERVE)
+        return l1, np.frombuffer(memory, np.uint8).reshape(shape)
+
+    def host_wrote_l1(self, core, address, size):
+        """The host has written bytes of an L1."""
+        if self._l1 is not None:
+            self._l1[core, _granules(address, size)] = WRITTEN
+
+    def host_wrote_dram(self, bank, address, size):
+        """The host has written bytes of a DRAM bank."""
+        if self._dram is not None:
+            self._dram[bank, _granules(address, size)] = WRITTEN
+
+    def check_read(self, in_dram, bank, address, page, stride, count):
+        """Refuse a read by the host, of `count` pages `stride` apart, of data that were computed from memory nobody wrote.
+
+        ProgramError at the line that used that memory.
+        """
+        states = self._dram if in_dram else self._l1
+        if states is not None:
+            pages = states[bank, _granules(address, stride * count)].reshape(count, -1)
+            worst = int(pages[:, : page // shadow.GRANULE].max(initial=0))
+            if worst >= shadow.FIRST_ORIGIN:
+                raise self._unwritten(self._origins[worst - shadow.FIRST_ORIGIN])
+
+    def _unwritten(self, origin):
+        """The error of a result that derives from memory nobody wrote."""
+        place = self._chip.thread_place(int(origin["thread"]), int(origin["line"]), int(origin["line_base"]))
+        code = Check.UNWRITTEN_DST if origin["kind"] == DST_TILE else Check.UNWRITTEN_L1
+        values = [int(origin["address"])]
+        text = MESSAGES[code].format(a=values[0])
+        where = place | {"cycle": int(origin["cycle"]), "values": values}
+        return ProgramError(text, where=where, hint=ADVICE[code], kind=code.name.lower())
 
     def forget(self):
         """No fault has been found."""
@@ -37,11 +99,17 @@ class Checks:
         for core in {core for kernel in launch.kernels for core in kernel.cores}:
             self._buffers[core] = 0
             self._configured[core] = 0
+            self._cores[core] = 0
+            self._semaphores[core] = 0
+        for semaphore in launch.semaphores:
+            self._semaphores[semaphore.cores] |= 1 << semaphore.id
         for cb in launch.circular_buffers:
             for core in cb.cores:
                 self._buffers[core, cb.index]["tensor"] = cb.on_buffer
                 count = self._configured[core, 0] = self._configured[core, 0] + 1
                 self._configured[core, count] = cb.index
+                if self._l1 is not None and not cb.on_buffer:
+                    self._l1[core, _granules(cb.address, cb.size)] = UNWRITTEN
         buffers = np.array(launch.dram_buffers, np.int64).reshape(-1, len(shadow.DRAM_BUFFER.names))
         buffers = np.ascontiguousarray(buffers[np.argsort(buffers[:, 0], kind="stable")])
         self._kept[slot] = [buffers]
@@ -73,7 +141,10 @@ class Checks:
         code, values = Check(int(m["error"])), [int(m[name]) for name in ("error_a", "error_b", "error_c")]
         line = int(record["line"])
         where = self._chip.thread_place(int(m["error_thread"]), None if line < 0 else line)
-        text = MESSAGES[code].format(**dict(zip("abc", values, strict=True)))
+        words = dict(zip("abc", values, strict=True))
+        if code in (Check.INIT_MISSING, Check.INIT_WRONG):
+            words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
+        text = MESSAGES[code].format(**words)
         if record["other"] >= 0:
             other = self._chip.thread_place(int(record["other"]), int(record["other_line"]))
             where["other"] = other

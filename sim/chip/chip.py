@@ -281,13 +281,16 @@ class Chip:
 
     # --- errors
 
-    def thread_place(self, index, line=None):
-        """Where a thread stands, or was at a row `line` of its lines: core, thread, kernel file and line, for messages."""
+    def thread_place(self, index, line=None, line_base=None):
+        """Where a thread stands, or was at a row `line`: core, thread, kernel file and line, for messages.
+
+        `line_base`: of the lines of the kernel that it ran then.
+        """
         t = self.arrays["threads"][index]
         core = int(t["core"])
         x, y = core % self.arch.grid[0], core // self.arch.grid[0]
         place = {"core": f"({x},{y})", "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
-        program = self.line_programs.get(int(t["line_base"]))
+        program = self.line_programs.get(int(t["line_base"]) if line_base is None else line_base)
         if program is not None:
             place |= {"kernel": program.name} | program.place(int(t["line"]) if line is None else line)
         return place

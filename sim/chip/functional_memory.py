@@ -29,6 +29,8 @@ class FunctionalMemory:
         data = np.frombuffer(data, np.uint8)
         self._check_l1(core, address, len(data))
         self.chip.l1[core, address : address + len(data)] = data
+        if self.chip.checks is not None:
+            self.chip.checks.host_wrote_l1(core, address, len(data))
         self.chip.l1_written(core, address, len(data), cycle)
 
     def _check_l1(self, core, address, size):
@@ -49,6 +51,8 @@ class FunctionalMemory:
         for start, inside, count, slot in self._dram_pieces(bank, address, len(data)):
             chunk = self._chunk(slot, make=True)
             chunk[inside : inside + count] = data[start : start + count]
+        if self.chip.checks is not None:
+            self.chip.checks.host_wrote_dram(bank, address, len(data))
 
     def _dram_pieces(self, bank, address, size):
         if not (

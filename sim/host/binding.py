@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, KernelLaunch, Launch, SemaphoreLaunch
 from tensim.sim.cores.slots import BRISC, NCRISC
+from tensim.sim.errors import ProgramError
 from tensim.sim.host.commands import DataMovementParameters
 from tensim.sim.host.dispatch import ProgramCost
 from tensim.sim.host.frozen_program import build_kernels, build_target
@@ -48,8 +49,35 @@ def _launch(program, compiled, device):
         workers = [device.worker(core) for core in semaphore.cores]
         launch.semaphores.append(SemaphoreLaunch(workers, semaphore.id, semaphore.initial))
     if device.chip.checks is not None:
+        for kernel, binary in zip(program.kernels, compiled, strict=True):
+            check_arguments(kernel, binary)
         launch.dram_buffers = [_extent(buffer) for buffer in device.buffers.values() if buffer.in_dram and buffer.size]
     return launch
+
+
+def check_arguments(kernel, compiled):
+    """ProgramError for unique runtime arguments of a Python kernel that are missing on a core, or that it never reads."""
+    reads = getattr(compiled, "arguments", None)
+    if reads is None:  # a C++ kernel: the checker sees its loads
+        return
+    given, named = dict(kernel.args), f"({', '.join(reads.names)})"
+    needed = max(len(reads.names), 1 + max(reads.read, default=-1))
+    for core in kernel.cores:
+        count = len(given.get(core, ()))
+        where = {"core": f"({core[0]},{core[1]})", "kernel": compiled.name} | compiled.place(compiled.first_row)
+        if count < len(reads.names):
+            raise ProgramError(
+                f"kernel {compiled.name} takes {len(reads.names)} runtime arguments {named}; {count} were set",
+                where=where, kind="arguments_missing", hint="set_runtime_args(program, kernel, cores, [...]) with all of them",
+            )  # fmt: skip
+        unread = [i for i in range(count) if i not in reads.read]
+        if unread and not reads.any:
+            name = f" ({reads.names[unread[0]]})" if unread[0] < len(reads.names) else ""
+            raise ProgramError(
+                f"kernel {compiled.name} never reads runtime argument {unread[0]}{name}; it takes {needed} and {count} were set",
+                where=where, kind="arguments_unread",
+                hint="leave it out, or look whether the arguments are in the order of the parameters; a name with _ is not read",
+            )  # fmt: skip
 
 
 def _extent(buffer):

@@ -201,4 +201,6 @@ def read_pages(device, buffer, offset, size):
     for bank, start, run in _runs(buffer, offset // page, len(rows)):
         block = np.frombuffer(read(bank, buffer.address + start, len(run) * stride), np.uint8)
         rows[run] = block.reshape(-1, stride)[:, :page]
+        if device.chip.checks is not None:
+            device.chip.checks.check_read(buffer.in_dram, bank, buffer.address + start, page, stride, len(run))
     return rows.tobytes()

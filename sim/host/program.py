@@ -59,11 +59,14 @@ class ProgramKernel:
 
     def check_home(self):
         """Raise UsageError when the kernel's calls belong to the other kind of processor."""
-        home = self.kernel.home(dict(self.config.defines), dict(self.config.named_compile_args))
+        given = dict(self.config.defines), dict(self.config.named_compile_args)
+        home = self.kernel.home(*given)
         mine = "compute" if self.is_compute else "data-movement"
         if home not in (None, mine):
+            call, where = self.kernel.home_call(*given)
             raise UsageError(
-                f"kernel {self.name} makes calls of {home} kernels, but it is configured as a {mine} kernel"
+                f"kernel {self.name} calls {call}, as {home} kernels do, but it is configured as a {mine} kernel",
+                where=where,
             )
 
     def snapshot(self):

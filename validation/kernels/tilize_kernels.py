@@ -58,7 +58,7 @@ def tilize_blocks():
 
 
 @kernel
-def write_tiles(address, size, tiles, first, blocks, turn, across):
+def write_tiles(address, size, tiles, first, blocks, turn, _across):
     """Writer: the tiles of each block, a barrier per block."""
     target = InterleavedAddrGen(address, page_size=size, dram=True)
     for i in range(blocks):

@@ -5,14 +5,20 @@ The engine calls `check_event` by address, so an engine without checks is compil
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import buffer_operation, check_unpack, configured
+from tensim.sim.cores.checks.compute import in_dst, packed, start_operands, start_result
+from tensim.sim.cores.checks.configuration import check_math_setup, check_pack_setup, check_unpack_setup, configure
+from tensim.sim.cores.checks.faults import Check
+from tensim.sim.cores.checks.memory import WRITTEN, check_load, l1_states, mark
+from tensim.sim.cores.checks.semaphores import check_remote_semaphore, check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
 from tensim.sim.cores.checks.transfers import transaction, transfer
 from tensim.sim.cores.checks.writes import check_end, check_overwritten, flushed
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
-from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument
+from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument, fail
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_i64
 from tensim.sim.engine.state import STOP_ERROR, circular_buffers_of, machine_table, threads_of
 
 
@@ -30,22 +36,77 @@ def pack(m, s, thread):
 
 
 @compiled()
+def check_argument(m, s, thread):
+    """Refuse the load of a runtime argument that was not set; those of Python kernels are no loads."""
+    t = threads_of(m)[thread]
+    place = argument(t, 0) - load_i64(t.context + 8 * ctx.L1_ARGS)
+    count = load_i64(t.context + 8 * ctx.N_ARGS) + load_i64(t.context + 8 * ctx.N_COMMON_ARGS)
+    if 4 * count <= place < s.arguments_bytes:
+        fail(m, thread, Check.ARGUMENT_UNSET, place // 4, count, 0)
+
+
+@compiled()
+def local_access(m, s, thread):
+    """A load or store of a core in its own L1."""
+    t = threads_of(m)[thread]
+    if t.operation == Op.STORE:
+        check_overwritten(m, s, thread, t.core, argument(t, 0), argument(t, 2))
+        if s.data != 0 and 0 <= argument(t, 0) < m.l1_size:
+            mark(l1_states(m, s, t.core), argument(t, 0), argument(t, 2), WRITTEN)
+        return
+    check_argument(m, s, thread)
+    if s.data != 0:
+        check_load(m, s, thread, argument(t, 0), argument(t, 1))
+
+
+@compiled()
 def operation(m, s, thread):
     """An operation that its thread has posted, once."""
     t = threads_of(m)[thread]
     op = t.operation
-    if op == Op.STORE:
-        check_overwritten(m, s, thread, t.core, argument(t, 0), argument(t, 2))
-    elif Op.CB_RESERVE_BACK <= op <= Op.CB_PAGES_AVAILABLE:
+    if Op.CB_RESERVE_BACK <= op <= Op.CB_PAGES_AVAILABLE:
         buffer_operation(m, s, thread)
     elif op == Op.NOC_BARRIER:
         flushed(m, s, thread)
     elif (Op.NOC_READ <= op <= Op.NOC_MULTICAST) or op == Op.NOC_READ_WITH_STATE or op == Op.NOC_WRITE_WITH_STATE:
         transfer(m, s, thread)
+    elif op == Op.SEM_WAIT or op == Op.SEM_WAIT_MIN:
+        check_semaphore(m, s, thread, t.core, argument(t, 0))
+    elif op == Op.NOC_ATOMIC_INC:
+        check_remote_semaphore(m, s, thread, argument(t, 0))
     elif op == Op.PACK:
         pack(m, s, thread)
     elif FIRST_UNPACK <= op <= LAST_UNPACK:
         check_unpack(m, s, thread)
+
+
+@compiled()
+def setup(m, s, thread):
+    """An operation of a compute thread, once: what it sets up, or needs."""
+    op = threads_of(m)[thread].operation
+    if op == Op.CONFIG:
+        configure(m, s, thread)
+    elif op == Op.PACK:
+        check_pack_setup(m, s, thread)
+    elif FIRST_UNPACK <= op <= LAST_UNPACK:
+        check_unpack_setup(m, s, thread)
+    elif Op.MATH_COPY <= op <= Op.MATH_REDUCE:
+        check_math_setup(m, s, thread)
+
+
+@compiled()
+def data(m, s, thread):
+    """An event of an operation on tiles, of which some have several: what becomes of data that nobody wrote."""
+    t = threads_of(m)[thread]
+    op = t.operation
+    if op <= LAST_UNPACK:
+        start_operands(m, s, thread)
+    elif op == Op.PACK:
+        packed(m, s, thread)
+    elif op <= Op.MATH_REDUCE:
+        start_result(m, s, thread)
+    else:
+        in_dst(m, s, thread)
 
 
 @compiled()
@@ -64,9 +125,13 @@ def check_event(machine, event, now):
         if t.slot < FIRST_COMPUTE_SLOT and mine.seen != -2:
             check_end(m, s, thread)
         mine.seen = -2
-    elif op == Op.STORE or op == Op.LOAD or op == Op.SPEND:  # not counted, and never tried twice
-        operation(m, s, thread)
-    elif mine.seen != t.operations:
+    elif op == Op.STORE or op == Op.LOAD:  # those of RISC-V cores are not counted; none is tried twice
+        local_access(m, s, thread)
+    elif op != Op.SPEND and mine.seen != t.operations:
         mine.seen = t.operations
         operation(m, s, thread)
+        if s.data != 0:
+            setup(m, s, thread)
+    if s.data != 0 and FIRST_UNPACK <= op <= Op.PACK:
+        data(m, s, thread)
     return 1 if m.stop == STOP_ERROR else 0

@@ -21,6 +21,16 @@ class Check(IntEnum):
     PAGE_BEYOND_BUFFER = 112
     OUTSIDE_BUFFERS = 113
     CB_OWN_PAGES = 114
+    LOAD_UNWRITTEN = 115
+    SEMAPHORE_MISSING = 116
+    UNWRITTEN_L1 = 117
+    UNWRITTEN_DST = 118
+    INIT_MISSING = 119
+    INIT_WRONG = 120
+    FORMAT_A = 121
+    FORMAT_B = 122
+    FORMAT_OUT = 123
+    ARGUMENT_UNSET = 124
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -39,6 +49,16 @@ MESSAGES = {
     Check.WRITES_AT_END: "the kernel ends with {a} NoC writes in flight",
     Check.READS_AT_END: "the kernel ends with {a} NoC reads in flight",
     Check.CB_OWN_PAGES: "circular buffer {a}: the thread waits for {b} pages with {c} there, and it alone is at both ends",
+    Check.LOAD_UNWRITTEN: "a load of L1 {a:#x} (+{b}), which nobody has written",
+    Check.UNWRITTEN_L1: "a result of the program derives from L1 {a:#x}, which nobody had written when it was unpacked here",
+    Check.UNWRITTEN_DST: "a result of the program derives from tile {a} of Dst, which nobody had written when it was used here",
+    Check.INIT_MISSING: "the thread's units were never set up for this operation: it needs {a}",
+    Check.INIT_WRONG: "the thread's units are set up for another operation (by {b}): this one needs {a}",
+    Check.FORMAT_A: "circular buffer {a} has format {b}, but the first operand's unpacker is configured for format {c}",
+    Check.FORMAT_B: "circular buffer {a} has format {b}, but the second operand's unpacker is configured for format {c}",
+    Check.FORMAT_OUT: "circular buffer {a} has format {b}, but the packer is configured for format {c}",
+    Check.ARGUMENT_UNSET: "runtime argument {a} is read, but {b} were set",
+    Check.SEMAPHORE_MISSING: "semaphore {a} does not exist on core {b}",
     Check.PAGE_BEYOND_BUFFER: "page {a} of a buffer of {b} pages (DRAM address {c:#x})",
     Check.OUTSIDE_BUFFERS: "DRAM bank {c}, offset {a:#x} (+{b}): no buffer of the program lies there",
 }
@@ -56,6 +76,16 @@ ADVICE = {
     Check.WRITES_AT_END: "noc_async_writes_flushed() or noc_async_write_barrier() at the end of the kernel",
     Check.READS_AT_END: "noc_async_read_barrier() behind the last read",
     Check.CB_OWN_PAGES: "let one thread fill the buffer and another one take from it",
+    Check.LOAD_UNWRITTEN: "write the memory first, or wait for the transfer that brings the data",
+    Check.UNWRITTEN_L1: "fill the pages before they are pushed: what the simulator shows as zeros is anything on the chip",
+    Check.UNWRITTEN_DST: "compute the tile between tile_regs_acquire and tile_regs_commit, with the same index",
+    Check.INIT_MISSING: "call the operation's initialisation before the first one (mm_init, add_tiles_init, ...)",
+    Check.INIT_WRONG: "call the operation's initialisation again when the kernel comes back to it from another operation",
+    Check.FORMAT_A: "reconfig_data_format(a, b), or an initialisation with the buffers that come next",
+    Check.FORMAT_B: "reconfig_data_format(a, b), or an initialisation with the buffers that come next",
+    Check.FORMAT_OUT: "pack_reconfig_data_format(cb) before the first tile is packed",
+    Check.ARGUMENT_UNSET: "set_runtime_args(program, kernel, cores, [...]) with all of them; they are counted from 0",
+    Check.SEMAPHORE_MISSING: "create_semaphore(program, cores, value) for all cores that wait for it or count it up",
     Check.PAGE_BEYOND_BUFFER: "pages are counted from 0; look at the number of pages that the host passed",
     Check.OUTSIDE_BUFFERS: "look at the address and the page size of the address generator",
 }  # fmt: skip

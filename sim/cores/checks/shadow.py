@@ -17,7 +17,13 @@ def _record(fields):
 
 # `line`: row of the line table that a fault names, -1 for the line at which the thread stands; `other`, `other_line`: a
 # second thread of the fault, -1 for none, and its row
-SHADOW = _record("buffers_at configured_at threads_at writes_at line other other_line")
+# `l1_at`, `dram_at`, `dst_at`: states of memory (`tensim.sim.cores.checks.memory`), kept if `data` is not 0; `origins_at`:
+# `n_origins` places where memory that nobody wrote was used; `semaphores_at`: for each core, a bit per semaphore that exists;
+# `arguments_bytes`: room of L1 for a thread's arguments
+SHADOW = _record(
+    "buffers_at configured_at threads_at writes_at cores_at line other other_line data l1_at dram_at dst_at origins_at n_origins "
+    "semaphores_at semaphore_base arguments_bytes"
+)
 # A circular buffer of a core.  `waited`: pages that its consumer has waited for and not popped; `polled`: that its producer
 # has asked for with cb_pages_reservable_at_back; `used`: some thread has reserved, pushed, waited or popped; `tensor`: it lies
 # on an L1 buffer of the host; `producer`, `consumer`: the thread + 1 that pushes, that pops, SEVERAL when there are more;
@@ -29,9 +35,17 @@ SEVERAL = 1 << 32
 # `read_line`: of the last read
 THREAD = _record("seen n_writes dram_at n_dram named_at names read_line")
 # A NoC write whose source has not been given free: not all of it has arrived, and nobody has waited for it.
-# `start`, `end`: L1 addresses; `packets`: those that have not arrived; `line`: of the call
-WRITE = _record("start end packets noc trid posted line")
+# `start`, `end`: L1 addresses; `packets`: those that have not arrived; `line`: of the call; `state`: of its bytes; `free`:
+# somebody has waited for it
+WRITE = _record("start end packets noc trid posted line state free")
 MAX_WRITES = 32  # of a thread; the oldest is forgotten
+# What a core's compute threads work on: states of the operands unpacked last, and of those in the two source banks; what the
+# threads are set up for (`tensim.sim.cores.checks.initialisation`), formats plus 1 of both operands and the result, 0: unknown
+CORE = _record("a b token0_a token0_b token1_a token1_b unpack_mode math_mode pack_mode format_a format_b format_out")
+# Where a thread used memory that nobody wrote: `kind` 0 L1 (address), 1 a tile of Dst (its index)
+ORIGIN = _record("thread line line_base kind address cycle")
+GRANULE = 16  # bytes that share a state
+FIRST_ORIGIN, MAX_ORIGINS = 2, 254  # states of a byte
 # A DRAM buffer by its place in every bank: `stride` of its pages, `pages` of them over `banks` banks (0: sharded)
 DRAM_BUFFER = _record("start end stride pages banks")
 CONFIGURED = 1 + N_CIRCULAR_BUFFERS  # words of a core's list of circular buffers: their number, their indices
@@ -39,6 +53,7 @@ CONFIGURED = 1 + N_CIRCULAR_BUFFERS  # words of a core's list of circular buffer
 shadow_table, buffer_table, thread_table, write_table, dram_table, words_table = map(
     table, (SHADOW, BUFFER, THREAD, WRITE, DRAM_BUFFER, np.dtype(np.int64))
 )
+core_table, origin_table = map(table, (CORE, ORIGIN))
 
 
 @compiled(inline="always")
@@ -56,6 +71,12 @@ def buffer_of(s, core, index):
 def configured_of(s, core):
     """A core's list of circular buffers: their number, then their indices."""
     return words_table(s.configured_at + 8 * CONFIGURED * core)
+
+
+@compiled(inline="always")
+def core_of(s, core):
+    """The shadow of a core."""
+    return core_table(s.cores_at)[core]
 
 
 @compiled(inline="always")

@@ -3,6 +3,7 @@
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
 from tensim.sim.cores.checks.dram_buffers import check_dram
+from tensim.sim.cores.checks.memory import MIXED, WRITTEN, copy_states, l1_states, mark, states_at
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
 from tensim.sim.cores.checks.writes import arrived, check_overwritten, note_write
 from tensim.sim.cores.niu.transactions import AT_TARGET
@@ -11,6 +12,7 @@ from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import (
     NOC_WORDS,
+    READ,
     SAVED_STATE,
     STOP_ERROR,
     TILE_WORKER,
@@ -80,9 +82,24 @@ def transfer(m, s, thread):
 def transaction(m, index):
     """A packet is about to act on the memory at its target, or its data on that of the core that asked."""
     x, s = transactions_of(m)[index], shadow_of(m)
-    if x.kind != WRITE or x.stage != AT_TARGET:
+    if x.stage != AT_TARGET:
+        if x.kind == READ and s.data != 0:
+            source, inside = states_at(m, s, x.target, x.address)
+            mine = l1_states(m, s, threads_of(m)[x.thread].core)
+            copy_states(mine, x.local, source, inside, x.size)
         return
-    line = arrived(s, x.thread, x.local, x.noc)
+    if x.kind == READ:
+        return
+    target, inside = states_at(m, s, x.target, x.address)
+    if x.kind != WRITE:
+        if s.data != 0:
+            mark(target, inside, x.size, WRITTEN)
+        return
+    line, state = arrived(s, x.thread, x.local, x.noc)
+    if s.data != 0 and state == MIXED:
+        copy_states(target, inside, l1_states(m, s, threads_of(m)[x.thread].core), x.local, x.size)
+    elif s.data != 0:
+        mark(target, inside, x.size, state)
     if tiles_of(m)[x.target].kind == TILE_WORKER:
         check_pages(m, s, x.thread, tiles_of(m)[x.target].index, x.address, x.size, ARRIVING)
         if m.stop == STOP_ERROR:

@@ -5,6 +5,7 @@ ordered in any way is never refused.
 """
 
 from tensim.sim.cores.checks.faults import Check
+from tensim.sim.cores.checks.memory import MIXED, WRITTEN, common_state, l1_states
 from tensim.sim.cores.checks.shadow import MAX_WRITES, thread_of, writes_of
 from tensim.sim.cores.operations import Barrier
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
@@ -18,6 +19,7 @@ def copy_write(target, source):
     """Copy a record of the list."""
     target.start, target.end, target.packets, target.noc = source.start, source.end, source.packets, source.noc
     target.trid, target.posted, target.line = source.trid, source.posted, source.line
+    target.state, target.free = source.state, source.free
 
 
 @compiled()
@@ -32,34 +34,38 @@ def drop_write(s, thread, i):
 @compiled()
 def note_write(m, s, thread, start, size, noc, trid, posted, targets):
     """A write to `targets` tiles is issued."""
+    t = threads_of(m)[thread]
+    state = common_state(l1_states(m, s, t.core), start, size) if s.data != 0 else WRITTEN
     mine, writes = thread_of(s, thread), writes_of(s, thread)
     packets = (size + m.max_packet - 1) // m.max_packet * targets
-    line = threads_of(m)[thread].line
+    line = t.line
     for i in range(mine.n_writes):
         w = writes[i]
         if w.start == start and w.end == start + size and w.noc == noc and w.trid == trid and w.posted == posted:
-            w.packets, w.line = w.packets + packets, line
+            w.packets, w.line, w.free = w.packets + packets, line, 0
+            w.state = state if state == w.state else MIXED
             return
     if mine.n_writes == MAX_WRITES:
         drop_write(s, thread, 0)
     w = writes[mine.n_writes]
     w.start, w.end, w.packets, w.noc, w.trid, w.posted, w.line = start, start + size, packets, noc, trid, posted, line
+    w.state, w.free = state, 0
     mine.n_writes += 1
 
 
 @compiled()
 def arrived(s, thread, local, noc):
-    """A packet with L1 bytes from `local` on has arrived; returns the line of its call, -1 when that is forgotten."""
+    """A packet with L1 bytes from `local` on has arrived: (line of its call, their state), (-1, WRITTEN) when forgotten."""
     mine, writes = thread_of(s, thread), writes_of(s, thread)
     for i in range(mine.n_writes):
         w = writes[i]
         if w.noc == noc and w.start <= local < w.end:
-            line = w.line
+            line, state = w.line, w.state
             w.packets -= 1
             if w.packets <= 0:
                 drop_write(s, thread, i)
-            return line
-    return -1
+            return line, state
+    return -1, WRITTEN
 
 
 @compiled()
@@ -68,8 +74,7 @@ def flushed(m, s, thread):
     t = threads_of(m)[thread]
     kind, noc, trid = argument(t, 0), argument(t, 1), argument(t, 2)
     mine, writes = thread_of(s, thread), writes_of(s, thread)
-    i = 0
-    while i < mine.n_writes:
+    for i in range(mine.n_writes):
         w = writes[i]
         free = kind == Barrier.FULL
         if kind == Barrier.WRITE or kind == Barrier.WRITES_FLUSHED:
@@ -79,9 +84,7 @@ def flushed(m, s, thread):
         elif kind == Barrier.WRITE_TRID or kind == Barrier.WRITE_FLUSHED_TRID:
             free = w.trid == trid
         if free and w.noc == noc:
-            drop_write(s, thread, i)
-        else:
-            i += 1
+            w.free = 1
 
 
 @compiled()
@@ -89,7 +92,7 @@ def write_from(s, thread, start, size):
     """Number of a thread's entry that reads one of the bytes, or -1."""
     mine, writes = thread_of(s, thread), writes_of(s, thread)
     for i in range(mine.n_writes):
-        if writes[i].start < start + size and start < writes[i].end:
+        if writes[i].free == 0 and writes[i].start < start + size and start < writes[i].end:
             return i
     return -1
 
@@ -124,6 +127,8 @@ def check_end(m, s, thread):
         if words[base + READS_OUT] > 0:
             s.line = mine.read_line
             fail(m, thread, Check.READS_AT_END, words[base + READS_OUT], 0, 0)
-    if mine.n_writes > 0 and m.stop != STOP_ERROR:
-        s.line = writes_of(s, thread)[0].line
-        fail(m, thread, Check.WRITES_AT_END, writes_of(s, thread)[0].packets, 0, 0)
+    for i in range(mine.n_writes):
+        w = writes_of(s, thread)[i]
+        if w.free == 0 and m.stop != STOP_ERROR:
+            s.line = w.line
+            fail(m, thread, Check.WRITES_AT_END, w.packets, 0, 0)

@@ -27,6 +27,16 @@ def parameters(text):
 
 
 @dataclass(frozen=True)
+class Configured:
+    """A word of `Op.CONFIG` for the checker: a `tensim.sim.cores.checks.initialisation.Setup`, and the parameters that name the
+    circular buffers whose formats the call configures.
+    """
+
+    setup: int
+    buffers: tuple = ()
+
+
+@dataclass(frozen=True)
 class Post:
     """One operation: the threads it belongs to, and its arguments as parameter names, states or integers."""
 
@@ -38,12 +48,16 @@ class Post:
 
 @dataclass(frozen=True)
 class Call:
-    """A call that posts operations.  `ignores_arguments`: they only matter to hardware configuration."""
+    """A call that posts operations.  `ignores_arguments`: they matter to hardware configuration at most; `forms`: their
+    names, by how many there are, and `options` those of template parameters.
+    """
 
     parameters: dict
     posts: tuple
     result: bool = False
     ignores_arguments: bool = False
+    forms: tuple = ()
+    options: tuple = ()
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,36 @@ A call acts on the threads it belongs to and is nothing on the others.  Initiali
 cost (`Op.CONFIG`) and, where it matters for the values, set a state that later calls carry.
 """
 
-from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, Call, call, operation, post
+from tensim.sim.cores.checks.initialisation import Setup
+from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, Call, Configured, Post, call, operation, post
 from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.operations import Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
 
+# Template parameters of tt-metal's configuration calls, as keywords
+TEMPLATE_OPTIONS = tuple(
+    "op op_type eltwise_binary_type binary_reuse_dest bcast_type bcast_dim dim pool reduce_type reduce_dim full at_start "
+    "acc_to_dest transpose block_ct_dim full_ct_dim approx fast_and_approx to_from_int8 is_fp32_dest_acc_en".split()
+)
 ADD, SUB, MUL = int(Binary.ADD), int(Binary.SUB), int(Binary.MUL)
 NONE, ROW, COL, SCALAR = int(Bcast.NONE), int(Bcast.ROW), int(Bcast.COL), int(Bcast.SCALAR)
 TO_SRCA = int(Reuse.DEST_TO_SRCA)
 
 
-def config(register, roles=COMPUTE):
-    """A configuration call: any arguments, one cost."""
-    return Call({}, (post(roles, Op.CONFIG, f"{int(register)} 0"),), ignores_arguments=True)
+def config(register, roles=COMPUTE, forms="", setup=Setup.FORMATS, packs=Setup.PACK):
+    """A configuration call: any arguments, one cost.
+
+    `forms`: names of its arguments, alternatives by their number separated by "|"; `a`, `b` and `out` are the circular buffers
+    of SrcA, SrcB and the packer.  `setup`, `packs`: what it sets up the unpack and math threads and the pack thread for.
+    """
+    words = (
+        (UNPACK, Configured(int(setup), ("a", "b") if setup != Setup.FORMAT_B else ("b",))),
+        (MATH, Configured(int(setup))),
+        (PACK, Configured(int(packs), ("out",))),
+    )
+    posts = tuple(Post(role, Op.CONFIG, (int(register), word)) for role, word in words if role & roles)
+    return Call(
+        {}, posts, ignores_arguments=True, forms=tuple(forms.split("|")) if forms else (), options=TEMPLATE_OPTIONS
+    )
 
 
 def binary(op, bcast):
@@ -104,8 +122,6 @@ OPERATIONS = {
     "_unpack_tilize": operation(UNPACK, Op.UNPACK_A, "icb itile block tiles", "icb itile 0 block tiles"),
     "_math_matmul": operation(MATH, Op.MATH_MATMUL, "idst", "idst 1 1"),
     "_math_copy": operation(MATH, Op.MATH_COPY, "idst", f"idst {NONE}"),
-    "_short_init": config(Config.SHORT_INIT, UNPACK | MATH),
-    "compute_kernel_hw_startup": config(Config.HW_STARTUP),
 }
 
 # --- element-wise operations: plain, broadcast in both generations of names, operand reused from Dst
@@ -116,32 +132,78 @@ for _name, _op in (("add", ADD), ("sub", SUB), ("mul", MUL)):
     for _dim, _bcast in (("rows", ROW), ("cols", COL), ("scalar", SCALAR)):
         OPERATIONS[f"{_name}_tiles_bcast_{_dim}"] = binary(_op, _bcast)
 
-# --- configuration
-_FULL = """mm_init mm_block_init matmul_init matmul_block_init binary_op_init_common init_bcast bcast_init reduce_init
-    init_sfpu unary_op_init_common transpose_wh_init transpose_init tilize_init fast_tilize_init untilize_init
-    pack_untilize_init unary_bcast_init"""
-_SHORT = """mm_init_short mm_init_short_with_dt mm_block_init_short mm_block_init_short_with_dt binary_tiles_init
-    binary_dest_reuse_tiles_init reduce_init_short reduce_init_delta reduce_revert_delta reduce_uninit
-    transpose_wh_init_short copy_tile_init copy_init copy_tile_to_dst_init_short copy_tile_to_dst_init_short_with_dt
-    tilize_init_short tilize_init_short_with_dt tilize_uninit tilize_uninit_with_dt fast_tilize_uninit
-    untilize_init_short untilize_uninit add_reuse_dest_init sub_reuse_dest_init mul_reuse_dest_init
-    reconfigure_unary_bcast unary_bcast_uninit"""
+# --- configuration: the arguments of each call, what it sets up
+_SUBBLOCK = "transpose ct_dim rt_dim kt_dim"
+_FULL = {
+    Setup.MATMUL: {
+        "mm_init matmul_init": "b a out transpose",
+        "mm_block_init matmul_block_init": f"b a out {_SUBBLOCK}",
+    },
+    Setup.PAIR: {"binary_op_init_common": "a b out"},
+    Setup.ANYTHING: {"init_bcast bcast_init": "a b out"},
+    Setup.REDUCE: {"reduce_init": "a b out"},
+    Setup.COPY: {"init_sfpu unary_op_init_common": "a out"},
+    Setup.TRANSPOSE: {"transpose_wh_init transpose_init": "a out"},
+    Setup.TILIZE: {"tilize_init fast_tilize_init": "a block out"},
+    Setup.UNTILIZE: {"untilize_init": "a"},
+    Setup.UNARY_BCAST: {"unary_bcast_init": "a out"},
+}
+_SHORT = {
+    Setup.MATMUL: {
+        "mm_init_short": "in0_cb in1_cb transpose",
+        "mm_init_short_with_dt": "in0_cb a old_a transpose",
+        "mm_block_init_short": f"in0_cb in1_cb {_SUBBLOCK}",
+        "mm_block_init_short_with_dt": f"in0_cb a old_a {_SUBBLOCK}",
+    },
+    Setup.ANYTHING: {"binary_tiles_init": "icb0 icb1 acc_to_dest", "binary_dest_reuse_tiles_init": "icb"},
+    Setup.REUSE + ADD: {"add_reuse_dest_init": "icb"},
+    Setup.REUSE + SUB: {"sub_reuse_dest_init": "icb"},
+    Setup.REUSE + MUL: {"mul_reuse_dest_init": "icb"},
+    Setup.REDUCE: {"reduce_init_short reduce_init_delta": "icb icb_scaler ocb"},
+    Setup.TRANSPOSE: {"transpose_wh_init_short": "icb"},
+    Setup.COPY: {
+        "copy_tile_init copy_init copy_tile_to_dst_init_short": "icb transpose",
+        "copy_tile_to_dst_init_short_with_dt": "old_a a transpose",
+    },
+    Setup.TILIZE: {"tilize_init_short": "icb block ocb", "tilize_init_short_with_dt": "old_a a block ocb"},
+    Setup.UNTILIZE: {"untilize_init_short": "icb"},
+    Setup.UNARY_BCAST: {"reconfigure_unary_bcast": "old_icb icb old_ocb ocb"},
+    Setup.FORMATS: {
+        "reduce_revert_delta reduce_uninit": "ocb", "tilize_uninit": "icb ocb", "tilize_uninit_with_dt": "old_icb icb ocb",
+        "fast_tilize_uninit": "icb ocb", "untilize_uninit": "icb", "unary_bcast_uninit": "icb",
+    },
+}  # fmt: skip
+_RECONFIGURE = {
+    Setup.FORMATS: {"reconfig_data_format": "a b|old_a a old_b b", "reconfig_full_operand": "a b|old_a a old_b b"},
+    Setup.FORMAT_A: {"reconfig_data_format_srca": "a|old_a a"},
+    Setup.FORMAT_B: {"reconfig_data_format_srcb": "b|old_b b"},
+}
 _MATH_ONLY = "copy_dest_values_init transpose_dest_init binop_with_scalar_tile_init"
-_PACK_ONLY = "pack_untilize_dest_init pack_untilize_dst_init_short pack_untilize_uninit pack_init"
-_RECONFIGURE = "reconfig_data_format reconfig_data_format_srca reconfig_data_format_srcb reconfig_full_operand"
-for _names, _value in (
-    (_FULL, config(Config.INIT)),
-    (_SHORT, config(Config.SHORT_INIT, UNPACK | MATH)),
-    (_MATH_ONLY, config(Config.SHORT_INIT, MATH)),
-    (_PACK_ONLY, config(Config.SHORT_INIT, PACK)),
-    (_RECONFIGURE, config(Config.RECONFIG, UNPACK | MATH)),
-    ("pack_reconfig_data_format", config(Config.RECONFIG, PACK)),
+for _register, _roles, _table in (
+    (Config.INIT, COMPUTE, _FULL),
+    (Config.SHORT_INIT, UNPACK | MATH, _SHORT),
+    (Config.RECONFIG, UNPACK | MATH, _RECONFIGURE),
 ):
-    OPERATIONS |= dict.fromkeys(_names.split(), _value)
-for _name in ("add", "sub", "mul"):
-    for _dim in ("rows", "cols", "scalar"):
+    for _setup, _calls in _table.items():
+        for _names, _forms in _calls.items():
+            OPERATIONS |= dict.fromkeys(_names.split(), config(_register, _roles, _forms, _setup))
+OPERATIONS |= dict.fromkeys(_MATH_ONLY.split(), config(Config.SHORT_INIT, MATH))
+OPERATIONS |= {
+    "pack_untilize_init": config(Config.INIT, COMPUTE, "a out", Setup.COPY, Setup.PACK_UNTILIZE),
+    "pack_untilize_dest_init": config(Config.SHORT_INIT, PACK, "out", packs=Setup.PACK_UNTILIZE),
+    "pack_untilize_dst_init_short": config(Config.SHORT_INIT, PACK, "out", packs=Setup.PACK_UNTILIZE),
+    "pack_untilize_uninit": config(Config.SHORT_INIT, PACK, "out"),
+    "pack_init": config(Config.SHORT_INIT, PACK, "out"),
+    "pack_reconfig_data_format": config(Config.RECONFIG, PACK, "out|old_out out", packs=Setup.FORMATS),
+    "compute_kernel_hw_startup": config(Config.HW_STARTUP, COMPUTE, "a out|a b out"),
+}
+for _name, _op in (("add", ADD), ("sub", SUB), ("mul", MUL)):
+    OPERATIONS[f"_{_name}_init"] = config(Config.SHORT_INIT, UNPACK | MATH, setup=Setup.BINARY + 4 * _op)
+    for _dim, _bcast in (("rows", ROW), ("cols", COL), ("scalar", SCALAR)):
         for _form in ("{}_bcast_{}_init_short", "{}_bcast_{}_init", "{}_tiles_bcast_{}_init_short"):
-            OPERATIONS[_form.format(_name, _dim)] = config(Config.SHORT_INIT, UNPACK | MATH)
+            OPERATIONS[_form.format(_name, _dim)] = config(
+                Config.SHORT_INIT, UNPACK | MATH, "icb0 icb1", Setup.BINARY + 4 * _op + _bcast
+            )
 
 
 _OPTIONS = "approx=0 vector_mode=0"  # template parameters that change rounding or cost only

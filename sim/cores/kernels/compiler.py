@@ -40,6 +40,7 @@ class CompiledKernel:
     text_bytes: int  # estimated size of the RISC-V binary
     loaded_data_reaches_control: str | None  # why the kernel cannot run without data, None if it can
     api_calls: frozenset
+    arguments: object  # what it reads of them: `tensim.sim.cores.kernels.lowering_values.ReadArguments`
     code: machine_code.MachineCode = field(repr=False)  # of the generator over the address of a context block
 
     @property
@@ -109,6 +110,11 @@ class Kernel:
         roles = self._variant(defines, named_compile_args)[1].possible_roles
         return {COMPUTE: "compute", DM: "data-movement"}.get(roles)
 
+    def home_call(self, defines=None, named_compile_args=None):
+        """(name, place) of the call that decides on the kind of processor, or None."""
+        found = self._variant(defines, named_compile_args)[1].home
+        return found and (found[0], {"file": self.file, "line": found[1], "kernel": self.name})
+
     def compile(self, defines=None, named_compile_args=None):
         """Compile for a set of defines (text or ints) and named compile-time arguments; cached in memory and on disk."""
         key, lowered = self._variant(defines, named_compile_args)
@@ -130,6 +136,7 @@ class Kernel:
             text_bytes=lowered.text_bytes,
             loaded_data_reaches_control=lowered.loaded_data_reaches_control,
             api_calls=lowered.api_calls,
+            arguments=lowered.arguments,
             code=load_generated(self.name, lowered.source, self.file),
         )
 

@@ -91,17 +91,17 @@ def read_tile_value(cb, tile, element):
 
 
 def add_tiles_init(icb0=0, icb1=0, acc_to_dest=False):
-    _short_init()
+    _add_init()
     state_accumulate = acc_to_dest
 
 
 def sub_tiles_init(icb0=0, icb1=0, acc_to_dest=False):
-    _short_init()
+    _sub_init()
     state_accumulate = acc_to_dest
 
 
 def mul_tiles_init(icb0=0, icb1=0, acc_to_dest=False):
-    _short_init()
+    _mul_init()
     state_accumulate = acc_to_dest
 
 

@@ -44,7 +44,9 @@ class Lowered:
     text_bytes: int
     loaded_data_reaches_control: str | None
     possible_roles: int
+    home: tuple | None
     api_calls: frozenset
+    arguments: object  # `tensim.sim.cores.kernels.lowering_values.ReadArguments`
 
 
 def lower(tree, file, names, defines=None, named_args=None, lenient=False):
@@ -88,7 +90,9 @@ class Lowering:
             text_bytes=BASE_BYTES + INSTRUCTION_BYTES * emitter.plain_instructions + POST_BYTES * emitter.yields,
             loaded_data_reaches_control=emitter.control_reason,
             possible_roles=emitter.facts.possible,
+            home=emitter.facts.home,
             api_calls=frozenset(emitter.api_calls),
+            arguments=emitter.arguments,
         )
 
     def _parameters(self):
@@ -96,7 +100,13 @@ class Lowering:
         arguments = self.tree.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
             self.emitter.refuse(self.tree, "a kernel takes plain positional parameters: its unique runtime arguments")
+        loaded = {
+            node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
         for i, argument in enumerate(arguments.args):
+            if argument.arg in loaded or argument.arg.startswith("_"):
+                self.emitter.arguments.read.add(i)
+            self.emitter.arguments.names.append(argument.arg)
             self.emitter.scope.stores[argument.arg] += 1
             self.emitter.cost("load")
             self.emitter.bind(argument.arg, Int(f"runtime_arg(ctx, {i}, {self.emitter.line})"), argument)
@@ -111,7 +121,8 @@ class Lowering:
         hoisted = [f"    {name} = {text}" for text, name in self.emitter.hoisted.items()]
         states = [f"    s_{name} = {STATES[name]}" for name in sorted(self.emitter.facts.states)]
         ready = [f"    {name} = 0" for name in sorted(self.emitter.ready)]
-        text = "\n".join(["def generated(ctx):", *hoisted, *states, *ready, body])
+        unsure = [f"    u_{name} = 0" for name in sorted(self.emitter.facts.unsure)]
+        text = "\n".join(["def generated(ctx):", *hoisted, *states, *ready, *unsure, body])
         used = set(re.findall(r"\b([a-z_]+)\(", text))
         posts = sorted({int(count) for count in re.findall(r"\bpost(\d+)\(", text)})
         head = [

@@ -5,6 +5,7 @@ import ast
 from tensim.sim.cores.kernels.api import REQUIRED
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import literal
+from tensim.sim.cores.kernels.names import did_you_mean
 
 
 class Arguments(Part):
@@ -29,10 +30,18 @@ class Arguments(Part):
         if len(positional) > len(names):
             self.emitter.refuse(node, f"{name} takes {len(names)} arguments, not {len(positional)}")
         bound = dict(zip(names, positional, strict=False))
+        first = getattr(positional[0], "value", None) if positional else None
+        if isinstance(first, bool) and params[names[0]] is REQUIRED and not self.emitter.scope.is_library:
+            self.emitter.refuse(
+                node, f"{name} got {first} for {names[0]!r}",
+                "what C++ has in <...> are keywords here, as dram=True; the arguments in (...) come in its order",
+            )  # fmt: skip
         for key, value in keywords.items():
             if key not in params:
                 self.emitter.refuse(
-                    node, f"{name} has no parameter {key!r}", f"its parameters: {', '.join(names) or 'none'}"
+                    node,
+                    f"{name} has no parameter {key!r}",
+                    did_you_mean(key, names) or f"its parameters: {', '.join(names) or 'none'}",
                 )
             if key in bound:
                 self.emitter.refuse(node, f"{name} got {key!r} twice")

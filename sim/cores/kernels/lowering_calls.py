@@ -11,7 +11,7 @@ from tensim.sim.cores.kernels.lowering_objects import CircularBuffers, Nocs, Poi
 from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Record
-from tensim.sim.cores.kernels.names import DeviceFunction
+from tensim.sim.cores.kernels.names import DeviceFunction, did_you_mean
 
 # Methods of the object forms: (kind, method) -> free function that gets the object's fields first
 METHODS = {
@@ -109,7 +109,7 @@ class Calls(Part):
             self.emitter.refuse(node, f"{name} is a plain Python function", "decorate it with @device_function")
         if self.emitter.lenient:
             return Record("unknown", ())
-        self.emitter.refuse(node, f"the kernel API has no call {name!r}")
+        self.emitter.refuse(node, f"the kernel API has no call {name!r}", did_you_mean(name, call_names()))
 
     def api_call(self, node, name, positional, keywords):
         """A call of the kernel API with lowered or unlowered arguments."""
@@ -159,9 +159,10 @@ class Calls(Part):
             return self.object_call(node, METHODS[kind, name], [*fields, *positional], keywords)
         if self.emitter.lenient:
             return Record("unknown", ())
-        self.emitter.refuse(
-            node, f"{value.title if isinstance(value, Record) else 'an integer'} has no method {name!r}"
-        )
+        methods = [method for owner, method in METHODS if owner == kind]
+        methods += [method.removeprefix(f"{kind}_") for method in SPECIAL_METHODS if method.startswith(f"{kind}_")]
+        title = value.title if isinstance(value, Record) else "an integer"
+        self.emitter.refuse(node, f"{title} has no method {name!r}", did_you_mean(name, methods))
 
     def object_call(self, node, name, positional, keywords):
         if name in library():

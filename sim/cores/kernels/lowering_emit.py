@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.kernels.api import ANY_ROLE, STATES
 from tensim.sim.cores.kernels.conventions import COUNT_BITS, LINE_SHIFT, pack_counts
-from tensim.sim.cores.kernels.lowering_values import Int, Record, literal
+from tensim.sim.cores.kernels.lowering_values import Int, ReadArguments, Record, literal
 from tensim.sim.cores.operations import Op, Role
 from tensim.sim.errors import KernelCompileError
 
@@ -43,11 +43,21 @@ class Facts:
     loads: dict = field(default_factory=dict)  # variable -> variables with the cycles at which its loads are there
     shapes: dict = field(default_factory=dict)  # variable -> shape of the record it holds, None for an integer
     states: set = field(default_factory=set)  # states that the kernel changes
+    unsure: set = field(default_factory=set)  # variables that are used where they may have no value yet
+    home: tuple | None = None  # (call, line) that decided which kind of core the kernel is for
     possible: int = ANY_ROLE  # roles that can run this kernel
 
     def snapshot(self):
         loads = sum(map(len, self.loads.values()))
-        return len(self.tainted), len(self.uncontrolled), loads, len(self.shapes), len(self.states), self.possible
+        return (
+            len(self.tainted),
+            len(self.uncontrolled),
+            loads,
+            len(self.shapes),
+            len(self.states),
+            len(self.unsure),
+            self.possible,
+        )
 
 
 class Captured:
@@ -83,7 +93,7 @@ class Emitter:
         self.loops, self.open_zones, self.terminated, self.line = [], [], False, 0
         self.scope = None
         self.messages, self.zones, self.source_lines = [], [], {}
-        self.api_calls, self.control_reason = set(), None
+        self.api_calls, self.control_reason, self.arguments = set(), None, ReadArguments()
         self.only = ANY_ROLE  # roles whose operations are wanted here: UNPACK(...), MATH(...), PACK(...)
 
     # --- errors and lines
@@ -173,11 +183,26 @@ class Emitter:
                 self.refuse(node, f"{name} cannot also be {title}: a name keeps its kind in a kernel")
         variable = scope.prefix + name
         self.facts.shapes[variable] = shape
+        scope.assigned.add(name)
+        if variable in self.facts.unsure:
+            self.emit(f"u_{variable} = 1")
         if shape is None:
             scope.names[name] = self._bound(variable, value, single)
         else:
             fields = (self._bound(f"f{i}_{variable}", item, single) for i, item in enumerate(value.fields))
             scope.names[name] = replace(value, fields=tuple(fields))
+
+    def require(self, name):
+        """Stop the kernel where it uses a name that nothing has assigned; costs nothing."""
+        if name in self.scope.assigned or self.scope.is_library or self.captured_uses is not None:
+            return
+        variable = self.scope.prefix + name
+        self.facts.unsure.add(variable)
+        self.messages.append(f"{name} is used, but nothing has been assigned to it")
+        self.emit(f"if not u_{variable}:")
+        self.emit(f"{INDENT}post1(ctx, {self.head(Op.FAIL)}, {len(self.messages) - 1})")
+        self.emit(f"{INDENT}yield 0")
+        self.emit(f"{INDENT}return")
 
     def _bound(self, variable, value, single):
         if single and self.is_stable(value):

@@ -6,7 +6,7 @@ import operator
 from tensim.sim.cores.kernels.api import ANY_ROLE, VALUES
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import RECORDS, Int, Record, literal
-from tensim.sim.cores.kernels.names import CLASSES, CONSTANTS, INT64, DeviceFunction, parse_define
+from tensim.sim.cores.kernels.names import CLASSES, CONSTANTS, INT64, DeviceFunction, did_you_mean, parse_define
 from tensim.sim.cores.operations import Op
 
 # Attributes of get_local_cb_interface(cb)
@@ -86,6 +86,7 @@ class Expressions(Part):
     def _expr_Name(self, node):
         name, scope = node.id, self.emitter.scope
         if name in scope.names:
+            self.emitter.require(name)
             return self.emitter.read(scope.names[name])
         if scope.is_library and name.startswith("state_"):
             return self.emitter.state(name.removeprefix("state_"))
@@ -105,13 +106,14 @@ class Expressions(Part):
         if self.emitter.lenient:
             return Record("unknown", ())
         hint = "a kernel sees its parameters and variables, integer constants of its module, and defines"
-        self.emitter.refuse(node, f"unknown name {name!r}", hint)
+        self.emitter.refuse(node, f"unknown name {name!r}", did_you_mean(name, [*scope.names, *CONSTANTS]) or hint)
 
     def _assigned_later(self, node):
         """A name that the body assigns further down: fine in a loop, where an earlier round may have assigned it."""
         variable = self.emitter.scope.prefix + node.id
         if not self.emitter.scope.loops:
             self.emitter.refuse(node, f"{node.id} is used before it is assigned")
+        self.emitter.require(node.id)
         shape = self.emitter.facts.shapes.get(variable)
         if shape is None:
             self.emitter.facts.uncontrolled.add(variable)

@@ -119,6 +119,7 @@ class Inlining(Part):
             fields = value.fields if isinstance(value, Record) else (value,)
             if inner.stores[name] == 0 and all(item.is_atom for item in fields):
                 inner.names[name] = value
+                inner.assigned.add(name)
             else:
                 inner.stores[name] += 1
                 self.emitter.bind(name, value, node)

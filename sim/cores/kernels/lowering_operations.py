@@ -3,12 +3,14 @@
 import ast
 import functools
 
-from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM
+from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, SECOND_SHIFT
+from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, Configured
 from tensim.sim.cores.kernels.api import OPERATIONS as DATA_MOVEMENT
 from tensim.sim.cores.kernels.api_compute import OPERATIONS as ON_TILES
 from tensim.sim.cores.kernels.lowering_expressions import merged
 from tensim.sim.cores.kernels.lowering_part import Part
-from tensim.sim.cores.kernels.lowering_values import Int, literal
+from tensim.sim.cores.kernels.lowering_values import Int, Record, literal
+from tensim.sim.cores.kernels.names import did_you_mean
 
 OPERATIONS = DATA_MOVEMENT | ON_TILES
 # Instructions of a NoC call whose NoC or virtual channel is known only at run time: base of the registers and places of
@@ -27,12 +29,19 @@ C_INTEGERS = {
 }
 
 
+ARGUMENT_CALLS = ("get_arg_val", "get_arg", "get_arg_addr")  # those that read unique runtime arguments
+
+
 class Operations(Part):
     """Lowers a call by its description (`api.Call`, `api.Value`)."""
 
     def value_call(self, node, value, arguments, name=""):
         """A call without effect."""
         self.belongs(node, name, value.roles)
+        if name in ARGUMENT_CALLS:
+            index = arguments["i"].constant
+            self.emitter.arguments.read |= {index} - {None}
+            self.emitter.arguments.any |= index is None or name == "get_arg_addr"
         if name in C_INTEGERS and all(argument.constant is not None for argument in arguments.values()):
             return literal(C_INTEGERS[name](*(argument.constant for argument in arguments.values())))
         known = [argument for argument in arguments.values()]
@@ -55,13 +64,10 @@ class Operations(Part):
         """A call that posts operations."""
         self.belongs(node, name, functools.reduce(lambda roles, post: roles | post.roles, call.posts, 0) or ANY_ROLE)
         if call.ignores_arguments:
-            for argument in [*positional, *keywords.values()]:
-                if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
-                    self.arguments.value_of(argument)
-            arguments = {}
+            arguments = self._any_arguments(node, name, call, positional, keywords)
         else:
             arguments = self.arguments.integers(node, name, call.parameters, positional, keywords)
-        for choice in RUN_TIME_CHOICE.keys() & arguments.keys():
+        for choice in RUN_TIME_CHOICE.keys() & call.parameters.keys():
             self.emitter.cost("alu", arguments[choice], count=RUN_TIME_CHOICE[choice])
         posts = [(post.roles, post.op, self._words(name, post, arguments)) for post in call.posts]
         result = self.emitter.temporary() if call.result else None
@@ -72,10 +78,45 @@ class Operations(Part):
         """Post a call of the table with values that are at hand."""
         return self.operation(node, name, OPERATIONS[name], list(values), {})
 
+    def _any_arguments(self, node, name, call, positional, keywords):
+        """{name: value} of the arguments of a call that takes any number of them."""
+        wrong = [
+            key
+            for key in keywords
+            if call.forms and key not in call.options and key not in " ".join(call.forms).split()
+        ]
+        if wrong:
+            known = sorted({*" ".join(call.forms).split(), *call.options})
+            self.emitter.refuse(
+                node, f"{name} has no parameter {wrong[0]!r}",
+                did_you_mean(wrong[0], known) or f"its parameters: {', '.join(known)}",
+            )  # fmt: skip
+        values = {}
+        for key, argument in [*enumerate(positional), *keywords.items()]:
+            if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
+                values[key] = self.arguments.value_of(argument)
+        form = next((form.split() for form in call.forms if len(form.split()) >= len(positional)), [])
+        return {form[key] if isinstance(key, int) and key < len(form) else key: value for key, value in values.items()}
+
+    def _configured(self, word, arguments):
+        """The generated text of a `Configured` word; circular buffers that are not known are left out."""
+        text, shift = str(int(word.setup)), BUFFER_SHIFT
+        for name in word.buffers:
+            value = arguments.get(name)
+            if isinstance(value, Record) and value.kind == "circular_buffer":
+                value = value["id"]
+            if isinstance(value, Int):
+                text = f"({text} | ({value.number} + 1) << {shift})"
+            shift = SECOND_SHIFT
+        return text
+
     def _words(self, name, post, arguments):
         """Generated texts of a post's arguments."""
         words = []
         for word in post.arguments:
+            if isinstance(word, Configured):
+                words.append(self._configured(word, arguments))
+                continue
             if isinstance(word, int):
                 value = literal(word)
             elif word in arguments:
@@ -97,4 +138,6 @@ class Operations(Part):
             self.emitter.refuse(
                 node, f"{name} belongs to {home} kernels, but this kernel also makes calls of the other kind"
             )
+        if self.emitter.facts.possible & ~allowed:
+            self.emitter.facts.home = name, node.lineno if hasattr(node, "lineno") else self.emitter.line
         self.emitter.facts.possible &= allowed

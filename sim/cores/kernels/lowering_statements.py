@@ -174,16 +174,21 @@ class Statements(Part):
         self.emitter.cost("branch", test)
         self.emitter.flush()
         self.emitter.emit(f"if {test.text}:")
-        ends = []
+        ends, scope, before, after = [], self.emitter.scope, self.emitter.scope.assigned, []
         for statements in (node.body, node.orelse):
+            scope.assigned = set(before)
             if not statements:
                 ends.append(False)
+                after.append(scope.assigned)
                 continue
             if statements is node.orelse:
                 self.emitter.emit("else:")
             with self.emitter.block():
                 self.body(statements)
                 ends.append(self.emitter.terminated)
+            if not ends[-1]:
+                after.append(scope.assigned)
+        scope.assigned = set.intersection(*after) if after else set(before)
         self.emitter.terminated = all(ends)
 
     def _do_With(self, node):
@@ -205,6 +210,7 @@ class Statements(Part):
     def _loop(self):
         """Inside of a loop: its state, its cost, and the fuel check at its top if a round may pass without operation."""
         scope = self.emitter.scope
+        assigned = set(scope.assigned)
         with self.emitter.block():
             loop = Loop(self.emitter.depth, len(self.emitter.open_zones), scope)
             self.emitter.loops.append(loop)
@@ -222,6 +228,7 @@ class Statements(Part):
                 self.emitter.lines[top:top] = self.emitter.fuel_check()
             scope.loops -= 1
             self.emitter.loops.pop()
+        scope.assigned = assigned  # the body may not have run
 
     def _after_loop(self, node):
         """Leave the function's outer loop too when the loop was left by `return`."""

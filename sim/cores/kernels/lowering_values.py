@@ -95,6 +95,18 @@ class Scope:
     exits: bool = False
     loops: int = 0  # loops of its own that are open
     zones: int = 0  # profiler zones open at its start
+    assigned: set = field(default_factory=set)  # names that have a value however control came here
+
+
+@dataclass
+class ReadArguments:
+    """Which unique runtime arguments a kernel reads.  `names`: of the first ones, its parameters; `read`: indices; `any`: an
+    index is computed, so that it may be any.
+    """
+
+    names: list = field(default_factory=list)
+    read: set = field(default_factory=set)
+    any: bool = False
 
 
 @dataclass

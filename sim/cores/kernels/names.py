@@ -5,6 +5,7 @@ parsed but never executed (`ParsedNames`).
 """
 
 import ast
+import difflib
 import re
 from enum import Enum
 from types import FunctionType, ModuleType
@@ -39,6 +40,12 @@ CONSTANTS = {
     **_members(Bcast, "BCAST_"),
     "DEST_TO_SRCA": int(Reuse.DEST_TO_SRCA), "DEST_TO_SRCB": int(Reuse.DEST_TO_SRCB),
 }  # fmt: skip
+
+
+def did_you_mean(name, known):
+    """A hint with the known name that is most like a wrong one, or None."""
+    close = difflib.get_close_matches(name, known, 1)
+    return f"did you mean {close[0]}?" if close else None
 
 
 class DeviceFunction:

@@ -1,5 +1,6 @@
 """Header text that follows from the project's tables: operations as traps, enumerations, vector functions."""
 
+from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, Setup
 from tensim.sim.cores.kernels.api_compute import vector_names
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
@@ -24,9 +25,10 @@ def operations_header():
         escaped = body.replace("\\", "\\\\")
         lines.append(f'asm(".macro {head}\\n{escaped}\\n.endm");')
     lines.append("namespace tensim {")
-    for enumeration in (Op, Barrier, Issue, Bcast, Binary, Reuse, Pool, ReduceDim, Config, Print, Manipulator):
+    for enumeration in (Op, Barrier, Issue, Bcast, Binary, Reuse, Pool, ReduceDim, Config, Setup, Print, Manipulator):
         members = ", ".join(f"{member.name} = {int(member)}" for member in enumeration)
         lines.append(f"namespace {enumeration.__name__.lower()}_code {{ enum : uint32_t {{ {members} }}; }}")
+    lines.append(f"constexpr uint32_t setup_shift = {BUFFER_SHIFT};")
     # An immediate is sign-extended: a large unsigned constant must come from a register.
     lines.append(
         "TENSIM_INLINE uint32_t argument(uint32_t v) "

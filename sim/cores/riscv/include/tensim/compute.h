@@ -26,8 +26,8 @@ TENSIM_INLINE void pack(uint32_t idst, uint32_t cb, int32_t tile, uint32_t tiles
 TENSIM_INLINE void pack_untilized(uint32_t idst, uint32_t cb, uint32_t tile, uint32_t tiles, uint32_t full_width) {
     if constexpr (on_pack) post_pack(idst, cb, tile, tiles, full_width, tiles);
 }
-TENSIM_INLINE void short_init(bool accumulates) {
-    configure_unpack_math(SHORT_INIT);
+TENSIM_INLINE void short_init(uint32_t setup, bool accumulates) {
+    configure_unpack_math(SHORT_INIT, setup);
     accumulate = accumulates;
 }
 }  // namespace tensim
@@ -62,58 +62,70 @@ TENSIM_INLINE void release_dst() {
     tile_regs_release();
 }
 
-// --- configuration: any arguments, one cost
+// --- configuration: any arguments, one cost; what it sets up, and the places of the circular buffers of SrcA and the packer
 
 #define TENSIM_CONFIGURE(name, threads, kind)                                                       \
     template <auto... options> TENSIM_INLINE void name(auto...) { tensim::configure_##threads(tensim::kind); }
-TENSIM_CONFIGURE(compute_kernel_hw_startup, all, HW_STARTUP)
-TENSIM_CONFIGURE(mm_init, all, INIT)
-TENSIM_CONFIGURE(mm_block_init, all, INIT)
-TENSIM_CONFIGURE(matmul_init, all, INIT)
-TENSIM_CONFIGURE(matmul_block_init, all, INIT)
-TENSIM_CONFIGURE(binary_op_init_common, all, INIT)
-TENSIM_CONFIGURE(init_bcast, all, INIT)
-TENSIM_CONFIGURE(bcast_init, all, INIT)
-TENSIM_CONFIGURE(init_sfpu, all, INIT)
-TENSIM_CONFIGURE(unary_op_init_common, all, INIT)
-TENSIM_CONFIGURE(transpose_wh_init, all, INIT)
-TENSIM_CONFIGURE(transpose_init, all, INIT)
-TENSIM_CONFIGURE(tilize_init, all, INIT)
-TENSIM_CONFIGURE(fast_tilize_init, all, INIT)
-TENSIM_CONFIGURE(fast_tilize_init_with_dt, all, INIT)
-TENSIM_CONFIGURE(untilize_init, all, INIT)
-TENSIM_CONFIGURE(pack_untilize_init, all, INIT)
-TENSIM_CONFIGURE(unary_bcast_init, all, INIT)
-TENSIM_CONFIGURE(mm_init_short, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(mm_init_short_with_dt, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(mm_init_short_with_both_dt, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(mm_block_init_short, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(mm_block_init_short_with_dt, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(mm_block_init_short_with_both_dt, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(matmul_init_with_dt, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(matmul_block_init_with_dt, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(binary_dest_reuse_tiles_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(add_reuse_dest_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(sub_reuse_dest_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(mul_reuse_dest_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(reduce_init_short, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(reduce_init_delta, unpack_math, SHORT_INIT)
+#define TENSIM_SET_UP_ALL(name, kind, setup, a, out, packs)                                         \
+    template <auto... options> TENSIM_INLINE void name(auto... values) {                            \
+        tensim::set_up_all<a, out>(tensim::kind, tensim::setup, tensim::packs, values...);          \
+    }
+#define TENSIM_SET_UP(name, kind, setup, a)                                                         \
+    template <auto... options> TENSIM_INLINE void name(auto... values) {                            \
+        tensim::set_up_unpack_math<a>(tensim::kind, tensim::setup, values...);                      \
+    }
+#define TENSIM_SET_UP_PACK(name, kind, packs, out)                                                  \
+    template <auto... options> TENSIM_INLINE void name(auto... values) {                            \
+        tensim::set_up_pack<out>(tensim::kind, tensim::packs, values...);                           \
+    }
+TENSIM_SET_UP_ALL(compute_kernel_hw_startup, HW_STARTUP, setup_code::FORMATS, 0, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(mm_init, INIT, setup_code::MATMUL, 1, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(mm_block_init, INIT, setup_code::MATMUL, 1, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(matmul_init, INIT, setup_code::MATMUL, 1, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(matmul_block_init, INIT, setup_code::MATMUL, 1, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(binary_op_init_common, INIT, setup_code::PAIR, 0, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(init_bcast, INIT, setup_code::ANYTHING, 0, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(bcast_init, INIT, setup_code::ANYTHING, 0, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(init_sfpu, INIT, setup_code::COPY, 0, 1, setup_code::PACK)
+TENSIM_SET_UP_ALL(unary_op_init_common, INIT, setup_code::COPY, 0, 1, setup_code::PACK)
+TENSIM_SET_UP_ALL(transpose_wh_init, INIT, setup_code::TRANSPOSE, 0, 1, setup_code::PACK)
+TENSIM_SET_UP_ALL(transpose_init, INIT, setup_code::TRANSPOSE, 0, 1, setup_code::PACK)
+TENSIM_SET_UP_ALL(tilize_init, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(fast_tilize_init, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(fast_tilize_init_with_dt, INIT, setup_code::TILIZE, 1, 3, setup_code::PACK)
+TENSIM_SET_UP_ALL(untilize_init, INIT, setup_code::UNTILIZE, 0, -1, setup_code::PACK)
+TENSIM_SET_UP_ALL(pack_untilize_init, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
+TENSIM_SET_UP_ALL(unary_bcast_init, INIT, setup_code::UNARY_BCAST, 0, 1, setup_code::PACK)
+TENSIM_SET_UP(mm_init_short, SHORT_INIT, setup_code::MATMUL, -1)
+TENSIM_SET_UP(mm_init_short_with_dt, SHORT_INIT, setup_code::MATMUL, 1)
+TENSIM_SET_UP(mm_init_short_with_both_dt, SHORT_INIT, setup_code::MATMUL, 1)
+TENSIM_SET_UP(mm_block_init_short, SHORT_INIT, setup_code::MATMUL, -1)
+TENSIM_SET_UP(mm_block_init_short_with_dt, SHORT_INIT, setup_code::MATMUL, 1)
+TENSIM_SET_UP(mm_block_init_short_with_both_dt, SHORT_INIT, setup_code::MATMUL, 1)
+TENSIM_SET_UP(matmul_init_with_dt, SHORT_INIT, setup_code::MATMUL, 1)
+TENSIM_SET_UP(matmul_block_init_with_dt, SHORT_INIT, setup_code::MATMUL, 1)
+TENSIM_SET_UP(binary_dest_reuse_tiles_init, SHORT_INIT, setup_code::ANYTHING, -1)
+TENSIM_SET_UP(add_reuse_dest_init, SHORT_INIT, setup_code::REUSE + ELWADD, -1)
+TENSIM_SET_UP(sub_reuse_dest_init, SHORT_INIT, setup_code::REUSE + ELWSUB, -1)
+TENSIM_SET_UP(mul_reuse_dest_init, SHORT_INIT, setup_code::REUSE + ELWMUL, -1)
+TENSIM_SET_UP(reduce_init_short, SHORT_INIT, setup_code::REDUCE, -1)
+TENSIM_SET_UP(reduce_init_delta, SHORT_INIT, setup_code::REDUCE, -1)
 TENSIM_CONFIGURE(reduce_revert_delta, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(reduce_init, all, SHORT_INIT)
-TENSIM_CONFIGURE(transpose_wh_init_short, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(copy_tile_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(copy_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(copy_tile_to_dst_init_short, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(copy_tile_to_dst_init_short_with_dt, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(copy_init_with_dt, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(tilize_init_short, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(tilize_init_short_with_dt, unpack_math, SHORT_INIT)
+TENSIM_SET_UP_ALL(reduce_init, SHORT_INIT, setup_code::REDUCE, -1, 2, setup_code::PACK)
+TENSIM_SET_UP(transpose_wh_init_short, SHORT_INIT, setup_code::TRANSPOSE, -1)
+TENSIM_SET_UP(copy_tile_init, SHORT_INIT, setup_code::COPY, -1)
+TENSIM_SET_UP(copy_init, SHORT_INIT, setup_code::COPY, -1)
+TENSIM_SET_UP(copy_tile_to_dst_init_short, SHORT_INIT, setup_code::COPY, -1)
+TENSIM_SET_UP(copy_tile_to_dst_init_short_with_dt, SHORT_INIT, setup_code::COPY, 1)
+TENSIM_SET_UP(copy_init_with_dt, SHORT_INIT, setup_code::COPY, 1)
+TENSIM_SET_UP(tilize_init_short, SHORT_INIT, setup_code::TILIZE, -1)
+TENSIM_SET_UP(tilize_init_short_with_dt, SHORT_INIT, setup_code::TILIZE, 1)
 TENSIM_CONFIGURE(tilize_uninit, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(tilize_uninit_with_dt, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(fast_tilize_uninit, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(untilize_init_short, unpack_math, SHORT_INIT)
+TENSIM_SET_UP(untilize_init_short, SHORT_INIT, setup_code::UNTILIZE, -1)
 TENSIM_CONFIGURE(untilize_uninit, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(reconfigure_unary_bcast, unpack_math, SHORT_INIT)
+TENSIM_SET_UP(reconfigure_unary_bcast, SHORT_INIT, setup_code::UNARY_BCAST, -1)
 TENSIM_CONFIGURE(unary_bcast_uninit, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(copy_dest_values_init, math, SHORT_INIT)
 TENSIM_CONFIGURE(transpose_dest_init, math, SHORT_INIT)
@@ -122,23 +134,36 @@ TENSIM_CONFIGURE(binop_with_scalar_tile_init, math, SHORT_INIT)
 TENSIM_CONFIGURE(sfpu_reduce_init, math, SFPU_INIT)
 TENSIM_CONFIGURE(max_tile_init, math, SFPU_INIT)
 TENSIM_CONFIGURE(mask_tile_init, math, SFPU_INIT)
-TENSIM_CONFIGURE(pack_untilize_dest_init, pack, SHORT_INIT)
-TENSIM_CONFIGURE(pack_untilize_dst_init_short, pack, SHORT_INIT)
-TENSIM_CONFIGURE(pack_untilize_uninit, pack, SHORT_INIT)
-TENSIM_CONFIGURE(pack_init, pack, SHORT_INIT)
-TENSIM_CONFIGURE(pack_untilize_init_skip_remap, all, INIT)
+TENSIM_SET_UP_PACK(pack_untilize_dest_init, SHORT_INIT, setup_code::PACK_UNTILIZE, 0)
+TENSIM_SET_UP_PACK(pack_untilize_dst_init_short, SHORT_INIT, setup_code::PACK_UNTILIZE, 0)
+TENSIM_SET_UP_PACK(pack_untilize_uninit, SHORT_INIT, setup_code::PACK, 0)
+TENSIM_SET_UP_PACK(pack_init, SHORT_INIT, setup_code::PACK, 0)
+TENSIM_SET_UP_ALL(pack_untilize_init_skip_remap, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
 TENSIM_CONFIGURE(binary_bitwise_tile_init, math, SFPU_INIT)
 TENSIM_CONFIGURE(binary_shift_tile_init, math, SFPU_INIT)
-TENSIM_CONFIGURE(binary_op_specific_init, unpack_math, SHORT_INIT)
+TENSIM_SET_UP(binary_op_specific_init, SHORT_INIT, setup_code::ANYTHING, -1)
 TENSIM_CONFIGURE(logical_not_tile_init, math, SFPU_INIT)
-TENSIM_CONFIGURE(init_sfpu_pack, pack, SHORT_INIT)
-TENSIM_CONFIGURE(reconfig_data_format, unpack_math, RECONFIG)
-TENSIM_CONFIGURE(reconfig_data_format_srca, unpack_math, RECONFIG)
-TENSIM_CONFIGURE(reconfig_data_format_srcb, unpack_math, RECONFIG)
+TENSIM_SET_UP_PACK(init_sfpu_pack, SHORT_INIT, setup_code::PACK, 0)
+// (a, b), or (old a, a, old b, b); those of one operand: (new) or (old, new)
+template <auto... options>
+TENSIM_INLINE void reconfig_data_format(auto... values) {
+    tensim::set_up_unpack_math<sizeof...(values) == 4 ? 1 : 0>(tensim::RECONFIG, tensim::setup_code::FORMATS, values...);
+}
+template <auto... options>
+TENSIM_INLINE void reconfig_data_format_srca(auto... values) {
+    tensim::set_up_unpack_math<int(sizeof...(values)) - 1>(tensim::RECONFIG, tensim::setup_code::FORMAT_A, values...);
+}
+template <auto... options>
+TENSIM_INLINE void reconfig_data_format_srcb(auto... values) {
+    tensim::set_up_unpack_math<int(sizeof...(values)) - 1>(tensim::RECONFIG, tensim::setup_code::FORMAT_B, values...);
+}
+template <auto... options>
+TENSIM_INLINE void pack_reconfig_data_format(auto... values) {
+    tensim::set_up_pack<int(sizeof...(values)) - 1>(tensim::RECONFIG, tensim::setup_code::FORMATS, values...);
+}
 TENSIM_CONFIGURE(reconfig_full_operand, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_full_operand_srca, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(reconfig_full_operand_srcb, unpack_math, RECONFIG)
-TENSIM_CONFIGURE(pack_reconfig_data_format, pack, RECONFIG)
 // Takes back the packer's mask: two register writes.
 template <auto... options>
 TENSIM_INLINE void reduce_uninit(auto...) {}
@@ -159,10 +184,10 @@ TENSIM_INLINE void pack_relu_config(auto config) {
         if (line) tensim::post_fail_assert(TENSIM_TEXT("a broadcast of another line than the first is not modelled")); \
         tensim::binary(op, uint32_t(BroadcastType::DIM), cb0, cb1, tile0, tile1, idst);                             \
     }                                                                                                               \
-    TENSIM_CONFIGURE(name##_bcast_##dim##_init_short, unpack_math, SHORT_INIT)                                      \
-    TENSIM_CONFIGURE(name##_bcast_##dim##_init_short_with_dt, unpack_math, SHORT_INIT)                              \
-    TENSIM_CONFIGURE(name##_tiles_bcast_##dim##_init_short, unpack_math, SHORT_INIT)                                \
-    TENSIM_CONFIGURE(name##_bcast_##dim##_init, unpack_math, SHORT_INIT)
+    TENSIM_SET_UP(name##_bcast_##dim##_init_short, SHORT_INIT, setup_code::BINARY + 4 * op + uint32_t(BroadcastType::DIM), -1)                                      \
+    TENSIM_SET_UP(name##_bcast_##dim##_init_short_with_dt, SHORT_INIT, setup_code::BINARY + 4 * op + uint32_t(BroadcastType::DIM), -1)                              \
+    TENSIM_SET_UP(name##_tiles_bcast_##dim##_init_short, SHORT_INIT, setup_code::BINARY + 4 * op + uint32_t(BroadcastType::DIM), -1)                                \
+    TENSIM_SET_UP(name##_bcast_##dim##_init, SHORT_INIT, setup_code::BINARY + 4 * op + uint32_t(BroadcastType::DIM), -1)
 #define TENSIM_BINARY(name, op)                                                                                     \
     template <auto... options>                                                                                      \
     TENSIM_INLINE void name##_tiles(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst) {    \
@@ -179,11 +204,11 @@ TENSIM_INLINE void pack_relu_config(auto config) {
     }                                                                                                               \
     template <auto... options>                                                                                      \
     TENSIM_INLINE void name##_tiles_init(uint32_t = 0, uint32_t = 0, bool accumulates = false, auto...) {           \
-        tensim::short_init(accumulates);                                                                            \
+        tensim::short_init(tensim::setup_code::BINARY + 4 * op, accumulates);                                                                            \
     }                                                                                                               \
     template <auto... options>                                                                                      \
     TENSIM_INLINE void name##_init(uint32_t = 0, uint32_t = 0, bool accumulates = false, auto...) {                 \
-        tensim::short_init(accumulates);                                                                            \
+        tensim::short_init(tensim::setup_code::BINARY + 4 * op, accumulates);                                                                            \
     }                                                                                                               \
     TENSIM_BINARY_BCAST(name, op, rows, ROW)                                                                        \
     TENSIM_BINARY_BCAST(name, op, cols, COL)                                                                        \
@@ -193,7 +218,7 @@ TENSIM_BINARY(sub, ELWSUB)
 TENSIM_BINARY(mul, ELWMUL)
 template <bool full = true, auto op = ELWADD>
 TENSIM_INLINE void binary_tiles_init(uint32_t = 0, uint32_t = 0, bool accumulates = false, auto...) {
-    tensim::short_init(accumulates);
+    tensim::short_init(tensim::setup_code::BINARY + 4 * uint32_t(op), accumulates);
 }
 template <EltwiseBinaryType op = ELWADD, EltwiseBinaryReuseDestType side = EltwiseBinaryReuseDestType::DEST_TO_SRCA>
 TENSIM_INLINE void binary_dest_reuse_tiles(uint32_t cb, uint32_t tile, uint32_t idst) {
@@ -354,25 +379,29 @@ TENSIM_INLINE constexpr uint32_t get_dest_max_tiles() {
 
 // --- one thread's half of an init or of a product, which kernels of the library call inside MATH(...), UNPACK(...), PACK(...)
 
-TENSIM_CONFIGURE(llk_math_eltwise_binary_init, math, SHORT_INIT)
-TENSIM_CONFIGURE(llk_math_eltwise_unary_datacopy_init, math, SHORT_INIT)
+#define TENSIM_SET_UP_MATH(name)                                                                    \
+    template <auto... options> TENSIM_INLINE void name(auto...) {                                   \
+        tensim::configure_math(tensim::SHORT_INIT, tensim::setup_code::ANYTHING);                   \
+    }
+TENSIM_SET_UP_MATH(llk_math_eltwise_binary_init)
+TENSIM_SET_UP_MATH(llk_math_eltwise_unary_datacopy_init)
+TENSIM_SET_UP_MATH(llk_math_reduce_init)
+TENSIM_SET_UP_MATH(llk_math_matmul_init)
 TENSIM_CONFIGURE(llk_math_reconfig_data_format, math, RECONFIG)
-TENSIM_CONFIGURE(llk_unpack_AB_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(llk_unpack_A_init, unpack_math, SHORT_INIT)
+TENSIM_SET_UP(llk_unpack_AB_init, SHORT_INIT, setup_code::ANYTHING, -1)
+TENSIM_SET_UP(llk_unpack_A_init, SHORT_INIT, setup_code::ANYTHING, -1)
 TENSIM_CONFIGURE(llk_unpack_reconfig_data_format, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(llk_unpack_reconfig_data_format_srca, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(llk_unpack_reconfig_data_format_srcb, unpack_math, RECONFIG)
 TENSIM_CONFIGURE(llk_math_reconfig_data_format_srca, math, RECONFIG)
 TENSIM_CONFIGURE(llk_math_reconfig_data_format_srcb, math, RECONFIG)
 TENSIM_CONFIGURE(llk_math_reconfig_remap, math, RECONFIG)
-TENSIM_CONFIGURE(llk_unpack_AB_reduce_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(llk_math_reduce_init, math, SHORT_INIT)
-TENSIM_CONFIGURE(llk_unpack_AB_matmul_init, unpack_math, SHORT_INIT)
-TENSIM_CONFIGURE(llk_math_matmul_init, math, SHORT_INIT)
+TENSIM_SET_UP(llk_unpack_AB_reduce_init, SHORT_INIT, setup_code::REDUCE, -1)
+TENSIM_SET_UP(llk_unpack_AB_matmul_init, SHORT_INIT, setup_code::MATMUL, -1)
 TENSIM_CONFIGURE(llk_pack_reconfig_data_format, pack, RECONFIG)
 TENSIM_CONFIGURE(llk_pack_reduce_mask_config, pack, SHORT_INIT)
 TENSIM_CONFIGURE(llk_pack_reduce_mask_clear, pack, SHORT_INIT)
-TENSIM_CONFIGURE(llk_pack_init, pack, SHORT_INIT)
+TENSIM_SET_UP_PACK(llk_pack_init, SHORT_INIT, setup_code::PACK, 0)
 template <auto... options>
 TENSIM_INLINE void llk_unpack_AB_matmul(
     uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t ct_dim = 1, uint32_t rt_dim = 1, uint32_t kt_dim = 1) {

@@ -3,18 +3,40 @@
 #include "tensim/circular_buffer.h"
 
 namespace tensim {
-TENSIM_INLINE void configure(uint32_t register_code) { post_config(register_code, 0); }
-TENSIM_INLINE void configure_math(uint32_t register_code) {
-    if constexpr (on_math) configure(register_code);
+// What a configuration sets up, for the checker: a setup code, and one plus the circular buffer whose format it configures, in
+// 11 bits, so that the word is an immediate.  A buffer that only the running kernel knows is left out.
+template <int place, class... Values>
+TENSIM_INLINE uint32_t setup_word(uint32_t setup, Values... values) {
+    if constexpr (place >= 0 && place < int(sizeof...(values))) {
+        uint32_t buffer = uint32_t(std::get<place>(std::make_tuple(values...)));
+        return __builtin_constant_p(buffer) && buffer < NUM_CIRCULAR_BUFFERS ? setup | (buffer + 1) << setup_shift : setup;
+    }
+    return setup;
 }
-TENSIM_INLINE void configure_pack(uint32_t register_code) {
-    if constexpr (on_pack) configure(register_code);
+TENSIM_INLINE void configure(uint32_t register_code, uint32_t word = 0) { post_config(register_code, word); }
+TENSIM_INLINE void configure_math(uint32_t register_code, uint32_t word = 0) {
+    if constexpr (on_math) configure(register_code, word);
 }
-TENSIM_INLINE void configure_unpack_math(uint32_t register_code) {
-    if constexpr (on_unpack || on_math) configure(register_code);
+TENSIM_INLINE void configure_unpack_math(uint32_t register_code, uint32_t word = 0) {
+    if constexpr (on_unpack || on_math) configure(register_code, word);
 }
-TENSIM_INLINE void configure_all(uint32_t register_code) {
-    if constexpr (on_unpack || on_math || on_pack) configure(register_code);
+TENSIM_INLINE void configure_pack(uint32_t register_code, uint32_t word = 0) {
+    if constexpr (on_pack) configure(register_code, word);
+}
+// `a`: place of SrcA's buffer among the arguments, `out`: of the packer's.
+template <int a, class... Values>
+TENSIM_INLINE void set_up_unpack_math(uint32_t register_code, uint32_t setup, Values... values) {
+    if constexpr (on_unpack) configure(register_code, setup_word<a>(setup, values...));
+    if constexpr (on_math) configure(register_code, setup);
+}
+template <int a, int out, class... Values>
+TENSIM_INLINE void set_up_all(uint32_t register_code, uint32_t setup, uint32_t packs, Values... values) {
+    set_up_unpack_math<a>(register_code, setup, values...);
+    if constexpr (on_pack) configure(register_code, setup_word<out>(packs, values...));
+}
+template <int out, class... Values>
+TENSIM_INLINE void set_up_pack(uint32_t register_code, uint32_t packs, Values... values) {
+    if constexpr (on_pack) configure(register_code, setup_word<out>(packs, values...));
 }
 static bool accumulate = false;  // what *_tiles_init said about accumulation in Dst
 }  // namespace tensim
