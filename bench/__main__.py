@@ -34,12 +34,13 @@ from bench import (
     trace,
     ttnn,
 )  # fmt: skip
-from bench.commands import fastest, peak_memory, tensim
+from bench.commands import fastest, in_turn, peak_memory, tensim
 from tensim.runtime import DType
 
 OUT = Path(__file__).with_name("out.json")
 MATMUL = ("run", "matmul_multicast", "--arch", "wormhole_b0", "--shape")
 SMALL = ("run", "add_integers")
+IN_CPP = ("--param", "kernels=cpp")
 ROUNDS, REFERENCE_ROUNDS = 20_000, 500
 CUBE = "2048x2048x2048"
 
@@ -96,9 +97,18 @@ def starts():
 
 
 def builds():
-    """C++ kernels: what a user waits for after a change."""
+    """C++ kernels: what a user waits for after a change, and what they cost beside Python ones."""
     for name, seconds, goal in kernel_builds.rows():
         yield at_most(name, seconds, goal)
+    python, cpp = in_turn(3, SMALL, (*SMALL, *IN_CPP))
+    row = at_most("C++ kernels: processor time they add to a warm start of add_integers", cpp - python, 0.1)
+    yield row | {"compared_with": f"{python:.3g} s", "ratio": cpp / python}
+    program = (*MATMUL, CUBE, "--numerics", "off")
+    python, cpp = in_turn(3, program, (*program, *IN_CPP))
+    yield fact(
+        f"C++ kernels: matmul {CUBE}, numerics off, processor time", cpp, "s", "at most 1.5 times", cpp <= 1.5 * python,
+        f"{python:.3g} s with Python kernels", cpp / python,
+    )  # fmt: skip
 
 
 def engine():

@@ -26,6 +26,19 @@ def fastest(repeats, *arguments):
     return min((tensim(*arguments) for _ in range(repeats)), key=lambda run: run[1])
 
 
+def in_turn(repeats, *commands):
+    """The least processor seconds of each of several commands (their arguments), run in turn."""
+    rounds = [[_processor_seconds(arguments) for arguments in commands] for _ in range(repeats)]
+    return [min(seconds) for seconds in zip(*rounds, strict=True)]
+
+
+def _processor_seconds(arguments):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    tensim(*arguments)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
 def peak_memory():
     """Bytes of the largest process that has been run so far."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
