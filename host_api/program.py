@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensim.device import current_system, submit
 from tensim.references import ReferenceInt
+from tensim.sim.cores.riscv.kernel import LIBRARY
 from tensim.sim.cores.source import kernel_from_file, kernel_from_text
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     Argument = int | Buffer | GlobalSemaphore  # the latter two stand for their addresses
     KernelConfig = DataMovementConfig | ComputeConfig | EthernetConfig
 
-KERNEL_ROOTS = ("TT_METAL_HOME", "TT_METAL_KERNEL_PATH")
+KERNEL_ROOTS = (*LIBRARY, "TT_METAL_KERNEL_PATH")
 WORD_MASK = 0xFFFFFFFF
 
 
@@ -69,7 +70,10 @@ def _find_kernel_file(path):
         if (root / path).is_file():
             return root / path
     tried = ", ".join(str((root / path).absolute()) for root in roots)
-    raise UsageError(f"no kernel file {path}", hint=f"tried {tried}")
+    elsewhere = (
+        "" if len(roots) > 1 else f"; kernels of a library are found below {LIBRARY[-1]}, its root, when that is set"
+    )
+    raise UsageError(f"no kernel file {path}", hint=f"tried {tried}{elsewhere}")
 
 
 def _word(value):

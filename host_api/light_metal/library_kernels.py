@@ -43,11 +43,22 @@ def find_kernel(file_name, folders):
     for folder, place in tried:
         path = folder / place
         if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-            return path, kernel_from_file(path, roots)
+            return path, kernel_from_file(path, roots, _page_words(roots))
     hint = (
         "tried " + ", ".join(str(folder / place) for folder, place in tried) if tried else "--kernel-path FOLDER has it"
     )
     raise UsageError(missing, hint=hint)
+
+
+def _page_words(roots):
+    """Definition for our headers when the arguments that a library's host code makes for tensor accessors hold no page size.
+
+    They have it from 0.68 on (docs/hardware/kernel_api.md#tensor-accessors).
+    """
+    headers = (Path(root) / "tt_metal/hw/inc/api/tensor/tensor_accessor_args.h" for root in roots)
+    texts = [header.read_text(errors="replace") for header in headers if header.is_file()]
+    absent = texts and not any("AlignedPageSize" in text for text in texts)
+    return (("TENSIM_ACCESSOR_PAGE_WORD", "0"),) if absent else ()
 
 
 def library_kernels(binary, folders=()):

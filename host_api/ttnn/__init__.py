@@ -6,7 +6,7 @@ is there, what differs, and what is refused.  Each name is imported with its mod
 
 from importlib import import_module
 
-from tensim.ttnn._names import LIBRARY, MODULE_OF
+from tensim.ttnn._names import LIBRARY, MODULE_OF, PIPES
 
 __version__ = "0.81.1"  # the release of ttnn whose names and encodings these are
 __all__ = sorted(MODULE_OF)
@@ -19,11 +19,24 @@ def __getattr__(name):
         return value
     if name in SUBMODULES:
         return import_module(f"tensim.ttnn.{name}")
-    if name in LIBRARY:
+    if name in LIBRARY or name in PIPES:
         from tensim.ttnn.operations import Refused
 
         return Refused(name)
-    raise AttributeError(f"tensim.ttnn has no {name!r}: docs/ttnn.md lists what is there")
+    raise AttributeError(_unknown(name))
+
+
+def _unknown(name):
+    """What to say of a name that is not here."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, [*MODULE_OF, *SUBMODULES, *LIBRARY], 3)
+    meant = f"; near it are {', '.join(close)}" if close else ""
+    return (
+        f"tensim.ttnn has no {name!r}{meant}. It has what programs of one's own kernels use (docs/ttnn.md lists it); what "
+        "the library computes with kernels of its own is written as ttnn.generic_op, or with torch or numpy on "
+        "ttnn.to_torch(tensor)"
+    )
 
 
 def __dir__():

@@ -46,3 +46,6 @@ LIBRARY = (
     "upsample addmm addcmul addcdiv log pow sin cos cumsum gather scatter fold bmm sampling moreh point_to_point "
     "setup_routing_plane_connection setup_fabric_connection create_global_circular_buffer"
 ).split()
+# What describes the pipes of the library's own kernels
+PIPES = """Mcast Mcast1D Mcast2D McastConfig McastCoreOrder McastDataReady McastSenderPlacement McastFixedSenderConfig
+    McastExplicitFixedSenderConfig McastRotatingSenderConfig reduce_planner""".split()

@@ -6,6 +6,7 @@ program, while the list that `descriptor.kernels` returns is a new one each time
 
 import copy
 import os
+from collections.abc import Iterable
 
 from tensim.ttnn.cores import CoreCoord, CoreRangeSet, pair
 from tensim.ttnn.enums import (
@@ -548,6 +549,10 @@ class ProgramDescriptor:
 
 def _copies(field, given, kind, own):
     """Copies of descriptors; those that are the program's own already stay themselves."""
+    if not isinstance(given, Iterable):
+        raise ArgumentTypeError(
+            f"ProgramDescriptor: {field} takes a list of {kind.__name__}, not {type(given).__name__}"
+        )
     mine = {id(item) for item in own}
     checked = [check_type("ProgramDescriptor", field, item, kind) for item in given]
     return [item if id(item) in mine else copy.copy(item) for item in checked]

@@ -383,6 +383,11 @@ def is_blackhole(device=None):
     return get_arch_name() == "blackhole" if device is None else device.arch() == Arch.BLACKHOLE
 
 
+def has_stopped(device):
+    """Whether an error has stopped the device: nothing can run on it any more."""
+    return device.host.system.executor.devices[device.host.id].failed is not None
+
+
 def synchronize_device(device, cq_id=None, sub_device_ids=()):
     """Wait for one command queue, or for all."""
     import tensim.queue as queues

@@ -7,6 +7,7 @@ meaning raises `NotAnOperation`, which names the way out.
 import numpy as np
 
 from tensim.ttnn import arrays
+from tensim.ttnn._names import PIPES
 from tensim.ttnn.devices import GetDefaultDevice
 from tensim.ttnn.enums import DataType, Layout
 from tensim.ttnn.errors import ArgumentError, NotAnOperation
@@ -325,7 +326,13 @@ Tensor.__neg__ = lambda a: neg(a)
 
 
 def refused(name):
-    """NotAnOperation for a name of the library; AttributeError for one that nothing is known of."""
+    """NotAnOperation for a name of the library."""
+    if name.split(".")[0] in PIPES:
+        raise NotAnOperation(
+            f"ttnn.{name} prepares the multicast pipes or reduction plans of kernel_lib, which tensim does not have",
+            hint="send with noc_async_write_multicast and semaphores in kernels of your own; their rectangle comes from "
+            "device.worker_core_from_logical_core",
+        )
     raise NotAnOperation(
         f"ttnn.{name} runs kernels of the vendor's library, which tensim does not have",
         hint="write it as a program of your own (ttnn.generic_op with C++ kernels), or compute it with torch or numpy on "

@@ -24,6 +24,8 @@ from tensim.ttnn.measurements import measure
 from tensim.ttnn.meshes import MeshCoordinate
 from tensim.ttnn.tensors import Tensor
 
+PLACEMENT = ("l1_overflow", "l1_clash")  # kinds of errors about where circular buffers lie
+
 
 def generic_op(io_tensors, program_descriptor):
     """Run a program on the device of its tensors; returns the last of them, the output.
@@ -99,7 +101,7 @@ def _run(device, descriptor):
     if built is None and not cache.misses_allowed:
         raise ArgumentError("generic_op: the program is not in the cache, and misses are not allowed")
     if built is None or not built.renew(descriptor):
-        built = BuiltProgram(descriptor)
+        built = BuiltProgram(descriptor, device)
         if cache.on:
             cache.entries[key] = built
     built.enqueue(device)
@@ -108,9 +110,10 @@ def _run(device, descriptor):
 class BuiltProgram:
     """A program of the host API made of a descriptor.  `sent`: the arguments that it has."""
 
-    def __init__(self, descriptor):
+    def __init__(self, descriptor, device):
         if not descriptor._kernels:
             raise ArgumentError("ProgramDescriptor: kernels: a program needs at least one")
+        _check_cores(descriptor, device)
         self.program = host.create_program()
         _check_noc_modes(descriptor._kernels)
         shared = _sharing_a_noc(descriptor._kernels)
@@ -162,19 +165,22 @@ class BuiltProgram:
     def enqueue(self, device):
         """Put the program into the device's default queue."""
         queue = device.queue()
-        item = device.host._submit(c.EnqueueProgram(device.host.id, queue.id, self.program.id, False))
+        with _naming("ProgramDescriptor.cbs", PLACEMENT):
+            item = device.host._submit(c.EnqueueProgram(device.host.id, queue.id, self.program.id, False))
         if item is not None:
             measure(device, item, self.name)
 
 
 @contextlib.contextmanager
-def _naming(place):
-    """Put the descriptor before the message of an error of the host API."""
+def _naming(place, kinds=None):
+    """Put the descriptor before the message of an error of the host API, of some kinds or of all but those of the compiler."""
     try:
         yield
     except KernelCompileError:
         raise
     except TensimError as error:
+        if kinds is not None and error.kind not in kinds:
+            raise
         error.message = f"{place}: {error.message}"
         error.args = (error.message,)
         raise
@@ -185,6 +191,15 @@ def _name(one):
     if one.source_type == KernelDescriptor.SourceType.SOURCE_CODE:
         return "source code"
     return one.kernel_source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+def _check_cores(descriptor, device):
+    """UsageError for cores outside the device's grid."""
+    host = device.host.system.executor.device(device.host.id)
+    for field in ("kernels", "semaphores", "cbs"):
+        for index, one in enumerate(getattr(descriptor, field)):
+            with _naming(f"ProgramDescriptor.{field}[{index}]"):
+                host.check_cores(sorted(one.core_ranges.cores()), "core_ranges")
 
 
 # --- kernels

@@ -130,10 +130,10 @@ class observed:
 
     def __exit__(self, kind, error, trace):
         from tensim.ttnn import measurements, report
-        from tensim.ttnn.devices import open_devices, synchronize_device
+        from tensim.ttnn.devices import has_stopped, open_devices, synchronize_device
 
         for device in open_devices().values():
-            if kind is None or kind is SystemExit:
+            if kind in (None, SystemExit) and not has_stopped(device):
                 synchronize_device(device)
             if self.request.timeline:
                 self._write_timeline(device)

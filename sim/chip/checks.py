@@ -5,7 +5,6 @@ from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import numpy as np
 
-from tensim.sim.chip.arrays import ARGS_STRIDE
 from tensim.sim.cores.checks import shadow
 from tensim.sim.cores.checks.dram_buffers import BASE, NAMED
 from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, Check
@@ -45,7 +44,7 @@ class Checks:
         if self._l1 is not None:
             self._record["data"], self._record["l1_at"] = 1, self._l1.ctypes.data
             self._record["dram_at"] = self._dram.ctypes.data
-        self._record["semaphore_base"], self._record["arguments_bytes"] = chip.arrays.semaphore_base, ARGS_STRIDE
+        self._record["semaphore_base"] = chip.arrays.semaphore_base
         self.forget()
         chip.machine["shadow_at"], chip.machine["checker_at"] = self._record.ctypes.data, check_event.address
 

@@ -149,7 +149,8 @@ class ProgramLoader:
             self._write_contexts(kernel, slot, threads, words, args)
             if isinstance(kernel.compiled, RiscvKernel):
                 places = np.array([texts[core, slot] for core in kernel.cores], np.int64)
-                function, state = self.riscv.prepare(slot, threads, program, places, self._arrays["contexts"])
+                contexts = self._arrays["contexts"]
+                function, state = self.riscv.prepare(slot, threads, program, places, contexts, ARGS_STRIDE)
                 table["function"][threads], table["riscv"][threads] = function, state
             else:
                 made = [program.code.frame(context) for context in table["context"][threads].tolist()]

@@ -73,10 +73,11 @@ class RiscvCores:
             )
         return places
 
-    def prepare(self, slot, threads, program, places, contexts):
+    def prepare(self, slot, threads, program, places, contexts, args_stride):
         """Make the cores of threads of a slot ready to run a `ThreadProgram`; returns (function, states) for their records.
 
-        `places`: L1 address of each one's text; `contexts`: the context blocks of all threads.
+        `places`: L1 address of each one's text; `contexts`: the context blocks of all threads; `args_stride`: bytes of L1 for
+        the runtime arguments of each.
         """
         image, decoded, size = program.image, program.decoded, layout.local_bytes(self.arch, slot)
         text, workers = np.frombuffer(image.text, np.uint8), threads // THREADS_PER_CORE
@@ -86,13 +87,15 @@ class RiscvCores:
         for start, content in image.data:
             local[start : start + len(content)] = np.frombuffer(content, np.uint8)
         self._local[threads] = local
-        self._write_firmware(slot, threads, contexts[threads])
+        words = contexts[threads]
+        self._write_firmware(slot, threads, words)
         self._registers[threads], self._icache[threads] = 0, -1
         self._registers[threads, STACK_POINTER] = np.int32(np.uint32(layout.LOCAL_BASE + size))
         settings = {
             "text_at": decoded.records.ctypes.data, "text_bytes": len(image.text), "text_l1": places, "pc": image.entry,
             "operands_at": decoded.operands.ctypes.data, "local_bytes": size,
             "data_end": max(image.data_end, self._firmware.shape[1]), "pending": rv.NOTHING, "tainted": 0,
+            "args_end": words[:, L1_COMMON_ARGS] + 4 * words[:, N_COMMON_ARGS], "args_limit": words[:, L1_ARGS] + args_stride,
         }  # fmt: skip
         for name, value in settings.items():
             self._cores[name][threads] = value

@@ -47,6 +47,7 @@ class Fault(IntEnum):
     STACK_OVERFLOW = 42
     CB_POINTER = 43
     DATA_NOT_MOVED = 44
+    ARGUMENT_UNSET = 45
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -57,6 +58,7 @@ MESSAGES = {
     Fault.UNKNOWN_TILE: "NoC address {a:#x} names tile x={b}, y={c}, which is neither a worker core nor a DRAM endpoint",
     Fault.ZERO_LENGTH: "NoC transfer of {b} bytes (address {a:#x})",
     Fault.MISALIGNED: "misaligned NoC transfer: source {a:#x} and destination {b:#x} differ modulo {c}",
+    Fault.ARGUMENT_UNSET: "a runtime argument is read that was not set: word {a} of {b} unique and {c} common ones",
     Fault.CB_MISSING: "circular buffer {a} is not configured on this core",
     Fault.CB_TOO_MANY: "circular buffer {a}: {b} pages asked of a buffer that holds {c}; the call would never return",
     Fault.CB_OVERRUN: "circular buffer {a} over-run: push of {b} pages with {c} free",

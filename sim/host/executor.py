@@ -498,8 +498,11 @@ class Executor:
         """Check a program, compile its kernels, place its circular buffers; returns its sub-device."""
         if not program.kernels:
             return None
-        for item in (*program.kernels, *program.circular_buffers, *program.semaphores):
-            device.check_cores(item.cores, type(item).__name__.removeprefix("Program").lower())
+        for what, items in (
+            ("kernel", program.kernels), ("circular buffer", program.circular_buffers), ("semaphore", program.semaphores)
+        ):  # fmt: skip
+            for item in items:
+                device.check_cores(item.cores, what)
         sub_device = device.sub_device_of(program.cores())
         here = (device.session, device.manager.id)
         if program.manager is not None and program.manager[0] == device.session and program.manager != here:

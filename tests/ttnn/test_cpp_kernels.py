@@ -211,6 +211,19 @@ def test_a_compile_time_argument_that_was_not_given(device, files):
     assert "7" in str(error)
 
 
+def test_a_named_argument_that_was_not_given(device, files):
+    files["add_pairs"].write_text(ADD_PAIRS.replace('("out")', '("result")'))
+    failing(device, files, KernelCompileError, "reads the named argument 'result', which it was not given")
+
+
+@pytest.mark.parametrize("call, word", [("get_arg_val<uint32_t>(9)", 9), ("get_common_arg_val<uint32_t>(5)", 8)])
+def test_a_runtime_argument_that_was_not_set(fresh_device, files, call, word):
+    """Unique arguments lie before common ones."""
+    files["write_pages"].write_text(WRITE_PAGES.replace("get_arg_val<uint32_t>(0)", call))
+    match = f"runtime argument is read that was not set: word {word} of 3 unique and 0 common"
+    assert "write_pages.cpp:" in str(failing(fresh_device, files, RuntimeError, match))
+
+
 def test_a_missing_push_is_a_deadlock_that_names_the_waiting_lines(fresh_device, files):
     files["read_pairs"].write_text(READ_PAIRS.replace("        to_b.push_back(1);\n", ""))
     text = str(failing(fresh_device, files, DeadlockError, "add_pairs.cpp"))

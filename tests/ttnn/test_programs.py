@@ -88,8 +88,8 @@ def cb(size=2048, index=0, page=2048, cores=ONE):
     return ttnn.CBDescriptor(size, cores, [ttnn.CBFormatDescriptor(index, ttnn.bfloat16, page)])
 
 
-def semaphore(number):
-    return ttnn.SemaphoreDescriptor(id=number, core_ranges=ONE, initial_value=0)
+def semaphore(number, cores=ONE):
+    return ttnn.SemaphoreDescriptor(id=number, core_ranges=cores, initial_value=0)
 
 
 def two(first, second):
@@ -102,7 +102,11 @@ WRONG = [
     (lambda: idle(cbs=[cb(2049)]), r"ProgramDescriptor.cbs\[0\]: .*not a multiple"),
     (lambda: idle(cbs=[cb(), cb()]), r"ProgramDescriptor.cbs\[1\]: circular buffer index 0 already"),
     (lambda: idle(cbs=[cb(index=40)]), r"ProgramDescriptor.cbs\[0\]: .*40 is not below 32"),
-    (lambda: idle(cbs=[cb(2048 * 800)]), "more than the L1 size of 1499136"),
+    (lambda: idle(cbs=[cb(2048 * 800)]), "ProgramDescriptor.cbs: .*more than the L1 size of 1499136"),
+    (
+        lambda: idle(cbs=[cb(2048 * 400), cb(2048 * 400, 1)]),
+        "ProgramDescriptor.cbs: .*more than the L1 size of 1499136",
+    ),
     (lambda: idle(semaphores=[semaphore(16)]), r"ProgramDescriptor.semaphores\[0\]: semaphore id 16 is not below 16"),
     (
         lambda: idle(semaphores=[semaphore(2), semaphore(2)]),
@@ -113,7 +117,10 @@ WRONG = [
         r"ProgramDescriptor.kernels\[0\].runtime_args: .*\(5, 5\)",
     ),
     (lambda: idle(kernel={"runtime_args": [((0, 0), [1] * 400)]}), r"kernels\[0\].runtime_args: .*limit is"),
-    (lambda: idle(kernel={"core_ranges": FAR}), r"core \(8,0\) is outside the 8x8 grid"),
+    (lambda: idle(kernel={"runtime_args": [((0, 0), [1] * 300)], "common_runtime_args": [1] * 42}), "limit is 341"),
+    (lambda: idle(kernel={"core_ranges": FAR}), r"kernels\[0\]: core_ranges: core \(8,0\) is outside the 8x8 grid"),
+    (lambda: idle(cbs=[cb(), cb(cores=FAR)]), r"ProgramDescriptor.cbs\[1\]: core_ranges: core \(8,0\) is outside"),
+    (lambda: idle(semaphores=[semaphore(1, FAR)]), r"semaphores\[0\]: core_ranges: core \(8,0\) is outside"),
     (
         lambda: ttnn.ProgramDescriptor(kernels=two(ttnn.ReaderConfigDescriptor, ttnn.ReaderConfigDescriptor)),
         r"ProgramDescriptor.kernels\[1\]: .*RISCV_1 of core \(0, 0\)",
@@ -126,6 +133,15 @@ def test_refused_programs(device, make, message):
     source, target = tensors(device)
     with pytest.raises(RuntimeError, match=message):
         ttnn.generic_op([source, target], make())
+
+
+def test_circular_buffers_that_reach_into_a_tensor(device):
+    source, target = tensors(device)
+    shape = ttnn.Shape([64 * 64, 64])
+    held = ttnn.allocate_tensor_on_device(shape, ttnn.bfloat16, ttnn.TILE_LAYOUT, device, ttnn.L1_MEMORY_CONFIG)
+    with pytest.raises(RuntimeError, match="ProgramDescriptor.cbs: circular buffers on core .* above the L1 buffer at"):
+        ttnn.generic_op([source, target], idle(cbs=[cb(2048 * 678)]))
+    ttnn.deallocate(held)
 
 
 def test_a_kernel_file_that_is_not_there(device):

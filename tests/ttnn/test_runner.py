@@ -66,6 +66,19 @@ def test_the_exit_status_is_the_programs(tmp_path, argument, status):
     assert "runner.py" not in done.stderr
 
 
+def test_a_program_that_survives_an_error_ends_as_it_says(tmp_path):
+    """The device that the error has stopped is left alone at the end."""
+    failing = PROGRAM.replace(repr(NOTHING), repr(NOTHING.replace("riscv_wait(100)", "assert False")))
+    program = failing.replace(
+        "assert_with_pcc(ttnn.to_torch(values), ttnn.to_torch(values))",
+        "try:\n    ttnn.synchronize_device(device)\nexcept RuntimeError as error:\n    print(error.kind)\n    sys.exit(0)",
+    )
+    (tmp_path / "survivor.py").write_text(program)
+    words = [sys.executable, "-m", "tensim", "ttnn", "survivor.py"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "kernel_failed\n"), done.stderr
+
+
 def test_a_program_that_is_not_there(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "tensim", "ttnn", "no.py"], capture_output=True, text=True, cwd=tmp_path

@@ -7,7 +7,6 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import buffer_operation, check_unpack, configured
 from tensim.sim.cores.checks.compute import in_dst, packed, start_operands, start_result
 from tensim.sim.cores.checks.configuration import check_math_setup, check_pack_setup, check_unpack_setup, configure
-from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.memory import WRITTEN, check_load, l1_states, mark
 from tensim.sim.cores.checks.semaphores import check_remote_semaphore, check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
@@ -16,9 +15,8 @@ from tensim.sim.cores.checks.writes import check_end, check_overwritten, flushed
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
-from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument, fail
+from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_i64
 from tensim.sim.engine.state import STOP_ERROR, circular_buffers_of, machine_table, threads_of
 
 
@@ -36,16 +34,6 @@ def pack(m, s, thread):
 
 
 @compiled()
-def check_argument(m, s, thread):
-    """Refuse the load of a runtime argument that was not set; those of Python kernels are no loads."""
-    t = threads_of(m)[thread]
-    place = argument(t, 0) - load_i64(t.context + 8 * ctx.L1_ARGS)
-    count = load_i64(t.context + 8 * ctx.N_ARGS) + load_i64(t.context + 8 * ctx.N_COMMON_ARGS)
-    if 4 * count <= place < s.arguments_bytes:
-        fail(m, thread, Check.ARGUMENT_UNSET, place // 4, count, 0)
-
-
-@compiled()
 def local_access(m, s, thread):
     """A load or store of a core in its own L1."""
     t = threads_of(m)[thread]
@@ -54,7 +42,6 @@ def local_access(m, s, thread):
         if s.data != 0 and 0 <= argument(t, 0) < m.l1_size:
             mark(l1_states(m, s, t.core), argument(t, 0), argument(t, 2), WRITTEN)
         return
-    check_argument(m, s, thread)
     if s.data != 0:
         check_load(m, s, thread, argument(t, 0), argument(t, 1))
 

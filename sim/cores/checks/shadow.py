@@ -18,11 +18,10 @@ def _record(fields):
 # `line`: row of the line table that a fault names, -1 for the line at which the thread stands; `other`, `other_line`: a
 # second thread of the fault, -1 for none, and its row
 # `l1_at`, `dram_at`, `dst_at`: states of memory (`tensim.sim.cores.checks.memory`), kept if `data` is not 0; `origins_at`:
-# `n_origins` places where memory that nobody wrote was used; `semaphores_at`: for each core, a bit per semaphore that exists;
-# `arguments_bytes`: room of L1 for a thread's arguments
+# `n_origins` places where memory that nobody wrote was used; `semaphores_at`: for each core, a bit per semaphore that exists
 SHADOW = _record(
     "buffers_at configured_at threads_at writes_at cores_at line other other_line data l1_at dram_at dst_at origins_at n_origins "
-    "semaphores_at semaphore_base arguments_bytes"
+    "semaphores_at semaphore_base"
 )
 # A circular buffer of a core.  `waited`: pages that its consumer has waited for and not popped; `polled`: that its producer
 # has asked for with cb_pages_reservable_at_back; `used`: some thread has reserved, pushed, waited or popped; `tensor`: it lies

@@ -217,6 +217,7 @@ ASSERT(tensim_data_end <= 0x{end - STACK_BYTES:x}, "local memory is full")
 
 LOCATION = re.compile(r"^(?:In file included from )?(?P<file>[^\s:][^:\n]*):(?P<line>\d+)(?::\d+)?[:,]", re.M)
 ERROR = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", re.M)
+NAMED_ARGUMENT = re.compile(r"in call to 'get_named_compile_time_arg_val\(\{&\"([^\"]*)\"")
 
 
 def _is_foreign(file, folders):
@@ -233,7 +234,12 @@ def compile_error(build, messages, unit):
     text, place = messages.strip() or "the compiler failed", {"file": name, "line": 1}
     if errors:
         first = errors[0]
-        text = first["text"]
+        missing = NAMED_ARGUMENT.search(messages)
+        text = (
+            first["text"]
+            if missing is None
+            else f"the kernel reads the named argument {missing[1]!r}, which it was not given"
+        )
         end = errors[1].start() if len(errors) > 1 else len(messages)
         around = [first, *LOCATION.finditer(messages, first.end(), end), *LOCATION.finditer(messages, 0, first.start())]
         for location in around:

@@ -17,6 +17,7 @@ REGISTER_BYTES = 512  # from a register's value to its cycle
 CORE = np.dtype(
     [(name, np.int64) for name in (
         "registers_at text_at text_bytes operands_at local_at local_bytes data_end icache_at icache_sets text_l1 pc "
+        "args_end args_limit "
         "pending pending_to pending_code result tainted fault fault_a fault_b fault_c"
     ).split()],
     align=True,

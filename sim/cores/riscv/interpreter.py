@@ -69,6 +69,7 @@ SERVICE_END, SERVICE_PRINT = int(Service.END), int(Service.DPRINT)
 SERVICE_ASSERT, SERVICE_HIGH = int(Service.FAIL_ASSERT), int(Service.RESULT_HIGH)
 _ILLEGAL, _JUMP, _ADDRESS = int(Fault.ILLEGAL_INSTRUCTION), int(Fault.JUMP_OUTSIDE), int(Fault.NO_MEMORY)
 _UNALIGNED, _STACK, _UNMOVED = int(Fault.MISALIGNED_ACCESS), int(Fault.STACK_OVERFLOW), int(Fault.DATA_NOT_MOVED)
+_ARGUMENT_UNSET = int(Fault.ARGUMENT_UNSET)
 _CB_POINTER = int(Fault.CB_POINTER)
 WORD_MASK = 0xFFFFFFFF
 SMALLEST = -(1 << 31)
@@ -330,6 +331,14 @@ def hand_operation(m, t, index, base, origin, cycle, pc):
 
 
 @compiled()
+def argument_unset(t, core, address):
+    """Note the fault of reading a runtime argument that was not set; returns True."""
+    number = (address - load_i64(t.context + 8 * ctx.L1_ARGS)) >> 2
+    given, common = load_i64(t.context + 8 * ctx.N_ARGS), load_i64(t.context + 8 * ctx.N_COMMON_ARGS)
+    return set_fault(core, _ARGUMENT_UNSET, number, given, common)
+
+
+@compiled()
 def put_arguments(t, core, operands):
     """Write an operation's arguments into the context block: (cycle from which all of them can be used, registers)."""
     count, ready, used = load_i64(operands + 16), 0, 0
@@ -546,6 +555,8 @@ def interpret(machine, index, time):
                 v, late = loaded(local + address - LOCAL_BASE, code), local_use
                 if check:
                     tainted = load_u8(local + local_bytes + ((address - LOCAL_BASE) >> 2))
+            elif core.args_end <= address < core.args_limit:
+                fault = argument_unset(t, core, address)
             elif address < l1_size:
                 now = max(cycle, base) if compute else cycle
                 if check and address >= unmoved_from:

@@ -20,7 +20,7 @@ from tensim.sim.errors import UsageError
 SUFFIXES = (".cpp", ".cc", ".cxx", ".hpp", ".h")
 ENTRY = re.compile(r"\bvoid\s+(kernel_main|MAIN)\b")
 DATA_MOVEMENT_SLOTS, COMPUTE_SLOTS = (0, 1), (2, 3, 4)
-LIBRARY = "TT_METAL_HOME"  # environment: tt-metal's root
+LIBRARY = ("TT_METAL_RUNTIME_ROOT", "TT_METAL_HOME")  # environment: tt-metal's root
 
 
 def is_cpp(text):
@@ -42,12 +42,13 @@ class CppKernel:
     """A C++ kernel.
 
     `file`: its path, or a name for a text that lies nowhere; `text`: the source, None to read the file; `include_paths`:
-    folders behind the kernel's own; `binaries`: {build key: {thread slot: ELF}} of a saved file, taken before the compiler.
+    folders behind the kernel's own; `binaries`: {build key: {thread slot: ELF}} of a saved file, taken before the compiler;
+    `defines`: pairs beside those of a command, for our headers.
     """
 
-    def __init__(self, file, text=None, include_paths=(), binaries=None):
+    def __init__(self, file, text=None, include_paths=(), binaries=None, defines=()):
         self.file, self.name = str(file), Path(file).stem
-        self.include_paths = tuple(map(str, include_paths))
+        self.include_paths, self.defines = tuple(map(str, include_paths)), tuple(defines)
         self.binaries = {} if binaries is None else binaries
         self._on_disk, self._built, self._keys = text is None, {}, {}
         if text is not None:
@@ -87,12 +88,12 @@ class CppKernel:
         from tensim.sim.cores.riscv.compiler import Build, Processor
 
         source = {"source": Path(self.file)} if self._on_disk else {"text": self.source, "name": self.file}
-        library = include_roots(os.environ[LIBRARY]) if LIBRARY in os.environ else ()
+        library = [root for name in LIBRARY if name in os.environ for root in include_roots(os.environ[name])]
         paths = (*self.include_paths, *map(str, library))
         common = {
             "arch": target.arch, "circular_buffers": target.circular_buffers, "include_paths": paths,
             "compile_args": parameters.compile_args, "named_args": parameters.named_compile_args,
-            "defines": (*parameters.defines, *library_defines(paths)), "optimization": parameters.opt_level, **source,
+            "defines": (*parameters.defines, *self.defines), "optimization": parameters.opt_level, **source,
         }  # fmt: skip
         if is_compute(parameters):
             common |= {
@@ -121,18 +122,6 @@ def compile_missing(kernels):
     built = iter(compile_kernels(build for _, builds in missing.values() for build in builds))
     for (kernel, key), (slots, _) in missing.items():
         kernel.binaries[key] = {slot: next(built).elf for slot in slots}
-
-
-def library_defines(roots):
-    """((name, value)) that tell our headers what the release of a library whose folders are among `roots` does differently.
-
-    Before 0.68 the arguments of a tensor accessor carried no page size (docs/hardware/kernel_api.md#tensor-accessors).
-    """
-    headers = (Path(root) / "tt_metal/hw/inc/api/tensor/tensor_accessor_args.h" for root in roots)
-    texts = [header.read_text(errors="replace") for header in headers if header.is_file()]
-    return (
-        (("TENSIM_ACCESSOR_PAGE_WORD", "0"),) if texts and not any("AlignedPageSize" in text for text in texts) else ()
-    )
 
 
 def is_compute(parameters):

@@ -113,9 +113,9 @@ def whole(tensor):
 
 
 def next_reader(t):
-    """Both operands of the newer binary operations: address, first tile, tiles of `a` and the result, strides, sizes; then `b`."""
+    """Of the newer binary operations: address, first tile, tiles of `a` and the result, strides, sizes; `b` alike; widths."""
     n = height(t.a) * width(t.a)
-    return [at(t.a), 0, n, n, 0, n, n, n, n, *whole(t.a), at(t.b), n, n, n, n, n]
+    return [at(t.a), 0, n, n, 0, n, n, n, n, *whole(t.a), at(t.b), n, n, n, n, n, width(t.a), width(t.b)]
 
 
 def next_writer(t):
