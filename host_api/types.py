@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
+from tensim.sim.host.commands import TILE_HEIGHTS, TILE_WIDTHS
 
 if TYPE_CHECKING:
     from tensim.buffer import Buffer
@@ -326,9 +327,6 @@ class ShardedBufferConfig:
 
 
 # --- kernels
-
-
-TILE_HEIGHTS, TILE_WIDTHS = (1, 2, 4, 8, 16, 32), (16, 32)  # what faces of at most 16x16 make up
 
 
 @dataclass(frozen=True)

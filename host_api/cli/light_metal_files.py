@@ -6,7 +6,7 @@ import click
 
 from tensim.cli.light_metal_binaries import kernel_path_option, numbering_option, open_binary, over_files
 from tensim.cli.options import complete_arch, json_option
-from tensim.cli.output import TO_STDOUT, write_json
+from tensim.cli.output import TO_STDOUT, printable, write_json
 
 
 @click.command()
@@ -31,7 +31,7 @@ def inspect(files, what, kernel_path, numbering, json_to):
         binary = open_binary(file, numbering)
         result = describe(binary, file) | {"library": library_kernels(binary, kernel_path)}
         if json_to != TO_STDOUT:
-            PRINTERS[what or "summary"](result, binary)
+            PRINTERS[what or "summary"](printable(result), binary)
         return result
 
     _, code = over_files(files, of_file, json_to)
@@ -54,10 +54,12 @@ def _print_summary(result, binary):
             highlight=False, markup=False,
         )  # fmt: skip
     for item in (result["binary"] or {}).get("programs", ()):
-        faces = [", ".join(tensor["name"] for tensor in item.get(side, ())) for side in ("inputs", "outputs")]
-        targets = ", ".join(variant["target"] for variant in item.get("variants", ()))
+        faces = [", ".join(tensor.get("name", "") for tensor in item.get(side, ())) for side in ("inputs", "outputs")]
+        targets = ", ".join(variant.get("target", "") for variant in item.get("variants", ()))
         console.print(
-            f"saved program {item['name']}({faces[0]}) -> {faces[1]}, for {targets}", highlight=False, markup=False
+            f"saved program {item.get('name', '')}({faces[0]}) -> {faces[1]}, for {targets}",
+            highlight=False,
+            markup=False,
         )
     for program in result["programs"]:
         console.print(
@@ -158,7 +160,7 @@ def verify(files, arch, grid, numbering, json_to):
 
     results, code = over_files(files, of_file, json_to)
     if json_to != TO_STDOUT:
-        for result in results:
+        for result in printable(results):
             click.echo(f"{result['file']}: {'ok' if result.get('ok') else 'NOT OK'}")
             for problem in result.get("problems", ()):
                 click.echo(f"  byte {problem['offset']}: {problem['field']}: {problem['why']}")
@@ -180,7 +182,7 @@ def diff(first, second, numbering, json_to):
     if json_to:
         write_json(result, json_to)
     if json_to != TO_STDOUT:
-        for row in result["differences"][:40]:
+        for row in printable(result["differences"][:40]):
             click.echo(f"command {row['index']}: {row['field']}: {row['first']} | {row['second']}")
         click.echo(f"{len(result['differences'])} differences in commands and payloads")
         click.echo(f"cycles: {result['cycles'][0]} | {result['cycles'][1]}")

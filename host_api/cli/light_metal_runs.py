@@ -1,6 +1,7 @@
 """`tensim capture` and `tensim replay`: programs saved as Light Metal binaries, and run from them."""
 
 import time
+import warnings
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from tensim.cli.options import (
     one_chip,
     overrides_option,
 )
-from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
+from tensim.cli.output import TO_STDOUT, printable, progress_bar, require_folder, write_json
 from tensim.sim.errors import UsageError
 
 
@@ -125,7 +126,7 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
             files, lambda file: _replay_file(file, options, program, numbering, loops, timeline, on_progress), json_to
         )
     if json_to != TO_STDOUT:
-        for result in results:
+        for result in printable(results):
             _print_replay(result)
     raise SystemExit(code)
 
@@ -147,7 +148,8 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
         on_progress(f"{file}: replay {round_number + 1} of {loops}")
         replay = LightMetalReplay(binary, options=options)
         try:
-            replay.execute()
+            with warnings.catch_warnings(record=True) as told:
+                replay.execute()
             chip = replay.chips[0] if replay.chips else None
             if chip is None:
                 raise UsageError(f"{file} opens no device", hint="give --arch")
@@ -166,7 +168,8 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
     return summary | {
         "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
         "captured_cycles": binary.root.cycles, "differs": replay.differs,
-        "image_sha256": images, "verified": passed if replay.compares else None, "warnings": replay.warnings,
+        "image_sha256": images, "verified": passed if replay.compares else None,
+        "warnings": [str(warning.message) for warning in told],
         "host_seconds": seconds, "loops": durations,
     }  # fmt: skip
 

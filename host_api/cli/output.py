@@ -13,9 +13,20 @@ from tensim.sim.errors import SimulatorError, UsageError
 TO_STDOUT = "-"
 
 
+def printable(data):
+    """Text, or plain data with text in it, without control characters, which a file could give to the terminal."""
+    if isinstance(data, dict):
+        return {printable(key): printable(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [printable(value) for value in data]
+    if not isinstance(data, str):
+        return data
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in data)
+
+
 def print_error(text, label="error:"):
     """A line on standard error, in red where a terminal shows it."""
-    click.echo(f"{click.style(label, fg='red')} {text}", err=True)
+    click.echo(f"{click.style(label, fg='red')} {printable(str(text))}", err=True)
 
 
 def report_error(error, json_to):

@@ -377,7 +377,11 @@ class Replay:
         numerics = options.numerics or record.numerics
         limit = options.max_cycles or record.max_cycles
         record = replace(record, arch=arch, numerics=numerics, max_cycles=limit, check=options.check_kernels)
-        device = self.system.executor.submit(record)
+        try:
+            device = self.system.executor.submit(record)
+        except (ArithmeticError, ValueError, LookupError, TypeError) as error:
+            where = {"offset": getattr(captured, "position", None), "field": "devices.parameters"}
+            raise BinaryError(f"the chip cannot be simulated: {error}", where=where) from error
         if options.log:
             device.chip.enable_log()
         self.devices.append(device)

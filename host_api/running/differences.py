@@ -7,6 +7,8 @@ from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.errors import TensimError
 from tensim.traces.flatbuffers.tables import Node
 
+DATA = {"EnqueueWriteBufferCommand": "src", "LightMetalCompareCommand": "golden_data", "WriteDirectCommand": ""}
+
 
 def differences(first, second):
     """How two binaries differ: {"differences": [{"index", "field", "first", "second"}], "cycles": [a, b]}."""
@@ -26,13 +28,16 @@ def _difference(index, field_name, first, second):
 
 
 def _field_differences(index, a, b, prefix, binaries):
+    """Data is what it says, in the command or in a payload, packed or not."""
+    words = DATA.get(a.table)
+    if words is not None:
+        data = [binary.data_of(node, node.fields.get(words)) for binary, node in zip(binaries, (a, b), strict=True)]
+        if data[0] != data[1]:
+            yield _difference(index, f"{prefix}{words or 'payload'}", *data)
     for name, value in a.fields.items():
         other = b.fields[name]
-        if name == "payload" and (value or other):
-            value, other = (
-                binary.payload(number) if number else b""
-                for binary, number in zip(binaries, (value, other), strict=True)
-            )
+        if words is not None and name in (words, "payload"):
+            continue
         if isinstance(value, Node) and isinstance(other, Node) and value.table == other.table:
             yield from _field_differences(index, value, other, f"{prefix}{name}.", binaries)
         elif isinstance(value, np.ndarray) and isinstance(other, np.ndarray):

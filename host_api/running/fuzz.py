@@ -1,17 +1,26 @@
-"""Mutation fuzzing of the Light Metal loader: `python -m tensim.running.fuzz FILE...`.
+"""Mutation fuzzing of Light Metal files: `python -m tensim.running.fuzz FILE...`.
 
-Valid files are damaged (bits flipped, words replaced, pieces moved, ends cut off, union types swapped), their content hash
-made right again, and given to the verifier; what it accepts may be executed with a budget.  Nothing but tensim's own errors
-may come out.  With NUMBA_DISABLE_JIT=1 every read of the verifier is checked against the file's ends.
+Valid files are damaged: their bytes (bits flipped, words replaced, pieces moved, ends cut off, union types swapped), their
+tables (fields changed, elements dropped, doubled and exchanged, members of unions replaced) or the texts of their kernels.  The
+content hash is made right again, and the verifier judges.  What it accepts is executed as what it is, a captured run, a
+recording or a saved binary, in processes that may take so much time and memory.  Nothing but tensim's own errors may come out,
+and none that blames tensim.  With NUMBA_DISABLE_JIT=1 every read of the verifier is checked against the file's ends.
 """
 
 import argparse
+import json
+import os
 import random
+import re
 import resource
+import signal
+import struct
 import sys
 import time
 import traceback
+import warnings
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numba
@@ -19,15 +28,24 @@ import numpy as np
 
 from tensim.light_metal.replay import ReplayOptions
 from tensim.running.replay import LightMetalReplay
-from tensim.sim.errors import BinaryError
+from tensim.running.saved_programs import run_saved
+from tensim.runtime.replaying import replay
+from tensim.sim.errors import SimulatorError, TensimError
 from tensim.traces.flatbuffers.schema import light_metal_schema
+from tensim.traces.flatbuffers.tables import Node, Reader, Writer
 from tensim.traces.light_metal.binary import Binary
+from tensim.traces.light_metal.inspect import describe, draw_program
+from tensim.traces.light_metal.kernels import kernel_fields_of_text
 from tensim.traces.light_metal.verifier import verify_content, verify_structure
-from tensim.traces.light_metal.verify import open_verified
+from tensim.traces.light_metal.verify import fit_problems, open_verified
 from tensim.traces.light_metal.write import sealed
 
 DEFECT = "DEFECT"
 WORDS = (0, 1, 2, 3, 4, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFC, 0xFFFFFFFF)
+MAX_CYCLES = 200_000
+SECONDS, BYTES = 20, 6 << 30  # of processor time and of memory that one execution may take
+KINDS = ("bytes", "tables", "kernels")
+TOKEN = re.compile(r"[A-Za-z_]\w*|\d+|[^\w\s]")
 
 
 class Checked(np.ndarray):
@@ -39,6 +57,9 @@ class Checked(np.ndarray):
         if not 0 <= index < len(self):
             raise IndexError(f"byte {index} of a file of {len(self)} B")
         return super().__getitem__(index)
+
+
+# --- damaged bytes
 
 
 def structure_of(data):
@@ -83,6 +104,126 @@ def mutate(rng, data, structure):
     return data
 
 
+# --- damaged tables and texts
+
+
+class Tables:
+    """A file as nodes, each of which can be changed before it is written again."""
+
+    def __init__(self, data):
+        self.root = Reader(light_metal_schema(), data).root()
+        self.nodes = []
+        self._collect(self.root)
+
+    def _collect(self, value):
+        if isinstance(value, Node):
+            self.nodes.append(value)
+            for child in value.fields.values():
+                self._collect(child)
+        elif isinstance(value, list):
+            for child in value:
+                self._collect(child)
+
+    def kernels(self):
+        """The nodes that hold a kernel's text."""
+        return [node for node in self.nodes if node.fields.get("source")]
+
+    def written(self):
+        """The bytes of the file as it is now; None when the tables cannot be written."""
+        self.root.fields["content_hash"] = np.zeros(32, np.uint8)
+        writer = Writer(light_metal_schema())
+        try:
+            return sealed(writer.finish(writer.node(self.root)))
+        except (ValueError, TypeError, OverflowError, StopIteration, KeyError, struct.error):
+            return None
+
+    def damage(self, rng):
+        """Change some fields."""
+        for _ in range(rng.choice((1, 1, 1, 2, 4))):
+            node = rng.choice(self.nodes)
+            names = [name for name, value in node.fields.items() if value is not None]
+            if not names:
+                continue
+            name = rng.choice(names)
+            node.fields[name] = self._other(rng, node, name)
+
+    def _other(self, rng, node, name):
+        value = node.fields[name]
+        if rng.random() < 0.05:
+            return None
+        same = [other.fields[name] for other in self.nodes if type(other.fields.get(name)) is type(value)]
+        if rng.random() < 0.3:
+            return rng.choice(same)
+        if isinstance(value, bool):
+            return not value
+        if isinstance(value, int):
+            return rng.choice((value + rng.choice((-1, 1, 64)), rng.choice(WORDS), -1))
+        if isinstance(value, float):
+            return rng.choice((0.0, -1.0, 1e300, float("nan"), float("inf"), value * 2))
+        if isinstance(value, str):
+            return rng.choice(
+                ("", value[: len(value) // 2], value * 2, "\x1b[31m", "../" + value, "/etc/passwd", "1", "-1e300")
+            )
+        if isinstance(value, Node):
+            return rng.choice([other for other in self.nodes if other.table == value.table])
+        return self._other_vector(rng, value)
+
+    @staticmethod
+    def _other_vector(rng, value):
+        items = list(value)
+        if not items:
+            return value
+        kind, at = rng.randrange(5), rng.randrange(len(items))
+        if kind == 0:
+            del items[at]
+        elif kind == 1:
+            items.insert(rng.randrange(len(items) + 1), items[at])
+        elif kind == 2:
+            other = rng.randrange(len(items))
+            items[at], items[other] = items[other], items[at]
+        elif kind == 3:
+            del items[at:]
+        elif isinstance(value, np.ndarray) and value.dtype.names is None:
+            items[at] = np.array(rng.choice(WORDS)).astype(value.dtype)
+        return np.array(items, value.dtype) if isinstance(value, np.ndarray) else items
+
+    def damage_kernel(self, rng):
+        """Change the text of a kernel; its hash stays right."""
+        node = rng.choice(self.kernels())
+        text = node.fields["source"]
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            text = damaged_text(rng, text)
+        node.fields |= {name: value for name, value in kernel_fields_of_text(text).items() if name in node.fields}
+
+
+def damaged_text(rng, text):
+    """A kernel's text with other numbers, names, signs or lines."""
+    lines, tokens = text.split("\n"), list(TOKEN.finditer(text))
+    kind = rng.randrange(6)
+    if kind < 3 and tokens:
+        token = rng.choice(tokens)
+        found = token[0]
+        if found.isdigit():
+            other = rng.choice(("0", "1", "-1", str(int(found) + 1), str(rng.choice(WORDS)), str(1 << 62), "1 << 70"))
+        elif found[0].isalpha() or found[0] == "_":
+            other = rng.choice([t[0] for t in tokens if t[0][0].isalpha() or t[0][0] == "_"])
+        else:
+            other = rng.choice("+ - * // % << >> & | ^ < > == , ( ) :".split())
+        return text[: token.start()] + other + text[token.end() :]
+    at = rng.randrange(len(lines))
+    if kind == 3:
+        del lines[at]
+    elif kind == 4:
+        lines[at:at] = [lines[rng.randrange(len(lines))]] * rng.choice((1, 1, 10, 300))
+    else:
+        deeper = " " * rng.choice((2, 4, 8)) + lines[at]
+        lines[at] = deeper if rng.random() < 0.5 else lines[at].replace("range(", "range(1000000 * ", 1)
+    return "\n".join(lines)
+
+
+# --- judging and executing
+
+
 def judge(data):
     """Whether the verifier takes a file; an exception is a defect of the verifier."""
     raw = np.frombuffer(data, np.uint8)
@@ -91,59 +232,183 @@ def judge(data):
     return verify_structure(raw) is None and not verify_content(raw)
 
 
-def execute(data, max_cycles):
-    """Replay a file with a budget; returns how it ended."""
+def execute(data, max_cycles=MAX_CYCLES):
+    """Look at a file and carry it out with a budget; returns how that ended.  Raises what the fuzzer looks for."""
     try:
-        replay = LightMetalReplay(open_verified(sealed(data)), options=ReplayOptions(max_cycles=max_cycles))
-    except BinaryError:
-        return "refused"
+        binary = open_verified(data)
+        fit_problems(binary)
+        for program in describe(binary, "mutant")["programs"]:
+            draw_program(program)
+        _carry_out(binary, ReplayOptions(max_cycles=max_cycles, kept_reads=1 << 24))
+    except SimulatorError:
+        raise
+    except TensimError as error:
+        return error.kind
+    return "ran"
+
+
+def _carry_out(binary, options):
+    """Execute a file as what it is."""
+    root = binary.reader.root("binary", "spans")
+    if root.binary is not None:
+        run_saved("mutant", binary, options, None, 1, None, lambda text: None)
+    elif root.spans is not None:
+        replay(binary)
+    else:
+        one = LightMetalReplay(binary, options=options)
+        if not one.run() and one.error is not None:
+            raise one.error
+
+
+def _outcome(data, max_cycles):
     try:
-        replay.run()
-        return "ran" if replay.error is None else replay.error.kind
+        return execute(data, max_cycles)
     except Exception as error:  # what the fuzzer looks for
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{DEFECT} {type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+        inner = error.__cause__ or error
+        place = traceback.extract_tb(inner.__traceback__)[-1]
+        return f"{DEFECT} {type(inner).__name__}: {str(inner)[:80]} ({Path(place.filename).name}:{place.lineno})"
 
 
-def fuzz(files, count, executed, seed, seconds=None, max_cycles=200_000):
-    """(counts of the outcomes, mutations per second, slowest execution in seconds)."""
-    rng, outcomes, slowest = random.Random(seed), Counter(), 0.0
-    inputs = [(data, structure_of(data)) for data in files]
-    begun, done, spent = time.perf_counter(), 0, 0.0
-    for done in range(1, count + 1):  # noqa: B007  counts what was done
-        data, structure = rng.choice(inputs)
-        damaged = mutate(rng, data, structure)
-        accepted = judge(damaged)
-        outcomes["accepted" if accepted else "refused"] += 1
-        if accepted and outcomes["executed"] < executed:
-            started = time.perf_counter()
-            outcomes["executed"] += 1
-            outcomes[f"executed: {execute(damaged, max_cycles)}"] += 1
-            took = time.perf_counter() - started
-            slowest, spent = max(slowest, took), spent + took
-        if seconds is not None and time.perf_counter() - begun > seconds:
-            break
-    return outcomes, done / max(time.perf_counter() - begun - spent, 1e-9), slowest
+def execute_apart(mutants, max_cycles=MAX_CYCLES, seconds=SECONDS):
+    """How each of some files ended, executed one after the other in a process of limited time and memory.
+
+    When it dies, that is the outcome of the file it was at, and another process goes on behind that.
+    """
+    outcomes = []
+    while len(outcomes) < len(mutants):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            _execute_all(mutants[len(outcomes) :], writing, max_cycles, seconds)
+        os.close(writing)
+        with os.fdopen(reading) as lines:
+            outcomes += [json.loads(line) for line in lines if line.endswith("\n")]
+        status = os.waitpid(child, 0)[1]
+        if len(outcomes) < len(mutants) and status:
+            number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else -os.WEXITSTATUS(status)
+            why = {signal.SIGPROF: f"more than {seconds} s", signal.SIGKILL: "killed"}.get(number, f"signal {number}")
+            outcomes.append((f"{DEFECT} the process ended: {why}", float(seconds)))
+    return outcomes
+
+
+def _execute_all(mutants, writing, max_cycles, seconds):
+    """What the process does: a line per file, and then an end."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + BYTES, used + BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    warnings.simplefilter("ignore")
+    try:
+        for data in mutants:
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            begun = time.process_time()
+            outcome = _outcome(data, max_cycles)
+            os.write(writing, (json.dumps((outcome, time.process_time() - begun)) + "\n").encode())
+    finally:
+        os._exit(0)
+
+
+# --- the whole
+
+
+@dataclass
+class Found:
+    """What a run of the fuzzer saw.  `defects`: (outcome, file) of what should not have happened."""
+
+    outcomes: Counter = field(default_factory=Counter)
+    defects: list = field(default_factory=list)
+    slowest: float = 0.0
+
+
+class Fuzzer:
+    """Damages files, judges them and executes what is accepted.
+
+    `shares`: of the mutants with damaged bytes, tables and kernels; `executed`: at most so many of each kind.
+    """
+
+    def __init__(self, files, seed, executed, shares=(0.98, 0.015, 0.005), max_cycles=MAX_CYCLES, batch=25):
+        self.rng, self.files, self.found = random.Random(seed), [bytes(data) for data in files], Found()
+        self.structures = [structure_of(data) for data in self.files]
+        self.with_kernels = [n for n, data in enumerate(self.files) if Tables(data).kernels()]
+        self.executed, self.shares, self.max_cycles, self.batch = dict(executed), shares, max_cycles, batch
+        self.waiting = []  # (kind, mutant) to be executed
+
+    def run(self, count, seconds=None):
+        """Judge `count` mutants, or as many as fit into `seconds`; returns `Found`."""
+        begun = time.perf_counter()
+        for _ in range(count):
+            if seconds is not None and time.perf_counter() - begun > seconds:
+                break
+            self._one(self.rng.choices(KINDS, self.shares)[0])
+        self._execute_waiting()
+        return self.found
+
+    def _one(self, kind):
+        damaged = self._mutant(kind)
+        if damaged is None:
+            self.found.outcomes[f"{kind}: cannot be written"] += 1
+            return
+        try:
+            accepted = judge(damaged)
+        except Exception as error:
+            self.found.defects.append((f"{DEFECT} of the verifier: {type(error).__name__}: {error}", damaged))
+            accepted = False
+        self.found.outcomes[f"{kind}: {'accepted' if accepted else 'refused'}"] += 1
+        if accepted and self.executed.get(kind, 0) > 0:
+            self.executed[kind] -= 1
+            self.waiting.append((kind, bytes(sealed(damaged))))
+            if len(self.waiting) >= self.batch:
+                self._execute_waiting()
+
+    def _mutant(self, kind):
+        if kind == "bytes":
+            number = self.rng.randrange(len(self.files))
+            return mutate(self.rng, self.files[number], self.structures[number])
+        with_text = kind == "kernels" and self.with_kernels
+        tables = Tables(self.files[self.rng.choice(with_text or range(len(self.files)))])
+        if with_text:
+            tables.damage_kernel(self.rng)
+        else:
+            tables.damage(self.rng)
+        return tables.written()
+
+    def _execute_waiting(self):
+        waiting, self.waiting = self.waiting, []
+        outcomes = execute_apart([data for _, data in waiting], self.max_cycles)
+        for (kind, data), (outcome, took) in zip(waiting, outcomes, strict=True):
+            self.found.outcomes[f"{kind}: executed: {outcome}"] += 1
+            self.found.slowest = max(self.found.slowest, took)
+            if outcome.startswith(DEFECT):
+                self.found.defects.append((outcome, data))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", help="valid Light Metal binaries")
-    parser.add_argument("--count", type=int, default=1_000_000, help="mutations")
-    parser.add_argument("--execute", type=int, default=10_000, help="accepted files to execute")
+    parser.add_argument("--count", type=int, default=1_000_000, help="mutants")
+    parser.add_argument("--execute", type=int, nargs=3, default=(14_000, 4_000, 2_000), help="accepted ones to execute: "
+                        "with damaged bytes, tables, kernels")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, help="stop after this time")
+    parser.add_argument("--defects", type=Path, help="folder for files that ended otherwise than they may")
     options = parser.parse_args()
-    files = [bytes(Binary.open(path)) for path in options.files]
+    files = [Binary.open(path) for path in options.files]
     for data in files:
-        if bytes(data[4:8]) != light_metal_schema().identifier:
+        if data[4:8] != light_metal_schema().identifier:
             parser.error("give files that tensim captured")
-    outcomes, rate, slowest = fuzz(files, options.count, options.execute, options.seed, options.seconds)
-    for name, number in sorted(outcomes.items()):
+    begun = time.perf_counter()
+    fuzzer = Fuzzer(files, options.seed, zip(KINDS, options.execute, strict=True))
+    found = fuzzer.run(options.count, options.seconds)
+    for name, number in sorted(found.outcomes.items()):
         print(f"{number:10,} {name}")
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10  # KiB on Linux
-    print(f"{rate:,.0f} mutations/s; slowest execution {slowest:.2f} s; at most {memory:,.0f} MB of memory")
-    sys.exit(any(DEFECT in name for name in outcomes))
+    print(f"{time.perf_counter() - begun:,.0f} s; slowest execution {found.slowest:.2f} s of processor time")
+    for number, (outcome, data) in enumerate(found.defects):
+        print(outcome)
+        if options.defects is not None:
+            options.defects.mkdir(parents=True, exist_ok=True)
+            (options.defects / f"{number}.bin").write_bytes(data)
+    sys.exit(bool(found.defects))
 
 
 if __name__ == "__main__":

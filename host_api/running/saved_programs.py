@@ -10,6 +10,7 @@ from tensim.running.execution import timed
 from tensim.runtime.binaries import Binary
 from tensim.runtime.dtypes import DType, cast
 from tensim.runtime.tensors import Tensor
+from tensim.sim.arch import architectures
 from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
 
@@ -80,6 +81,8 @@ def _architecture(infos):
     archs = [v.target.partition("://")[2] for info in infos for v in info.variants if v.build is not None]
     if not archs:
         raise UsageError("the binary has no programs of kernels", hint="submit it on host://local from Python")
+    if archs[0] not in architectures():
+        raise UsageError(f"the binary was built for a chip {archs[0]!r}", hint="--arch FILE.yaml says what that is")
     return archs[0]
 
 

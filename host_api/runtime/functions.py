@@ -74,12 +74,11 @@ def bound_to_buffers(name, parameters, buffers):
     UsageError when the buffers do not fit what the parameters say of them, or for an unknown name.
     """
     try:
-        plain = json.loads(parameters)
-        sizes = _sizes(plain)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        plain, found = json.loads(parameters), [buffer.size for _, buffer in buffers]
+        sizes = _sizes(name, plain, found)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"the parameters of host function {name!r} cannot be read: {error}") from error
-    found = [buffer.size for _, buffer in buffers]
-    if sizes is not None and sizes != found:
+    if sizes != found:
         raise UsageError(
             f"host function {name!r} takes buffers of {sizes} B, but the file has buffers of {found} B",
             where={"expected": sizes, "found": found},
@@ -95,13 +94,18 @@ def _memory(device, buffer):
     return lambda: np.frombuffer(read_pages(device, buffer, 0, buffer.size), np.uint8), write
 
 
-def _sizes(parameters):
-    """Bytes of the memories that the parameters describe; None when they say nothing of them."""
-    if parameters is None:
-        return None
-    if "nbytes" in parameters:
-        return [parameters["nbytes"]]
-    if "before" in parameters:
+def _sizes(name, parameters, found):
+    """Bytes of the memories that a function takes with its parameters; `found`: those that the file gives it."""
+    if name == NOTHING:
+        return found
+    if name == COPY:
+        return [found[0]] * 2
+    if name == FILL:
+        nbytes, value = parameters["nbytes"], parameters["value"]
+        if type(nbytes) is not int or type(value) is not int or not 0 <= value < 256:
+            raise ValueError(f"{nbytes!r} bytes of value {value!r}")
+        return [nbytes]
+    if name == CONVERT:
         desc, before = tensor_of(parameters["before"])
         return [before.nbytes(desc), layout_of(parameters["after"]).resolved(desc).nbytes(desc)]
     tensors = [tensor_of(tensor) for side in ("inputs", "outputs") for tensor in parameters[side]]

@@ -14,13 +14,14 @@ def kernel_from_file(path, include_paths=(), defines=()):
     return parse(path)
 
 
-def kernel_from_text(text, name=None, file="kernel.cpp", binaries=None):
+def kernel_from_text(text, name=None, file="kernel.cpp", binaries=None, foreign=False):
     """The kernel in a text: C++ if it defines an entry function of tt-metal, else the kernel language.
 
     `name` picks one of several in the kernel language.  `file` names a C++ kernel in messages; `binaries`: see `CppKernel`.
+    `foreign`: somebody else wrote it, so it is compiled with limits of time and memory and without the user's files.
     """
     if is_cpp(text):
-        return CppKernel(file, text, binaries=binaries)
+        return CppKernel(file, text, binaries=binaries, foreign=foreign)
     from tensim.sim.cores.kernels.compiler import kernel_from_source
 
-    return kernel_from_source(text, name)
+    return kernel_from_source(text, name, foreign=foreign)

@@ -7,6 +7,7 @@ y1), inclusive. Sizes and addresses are bytes.
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+TILE_HEIGHTS, TILE_WIDTHS = (1, 2, 4, 8, 16, 32), (16, 32)  # what faces of at most 16x16 make up
 Core = tuple[int, int]
 Range = tuple[int, int, int, int]
 

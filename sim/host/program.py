@@ -9,7 +9,7 @@ from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEM
 from tensim.sim.errors import ProgramError, UsageError
 from tensim.sim.host.allocator import round_up
 from tensim.sim.host.buffers import L1, L1_SMALL, expand
-from tensim.sim.host.commands import ComputeParameters
+from tensim.sim.host.commands import TILE_HEIGHTS, TILE_WIDTHS, ComputeParameters
 from tensim.sim.host.frozen_program import (
     FrozenCircularBuffer,
     FrozenKernel,
@@ -390,6 +390,11 @@ def check_circular_buffer(cb):
             raise UsageError(
                 f"circular buffer {index}: total size {cb.total_size} B is not a multiple of the page size "
                 f"{page_size} B"
+            )
+    for height, width in cb.tiles.values():
+        if height not in TILE_HEIGHTS or width not in TILE_WIDTHS:
+            raise UsageError(
+                f"a circular buffer of tiles of {height}x{width}", hint=f"heights {TILE_HEIGHTS}, widths {TILE_WIDTHS}"
             )
     missing = set(cb.formats) - set(cb.page_sizes)
     if missing or not cb.formats:

@@ -22,6 +22,7 @@ HOST = "host"
 KINDS = ("noc", "eth", "pcie", "host")
 CHIP_TO_CHIP = ("noc", "eth")
 ROUTING_BYTES = 4096  # routes are static, as the chips' routing tables are: the fastest for a packet of the fabric
+MAX_LANES = 1024  # of a link
 MAX_CHIPS = 32  # of one system (docs/hardware/runtime.md#topology-in-iree)
 # A T3000 as tt-metal's cluster description numbers it: chips 0 to 3 are on PCIe, chip c + 4 is on the card of chip c.
 T3000_MESH = (("chip4", "chip0", "chip3", "chip7"), ("chip5", "chip1", "chip2", "chip6"))
@@ -47,10 +48,14 @@ class Link:
             raise UsageError(f"{self}: kind {self.kind!r}", hint=f"one of {', '.join(KINDS)}")
         if self.src == self.dst:
             raise UsageError(f"{self}: a link joins two places")
-        if not 0 < self.bytes_per_ns < math.inf or not 0 <= self.latency_ns < math.inf or self.lanes < 1:
+        if (
+            not 0 < self.bytes_per_ns < math.inf
+            or not 0 <= self.latency_ns < math.inf
+            or not 1 <= self.lanes <= MAX_LANES
+        ):
             raise UsageError(
                 f"{self}: {self.bytes_per_ns} B/ns, {self.latency_ns} ns, {self.lanes} lanes",
-                hint="a link needs a positive bandwidth, a latency from 0 on and one lane at least",
+                hint=f"a link needs a positive bandwidth, a latency from 0 on and 1 to {MAX_LANES} lanes",
             )
 
     def __str__(self):

@@ -19,8 +19,8 @@ RULE_COLUMNS = 7
 (
     CREATE, USE, USE_LIVE, USE_OWNED, USE_OPTIONAL, DEALLOCATE, DELETE, RECORD, QUEUE, DEVICE, OPEN_DEVICE, CLOSE_DEVICE,
     BUFFER_SIZES, WRITE, READ, REFERENCES, PER_CORE, RUNTIME_ARGS, SHADOW_BUFFER, INDEX, LOAD_TRACE,
-    USE_TRACE, RELEASE_TRACE, OPEN_HOST, USE_ALL, TIME, MOMENT,
-) = range(27)  # fmt: skip
+    USE_TRACE, RELEASE_TRACE, OPEN_HOST, USE_ALL, TIME, MOMENT, CORE_SPEC, RANGE_SET, RANGE_SETS, SHARDS,
+) = range(31)  # fmt: skip
 
 # SPACE: kinds of things that ids name; all but traces share one counter (docs/hardware/light_metal.md#capture-machinery)
 BUFFER, PROGRAM, KERNEL, CIRCULAR_BUFFER, SEMAPHORE, GLOBAL_SEMAPHORE, EVENT, MANAGER, TRACE = range(9)
@@ -35,10 +35,11 @@ DEVICE_ID, QUEUES, OPEN = range(3)
 MAX_DEVICES = 256
 
 # totals
-DEVICE_COUNT, PROBLEM_COUNT, LIVE_BYTES, PAYLOAD_BYTES, ELEMENTS, SIMULATED = range(6)
+DEVICE_COUNT, PROBLEM_COUNT, LIVE_BYTES, PAYLOAD_BYTES, ELEMENTS, SIMULATED, CORES, SETS = range(8)
 
 # limits
-LIMIT_BUFFER_BYTES, LIMIT_PAYLOAD_BYTES, LIMIT_RATIO, LIMIT_QUEUES, LIMIT_ELEMENTS, LIMIT_FS = range(6)
+LIMIT_BUFFER_BYTES, LIMIT_PAYLOAD_BYTES, LIMIT_RATIO, LIMIT_QUEUES, LIMIT_ELEMENTS, LIMIT_FS, LIMIT_CORES = range(7)
+GRID = 64  # coordinates of cores have 6 bits
 
 # problems[index]; COMMAND -1: a vector of the root.  SUB: field number inside the element or table of FIELD
 CODE, COMMAND, FIELD, ELEMENT, SUB, OFFSET, VALUE, BOUND, PROBLEM_SPACE = range(9)
@@ -48,7 +49,8 @@ PROBLEM_COLUMNS = 9
     UNKNOWN_DEVICE, CLOSED_DEVICE, TOO_MANY_DEVICES, BAD_SIZE, BAD_PAGE_SIZE, TOO_MUCH_MEMORY, NO_PAYLOAD, TWO_SOURCES,
     NO_DATA, BEYOND_BUFFER, BAD_INDEX, BAD_CORE, LENGTHS_DIFFER, NO_TRACE_DATA, TRACE_NOT_READY,
     UNKNOWN_CODEC, BAD_PAYLOAD_SIZE, RATIO, TOO_MUCH_PAYLOAD, TRACE_ORDER, TOO_MANY_ELEMENTS, TOO_LONG, TOO_LATE,
-) = range(31)  # fmt: skip
+    BACKWARDS, OVERLAP, TOO_MANY_CORES,
+) = range(34)  # fmt: skip
 
 _SCHEMA = light_metal_schema()
 
@@ -86,6 +88,12 @@ REFERENCE_BYTES = _SCHEMA.object("ArgumentReference").size
 REFERS_BUFFER, REFERS_GLOBAL_SEMAPHORE = map(
     _SCHEMA.enum("ReferenceKind").values.get, ("BufferAddress", "GlobalSemaphoreAddress")
 )
+RANGE_START, RANGE_END = _numbers("CoreRange", "start", "end")
+COORD_X, COORD_Y = _numbers("CoreCoord", "x", "y")
+RANGES, SHARD_SPEC, SHARD_GRID = (
+    _number_of("CoreRangeSet", "ranges"), _number_of("ShardSpecBuffer", "tensor_shard_spec"), _number_of("ShardSpec", "grid"),
+)  # fmt: skip
+ONE_RANGE, MANY_RANGES = map(_SCHEMA.enum("CoreSpec").values.get, ("CoreRange", "CoreRangeSet"))
 RUNTIME_ARG_BUFFER = _SCHEMA.enum("RuntimeArgValue").values["BufferGlobalId"]
 TRACE_KEYS = 1 << 32  # keys of traces stand above all 32-bit ids
 PLAIN, PACKED, UNKNOWN = range(3)
@@ -106,6 +114,7 @@ class Content(NamedTuple):
     totals: np.ndarray
     limits: np.ndarray
     problems: np.ndarray
+    grid: np.ndarray  # GRID x GRID: number of the set of ranges that last held the core
 
 
 @compiled
@@ -511,6 +520,75 @@ def _check_index(c, rule, command, table):
         _add(c, BAD_INDEX, command, table, rule[A], index, N_CIRCULAR_BUFFERS, -1, -1, place)
 
 
+# --- cores
+
+
+@compiled
+def _coordinate(c, core_range, end, axis):
+    return scalar(c.data, follow(c.data, field_at(c.data, core_range, end)), axis, 4)
+
+
+@compiled
+def _add_range(c, at, command, table, field):
+    """Whether the range at `at` goes forward and holds no core that the current set of ranges has already."""
+    x0, y0 = _coordinate(c, at, RANGE_START, COORD_X), _coordinate(c, at, RANGE_START, COORD_Y)
+    x1, y1 = _coordinate(c, at, RANGE_END, COORD_X), _coordinate(c, at, RANGE_END, COORD_Y)
+    if x1 < x0 or y1 < y0:
+        _add(c, BACKWARDS, command, table, field, x1 if x1 < x0 else y1, x0 if x1 < x0 else y0, offset=at)
+        return False
+    for y in range(y0, y1 + 1):
+        for x in range(x0, x1 + 1):
+            if c.grid[y, x] == c.totals[SETS]:
+                _add(c, OVERLAP, command, table, field, x, y, offset=at)
+                return False
+            c.grid[y, x] = c.totals[SETS]
+    before = c.totals[CORES]
+    c.totals[CORES] = before + (x1 - x0 + 1) * (y1 - y0 + 1)
+    if before <= c.limits[LIMIT_CORES] < c.totals[CORES]:
+        _add(c, TOO_MANY_CORES, command, table, field, c.totals[CORES], c.limits[LIMIT_CORES], offset=at)
+    return c.totals[CORES] <= c.limits[LIMIT_CORES]
+
+
+@compiled
+def _check_range_set(c, at, command, table, field):
+    """Ranges of one set do not overlap, so that they hold no more cores than a grid has."""
+    c.totals[SETS] += 1
+    count, first = vector(c.data, at, RANGES)
+    for i in range(count):
+        if not _add_range(c, follow(c.data, first + 4 * i), command, table, field):
+            return
+
+
+@compiled
+def _check_core_spec(c, rule, command, table):
+    """The cores of a command: a core, a range or a set of ranges."""
+    kind = scalar(c.data, table, rule[A] - 1, 1)
+    at = _optional(c, table, rule[A])
+    if at == 0:
+        return
+    if kind == MANY_RANGES:
+        _check_range_set(c, at, command, table, rule[A])
+    elif kind == ONE_RANGE:
+        c.totals[SETS] += 1
+        _add_range(c, at, command, table, rule[A])
+
+
+@compiled
+def _check_range_sets(c, rule, command, table):
+    count, first = vector(c.data, table, rule[A])
+    for i in range(count):
+        _check_range_set(c, follow(c.data, first + 4 * i), command, table, rule[A])
+
+
+@compiled
+def _check_shards(c, rule, command, table):
+    """The grid of a sharded buffer."""
+    shards = _optional(c, table, rule[A])
+    if shards:
+        grid = _optional(c, _optional(c, shards, SHARD_SPEC), SHARD_GRID)
+        _check_range_set(c, grid, command, table, rule[A])
+
+
 # --- traces
 
 
@@ -578,6 +656,14 @@ def _apply(c, rule, command, table):
         _check_time(c, rule, command, table)
     elif action == MOMENT:
         check_moment(c, rule[A], command, table)
+    elif action == CORE_SPEC:
+        _check_core_spec(c, rule, command, table)
+    elif action == RANGE_SET:
+        _check_range_set(c, _optional(c, table, rule[A]), command, table, rule[A])
+    elif action == RANGE_SETS:
+        _check_range_sets(c, rule, command, table)
+    elif action == SHARDS:
+        _check_shards(c, rule, command, table)
     else:
         _trace(c, rule, command, table)
 

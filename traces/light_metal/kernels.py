@@ -14,8 +14,13 @@ MAX_SLOT = 4  # BRISC 0, NCRISC 1, TRISC0 to 2
 
 def kernel_fields(kernel):
     """Fields that make a kernel independent of its source file."""
-    digest = np.frombuffer(hashlib.sha256(kernel.source.encode()).digest(), np.uint8)
-    return {"source": kernel.source, "kernel_name": kernel.name, "source_hash": digest}
+    return {"kernel_name": kernel.name, **kernel_fields_of_text(kernel.source)}
+
+
+def kernel_fields_of_text(text):
+    """Fields that hold a kernel's text."""
+    digest = np.frombuffer(hashlib.sha256(text.encode()).digest(), np.uint8)
+    return {"source": text, "source_hash": digest}
 
 
 def file_name(kernel):
@@ -65,5 +70,5 @@ class KernelReader:
         key = (source, name, file)
         if key not in self._kernels:
             binaries = self._binaries.get(hashlib.sha256(source.encode()).hexdigest(), {})
-            self._kernels[key] = kernel_from_text(source, name or None, file or "kernel.cpp", dict(binaries))
+            self._kernels[key] = kernel_from_text(source, name or None, file or "kernel.cpp", dict(binaries), True)
         return self._kernels[key]

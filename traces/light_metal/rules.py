@@ -42,6 +42,8 @@ _ON_QUEUE = _rule(walk.QUEUE, "cq_global_id", "device_id", None)
 _ON_TRACE_QUEUE = _rule(walk.QUEUE, "cq_id", "device_id", None)
 _ON_DEVICE = _rule(walk.DEVICE, "device_id")
 _USES_EVENT = _uses(EVENT, "event_global_id")
+_CORES = _rule(walk.CORE_SPEC, "core_spec")
+_RANGES = _rule(walk.RANGE_SET, "ranges")
 _SIZES = _rule(walk.BUFFER_SIZES, "global_id", "size", "large_size", "page_size", "large_page_size")
 
 
@@ -61,7 +63,7 @@ RULES = {
         _ON_TRACE_QUEUE, _rule(walk.LOAD_TRACE, "tid", "device_id"), _rule(walk.MOMENT, "host_at_fs"),
     ],
     "ReleaseTraceCommand": [_ON_DEVICE, _rule(walk.RELEASE_TRACE, "tid", "device_id")],
-    "BufferCreateCommand": [_creates(BUFFER), _ON_DEVICE, _SIZES],
+    "BufferCreateCommand": [_creates(BUFFER), _ON_DEVICE, _SIZES, _rule(walk.SHARDS, "shard_parameters")],
     "BufferDeallocateCommand": [_uses(BUFFER, "global_id", walk.DEALLOCATE)],
     "BufferDeleteCommand": [_uses(BUFFER, "global_id", walk.DELETE)],
     "EnqueueWriteBufferCommand": [_ON_QUEUE, _rule(walk.WRITE, "buffer_global_id", "src", "payload", "offset")],
@@ -75,30 +77,31 @@ RULES = {
     "EnqueueProgramCommand": [_ON_QUEUE, _USES_PROGRAM],
     "CompileProgramCommand": [_ON_DEVICE, _USES_PROGRAM],
     "AssignBufferToProgramCommand": [_USES_PROGRAM, _uses(BUFFER, "buffer_global_id")],
-    "CreateKernelCommand": [_creates(KERNEL, "program_global_id"), _USES_PROGRAM],
-    "SetRuntimeArgsUint32Command": [_USES_PROGRAM, _USES_KERNEL, _references()],
+    "CreateKernelCommand": [_creates(KERNEL, "program_global_id"), _USES_PROGRAM, _CORES],
+    "SetRuntimeArgsUint32Command": [_USES_PROGRAM, _USES_KERNEL, _CORES, _references()],
     "SetRuntimeArgsUint32VecPerCoreCommand": [
         _USES_PROGRAM, _USES_KERNEL, _rule(walk.PER_CORE, "core_spec", "args"), _references("core_spec"),
     ],
-    "SetRuntimeArgsCommand": [_uses(KERNEL, "kernel_global_id"), _rule(walk.RUNTIME_ARGS, "args")],
+    "SetRuntimeArgsCommand": [_uses(KERNEL, "kernel_global_id"), _CORES, _rule(walk.RUNTIME_ARGS, "args")],
     "UpdateRuntimeArgCommand": [_USES_PROGRAM, _USES_KERNEL],
     "SetCommonRuntimeArgsCommand": [_USES_PROGRAM, _USES_KERNEL, _references()],
     "CreateCircularBufferCommand": [
-        _creates(CIRCULAR_BUFFER, "program_global_id"), _USES_PROGRAM, _rule(walk.SHADOW_BUFFER, "config", space=BUFFER),
+        _creates(CIRCULAR_BUFFER, "program_global_id"), _USES_PROGRAM, _CORES,
+        _rule(walk.SHADOW_BUFFER, "config", space=BUFFER),
     ],
     "UpdateCircularBufferCommand": [
         _USES_PROGRAM, _of_program(CIRCULAR_BUFFER, "circular_buffer_global_id"), _rule(walk.INDEX, "index"),
         _uses(BUFFER, "buffer", walk.USE_OPTIONAL),
     ],
-    "CreateSemaphoreCommand": [_creates(SEMAPHORE, "program_global_id"), _USES_PROGRAM],
-    "CreateGlobalSemaphoreCommand": [_creates(GLOBAL_SEMAPHORE), _ON_DEVICE],
+    "CreateSemaphoreCommand": [_creates(SEMAPHORE, "program_global_id"), _USES_PROGRAM, _RANGES],
+    "CreateGlobalSemaphoreCommand": [_creates(GLOBAL_SEMAPHORE), _ON_DEVICE, _RANGES],
     "ResetGlobalSemaphoreCommand": [_uses(GLOBAL_SEMAPHORE, "global_id")],
     "DeleteGlobalSemaphoreCommand": [_uses(GLOBAL_SEMAPHORE, "global_id", walk.DELETE)],
     "RecordEventCommand": [_rule(walk.RECORD, "event_global_id", None, space=EVENT), _ON_TRACE_QUEUE],
     "WaitForEventCommand": [_ON_TRACE_QUEUE, _USES_EVENT],
     "SynchronizeEventCommand": [_USES_EVENT],
     "QueryEventCommand": [_USES_EVENT],
-    "CreateSubDeviceManagerCommand": [_creates(MANAGER), _ON_DEVICE],
+    "CreateSubDeviceManagerCommand": [_creates(MANAGER), _ON_DEVICE, _rule(walk.RANGE_SETS, "sub_devices")],
     "LoadSubDeviceManagerCommand": [_ON_DEVICE, _uses(MANAGER, "manager", walk.USE_OPTIONAL)],
     "RemoveSubDeviceManagerCommand": [_ON_DEVICE, _uses(MANAGER, "manager", walk.DELETE)],
     "SetStallGroupCommand": [_ON_DEVICE],

@@ -80,6 +80,7 @@ class Limits:
     queues: int = 2
     simulated_fs: int = 1 << 62  # that commands ask for: half of what the clock can hold
     elements: int = 1 << 26  # of the vectors of references and arguments, counted for every command that names them
+    cores: int = 1 << 22  # of all commands
     problems: int = 100  # listed at most
 
 
@@ -337,15 +338,19 @@ _CONTENT_WHY = {
     content.TRACE_ORDER: "trace {value} after trace {bound}; ids must ascend",
     content.TOO_LATE: "host time {value} fs; at most {bound}",
     content.TOO_LONG: "{value} fs; all commands together may ask for {bound}",
+    content.BACKWARDS: "a range of cores ends at {value}, before its start at {bound}",
+    content.OVERLAP: "core ({value},{bound}) is in two ranges",
+    content.TOO_MANY_CORES: "all commands together name {value} cores; at most {bound}",
     content.TOO_MANY_ELEMENTS: "vectors are shared so often that they count {value} elements; at most {bound}",
 }
 
 
 def _limit_words(limits):
-    words = np.zeros(6, np.int64)
+    words = np.zeros(7, np.int64)
     words[content.LIMIT_BUFFER_BYTES], words[content.LIMIT_PAYLOAD_BYTES] = limits.buffer_bytes, limits.payload_bytes
     words[content.LIMIT_RATIO], words[content.LIMIT_QUEUES] = limits.payload_ratio, limits.queues
     words[content.LIMIT_ELEMENTS], words[content.LIMIT_FS] = limits.elements, limits.simulated_fs
+    words[content.LIMIT_CORES] = limits.cores
     return words
 
 
@@ -366,8 +371,9 @@ def _content(raw, numbering, limits):
         data=raw, members=_command_members(numbering), first_rule=first_rule, rules=rules,
         ids=empty, things=np.zeros((0, content.THING_COLUMNS), np.int64),
         devices=np.zeros((content.MAX_DEVICES, 3), np.int64), payloads=np.zeros(payloads, np.int64),
-        traces=np.zeros(traces, np.int64), totals=np.zeros(6, np.int64), limits=_limit_words(limits),
+        traces=np.zeros(traces, np.int64), totals=np.zeros(8, np.int64), limits=_limit_words(limits),
         problems=np.zeros((limits.problems, content.PROBLEM_COLUMNS), np.int64),
+        grid=np.zeros((content.GRID, content.GRID), np.int64),
     )  # fmt: skip
 
 

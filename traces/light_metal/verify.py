@@ -77,10 +77,9 @@ def _check_hash(data):
 def problems_of(data, numbering=None, arch=None, grid=None):
     """Everything wrong with a file: [{"offset", "field", "why"}].  `arch`, `grid`: the chip to check against."""
     try:
-        binary = open_verified(data, numbering)
+        return fit_problems(open_verified(data, numbering), arch, _grid(grid))
     except BinaryError as error:
         return [{"offset": error.where.get("offset"), "field": error.where.get("field"), "why": error.message}]
-    return fit_problems(binary, arch, _grid(grid))
 
 
 def _grid(text):

@@ -19,12 +19,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tensim.sim.cores.kernels.api import COMPUTE, DM
+from tensim.sim.cores.kernels.compile_apart import compile_apart
+from tensim.sim.cores.kernels.generated import compile_generated
 from tensim.sim.cores.kernels.lowering import lower, reachable_helpers
 from tensim.sim.cores.kernels.lowering_emit import refuse
 from tensim.sim.cores.kernels.names import DeviceFunction, ParsedNames, PythonNames, as_constant
 from tensim.sim.engine import machine_code
 from tensim.sim.errors import KernelCompileError, UsageError
 
+MAX_TEXT = 1 << 18  # characters of a kernel's text
 ENUM_BASES = ("Enum", "IntEnum")
 
 
@@ -69,12 +72,13 @@ class Kernel:
     """A kernel function: parsed and checked, not compiled yet.
 
     `names`: what the function can see outside itself; `text`: the whole text it was parsed from, None for a Python
-    function.  Raises KernelCompileError for what no kernel may contain.
+    function; `foreign`: somebody else wrote it, so it is compiled with limits.  Raises KernelCompileError for what no kernel
+    may contain.
     """
 
-    def __init__(self, tree, file, names, text=None):
+    def __init__(self, tree, file, names, text=None, foreign=False):
         self.tree, self.file, self.names, self.name = tree, str(file), names, tree.name
-        self._text, self._lowered, self._compiled = text, {}, {}
+        self.foreign, self._text, self._lowered, self._compiled = foreign, text, {}, {}
         self._lower({}, {}, lenient=True)
 
     def __call__(self, *args, **kwargs):
@@ -137,7 +141,7 @@ class Kernel:
             loaded_data_reaches_control=lowered.loaded_data_reaches_control,
             api_calls=lowered.api_calls,
             arguments=lowered.arguments,
-            code=load_generated(self.name, lowered.source, self.file),
+            code=load_generated(self.name, lowered.source, self.file, self.foreign),
         )
 
 
@@ -159,26 +163,13 @@ def late_interrupts():
 
 
 @functools.cache
-@late_interrupts()
-def load_generated(name, source, file):
+def load_generated(name, source, file, foreign=False):
     """`tensim.sim.engine.machine_code.MachineCode` of generated source; compiled unless the disk cache holds it."""
-    digest = hashlib.sha256(source.encode()).hexdigest()[:20]
-    return machine_code.load_or_compile(f"kernel_{digest}", lambda: _compile_generated(name, source, file))
-
-
-def _compile_generated(name, source, file):
-    import numba as nb  # takes a third of a second
-
-    from tensim.sim.engine.numba_compiler import object_code
-
-    module = {"__name__": f"kernel_{name}"}
-    exec(compile(source, f"<generated from {name}>", "exec"), module)
-    try:
-        return object_code(module["generated"], 1, error_model="numpy")
-    except nb.core.errors.NumbaError as error:
-        reason = str(error).splitlines()[0]
-        where = {"file": file, "kernel": name}
-        raise KernelCompileError(f"kernel {name} cannot be compiled: {reason}", where=where) from error
+    key = f"kernel_{hashlib.sha256(source.encode()).hexdigest()[:20]}"
+    if foreign:  # Ctrl-C ends the process that compiles
+        return machine_code.load_or_compile(key, lambda: compile_apart(name, source, file))
+    with late_interrupts():
+        return machine_code.load_or_compile(key, lambda: compile_generated(name, source, file))
 
 
 # --- decorators
@@ -217,21 +208,28 @@ def device_function(function):
 # --- kernels as text
 
 
-def kernel_from_source(text, name=None, file=None):
+def kernel_from_source(text, name=None, file=None, foreign=False):
     """The kernel in a source text: parsed, never executed.
 
     The text may hold `@kernel` and `@device_function` definitions, integer constants, enumerations of integers and
-    imports (which are ignored).  `name` picks one kernel; without it there must be exactly one.  Raises
-    KernelCompileError with file and line.
+    imports (which are ignored).  `name` picks one kernel; without it there must be exactly one.  `foreign`: see `Kernel`.
+    Raises KernelCompileError with file and line.
     """
     if file is None:
         file = f"<kernel {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
         linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    if len(text) > MAX_TEXT:
+        raise KernelCompileError(f"a text of {len(text):,} characters; at most {MAX_TEXT:,}", where={"file": file})
     try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return _parsed(ast.parse(text), text, name, file, foreign)
+    except (SyntaxError, ValueError, MemoryError) as error:
         where = {"file": file, "line": getattr(error, "lineno", None)}
         raise KernelCompileError(f"not valid Python: {error}", where=where) from error
+    except RecursionError as error:
+        raise KernelCompileError("the text's expressions are nested too deeply", where={"file": file}) from error
+
+
+def _parsed(module, text, name, file, foreign):
     names, kernels = ParsedNames(), {}
     for node in module.body:
         if isinstance(node, ast.FunctionDef):
@@ -242,7 +240,7 @@ def kernel_from_source(text, name=None, file=None):
             _read_constant(node, file, names)
         elif not isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_docstring(node):
             _refuse_statement(node, file)
-    return Kernel(_choose(kernels, name, file), file, names, text)
+    return Kernel(_choose(kernels, name, file), file, names, text, foreign)
 
 
 def kernel_from_file(path, name=None):

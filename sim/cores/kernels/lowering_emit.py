@@ -20,8 +20,15 @@ from tensim.sim.errors import KernelCompileError
 ONE_INSTRUCTION = (Op.LOAD, Op.STORE, Op.TT_INSTRUCTION)
 CALL_INSTRUCTIONS = 12  # estimate for every other operation
 FUEL = 20_000  # cycles of plain code after which a loop reports to the event loop
+# What bounds the time and the memory that a kernel's text can cost.  The largest kernels of the project visit 1,200 statements
+# and expressions, of which 20 in one statement, and give 1,000 lines with 250 yields.
 MAX_YIELDS = 300  # compile time grows faster than the number of yields
-MAX_LINES = 20_000  # generated lines: bounds what a hostile kernel text can cost
+MAX_LINES = 3_000  # generated lines: numba takes 10 ms for a plain one
+MAX_BLOCKS = 300  # branches and loops: numba takes 100 ms for one
+MAX_STEPS = 20_000  # statements and expressions that are visited, those of helpers at each of their calls
+MAX_TERMS = 300  # operands and operators in one statement: Python's parser takes 200 nested parentheses
+MAX_LOOPS, MAX_INDENT = 18, 90  # inside each other: Python takes 20 loops, 100 levels
+DEFINE_STEP = 50  # characters of a define's text that count as a step
 INDENT = "    "
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
@@ -95,6 +102,7 @@ class Emitter:
         self.messages, self.zones, self.source_lines = [], [], {}
         self.api_calls, self.control_reason, self.arguments = set(), None, ReadArguments()
         self.only = ANY_ROLE  # roles whose operations are wanted here: UNPACK(...), MATH(...), PACK(...)
+        self.steps, self.terms, self.blocks, self.open_loops = 0, 0, 0, 0  # terms: of the statement
 
     # --- errors and lines
 
@@ -104,6 +112,26 @@ class Emitter:
             refuse(self.file, self.line, f"{reason} (in {scope.function})", hint, self.name)
         file = scope.file if scope is not None else self.file
         refuse(file, getattr(node, "lineno", self.line), reason, hint, self.name)
+
+    def refuse_size(self, number, limit, what, hint=None):
+        """Refuse a kernel that has more of something than it may."""
+        if number > limit:
+            refuse(self.file, self.line, f"the kernel is too large: more than {limit:,} {what}", hint, self.name)
+
+    def step(self, count=1):
+        """Count what the rewriting visits."""
+        self.steps += count
+        self.refuse_size(
+            self.steps, MAX_STEPS, "statements and expressions after inlining", "loops instead of nested calls"
+        )
+
+    def term(self):
+        """Count an expression of the statement."""
+        self.terms += 1
+        self.refuse_size(
+            self.terms, MAX_TERMS, "operands and operators in one statement", "assign parts of it to variables"
+        )
+        self.step()
 
     def note_lines(self, tree, file):
         """Keep the source lines of a function of the kernel's own file, for reports."""
@@ -115,14 +143,8 @@ class Emitter:
 
     def emit(self, text):
         self.lines.append(INDENT * self.indent + text)
-        if len(self.lines) > MAX_LINES:
-            refuse(
-                self.file,
-                self.line,
-                f"the kernel is too large: {MAX_LINES} lines of generated code",
-                None,
-                self.name,
-            )
+        self.refuse_size(len(self.lines), MAX_LINES, "lines of generated code")
+        self.refuse_size(self.indent, MAX_INDENT, "blocks inside each other")
 
     def temporary(self):
         self.temporaries += 1
@@ -265,7 +287,11 @@ class Emitter:
     @contextmanager
     def block(self, conditional=True):
         """Lines one level deeper; `conditional`: they may be skipped."""
-        zones = len(self.open_zones)
+        zones, is_loop = len(self.open_zones), bool(self.lines) and self.lines[-1].lstrip().startswith("while ")
+        self.blocks += 1
+        self.open_loops += is_loop
+        self.refuse_size(self.blocks, MAX_BLOCKS, "branches and loops after inlining")
+        self.refuse_size(self.open_loops, MAX_LOOPS, "loops inside each other")
         self.indent += 1
         self.depth += conditional
         self.guard = None
@@ -285,6 +311,7 @@ class Emitter:
         self.terminated, self.guard = False, None
         self.depth -= conditional
         self.indent -= 1
+        self.open_loops -= is_loop
 
     @contextmanager
     def capture(self):
@@ -374,16 +401,19 @@ class Emitter:
             self.emit(INDENT * (len(posts) > 1) + call)
 
     def _count_yield(self, union):
+        self._yield()
+        if self.loops:
+            loop = self.loops[-1]
+            if loop.depth == self.depth and not loop.skipped:
+                loop.certain |= union
+
+    def _yield(self):
         self.yields += 1
         if self.yields > MAX_YIELDS:
             refuse(
                 self.file, self.line, f"the kernel has more than {MAX_YIELDS} operations after inlining",
                 "write loops instead of repeated calls, or split the kernel", self.name,
             )  # fmt: skip
-        if self.loops:
-            loop = self.loops[-1]
-            if loop.depth == self.depth and not loop.skipped:
-                loop.certain |= union
 
     def end_zones(self, count):
         """Close the profiler zones that were opened since there were `count`, in code that goes on or leaves here."""
@@ -393,7 +423,7 @@ class Emitter:
     def fuel_check(self, limit=FUEL):
         """Lines that report plain code to the event loop when it has taken more than `limit` cycles."""
         pad = INDENT * self.indent
-        self.yields += 1
+        self._yield()
         return [
             f"{pad}if load_i64(ctx + {8 * ctx.PENDING}) > {limit}:",
             f"{pad}{INDENT}post0(ctx, {self.head(Op.SPEND)})",

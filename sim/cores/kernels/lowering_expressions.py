@@ -4,6 +4,7 @@ import ast
 import operator
 
 from tensim.sim.cores.kernels.api import ANY_ROLE, VALUES
+from tensim.sim.cores.kernels.lowering_emit import DEFINE_STEP
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import RECORDS, Int, Record, literal
 from tensim.sim.cores.kernels.names import CLASSES, CONSTANTS, INT64, DeviceFunction, did_you_mean, parse_define
@@ -58,6 +59,7 @@ class Expressions(Part):
         handler = getattr(self, f"_expr_{type(node).__name__}", None)
         if handler is None:
             self.emitter.refuse(node, f"{type(node).__name__} is not part of the kernel language")
+        self.emitter.term()
         return handler(node)
 
     def integer(self, node):
@@ -124,6 +126,7 @@ class Expressions(Part):
     def define_expression(self, node):
         """The syntax tree of a define's text, placed at `node`."""
         text = parse_define(self.emitter.defines[node.id])
+        self.emitter.step(len(text) // DEFINE_STEP)
         try:
             tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -11,6 +11,7 @@ from tensim.sim.cores.kernels.lowering_values import Record, Scope
 from tensim.sim.cores.kernels.names import DeviceFunction, ParsedNames
 
 MAX_INLINE_DEPTH = 24
+NODES_OF_A_STEP = 50  # of a helper, which is walked at each of its calls
 
 
 @functools.cache
@@ -76,6 +77,7 @@ class Inlining(Part):
     def inline(self, node, function, positional, keywords):
         """Put a helper's body in place of its call, under new names; returns its value or None."""
         tree = function.tree
+        self.emitter.step(1 + function.size // NODES_OF_A_STEP)
         stack = [scope.function for scope in self.stack]
         if tree.name in stack or len(stack) >= MAX_INLINE_DEPTH:
             self.emitter.refuse(node, f"recursion is not possible in a kernel: {' -> '.join([*stack, tree.name])}")

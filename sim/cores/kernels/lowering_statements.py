@@ -4,6 +4,7 @@ import ast
 from contextlib import contextmanager
 
 from tensim.sim.cores.kernels.api import ANY_ROLE
+from tensim.sim.cores.kernels.lowering_emit import DEFINE_STEP
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Int, Loop, Record, literal
 from tensim.sim.cores.kernels.names import parse_define
@@ -52,7 +53,10 @@ class Statements(Part):
         handler = getattr(self, f"_do_{type(node).__name__}", None)
         if handler is None:
             self.emitter.refuse(node, f"{type(node).__name__} is not part of the kernel language")
+        self.emitter.step()
+        terms, self.emitter.terms = self.emitter.terms, 0
         handler(node)
+        self.emitter.terms = terms
 
     def _do_Pass(self, node):
         """Nothing."""
@@ -76,11 +80,13 @@ class Statements(Part):
 
     def _statements_of_define(self, node):
         """A define that stands for statements, such as SFPU_OP_CHAIN_0; it may name further defines."""
+        self.emitter.step()
         names = parse_define(self.emitter.defines[node.id]).split()
         if len(names) > 1 and all(name in self.emitter.defines and name != node.id for name in names):
             for name in names:
                 self._statements_of_define(ast.copy_location(ast.Name(name, ast.Load()), node))
             return
+        self.emitter.step(len(self.emitter.defines[node.id]) // DEFINE_STEP)
         try:
             statements = ast.parse(parse_define(self.emitter.defines[node.id])).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -53,6 +53,7 @@ class DeviceFunction:
 
     def __init__(self, tree, file, names):
         self.tree, self.file, self.names, self.name = tree, file, names, tree.name
+        self.size = sum(1 for _ in ast.walk(tree))
 
     def __call__(self, *args, **kwargs):
         raise UsageError(f"{self.name} is a device function: only a kernel can call it")

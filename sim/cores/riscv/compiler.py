@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ LOCAL_MEMORY, CB_WINDOW, CB_STRIDE, STRINGS = 0xFFB00000, 0xFFC40000, 512, 0x700
 ZEROS = 12800  # L1 address of 512 bytes that the firmware's map keeps at zero, behind its mailboxes
 STACK_BYTES = 256  # of local memory at least
 UNUSED_TILE_BYTES = 1088  # of a circular buffer that the program does not configure
+FOREIGN_SECONDS, FOREIGN_BYTES = 120, 8 << 30  # of the compiler for a kernel of somebody else's
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")
 
 
@@ -56,7 +58,8 @@ class Build:
 
     `source`: a path, or `text` with `name`.  `circular_buffers`: (index, data format, tile height, tile width).
     `local_memory`: bytes of the processor's local memory.  `stand_in`: text in front of the kernel instead of what only a
-    host program could say.
+    host program could say.  `foreign`: somebody else wrote the text: it includes nothing but headers of ours and of
+    `include_paths`, and its compilation is limited in time and memory.
     """
 
     processor: Processor
@@ -78,6 +81,7 @@ class Build:
     full_sync: bool = False
     local_memory: int = 4096
     stand_in: str = ""
+    foreign: bool = False
 
     @property
     def level(self):
@@ -327,6 +331,7 @@ def _cached(record):
 
 def _build(build, tools, unit, flags, script):
     """(ELF, files that went in)."""
+    limits = {"preexec_fn": _limit} if build.foreign else {}
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
         folder = Path(folder)
         source, script_file, target, elf = (
@@ -335,15 +340,47 @@ def _build(build, tools, unit, flags, script):
         source.write_text(unit)
         script_file.write_text(script)
         depends = folder / "kernel.d"
+        if build.foreign:
+            listed = toolchain.run([*tools.compile, *flags, "-M", "-MG", str(source)], cwd=folder, **limits).stdout
+            _refuse_other_files(build, tools, folder, _files_of(listed, folder))
         command = [*tools.compile, *flags, "-MD", "-MF", str(depends), "-c", str(source), "-o", str(target)]
-        result = toolchain.run(command, cwd=folder)
+        result = toolchain.run(command, cwd=folder, **limits)
         if result.returncode:
             raise compile_error(build, result.stderr, source)
         _link(build, tools, script_file, target, elf)
-        names = re.split(r"(?<!\\)\s+", depends.read_text().replace("\\\n", " ").partition(":")[2])
-        inputs = [os.path.join(folder, name.replace("\\ ", " ")) for name in names if name]
+        inputs = _files_of(depends.read_text(), folder)
         known = (str(folder), str(tools.zig))  # the compiler's own headers change with its version only
         return elf.read_bytes(), [name for name in inputs if not name.startswith(known)]
+
+
+def _files_of(rule, folder):
+    """Files that a make rule of the compiler names; relative ones lie below `folder`."""
+    names = re.split(r"(?<!\\)\s+", rule.replace("\\\n", " ").partition(":")[2])
+    return [os.path.join(folder, name.replace("\\ ", " ")) for name in names if name]
+
+
+def _refuse_other_files(build, tools, folder, files):
+    """KernelCompileError when a foreign kernel includes what is neither a header of ours nor of the user's folders."""
+    own = [
+        folder,
+        toolchain.INCLUDE,
+        toolchain.cache_folder(),
+        *build.include_paths,
+        *([tools.zig] if tools.zig else []),
+    ]
+    allowed = [Path(place).resolve() for place in own]
+    for file in files:
+        if Path(file).exists() and not any(Path(file).resolve().is_relative_to(place) for place in allowed):
+            raise KernelCompileError(
+                f"the kernel includes {file!r}, which lies outside the include folders",
+                where={"file": build.name, "line": 1, "processor": build.processor.name},
+            )
+
+
+def _limit():
+    """What the compiler may take for a foreign kernel, set in its process."""
+    resource.setrlimit(resource.RLIMIT_CPU, (FOREIGN_SECONDS, FOREIGN_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (FOREIGN_BYTES, FOREIGN_BYTES))
 
 
 def _link(build, tools, script, target, elf):

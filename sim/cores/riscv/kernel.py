@@ -43,11 +43,11 @@ class CppKernel:
 
     `file`: its path, or a name for a text that lies nowhere; `text`: the source, None to read the file; `include_paths`:
     folders behind the kernel's own; `binaries`: {build key: {thread slot: ELF}} of a saved file, taken before the compiler;
-    `defines`: pairs beside those of a command, for our headers.
+    `defines`: pairs beside those of a command, for our headers; `foreign`: somebody else wrote the text, see `Build`.
     """
 
-    def __init__(self, file, text=None, include_paths=(), binaries=None, defines=()):
-        self.file, self.name = str(file), Path(file).stem
+    def __init__(self, file, text=None, include_paths=(), binaries=None, defines=(), foreign=False):
+        self.file, self.name, self.foreign = str(file), Path(file).stem, foreign
         self.include_paths, self.defines = tuple(map(str, include_paths)), tuple(defines)
         self.binaries = {} if binaries is None else binaries
         self._on_disk, self._built, self._keys = text is None, {}, {}
@@ -93,7 +93,8 @@ class CppKernel:
         common = {
             "arch": target.arch, "circular_buffers": target.circular_buffers, "include_paths": paths,
             "compile_args": parameters.compile_args, "named_args": parameters.named_compile_args,
-            "defines": (*parameters.defines, *self.defines), "optimization": parameters.opt_level, **source,
+            "defines": (*parameters.defines, *self.defines), "optimization": parameters.opt_level,
+            "foreign": self.foreign, **source,
         }  # fmt: skip
         if is_compute(parameters):
             common |= {

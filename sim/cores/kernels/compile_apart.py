@@ -1,0 +1,58 @@
+"""Kernels of foreign files are compiled in a process of their own, which may take so much time and memory and no more.
+
+What numba and LLVM make of a text cannot be told from its size.  The process reads one line of JSON, the generated source, and
+writes one, followed by the object code; a limit kills it, and Ctrl-C in the parent does, too.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from types import SimpleNamespace
+
+from tensim.sim.cores.kernels.generated import compile_generated
+from tensim.sim.errors import KernelCompileError
+
+SECONDS = 60  # of a processor; the largest kernels of the project take 15
+WAITED_SECONDS = 300  # at most, on a machine that has others to serve
+MEMORY_BYTES = 3 << 30
+COMMAND = f"from {__name__} import main; main()"
+
+
+def compile_apart(name, source, file):
+    """As `compile_generated`.  KernelCompileError beyond the limits, too."""
+    command = [sys.executable, "-c", COMMAND]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    asked = json.dumps({"name": name, "source": source, "file": file}).encode()
+    where = {"file": file, "kernel": name}
+    try:
+        done = subprocess.run(
+            command, input=asked, capture_output=True, env=environment, timeout=WAITED_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        done = None
+    if done is None or done.returncode:
+        limits = f"{SECONDS} s or {MEMORY_BYTES >> 30} GB"
+        hint = "a kernel of a file may take that much; make it smaller, or give its text by --kernel-path"
+        raise KernelCompileError(f"kernel {name} takes more than {limits} to compile", where=where, hint=hint)
+    head, content = done.stdout.split(b"\n", 1)
+    answer = json.loads(head)
+    if "refused" in answer:
+        raise KernelCompileError(answer["refused"], where=where)
+    return SimpleNamespace(content=content, **answer)  # as ObjectCode, without numba
+
+
+def main():
+    """What the process does."""
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    asked = json.loads(sys.stdin.buffer.read())
+    try:
+        code = compile_generated(**asked)
+    except KernelCompileError as error:
+        sys.stdout.buffer.write(json.dumps({"refused": error.message}).encode() + b"\n")
+        return
+    head = {"symbol": code.symbol, "frame_bytes": code.frame_bytes}
+    sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + code.content)

@@ -1,0 +1,84 @@
+"""What a kernel's text may cost to compile: refused before numba sees it, and compiled apart when somebody else wrote it."""
+
+import time
+
+import pytest
+
+from tensim.sim.cores.kernels import compile_apart as apart
+from tensim.sim.cores.kernels.compiler import kernel_from_source
+from tensim.sim.engine import machine_code
+from tensim.sim.errors import KernelCompileError
+
+HEAD = "@kernel\ndef k(a):\n    "
+
+
+def nested_loops(count):
+    lines = ["    " * (depth + 1) + f"for i{depth} in range(a):\n" for depth in range(count)]
+    return "@kernel\ndef k(a):\n" + "".join(lines) + "    " * (count + 1) + "riscv_wait(1)\n"
+
+
+def nested_branches(count):
+    lines = [" " * (depth + 1) + f"if a > {depth}:\n" for depth in range(count)]
+    return "@kernel\ndef k(a):\n" + "".join(lines) + " " * (count + 1) + "riscv_wait(1)\n"
+
+
+def nested_helpers(depth, calls):
+    helpers = ["@device_function\ndef h0(a):\n    pass\n"]
+    helpers += [f"@device_function\ndef h{i}(a):\n" + f"    h{i - 1}(a)\n" * calls for i in range(1, depth)]
+    return "".join(helpers) + HEAD + f"h{depth - 1}(a)\n"
+
+
+TOO_LARGE = {
+    "a sum of 250 terms": (HEAD + "x = " + "+".join("a" * 250) + "\n", "300 operands"),
+    "a comparison of 5,000": (HEAD + "x = " + "<".join("a" * 5000) + "\n", "300 operands"),
+    "an and of 5,000": (HEAD + "x = " + " and ".join("a" * 5000) + "\n", "300 operands"),
+    "21 loops inside each other": (nested_loops(21), "18 loops"),
+    "95 branches inside each other": (nested_branches(95), "blocks inside each other|not valid Python"),
+    "23 helpers that call each other ten times": (nested_helpers(23, 10), "20,000 statements"),
+    "9,000 plain lines": (HEAD + "\n    ".join(f"x{i} = a * {i}" for i in range(9000)) + "\n", "3,000 lines"),
+    "1,000 branches": (HEAD + "x = a\n" + "    if x > a:\n        x = x - 1\n" * 1000, "300 branches"),
+    "400 operations": (HEAD + "riscv_wait(1)\n    " * 400 + "pass\n", "300 operations"),
+    "a constant of 2,000 terms": ("X = " + "+".join("1" * 2000) + "\n" + HEAD + "pass\n", "nested too deeply"),
+    "a text of a megabyte": ("#" * (1 << 20) + "\n" + HEAD + "pass\n", "1,048,.* characters"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), TOO_LARGE.values(), ids=TOO_LARGE)
+def test_a_text_that_costs_too_much_is_refused_at_once(text, why):
+    begun = time.process_time()
+    with pytest.raises(KernelCompileError, match=why):
+        kernel_from_source(text).compile()
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize("statement", ["D0", "x = D0"])
+def test_defines_that_double_are_refused(statement):
+    joint = ";" if statement == "D0" else "+"
+    defines = {f"D{i}": f"D{i + 1}{joint}D{i + 1}" for i in range(30)} | {
+        "D30": "riscv_wait(1)" if joint == ";" else "1"
+    }
+    with pytest.raises(KernelCompileError, match="too large|300 operations"):
+        kernel_from_source(HEAD + statement + "\n").compile(defines=defines)
+
+
+def test_what_is_within_the_limits_compiles():
+    """Eighteen loops, a hundred terms, fifty branches."""
+    kernel_from_source(nested_loops(18)).compile()
+    kernel_from_source(HEAD + "riscv_wait(" + "+".join("a" * 100) + ")\n").compile()
+
+
+@pytest.fixture
+def uncached(monkeypatch):
+    """Nothing is in the cache."""
+    monkeypatch.setattr(machine_code, "load_or_compile", lambda name, compile_function: compile_function())
+
+
+def test_a_foreign_kernel_is_compiled_in_a_process_of_its_own(uncached):
+    code = kernel_from_source(HEAD + "riscv_wait(a + 4711)\n", foreign=True).compile().code
+    assert code.content[:4] == b"\x7fELF" and code.frame_bytes > 0
+
+
+def test_a_foreign_kernel_beyond_the_limits_is_refused(uncached, monkeypatch):
+    monkeypatch.setattr(apart, "COMMAND", "import sys; sys.exit(1)")
+    with pytest.raises(KernelCompileError, match="takes more than 60 s or 3 GB to compile"):
+        kernel_from_source(HEAD + "riscv_wait(a + 4712)\n", foreign=True).compile()
