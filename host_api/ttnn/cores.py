@@ -258,9 +258,20 @@ def _take(boxes, first, count, row_wise):
     for box in boxes:
         size = _area(box)
         here = min(max(size - first, 0), count)
-        result += _line_ranges(box, first, here, row_wise)
+        for piece in _line_ranges(box, first, here, row_wise):
+            if result and _continues(result[-1], piece, row_wise):
+                result[-1] = (*result[-1][:2], *piece[2:])
+            else:
+                result.append(piece)
         first, count = max(first - size, 0), count - here
     return CoreRangeSet.of_boxes(result)
+
+
+def _continues(last, piece, row_wise):
+    """Whether whole lines of the same extent follow those of the last rectangle."""
+    across, along = (0, 1) if row_wise else (1, 0)
+    same = last[across] == piece[across] and last[across + 2] == piece[across + 2]
+    return same and piece[along] == last[along + 2] + 1
 
 
 def _grid_boxes(what, grid):
@@ -283,7 +294,8 @@ def split_work_to_cores(core_grid, units_to_divide, row_wise=False):
     if not cores:
         return 0, CoreRangeSet([]), CoreRangeSet([]), CoreRangeSet([]), 0, 0
     each, more = divmod(units, cores)
-    everyone = _take(boxes, 0, cores, row_wise)
+    whole = cores == sum(map(_area, boxes))
+    everyone = CoreRangeSet.of_boxes(boxes) if whole else _take(boxes, 0, cores, row_wise)
     if not more:
         return cores, everyone, everyone, CoreRangeSet([]), each, 0
     first, second = _take(boxes, 0, more, row_wise), _take(boxes, more, cores - more, row_wise)

@@ -469,6 +469,11 @@ def cb_descriptor_from_sharded_tensor(cb_index, tensor, address_offset=0, total_
     grid = (config.shard_spec or config.nd_shard_spec).grid
     tile = tensor.tile if tensor.spec.is_tiled else FULL_TILE
     size = total_size or state.size_per_bank
+    if total_size and address_offset + total_size > state.size_per_bank:
+        raise ArgumentError(
+            f"cb_descriptor_from_sharded_tensor: total_size: {address_offset} + {total_size} B are more than the "
+            f"{state.size_per_bank} B of a core's shards"
+        )
     one = CBFormatDescriptor(cb_index, tensor.dtype, state.aligned_page_size, TileDescriptor(tile))
     result = CBDescriptor(size, grid if core_ranges is None else core_ranges, [one])
     result.address_offset = unsigned("cb_descriptor_from_sharded_tensor", "address_offset", address_offset)

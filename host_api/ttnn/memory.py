@@ -107,7 +107,7 @@ class Tile:
 
     @property
     def partial_face(self):
-        return int(self.height < FACE)
+        return int(self.height < TILE_SIZE)
 
     @property
     def narrow_tile(self):
@@ -317,6 +317,8 @@ class TensorSpec:
     def _check_dtype(self):
         if self.dtype in BLOCK_FLOATS and self.layout != Layout.TILE:
             raise ArgumentError(f"TensorSpec: {self.dtype} exists in Layout.TILE only")
+        if self.layout == Layout.ROW_MAJOR and self.tile != FULL_TILE:
+            raise ArgumentError(f"TensorSpec: tile: {self.layout} takes no tile of its own, not {self.tile}")
         if self.dtype == DataType.FP8_E4M3 and self.layout == Layout.TILE:
             raise ArgumentError(f"TensorSpec: {self.dtype} exists in Layout.ROW_MAJOR only")
 
@@ -370,6 +372,12 @@ class TensorSpec:
     def pages_2d(self):
         """(height, width) in pages with the leading dimensions collapsed."""
         return math.prod(self.pages[:-1]), self.pages[-1]
+
+    @property
+    def distributed_pages(self):
+        """`pages` with leading dimensions collapsed to the rank of a shard."""
+        extra = len(self.pages) - max(len(self.shard_shape), 2)
+        return self.pages if extra <= 0 else (math.prod(self.pages[: extra + 1]), *self.pages[extra + 1 :])
 
     def shard_pages(self, rank):
         """Shape of a shard in pages, with leading ones up to a rank."""
@@ -526,7 +534,8 @@ def _as_2d(config, spec):
     nd = config.nd_shard_spec
     plain = TensorSpec(spec.shape, spec.dtype, spec.layout, spec.tile)
     shard, sizes = list(nd.shard_shape), list(plain.padded_shape)
-    if not all(shard) or not all(sizes):
+    in_2d = nd.shard_distribution_strategy != ShardDistributionStrategy.GRID_2D or len(shard) <= 2
+    if not all(shard) or not all(sizes) or not in_2d:
         return None
     sizes[-1] = sizes[-1] if spec.is_tiled else _round_up(sizes[-1], shard[-1])
     shard = [1] * (len(sizes) - len(shard)) + shard
@@ -540,8 +549,8 @@ def _as_2d(config, spec):
     down, across = -(-rows // height), -(-columns // shard[-1])
     shape, cores = (height, shard[-1]), nd.grid.num_cores()
     one_rank = nd.shard_distribution_strategy == ShardDistributionStrategy.ROUND_ROBIN_1D
-    if one_rank and down * across <= cores and (across == 1 or down == 1):
-        kind = TensorMemoryLayout.HEIGHT_SHARDED if across == 1 else TensorMemoryLayout.WIDTH_SHARDED
+    if one_rank and down * across <= cores and (shard[-1] == columns or height == rows):
+        kind = TensorMemoryLayout.WIDTH_SHARDED if height == rows else TensorMemoryLayout.HEIGHT_SHARDED
         return kind, shape
     if nd.grid.size() != 1 or nd.shard_distribution_strategy == ShardDistributionStrategy.CONTIGUOUS_1D:
         return None

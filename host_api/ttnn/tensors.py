@@ -436,7 +436,10 @@ def _buffer_config(spec, host):
         nd = config.nd_shard_spec
         cores = [metal.CoreCoord(*core) for core in _spec_cores(spec)]
         contiguous = nd.shard_distribution_strategy == ShardDistributionStrategy.CONTIGUOUS_1D
-        parameters = metal.BufferDistributionSpec(spec.pages, spec.shard_pages(len(spec.pages)), cores, contiguous)
+        if nd.shard_distribution_strategy == ShardDistributionStrategy.GRID_2D:
+            raise ArgumentError(f"NdShardSpec: shard_distribution_strategy: GRID_2D lays no such shards on {nd.grid}")
+        pages = spec.distributed_pages
+        parameters = metal.BufferDistributionSpec(pages, spec.shard_pages(len(pages)), cores, contiguous)
         layout = metal.TensorMemoryLayout.BLOCK_SHARDED
     return metal.ShardedBufferConfig(host, size, spec.page_size, kind, layout, parameters)
 
@@ -445,6 +448,8 @@ def allocate(spec, device):
     """A device tensor of undefined contents."""
     check_type("allocate_tensor_on_device", "mesh_device", device, MeshDevice)
     device.check_open()
+    if spec.dtype == DataType.FP8_E4M3 and device.host.arch.name != "blackhole":
+        raise ArgumentError(f"Tensor: dtype: {spec.dtype} is no format of {device.host.arch.name}")
     return Tensor._of(spec, buffer=buffers.create_buffer(_buffer_config(spec, device.host)), device=device)
 
 

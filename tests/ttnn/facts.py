@@ -106,6 +106,84 @@ def about_descriptors():
             tell(field, value, type(told(ttnn.KernelDescriptor, **given)).__name__)
 
 
+def about_sharded_configurations():
+    for shape in ((64, 64), (1, 1, 128, 64), (2, 4, 64, 128), (96, 96)):
+        for x, y in ((2, 2), (4, 1), (1, 4), (8, 8)):
+            for strategy in (ttnn.ShardStrategy.HEIGHT, ttnn.ShardStrategy.WIDTH, ttnn.ShardStrategy.BLOCK):
+                for turned in (None, ttnn.ShardOrientation.COL_MAJOR, ttnn.ShardOrientation.ROW_MAJOR):
+                    for as_shard in (False, True):
+                        given = shape, ttnn.CoreGrid(x=x, y=y), strategy, turned, as_shard
+                        config = told(ttnn.create_sharded_memory_config, *given)
+                        tell("sharded", shape, x, y, strategy.name, turned, as_shard, _shards(config))
+
+
+def _shards(config):
+    if isinstance(config, str):
+        return config
+    spec = config.shard_spec
+    return config.memory_layout, config.buffer_type, spec.shape, spec.grid, spec.orientation
+
+
+def about_ranges_that_touch():
+    sets = (
+        [(7, 4, 7, 5), (7, 6, 7, 7), (0, 0, 6, 0)], [(0, 0, 3, 0), (0, 1, 3, 1), (0, 2, 3, 3)],
+        [(0, 0, 0, 3), (1, 0, 1, 3), (2, 0, 3, 3)], [(0, 0, 1, 1), (0, 2, 1, 3), (4, 0, 5, 1)],
+    )  # fmt: skip
+    for corners in sets:
+        grid = ttnn.CoreRangeSet([ttnn.CoreRange((x0, y0), (x1, y1)) for x0, y0, x1, y1 in corners])
+        for by_rows in (False, True):
+            for number in range(1, grid.num_cores() + 1):
+                start = grid.ranges()[0].start
+                tell("taken", ttnn.num_cores_to_corerangeset_in_subcoregrids(start, number, grid, by_rows))
+                tell("split", ttnn.split_work_to_cores(grid, 2 * number + 1, by_rows))
+
+
+def about_circular_buffers_on_tensors():
+    device, layouts = ttnn.open_device(device_id=0), ttnn.TensorMemoryLayout
+    kinds = (
+        ((64, 64), (0, 1), layouts.HEIGHT_SHARDED, [32, 64]), ((64, 128), (3, 0), layouts.WIDTH_SHARDED, [64, 32]),
+        ((128, 128), (1, 1), layouts.BLOCK_SHARDED, [64, 64]), ((160, 64), (2, 0), layouts.HEIGHT_SHARDED, [64, 64]),
+    )  # fmt: skip
+    for shape, corner, kind, shard in kinds:
+        grid = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), corner)])
+        for dtype in (ttnn.bfloat16, ttnn.bfloat8_b, ttnn.float32):
+            for tile in ([32, 32], [16, 32], [1, 32]):
+                given = ttnn.ShardSpec(grid, shard, ttnn.ShardOrientation.ROW_MAJOR), ttnn.BufferType.L1
+                spec = ttnn.TensorSpec(
+                    ttnn.Shape(list(shape)), dtype, ttnn.TILE_LAYOUT, kind, *given, tile=ttnn.Tile(tile)
+                )
+                tensor = ttnn.allocate_tensor_on_device(spec, device)
+                tell("words", ttnn.TensorAccessorArgs(tensor).get_compile_time_args())
+                for size, offset in ((0, 0), (1024, 512), (1 << 20, 0), (2048, 1 << 20)):
+                    found = told(
+                        ttnn.cb_descriptor_from_sharded_tensor, 3, tensor, total_size=size, address_offset=offset
+                    )
+                    tell("circular buffer", found if isinstance(found, str) else _buffer(found))
+    ttnn.close_device(device)
+
+
+def _buffer(one):
+    (index,) = one.format_descriptors
+    tile = index.tile.height, index.tile.width, index.tile.transpose
+    return one.total_size, one.core_ranges, index.page_size, index.data_format_as_uint8, tile, one.address_offset
+
+
+def about_tiles():
+    for height in (1, 2, 4, 8, 16, 32, 3, 64):
+        for width in (16, 32):
+            tile = told(ttnn.Tile, [height, width])
+            if not isinstance(tile, str):
+                sizes = [
+                    tile.get_tile_size(dtype) for dtype in (ttnn.bfloat16, ttnn.float32, ttnn.bfloat8_b, ttnn.bfloat4_b)
+                ]
+                tile = tile.face_shape, tile.num_faces, tile.partial_face, tile.narrow_tile, sizes
+            tell("tile", height, width, tile)
+
+
+about_sharded_configurations()
+about_ranges_that_touch()
+about_circular_buffers_on_tensors()
+about_tiles()
 about_cores()
 about_tensors()
 about_descriptors()

@@ -173,3 +173,29 @@ def test_cores_from_a_start_on(start, count, grid, row_wise, text):
 )
 def test_lists_of_cores(cores, text):
     assert repr(cores) == text
+
+
+STACKED = ttnn.CoreRangeSet(
+    [ttnn.CoreRange((0, 0), (1, 1)), ttnn.CoreRange((0, 2), (1, 3)), ttnn.CoreRange((4, 0), (5, 1))]
+)
+
+
+@pytest.mark.parametrize(
+    "number, taken",
+    [
+        (6, "{[0-0 - 1-2]}"),
+        (7, "{[0-0 - 1-2], [0-3 - 0-3]}"),
+        (10, "{[0-0 - 1-3], [4-0 - 5-0]}"),
+        (12, "{[0-0 - 1-3], [4-0 - 5-1]}"),
+    ],
+)
+def test_whole_lines_join_over_ranges(number, taken):
+    start = ttnn.CoreCoord(0, 0)
+    assert repr(ttnn.num_cores_to_corerangeset_in_subcoregrids(start, number, STACKED, True)) == taken
+
+
+def test_a_split_over_all_cores_keeps_their_ranges():
+    """The groups are taken line by line, so their ranges join."""
+    _, everyone, first, second, *_ = ttnn.split_work_to_cores(STACKED, 19, True)
+    assert repr(everyone) == repr(STACKED)
+    assert repr(first) == "{[0-0 - 1-2], [0-3 - 0-3]}" and repr(second) == "{[1-3 - 1-3], [4-0 - 5-1]}"

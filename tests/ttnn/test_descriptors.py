@@ -205,6 +205,8 @@ def test_circular_buffers_on_tensors():
     assert cb.has_buffer() and cb.core_ranges == CORES and cb.buffer_address() == tensor.buffer_address()
     moved = ttnn.cb_descriptor_from_sharded_tensor(4, tensor, address_offset=112, total_size=112)
     assert ttnn.get_cb_address(moved) == tensor.buffer_address() + 112 and moved.total_size == 112
+    with pytest.raises(RuntimeError, match="total_size: 112 \\+ 224 B are more than the 224 B of a core's shards"):
+        ttnn.cb_descriptor_from_sharded_tensor(4, tensor, address_offset=112, total_size=224)
     plain = ttnn.allocate_tensor_on_device(shape, ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, device)
     with pytest.raises(RuntimeError, match="it needs shards in L1"):
         ttnn.cb_descriptor_from_sharded_tensor(0, plain)

@@ -256,3 +256,39 @@ def test_plain_operations(device):
         ttnn.matmul(tensor, tensor)
     with pytest.raises(AttributeError):
         ttnn.no_such_name  # noqa: B018
+
+
+ND = [  # shape, shard, grid corner, words without those of the banks, kind
+    ([64, 128], [64, 128], (0, 1), [1, 2048, 1, 2, 8, 8], "WIDTH_SHARDED"),
+    ([4, 110], [64, 64], (1, 3), [1, 2048, 2, 8, 1, 4, 2, 2], "BLOCK_SHARDED"),
+    ([2, 3, 64, 96], [64, 64], (3, 3), [1, 2048, 2, 16, 12, 3, 2, 2], "ND_SHARDED"),
+]
+
+
+@pytest.mark.parametrize("shape, shard, corner, words, kind", ND, ids=[str(item[0]) for item in ND])
+def test_nd_shards_that_are_larger_or_of_a_lower_rank(fresh_device, shape, shard, corner, words, kind):
+    """Leading dimensions collapse to the rank of the shard; shards of the whole height or width are said in two dimensions."""
+    grid = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), corner)])
+    config = ttnn.MemoryConfig(ttnn.BufferType.L1, ttnn.NdShardSpec(ttnn.Shape(shard), grid))
+    one = ttnn.allocate_tensor_on_device(ttnn.Shape(shape), ttnn.bfloat16, ttnn.TILE_LAYOUT, fresh_device, config)
+    assert one.memory_config().memory_layout.name == kind
+    assert ttnn.TensorAccessorArgs(one).get_compile_time_args()[: len(words)] == words
+
+
+def test_what_specifications_refuse(device):
+    with pytest.raises(RuntimeError, match="TensorSpec: tile: Layout.ROW_MAJOR takes no tile of its own"):
+        ttnn.TensorSpec(ttnn.Shape([32, 32]), ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, tile=ttnn.Tile([16, 32]))
+    with pytest.raises(RuntimeError, match="FP8_E4M3 is no format of wormhole_b0"):
+        ttnn.allocate_tensor_on_device(ttnn.Shape([32, 32]), ttnn.fp8_e4m3, ttnn.ROW_MAJOR_LAYOUT, device)
+    strategy = ttnn.ShardDistributionStrategy.GRID_2D
+    grid = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (3, 3))])
+    spec = ttnn.NdShardSpec(ttnn.Shape([1, 32, 32]), grid, ttnn.ShardOrientation.ROW_MAJOR, strategy)
+    config = ttnn.MemoryConfig(ttnn.BufferType.L1, spec)
+    with pytest.raises(RuntimeError, match="NdShardSpec: shard_distribution_strategy: GRID_2D lays no such shards"):
+        ttnn.allocate_tensor_on_device(ttnn.Shape([2, 64, 64]), ttnn.bfloat16, ttnn.TILE_LAYOUT, device, config)
+
+
+def test_partial_faces():
+    """Tiles that are lower than 32 rows have them."""
+    shapes = {(32, 32): 0, (32, 16): 0, (16, 32): 1, (16, 16): 1, (1, 32): 1}
+    assert {shape: ttnn.Tile(shape).partial_face for shape in shapes} == shapes
