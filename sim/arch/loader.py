@@ -1,14 +1,15 @@
 """Architectures: parameters by dotted key, from the project's YAML files or a user's own.
 
-Every leaf of a YAML file is `{value, unit, conf, src}`.  `load_arch` resolves the board (which rows and columns are worker
-cores), applies overrides and returns an `Arch`.  A user's file may say `extends: wormhole_b0` and change what it likes.
+Every leaf of a YAML file is `{value, unit, conf, src}`, or the plain value.  `load_arch` resolves the board (which rows and
+columns are worker cores), applies overrides and returns an `Arch`.  A user's file may say `extends: wormhole_b0` and change
+what it likes.  What values may be is declared once: by unit in units.json, narrower as `range` in the `MODEL`'s file.
+Everything that does not come with tensim goes through `check_leaves`, and as a whole chip through `check_relations`.
 """
 
 import difflib
 import functools
 import hashlib
 import json
-import re
 from pathlib import Path
 
 import yaml
@@ -17,6 +18,11 @@ from tensim.sim.errors import UsageError
 
 DIRECTORY = Path(__file__).parent
 LEAF_KEYS = {"value", "unit", "conf", "src"}
+RANGE = "range"  # a further entry of the model's leaves
+OVERRIDE = "override"  # the source of a value that no file gave
+LEAF_HINT = "a parameter is a value or {value, unit, conf, src}"
+AGAIN_HINT = "put both parts of a section below one key"
+BOARD_UNITS = {"columns": "x", "rows": "y"}
 MODEL = "wormhole_b0"  # the architecture whose parameters a whole file of a user must have
 OPTIONAL = "ethernet."  # a section that a chip may lack as a whole: Grayskull has no ethernet
 OPERATIONS = "tensix.sfpu_cycles."  # the vector unit's operations, of which chips have different ones
@@ -33,13 +39,13 @@ class Arch:
 
     def __init__(self, name, path, board, leaves):
         self.name, self.path, self.board, self._leaves = name, str(path), board, leaves
-        if len(self["chip.noc_grid"]) != 2:
-            raise UsageError(f"{self.path}: chip.noc_grid is (columns, rows), not {self['chip.noc_grid']}")
         width, height = self["chip.noc_grid"]
         self.noc_size = (width, height)
         columns, rows = self[f"boards.{board}.columns"], self[f"boards.{board}.rows"]
-        if not columns or not rows or not set(columns) <= set(range(width)) or not set(rows) <= set(range(height)):
-            raise UsageError(f"{self.path}: boards.{board} names columns or rows outside the {width}x{height} NoC grid")
+        for axis, places, size in (("columns", columns, width), ("rows", rows, height)):
+            if max(places) >= size:
+                key = f"boards.{board}.{axis}"
+                raise self._wrong(key, f"{key}: {max(places)} is outside the {width}x{height} NoC grid")
         self.grid = (len(columns), len(rows))
         self.worker_coords = [(x, y) for y in rows for x in columns]
         self.kernel_coords = self._translated(columns, rows)
@@ -64,15 +70,10 @@ class Arch:
 
     def _endpoints(self, width, height):
         per_tile, size, result = self["dram.banks_per_tile"], self["dram.bank_bytes"], []
-        endpoints = self["dram.endpoints"]
-        if len(endpoints) != self["dram.banks"]:
-            raise UsageError(f"{self.path}: dram.endpoints lists {len(endpoints)} tiles for {self['dram.banks']} banks")
-        for bank, text in enumerate(endpoints):
-            if not re.fullmatch(r"\d+-\d+", str(text)):
-                raise UsageError(f"{self.path}: dram.endpoints: {text!r} is not a NoC coordinate 'x-y'")
+        for bank, text in enumerate(self["dram.endpoints"]):
             x, y = (int(part) for part in text.split("-"))
             if not (x < width and y < height) or (x, y) in self.worker_coords:
-                raise UsageError(f"{self.path}: DRAM endpoint {text} is outside the grid or a worker core")
+                raise self._wrong("dram.endpoints", f"DRAM endpoint {text} is outside the grid or a worker core")
             result.append((x, y, bank % per_tile * size))
         return result
 
@@ -93,8 +94,11 @@ class Arch:
         leaves = dict(self._leaves)
         for name, values in (("columns", columns), ("rows", rows)):
             key = f"boards.{self.board}.{name}"
-            leaves[key] = leaves[key] | {"value": sorted(values), "src": "override"}
+            leaves[key] = leaves[key] | {"value": sorted(values), "src": OVERRIDE}
         return Arch(self.name, self.path, self.board, leaves)
+
+    def _wrong(self, key, text):
+        return _wrong(self.path, self._leaves[key], text)
 
     def __getitem__(self, key):
         leaf = self._leaves.get(key)
@@ -117,7 +121,7 @@ class Arch:
     def describe(self, key):
         """The whole leaf of a parameter: value, unit, conf, src."""
         self[key]
-        return dict(self._leaves[key])
+        return {name: entry for name, entry in self._leaves[key].items() if name in LEAF_KEYS}
 
     @property
     def clock_mhz(self):
@@ -148,28 +152,43 @@ class Arch:
         return self["alignment.dram_page"]
 
 
-def _unknown(key, owner, leaves):
-    close = difflib.get_close_matches(key, leaves, 3, 0.5)
-    return UsageError(f"{owner} has no parameter {key!r}", hint=f"did you mean {', '.join(close)}?" if close else None)
+def _unknown(key, owner, known):
+    """UsageError for a key that is no parameter; `owner`: a text, or `where` of the error."""
+    close = difflib.get_close_matches(key, known, 3, 0.5)
+    hint = f"did you mean {', '.join(close)}?" if close else None
+    if isinstance(owner, dict):
+        return UsageError(f"there is no parameter {key!r}", where=owner, hint=hint)
+    return UsageError(f"{owner} has no parameter {key!r}", hint=hint)
 
 
-def _flatten(node, path, prefix=""):
+def _wrong(path, leaf, text, hint=None):
+    """UsageError about a leaf, at its line if it stands in a user's file."""
+    if "at" in leaf:
+        return UsageError(text, where=leaf["at"], hint=hint)
+    return UsageError(text if path is None else f"{path}: {text}", hint=hint)
+
+
+def _flatten(node, path, lines, prefix=""):
+    """{dotted key: leaf} of a file; `lines`: {dotted key: line} of a user's, whose leaves keep theirs `at`."""
     leaves = {}
     for key, value in node.items():
         dotted = f"{prefix}{key}"
         if dotted == "boards.default":
             continue
+        at = {"at": {"file": path, "line": lines[dotted]}} if dotted in lines else {}
         if not isinstance(value, dict):
-            raise UsageError(f"{path}: {dotted} must be a section or a leaf {{value, unit, conf, src}}")
-        if "value" in value:
-            unknown = set(value) - LEAF_KEYS
+            leaves[dotted] = {"value": value, **at}
+        elif "value" in value:
+            unknown = {str(name) for name in value} - LEAF_KEYS - {RANGE}
             if unknown:
-                raise UsageError(f"{path}: {dotted} has unknown entries {', '.join(sorted(unknown))}")
+                raise _wrong(path, at, f"{dotted} has unknown entries {', '.join(sorted(unknown))}", LEAF_HINT)
             if value.get("conf", "assumed") not in CONFIDENCE:
-                raise UsageError(f"{path}: {dotted}: confidence is one of {', '.join(CONFIDENCE)}")
-            leaves[dotted] = value
+                raise _wrong(path, at, f"{dotted}: confidence is one of {', '.join(CONFIDENCE)}")
+            leaves[dotted] = {**value, **at}
+        elif not value:
+            raise _wrong(path, at, f"{dotted} is empty", LEAF_HINT)
         else:
-            leaves |= _flatten(value, path, f"{dotted}.")
+            leaves |= _flatten(value, path, lines, f"{dotted}.")
     return leaves
 
 
@@ -178,14 +197,37 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is five time
 
 @functools.cache
 def _parse(path, changed):
-    """Content of a file; `changed`: its modification time, so that an edited file is read again."""
+    """(content of a file, lines of its keys); `changed`: its modification time, so that an edited file is read again.
+
+    Only of a user's file the lines are looked up, and repeated keys, of which YAML keeps the last.
+    """
+    lines = {}
     try:
-        data = yaml.load(Path(path).read_text(), LOADER)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        loader = LOADER(Path(path).read_text())
+        node = loader.get_single_node()
+        if Path(path).parent != DIRECTORY:
+            _mark(node, path, lines)
+        data = None if node is None else loader.construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not valid YAML: {error}") from error
     if not isinstance(data, dict) or not isinstance(data.get("name"), str):
-        raise UsageError(f"{path}: an architecture file is a mapping with a name")
-    return data
+        raise UsageError(
+            f"{path}: an architecture file is a mapping with a name", hint=f"begin it with name: {Path(path).stem}"
+        )
+    return data, lines
+
+
+def _mark(node, path, lines, prefix="", inside=()):
+    """Put the lines of a node's keys into `lines`; UsageError for a key that is there already."""
+    if not isinstance(node, yaml.MappingNode) or node in inside:
+        return
+    for key, value in node.value:
+        dotted, line = f"{prefix}{key.value}", key.start_mark.line + 1
+        if dotted in lines:
+            where = {"file": path, "line": line}
+            raise UsageError(f"{dotted} stands here again, first in line {lines[dotted]}", where=where, hint=AGAIN_HINT)
+        lines[dotted] = line
+        _mark(value, path, lines, f"{dotted}.", (*inside, node))
 
 
 def _read(path, extending=()):
@@ -193,53 +235,107 @@ def _read(path, extending=()):
     if path in extending:
         raise UsageError(f"{path}: extends itself, by way of {' and '.join(extending)}")
     try:
-        data = _parse(path, Path(path).stat().st_mtime_ns)
+        data, lines = _parse(path, Path(path).stat().st_mtime_ns)
     except OSError as error:
         raise UsageError(f"cannot read architecture file {path}: {error.strerror}") from error
-    leaves = _flatten({key: value for key, value in data.items() if key not in ("name", "extends")}, path)
-    board = data.get("boards", {}).get("default")
+    leaves = _flatten({key: value for key, value in data.items() if key not in ("name", "extends")}, path, lines)
+    boards = data.get("boards")
+    board = boards.get("default") if isinstance(boards, dict) else None
     if "extends" in data:
         base = _locate(data["extends"], path)
         _, base_board, base_leaves = _read(base, (*extending, path))
-        leaves, board = base_leaves | _changes(path, leaves, base, base_leaves), board or base_board
+        leaves, board = base_leaves | _changes(path, leaves, base_leaves), board or base_board
     elif Path(path).parent != DIRECTORY:
-        _check_complete(path, leaves)
-    for key in leaves:
-        if key.startswith("boards."):
-            _check_kind(f"{path}: {key}", [0], leaves[key]["value"])
+        leaves = _complete(path, leaves)
     return data["name"], board, leaves
 
 
-def _changes(path, leaves, base, base_leaves):
+def _changes(path, leaves, base_leaves):
     """The leaves of a file that extends another one, each with what it leaves out taken from there."""
-    result = {}
     for key, leaf in leaves.items():
-        if key.startswith("boards."):
-            result[key] = leaf
-            continue
-        if key not in base_leaves:
-            raise _unknown(key, f"{path}: {base}", base_leaves)
-        old = base_leaves[key]
-        _check_kind(f"{path}: {key}", old["value"], leaf["value"])
-        result[key] = old | {"conf": "assumed", "src": path} | leaf
-    return result
+        _check_key(path, key, leaf, base_leaves)
+    default = {"conf": "assumed", "src": path}
+    return {key: base_leaves.get(key, {}) | default | leaf for key, leaf in check_leaves(leaves, path).items()}
 
 
-def _check_complete(path, leaves):
-    """UsageError when a file that extends nothing lacks a parameter, or gives one another kind, than the default."""
-    model = _read(_locate(MODEL))[2]
+def _check_key(path, key, leaf, known):
+    """UsageError for the key of a user's leaf that is neither known nor a board's."""
+    parts = key.split(".")
+    if key in known or (parts[0] == "boards" and len(parts) == 3 and parts[2] in BOARD_UNITS):
+        return
+    sections = {one.rsplit(".", count)[0] for one in known for count in range(1, one.count(".") + 1)}
+    if key in sections or key == "boards":
+        raise _wrong(path, leaf, f"{key} must be a section, not {leaf['value']!r}")
+    if parts[0] == "boards":
+        raise _wrong(
+            path, leaf, f"{key} is no part of a board", "boards: {default: NAME, NAME: {columns: [...], rows: [...]}}"
+        )
+    owner = next((one for one in known if key.startswith(one + ".")), None)
+    if owner:
+        raise _wrong(path, leaf, f"{owner} has unknown entries {key[len(owner) + 1 :]}", LEAF_HINT)
+    raise _unknown(key, leaf.get("at", path), [*known, "name", "extends", "boards.default"])
+
+
+def _complete(path, leaves):
+    """The leaves of a chip that extends none, checked; UsageError when one is missing or unknown."""
+    model, known = _read(_locate(MODEL))[2], set()
+    for name in architectures():
+        known |= {key for key in _read(_locate(name))[2] if not key.startswith("boards.")}
+    for key, leaf in leaves.items():
+        _check_key(path, key, leaf, known)
     left_out = ("boards.", OPERATIONS)
     if not any(key.startswith(OPTIONAL) for key in leaves):
         left_out += (OPTIONAL,)
-    expected = {key: leaf for key, leaf in model.items() if not key.startswith(left_out)}
-    missing = [key for key in expected if key not in leaves]
+    missing = [key for key in model if not key.startswith(left_out) and key not in leaves]
     if missing:
         raise UsageError(
             f"{path}: no value for {missing[0]}, and {len(missing) - 1} others",
             hint=f"say 'extends: {MODEL}' to change some parameters of it",
         )
-    for key in expected:
-        _check_kind(f"{path}: {key}", expected[key]["value"], leaves[key]["value"])
+    return check_leaves(leaves, path)
+
+
+def check_leaves(leaves, path=None):
+    """{dotted key: leaf}, whole numbers as int, of leaves whose keys are known.
+
+    UsageError for one with another unit than the model's, or with a value that is not of the declared type and range: it
+    names file and line of a leaf that stands in a user's file, else `path`, if it is given.
+    """
+    from tensim.sim.arch.parameters import checked
+
+    result = {}
+    for key, leaf in leaves.items():
+        unit, limits = _declared(key)
+        if leaf.get("unit", unit) != unit:
+            raise _wrong(path, leaf, f"{key} has the unit {leaf['unit']!r}; it is in {unit!r}", "leave the unit out")
+        if leaf.get(RANGE, limits) != limits:
+            raise _wrong(path, leaf, f"{key}: a file of your own cannot change the range", "leave the range out")
+        try:
+            result[key] = leaf | {"value": checked(leaf["value"], unit, limits)}
+        except ValueError as error:
+            raise _wrong(path, leaf, f"{key} {error}") from None
+    return result
+
+
+def check_relations(leaves, path):
+    """UsageError when the values of a whole chip do not fit together; it names the place unless an override is at fault."""
+    from tensim.sim.arch.parameters import contradiction
+
+    found = contradiction({key: leaf["value"] for key, leaf in leaves.items()})
+    if found:
+        keys, text = found
+        overridden = any(leaves[key].get("src") == OVERRIDE for key in keys)
+        at = next((leaves[key] for key in keys if "at" in leaves[key] and not overridden), {})
+        raise _wrong(None if overridden else path, at, text)
+
+
+def _declared(key):
+    """(unit, range or None) of a parameter: the model's, which also has those of operations that only other chips have."""
+    if key.startswith("boards."):
+        return BOARD_UNITS[key.rsplit(".", 1)[1]], None
+    model = _read(_locate(MODEL))[2]
+    leaf = model.get(key) or model[f"{OPERATIONS}default"]
+    return leaf["unit"], leaf.get(RANGE)
 
 
 def _locate(name, extending=None):
@@ -254,25 +350,11 @@ def _locate(name, extending=None):
     return str(DIRECTORY / f"{name}.yaml")
 
 
-def _same_kind(old, new):
-    number = (int, float)
-    if isinstance(old, bool) or isinstance(new, bool):
-        return isinstance(old, bool) and isinstance(new, bool)
-    if isinstance(old, list):
-        return isinstance(new, list) and (not old or all(_same_kind(old[0], item) for item in new))
-    return isinstance(new, number) if isinstance(old, number) else isinstance(new, type(old))
-
-
-def _check_kind(where, old, new):
-    if not _same_kind(old, new):
-        raise UsageError(f"{where}: {new!r} does not have the type of {old!r}")
-
-
 def load_arch(name_or_path, overrides=None):
     """Load an architecture.
 
     `name_or_path`: a name (`architectures()`) or a YAML path.  `overrides`: {dotted key: value}; the key `board` picks
-    a board.  Raises UsageError for unknown names, keys, boards and values of another kind.
+    a board.  Raises UsageError for unknown names, keys, boards and for values that cannot be.
     """
     path = _locate(name_or_path)
     return _resolved(path, *_read(path), overrides or {})
@@ -290,30 +372,31 @@ def described_arch(name, values, overrides=None):
         own = {
             key: {"value": value} for key, value in values.items() if key.startswith("boards.") and key not in leaves
         }
-        leaves = leaves | own
+        for key, leaf in own.items():
+            _check_key(path, key, leaf, leaves)
+        leaves = leaves | check_leaves(own, path)
     else:
-        path, leaves = (
-            f"the description of {name!r}",
-            {key: {"value": v} for key, v in values.items() if key != "board"},
-        )
-        _check_complete(path, leaves)
-    for key in leaves:
-        if key.startswith("boards."):
-            _check_kind(f"{path}: {key}", [0], leaves[key]["value"])
+        path = f"the description of {name!r}"
+        leaves = _complete(path, {key: {"value": v} for key, v in values.items() if key != "board"})
     return _resolved(path, name, values.get("board"), leaves, {**values, **(overrides or {})})
 
 
 def _resolved(path, name, board, leaves, overrides):
     """The `Arch` of leaves with some values in place of theirs."""
-    leaves = dict(leaves)
+    changes = {}
     for key, value in overrides.items():
         if key == "board":
             board = value
             continue
         if key not in leaves:
             raise _unknown(key, f"architecture {name} ({path})", leaves)
-        _check_kind(key, leaves[key]["value"], value)
-        leaves[key] = leaves[key] | {"value": value, "src": "override"}
+        changes[key] = {"value": value}
+    if changes:
+        checked = check_leaves(changes)
+        plain = {key: {k: v for k, v in leaves[key].items() if k != "at"} for key in checked}
+        leaves = leaves | {key: plain[key] | leaf | {"src": OVERRIDE} for key, leaf in checked.items()}
+    if changes or Path(path).parent != DIRECTORY:
+        check_relations(leaves, path)
     if not {f"boards.{board}.columns", f"boards.{board}.rows"} <= leaves.keys():
         boards = sorted({key.split(".")[1] for key in leaves if key.startswith("boards.")})
         raise UsageError(

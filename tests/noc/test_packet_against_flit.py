@@ -174,8 +174,8 @@ def test_the_same_run_takes_the_same_cycles(chips, noc):
 
 
 def test_what_the_flit_model_cannot_do_is_refused():
-    with pytest.raises(UsageError, match="noc.hop_cycles is 0.5; the flit model takes whole cycles"):
-        Chip(load_arch("wormhole_b0", {"noc.hop_cycles": 0.5}), noc="flit")
+    with pytest.raises(UsageError, match="noc.hop_cycles is 0; the flit model takes whole cycles"):
+        Chip(load_arch("wormhole_b0", {"noc.hop_cycles": 0}), noc="flit")
     with pytest.raises(UsageError, match="noc.credit_round_trip_cycles is 9, .* more than the 9 of noc.hop_cycles"):
         Chip(load_arch("wormhole_b0", {"noc.credit_round_trip_cycles": 9}), noc="flit")
     with pytest.raises(UsageError, match="not one of packet, flit"):
