@@ -15,6 +15,7 @@ from rich.progress import track
 from rich.table import Table
 
 from bench import (
+    checks,
     dram,
     flit,
     gemm,
@@ -38,8 +39,8 @@ from bench.commands import fastest, in_turn, peak_memory, tensim
 from tensim.runtime import DType
 
 OUT = Path(__file__).with_name("out.json")
-MATMUL = ("run", "matmul_multicast", "--arch", "wormhole_b0", "--shape")
-SMALL = ("run", "add_integers")
+MATMUL = ("run", "matmul_multicast", "--no-check", "--arch", "wormhole_b0", "--shape")
+SMALL = ("run", "add_integers", "--no-check")
 IN_CPP = ("--param", "kernels=cpp")
 ROUNDS, REFERENCE_ROUNDS = 20_000, 500
 CUBE = "2048x2048x2048"
@@ -125,6 +126,13 @@ def engine():
         "bench/simpy_reference.py", ratio,
     )  # fmt: skip
     yield at_most("engine: longest time between two looks at Ctrl-C", interrupts.longest_turn(), 0.1)
+
+
+def kernel_checks():
+    """What --check, which `tensim run` has on, costs beside the same program without."""
+    for name, ratio in checks.ratios().items():
+        name = f"checks: {name}, times as long with them"
+        yield figure(name, ratio, "", "at most 1.5", ratio <= 1.5, False, "without checks")
 
 
 def riscv_cores():
@@ -261,7 +269,7 @@ def silicon():
 
 
 GROUPS = (
-    commands, starts, builds, engine, riscv_cores, packet_model, flit_model, dram_controller, large_products, exact,
+    commands, starts, builds, engine, kernel_checks, riscv_cores, packet_model, flit_model, dram_controller, large_products, exact,
     metal_traces, saved_binaries, runtimes, ttnn_programs, noc_events, determinism, silicon,
 )  # fmt: skip
 

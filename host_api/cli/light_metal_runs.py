@@ -37,7 +37,7 @@ from tensim.sim.errors import UsageError
 @click.option(
     "--numerics", default="fast", show_default=True, shell_complete=complete_numerics, help="exact, fast or off."
 )
-@check_option
+@check_option(True)
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--compress", is_flag=True, help="Pack the data with zlib.")
 @json_option
@@ -97,7 +97,7 @@ def _saving(text):
 @click.option(
     "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
 )
-@check_option
+@check_option(False)
 @click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
 @loops_option
 @click.option("--ignore-compare", is_flag=True, help="Ignore the comparisons in the binary.")

@@ -62,12 +62,18 @@ noc_option = click.option(
     type=click.Choice(NOC_MODELS),
     help="NoC model: packets that hold links hop by hop, or routers stepped flit by flit (slower).",
 )
-check_option = click.option(
-    "--check/--no-check",
-    default=False,
-    show_default=True,
-    help="Look for mistakes of kernels: circular buffers, barriers, pages, memory nobody wrote (docs/checks.md).",
-)
+
+
+def check_option(default):
+    """--check: on where users run what they write, off where a run is repeated or timed (docs/checks.md)."""
+    return click.option(
+        "--check/--no-check",
+        default=default,
+        show_default=True,
+        help="Look for mistakes of kernels: circular buffers, barriers, pages, memory nobody wrote (docs/checks.md).",
+    )
+
+
 loops_option = click.option(
     "--loops",
     default=1,

@@ -63,7 +63,7 @@ def examples(json_to):
     help="exact (the chip's bits), fast (float32) or off (timing only).",
 )
 @noc_option
-@check_option
+@check_option(True)
 @click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
 @click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")

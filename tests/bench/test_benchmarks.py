@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import gemm, interrupts, light_metal, noc_replay, numerics, runtime, trace
+from bench import checks, gemm, interrupts, light_metal, noc_replay, numerics, runtime, trace
 from tensim.runtime import DType
 
 
@@ -28,10 +28,11 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         lambda: runtime.encode_seconds(64, DType.F32),
         lambda: min(light_metal.rates(commands=40, payload=1 << 12, replayed=40)),
         lambda: interrupts.longest_turn(),
+        lambda: checks.ratios({"eltwise_add": "64x64"})["eltwise_add"],
         lambda: noc_replay.run(),
         lambda: numerics.products_per_second("LoFi"),
     ],
-    ids=["submits", "tilize", "encode", "light_metal", "interrupts", "noc_replay", "numerics"],
+    ids=["submits", "tilize", "encode", "light_metal", "interrupts", "checks", "noc_replay", "numerics"],
 )
 def test_it_runs(measure):
     assert measure() > 0

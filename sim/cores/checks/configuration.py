@@ -37,6 +37,8 @@ def configure(m, s, thread):
     mine, setup = core_of(s, t.core), value & ((1 << BUFFER_SHIFT) - 1)
     first = format_of(m, t.core, (value >> BUFFER_SHIFT & BUFFER_MASK) - 1)
     second = format_of(m, t.core, (value >> SECOND_SHIFT & BUFFER_MASK) - 1)
+    if setup == Setup.UNTILIZE:
+        mine.untilizes = 1
     has_mode = setup != Setup.FORMATS and setup <= LAST_MODE
     if t.slot == UNPACK_SLOT:
         if has_mode:
@@ -134,5 +136,8 @@ def check_pack_setup(m, s, thread):
     """A pack operation."""
     t = threads_of(m)[thread]
     mine, index = core_of(s, t.core), argument(t, 1)
-    check_mode(m, thread, mine.pack_mode, Setup.PACK_UNTILIZE if argument(t, 4) != 0 else Setup.PACK)
+    if argument(t, 4) == 0:
+        check_mode(m, thread, mine.pack_mode, Setup.PACK)
+    elif mine.untilizes == 0:
+        check_mode(m, thread, mine.pack_mode, Setup.PACK_UNTILIZE)
     check_format(m, thread, index, mine.format_out, format_of(m, t.core, index), Check.FORMAT_OUT)

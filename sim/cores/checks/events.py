@@ -8,9 +8,9 @@ from tensim.sim.cores.checks.circular_buffers import buffer_operation, check_unp
 from tensim.sim.cores.checks.compute import in_dst, packed, start_operands, start_result
 from tensim.sim.cores.checks.configuration import check_math_setup, check_pack_setup, check_unpack_setup, configure
 from tensim.sim.cores.checks.memory import WRITTEN, check_load, l1_states, mark
-from tensim.sim.cores.checks.semaphores import check_remote_semaphore, check_semaphore
+from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
-from tensim.sim.cores.checks.transfers import transaction, transfer
+from tensim.sim.cores.checks.transfers import increment, transaction, transfer
 from tensim.sim.cores.checks.writes import check_end, check_overwritten, flushed
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
@@ -60,7 +60,7 @@ def operation(m, s, thread):
     elif op == Op.SEM_WAIT or op == Op.SEM_WAIT_MIN:
         check_semaphore(m, s, thread, t.core, argument(t, 0))
     elif op == Op.NOC_ATOMIC_INC:
-        check_remote_semaphore(m, s, thread, argument(t, 0))
+        increment(m, s, thread)
     elif op == Op.PACK:
         pack(m, s, thread)
     elif FIRST_UNPACK <= op <= LAST_UNPACK:

@@ -30,6 +30,7 @@ class Check(IntEnum):
     FORMAT_A = 121
     FORMAT_B = 122
     FORMAT_OUT = 123
+    SIGNAL_BEFORE_DATA = 124
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -56,6 +57,7 @@ MESSAGES = {
     Check.FORMAT_A: "circular buffer {a} has format {b}, but the first operand's unpacker is configured for format {c}",
     Check.FORMAT_B: "circular buffer {a} has format {b}, but the second operand's unpacker is configured for format {c}",
     Check.FORMAT_OUT: "circular buffer {a} has format {b}, but the packer is configured for format {c}",
+    Check.SIGNAL_BEFORE_DATA: "a semaphore of a core is counted up while a NoC write from {a:#x} to it may be on its way",
     Check.SEMAPHORE_MISSING: "semaphore {a} does not exist on core {b}",
     Check.PAGE_BEYOND_BUFFER: "page {a} of a buffer of {b} pages (DRAM address {c:#x})",
     Check.OUTSIDE_BUFFERS: "DRAM bank {c}, offset {a:#x} (+{b}): no buffer of the program lies there",
@@ -82,6 +84,7 @@ ADVICE = {
     Check.FORMAT_A: "reconfig_data_format(a, b), or an initialisation with the buffers that come next",
     Check.FORMAT_B: "reconfig_data_format(a, b), or an initialisation with the buffers that come next",
     Check.FORMAT_OUT: "pack_reconfig_data_format(cb) before the first tile is packed",
+    Check.SIGNAL_BEFORE_DATA: "noc_async_write_barrier() before noc_semaphore_inc(): writes and increments have no order",
     Check.SEMAPHORE_MISSING: "create_semaphore(program, cores, value) for all cores that wait for it or count it up",
     Check.PAGE_BEYOND_BUFFER: "pages are counted from 0; look at the number of pages that the host passed",
     Check.OUTSIDE_BUFFERS: "look at the address and the page size of the address generator",

@@ -1,12 +1,10 @@
 """Semaphores: those that are waited for or counted exist on the core."""
 
-from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import words_table
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_SEMAPHORES
-from tensim.sim.engine.state import TILE_WORKER, noc_columns_of, noc_rows_of, tiles_of
 
 STRIDE = 16  # bytes from one semaphore to the next
 
@@ -17,13 +15,3 @@ def check_semaphore(m, s, thread, core, address):
     place = address - s.semaphore_base
     if 0 <= place < N_SEMAPHORES * STRIDE and (words_table(s.semaphores_at)[core] >> (place // STRIDE)) & 1 == 0:
         fail(m, thread, Check.SEMAPHORE_MISSING, place // STRIDE, core, 0)
-
-
-@compiled()
-def check_remote_semaphore(m, s, thread, address):
-    """The same for a NoC address."""
-    x, y = noc_columns_of(m)[(address >> 36) & 63], noc_rows_of(m)[(address >> 42) & 63]
-    if x >= 0 and y >= 0:
-        tile = tiles_of(m)[y * m.grid_width + x]
-        if tile.kind == TILE_WORKER:
-            check_semaphore(m, s, thread, tile.index, address & ctx.NOC_OFFSET_MASK)

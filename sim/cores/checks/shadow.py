@@ -35,12 +35,16 @@ SEVERAL = 1 << 32
 THREAD = _record("seen n_writes dram_at n_dram named_at names read_line")
 # A NoC write whose source has not been given free: not all of it has arrived, and nobody has waited for it.
 # `start`, `end`: L1 addresses; `packets`: those that have not arrived; `line`: of the call; `state`: of its bytes; `free`:
-# somebody has waited for it
-WRITE = _record("start end packets noc trid posted line state free")
-MAX_WRITES = 32  # of a thread; the oldest is forgotten
+# LEFT or THERE, when its thread has waited for that; `target`: tile, -1 for several
+WRITE = _record("start end packets noc trid posted line state free target")
+LEFT, THERE = 1, 2
+MAX_WRITES = 64  # of a thread; the oldest is forgotten
 # What a core's compute threads work on: states of the operands unpacked last, and of those in the two source banks; what the
-# threads are set up for (`tensim.sim.cores.checks.initialisation`), formats plus 1 of both operands and the result, 0: unknown
-CORE = _record("a b token0_a token0_b token1_a token1_b unpack_mode math_mode pack_mode format_a format_b format_out")
+# threads are set up for (`tensim.sim.cores.checks.initialisation`), formats plus 1 of both operands and the result, 0: unknown;
+# `untilizes`: the unpackers have been set up to untilize, so that tiles may come to the packer in that order
+CORE = _record(
+    "a b token0_a token0_b token1_a token1_b unpack_mode math_mode pack_mode format_a format_b format_out untilizes"
+)
 # Where a thread used memory that nobody wrote: `kind` 0 L1 (address), 1 a tile of Dst (its index)
 ORIGIN = _record("thread line line_base kind address cycle")
 GRANULE = 16  # bytes that share a state

@@ -4,8 +4,9 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
 from tensim.sim.cores.checks.dram_buffers import check_dram
 from tensim.sim.cores.checks.memory import MIXED, WRITTEN, copy_states, l1_states, mark, states_at
+from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
-from tensim.sim.cores.checks.writes import arrived, check_overwritten, note_write
+from tensim.sim.cores.checks.writes import arrived, check_overwritten, check_signal, note_write
 from tensim.sim.cores.niu.transactions import AT_TARGET
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument
@@ -17,11 +18,30 @@ from tensim.sim.engine.state import (
     STOP_ERROR,
     TILE_WORKER,
     WRITE,
+    noc_columns_of,
+    noc_rows_of,
     noc_words_of,
     threads_of,
     tiles_of,
     transactions_of,
 )
+
+
+@compiled()
+def tile_of(m, address):
+    """Tile that a NoC address names, or -1."""
+    x, y = noc_columns_of(m)[(address >> 36) & 63], noc_rows_of(m)[(address >> 42) & 63]
+    return y * m.grid_width + x if min(x, y) >= 0 else -1
+
+
+@compiled()
+def increment(m, s, thread):
+    """A semaphore of another core is counted up."""
+    address = argument(threads_of(m)[thread], 0)
+    tile = tile_of(m, address)
+    if tile >= 0 and tiles_of(m)[tile].kind == TILE_WORKER:
+        check_semaphore(m, s, thread, tiles_of(m)[tile].index, address & ctx.NOC_OFFSET_MASK)
+        check_signal(m, s, thread, tile)
 
 
 @compiled()
@@ -44,7 +64,7 @@ def issue_write(m, s, thread, local, destination, size, noc, trid, posted):
         return
     check_pages(m, s, thread, t.core, local, size, WRITING)
     check_dram(m, s, thread, destination, size)
-    note_write(m, s, thread, local, size, noc, trid, posted, 1)
+    note_write(m, s, thread, local, size, noc, trid, posted, tile_of(m, destination), 1)
 
 
 @compiled()
@@ -61,7 +81,7 @@ def transfer(m, s, thread):
     elif op == Op.NOC_MULTICAST:
         if argument(t, 2) > 0:
             check_pages(m, s, thread, t.core, argument(t, 0), argument(t, 2), WRITING)
-            note_write(m, s, thread, argument(t, 0), argument(t, 2), argument(t, 6), -1, 0, argument(t, 3))
+            note_write(m, s, thread, argument(t, 0), argument(t, 2), argument(t, 6), -1, 0, -1, argument(t, 3))
     elif 0 <= argument(t, 3) <= 1:  # with a saved state: its address above the offset, its size where none is given
         words = noc_words_of(m)
         base = thread * NOC_WORDS + SAVED_STATE + 16 * argument(t, 3)
@@ -95,7 +115,7 @@ def transaction(m, index):
         if s.data != 0:
             mark(target, inside, x.size, WRITTEN)
         return
-    line, state = arrived(s, x.thread, x.local, x.noc)
+    line, state = arrived(s, x.thread, x.local, x.noc, x.target)
     if s.data != 0 and state == MIXED:
         copy_states(target, inside, l1_states(m, s, threads_of(m)[x.thread].core), x.local, x.size)
     elif s.data != 0:

@@ -6,7 +6,7 @@ ordered in any way is never refused.
 
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.memory import MIXED, WRITTEN, common_state, l1_states
-from tensim.sim.cores.checks.shadow import MAX_WRITES, thread_of, writes_of
+from tensim.sim.cores.checks.shadow import LEFT, MAX_WRITES, THERE, thread_of, writes_of
 from tensim.sim.cores.operations import Barrier
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, fail
@@ -19,7 +19,7 @@ def copy_write(target, source):
     """Copy a record of the list."""
     target.start, target.end, target.packets, target.noc = source.start, source.end, source.packets, source.noc
     target.trid, target.posted, target.line = source.trid, source.posted, source.line
-    target.state, target.free = source.state, source.free
+    target.state, target.free, target.target = source.state, source.free, source.target
 
 
 @compiled()
@@ -32,8 +32,8 @@ def drop_write(s, thread, i):
 
 
 @compiled()
-def note_write(m, s, thread, start, size, noc, trid, posted, targets):
-    """A write to `targets` tiles is issued."""
+def note_write(m, s, thread, start, size, noc, trid, posted, target, targets):
+    """A write to a tile, or to `targets` ones with `target` -1, is issued."""
     t = threads_of(m)[thread]
     state = common_state(l1_states(m, s, t.core), start, size) if s.data != 0 else WRITTEN
     mine, writes = thread_of(s, thread), writes_of(s, thread)
@@ -41,7 +41,8 @@ def note_write(m, s, thread, start, size, noc, trid, posted, targets):
     line = t.line
     for i in range(mine.n_writes):
         w = writes[i]
-        if w.start == start and w.end == start + size and w.noc == noc and w.trid == trid and w.posted == posted:
+        same = w.start == start and w.end == start + size and w.target == target
+        if same and w.noc == noc and w.trid == trid and w.posted == posted:
             w.packets, w.line, w.free = w.packets + packets, line, 0
             w.state = state if state == w.state else MIXED
             return
@@ -49,17 +50,17 @@ def note_write(m, s, thread, start, size, noc, trid, posted, targets):
         drop_write(s, thread, 0)
     w = writes[mine.n_writes]
     w.start, w.end, w.packets, w.noc, w.trid, w.posted, w.line = start, start + size, packets, noc, trid, posted, line
-    w.state, w.free = state, 0
+    w.state, w.free, w.target = state, 0, target
     mine.n_writes += 1
 
 
 @compiled()
-def arrived(s, thread, local, noc):
+def arrived(s, thread, local, noc, target):
     """A packet with L1 bytes from `local` on has arrived: (line of its call, their state), (-1, WRITTEN) when forgotten."""
     mine, writes = thread_of(s, thread), writes_of(s, thread)
     for i in range(mine.n_writes):
         w = writes[i]
-        if w.noc == noc and w.start <= local < w.end:
+        if w.noc == noc and w.start <= local < w.end and (w.target == target or w.target < 0):
             line, state = w.line, w.state
             w.packets -= 1
             if w.packets <= 0:
@@ -84,7 +85,19 @@ def flushed(m, s, thread):
         elif kind == Barrier.WRITE_TRID or kind == Barrier.WRITE_FLUSHED_TRID:
             free = w.trid == trid
         if free and w.noc == noc:
-            w.free = 1
+            there = kind == Barrier.FULL or kind == Barrier.WRITE or kind == Barrier.WRITE_TRID
+            w.free = THERE if there else max(w.free, LEFT)
+
+
+@compiled()
+def check_signal(m, s, thread, target):
+    """Refuse to count a semaphore of a tile up while data that the thread wrote there may still be on their way."""
+    mine, writes = thread_of(s, thread), writes_of(s, thread)
+    for i in range(mine.n_writes):
+        if writes[i].target == target and writes[i].free != THERE and writes[i].posted == 0:
+            s.other, s.other_line = thread, writes[i].line
+            fail(m, thread, Check.SIGNAL_BEFORE_DATA, writes[i].start, 0, 0)
+            return
 
 
 @compiled()

@@ -77,6 +77,14 @@ TRANSFERS = {
         "read_before_barrier", "cb_push_back(0, 1)",
         "eltwise_add", PYTHON, "read_pairs", "noc_async_read_barrier()", "pass",
     ),
+    "a semaphore tells of data that may not be there": (
+        "signal_before_data", "noc_semaphore_inc(get_noc_addr(parent_x, parent_y, get_semaphore(level)), 1)",
+        "reduction_tree", PYTHON, "sender", "noc_async_write_barrier()", "noc_async_writes_flushed()",
+    ),
+    "a semaphore tells of data that may not be there, C++": (
+        "signal_before_data", "noc_semaphore_inc(get_noc_addr(parent_x, parent_y, get_semaphore(level)), 1)",
+        "reduction_tree", CPP, "sender", "noc_async_write_barrier();", "",
+    ),
     "a semaphore that no program makes": (
         "semaphore_missing", "noc_semaphore_inc(get_noc_addr(parent_x, parent_y, get_semaphore(level + 9)), 1)",
         "reduction_tree", PYTHON, "sender", "get_semaphore(level)", "get_semaphore(level + 9)",
