@@ -25,7 +25,7 @@ def execute(program, settings, arch, device_options, begun, on_progress):
             "name": program.name,
             "description": result.description,
             "verified": result.verified if settings.numerics != "off" else None,
-            "warnings": [],
+            "warnings": arch.without_effect(settings.numerics),
             "loops": loops,
         }
         return summary | _save(device.chip, binary, settings, on_progress)

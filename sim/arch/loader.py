@@ -18,10 +18,17 @@ from tensim.sim.errors import UsageError
 
 DIRECTORY = Path(__file__).parent
 LEAF_KEYS = {"value", "unit", "conf", "src"}
-RANGE = "range"  # a further entry of the model's leaves
+DECLARED = ("range", "only")  # further entries of the model's leaves: what values may be, what alone uses them
 OVERRIDE = "override"  # the source of a value that no file gave
 LEAF_HINT = "a parameter is a value or {value, unit, conf, src}"
 AGAIN_HINT = "put both parts of a section below one key"
+USERS = {
+    "dram": "the memory's commands are modelled by `tensim dram` alone",
+    "exact": "only numerics exact has it",
+    "several chips": "only programs on several chips use it",
+    "ttnn": "only programs of ttnn use it",
+    "validate gemm": "only `tensim validate gemm` uses it",
+}  # what alone uses a parameter, by the entry `only` of its leaf
 BOARD_UNITS = {"columns": "x", "rows": "y"}
 MODEL = "wormhole_b0"  # the architecture whose parameters a whole file of a user must have
 OPTIONAL = "ethernet."  # a section that a chip may lack as a whole: Grayskull has no ethernet
@@ -123,6 +130,12 @@ class Arch:
         self[key]
         return {name: entry for name, entry in self._leaves[key].items() if name in LEAF_KEYS}
 
+    def without_effect(self, numerics):
+        """What to tell the user of parameters that were changed although a program on one chip does not use them."""
+        changed = (key for key, leaf in self._leaves.items() if leaf.get("changed"))
+        users = ((key, _declared(key).get("only")) for key in changed)
+        return [f"{key} has no effect here: {USERS[only]}" for key, only in users if only not in (None, numerics)]
+
     @property
     def clock_mhz(self):
         return self["clock.aiclk_mhz"]
@@ -179,7 +192,7 @@ def _flatten(node, path, lines, prefix=""):
         if not isinstance(value, dict):
             leaves[dotted] = {"value": value, **at}
         elif "value" in value:
-            unknown = {str(name) for name in value} - LEAF_KEYS - {RANGE}
+            unknown = {str(name) for name in value} - LEAF_KEYS - set(DECLARED)
             if unknown:
                 raise _wrong(path, at, f"{dotted} has unknown entries {', '.join(sorted(unknown))}", LEAF_HINT)
             if value.get("conf", "assumed") not in CONFIDENCE:
@@ -254,7 +267,7 @@ def _changes(path, leaves, base_leaves):
     """The leaves of a file that extends another one, each with what it leaves out taken from there."""
     for key, leaf in leaves.items():
         _check_key(path, key, leaf, base_leaves)
-    default = {"conf": "assumed", "src": path}
+    default = {"conf": "assumed", "src": path, "changed": True}
     return {key: base_leaves.get(key, {}) | default | leaf for key, leaf in check_leaves(leaves, path).items()}
 
 
@@ -305,13 +318,15 @@ def check_leaves(leaves, path=None):
 
     result = {}
     for key, leaf in leaves.items():
-        unit, limits = _declared(key)
+        declared = _declared(key)
+        unit = declared["unit"]
         if leaf.get("unit", unit) != unit:
             raise _wrong(path, leaf, f"{key} has the unit {leaf['unit']!r}; it is in {unit!r}", "leave the unit out")
-        if leaf.get(RANGE, limits) != limits:
-            raise _wrong(path, leaf, f"{key}: a file of your own cannot change the range", "leave the range out")
+        for entry in DECLARED:
+            if entry in leaf and leaf[entry] != declared.get(entry):
+                raise _wrong(path, leaf, f"{key}: a file of your own cannot change {entry!r}", f"leave {entry!r} out")
         try:
-            result[key] = leaf | {"value": checked(leaf["value"], unit, limits)}
+            result[key] = leaf | {"value": checked(leaf["value"], unit, declared.get("range"))}
         except ValueError as error:
             raise _wrong(path, leaf, f"{key} {error}") from None
     return result
@@ -330,12 +345,11 @@ def check_relations(leaves, path):
 
 
 def _declared(key):
-    """(unit, range or None) of a parameter: the model's, which also has those of operations that only other chips have."""
+    """The model's leaf of a parameter, which stands also for operations that only other chips have; of a board its unit."""
     if key.startswith("boards."):
-        return BOARD_UNITS[key.rsplit(".", 1)[1]], None
+        return {"unit": BOARD_UNITS[key.rsplit(".", 1)[1]]}
     model = _read(_locate(MODEL))[2]
-    leaf = model.get(key) or model[f"{OPERATIONS}default"]
-    return leaf["unit"], leaf.get(RANGE)
+    return model.get(key) or model[f"{OPERATIONS}default"]
 
 
 def _locate(name, extending=None):
@@ -394,7 +408,7 @@ def _resolved(path, name, board, leaves, overrides):
     if changes:
         checked = check_leaves(changes)
         plain = {key: {k: v for k, v in leaves[key].items() if k != "at"} for key in checked}
-        leaves = leaves | {key: plain[key] | leaf | {"src": OVERRIDE} for key, leaf in checked.items()}
+        leaves = leaves | {key: plain[key] | leaf | {"src": OVERRIDE, "changed": True} for key, leaf in checked.items()}
     if changes or Path(path).parent != DIRECTORY:
         check_relations(leaves, path)
     if not {f"boards.{board}.columns", f"boards.{board}.rows"} <= leaves.keys():

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tensim.sim.arch import architectures, load_arch
-from tensim.sim.arch.loader import DIRECTORY, MODEL, check_leaves, check_relations, described_arch
+from tensim.sim.arch.loader import DIRECTORY, MODEL, USERS, check_leaves, check_relations, described_arch
 from tensim.sim.arch.parameters import RELATIONS, schema_of, units
 from tensim.sim.errors import UsageError
 
@@ -55,13 +55,25 @@ def test_the_architectures_that_come_with_tensim_are_right(name):
 
 
 @pytest.mark.parametrize("name", architectures())
-def test_a_range_is_declared_once(name):
+def test_ranges_and_users_are_declared_once(name):
     for key, leaf in lines_of(name).items():
         assert leaf["unit"] in units(), key
+        assert leaf.get("only") is None or (name == MODEL and leaf["only"] in USERS), key
         if "range" in leaf:
             assert name == MODEL, key
             low, high = leaf["range"]
             assert low < high and schema_of(leaf["unit"], leaf["range"]) != schema_of(leaf["unit"]), key
+
+
+def test_what_has_no_effect_is_said(load):
+    arch = load(
+        HEAD + "dram: {t_cl_ns: 20}\nnoc: {hop_cycles: 4}\n", {"ttnn.l1_base": 110000, "l1.noc_access_latency": 9}
+    )
+    assert [text.split()[0] for text in arch.without_effect("fast")] == ["dram.t_cl_ns", "ttnn.l1_base"]
+    quirk = load_arch("wormhole_b0", {"tensix.math.lone_bit_quirk": 0})
+    assert [len(quirk.without_effect(numerics)) for numerics in ("fast", "exact")] == [1, 0]
+    assert load_arch("blackhole").without_effect("off") == []
+    assert load((DIRECTORY / "wormhole_b0.yaml").read_text()).without_effect("off") == []
 
 
 def test_related_parameters_exist():
@@ -154,7 +166,7 @@ def test_values_that_cannot_be(load, key, value, words):
         ("extend: blackhole\n", 3, "there is no parameter 'extend'"),
         ("noc:\n  hop_cycles: {speed: 4}\n", 4, "noc.hop_cycles has unknown entries speed"),
         ("noc:\n  hop_cycles: {value: 4, unit: ns}\n", 4, "noc.hop_cycles has the unit 'ns'; it is in 'cycles'"),
-        ("noc:\n  hop_cycles: {value: 4, range: [0, 5]}\n", 4, "cannot change the range"),
+        ("noc:\n  hop_cycles: {value: 4, range: [0, 5]}\n", 4, "cannot change 'range'"),
         ("noc:\n  hop_cycles: {value: 4, conf: sure}\n", 4, "confidence is one of"),
         ("noc:\n  hop_cycles: {}\n", 4, "noc.hop_cycles is empty"),
         ("noc:\n", 3, "noc must be a section, not None"),
