@@ -230,13 +230,17 @@ def axis(net, port):
 
 @compiled()
 def switch(net, node):
-    """One flit per output and input port crosses the router; multicasts, whose path is reserved, go first."""
+    """One flit per output and input port crosses the router; multicasts, whose path is reserved, go first.
+
+    The outputs choose in turn, each cycle another one first: none keeps the VCs of an input port from the others.
+    """
     n = nodes_of(net)[node]
     used, taken = 0, 0
     if n.multicasts:
         used, taken = cross_multicasts(net, node)
     base, port_bits = node * net.inputs, (1 << net.vcs) - 1
-    for out in range(net.ports):
+    for i in range(net.ports):
+        out = (net.now + i) % net.ports
         left = n.request[out] & ~used
         if taken >> out & 1:
             continue
