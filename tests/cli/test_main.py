@@ -273,3 +273,37 @@ def test_the_instructions_of_a_cpp_kernel(tmp_path, monkeypatch, capsys):
     assert code == 2 and "it runs compute.cpp, reader.cpp, writer.cpp" in err
     code, _, err = tensim(capsys, "disassemble", "reader", "add_integers")
     assert code == 2 and "kernels=cpp" in err
+
+
+def test_checks_of_kernels_are_on_unless_told_otherwise(capsys, tmp_path):
+    program = tmp_path / "forgets_a_barrier.py"
+    program.write_text(FORGETS_A_BARRIER)
+    code, _, err = tensim(capsys, "run", str(program))
+    assert code == 1 and "writes in flight" in err and "hint: noc_async_writes_flushed()" in err
+    assert tensim(capsys, "run", str(program), "--no-check")[0] == 0
+
+
+FORGETS_A_BARRIER = """
+import numpy as np
+import tensim as tt
+from tensim.examples.result import ExampleResult
+from tensim.kernel_api import *
+
+
+@kernel
+def write_a_page(address):
+    noc_async_write(600000, get_noc_addr_from_bank_id(0, address), 64)
+
+
+def run(device, *, shape, dtype, fidelity, grid, rng):
+    program, core = tt.create_program(), tt.CoreCoord(0, 0)
+    config = tt.InterleavedBufferConfig(device=device, size=64, page_size=64, buffer_type=tt.BufferType.DRAM)
+    buffer = tt.create_buffer(config)
+    handle = tt.create_kernel(program, write_a_page, core, tt.WriterDataMovementConfig())
+    tt.set_runtime_args(program, handle, core, [buffer])
+    tt.enqueue_program(device.command_queue(0), program)
+    actual = np.frombuffer(tt.enqueue_read_buffer(device.command_queue(0), buffer), np.uint8)
+    return ExampleResult(
+        expected=np.zeros(64), actual=actual, tolerance=0.0, flops=0, bytes_moved=64, description="a page"
+    )
+"""
