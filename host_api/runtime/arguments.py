@@ -29,7 +29,7 @@ def tensor_of(x, call):
         raise UsageError(
             f"{call} takes a tensor of one device, not one spread over a mesh", hint="its .shards are such"
         )
-    raise UsageError(f"{call} takes a tensor, not {_kind(x)}")
+    raise UsageError(f"{call} takes a tensor, not {_kind(x)}", hint="Tensor.from_numpy and to_layout give tensors")
 
 
 def of_system(system, things, call):

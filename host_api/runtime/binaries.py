@@ -28,7 +28,10 @@ class Binary:
         self.programs = tuple(programs)
         names = [program.name for program in self.programs]
         if len(set(names)) < len(names):
-            raise UsageError(f"two programs have one name: {', '.join(names)}")
+            raise UsageError(
+                f"two programs have one name: {', '.join(names)}",
+                hint="a program is named by its name: give each one of its own",
+            )
 
     @property
     def devices(self):
@@ -79,7 +82,9 @@ class Binary:
         if infos is None:
             raise UsageError(f"kind is {kind!r}", hint="'input' or 'output'")
         if not 0 <= index < len(infos):
-            raise UsageError(f"program {program!r} has {len(infos)} {kind}s, no {kind} {index}")
+            raise UsageError(
+                f"program {program!r} has {len(infos)} {kind}s, no {kind} {index}", hint=f"{kind}s are counted from 0"
+            )
         return infos[index]
 
     def check(self, target, *, mode="compatible"):

@@ -212,7 +212,11 @@ def load(source):
         raise
     except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
         where = {"offset": node.position, "field": "binary"}
-        raise BinaryError(f"the description of the binary contains an invalid value: {error}", where=where) from error
+        raise BinaryError(
+            f"the description of the binary contains an invalid value: {error}",
+            hint="the file is damaged: save it again",
+            where=where,
+        ) from error
     return programs, node.version or "", node.build_id or "", system_desc
 
 
@@ -314,7 +318,10 @@ def _ids(vector):
 
 
 def _no_kernel(file_name):
-    raise BinaryError(f"the binary does not contain the source of kernel {file_name}")
+    raise BinaryError(
+        f"the binary does not contain the source of kernel {file_name}",
+        hint="save the binary again, from the program that has the kernel",
+    )
 
 
 def _submit(decoder, node):
@@ -323,7 +330,11 @@ def _submit(decoder, node):
         record = decoder.record(node)
     except LookupError as error:
         where = {"offset": node.position, "field": "binary"}
-        raise BinaryError(f"a build uses object {error}, which it did not create", where=where) from error
+        raise BinaryError(
+            f"a build uses object {error}, which it did not create",
+            hint="the file is damaged: save it again",
+            where=where,
+        ) from error
     if isinstance(record, c.SetRuntimeArgs | c.SetCommonRuntimeArgs):
         record = _with_addresses(record)
     decoder.created_as(node, metal.submit(record))

@@ -26,8 +26,7 @@ from tensim.runtime.functions import call_on_arrays, describe_tensor, name_of
 from tensim.runtime.meshes import MeshDevice, Replicate, ShardedTensor, distribute, spread_alike
 from tensim.runtime.placement import ANY, Affinity, Promise, choose, executable_with, resolve
 from tensim.runtime.storage import buffers_of
-from tensim.runtime.sync import Event
-from tensim.runtime.sync import wait as host_wait
+from tensim.runtime.sync import Event, settle
 from tensim.runtime.tensors import Tensor
 from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import UsageError
@@ -63,7 +62,9 @@ class BoundBinary:
 
     def __init__(self, binary, devices, max_in_flight):
         if max_in_flight is not None and max_in_flight < 1:
-            raise UsageError(f"max_in_flight is {max_in_flight}; it must be at least 1")
+            raise UsageError(
+                f"max_in_flight is {max_in_flight}; it must be at least 1", hint="leave it out for any number"
+            )
         self.binary, self.max_in_flight = binary, max_in_flight
         self.names = devices if isinstance(devices, Mapping) else {}
         self.default = devices.default if isinstance(devices, Mapping) else device_of(devices, "bind")
@@ -180,7 +181,8 @@ class BoundBinary:
         event = self._bring_home(info, written, results, event, plan)
         for position in donated:
             self._give_away(info, inputs[position], results, position)
-        self._under_way.append(event)
+        if self.max_in_flight is not None:
+            self._under_way.append(event)
         return Submission(results, event, plan)
 
     def place_of(self, index):
@@ -188,10 +190,13 @@ class BoundBinary:
         return choose(self.places[index], load=_load, cost=lambda candidate: self._cost(index, candidate))
 
     def _limit(self):
+        if self.max_in_flight is None:
+            return
+        self.system.executor.catch_up()
         while self._under_way and self._under_way[0].done:
             self._under_way.popleft()
-        if self.max_in_flight is not None and len(self._under_way) >= self.max_in_flight:
-            host_wait(self._under_way.popleft())
+        if len(self._under_way) >= self.max_in_flight:
+            settle(self._under_way.popleft())
 
     def _cost(self, index, place):
         """Estimated ns on a device: the variant's cost where it states one, and the queues' load."""
@@ -341,7 +346,9 @@ class BoundBinary:
     def _give_away(self, info, tensor, results, position):
         output = info.inputs[position].aliases_output
         error = UseAfterDonate(
-            f"{tensor.name} was donated to program {info.name}", where={"tensor": tensor.id, "program": info.name}
+            f"{tensor.name} was donated to program {info.name}",
+            hint="its memory went to the program: leave it out of donate, or use the outputs",
+            where={"tensor": tensor.id, "program": info.name},
         )
         if output is not None and results[output] is tensor:
             kept = results[output] = Tensor(
@@ -450,7 +457,9 @@ def _differences(wanted, tensor, home):
     if tensor.desc.shape != wanted.desc.shape:
         found["shape"] = (wanted.desc.shape, tensor.desc.shape)
     both_on_host = layout.space.on_host and tensor.layout.space.on_host  # of two kinds
-    found |= layout.diff(replace(tensor.layout, space=layout.space) if both_on_host else tensor.layout)
+    have = replace(tensor.layout, space=layout.space) if both_on_host else tensor.layout
+    if not have.serves(layout):
+        found |= layout.diff(have)
     if tensor.device is not device:
         found["device"] = (home.name, "host memory" if tensor.device is None else tensor.device.name)
     return found

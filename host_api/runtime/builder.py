@@ -48,7 +48,10 @@ class ProgramBuilder:
 
     def _add(self, infos, info):
         if info.name in [known.name for known in (*self.inputs, *self.outputs)]:
-            raise UsageError(f"program {self.name} already has a tensor {info.name!r}")
+            raise UsageError(
+                f"program {self.name} already has a tensor {info.name!r}",
+                hint="give each input and output a name of its own",
+            )
         infos.append(info)
         return info
 
@@ -69,7 +72,10 @@ class ProgramBuilder:
         for words in args.values() if isinstance(args, dict) else [args]:
             for word in words:
                 if isinstance(word, TensorInfo) and word not in known:
-                    raise UsageError(f"{word.name} is not a tensor of program {self.name}")
+                    raise UsageError(
+                        f"{word.name} is not a tensor of program {self.name}",
+                        hint="tensors among the arguments come from input() and output() of the same program",
+                    )
         self._kernels.append(_Kernel(function, cores, config, args))
 
     def host(self, function, cost_ns=0.0):

@@ -145,9 +145,7 @@ def _host_step(here, step, into, wait, label):
     system.timeline_host.charge(label, step.op, step.est_ns, step.nbytes)
     data = apply_host_step(here.storage.data, step, here.desc, here.layout)
     if into is not None:
-        host_wait([into.event, *into.storage.uses.reads])
-        into.poke(data)
-        into.written()
+        into.overwrite(data)
         return into
     return here.held_by(HostStorage(np.asarray(data), here.name), step.layout)
 
@@ -202,14 +200,12 @@ def _device_step(here, step, device, into, wait, queue, label):
 def _copy_alike(dst, src, wait, queue, label):
     if dst.device is None:
         _ready(src, wait)
-        host_wait([dst.event, *dst.storage.uses.reads])
         dst.system.timeline_host.charge(
             label or f"copy {src.name}",
             "copy",
             dst.system.rates.between(None, None).step_ns("copy", HOST, src.nbytes),
             src.nbytes,
         )
-        dst.poke(src.storage.data)
-        dst.written()
+        dst.overwrite(src.storage.data)
         return dst.event
     return dst.device.queue_for(queue).copy(dst, src, wait=wait, label=label or None)

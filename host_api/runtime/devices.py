@@ -67,7 +67,6 @@ class Device:
         mask = check_mask(mask, len(self.queues))
         if mask & (mask - 1) == 0:
             return self.queues[mask.bit_length() - 1]
-        self.system.executor.catch_up()
         return self.queues[pick_queue(mask, [queue.outstanding for queue in self.queues])]
 
     def _check_open(self):
@@ -114,7 +113,7 @@ class Device:
     def unload(self, binary):
         """Forget a loaded binary; UsageError when it is not loaded."""
         if self.loaded.pop(binary.id, None) is None:
-            raise UsageError(f"binary {binary.id} is not loaded on {self.name}")
+            raise UsageError(f"binary {binary.id} is not loaded on {self.name}", hint="load(binary) loads it")
 
     def close(self, *, force=False):
         """Wait for what was issued and free everything.  UsageError while tensors live, unless forced."""
@@ -161,7 +160,7 @@ class HostDevice(Device):
 
     def peak_flops(self, dtype, fidelity="HiFi4"):
         """Not known."""
-        raise UsageError(f"{self.name} has no model of its arithmetic speed")
+        raise UsageError(f"{self.name} has no model of its arithmetic speed", hint="ask a simulated chip")
 
 
 class SimAccelerator(Device):
@@ -437,7 +436,8 @@ class Memory:
         """A row-major tensor of bytes.  UsageError for an alignment that the memory does not have."""
         if align < 1 or align & (align - 1) or self.device.arch.dram_alignment % align:
             raise UsageError(
-                f"alignment {align} B is not available; the memory is aligned to {self.device.arch.dram_alignment} B"
+                f"alignment {align} B is not available; the memory is aligned to {self.device.arch.dram_alignment} B",
+                hint="a power of two that divides it",
             )
         return Tensor.empty(TensorDesc((nbytes,), DType.U8), Layout(space), self.device)
 

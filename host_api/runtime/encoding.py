@@ -50,6 +50,7 @@ def decode(data, desc, layout):
     if data.nbytes != layout.nbytes(desc):
         raise LayoutMismatch(
             f"the layout of {desc.dtype} {desc.shape} takes {layout.nbytes(desc)} B, the data has {data.nbytes} B",
+            hint="give the bytes of the whole padded tensor, page after page",
             where={"nbytes": (layout.nbytes(desc), data.nbytes)},
         )
     padded = layout.padded_shape(desc.shape)

@@ -124,7 +124,7 @@ def _check(repeat, number, min_repeat_ms, warmup, concurrency, clock, include, s
     least |= {"warmup": (0 if warmup is None else warmup, 0), "concurrency": (concurrency, 1)}
     for name, (value, limit) in least.items():
         if value < limit:
-            raise UsageError(f"{name} is {value}; it is at least {limit}")
+            raise UsageError(f"{name} is {value}; it is at least {limit}", hint=f"leave {name} out for its default")
     for name, value, known in (("clock", clock, CLOCKS), ("state", state, STATES)):
         if value not in known:
             raise UsageError(f"{name} is {value!r}", hint=f"one of {', '.join(known)}")
@@ -181,7 +181,10 @@ class _BoundProgram:
                 hint="evaluate(function): one that submits and waits",
             )
         if len(inputs) != len(self.info.inputs):
-            raise UsageError(f"{self.info.name} takes {len(self.info.inputs)} inputs, {len(inputs)} were given")
+            raise UsageError(
+                f"{self.info.name} takes {len(self.info.inputs)} inputs, {len(inputs)} were given",
+                hint="one tensor or array per input, in this order",
+            )
         self.inputs = [self._tensor(x) for x in inputs]
 
     def _keep(self, tensor, *others):
@@ -275,7 +278,10 @@ def _validate(work, validate, rtol, atol):
     expected = expected if isinstance(expected, list | tuple) else [expected]
     found = work.outputs()
     if len(found) != len(expected):
-        raise UsageError(f"{len(found)} outputs, but {len(expected)} references were given")
+        raise UsageError(
+            f"{len(found)} outputs, but {len(expected)} references were given",
+            hint="validate gives one array per output",
+        )
     worst, mismatches, elements = 0.0, 0, 0
     for actual, other in zip(found, map(np.asarray, expected), strict=True):
         elements += other.size

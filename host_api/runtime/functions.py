@@ -77,7 +77,10 @@ def bound_to_buffers(name, parameters, buffers):
         plain, found = json.loads(parameters), [buffer.size for _, buffer in buffers]
         sizes = _sizes(name, plain, found)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise UsageError(f"the parameters of host function {name!r} cannot be read: {error}") from error
+        raise UsageError(
+            f"the parameters of host function {name!r} cannot be read: {error}",
+            hint="the file is damaged, or of another version: record it again",
+        ) from error
     if sizes != found:
         raise UsageError(
             f"host function {name!r} takes buffers of {sizes} B, but the file has buffers of {found} B",

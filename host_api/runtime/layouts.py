@@ -70,14 +70,17 @@ class TensorDesc:
         if not shape:
             raise LayoutUnsupported("a tensor has at least one dimension", hint="give a scalar the shape (1,)")
         if min(shape) < 1:
-            raise LayoutUnsupported(f"every dimension of a tensor must be at least 1; the shape is {shape}")
+            raise LayoutUnsupported(
+                f"every dimension of a tensor must be at least 1; the shape is {shape}", hint="leave empty tensors out"
+            )
         if self.strides is None:
             return
         strides = tuple(int(n) for n in self.strides)
         object.__setattr__(self, "strides", strides)
         if len(strides) != len(shape) or min(strides) < 0:
             raise LayoutUnsupported(
-                f"strides {strides} do not fit the shape {shape}: one non-negative stride per dimension"
+                f"strides {strides} do not fit the shape {shape}: one non-negative stride per dimension",
+                hint="strides count elements; None means row after row",
             )
 
     @property
@@ -130,13 +133,24 @@ class Sharded:
         if self.kind not in _KINDS:
             raise LayoutUnsupported(f"there is no {self.kind!r} sharding", hint=f"one of {', '.join(_KINDS)}")
         if not self.ranges:
-            raise LayoutUnsupported("a sharding needs at least one core")
+            raise LayoutUnsupported(
+                "a sharding needs at least one core", hint="CoreRangeSet([CoreRange(first, last)]) names cores"
+            )
         if not self.shard_shape or min(self.shard_shape) < 1:
-            raise LayoutUnsupported(f"every dimension of a shard must be at least 1; the shape is {self.shard_shape}")
+            raise LayoutUnsupported(
+                f"every dimension of a shard must be at least 1; the shape is {self.shard_shape}",
+                hint="a shard is (height, width) in elements",
+            )
         if self.kind != "nd" and len(self.shard_shape) != 2:
-            raise LayoutUnsupported(f"a shard of {self.kind} sharding is (height, width), not {self.shard_shape}")
+            raise LayoutUnsupported(
+                f"a shard of {self.kind} sharding is (height, width), not {self.shard_shape}",
+                hint="kind='nd' has one size per dimension",
+            )
         if self.axes is not None and not len(set(self.axes)) == len(self.axes) == len(self.shard_shape):
-            raise LayoutUnsupported(f"axes {self.axes} do not name the {len(self.shard_shape)} dimensions of a shard")
+            raise LayoutUnsupported(
+                f"axes {self.axes} do not name the {len(self.shard_shape)} dimensions of a shard",
+                hint="one name per dimension, each another one",
+            )
 
     @property
     def memory_layout(self):
@@ -209,20 +223,30 @@ class Layout:
         if self.space.on_host:
             raise LayoutUnsupported("host memory has no banks: it cannot be sharded", hint="Interleaved()")
         if self.space == MemSpace.DRAM and any(y1 for _, _, _, y1 in sharded.ranges):
-            raise LayoutUnsupported(f"shards in DRAM lie on cores (bank, 0), the grid is {sharded.ranges}")
+            raise LayoutUnsupported(
+                f"shards in DRAM lie on cores (bank, 0), the grid is {sharded.ranges}",
+                hint="a grid of one row: CoreRange((0, 0), (banks - 1, 0))",
+            )
         if self.tiling == "row":
             return
         if len(sharded.shard_shape) < 2 or any(n % t for n, t in zip(sharded.shard_shape[-2:], self.tile, strict=True)):
             raise LayoutUnsupported(
-                f"a shard of {_by(sharded.shard_shape)} is not made of whole {_by(self.tile)} tiles"
+                f"a shard of {_by(sharded.shard_shape)} is not made of whole {_by(self.tile)} tiles",
+                hint="multiples of the tile's height and width",
             )
 
     def resolved(self, desc):
-        """This layout with its stored type named, checked for the tensor `desc`.  LayoutUnsupported if it cannot be."""
+        """This layout with its stored type named, checked for the tensor `desc`; where nothing is padded, `oob` is zero.
+        LayoutUnsupported if it cannot be.
+        """
         layout = self if self.dtype is not None else replace(self, dtype=desc.dtype)
         if isinstance(layout.distribution, Sharded):
             layout._check_shards(desc)
-        return layout
+        return layout if layout.oob == "zero" or layout.pads(desc) else replace(layout, oob="zero")
+
+    def serves(self, wanted):
+        """Whether a tensor that lies like this lies as `wanted` says, too: padding that may hold anything may hold something."""
+        return not self.diff(wanted).keys() - ({"oob"} if wanted.oob == "undef" else set())
 
     def _check_shards(self, desc):
         config = self._sharded_config(desc, None)
@@ -231,7 +255,10 @@ class Layout:
             _, shards = shard_geometry(request, self.pages(desc).count)
             shard_cores(request, shards)
         except UsageError as error:
-            raise LayoutUnsupported(f"{self.distribution.kind} sharding of {desc.shape}: {error.message}") from error
+            raise LayoutUnsupported(
+                f"{self.distribution.kind} sharding of {desc.shape}: {error.message}",
+                hint="larger shards, or more cores",
+            ) from error
 
     def padded_shape(self, shape):
         """The shape in memory: dimensions rounded up to tiles (at least two then), or rows to the width of a shard."""

@@ -65,7 +65,8 @@ class MeshDevice:
     def __init__(self, shape, devices, parent=None):
         if math.prod(shape) != len(devices):
             raise UsageError(
-                f"a mesh of {shape[0]}x{shape[1]} needs {math.prod(shape)} chips, there are {len(devices)}"
+                f"a mesh of {shape[0]}x{shape[1]} needs {math.prod(shape)} chips, there are {len(devices)}",
+                hint="one chip per place, row after row",
             )
         self.shape, self.devices, self.parent, self.submeshes = tuple(shape), list(devices), parent, []
         self.system, self.info = devices[0].system, devices[0].info
@@ -114,7 +115,10 @@ class MeshDevice:
     def submesh(self, shape, offset=(0, 0)):
         """A part of the mesh; a context manager that releases it."""
         if any(n < 1 or o < 0 or o + n > have for n, o, have in zip(shape, offset, self.shape, strict=True)):
-            raise UsageError(f"a submesh of {shape} at {offset} is outside the mesh of {self.shape}")
+            raise UsageError(
+                f"a submesh of {shape} at {offset} is outside the mesh of {self.shape}",
+                hint="(rows, columns) and (row, column) within the mesh",
+            )
         rows = range(offset[0], offset[0] + shape[0])
         columns = range(offset[1], offset[1] + shape[1])
         part = MeshDevice(shape, [self.devices[r * self.shape[1] + c] for r in rows for c in columns], self)
@@ -154,7 +158,10 @@ def distribute(tensor, mesh, placements, *, layout=None, wait=(), queue=ANY, lab
     tensor_of(tensor, "distribute")
     placements = tuple(placements)
     if len(placements) != len(mesh.shape):
-        raise UsageError(f"{len(placements)} placements for a mesh of {len(mesh.shape)} axes")
+        raise UsageError(
+            f"{len(placements)} placements for a mesh of {len(mesh.shape)} axes",
+            hint="one Replicate() or Shard(dim) per axis",
+        )
     values = _padded(tensor.numpy(), mesh.shape, placements)
     layout = layout or replace(tensor.layout, space=MemSpace.DRAM)
     shards = []
@@ -223,7 +230,9 @@ def _pieces(ndim, shape, placements):
     for count, placement in zip(shape, placements, strict=True):
         if isinstance(placement, Shard):
             if not -ndim <= placement.dim < ndim:
-                raise UsageError(f"{placement}: the tensor has {ndim} dimensions")
+                raise UsageError(
+                    f"{placement}: the tensor has {ndim} dimensions", hint=f"dim from {-ndim} to {ndim - 1}"
+                )
             dim = placement.dim % ndim
             pieces, pad = parts.get(dim, (1, True))
             parts[dim] = pieces * count, pad and placement.pad

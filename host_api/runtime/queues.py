@@ -7,7 +7,7 @@ from collections import deque
 
 from tensim.runtime.arguments import of_system
 from tensim.runtime.errors import RaceDetected
-from tensim.runtime.sync import Event, covers, events_of, merge, wait
+from tensim.runtime.sync import Event, covers, events_of, merge, settle
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id
@@ -37,6 +37,7 @@ class Queue:
     @property
     def outstanding(self):
         """Commands issued here that have not ended at the host's time."""
+        self.system.executor.catch_up()
         while self._issued and self._issued[0].done:
             self._issued.popleft()
         return len(self._issued)
@@ -78,7 +79,7 @@ class Queue:
 
     def _make_room(self):
         if self.depth is not None and self.outstanding >= self.depth:
-            wait(self._issued[0])
+            settle(self._issued[0])
 
     def _record(self, label, submitted, item):
         number = new_id()
@@ -158,7 +159,7 @@ class Queue:
     def fill(self, tensor, value, *, wait=(), label=None):
         """Fill a tensor's bytes with a byte value."""
         if not 0 <= value <= 255:
-            raise UsageError(f"fill value {value} is not a byte")
+            raise UsageError(f"fill value {value} is not a byte", hint="0 to 255; every byte of the tensor gets it")
         return self.device.fill(self, tensor, value, wait=wait, label=label or f"fill {tensor.name}")
 
     def copy(self, target, source, *, wait=(), label=None):
@@ -180,6 +181,10 @@ class Uses:
     def written(self, event):
         """A command writes it."""
         self.last_write, self.reads = event, []
+
+    def forget(self):
+        """The host, behind everything, wrote it."""
+        self.last_write, self.reads = None, []
 
 
 def _conflicts(reads, writes):

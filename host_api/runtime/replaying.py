@@ -63,7 +63,9 @@ def _recorded(binary, scope):
     for number, span in enumerate(spans):
         if span.command >= len(binary):
             where = {"offset": span.position, "field": f"spans[{number}].command"}
-            raise BinaryError(f"there is no command {span.command}", where=where)
+            raise BinaryError(
+                f"there is no command {span.command}", hint="the file is damaged: record it again", where=where
+            )
     scopes = {span.scope for span in spans if span.scope}
     if scope is not None and scope not in scopes:
         raise _mismatch(f"the recording has no scope {scope!r}", scope, sorted(scopes))
@@ -81,7 +83,9 @@ def _deps(span):
         return tuple(map(str, json.loads(span.deps or "[]")))
     except (ValueError, TypeError) as error:
         raise BinaryError(
-            f"the dependencies of span '{span.label}' cannot be read", where={"offset": span.position, "field": "spans"}
+            f"the dependencies of span '{span.label}' cannot be read",
+            hint="the file is damaged: record it again",
+            where={"offset": span.position, "field": "spans"},
         ) from error
 
 
@@ -211,7 +215,11 @@ class _Replay(Replay):
             times = None if times is None else span_fs(*times)
         if times is None:
             where = {"offset": span.position, "field": "spans"}
-            raise BinaryError(f"span '{span.label}' refers to a command without a time", where=where)
+            raise BinaryError(
+                f"span '{span.label}' refers to a command without a time",
+                hint="the file is damaged: record it again",
+                where=where,
+            )
         return Span(
             span.kind or "", self.remap.get(span.device, span.device), None if span.queue < 0 else span.queue,
             span.label or "", span.nbytes, _deps(span), *times, None, span.scope or "",

@@ -3,7 +3,6 @@
 from collections import deque
 
 from tensim.runtime.conversion import to_layout
-from tensim.runtime.sync import wait
 
 
 class Residency:
@@ -52,5 +51,4 @@ class Residency:
         self.order.remove(key)
         tensor = self.entries.pop(key)
         if tensor.is_allocated:
-            wait([tensor.event, *tensor.storage.uses.reads])
             tensor.deallocate(force=True)

@@ -77,6 +77,8 @@ class Event:
 
     def query(self):
         """Whether it has happened by now on the host's clock; a poll costs host time."""
+        if self is self.system.origin:
+            return True
         return self.system.executor.submit(c.QueryEvent(self.id))
 
     @staticmethod
@@ -101,11 +103,15 @@ def span_fs(item, state):
 
 def _combined(events, mode):
     if not events:
-        raise UsageError("an event that combines no events would never complete")
+        raise UsageError("an event that combines no events would never complete", hint="give at least one event")
     if len(events) == 1:
         return events[0]
     system = events[0].system
     of_system(system, events, f"the {mode} of several events")
+    pending = [event for event in events if event is not system.origin]
+    if not pending or (mode == "any" and len(pending) < len(events)):
+        return system.origin
+    events = pending
     state, number = host_event(system, tuple(event.id for event in events), mode == "any")
     clock = merge(*(event.clock for event in events)) if mode == "all" else {}
     return Event(system, state, number, f"{mode} of {', '.join(event.label for event in events)}", clock)
@@ -196,9 +202,21 @@ def wait(x, *, mode="all", timeout_ns=None):
     """
     if mode not in ("all", "any"):
         raise UsageError(f"mode is {mode!r}", hint="'all' or 'any'")
+    for event in _over(x, mode, timeout_ns):
+        if event.error is not None:
+            raise event.error
+
+
+def settle(x):
+    """The host waits until all of it is over, failed or not: what comes next only has to come later."""
+    _over(x, "all", None)
+
+
+def _over(x, mode, timeout_ns):
+    """Wait; the events that are over."""
     events = [event for event in events_of(x) if event is not event.system.origin]
     if not events:
-        return
+        return []
     system = events[0].system
     of_system(system, events, "wait")
     timeout = None if timeout_ns is None else round(timeout_ns * FS_PER_NS)
@@ -209,9 +227,8 @@ def wait(x, *, mode="all", timeout_ns=None):
         raise _timed_out(events, deadline)
     over = [event for event in events if event.done]
     for event in over:
-        if event.error is not None:
-            raise event.error
         system.timeline_host.saw(event)
+    return over
 
 
 def _happen(system, record, events):
@@ -220,7 +237,10 @@ def _happen(system, record, events):
         try:
             return system.executor.submit(record)
         except EndlessWaitError as error:
-            raise Deadlock(f"{error.message}; waiting for {', '.join(e.label for e in events)}") from None
+            raise Deadlock(
+                f"{error.message}; waiting for {', '.join(e.label for e in events)}",
+                hint="signal the timeline that is waited for, or wait for something that commands end",
+            ) from None
         except DeadlockError:
             raise
         except TensimError as error:

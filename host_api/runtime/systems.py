@@ -117,6 +117,7 @@ def mesh_of(chips, first, shape):
     row, column = (0, 0) if tuple(shape) == (rows, columns) else divmod(members.index(first), columns)
     if row + shape[0] > rows or column + shape[1] > columns:
         raise UsageError(
-            f"a mesh of {shape[0]}x{shape[1]} chips does not fit at ({row}, {column}) of a board of {rows}x{columns}"
+            f"a mesh of {shape[0]}x{shape[1]} chips does not fit at ({row}, {column}) of a board of {rows}x{columns}",
+            hint="a smaller mesh, or one from another chip: sim://ARCH[n]?mesh=RxC",
         )
     return [members[r * columns + c] for r in range(row, row + shape[0]) for c in range(column, column + shape[1])]

@@ -10,7 +10,7 @@ from tensim.runtime.encoding import decode
 from tensim.runtime.errors import RetainedTensor, UseAfterFree
 from tensim.runtime.layouts import Layout, MemSpace, TensorDesc
 from tensim.runtime.storage import DeviceStorage, HostStorage
-from tensim.runtime.sync import wait
+from tensim.runtime.sync import settle, wait
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 
@@ -139,13 +139,21 @@ class Tensor:
             )
         now_ns = self.system.host_ns
         self.lose(
-            UseAfterFree(f"{self.name} was freed at {now_ns:.0f} ns", where={"tensor": self.id, "freed_ns": now_ns})
+            UseAfterFree(
+                f"{self.name} was freed at {now_ns:.0f} ns",
+                hint="keep it as long as it is used; commands issued before may go on",
+                where={"tensor": self.id, "freed_ns": now_ns},
+            )
         )
 
     def release(self):
         """Free the memory once the commands issued so far are through with it: later tensors there come behind them."""
         self.lose(
-            UseAfterFree(f"{self.name} was released by a conversion with retain=False", where={"tensor": self.id})
+            UseAfterFree(
+                f"{self.name} was released by a conversion with retain=False",
+                hint="leave retain out to keep the source",
+                where={"tensor": self.id},
+            )
         )
 
     # --- bytes
@@ -153,6 +161,13 @@ class Tensor:
     def bytes_now(self):
         """Its bytes (uint8) at the device's present time: a back door without cost."""
         return self.storage.memory()[0]()
+
+    def overwrite(self, data):
+        """The host replaces the bytes of a tensor in host memory, once its users are through."""
+        settle([self.event, *self.storage.uses.reads])
+        self.poke(data)
+        self.storage.uses.forget()
+        self.written()
 
     def poke(self, data):
         """Replace its bytes at the device's present time: a back door without cost."""

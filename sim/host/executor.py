@@ -24,6 +24,7 @@ from tensim.sim.host.queue import failure_of, turn
 from tensim.sim.host.topology import MAX_CHIPS, topology_of
 
 SEMAPHORE_BYTES = 4
+DELETING = (c.DeleteBuffer, c.DeleteProgram, c.DeleteGlobalSemaphore)
 WAITING_CALLS = ("sync", "poll")  # host calls that issue nothing: they see what has happened
 _ids = itertools.count(1)
 
@@ -133,11 +134,28 @@ class Executor:
         self.devices, self.buffers, self.events, self.global_semaphores = {}, {}, {}, {}
         self.hosts = {}  # id -> HostDevice
         self.programs = {} if programs is None else programs
+        self._under_way, self._deleted = 0, []  # commands in one another; deletions that came meanwhile
         self.observers = []  # called with (record, result) after each command
         self.captures = []  # `check(record)` may refuse a command; `add(record, result, host time of the call)` follows it
 
     def submit(self, record):
-        """Carry out one record.  Raises UsageError or ProgramError; see the handlers."""
+        """Carry out one record.  Raises UsageError or ProgramError; see the handlers.
+
+        Python lets go of objects at any moment: what that deletes in the middle of a command is deleted behind it.
+        """
+        if self._under_way and isinstance(record, DELETING):
+            self._deleted.append(record)
+            return None
+        self._under_way += 1
+        try:
+            result = self._carry_out(record)
+        finally:
+            self._under_way -= 1
+        while self._deleted and not self._under_way:
+            self.submit(self._deleted.pop(0))
+        return result
+
+    def _carry_out(self, record):
         for capture in self.captures:
             capture.check(record)
         called_fs = self.host.now_fs
@@ -238,7 +256,11 @@ class Executor:
         return DeadlockError(f"deadlock: the queues of device {device.id} wait for each other ({'; '.join(waiting)})")
 
     def catch_up(self, device=None):
-        """Advance the environment to exactly the host's time.  Marks the device that fails."""
+        """Advance the environment to exactly the host's time, unless it is in a process of the environment, whose time is
+        that already.  Marks the device that fails.
+        """
+        if self.env.active_process is not None:
+            return
         try:
             self.env.run_to(self.host.now_fs)
         except BaseException as error:
@@ -252,6 +274,9 @@ class Executor:
         `tensim.sim.host.queue.Item`.
         """
         queue.retire()
+        if queue.outstanding_bytes + queue_bytes > queue.capacity:
+            self.catch_up(device)
+            queue.retire()
         while queue.pending and queue.outstanding_bytes + queue_bytes > queue.capacity:
             self.wait(device, queue.pending[0].done)
             queue.retire()

@@ -41,7 +41,7 @@ def busy(cycles):
 @kernel
 def read_row(bank, address, reads):
     """Read one DRAM page again and again: the first read opens its row."""
-    source = get_noc_addr_from_bank_id(True, bank, address)  # noqa: F405
+    source = get_noc_addr_from_bank_id(bank, address, dram=True)  # noqa: F405
     for _ in range(reads):
         noc_async_read(source, get_write_ptr(0), 128)  # noqa: F405
         noc_async_read_barrier()  # noqa: F405
