@@ -60,7 +60,7 @@ def _parsed(arguments, command):
     parser.add_argument("--noc", default="packet", choices=("packet", "flit"), help="NoC model")
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE",
                         help="change an architecture parameter")  # fmt: skip
-    parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=True,
+    parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=False,
                         help="look for mistakes of kernels (docs/checks.md)")  # fmt: skip
     parser.add_argument("--max-cycles", type=int, help="stop with an error after this many simulated cycles")
     parser.add_argument("--timeline", metavar="FILE", help="write a trace that Perfetto opens")
