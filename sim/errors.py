@@ -15,6 +15,7 @@ class TensimError(RuntimeError):
 
     kind = "error"
     exit_code = 1
+    in_json = False  # whether the command's JSON holds it, beside its results
 
     def __init__(self, message, *, where=None, hint=None, kind=None):
         self.message, self.where, self.hint = message, dict(where or {}), hint

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tensim.cli.options import arch_option, json_option
-from tensim.cli.output import TO_STDOUT, require_folder, write_json
+from tensim.cli.output import TO_STDOUT, require_writable, write_json
 from tensim.sim.errors import UsageError
 
 SHOWN = 30  # names and failures of the printed report
@@ -23,7 +23,7 @@ def coverage(folders, arch, json_to):
     from tensim.sim.arch import load_arch
     from tensim.sim.cores.riscv import coverage as kernels
 
-    require_folder(json_to)
+    require_writable(json_to)
     for folder in folders:
         if not Path(folder).is_dir():
             raise UsageError(f"{folder} is not a folder")

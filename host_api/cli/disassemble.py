@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tensim.cli.options import complete_program, key_values, one_chip
-from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
+from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.cli.programs import run
 
 OF_A_RUN = (
@@ -28,7 +28,7 @@ def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fi
     """
     from tensim.running.programs import Settings, run_program
 
-    require_folder(json_to)
+    require_writable(json_to)
     settings = Settings(
         program=program, arch=one_chip(arch, device) or Settings.arch, device=device,
         overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype, fidelity=fidelity,

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tensim.cli.options import arch_option, json_option
-from tensim.cli.output import TO_STDOUT, print_error, require_folder, write_json
+from tensim.cli.output import PLOTS, TO_STDOUT, print_error, require_writable, write_json
 from tensim.sim.errors import UsageError
 
 
@@ -22,8 +22,8 @@ def dram(traces, arch, channel_map, load, plot, json_to):
     from tensim.sim.dram.timing import build_timing
     from tensim.traces.dram_trace import ChannelMap, latency_load, plot_latency_load, read_trace, serve_requests
 
-    require_folder(json_to)
-    require_folder(plot)
+    require_writable(json_to)
+    require_writable(plot, PLOTS)
     chip = load_arch(arch)
     mapped, burst = ChannelMap(chip, channel_map), int(build_timing(chip)["burst_bytes"])
     results, curves = [], {}

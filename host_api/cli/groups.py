@@ -1,11 +1,12 @@
 """Groups of commands: how they report errors, what `--json` refers to, and commands that are imported when they are used."""
 
 import importlib
+import os
 import sys
 
 import click
 
-from tensim.cli.output import TO_STDOUT, report_error
+from tensim.cli.output import TO_STDOUT, report_error, use_plain_characters
 from tensim.sim.errors import TensimError, UsageError
 
 PASSED_ON = ("ttnn",)  # commands whose arguments are for a program
@@ -18,6 +19,7 @@ class Commands(click.Group):
         """As click's, with the project's errors and exit codes."""
         args, json_to = explicit_json(sys.argv[1:] if args is None else list(args))
         kwargs["standalone_mode"] = False
+        use_plain_characters()
         try:
             sys.exit(super().main(args, **kwargs) or 0)
         except click.exceptions.Exit as end:
@@ -28,8 +30,12 @@ class Commands(click.Group):
             report_error(TensimError("interrupted", kind="interrupted"), json_to)
         except TensimError as error:
             report_error(error, json_to)
+        except BrokenPipeError:  # whoever read standard output has enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
         except OSError as error:
-            report_error(UsageError(f"{error.strerror}: {error.filename}"), json_to)
+            place = error.filename or "standard output"
+            report_error(UsageError(f"{error.strerror}: {place}"), json_to)
 
 
 class LazyCommand(click.Command):

@@ -8,6 +8,7 @@ import click
 
 from tensim.cli.light_metal_binaries import kernel_path_option, numbering_option, open_binary, over_files
 from tensim.cli.options import (
+    CYCLES,
     arch_option,
     check_option,
     complete_arch,
@@ -19,8 +20,17 @@ from tensim.cli.options import (
     loops_option,
     one_chip,
     overrides_option,
+    seed_option,
 )
-from tensim.cli.output import TO_STDOUT, printable, progress_bar, require_folder, write_json
+from tensim.cli.output import (
+    ARRAYS,
+    TIMELINES,
+    TO_STDOUT,
+    Outputs,
+    printable,
+    progress_bar,
+    require_writable,
+)
 from tensim.sim.errors import UsageError
 
 
@@ -38,7 +48,7 @@ from tensim.sim.errors import UsageError
     "--numerics", default="fast", show_default=True, shell_complete=complete_numerics, help="exact, fast or off."
 )
 @check_option(True)
-@click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
+@seed_option
 @click.option("--compress", is_flag=True, help="Pack the data with zlib.")
 @json_option
 def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, parameters, numerics, check, seed, compress,
@@ -46,8 +56,8 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
     """Run an example by NAME, or a program FILE, and save what it asks of the device."""
     from tensim.running.programs import Settings, run_program
 
-    require_folder(json_to)
-    require_folder(output)
+    require_writable(json_to)
+    require_writable(output)
     settings = Settings(
         program=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, check=check, seed=seed,
@@ -55,10 +65,10 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)
-    if json_to:
-        write_json(summary, json_to)
     if json_to != TO_STDOUT:
-        click.echo(f"{summary['name']}: {summary['cycles']:,} cycles; {summary['bytes']:,} bytes in {output}")
+        written = "nothing written" if summary["unwritten"] else f"{summary['bytes']:,} bytes in {output}"
+        click.echo(f"{summary['name']}: {summary['cycles']:,} cycles; {written}")
+    Outputs().finish(summary, json_to)
 
 
 def _binding(text):
@@ -78,7 +88,7 @@ def _saving(text):
     name, found, file = text.partition("=")
     if not found:
         raise UsageError(f"--save {text!r} is not of the form BUFFER=FILE.npy")
-    require_folder(file)
+    require_writable(file, ARRAYS)
     return name, file
 
 
@@ -98,7 +108,7 @@ def _saving(text):
     "--launch", multiple=True, metavar="PROGRAM", help="Launch a program at the end (files without launches)."
 )
 @check_option(False)
-@click.option("--max-cycles", type=click.IntRange(1), help="Stop with an error after this many simulated cycles.")
+@click.option("--max-cycles", type=CYCLES, help="Stop with an error after this many simulated cycles.")
 @loops_option
 @click.option("--ignore-compare", is_flag=True, help="Ignore the comparisons in the binary.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
@@ -113,8 +123,8 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
     """
     from tensim.light_metal.replay import ReplayOptions
 
-    require_folder(json_to)
-    require_folder(timeline)
+    require_writable(json_to)
+    require_writable(timeline, TIMELINES)
     one_chip(arch, device)
     options = ReplayOptions(
         arch=arch, device=device, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from tensim.cli.options import arch_option, json_option, key_values, noc_option, overrides_option
-from tensim.cli.output import TO_STDOUT, print_error, progress_bar, require_folder, write_json
+from tensim.cli.output import TIMELINES, TO_STDOUT, print_error, progress_bar, require_writable, write_json
 from tensim.sim.errors import TensimError, UsageError
 
 SHOWN_SKIPS = 10
@@ -29,8 +29,8 @@ def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
     from tensim.sim.arch import load_arch
     from tensim.validation.figures import summary
 
-    require_folder(json_to)
-    require_folder(timeline)
+    require_writable(json_to)
+    require_writable(timeline, TIMELINES)
     begun = time.perf_counter()
     arch = load_arch(arch, key_values(overrides, "--set"))
     recordings, broken = read_all(files, arch)

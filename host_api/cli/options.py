@@ -74,6 +74,10 @@ def check_option(default):
     )
 
 
+CYCLES = click.IntRange(1, 2**62)
+seed_option = click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of the input data."
+)
 loops_option = click.option(
     "--loops",
     default=1,

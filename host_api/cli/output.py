@@ -1,5 +1,7 @@
 """What commands print and write: JSON, errors, progress."""
 
+import codecs
+import io
 import json
 import sys
 import time
@@ -11,6 +13,22 @@ from tensim.sim.cores.riscv.build_progress import progress_told_to
 from tensim.sim.errors import SimulatorError, UsageError
 
 TO_STDOUT = "-"
+PLOTS = (".png", ".svg", ".pdf")
+TIMELINES = (".json", ".json.gz")
+ARRAYS = (".npy",)
+PLAIN = {"µ": "u", "×": "x", "→": "->", "…": "~"}  # for terminals of ASCII; "?" for what is not here
+
+
+def use_plain_characters():
+    """Where a terminal cannot show a character, print another one instead of failing."""
+
+    def plain(error):
+        return "".join(PLAIN.get(character, "?") for character in error.object[error.start : error.end]), error.end
+
+    codecs.register_error("tensim.plain", plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors="tensim.plain")
 
 
 def printable(data):
@@ -34,7 +52,7 @@ def report_error(error, json_to):
     if isinstance(error, SimulatorError):
         click.secho("This is a defect of tensim; please report it:", fg="red", err=True)
     print_error(error)
-    if json_to:
+    if json_to and not error.in_json:
         try:
             write_json(error.as_json(), json_to)
         except OSError as failure:
@@ -42,10 +60,62 @@ def report_error(error, json_to):
     sys.exit(error.exit_code)
 
 
-def require_folder(path):
-    """UsageError now, rather than an error after the work, when a file cannot be written."""
-    if path not in (None, TO_STDOUT) and not Path(path).resolve().parent.is_dir():
+def require_writable(path, suffixes=()):
+    """UsageError now, rather than an error after the work, when a file cannot be written or has another suffix.
+
+    `suffixes`: what its name may end in; empty: in anything.
+    """
+    if path in (None, TO_STDOUT):
+        return
+    file = Path(path)
+    if suffixes and not file.name.endswith(suffixes):
+        raise UsageError(f"cannot write {path}: its name must end in {' or '.join(suffixes)}")
+    if not file.resolve().parent.is_dir():
         raise UsageError(f"cannot write {path}: its folder does not exist")
+    there = file.exists()
+    if there and not (file.is_file() or file.is_dir()):  # a pipe or a device is opened once only
+        return
+    try:
+        with open(file, "ab"):
+            pass
+        if not there:
+            file.unlink()
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+class Outputs:
+    """Files that a command writes when its work is done: one that fails is reported at the end and stops no other."""
+
+    def __init__(self):
+        self.failures = []
+
+    def write(self, path, action):
+        """`action()` writes to `path`."""
+        try:
+            action()
+        except OSError as error:
+            self.failures.append(UsageError(f"cannot write {path}: {error.strerror or error}"))
+        except UsageError as error:
+            self.failures.append(error)
+
+    def finish(self, summary, json_to, error=None):
+        """Write the summary of a run, which may have written files itself, as JSON; then raise what failed first.
+
+        `error`: what is wrong with the run apart from its outputs.  In JSON it stands beside the results.
+        """
+        self.failures += [UsageError(f"cannot write {item['file']}: {item['why']}") for item in summary["unwritten"]]
+        errors = [*self.failures, *([error] if error else [])]
+        if json_to:
+            data = summary | (errors[0].as_json() if errors else {})
+            written = len(self.failures)
+            self.write(json_to, lambda: write_json(data, json_to))
+            errors += self.failures[written:]
+        for other in errors[1:]:
+            print_error(other)
+        if errors:
+            errors[0].in_json = True
+            raise errors[0]
 
 
 def write_json(data, target):
@@ -97,7 +167,13 @@ def _start_progress():
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(pulse_style="cyan"), TimeElapsedColumn()
+    spinner = "dots" if sys.stderr.encoding.lower().startswith("utf") else "line"
+    columns = (
+        SpinnerColumn(spinner),
+        TextColumn("{task.description}"),
+        BarColumn(pulse_style="cyan"),
+        TimeElapsedColumn(),
+    )
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     progress.start()
     return progress, progress.add_task("starting (the first run ever compiles for about a minute)", total=None)

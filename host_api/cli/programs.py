@@ -3,6 +3,7 @@
 import click
 
 from tensim.cli.options import (
+    CYCLES,
     check_option,
     complete_arch,
     complete_numerics,
@@ -13,8 +14,9 @@ from tensim.cli.options import (
     loops_option,
     noc_option,
     one_chip,
+    seed_option,
 )
-from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
+from tensim.cli.output import PLOTS, TIMELINES, TO_STDOUT, Outputs, progress_bar, require_writable, write_json
 from tensim.sim.errors import TensimError, UsageError
 
 
@@ -64,8 +66,8 @@ def examples(json_to):
 )
 @noc_option
 @check_option(True)
-@click.option("--seed", default=0, show_default=True, help="Seed of the input data.")
-@click.option("--max-cycles", type=int, help="Stop with an error after this many simulated cycles.")
+@seed_option
+@click.option("--max-cycles", type=CYCLES, help="Stop with an error after this many simulated cycles.")
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @click.option(
@@ -78,8 +80,8 @@ def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidel
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import Settings, run_program
 
-    for path in (json_to, timeline, noc_trace, roofline):
-        require_folder(path)
+    for path, suffixes in ((json_to, ()), (timeline, TIMELINES), (noc_trace, (".json",)), (roofline, PLOTS)):
+        require_writable(path, suffixes)
     if program is not None:
         raise UsageError(f"{name} is a single program: --program does not apply", hint="replay FILE --program NAME")
     settings = Settings(
@@ -90,15 +92,16 @@ def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidel
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress)
-    if roofline:
-        from tensim.cli.roofline import write_roofline
-
-        write_roofline(summary, roofline)
-    if json_to:
-        write_json(summary, json_to)
     if json_to != TO_STDOUT:
         from tensim.cli.report import print_report
 
         print_report(summary)
+    outputs = Outputs()
+    if roofline:
+        from tensim.cli.roofline import write_roofline
+
+        outputs.write(roofline, lambda: write_roofline(summary, roofline))
+    wrong = None
     if summary["verified"] is False:
-        raise TensimError("the result differs from numpy's", kind="verification")
+        wrong = TensimError(f"the result differs from numpy's: {summary['comparison']['text']}", kind="verification")
+    outputs.finish(summary, json_to, wrong)

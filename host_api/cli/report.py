@@ -5,6 +5,8 @@ from rich.markup import escape
 from rich.table import Table
 
 LINE_COLUMNS = 66  # what the table of lines takes beside the source text
+FOLDED = ("waiting for", "line", "link")  # columns that take several lines where the terminal is narrow
+NARROW = 70  # columns below which tables leave out what explains the rest
 
 
 def _percent(share):
@@ -15,7 +17,7 @@ def _table(title, *columns):
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
         left = column in ("core", "waiting for", "line", "link", "source")
-        table.add_column(column, justify="left" if left else "right", no_wrap=column != "waiting for")
+        table.add_column(column, justify="left" if left else "right", no_wrap=column not in FOLDED, overflow="fold")
     return table
 
 
@@ -39,17 +41,17 @@ def print_report(summary, console=None):
             f"{summary['flops'] / seconds / 1e12:.2f} TFLOP/s, {_percent(summary['flops_utilization'])} of the LoFi peak of "
             f"the cores used; matrix unit busy {_percent(summary['fpu_utilization'])}"
         )
-    stalls = _table("Where the time goes", "core", "busy", "stalled", "other", "waiting for")
+    narrow, waits = console.width < NARROW, []
+    columns = "core", "busy", "stalled", "other", "waiting for"
+    stalls = _table("Where the time goes", *columns[: 4 if narrow else None])
     for core, part in summary["breakdown"].items():
         reasons = ", ".join(f"{reason} {_percent(share)}" for reason, share in list(part["stalled"].items())[:4])
-        stalls.add_row(
-            core,
-            _percent(part["busy"]),
-            _percent(sum(part["stalled"].values())),
-            _percent(part["other"]),
-            reasons,
-        )
+        cells = core, _percent(part["busy"]), _percent(sum(part["stalled"].values())), _percent(part["other"]), reasons
+        stalls.add_row(*cells[: len(stalls.columns)])
+        waits.append(f"{core} waits for {reasons or 'nothing'}")
     console.print(stalls)
+    if narrow:
+        console.print(*waits, sep="\n", markup=False)
     dram, noc = summary["dram"], summary["noc"]
     accesses = dram["row_hits"] + dram["row_misses"]
     console.print(
@@ -60,7 +62,9 @@ def print_report(summary, console=None):
         f"[bold]NoC[/] {noc['bytes']['noc0'] / 1e6:,.2f} MB on NoC 0, {noc['bytes']['noc1'] / 1e6:,.2f} MB on NoC 1, "
         f"busiest link {_percent(noc['peak_link_utilization'])}, mean {_percent(noc['mean_link_utilization'])}"
     )
-    links = _table("Busiest links", "link", "utilization", "stall cycles", "MB")
+    links = _table(
+        "Busiest links", "link", "busy" if narrow else "utilization", "stalls" if narrow else "stall cycles", "MB"
+    )
     for link in noc["links"][:10]:
         links.add_row(
             f"NoC {link['noc']} {link['from']} -> {link['to']} ({link['kind']})",
@@ -69,15 +73,17 @@ def print_report(summary, console=None):
             f"{link['bytes'] / 1e6:.2f}",
         )
     console.print(links)
-    lines = _table("Slowest kernel lines (cycles over all cores)", "line", "busy", "stalled", "operations", "source")
+    columns = "line", "busy", "stalled", "operations", "source"
+    lines = _table("Slowest kernel lines (cycles over all cores)", *columns[: 3 if narrow else None])
     for row in summary["lines"]:
-        lines.add_row(
+        cells = (
             f"{row['file'].rsplit('/', 1)[-1]}:{row['line']}",
             f"{row['busy']:,}",
             f"{row['stalled']:,}",
             f"{row['operations']:,}",
             escape(row["source"][: max(console.width - LINE_COLUMNS, 12)]),
         )
+        lines.add_row(*cells[: len(lines.columns)])
     console.print(lines)
     for warning in summary["warnings"]:
         console.print(f"[yellow]warning:[/] {escape(warning)}")

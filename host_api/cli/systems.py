@@ -5,7 +5,7 @@ import dataclasses
 import click
 
 from tensim.cli.options import json_option
-from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
+from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.sim.errors import UsageError
 
 SYSTEM_HELP = "Boards and architectures that the system has, e.g. n300 or wormhole_b0,blackhole."
@@ -23,7 +23,7 @@ def query(pattern, boards, explain, json_to):
     """
     from tensim.running.device_choice import boards_for, declared
 
-    require_folder(json_to)
+    require_writable(json_to)
     with progress_bar() as on_progress:
         on_progress("reading the parameters of the chips")
         with declared(boards or boards_for(explain)) as system:
@@ -96,7 +96,7 @@ def check(file, spec, boards, exact, json_to):
     A binary of programs is compared in what its programs use, a captured run in what its commands ask of the chip.
     Exit code 1 when it does not fit.
     """
-    require_folder(json_to)
+    require_writable(json_to)
     if (spec is None) == (boards is None):
         raise UsageError("check needs a target", hint="either --device SPEC or --system NAME")
     with progress_bar() as on_progress:

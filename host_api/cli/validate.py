@@ -6,7 +6,7 @@ import os
 import click
 
 from tensim.cli.options import json_option, noc_option
-from tensim.cli.output import TO_STDOUT, print_error, progress_bar, require_folder, write_json
+from tensim.cli.output import PLOTS, TO_STDOUT, print_error, progress_bar, require_writable, write_json
 from tensim.sim.errors import TensimError, UsageError
 from tensim.validation import KINDS
 
@@ -32,8 +32,8 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
     from tensim.validation.rows import read_rows
     from tensim.validation.runner import run_selection, select
 
-    require_folder(json_to)
-    require_folder(plot)
+    require_writable(json_to)
+    require_writable(plot, PLOTS)
     module = None if kind == "numerics" else importlib.import_module(f"tensim.validation.{kind}.rows")
     read = reader_of(kind, module, metric)
     if noc_model != "packet" and kind != "noc":

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from tensim.cli.groups import Commands
 from tensim.cli.options import json_option
-from tensim.cli.output import TO_STDOUT, progress_bar, require_folder, write_json
+from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.sim.errors import UsageError
 from tensim.validation.baseline import MARGIN, SAMPLE, figures_of, regressions, write_baseline
 from tensim.validation.everything import run_folders
@@ -35,7 +35,7 @@ def main():
 @json_option
 def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
     """Simulate all rows of the files below FOLDERS (tables, golden cases, NoC recordings), compare, judge by the goals."""
-    require_folder(json_to)
+    require_writable(json_to)
     if bool(folders) == quick:
         raise UsageError("give a folder of measurements, or --quick", hint="make validate DATA=folder")
     if update_baseline and not quick:

@@ -25,6 +25,7 @@ def execute(program, settings, arch, device_options, begun, on_progress):
             "name": program.name,
             "description": result.description,
             "verified": result.verified if settings.numerics != "off" else None,
+            "comparison": None if settings.numerics == "off" or result.verified else result.comparison(),
             "warnings": arch.without_effect(settings.numerics),
             "loops": loops,
         }
@@ -82,10 +83,18 @@ def _run_loops(program, settings, device, on_progress):
 
 
 def _save(chip, binary, settings, on_progress):
-    """Write the files that the settings ask for; what the summary says of them."""
-    said = {}
+    """Write the files that the settings ask for; what the summary says of them, "unwritten" those that failed."""
+    said, unwritten = {}, []
+
+    def write(path, action):
+        on_progress(f"writing {path}")
+        try:
+            return action()
+        except OSError as error:
+            unwritten.append({"file": str(path), "why": error.strerror or str(error)})
+
     if binary is not None:
-        binary.save_to_file(settings.capture)
+        write(settings.capture, lambda: binary.save_to_file(settings.capture))
         said |= {"file": settings.capture, "bytes": binary.size()}
     if settings.disassemble:
         from tensim.running.disassembly import disassembly
@@ -96,11 +105,9 @@ def _save(chip, binary, settings, on_progress):
     if settings.timeline:
         from tensim.traces.timeline import write_timeline
 
-        on_progress(f"writing {settings.timeline}")
-        said["timeline_events"] = write_timeline(chip, settings.timeline)
+        said["timeline_events"] = write(settings.timeline, lambda: write_timeline(chip, settings.timeline))
     if settings.noc_trace:
         from tensim.traces.noc_events import write_noc_events
 
-        on_progress(f"writing {settings.noc_trace}")
-        said["noc_trace_events"] = write_noc_events(chip, settings.noc_trace)
-    return said
+        said["noc_trace_events"] = write(settings.noc_trace, lambda: write_noc_events(chip, settings.noc_trace))
+    return said | {"unwritten": unwritten}

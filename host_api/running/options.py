@@ -1,12 +1,14 @@
 """What a user may choose for the run of a program, as text and as the values that the program's `run` takes."""
 
 import inspect
+import itertools
+import os
 import re
 import typing
 from dataclasses import dataclass, field
 
 from tensim.examples import FULL_GRID
-from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.errors import UsageError
 from tensim.types import MathFidelity
 
@@ -72,6 +74,27 @@ def check_parameters(name, given, known):
         if not _accepts(annotation, value):
             expected = getattr(annotation, "__name__", annotation)
             raise UsageError(f"{name}: {parameter} must be {expected} (counts: positive), not {value!r}")
+
+
+def require_room(shape, dtype, arch):
+    """UsageError, before anything is allocated, when the matrices between the axes of a shape do not fit.
+
+    A program holds at least those (for M, K, N: M x K, K x N and M x N) in DRAM, and as float32 on the host.
+    """
+    tiles = [-(-size // 32) for size in shape]
+    pairs = list(itertools.combinations(tiles, 2)) or [(tiles[0], 1 / 32)]
+    count = sum(rows * columns for rows, columns in pairs)
+    needed, held = int(count * tile_size(dtype)), arch.dram_banks * arch.dram_bank_bytes
+    text = "x".join(map(str, shape))
+    if needed > held:
+        raise UsageError(
+            f"shape {text} needs {needed / 1e9:,.1f} GB of DRAM or more; {arch.name} has {held / 1e9:,.1f} GB"
+        )
+    needed, held = int(count * 4096), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > held:
+        raise UsageError(
+            f"shape {text} needs {needed / 1e9:,.1f} GB of this machine's memory or more; it has {held / 1e9:,.1f} GB"
+        )
 
 
 def _choose(text, choices, what):

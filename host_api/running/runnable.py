@@ -3,17 +3,27 @@
 All have the one signature of `run` that `tensim.examples` describes.
 """
 
+import dataclasses
 import importlib
 import importlib.util
 import inspect
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tensim.examples import EXAMPLES, FULL_GRID
-from tensim.running.options import Options, check_parameters, parse_dtype, parse_fidelity, parse_grid, parse_shape
-from tensim.sim.errors import TensimError, UsageError
+from tensim.running.options import (
+    Options,
+    check_parameters,
+    parse_dtype,
+    parse_fidelity,
+    parse_grid,
+    parse_shape,
+    require_room,
+)
+from tensim.sim.errors import ProgramError, TensimError, UsageError
 
 FIXED_KEYWORDS = ("shape", "dtype", "fidelity", "grid", "rng")
 SIGNATURE = "run(device, *, shape, dtype, fidelity, grid, rng)"
@@ -21,13 +31,19 @@ SIGNATURE = "run(device, *, shape, dtype, fidelity, grid, rng)"
 
 @dataclass(frozen=True)
 class Runnable:
-    """A program that can run.  `axes`: names of the sizes in `shape`; `load`: returns its `run`, imported at first use."""
+    """A program that can run.
+
+    `axes`: names of the sizes in `shape`; `load`: returns its `run`, imported at first use.  `matrices`: whether it holds
+    the matrices between its axes.  `file`: where a user's `run` stands, whose mistakes are reported with their line.
+    """
 
     name: str
     description: str
     axes: str
     defaults: Options
     load: Callable[[], Callable]
+    matrices: bool = False
+    file: str | None = None
 
     def parameters(self):
         """Own keywords of `run`: name -> inspect.Parameter (annotated type and default)."""
@@ -47,19 +63,55 @@ class Runnable:
         import numpy as np
 
         options, defaults = options or Options(), self.defaults
+        if options.seed < 0:
+            raise UsageError(f"the seed is {options.seed}; it must not be negative")
         check_parameters(self.name, options.parameters, self.parameters())
         grid = parse_grid(options.grid or defaults.grid, device)
         shape = options.shape or defaults.shape
-        fidelity = parse_fidelity(options.fidelity or defaults.fidelity)
-        return self.load()(
-            device,
-            shape=None if shape is None else parse_shape(shape, self.axes),
-            dtype=parse_dtype(options.dtype or defaults.dtype),
-            fidelity=fidelity,
-            grid=grid,
-            rng=np.random.default_rng(options.seed),
+        sizes = None if shape is None else parse_shape(shape, self.axes)
+        arguments = {
+            "shape": sizes,
+            "dtype": parse_dtype(options.dtype or defaults.dtype),
+            "fidelity": parse_fidelity(options.fidelity or defaults.fidelity),
+            "grid": grid,
+            "rng": np.random.default_rng(options.seed),
             **options.parameters,
-        )
+        }
+        if self.matrices and sizes is not None:
+            require_room(sizes, arguments["dtype"], device.arch)
+        return self._result(self._call(device, arguments))
+
+    def _call(self, device, arguments):
+        """What `run` returns; UsageError for sizes without room on the host, ProgramError for a mistake in a user's file."""
+        try:
+            return self.load()(device, **arguments)
+        except TensimError:
+            raise
+        except MemoryError as error:
+            raise UsageError(f"{self.name} at this shape needs more memory than this machine has: {error}") from error
+        except Exception as error:
+            if self.file is None:
+                raise
+            frames = traceback.extract_tb(error.__traceback__)
+            own = next((i for i, frame in enumerate(frames) if frame.filename == self.file), 0)
+            last = next(frame for frame in frames[::-1] if frame.filename == frames[own].filename)
+            stack = "".join(traceback.format_list(frames[own:])).rstrip()
+            where = {"file": last.filename, "line": last.lineno}
+            raise ProgramError(f"{type(error).__name__}: {error}\n{stack}", where=where) from error
+
+    def _result(self, result):
+        """The result of `run`; UsageError when it is none."""
+        from tensim.examples import ExampleResult
+
+        if not isinstance(result, ExampleResult):
+            raise UsageError(
+                f"{self.name}: run returned {type(result).__name__}, not an ExampleResult",
+                hint=f"{SIGNATURE} -> ExampleResult",
+            )
+        problem = result.problem()
+        if problem:
+            raise UsageError(f"{self.name}: run returned a wrong ExampleResult: {problem}")
+        return result
 
 
 def find_program(program):
@@ -80,7 +132,8 @@ def of_example(name):
         raise UsageError(f"unknown example {name!r}", hint=f"choose from {', '.join(EXAMPLES)}")
     entry = EXAMPLES[name]
     defaults = Options(shape=entry.shape, dtype=entry.dtype, fidelity=entry.fidelity, grid=entry.grid)
-    return Runnable(name, entry.description, entry.axes, defaults, lambda: importlib.import_module(entry.module).run)
+    load = lambda: importlib.import_module(entry.module).run  # noqa: E731
+    return Runnable(name, entry.description, entry.axes, defaults, load, matrices=True)
 
 
 def of_function(function):
@@ -91,16 +144,19 @@ def of_function(function):
 
 def of_file(path):
     """The `Runnable` of a Python file with a `run` function."""
-    file = Path(path)
+    file = Path(path).resolve()
     if not file.is_file():
         raise UsageError(f"no such program file: {path}", hint="give an example's name (tensim examples) or a .py file")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    module = importlib.util.module_from_spec(spec)
+    _let_siblings_be_imported(file)
+    name = file.stem if file.stem not in sys.modules or file.stem in _LOADED else f"{file.stem}_program"
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # where dataclasses look for it
+    _LOADED.add(name)
     try:
         spec.loader.exec_module(module)
     except TensimError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         line = next(
             (f.lineno for f in traceback.extract_tb(error.__traceback__)[::-1] if f.filename == str(file)), None
         )
@@ -108,10 +164,38 @@ def of_file(path):
         raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {error}", where=where) from error
     if not callable(getattr(module, "run", None)):
         raise UsageError(f"{path} has no function {SIGNATURE}")
-    return _of_module(module.run, module, file.stem, (module.__doc__ or file.stem).strip().split("\n")[0])
+    _check_signature(module.run, path)
+    description = (module.__doc__ or file.stem).strip().split("\n")[0]
+    return dataclasses.replace(_of_module(module.run, module, file.stem, description), file=str(file))
+
+
+_LOADED = set()  # names of modules that are program files
+
+
+def _let_siblings_be_imported(file):
+    """As `python FILE` does: modules beside a program file can be imported by name, also while it runs."""
+    folder = str(file.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def _check_signature(function, path):
+    """UsageError when `run` cannot be called as programs are."""
+    try:
+        inspect.signature(function).bind(None, **dict.fromkeys(FIXED_KEYWORDS))
+    except TypeError as error:
+        line = getattr(getattr(function, "__code__", None), "co_firstlineno", None)
+        raise UsageError(
+            f"run cannot be called: {error}", where={"file": str(path), "line": line}, hint=f"it is {SIGNATURE}"
+        ) from error
 
 
 def _of_module(function, module, name, description):
     """A program of the user's own; its module says what shape it has."""
-    defaults = Options(shape=getattr(module, "SHAPE", None), dtype="bf16", fidelity="HiFi4", grid=FULL_GRID)
-    return Runnable(name, description, getattr(module, "AXES", "MKN"), defaults, lambda: function)
+    axes, shape = getattr(module, "AXES", "MKN"), getattr(module, "SHAPE", None)
+    if not isinstance(axes, str) or not axes or not isinstance(shape, str | None):
+        raise UsageError(
+            f"{name}: AXES is {axes!r} and SHAPE {shape!r}; they are texts", hint='as AXES = "MN", SHAPE = "64x64"'
+        )
+    defaults = Options(shape=shape, dtype="bf16", fidelity="HiFi4", grid=FULL_GRID)
+    return Runnable(name, description, axes, defaults, lambda: function)

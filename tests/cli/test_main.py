@@ -140,7 +140,7 @@ def test_timeline_opens_as_a_trace(capsys, tmp_path, name):
         (["add_integers", "--set", "noc.hop_cycles=[1"], "not a YAML scalar"),
         (["add_integers", "--numerics", "exactly"], "numerics 'exactly'"),
         (["add_integers", "--noc", "torus"], "'torus' is not one of 'packet', 'flit'"),
-        (["add_integers", "--max-cycles", "0"], "must be positive"),
+        (["add_integers", "--max-cycles", "0"], "0 is not in the range"),
         (["add_integers", "--timeline", "/nowhere/at/all.json"], "folder does not exist"),
     ],
 )
