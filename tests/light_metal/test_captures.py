@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import tensim as tt
@@ -10,6 +11,7 @@ from tensim.light_metal.binary import verified
 from tensim.running.replay import LightMetalReplay
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.errors import ProgramError, UsageError
+from tensim.traces.flatbuffers.tables import used_bytes
 from tests.light_metal.programs import WORDS, copied, copier, dram, l1, opened, traced
 
 
@@ -207,3 +209,24 @@ def test_switched_off_nothing_happens(monkeypatch, tmp_path):
         with pytest.warns(UserWarning, match="is not written"):
             captured.binary.save_to_file(path)
     assert not path.exists()
+
+
+def test_no_memory_of_the_process_gets_into_a_file():
+    """Between the fields of structs lie zeros: kinds of references and tile flags are single bytes."""
+    with opened() as device, tt.light_metal_capture() as captured:
+        source, target, program = copied(device)
+        for _ in range(20):
+            tt.set_runtime_args(program, program.handle, tt.CoreCoord(0, 0), [source, target, 8])
+        tiled = tt.CircularBufferConfig(2048, {7: tt.DataFormat.Float16_b}).set_page_size(7, 1024)
+        tt.create_circular_buffer(program, tt.CoreCoord(0, 0), tiled.set_tile_dims(7, tt.Tile((32, 16))))
+        del source, target, program
+    nodes = list(verified(captured.binary).nodes())
+    vectors = [node.references for node in nodes if node.table == "SetRuntimeArgsUint32Command"]
+    vectors += [node.config.tiles for node in nodes if node.table == "CreateCircularBufferCommand"]
+    vectors = [vector for vector in vectors if vector is not None and len(vector)]
+    assert len(vectors) > 20
+    for vector in vectors:
+        rows = vector.view(f"V{vector.dtype.itemsize}")
+        for row in rows:
+            raw = np.frombuffer(row.tobytes(), np.uint8)
+            assert not raw[~used_bytes(vector.dtype)].any()

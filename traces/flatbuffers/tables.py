@@ -6,6 +6,7 @@ their member.  The reader trusts the file: `verifier` looks at it first.
 """
 
 import functools
+import math
 import struct
 
 import flatbuffers
@@ -55,6 +56,17 @@ def _member_dtype(schema, kind):
     if kind.base == OBJ:
         return struct_dtype(schema, kind.index)
     return SCALAR_DTYPES[kind.base]
+
+
+def used_bytes(dtype):
+    """Which bytes of a numpy type belong to a field."""
+    if dtype.subdtype is not None:
+        element, shape = dtype.subdtype
+        return np.tile(used_bytes(element), math.prod(shape))
+    used = np.full(dtype.itemsize, dtype.names is None)
+    for kind, offset in (dtype.fields[name][:2] for name in dtype.names or ()):
+        used[offset : offset + kind.itemsize] = used_bytes(kind)
+    return used
 
 
 class Reader:
@@ -202,10 +214,11 @@ class Writer:
         return self._vectors[key]
 
     def structs(self, records):
-        """Offset of a vector of numpy records."""
-        data, builder = records.tobytes(), self.builder
-        builder.StartVector(records.dtype.itemsize, len(records), 4)
-        self._raw(data)
+        """Offset of a vector of numpy records.  What lies between their fields is zero, whatever lay in memory."""
+        size, builder = records.dtype.itemsize, self.builder
+        rows = np.frombuffer(records.tobytes(), np.uint8).reshape(len(records), size)
+        builder.StartVector(size, len(records), 4)
+        self._raw(np.where(used_bytes(records.dtype), rows, 0).astype(np.uint8).tobytes())
         return builder.EndVector()
 
     def _raw(self, data):
