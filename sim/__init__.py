@@ -1,1 +1,5 @@
 """The machine: environment, compiled engine, cores, NoC, DRAM."""
+
+from tensim.sim.cache_folder import choose
+
+choose()

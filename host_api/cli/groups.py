@@ -1,5 +1,6 @@
 """Groups of commands: how they report errors, what `--json` refers to, and commands that are imported when they are used."""
 
+import errno
 import importlib
 import os
 import sys
@@ -9,6 +10,7 @@ import click
 from tensim.cli.output import TO_STDOUT, report_error, use_plain_characters
 from tensim.sim.errors import TensimError, UsageError
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
 PASSED_ON = ("ttnn",)  # commands whose arguments are for a program
 
 
@@ -35,7 +37,8 @@ class Commands(click.Group):
             sys.exit(1)
         except OSError as error:
             place = error.filename or "standard output"
-            report_error(UsageError(f"{error.strerror}: {place}"), json_to)
+            hint = "TENSIM_CACHE_DIR names another folder for compiled code" if error.errno in FULL else None
+            report_error(UsageError(f"{error.strerror}: {place}", hint=hint), json_to)
 
 
 class LazyCommand(click.Command):

@@ -42,9 +42,9 @@ class Chip:
         if max_cycles is not None and max_cycles <= 0:
             raise UsageError(f"max_cycles is {max_cycles}; it must be positive")
         if not run.is_compiled:
-            from tensim.sim.engine.first_start import compile_engine  # imports numba, which takes a third of a second
+            from tensim.sim.chip.first_compilation import compile_once
 
-            compile_engine()
+            compile_once()
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
         self.n_workers = len(arch.worker_coords)

@@ -18,6 +18,7 @@ print(*(name for name, module in sys.modules.items() if name.startswith("tensim.
 PLAIN = {
     "tensim",
     "tensim.sim",
+    "tensim.sim.cache_folder",
     "tensim.sim.cores.kernels",
     "tensim.sim.cores.riscv",
     "tensim.sim.errors",

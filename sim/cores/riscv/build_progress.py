@@ -20,6 +20,11 @@ def progress_told_to(on_progress):
         _told.reset(token)
 
 
+def told_line():
+    """The function that shows a text in a progress line of the terminal, or None where there is none."""
+    return _told.get() if sys.stderr.isatty() else None
+
+
 def wait_for(title, work):
     """Wait until all of `work`, [(name, future)], is done, and say meanwhile what is not."""
     from concurrent.futures import wait
