@@ -69,6 +69,11 @@ def verified(binary: LightMetalBinary | bytes | str | os.PathLike | Binary) -> B
     if isinstance(binary, str | os.PathLike):
         binary = LightMetalBinary.load_from_file(binary)
     data = binary.get_data() if isinstance(binary, LightMetalBinary) else binary
+    try:
+        data = data if isinstance(data, bytes) else bytes(memoryview(data))  # nobody changes it afterwards
+    except TypeError as error:
+        hint = "a LightMetalBinary, bytes, or the name of a file"
+        raise UsageError(f"{type(data).__name__} is not a Light Metal binary", hint=hint) from error
     if len(data) == 0:
         raise UsageError("the Light Metal binary is empty")
     return open_verified(data)

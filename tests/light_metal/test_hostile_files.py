@@ -92,6 +92,14 @@ def test_a_link_has_no_more_lanes_than_links_have():
     assert "lanes" in str(error)
 
 
+@pytest.mark.parametrize(
+    "config", [{"remote_buffer_indices": [31]}, {"globally_allocated_address": optional(1_400_000)}]
+)
+def test_ignored_settings_are_found_by_verify(config):
+    fields = [problem["field"] for problem in problems_of(written(program(), circular_buffer(**config)))]
+    assert fields == ["commands[1].config"]
+
+
 def test_a_wrong_source_hash_is_found_by_verify():
     (problem,) = problems_of(written(program(), kernel(NOTHING, source_hash=np.zeros(32, np.uint8))))
     assert problem["field"] == "commands[1].source_hash"

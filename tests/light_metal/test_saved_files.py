@@ -1,5 +1,6 @@
 """Files on disk: what was read and verified is what runs, whatever happens to the file; names that the user gives exist."""
 
+import contextlib
 import os
 
 import numpy as np
@@ -56,6 +57,27 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(binary, tmp_path):
     with pytest.raises(UsageError, match="cannot write"):
         binary.save_to_file(folder)
     assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_bytes_that_change_after_they_were_verified_do_not_matter(binary):
+    data = bytearray(binary.get_data())
+    replay = LightMetalReplay(data)
+    data[:] = bytes(len(data))
+    assert replay.run()
+
+
+@pytest.mark.parametrize("nothing", [None, 5, [1, 2, 3]])
+def test_what_is_no_binary_is_refused(nothing):
+    with pytest.raises(UsageError, match="is not a Light Metal binary"):
+        LightMetalReplay(nothing)
+
+
+def test_words_are_bytes_too(binary):
+    data = bytes(binary.get_data())
+    words = np.frombuffer(data + bytes(-len(data) % 4), np.uint32)
+    assert len(words) and LightMetalReplay(np.frombuffer(data, np.uint8)).run()
+    with pytest.raises(UsageError, match="hash") if len(data) % 4 else contextlib.nullcontext():
+        assert LightMetalReplay(words).run()
 
 
 def test_only_files_are_read(tmp_path):

@@ -232,7 +232,7 @@ def _update_arg(d, n):
 
 
 def _create_circular_buffer(d, n):
-    _refuse_unsupported(n)
+    refuse_unsupported(n)
     shadow = value(n.config.shadow_buf_global_id)
     return c.CreateCircularBuffer(
         d.names[n.program_global_id], ranges(n.core_spec), n.config.total_size, *circular_buffer_tables(n.config),
@@ -240,8 +240,8 @@ def _create_circular_buffer(d, n):
     )  # fmt: skip
 
 
-def _refuse_unsupported(n):
-    """BinaryError for settings of a circular buffer that would be ignored."""
+def refuse_unsupported(n):
+    """BinaryError for settings in a CreateCircularBuffer command that would be ignored."""
     config = n.config
     if config.remote_buffer_indices is not None and len(config.remote_buffer_indices):
         raise BinaryError(

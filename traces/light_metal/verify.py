@@ -9,7 +9,7 @@ from tensim.sim.errors import BinaryError, UsageError
 from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.light_metal.binary import Binary
 from tensim.traces.light_metal.kernels import check_source
-from tensim.traces.light_metal.read import UNNAMED_CHIP, described_chip
+from tensim.traces.light_metal.read import UNNAMED_CHIP, described_chip, refuse_unsupported
 from tensim.traces.light_metal.values import cores_of, value
 from tensim.traces.light_metal.write import HASH_BYTES, SCHEMA_VERSION, hash_place
 
@@ -151,6 +151,10 @@ class _Fit:
 
     def _CreateCircularBufferCommand(self, node):  # noqa: N802
         yield from self._cores(node.core_spec, "core_spec")
+        try:
+            refuse_unsupported(node)
+        except BinaryError as error:
+            yield "config", error.message
         config = node.config
         formats = [] if config.data_formats is None else config.data_formats["index"].tolist()
         if any(index >= MAX_INDEX for index in formats):
