@@ -29,6 +29,7 @@ USERS = {
     "ttnn": "only programs of ttnn use it",
     "validate gemm": "only `tensim validate gemm` uses it",
 }  # what alone uses a parameter, by the entry `only` of its leaf
+NOC_COORDINATES = 64  # of an axis, that a NoC address can name
 BOARD_UNITS = {"columns": "x", "rows": "y"}
 MODEL = "wormhole_b0"  # the architecture whose parameters a whole file of a user must have
 OPTIONAL = "ethernet."  # a section that a chip may lack as a whole: Grayskull has no ethernet
@@ -65,11 +66,14 @@ class Arch:
         origin = self["noc.translated_workers"]
         if not origin:
             return self.worker_coords
+        if max(origin[0] + len(columns), origin[1] + len(rows)) > NOC_COORDINATES:
+            key = "noc.translated_workers"
+            raise self._wrong(key, f"{key} is {origin}; a grid of {len(columns)}x{len(rows)} ends beyond coordinate 63")
         return [(origin[0] + i, origin[1] + j) for j in range(len(rows)) for i in range(len(columns))]
 
     def noc_axes(self):
         """(x, y): for each axis the physical coordinate behind each of the 64 that a NoC address can name, -1 for none."""
-        axes = [[*range(size), *[-1] * (64 - size)] for size in self.noc_size]
+        axes = [[*range(size), *[-1] * (NOC_COORDINATES - size)] for size in self.noc_size]
         for named, place in zip(self.kernel_coords, self.worker_coords, strict=True):
             for axis in (0, 1):
                 axes[axis][named[axis]] = place[axis]

@@ -48,6 +48,7 @@ POWERS_OF_TWO = (
     "alignment.l1_block", "noc.flit_bytes", "dram.channel_bits", "dram.burst_length", "dram.transfers_per_clock",
     "dram.bank_groups", "dram.interleaved_groups", "dram.internal_banks", "dram.row_bytes",
 )  # fmt: skip
+LONGEST_ROUTE = 32  # links, as many as a packet of `tensim.sim.noc.packet` has room for
 DRAM_TILE_BYTES = 1 << 36  # what a NoC address reaches in a tile
 
 
@@ -109,6 +110,11 @@ def contradiction(values):
     """
     if len(values["chip.noc_grid"]) != 2:
         return ("chip.noc_grid",), f"chip.noc_grid is [columns, rows], not {values['chip.noc_grid']}"
+    if sum(values["chip.noc_grid"]) > LONGEST_ROUTE:
+        return ("chip.noc_grid",), (
+            f"chip.noc_grid is {values['chip.noc_grid']}; columns and rows together must be at most {LONGEST_ROUTE}, the links "
+            "of a route"
+        )
     if len(values["noc.translated_workers"]) not in (0, 2):
         return ("noc.translated_workers",), f"noc.translated_workers is [x, y], not {values['noc.translated_workers']}"
     if len(values["dram.endpoints"]) != values["dram.banks"]:

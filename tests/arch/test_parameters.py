@@ -8,8 +8,9 @@ import yaml
 
 from tensim.sim.arch import architectures, load_arch
 from tensim.sim.arch.loader import DIRECTORY, MODEL, USERS, check_leaves, check_relations, described_arch
-from tensim.sim.arch.parameters import RELATIONS, schema_of, units
+from tensim.sim.arch.parameters import LONGEST_ROUTE, RELATIONS, schema_of, units
 from tensim.sim.errors import UsageError
+from tensim.sim.noc.packet import MAX_ROUTE
 
 HEAD = "name: mine\nextends: wormhole_b0\n"
 
@@ -76,6 +77,10 @@ def test_what_has_no_effect_is_said(load):
     assert load((DIRECTORY / "wormhole_b0.yaml").read_text()).without_effect("off") == []
 
 
+def test_the_longest_route_is_what_packets_have_room_for():
+    assert LONGEST_ROUTE == MAX_ROUTE
+
+
 def test_related_parameters_exist():
     known = load_arch(MODEL).values()
     assert {key for first, _, second in RELATIONS for key in (first, second)} <= known.keys()
@@ -127,6 +132,9 @@ WRONG = [
     ("tensix.dst.tiles32", 17, "it must be from 0 to 16"),
     ("dram.endpoints", ["0-1", "x"], "it must be a list of NoC coordinates 'x-y'"),
     ("noc.translated_workers", [18], "is [x, y], not [18]"),
+    ("noc.translated_workers", [60, 60], "is [60, 60]; a grid of 8x8 ends beyond coordinate 63"),
+    ("chip.noc_grid", [20, 13], "is [20, 13]; columns and rows together must be at most 32"),
+    ("chip.noc_grid", [64, 64], "is [64, 64]; it must be a list [x, y] of whole numbers from 1 to 31"),
     ("boards.n150.rows", [1, 1], "it must be a list [y] of different whole numbers from 0 to 63"),
     ("boards.n150.rows", [], "it must be a list [y] of different"),
     ("boards.n150.rows", [-1], "it must be a list [y] of different"),
