@@ -174,6 +174,8 @@ class Device:
         for ranges in command.sub_devices:
             cores = set(expand(ranges))
             self.check_cores(cores, "sub-device")
+            if not cores:
+                raise UsageError("a sub-device has at least one core")
             if seen & cores:
                 raise UsageError(f"sub-devices overlap at core {min(seen & cores)}")
             seen |= cores

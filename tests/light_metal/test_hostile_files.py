@@ -53,6 +53,9 @@ CASES = {
     "tiles of 2**31 rows": (
         [program(), circular_buffer(tiles=[(0, ((1 << 31, 1 << 31), False))]), kernel(), launch()], "tiles of 2147483648x",
     ),
+    "a sub-device without cores": (
+        [command("CreateSubDeviceManager", global_id=0, sub_devices=[Node("CoreRangeSet", {})])], "at least one core",
+    ),
     "transposed tiles": (
         [program(), circular_buffer(tiles=[(0, ((32, 32), True))])], "transposed",
     ),
