@@ -36,9 +36,9 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
         except OSError as error:
-            place = error.filename or "standard output"
             hint = "TENSIM_CACHE_DIR names another folder for compiled code" if error.errno in FULL else None
-            report_error(UsageError(f"{error.strerror}: {place}", hint=hint), json_to)
+            text = f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror or error)
+            report_error(UsageError(text, hint=hint), json_to)
 
 
 class LazyCommand(click.Command):

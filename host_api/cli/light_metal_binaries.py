@@ -2,7 +2,7 @@
 
 import click
 
-from tensim.cli.output import write_json
+from tensim.cli.output import print_error, write_json
 from tensim.sim.errors import TensimError
 
 numbering_option = click.option(
@@ -39,5 +39,9 @@ def over_files(files, one, json_to):
         results.append(result)
     if json_to:
         failed = sum("error" in r or r.get("ok") is False or r.get("verified") is False for r in results)
-        write_json(results[0] if len(files) == 1 else {"results": results, "failed": failed}, json_to)
+        try:
+            write_json(results[0] if len(files) == 1 else {"results": results, "failed": failed}, json_to)
+        except OSError as error:  # the command still shows what it found
+            print_error(f"cannot write {json_to}: {error.strerror}")
+            code = 2
     return results, code

@@ -27,6 +27,7 @@ from tensim.cli.output import (
     TIMELINES,
     TO_STDOUT,
     Outputs,
+    print_error,
     printable,
     progress_bar,
     require_writable,
@@ -138,10 +139,14 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
     if json_to != TO_STDOUT:
         for result in printable(results):
             _print_replay(result)
+    for item in (item for result in results for item in result.get("unwritten", ())):
+        print_error(f"cannot write {item['file']}: {item['why']}")
+        code = 2
     raise SystemExit(code)
 
 
 def _replay_file(file, options, program, numbering, loops, timeline, on_progress):
+    from tensim.running.execution import Files
     from tensim.running.replay import LightMetalReplay
     from tensim.sim.chip import statistics
 
@@ -152,7 +157,7 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
         return run_saved(file, binary, options, program, loops, timeline, on_progress)
     if program is not None:
         raise UsageError(f"{file} is a captured run: --program does not apply", hint="leave --program out")
-    durations = []
+    durations, written = [], Files(on_progress)
     for round_number in range(loops):
         begun = time.perf_counter()
         on_progress(f"{file}: replay {round_number + 1} of {loops}")
@@ -168,8 +173,9 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
             if timeline:
                 from tensim.traces.timeline import write_timeline
 
-                summary["timeline_events"] = write_timeline(chip, timeline)
-            replay.save_buffers()
+                summary["timeline_events"] = written.write(timeline, lambda chip=chip: write_timeline(chip, timeline))
+            written.write(", ".join(name for _, name in options.save), replay.save_buffers)
+            summary["unwritten"] = written.unwritten
             images = chip.image_sha256()
         finally:
             replay.close()

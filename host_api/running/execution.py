@@ -82,19 +82,26 @@ def _run_loops(program, settings, device, on_progress):
     return next((item for item in results if not item.verified), results[-1]), loops
 
 
-def _save(chip, binary, settings, on_progress):
-    """Write the files that the settings ask for; what the summary says of them, "unwritten" those that failed."""
-    said, unwritten = {}, []
+class Files:
+    """Files that a run writes when its work is done.  `unwritten`: [{"file", "why"}] of those that failed."""
 
-    def write(path, action):
-        on_progress(f"writing {path}")
+    def __init__(self, on_progress):
+        self.on_progress, self.unwritten = on_progress, []
+
+    def write(self, path, action):
+        """What `action()`, which writes to `path`, returns; None when it fails."""
+        self.on_progress(f"writing {path}")
         try:
             return action()
         except OSError as error:
-            unwritten.append({"file": str(path), "why": error.strerror or str(error)})
+            self.unwritten.append({"file": str(path), "why": error.strerror or str(error)})
 
+
+def _save(chip, binary, settings, on_progress):
+    """Write the files that the settings ask for; what the summary says of them, "unwritten" those that failed."""
+    said, files = {}, Files(on_progress)
     if binary is not None:
-        write(settings.capture, lambda: binary.save_to_file(settings.capture))
+        files.write(settings.capture, lambda: binary.save_to_file(settings.capture))
         said |= {"file": settings.capture, "bytes": binary.size()}
     if settings.disassemble:
         from tensim.running.disassembly import disassembly
@@ -105,9 +112,9 @@ def _save(chip, binary, settings, on_progress):
     if settings.timeline:
         from tensim.traces.timeline import write_timeline
 
-        said["timeline_events"] = write(settings.timeline, lambda: write_timeline(chip, settings.timeline))
+        said["timeline_events"] = files.write(settings.timeline, lambda: write_timeline(chip, settings.timeline))
     if settings.noc_trace:
         from tensim.traces.noc_events import write_noc_events
 
-        said["noc_trace_events"] = write(settings.noc_trace, lambda: write_noc_events(chip, settings.noc_trace))
-    return said | {"unwritten": unwritten}
+        said["noc_trace_events"] = files.write(settings.noc_trace, lambda: write_noc_events(chip, settings.noc_trace))
+    return said | {"unwritten": files.unwritten}

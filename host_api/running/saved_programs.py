@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from tensim.running.device_choice import boards_for, declared
-from tensim.running.execution import timed
+from tensim.running.execution import Files, timed
 from tensim.runtime.binaries import Binary
 from tensim.runtime.dtypes import DType, cast
 from tensim.runtime.tensors import Tensor
@@ -45,12 +45,15 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
             outputs, duration = timed(device.chip, lambda: _run(system, bound, infos, inputs))
             durations.append(duration)
         compares = _compares(infos, outputs) if options.check and not options.bind else []
-        _save(options.save, outputs)
+        files = Files(on_progress)
+        _save(options.save, outputs, files)
         summary = statistics.collect(device.chip)
         if timeline:
             from tensim.traces.timeline import write_timeline
 
-            summary["timeline_events"] = write_timeline(device.chip, timeline)
+            chip = device.chip
+            summary["timeline_events"] = files.write(timeline, lambda: write_timeline(chip, timeline))
+        summary["unwritten"] = files.unwritten
         images = device.chip.image_sha256()
     return summary | {
         "file": str(file), "name": Path(file).name, "commands": len(opened), "compares": compares,
@@ -140,7 +143,8 @@ def _compare(name, tensor, golden):
     }  # fmt: skip
 
 
-def _save(savings, outputs):
+def _save(savings, outputs, files):
     for name, file in savings:
         values = outputs[tuple(name.split("/", 1))].numpy()
-        np.save(file, values.view(np.uint16) if values.dtype == DType.BF16.numpy else values)
+        plain = values.view(np.uint16) if values.dtype == DType.BF16.numpy else values
+        files.write(file, lambda file=file, plain=plain: np.save(file, plain))

@@ -137,7 +137,7 @@ class Arch:
     def without_effect(self, numerics):
         """What to tell the user of parameters that were changed although a program on one chip does not use them."""
         changed = (key for key, leaf in self._leaves.items() if leaf.get("changed"))
-        users = ((key, _declared(key).get("only")) for key in changed)
+        users = ((key, declaration(key).get("only")) for key in changed)
         return [f"{key} has no effect here: {USERS[only]}" for key, only in users if only not in (None, numerics)]
 
     @property
@@ -322,7 +322,7 @@ def check_leaves(leaves, path=None):
 
     result = {}
     for key, leaf in leaves.items():
-        declared = _declared(key)
+        declared = declaration(key)
         unit = declared["unit"]
         if leaf.get("unit", unit) != unit:
             raise _wrong(path, leaf, f"{key} has the unit {leaf['unit']!r}; it is in {unit!r}", "leave the unit out")
@@ -348,7 +348,7 @@ def check_relations(leaves, path):
         raise _wrong(None if overridden else path, at, text)
 
 
-def _declared(key):
+def declaration(key):
     """The model's leaf of a parameter, which stands also for operations that only other chips have; of a board its unit."""
     if key.startswith("boards."):
         return {"unit": BOARD_UNITS[key.rsplit(".", 1)[1]]}

@@ -100,6 +100,15 @@ def test_a_capture_that_cannot_be_written_is_said(capsys, tmp_path, monkeypatch)
     assert code == 2 and "x.bin: No space left on device" in err and "cycles; nothing written" in out
 
 
+@pytest.mark.parametrize("option", ["--timeline", "--json"])
+def test_a_replay_whose_outputs_fail_is_shown(capsys, tmp_path, option):
+    binary, full = tmp_path / "a.bin", tmp_path / "full.json"
+    full.symlink_to("/dev/full")
+    assert tensim(capsys, "capture", *SMALL[1:], "-o", str(binary))[0] == 0
+    code, out, err = tensim(capsys, "replay", str(binary), option, str(full))
+    assert code == 2 and "full.json: No space left on device" in err and "a.bin: " in out
+
+
 def test_every_failure_is_told(capsys):
     outputs = Outputs()
     for number in (1, 2):
