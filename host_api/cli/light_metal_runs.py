@@ -174,7 +174,8 @@ def _replay_file(file, options, program, numbering, loops, timeline, on_progress
                 from tensim.traces.timeline import write_timeline
 
                 summary["timeline_events"] = written.write(timeline, lambda chip=chip: write_timeline(chip, timeline))
-            written.write(", ".join(name for _, name in options.save), replay.save_buffers)
+            if options.save:
+                written.write(", ".join(name for _, name in options.save), replay.save_buffers)
             summary["unwritten"] = written.unwritten
             images = chip.image_sha256()
         finally:
