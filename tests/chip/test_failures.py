@@ -257,14 +257,14 @@ def compiled_for_the_first_time():
 
 
 def test_ctrl_c_while_a_kernel_compiles_comes_behind_the_compilation(ctrl_c, monkeypatch, tmp_path):
-    compile_generated = kernel_compiler._compile_generated
+    compile_generated = kernel_compiler.compile_generated
 
     def interrupted(*arguments):
         ctrl_c()
         return compile_generated(*arguments)
 
     monkeypatch.setattr(machine_code, "DIRECTORY", tmp_path)
-    monkeypatch.setattr(kernel_compiler, "_compile_generated", interrupted)
+    monkeypatch.setattr(kernel_compiler, "compile_generated", interrupted)
     with pytest.raises(KeyboardInterrupt):
         compiled_for_the_first_time.compile()
     assert len(list(tmp_path.glob("machine_code/kernel_*.o"))) == 1
