@@ -553,14 +553,18 @@ class Model:
         before = [*op.waits, *(known.writer for known in sources)]
         if op.kind in WRITING or op.more.get("given"):
             known = self.tensors[op.target]
-            before += [known.writer, *(n for n in known.readers if len(self._spans(n)) == 1)]
+            before += [known.writer, *filter(self._read_while_it_ran, known.readers)]
         for number in before:
             earlier = None if number is None else self.run.entries[number].event
             if earlier is not None and earlier is not entry.event and number != op.number:
                 assert earlier.t_end <= entry.event.t_start + TIME_ERROR_NS, (op, number)
 
-    def _spans(self, number):
-        return self.run.entries[number].spans
+    def _read_while_it_ran(self, number):
+        """Whether the event of an op says when it read: not that of several commands, nor that of an upload, whose bytes are
+        taken when it is issued.
+        """
+        spans = self.run.entries[number].spans
+        return len(spans) == 1 and spans[0].kind != "upload"
 
     def check_values(self):
         """Every tensor that is alive has the values, or the failure, of the model."""
