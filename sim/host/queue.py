@@ -142,9 +142,11 @@ class Queue:
             work, item.work = item.work, None  # what it holds on to is not needed any more, the item may be for long
             item.result = yield from work(self)
             if not item.handed_over:
-                item.begun = entered if item.begun is None else item.begun
+                uses_device = item.begun is not None  # else it only waits or records: no fault can strike it
+                item.begun = item.begun if uses_device else entered
                 item.end(self.env.now)
-                self.check_fault(item)
+                if uses_device:
+                    self.check_fault(item)
         except CommandFault as fault:
             item.error = self.failure = fault
         except TensimError as error:

@@ -96,6 +96,19 @@ def test_a_queue_that_waits_for_a_failure_fails_its_next_command_only(device, pa
     assert outcome(first) == outcome(bad) and outcome(second) is None
 
 
+def test_a_fault_strikes_what_uses_the_device_not_what_waits_or_records():
+    with System("n150") as system:
+        device = system.open("sim://wormhole_b0?cqs=2")
+        pair = [to_layout(Tensor.from_numpy(vector(seed)), DRAM, device, queue=1) for seed in range(2)]
+        system.drain()
+        event = device.queues[0].record()
+        device.inject_fault("the dispatcher", system.host_ns + 100)  # nothing but the recording is on its way
+        device.queues[1].wait_for(event)
+        for queue in (1, 2):
+            done = submit(device, adder(), 0, pair, queue=queue)
+            np.testing.assert_array_equal(done.outputs[0].numpy(), pair[0].numpy() + pair[1].numpy())
+
+
 RAISING = {
     "raises ZeroDivisionError": lambda x: 1 / 0,
     r"arrays of shapes \[\(3,\)\], the outputs have \[\(64,\)\]": lambda x: x[:3],
