@@ -1,6 +1,6 @@
 """The state of one chip as arrays that the compiled engine reads and writes: made from an architecture, grown between runs."""
 
-from mmap import mmap
+from mmap import MADV_DONTNEED, MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import numpy as np
 
@@ -29,6 +29,10 @@ SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (docs/hardware/host_a
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 TRANSACTIONS = 1 << 13  # to begin with
+TOUCHED_SHIFT, MAX_TOUCHED_BYTES = (
+    5,
+    1 << 27,
+)  # grain of what is read of DRAM: its smallest alignment; room for a bit of each
 
 
 class MachineArrays:
@@ -107,6 +111,7 @@ class MachineArrays:
         chunks_per_bank = -(-arch.dram_bank_bytes // CHUNK_BYTES)
         m["chunk_bytes"], m["chunks_per_bank"] = CHUNK_BYTES, chunks_per_bank
         self.place("dram_chunks", np.zeros(arch.dram_banks * chunks_per_bank, np.int64))
+        self._build_touched()
         self.place("sfpu_cycles", sfpu_cycle_table(arch))
         self.place("fifo", np.zeros(self.n_workers * THREADS_PER_CORE * st.FIFO_ENTRIES * 2, np.int64))
         self.place("instruction_cycles", instruction_table(arch))
@@ -115,6 +120,27 @@ class MachineArrays:
         # Without data few pages of an L1 are ever touched: small ones then, not the huge ones that numpy asks for
         l1 = np.frombuffer(mmap(-1, size), np.uint8) if self.numerics == "off" else np.zeros(size, np.uint8)
         self.l1 = self.place("l1", l1.reshape(self.n_workers, arch.l1_size))
+
+    def _build_touched(self):
+        """A bit per 32 bytes of DRAM that have been read, fewer on chips with much more of it; untouched pages cost nothing."""
+        m, arch = self.machine, self.arch
+        m["touched_shift"] = TOUCHED_SHIFT
+        while arch.dram_banks * arch.dram_bank_bytes >> m["touched_shift"] + 3 > MAX_TOUCHED_BYTES:
+            m["touched_shift"] += 1
+        m["touched_words"] = (arch.dram_bank_bytes >> m["touched_shift"] + 6) + 1
+        size = arch.dram_banks * int(m["touched_words"]) * 8
+        self._touched = mmap(-1, size, flags=MAP_PRIVATE | MAP_ANONYMOUS)
+        self.place("touched", np.frombuffer(self._touched, np.int64))
+
+    def forget_touched(self):
+        """Nothing of DRAM has been read."""
+        self._touched.madvise(MADV_DONTNEED)
+        self.machine["first_reads"] = 0
+
+    @property
+    def first_read_bytes(self):
+        """Bytes of DRAM that have been read since then, each counted once."""
+        return int(self.machine["first_reads"]) << int(self.machine["touched_shift"])
 
     def _build_tiles(self, width, height):
         tiles = self.place("tiles", np.zeros(width * height, st.CHIP_TILE), "n_tiles")
@@ -144,6 +170,7 @@ class MachineArrays:
         self.place("circular_buffers", np.zeros((self.n_workers, N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64))
         self.place("stalls", np.zeros((n_threads, st.N_REASONS), np.int64))
         self.place("noc_words", np.zeros((n_threads, st.NOC_WORDS), np.int64))
+        self.place("traffic", np.zeros(n_threads, st.TRAFFIC))
         self.place("lines", np.zeros((1, 3), np.int64))
         self.place("launches", np.zeros(64, st.LAUNCH))
         self.place("done", np.zeros(64, np.int64))

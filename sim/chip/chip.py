@@ -13,6 +13,7 @@ from tensim.sim.chip.arrays import NUMERICS, MachineArrays
 from tensim.sim.chip.failures import deadlock, fault, live_threads
 from tensim.sim.chip.functional_memory import FunctionalMemory
 from tensim.sim.chip.launch import Launch
+from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
@@ -60,6 +61,7 @@ class Chip:
         self.arrays = MachineArrays(arch, numerics, noc)
         self.machine, self._machine_address = self.arrays.machine, self.arrays.address
         self.machine["max_cycles"] = self.max_cycles
+        self._works = WorkCollector(self.arrays)
         self._loader, self._memory = ProgramLoader(arch, self.arrays), FunctionalMemory(self)
         self.checks = None
         if check:
@@ -139,15 +141,18 @@ class Chip:
         for i in range(int(self.machine["n_done"])):
             slot = int(self.arrays["done"][i])
             launch_id = self._running.pop(slot)
-            self._account(slot)
-            self.launches[launch_id]["ended"] = int(self.arrays["launches"][slot]["ended"])
+            self._account(slot, self.launches[launch_id])
             done.append((launch_id, self.launches[launch_id]["ended"]))
         self._print(rest=True)
         self.machine["n_done"] = 0
         return done
 
-    def _account(self, slot):
-        """Add what the threads of a finished program did to `work`, `core_cycles` and the totals of the compute cores."""
+    def _account(self, slot, record):
+        """Add what the threads of a finished program did to `work`, `core_cycles` and the totals of the compute cores.
+
+        Its `record` in `launches` gets its end and its `LaunchWork`.
+        """
+        record["ended"] = int(self.arrays["launches"][slot]["ended"])
         threads = self.arrays["threads"]
         mine = np.flatnonzero((threads["launch"] == slot) & (threads["state"] == st.ENDED) & (threads["ended"] > 0))
         ended, time = threads["ended"][mine], threads["ended"][mine] - threads["started"][mine]
@@ -163,6 +168,7 @@ class Chip:
         last = np.zeros(self.n_workers, np.int64)
         np.maximum.at(last, threads["core"][mine], ended)
         self.core_cycles += np.maximum(last - self.arrays["launches"][slot]["started"], 0)
+        record["work"] = self._works.collect(slot, mine, record.pop("launch"))
         threads["state"][mine], threads["launch"][mine] = st.IDLE, -1
         cores = set(threads["core"][mine[threads["slot"][mine] == TRISC0]].tolist())
         for core in cores:
@@ -184,6 +190,7 @@ class Chip:
         self.arrays["threads"]["in_event_heap"] = 0
         self.arrays["cores"]["semaphore_waiters"] = 0
         self.arrays["noc_words"][:] = 0
+        self.arrays["traffic"][:] = 0
         self.arrays["tiles"]["open_writes"] = -1
         self._running.clear()
         self.arrays.clear()
@@ -195,6 +202,7 @@ class Chip:
         self.machine["now"], self._settled = 0, False
         self.arrays.make_idle("links", "vcs", "ports", "channels", "banks")
         self.arrays.build_flits()
+        self._works.restart()
         self.launches.clear()
 
     def close(self):
@@ -208,10 +216,10 @@ class Chip:
     def launch(self, launch: Launch, cycle: int) -> int:
         """Start the threads of a program at `cycle`; returns the launch id that `advance` reports at its end."""
         slot = self._free_slot()
-        threads = self._loader.load(launch, slot)
+        threads = self._loader.load(launch, slot, cycle)
         if self.checks is not None:
             self.checks.launch(launch, slot)
-        return self._begin(launch.name, slot, threads, cycle)
+        return self._begin(launch.name, slot, threads, cycle, launch)
 
     def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
         """Start threads that a compiled front end drives from a table, instead of kernels; returns the launch id.
@@ -238,13 +246,15 @@ class Chip:
             raise SimulatorError(f"more than {len(slots)} programs at once")
         return slot
 
-    def _begin(self, name, slot, threads, cycle):
+    def _begin(self, name, slot, threads, cycle, launch=None):
         """Schedule the prepared threads of a program; returns its launch id."""
         self._settled = False
+        if not self._running:
+            self.arrays.forget_touched()
         launch_id = len(self.launches)
         self.arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id
-        self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
+        self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads, "launch": launch}
         indices = np.asarray(threads, np.int64)
         start_threads(self._machine_address, indices.ctypes.data, len(indices), cycle)
         return launch_id

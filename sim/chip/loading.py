@@ -36,7 +36,7 @@ THREAD_COUNTERS = (
 # What the compute engine of a core starts without
 CORE_COUNTERS = (
     "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released dst_acquired dst_committed "
-    "dst_released fresh fpu_busy sfpu_busy flops"
+    "dst_released fresh fpu_busy sfpu_busy flops products product_calls"
 ).split()
 
 
@@ -52,14 +52,14 @@ class ProgramLoader:
         self.line_programs, self.riscv, self._kept = {}, None, {}
         self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
 
-    def load(self, launch, launch_slot):
-        """Make the threads of a program ready to start; returns their indices.  It occupies `launch_slot`."""
+    def load(self, launch, launch_slot, cycle):
+        """Make the threads of a program ready to start at `cycle`; returns their indices.  It occupies `launch_slot`."""
         self._check_launch(launch)
         for semaphore in launch.semaphores:
             for core in semaphore.cores:
                 address = self._arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
                 self._arrays.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF
-        self._configure_circular_buffers(launch)
+        self._configure_circular_buffers(launch, cycle)
         texts = self._place_texts(launch)
         self._kept[launch_slot] = []
         parts = [self._prepare_kernel(launch, kernel, launch_slot, texts) for kernel in launch.kernels]
@@ -85,6 +85,7 @@ class ProgramLoader:
         rows["line_base"], rows["first_line"], rows["line"], rows["n_lines"] = line_base, first, first, n_lines
         table[threads] = rows
         self._arrays["stalls"][threads] = 0
+        self._arrays["traffic"][threads] = 0
         self._arrays["noc_words"][threads] = 0
 
     def _check_launch(self, launch):
@@ -107,7 +108,7 @@ class ProgramLoader:
     def _slots(kernel):
         return (kernel.slot,) if kernel.slot is not None else (TRISC0, TRISC0 + 1, TRISC0 + 2)
 
-    def _configure_circular_buffers(self, launch):
+    def _configure_circular_buffers(self, launch, cycle):
         table = self._arrays["circular_buffers"]
         for core in {core for kernel in launch.kernels for core in kernel.cores}:
             table[core] = 0
@@ -116,6 +117,8 @@ class ProgramLoader:
             row = np.zeros(ctx.CB_WORDS, np.int64)
             row[ctx.CB_PAGES], row[ctx.CB_PAGE_SIZE] = cb.size // cb.page_size, cb.page_size
             row[ctx.CB_BASE], row[ctx.CB_SIZE], row[ctx.CB_FORMAT] = cb.address, cb.size, cb.data_format
+            row[ctx.CB_LEVEL_AT] = cycle
+            row[ctx.CB_LEVEL_SCALE] = (ctx.CB_LEVELS - 1) * ctx.CB_LEVEL_ONE // row[ctx.CB_PAGES]
             row[ctx.CB_WRITE_PTR] = row[ctx.CB_READ_PTR] = cb.address
             row[ctx.CB_TILE_SIZE], row[ctx.CB_TILE_HW], row[ctx.CB_FACES] = (
                 tile,

@@ -27,6 +27,7 @@ from tensim.sim.engine.state import (
     WRITES_UNSENT,
     noc_words_of,
     threads_of,
+    traffic_of,
 )
 
 
@@ -71,6 +72,10 @@ def barrier(m, thread, now):
     kind, noc, trid = argument(t, 0), argument(t, 1), argument(t, 2)
     if not valid_noc(m, thread, noc, trid):
         return -1
+    if kind == Barrier.READ or kind == Barrier.READ_TRID:
+        traffic_of(m)[thread].read_barriers += 1
+    else:
+        traffic_of(m)[thread].write_barriers += 1
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
     until = now

@@ -3,10 +3,11 @@
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
-from tensim.sim.cores.threads import argument, charge, fail, park, wake
+from tensim.sim.cores.threads import argument, charge, fail, log_event, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.state import (
+    LOG_LEVEL,
     NOC_WORDS,
     OPEN_READS,
     WAIT_CB_BACK,
@@ -26,6 +27,19 @@ PUSHED_AT, PUSHED, POPPED_AT, POPPED = 16, 17, 18, 19
 def row_of(core, index):
     """First word of the circular buffer's row."""
     return (core * N_CIRCULAR_BUFFERS + index) * ctx.CB_WORDS
+
+
+@compiled()
+def count_level(m, thread, row, now, change):
+    """Count the cycles for which a circular buffer has had its pages, which now become `change` more."""
+    cb = circular_buffers_of(m)
+    used = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
+    level = used * cb[row + ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1 >> ctx.CB_LEVEL_BITS
+    cb[row + ctx.CB_LEVEL_CYCLES + level] += now - cb[row + ctx.CB_LEVEL_AT]
+    cb[row + ctx.CB_LEVEL_AT] = now
+    if m.log_on != 0:
+        index = row // ctx.CB_WORDS % N_CIRCULAR_BUFFERS
+        log_event(m, thread, LOG_LEVEL + index, now, used + change, 1 if change > 0 else -1)
 
 
 @compiled()
@@ -84,6 +98,7 @@ def reserve_back(m, thread, now):
     if row < 0:
         return -1
     cb = circular_buffers_of(m)
+    cb[row + ctx.CB_PRODUCER] = thread + 1
     free = cb[row + ctx.CB_PAGES] - (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED])
     if free < pages:
         cb[row + BACK_WAITER] = thread + 1
@@ -115,6 +130,8 @@ def push_back(m, thread, now):
     cb[row + ctx.CB_WRITE_PTR] += size
     if cb[row + ctx.CB_WRITE_PTR] == end:
         cb[row + ctx.CB_WRITE_PTR] = cb[row + ctx.CB_BASE]
+    count_level(m, thread, row, now, pages)
+    cb[row + ctx.CB_PRODUCER] = thread + 1
     cb[row + ctx.CB_RECEIVED] += pages
     cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED] - pages, 0)
     cb[row + ctx.CB_PACKED] = 0
@@ -136,6 +153,7 @@ def wait_front(m, thread, now):
     if row < 0:
         return -1
     cb = circular_buffers_of(m)
+    cb[row + ctx.CB_CONSUMER] = thread + 1
     available = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
     if available < pages:
         cb[row + FRONT_WAITER] = thread + 1
@@ -163,6 +181,8 @@ def pop_front(m, thread, now):
         return -1
     if cb[row + ctx.CB_READ_PTR] == end:
         cb[row + ctx.CB_READ_PTR] = cb[row + ctx.CB_BASE]
+    count_level(m, thread, row, now, -pages)
+    cb[row + ctx.CB_CONSUMER] = thread + 1
     cb[row + ctx.CB_ACKED] += pages
     cb[row + POPPED], cb[row + POPPED_AT] = pages, now
     charge(m, thread, now, m.cb_call)

@@ -71,7 +71,17 @@ CB_TILE_HW = 10  # datums of a tile (1024 for 32x32)
 CB_PACKED = 11  # tiles packed in order since the last push
 CB_RESERVED = 12  # pages reserved and not yet pushed (checks only)
 CB_FACES = 13
-CB_WORDS = 20
+# 14 to 19: `tensim.sim.cores.circular_buffer`.  Statistics:
+CB_LEVEL_AT = 20  # since when it has had as many pages as now
+CB_LEVEL_CYCLES = 21  # ... + CB_LEVELS - 1: cycles at each level, 0 for empty, then in eighths of its pages, rounded up
+CB_LEVELS = 9
+CB_LEVEL_SCALE = 30  # times pages: their level, 1 << CB_LEVEL_BITS each
+CB_TILES_PACKED = 31
+CB_PRODUCER = 32  # 1 + the thread that last reserved or pushed pages; 33: that last waited for some or popped them
+CB_CONSUMER = 33
+CB_WORDS = 34
+CB_LEVEL_BITS = 32
+CB_LEVEL_ONE = 1 << CB_LEVEL_BITS
 
 # NoC address: bits 0-35 offset in the tile, 36-41 x, 42-47 y; multicast: 36-41 x end, 42-47 y end, 48-53 x start,
 # 54-59 y start.  Coordinates are NoC-0 physical ones for both NoCs.  Same field order as Wormhole's.

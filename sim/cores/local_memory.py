@@ -102,7 +102,7 @@ def store_local(m, thread, now):
     for i in range(size):
         store_8(host + i, (value >> (8 * i)) & 255)
     issued, done = begin_store(m, t, address, now)
-    l1_changed(m, t.core, address, size, done)
+    l1_changed(m, t.core, address, size, done, thread)
     return go_on(m, thread, now, issued + 1)
 
 

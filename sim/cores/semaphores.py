@@ -5,7 +5,7 @@ from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32
-from tensim.sim.engine.state import PARKED, WAIT_SEMAPHORE, cores_of, threads_of
+from tensim.sim.engine.state import PARKED, WAIT_SEMAPHORE, cores_of, threads_of, traffic_of
 
 WAIT_EQUAL, WAIT_MIN = 0, 1
 
@@ -18,8 +18,8 @@ def semaphore_holds(m, t):
 
 
 @compiled()
-def l1_changed(m, core, address, size, now):
-    """Wake threads of `core` that poll a semaphore in the changed bytes."""
+def l1_changed(m, core, address, size, now, by):
+    """Wake threads of `core` that poll a semaphore in the bytes that thread `by` changed (-1: the host)."""
     if cores_of(m)[core].semaphore_waiters == 0:
         return
     for slot in range(THREADS_PER_CORE):
@@ -28,6 +28,7 @@ def l1_changed(m, core, address, size, now):
         if t.state == PARKED and t.wait == WAIT_SEMAPHORE and address <= t.wait_a < address + size:
             if semaphore_holds(m, t):
                 cores_of(m)[core].semaphore_waiters -= 1
+                traffic_of(m)[index].woken_by = by + 1
                 wake(m, index, now, m.semaphore_poll)
 
 

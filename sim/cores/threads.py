@@ -84,7 +84,18 @@ def log_span(m, index, kind, start, end, operation):
     if m.log_on != 0 and end > start and m.n_log < m.log_capacity:
         entry = log_of(m)[m.n_log]
         entry.thread, entry.kind, entry.start, entry.end = index, kind, start, end
-        entry.line, entry.operation = threads_of(m)[index].line, operation
+        t = threads_of(m)[index]
+        entry.line, entry.operation, entry.line_base, entry.target = t.line, operation, t.line_base, 0
+        m.n_log += 1
+
+
+@compiled()
+def log_event(m, index, kind, now, value, target):
+    """Append a moment to the timeline log, in which `value` stands where spans have their line."""
+    if m.n_log < m.log_capacity:
+        t, entry = threads_of(m)[index], log_of(m)[m.n_log]
+        entry.thread, entry.kind, entry.start, entry.end = index, kind, now, now
+        entry.line, entry.operation, entry.line_base, entry.target = value, t.operation, t.line_base, target
         m.n_log += 1
 
 

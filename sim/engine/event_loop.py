@@ -44,6 +44,7 @@ from tensim.sim.cores.threads import (
     charge,
     due,
     fail,
+    log_event,
     park,
     schedule_thread,
 )
@@ -54,6 +55,8 @@ from tensim.sim.engine.state import (
     ATOMIC,
     ENDED,
     INLINE,
+    LOG_ZONE_BEGIN,
+    LOG_ZONE_END,
     PARKED,
     RUNNING,
     RUNNING_ON,
@@ -112,7 +115,11 @@ def data_operation(m, thread, now):
         return wait_front(m, thread, now)
     if op == Op.CB_POP_FRONT:
         return pop_front(m, thread, now)
-    if op == Op.SPEND or op == Op.ZONE_BEGIN or op == Op.ZONE_END or op == Op.NOC_INC_ISSUED:
+    if op == Op.SPEND or op == Op.NOC_INC_ISSUED:
+        return now
+    if op == Op.ZONE_BEGIN or op == Op.ZONE_END:
+        if m.log_on != 0:
+            log_event(m, thread, LOG_ZONE_BEGIN if op == Op.ZONE_BEGIN else LOG_ZONE_END, now, argument(t, 0), 0)
         return now
     if op == Op.NOC_READ:
         return noc_read(m, thread, now)
@@ -344,4 +351,4 @@ def start_threads(machine, threads, count, time):
 @compiled()
 def l1_written(machine, core, address, size, time):
     """The host has written into the L1 of `core`: threads that poll a semaphore there see it at cycle `time`."""
-    l1_changed(machine_table(machine)[0], core, address, size, time)
+    l1_changed(machine_table(machine)[0], core, address, size, time, -1)

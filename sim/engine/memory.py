@@ -109,6 +109,16 @@ def lowest_bit(typingctx, word):
 
 
 @Intrinsic
+def count_bits(typingctx, word):
+    """How many bits of `word` are set."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), codegen
+
+
+@Intrinsic
 def call_model(typingctx, function, machine, event, now):
     """Call the entry point int64(int64, int64, int64) at a host address; it raises nothing."""
 

@@ -37,6 +37,13 @@ UNIT_SLOTS = 8  # execution units of a core's coprocessor
 # --- kinds of log entries beyond the stall reasons; `line` holds the bytes
 LOG_DRAM = 1000  # + bank
 LOG_NOC = 2000  # + noc
+LOG_TRANSFER = (
+    3000  # + noc: from issue to completion; `operation`: kind of transaction, `target`: tile, or tiles + DRAM bank
+)
+LOG_LEVEL = (
+    4000  # + index of a circular buffer; `line`: pages in it from now on, `target`: +1 after a push, -1 after a pop
+)
+LOG_ZONE_BEGIN, LOG_ZONE_END = 5000, 5001  # `line`: number of the zone in its kernel
 
 # --- thread states
 IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
@@ -72,7 +79,7 @@ CORE = np.dtype(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
         "src_started src_filled src_taken src_released dst_acquired dst_committed dst_released fresh "
-        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops "
+        "semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops products product_calls "
         "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
         "port0_loads port1_loads port0_stores port1_stores"
     ).split()],
@@ -98,7 +105,19 @@ WORK = np.dtype(
     [(name, np.int64) for name in "busy issue time longest operations".split()] + [("stalls", np.int64, N_REASONS)],
     align=True,
 )
-LOG = np.dtype([(name, np.int64) for name in "thread kind start end line operation".split()], align=True)
+# What a thread moved over the NoC: transfers, their bytes, cycles from issue to completion, by the columns below; read
+# barriers and write barriers; read packets under way and since when any is, cycles with any under way; 1 + the thread that
+# last woke it from a semaphore
+TRAFFIC = np.dtype(
+    [(name, np.int64, 4) for name in "transfers bytes cycles".split()]
+    + [(name, np.int64) for name in "read_barriers write_barriers reads_out reading_since reading woken_by".split()],
+    align=True,
+)
+DRAM_READS, L1_READS, DRAM_WRITES, L1_WRITES = range(4)
+# `line_base`: of the kernel that `line` belongs to
+LOG = np.dtype(
+    [(name, np.int64) for name in "thread kind start end line operation line_base target".split()], align=True
+)
 # A call of a data-movement thread (`tensim.sim.cores.niu.noc_record`)
 NOC_CALL = np.dtype(
     [(name, np.int64) for name in "thread operation moment time".split()] + [("arguments", np.int64, 7)], align=True
@@ -109,7 +128,7 @@ _ADDRESSES = (
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
-    "done sfpu_cycles l1 noc_calls instruction_cycles unit_free fifo flits flit_model self prints checker shadow"
+    "done sfpu_cycles l1 noc_calls traffic touched instruction_cycles unit_free fifo flits flit_model self prints checker shadow"
 ).split()
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
@@ -117,7 +136,7 @@ _COUNTERS = (
     "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
     "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
-    "limit l1_posted instructions n_prints prints_room user_base"
+    "limit l1_posted instructions touched_shift touched_words first_reads n_prints prints_room user_base"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -235,6 +254,7 @@ WORD = np.dtype(np.int64)
 machine_table = table(MACHINE)
 thread_table, core_table, tile_table, transaction_table = map(table, (THREAD, CORE, CHIP_TILE, TRANSACTION))
 launch_table, log_table, noc_call_table, word_table = map(table, (LAUNCH, LOG, NOC_CALL, WORD))
+traffic_table = table(TRAFFIC)
 link_table, vc_table, packet_table = map(table, (LINK_DTYPE, VC_DTYPE, PACKET_DTYPE))
 noc_params_table = table(NOC_PARAMS_DTYPE)
 channel_table, bank_table, dram_params_table = map(table, (CHANNEL_DTYPE, BANK_DTYPE, DRAM_PARAMS_DTYPE))
@@ -309,6 +329,16 @@ def launches_of(m):
 @compiled(inline="always")
 def log_of(m):
     return log_table(m.log_at)
+
+
+@compiled(inline="always")
+def traffic_of(m):
+    return traffic_table(m.traffic_at)
+
+
+@compiled(inline="always")
+def touched_of(m):
+    return word_table(m.touched_at)
 
 
 @compiled(inline="always")

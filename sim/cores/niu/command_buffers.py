@@ -96,7 +96,7 @@ def send_response(m, index, now):
         flits += (x.size + m.flit_bytes - 1) // m.flit_bytes
         if tiles_of(m)[x.target].kind == TILE_WORKER:
             cost = p.read_cost
-    log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size)
+    log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size, x.kind, x.target)
     x.stage = AT_SOURCE
     prepare(p, packets_of(m)[index], x.noc, x.target, x.source, flits, RESPONSE, cost)
     return move_packet(m, index, now)

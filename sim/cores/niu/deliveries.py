@@ -18,11 +18,16 @@ from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.dram.channel import dram_access
 from tensim.sim.dram.storage import read_bank, write_bank
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import call_model, copy_bytes, load_u32, store_8, store_32
+from tensim.sim.engine.memory import call_model, copy_bytes, count_bits, load_u32, store_8, store_32
 from tensim.sim.engine.state import (
     ATOMIC,
     ATOMICS_OUT,
+    DRAM_READS,
+    DRAM_WRITES,
+    L1_READS,
+    L1_WRITES,
     LOG_DRAM,
+    LOG_TRANSFER,
     NOC_WORDS,
     READ,
     READS_OUT,
@@ -39,8 +44,50 @@ from tensim.sim.engine.state import (
     ports_of,
     threads_of,
     tiles_of,
+    touched_of,
+    traffic_of,
     transactions_of,
 )
+
+
+@compiled()
+def note_touched(m, bank, address, size):
+    """Count what nobody has read of a DRAM bank before, in grains of 1 << `touched_shift` bytes."""
+    touched = touched_of(m)
+    grain, last = address >> m.touched_shift, (address + size - 1) >> m.touched_shift
+    while grain <= last:
+        end = min(last, grain | 63)
+        count = end - grain + 1
+        mask = -1 if count == 64 else ((1 << count) - 1) << (grain & 63)
+        word = bank * m.touched_words + (grain >> 6)
+        new = mask & ~touched[word]
+        if new != 0:
+            touched[word] |= new
+            m.first_reads += count_bits(new)
+        grain = end + 1
+
+
+@compiled()
+def count_transfer(m, index, now):
+    """A read or write is complete: count it for its thread, and log it."""
+    x = transactions_of(m)[index]
+    if x.target < 0 or (x.kind != READ and x.kind != WRITE):
+        return
+    is_dram = tiles_of(m)[x.target].kind == TILE_DRAM
+    traffic = traffic_of(m)[x.thread]
+    if x.kind == READ:
+        column = DRAM_READS if is_dram else L1_READS
+        traffic.reads_out -= 1
+        if traffic.reads_out == 0:
+            traffic.reading += now - traffic.reading_since
+    else:
+        column = DRAM_WRITES if is_dram else L1_WRITES
+    traffic.transfers[column] += 1
+    traffic.bytes[column] += x.size
+    traffic.cycles[column] += now - x.issued
+    if m.log_on != 0:
+        target = m.n_tiles + bank_of(m, x.target, x.address) if is_dram else x.target
+        log_bytes(m, x.thread, LOG_TRANSFER + x.noc, x.issued, now, x.size, x.kind, target)
 
 
 @compiled()
@@ -63,7 +110,9 @@ def access_memory(m, index, now):
             packets_of(m)[index].mixed,
         )
         ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].write_free)
-        log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size)
+        log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size, x.kind, x.target)
+        if x.kind == READ:
+            note_touched(m, bank, inside, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)
             read_bank(m, bank, inside, x.size, staging_address(m, x.staging))
@@ -86,7 +135,7 @@ def access_memory(m, index, now):
         for i in range(4):
             if (x.value >> (32 + i)) & 1:
                 store_8(host + i, (x.value >> (8 * i)) & 255)
-    l1_changed(m, core, x.address, x.size, now)
+    l1_changed(m, core, x.address, x.size, now, x.thread)
     return now + m.l1_noc_write_latency
 
 
@@ -106,6 +155,7 @@ def transaction_event(m, index, now):
             release_staging(m, x.staging)
             x.staging = -1
             if x.posted != 0:
+                count_transfer(m, index, now)
                 free_transaction(m, index)
                 return -1
         x.stage = RESPONSE_READY
@@ -124,6 +174,7 @@ def transaction_home(m, index, now):
     t = threads_of(m)[thread]
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * x.noc
+    count_transfer(m, index, now)
     if x.kind == READ:
         if x.staging >= 0:
             copy_bytes(m.l1_at + t.core * m.l1_size + x.local, staging_address(m, x.staging), x.size)
@@ -131,7 +182,7 @@ def transaction_home(m, index, now):
         words[base + READS_OUT] -= 1
         if x.trid >= 0:
             words[base + TRID_READS + x.trid] -= 1
-        l1_changed(m, t.core, x.local, x.size, now)
+        l1_changed(m, t.core, x.local, x.size, now, thread)
     elif x.kind == ATOMIC:
         words[base + ATOMICS_OUT] -= 1
     else:

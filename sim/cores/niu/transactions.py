@@ -110,9 +110,10 @@ def bank_of(m, tile, offset):
 
 
 @compiled()
-def log_bytes(m, thread, kind, start, end, size):
+def log_bytes(m, thread, kind, start, end, size, operation, target):
     """Enter moved bytes into the timeline log."""
     if m.log_on != 0 and m.n_log < m.log_capacity:
         entry = log_of(m)[m.n_log]
         entry.thread, entry.kind, entry.start, entry.end, entry.line = thread, kind, start, end, size
+        entry.operation, entry.line_base, entry.target = operation, threads_of(m)[thread].line_base, target
         m.n_log += 1

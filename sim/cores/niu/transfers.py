@@ -41,6 +41,7 @@ from tensim.sim.engine.state import (
     packets_of,
     threads_of,
     tiles_of,
+    traffic_of,
     transactions_of,
 )
 from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
@@ -53,6 +54,15 @@ def set_request_vc(m, index, vc):
     packet.dynamic = vc == DYNAMIC_VC
     if 0 <= vc < STATIC_VCS:
         packet.static_vc = vc
+
+
+@compiled(inline="always")
+def count_read(m, thread, now):
+    """One more read packet is under way."""
+    traffic = traffic_of(m)[thread]
+    if traffic.reads_out == 0:
+        traffic.reading_since = now
+    traffic.reads_out += 1
 
 
 @compiled()
@@ -95,6 +105,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
     words[base + READS_OUT] += 1
+    count_read(m, thread, now)
     if trid >= 0:
         words[base + TRID_READS + trid] += 1
     t.step += count

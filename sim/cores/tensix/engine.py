@@ -286,8 +286,10 @@ def start_math_token(m, thread, now):
         if target < 0:
             return -1
         core.flops += 2 * TILE_SIDE * TILE_DATUMS
+        core.products += 1
         cost = matmul_instructions(m, core) * m.mvmul_cycles
         if t.step == 0:
+            core.product_calls += 1
             cost += matmul_overhead(m, t.count)
         do_matmul(m, t.core, target)
         core.fpu_busy += matmul_instructions(m, core)
@@ -558,6 +560,7 @@ def pack(m, thread, now):
     if out < 0:
         cb[row + ctx.CB_PACKED] += tiles
     base = (core.dst_released % core.sections) * core.capacity + first
+    cb[row + ctx.CB_TILES_PACKED] += tiles
     for i in range(tiles):
         do_pack(m, t.core, base + i, row, page + i, untilize)
     size = cb[row + ctx.CB_TILE_SIZE]

@@ -125,6 +125,7 @@ def step_to_completion(m, unpacker, multiplier):
     b_phase, b_step, b_fraction, b_busy, b_stall = b.phase, b.step, b.fraction, 0, 0
     b_at, b_since = (b.event_at, 0) if b.state == RUNNING else (PARKED_AT, b.wait_since)
     started, filled, taken, released = core.src_started, core.src_filled, core.src_taken, core.src_released
+    calls = core.product_calls
     while True:
         if a_at <= b_at:
             if a_phase == 1:
@@ -152,11 +153,14 @@ def step_to_completion(m, unpacker, multiplier):
             if filled <= taken:
                 b_since, b_at = b_at, PARKED_AT
             else:
-                total = product + b_fraction + (first if b_step == 0 else 0)
+                total = product + b_fraction
+                if b_step == 0:
+                    total, calls = total + first, calls + 1
                 cycles = max(total >> 10, 1)
                 b_phase, b_fraction, taken = 1, total & 1023, taken + 1
                 b_busy, b_at = b_busy + cycles, b_at + cycles
     products = taken - core.src_taken
+    core.products, core.product_calls = core.products + products, calls
     core.flops += products * 2 * TILE_SIDE * TILE_DATUMS
     core.fpu_busy += products * instructions
     core.src_started, core.src_filled, core.src_taken, core.src_released = started, filled, taken, released
