@@ -48,6 +48,15 @@ _NAMES = {
         enqueue_wait_for_event enqueue_write_buffer enqueue_write_sub_buffer event_query event_synchronize finish
         synchronize
     """,
+    "results.measuring": """
+        measure
+    """,
+    "results.result": """
+        Result
+    """,
+    "running.programs": """
+        run
+    """,
     "running.replay": """
         LightMetalReplay
     """,
@@ -156,6 +165,9 @@ if TYPE_CHECKING:  # the same names again, as type checkers read them
         finish as finish,
         synchronize as synchronize,
     )
+    from tensim.results.measuring import measure as measure
+    from tensim.results.result import Result as Result
+    from tensim.running.programs import run as run
     from tensim.running.replay import LightMetalReplay as LightMetalReplay
     from tensim.sim.cores.numerics.data_format import DataFormat as DataFormat
     from tensim.types import (

@@ -36,7 +36,7 @@ def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fi
         disassemble=kernel,
     )  # fmt: skip
     with progress_bar() as on_progress:
-        summary = run_program(settings, on_progress)
+        summary = run_program(settings, on_progress).to_dict()
     if json_to:
         write_json({name: summary[name] for name in ("name", "arch", "cycles", "disassembly")}, json_to)
     if json_to != TO_STDOUT:

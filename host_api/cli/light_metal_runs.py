@@ -1,7 +1,5 @@
 """`tensim capture` and `tensim replay`: programs saved as Light Metal binaries, and run from them."""
 
-import time
-import warnings
 from pathlib import Path
 
 import click
@@ -20,6 +18,7 @@ from tensim.cli.options import (
     loops_option,
     one_chip,
     overrides_option,
+    run_folder_option,
     seed_option,
 )
 from tensim.cli.output import (
@@ -65,7 +64,7 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
         capture=output, compress=compress, image_hash=True,
     )  # fmt: skip
     with progress_bar() as on_progress:
-        summary = run_program(settings, on_progress)
+        summary = run_program(settings, on_progress).to_dict()
     if json_to != TO_STDOUT:
         written = "nothing written" if summary["unwritten"] else f"{summary['bytes']:,} bytes in {output}"
         click.echo(f"{summary['name']}: {summary['cycles']:,} cycles; {written}")
@@ -114,9 +113,10 @@ def _saving(text):
 @click.option("--ignore-compare", is_flag=True, help="Ignore the comparisons in the binary.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @numbering_option
+@run_folder_option
 @json_option
 def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, check, max_cycles,
-           loops, ignore_compare, timeline, numbering, json_to):  # fmt: skip
+           loops, ignore_compare, timeline, numbering, folder, json_to):  # fmt: skip
     """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
 
     Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
@@ -132,10 +132,15 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
         save=tuple(map(_saving, savings)), kernel_path=kernel_path, launch=launch, check=not ignore_compare,
         log=timeline is not None, max_cycles=max_cycles, check_kernels=check,
     )  # fmt: skip
+    from tensim.running.replay import replay_file
+
+    def one(file):
+        path = folder if folder is None or len(files) == 1 else Path(folder) / Path(file).name
+        binary = open_binary(file, numbering)
+        return replay_file(file, binary, options, program, loops, timeline, path, on_progress).to_dict()
+
     with progress_bar() as on_progress:
-        results, code = over_files(
-            files, lambda file: _replay_file(file, options, program, numbering, loops, timeline, on_progress), json_to
-        )
+        results, code = over_files(files, one, json_to)
     if json_to != TO_STDOUT:
         for result in printable(results):
             _print_replay(result)
@@ -143,52 +148,6 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
         print_error(f"cannot write {item['file']}: {item['why']}")
         code = 2
     raise SystemExit(code)
-
-
-def _replay_file(file, options, program, numbering, loops, timeline, on_progress):
-    from tensim.running.execution import Files
-    from tensim.running.replay import LightMetalReplay
-    from tensim.sim.chip import statistics
-
-    binary = open_binary(file, numbering)
-    if binary.reader.root("binary").binary is not None:
-        from tensim.running.saved_programs import run_saved
-
-        return run_saved(file, binary, options, program, loops, timeline, on_progress)
-    if program is not None:
-        raise UsageError(f"{file} is a captured run: --program does not apply", hint="leave --program out")
-    durations, written = [], Files(on_progress)
-    for round_number in range(loops):
-        begun = time.perf_counter()
-        on_progress(f"{file}: replay {round_number + 1} of {loops}")
-        replay = LightMetalReplay(binary, options=options)
-        try:
-            with warnings.catch_warnings(record=True) as told:
-                replay.execute()
-            chip = replay.chips[0] if replay.chips else None
-            if chip is None:
-                raise UsageError(f"{file} opens no device", hint="give --arch")
-            summary = statistics.collect(chip)
-            durations.append({name: summary[name] for name in ("cycles", "device_seconds")})
-            if timeline:
-                from tensim.traces.timeline import write_timeline
-
-                summary["timeline_events"] = written.write(timeline, lambda chip=chip: write_timeline(chip, timeline))
-            if options.save:
-                written.write(", ".join(name for _, name in options.save), replay.save_buffers)
-            summary["unwritten"] = written.unwritten
-            images = chip.image_sha256()
-        finally:
-            replay.close()
-        seconds = time.perf_counter() - begun
-    passed = all(item["passed"] for item in replay.compares) if options.check else None
-    return summary | {
-        "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
-        "captured_cycles": binary.root.cycles, "differs": replay.differs,
-        "image_sha256": images, "verified": passed if replay.compares else None,
-        "warnings": [str(warning.message) for warning in told],
-        "host_seconds": seconds, "loops": durations,
-    }  # fmt: skip
 
 
 def _print_replay(result):

@@ -39,6 +39,14 @@ json_option = click.option(
     metavar="[FILE]",
     help="Results as JSON to standard output, or to FILE (a name ending in .json).",
 )
+run_folder_option = click.option(
+    "-o",
+    "--output",
+    "folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Write a run folder: result.json, configuration.yaml and log.txt.",
+)
 arch_option = click.option(
     "--arch",
     default="wormhole_b0",

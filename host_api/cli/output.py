@@ -2,13 +2,13 @@
 
 import codecs
 import io
-import json
 import sys
 import time
 from pathlib import Path
 
 import click
 
+from tensim.results.json_text import json_text
 from tensim.sim.cores.riscv.build_progress import progress_told_to
 from tensim.sim.errors import SimulatorError, UsageError
 
@@ -125,19 +125,6 @@ def write_json(data, target):
         click.echo(text)
     else:
         Path(target).write_text(text + "\n")
-
-
-def json_text(data, levels=2, margin=""):
-    """JSON with an entry a line down to some levels; deeper ones stay on the line, for json indents slowly."""
-    if not levels or not data or not isinstance(data, dict | list):
-        return json.dumps(data, default=str)
-    inner = margin + "  "
-    if isinstance(data, dict):  # in a dict, for keys become strings
-        entries = [
-            json.dumps({key: None}, default=str)[1:-5] + json_text(one, levels - 1, inner) for key, one in data.items()
-        ]
-        return "{\n" + ",\n".join(inner + entry for entry in entries) + f"\n{margin}}}"
-    return "[\n" + ",\n".join(inner + json_text(item, levels - 1, inner) for item in data) + f"\n{margin}]"
 
 
 class progress_bar:

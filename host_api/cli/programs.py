@@ -14,6 +14,7 @@ from tensim.cli.options import (
     loops_option,
     noc_option,
     one_chip,
+    run_folder_option,
     seed_option,
 )
 from tensim.cli.output import PLOTS, TIMELINES, TO_STDOUT, Outputs, progress_bar, require_writable, write_json
@@ -74,9 +75,10 @@ def examples(json_to):
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
 )
 @click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
+@run_folder_option
 @json_option
 def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model, check,
-        seed, max_cycles, image_hash, timeline, noc_trace, roofline, json_to):  # fmt: skip
+        seed, max_cycles, image_hash, timeline, noc_trace, roofline, folder, json_to):  # fmt: skip
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import Settings, run_program
 
@@ -89,9 +91,10 @@ def run(name, arch, device, program, loops, overrides, grid, shape, dtype, fidel
         overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
         fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, check=check,
         seed=seed, max_cycles=max_cycles, timeline=timeline, noc_trace=noc_trace, image_hash=image_hash,
+        folder=folder,
     )  # fmt: skip
     with progress_bar() as on_progress:
-        summary = run_program(settings, on_progress)
+        summary = run_program(settings, on_progress).to_dict()
     if json_to != TO_STDOUT:
         from tensim.cli.report import print_report
 

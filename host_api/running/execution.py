@@ -1,37 +1,71 @@
 """A program on a device of its own: opened, run, summarised, closed.  What writes files is imported when a file is asked for."""
 
+import contextlib
 import time
 
-from tensim.device import close_device, create_device
+from tensim.device import close_device, create_device, current_system, use_system
+from tensim.results import identity
+from tensim.results.result import Result
 from tensim.sim.chip import statistics
+from tensim.sim.host.executor import Simulation
 
 
 def execute(program, settings, arch, device_options, begun, on_progress):
-    """The summary of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start."""
-    on_progress("opening the device")
-    device = create_device(
-        0,
-        arch=arch,
-        numerics=settings.numerics,
-        noc=settings.noc,
-        max_cycles=settings.max_cycles,
-        check=settings.check,
-        **device_options,
-    )
+    """The `Result` of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start."""
+    with _system_of_its_own():
+        on_progress("opening the device")
+        device = create_device(
+            0,
+            arch=arch,
+            numerics=settings.numerics,
+            noc=settings.noc,
+            max_cycles=settings.max_cycles,
+            check=settings.check,
+            **device_options,
+        )
+        try:
+            _observe(device, settings, begun, on_progress)
+            with identity.launches(lambda: current_system().executor) as launches:
+                result, loops, binary = _run(program, settings, device, on_progress)
+            summary = statistics.collect(device.chip) | {
+                "name": program.name,
+                "description": result.description,
+                "verified": result.verified if settings.numerics != "off" else None,
+                "comparison": None if settings.numerics == "off" or result.verified else result.comparison(),
+                "warnings": arch.without_effect(settings.numerics),
+                "loops": loops,
+            }
+            summary |= _save(device.chip, binary, settings, on_progress)
+            told = _identity(program, settings, device.chip, launches)
+            return Result(summary | {"host_seconds": time.perf_counter() - begun}, told)
+        finally:
+            close_device(device)
+
+
+@contextlib.contextmanager
+def _system_of_its_own():
+    """Devices that the user has open are not in the way of the program's, nor their time in that of its host."""
+    before = current_system()
+    use_system(Simulation(before.executor.programs))
     try:
-        _observe(device, settings, begun, on_progress)
-        result, loops, binary = _run(program, settings, device, on_progress)
-        summary = statistics.collect(device.chip) | {
-            "name": program.name,
-            "description": result.description,
-            "verified": result.verified if settings.numerics != "off" else None,
-            "comparison": None if settings.numerics == "off" or result.verified else result.comparison(),
-            "warnings": arch.without_effect(settings.numerics),
-            "loops": loops,
-        }
-        return summary | _save(device.chip, binary, settings, on_progress)
+        yield
     finally:
-        close_device(device)
+        use_system(before)
+
+
+def _identity(program, settings, chip, launches):
+    """What makes the result of a program repeatable."""
+    chosen = program.chosen(settings.options)
+    return (
+        identity.of_tensim()
+        | identity.of_program(program.name, program.source_file(), chosen.parameters)
+        | identity.of_chip(chip, settings.device, settings.overrides)
+        | identity.of_choices(
+            shape=chosen.shape, dtype=chosen.dtype, fidelity=chosen.fidelity, grid=chosen.grid, seed=settings.seed,
+            loops=settings.loops, check=settings.check, max_cycles=settings.max_cycles,
+        )
+        | launches.identity()
+    )  # fmt: skip
 
 
 def timed(chip, work):
@@ -80,6 +114,10 @@ def _run_loops(program, settings, device, on_progress):
         results.append(result)
         loops.append(duration)
     return next((item for item in results if not item.verified), results[-1]), loops
+
+
+def unheard(*told):
+    """A listener that does not listen."""
 
 
 class Files:

@@ -4,13 +4,19 @@
 name costs no second.
 """
 
+import contextlib
+import dataclasses
+import difflib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from tensim.results.result import Result
 from tensim.running.options import Options
 from tensim.running.runnable import find_program
+from tensim.sim.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class Settings:
     capture: str | None = None  # file of a Light Metal binary to write
     compress: bool = False
     disassemble: str | None = None  # C++ kernel whose instructions the summary lists
+    folder: str | None = None  # run folder to write (`tensim.results.run_folder`)
 
     @property
     def options(self):
@@ -45,15 +52,48 @@ class Settings:
         return Options(self.shape, self.dtype, self.fidelity, self.grid, self.seed, self.parameters)
 
 
+def run(program: str | Path | Callable, **settings: Any) -> Result:
+    """Run a program on a device of its own and return its `Result`.
+
+    `program`: an example's name, the path of a file with a `run` function, or such a function (`tensim.examples`).
+    `settings`: those of `Settings`, which are the options of `tensim run`: `arch` (a name, a YAML file), `overrides`
+    ({key: value}), `shape` ("512x512x512" or a tuple), `dtype`, `fidelity`, `grid`, `parameters`, `numerics`, `noc`, `check`,
+    `seed`, `loops`, `max_cycles`, `image_hash`, `folder` and more.  A wrong output is no error: see `Result.verified`.
+    UsageError for a setting or value that does not exist; ProgramError for what a chip cannot do.
+    """
+    return run_program(settings_of(program, settings))
+
+
+def settings_of(program, given):
+    """The `Settings` with these names and values; sizes may be tuples.  UsageError for a name that is none."""
+    known = [one.name for one in dataclasses.fields(Settings)][1:]
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1) or known
+            raise UsageError(f"there is no setting {name!r}", hint=f"did you mean {', '.join(map(str, close))}?")
+    sizes = {name: "x".join(map(str, given[name])) for name in ("shape", "grid") if isinstance(given.get(name), tuple)}
+    return Settings(program, **{**given, **sizes})
+
+
 def run_program(settings, on_progress=lambda text: None):
-    """Run a program and return its summary (docs/design.md#9-machine-readable-output).  The device is closed in any case."""
+    """Run a program and return its `Result`.  The device is closed in any case."""
     begun = time.perf_counter()
     program = find_program(settings.program)
     arch, device_options = _chip(settings)
-    from tensim.running.execution import execute
+    with contextlib.ExitStack() as stack:
+        if settings.folder is not None:
+            from tensim.results.run_folder import RunFolder
 
-    summary = execute(program, settings, arch, {"seed": settings.seed, **device_options}, begun, on_progress)
-    return summary | {"host_seconds": time.perf_counter() - begun}
+            folder = stack.enter_context(RunFolder(settings.folder))
+            on_progress = folder.also_told(on_progress)
+        from tensim.running.execution import execute
+
+        options = {"seed": settings.seed, **device_options}
+        result = execute(program, settings, arch, options, begun, on_progress)
+        if settings.folder is not None:
+            folder.configure(result.identity, arch)
+            folder.finish(result)
+    return result
 
 
 def _chip(settings):

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensim.light_metal.replay import Replay, ReplayOptions
+from tensim.results import identity
+from tensim.results.result import Result
+from tensim.results.run_folder import RunFolder
 from tensim.running.device_choice import choose_chip
+from tensim.running.execution import Files, unheard
 from tensim.runtime.functions import bound_to_buffers
+from tensim.sim.chip import statistics
+from tensim.sim.errors import UsageError
 
 if TYPE_CHECKING:
     from tensim.device import Device
@@ -28,3 +38,78 @@ class LightMetalReplay(Replay):
         options: ReplayOptions | None = None,
     ) -> None:
         super().__init__(binary, device, options, find_chip=choose_chip, find_function=bound_to_buffers)
+
+
+def replay_file(file, binary, options, program, loops, timeline, folder, on_progress):
+    """The `Result` of the replays of an opened `binary`, `loops` of them; in the run folder, too, if there is one.
+
+    `file`: its path; `options`: ReplayOptions; `program`: the one to run of a binary of programs, or None; `timeline`: file
+    to write, or None.
+    """
+    with contextlib.ExitStack() as stack:
+        configure = unheard
+        if folder is not None:
+            folder = stack.enter_context(RunFolder(folder))
+            on_progress, configure = folder.also_told(on_progress), folder.configure
+        if binary.reader.root("binary").binary is not None:
+            from tensim.running.saved_programs import run_saved
+
+            result = run_saved(file, binary, options, program, loops, timeline, on_progress, configure)
+        elif program is not None:
+            raise UsageError(f"{file} is a captured run: --program does not apply", hint="leave --program out")
+        else:
+            result = _replay_loops(file, binary, options, loops, timeline, on_progress, configure)
+        if folder is not None:
+            folder.finish(result)
+    return result
+
+
+def _replay_loops(file, binary, options, loops, timeline, on_progress, configure):
+    """The `Result` of replays of a captured run; each loop begins anew."""
+    durations, written = [], Files(on_progress)
+    for number in range(loops):
+        begun = time.perf_counter()
+        on_progress(f"{file}: replay {number + 1} of {loops}")
+        replay = LightMetalReplay(binary, options=options)
+        try:
+            with (
+                warnings.catch_warnings(record=True) as told,
+                identity.launches(lambda replay=replay: replay.system.executor) as launches,
+            ):
+                replay.execute()
+            chip = replay.chips[0] if replay.chips else None
+            if chip is None:
+                raise UsageError(f"{file} opens no device", hint="give --arch")
+            summary = statistics.collect(chip)
+            durations.append({name: summary[name] for name in ("cycles", "device_seconds")})
+            if timeline:
+                from tensim.traces.timeline import write_timeline
+
+                summary["timeline_events"] = written.write(timeline, lambda chip=chip: write_timeline(chip, timeline))
+            if options.save:
+                written.write(", ".join(name for _, name in options.save), replay.save_buffers)
+            summary["unwritten"] = written.unwritten
+            images = chip.image_sha256()
+            repeatable = _identity(file, chip, options, loops) | launches.identity()
+            configure(repeatable, chip.arch)
+        finally:
+            replay.close()
+        seconds = time.perf_counter() - begun
+    passed = all(item["passed"] for item in replay.compares) if options.check else None
+    summary |= {
+        "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
+        "captured_cycles": binary.root.cycles, "differs": replay.differs,
+        "image_sha256": images, "verified": passed if replay.compares else None,
+        "warnings": [str(warning.message) for warning in told],
+        "host_seconds": seconds, "loops": durations,
+    }  # fmt: skip
+    return Result(summary, repeatable)
+
+
+def _identity(file, chip, options, loops):
+    return (
+        identity.of_tensim()
+        | identity.of_program(Path(file).name, file)
+        | identity.of_chip(chip, options.device, options.overrides)
+        | identity.of_choices(seed=chip.seed, loops=loops, check=options.check_kernels, max_cycles=options.max_cycles)
+    )

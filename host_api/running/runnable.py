@@ -25,6 +25,7 @@ from tensim.running.options import (
 )
 from tensim.sim.errors import ProgramError, TensimError, UsageError
 
+DEFAULTS = ("shape", "dtype", "fidelity", "grid")  # what a program has a default for
 FIXED_KEYWORDS = ("shape", "dtype", "fidelity", "grid", "rng")
 SIGNATURE = "run(device, *, shape, dtype, fidelity, grid, rng)"
 
@@ -54,6 +55,18 @@ class Runnable:
             if parameter.kind is parameter.KEYWORD_ONLY and name not in FIXED_KEYWORDS
         }
 
+    def chosen(self, options):
+        """The options with the program's defaults where they say nothing."""
+        defaults = {name: getattr(self.defaults, name) for name in DEFAULTS if getattr(options, name) is None}
+        return dataclasses.replace(options, **defaults)
+
+    def source_file(self):
+        """The file with its `run`; None for a callable that stands in no file."""
+        try:
+            return inspect.getsourcefile(self.load())
+        except TypeError:
+            return None
+
     def run_on(self, device, options=None):
         """Run on an open device; returns the `ExampleResult`.
 
@@ -62,17 +75,16 @@ class Runnable:
         """
         import numpy as np
 
-        options, defaults = options or Options(), self.defaults
+        options = self.chosen(options or Options())
         if options.seed < 0:
             raise UsageError(f"the seed is {options.seed}; it must not be negative")
         check_parameters(self.name, options.parameters, self.parameters())
-        grid = parse_grid(options.grid or defaults.grid, device)
-        shape = options.shape or defaults.shape
-        sizes = None if shape is None else parse_shape(shape, self.axes)
+        grid = parse_grid(options.grid, device)
+        sizes = None if options.shape is None else parse_shape(options.shape, self.axes)
         arguments = {
             "shape": sizes,
-            "dtype": parse_dtype(options.dtype or defaults.dtype),
-            "fidelity": parse_fidelity(options.fidelity or defaults.fidelity),
+            "dtype": parse_dtype(options.dtype),
+            "fidelity": parse_fidelity(options.fidelity),
             "grid": grid,
             "rng": np.random.default_rng(options.seed),
             **options.parameters,

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tensim.results import identity
+from tensim.results.result import Result
 from tensim.running.device_choice import boards_for, declared
-from tensim.running.execution import Files, timed
+from tensim.running.execution import Files, timed, unheard
 from tensim.runtime.binaries import Binary
 from tensim.runtime.dtypes import DType, cast
 from tensim.runtime.tensors import Tensor
@@ -15,11 +17,11 @@ from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
 
 
-def run_saved(file, opened, options, program, loops, timeline, on_progress):
-    """Run the programs of a saved binary (or one, by index or name) `loops` times; returns the summary of `replay`.
+def run_saved(file, opened, options, program, loops, timeline, on_progress, configure=unheard):
+    """Run the programs of a saved binary (or one, by index or name) `loops` times; returns the `Result`.
 
     `options`: ReplayOptions; inputs are zeros, their goldens, or what `bind` holds under PROGRAM/INPUT; `save` keeps
-    PROGRAM/OUTPUT.  Outputs with goldens are compared when nothing was bound.
+    PROGRAM/OUTPUT.  Outputs with goldens are compared when nothing was bound.  `configure`: called with identity and `Arch`.
     """
     if options.launch or options.kernel_path:
         raise UsageError(f"{file} contains programs with their kernels", hint="--program chooses one to run")
@@ -40,10 +42,11 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
         bound = binary.bind(device)
         inputs = {info.name: [_input(info, item, options, device) for item in info.inputs] for info in infos}
         durations, outputs = [], {}
-        for number in range(loops):
-            on_progress(f"{file}: loop {number + 1} of {loops}")
-            outputs, duration = timed(device.chip, lambda: _run(system, bound, infos, inputs))
-            durations.append(duration)
+        with identity.launches(lambda: system.executor) as launches:
+            for number in range(loops):
+                on_progress(f"{file}: loop {number + 1} of {loops}")
+                outputs, duration = timed(device.chip, lambda: _run(system, bound, infos, inputs))
+                durations.append(duration)
         compares = _compares(infos, outputs) if options.check and not options.bind else []
         files = Files(on_progress)
         _save(options.save, outputs, files)
@@ -55,12 +58,21 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress):
             summary["timeline_events"] = files.write(timeline, lambda: write_timeline(chip, timeline))
         summary["unwritten"] = files.unwritten
         images = device.chip.image_sha256()
-    return summary | {
+        told = (
+            identity.of_tensim()
+            | identity.of_program(Path(file).name, file)
+            | identity.of_chip(device.chip, spec, options.overrides)
+            | identity.of_choices(loops=loops, check=options.check_kernels, max_cycles=options.max_cycles)
+            | launches.identity()
+        )
+        configure(told, device.chip.arch)
+    summary |= {
         "file": str(file), "name": Path(file).name, "commands": len(opened), "compares": compares,
         "captured_cycles": opened.root.cycles, "differs": [], "image_sha256": images, "warnings": [],
         "verified": all(item["passed"] for item in compares) if compares else None, "loops": durations,
         "programs": [info.name for info in infos], "host_seconds": time.perf_counter() - begun,
     }  # fmt: skip
+    return Result(summary, told)
 
 
 def _chosen(binary, program):

@@ -1,0 +1,84 @@
+"""Measuring what a plain script does on a device, from one line to another."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from tensim.queue import synchronize
+from tensim.results import identity
+from tensim.results.result import Result
+from tensim.sim.chip import statistics
+from tensim.sim.chip.interval import Interval
+from tensim.sim.errors import UsageError
+
+if TYPE_CHECKING:
+    from tensim.device import Device
+
+
+class measure:
+    """`with tt.measure(device) as m:`; afterwards `m.result` holds what ran in the block, and nothing else.
+
+    device: an open `Device`.  name: of the result, by default the script's.  Where commands are under way at either end, the
+    host waits for them, as in `synchronize`.  UsageError for a device that is closed and for a result before the block has
+    ended; a block that raises has none.
+    """
+
+    def __init__(self, device: Device, name: str | None = None) -> None:
+        self.device, self.name, self._result = device, name, None
+
+    @property
+    def result(self) -> Result:
+        """The `Result` of the block."""
+        if self._result is None:
+            raise UsageError("there is no result: the block has not ended, or it ended in an error")
+        return self._result
+
+    def __enter__(self) -> Self:
+        self._settle()
+        self._result, self._begun = None, time.perf_counter()
+        self._launches = identity.Launches(lambda: self.device.system.executor)
+        self.device.system.executor.observers.append(self._launches)
+        self._interval = Interval(self.device.chip)
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.device.system.executor.observers.remove(self._launches)
+        try:
+            if error is None:
+                self._settle()
+        finally:
+            done = self._interval.end()
+        if error is None:
+            self._result = Result(self._summary(done), self._identity())
+
+    def _settle(self):
+        """Wait until nothing is under way; an idle device costs its host no time, so that nobody notices the measurement."""
+        device = self.device
+        queued = any(not item.done.processed for queue in device._state.queues for item in queue.pending)
+        if not device.is_open or queued or any("ended" not in launch for launch in device.chip.launches.values()):
+            synchronize(device)
+
+    def _summary(self, done):
+        name = self.name or self._script() or "script"
+        told = {
+            "name": name, "description": "measured in a script", "verified": None, "comparison": None, "loops": [],
+            "warnings": self.device.arch.without_effect(self.device.chip.numerics), "unwritten": [],
+        }  # fmt: skip
+        return statistics.collect(done) | told | {"host_seconds": time.perf_counter() - self._begun}
+
+    def _identity(self):
+        chip, script = self.device.chip, self._script()
+        return (
+            identity.of_tensim()
+            | identity.of_program(self.name or script or "script", script)
+            | identity.of_chip(chip)
+            | identity.of_choices(seed=chip.seed, check=chip.checks is not None, max_cycles=chip.max_cycles)
+            | self._launches.identity()
+        )
+
+    @staticmethod
+    def _script():
+        """The file that Python runs; None in an interactive session."""
+        return getattr(sys.modules.get("__main__"), "__file__", None)

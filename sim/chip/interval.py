@@ -1,0 +1,90 @@
+"""What a chip did in an interval, in the form in which `tensim.sim.chip.statistics` reads a chip.
+
+The engine's counters only grow; an interval holds them as they were and gives the difference.  It changes nothing that a
+program could notice.
+"""
+
+import numpy as np
+
+GROWING = {  # arrays of the machine and their counters; None: the whole array
+    "links": ("flits", "stall"),
+    "channels": ("read_bytes", "write_bytes", "row_hits", "row_misses"),
+    "lines": None,
+}
+TOTALS = ("flops", "fpu_busy", "sfpu_busy")  # of the compute cores that have ended their programs
+
+
+class Interval:
+    """A chip from now on: what it did since, for `statistics.collect`.  No program runs at either end.
+
+    Everything that is no counter of what was done (architecture, clock, launches) is the chip's own.
+    """
+
+    def __init__(self, chip):
+        self.chip = chip
+        self._arrays = {name: chip.arrays[name].copy() for name in GROWING}
+        self._totals = {name: getattr(chip, name) for name in TOTALS}
+        self._work, self._core_cycles = chip.work.copy(), chip.core_cycles.copy()
+        self._operations, self._launches = int(chip.machine["operations"]), len(chip.launches)
+        self._compute_cores, chip.compute_cores = chip.compute_cores, set()
+        chip.work["longest"] = 0  # a maximum has no difference: `end` puts it together again
+
+    def end(self):
+        """What the chip did, as it stands now; the chip's own totals are whole again."""
+        chip, done = self.chip, Done(self.chip)
+        done.work, done.core_cycles = _minus(chip.work, self._work), chip.core_cycles - self._core_cycles
+        done.work["longest"] = chip.work["longest"]
+        chip.work["longest"] = np.maximum(chip.work["longest"], self._work["longest"])
+        done.compute_cores, chip.compute_cores = chip.compute_cores, chip.compute_cores | self._compute_cores
+        for name, before in self._totals.items():
+            setattr(done, name, getattr(chip, name) - before)
+        done.machine = _Machine(chip.machine, int(chip.machine["operations"]) - self._operations)
+        done.arrays = _Arrays(chip.arrays, {name: self._gained(name) for name in GROWING})
+        done.launches = {number: one for number, one in chip.launches.items() if number >= self._launches}
+        return done
+
+    def _gained(self, name):
+        now, before = self.chip.arrays[name].copy(), self._arrays[name]
+        if GROWING[name] is None:
+            now[: len(before)] -= before
+        for counter in GROWING[name] or ():
+            now[counter] -= before[counter]
+        return now
+
+
+class Done:
+    """What an interval gives: its own counters, else the chip's."""
+
+    def __init__(self, chip):
+        self._chip = chip
+
+    def __getattr__(self, name):
+        return getattr(self._chip, name)
+
+
+class _Machine:
+    """The machine record with its own number of operations."""
+
+    def __init__(self, machine, operations):
+        self._machine, self._operations = machine, operations
+
+    def __getitem__(self, name):
+        return self._operations if name == "operations" else self._machine[name]
+
+
+class _Arrays:
+    """The machine's arrays with some of them replaced."""
+
+    def __init__(self, arrays, own):
+        self._arrays, self._own = arrays, own
+
+    def __getitem__(self, name):
+        return self._own[name] if name in self._own else self._arrays[name]
+
+
+def _minus(now, before):
+    """The records of `now` less those before, field by field."""
+    result = now.copy()
+    for name in now.dtype.names:
+        result[name] -= before[name]
+    return result
