@@ -1,7 +1,6 @@
 """What the operations of a program took, as a table for people and as JSON."""
 
-import json
-from pathlib import Path
+from tensim.results.result import Result
 
 SHOWN = 40  # operations in the table; all are in the JSON
 STALLS = 3  # reasons named per operation
@@ -26,12 +25,24 @@ def _causes(one):
     return {"bounded_by": one.counters.bounded_by(one.cycles), "threads": one.counters.stalls()}
 
 
-def write(path, table, error=None):
-    """Write the rows as JSON."""
-    data = {"operations": table, "cycles": sum(row["cycles"] for row in table)}
-    if error is not None:
-        data["error"] = error
-    Path(path).write_text(json.dumps(data, indent=2) + "\n")
+def result(table, devices, identity):
+    """The `Result` of a program: its operations, and what its chips did.
+
+    `devices`: summaries of its devices (`tensim.sim.chip.statistics.collect`), of which there is one at least.  The figures
+    of the first stand at top level, all of them in "devices" when there are several.
+    """
+    first = devices[0]
+    summary = first | {
+        "kernel_operations": first["operations"], "name": identity["program"], "description": "a ttnn program",
+        "verified": None, "warnings": [], "unwritten": [],
+        "device_seconds": sum(one["device_seconds"] for one in devices),
+    } | operations(table)  # fmt: skip
+    return Result(summary | ({"devices": devices} if len(devices) > 1 else {}), identity)
+
+
+def operations(table):
+    """The rows and the sum of their cycles, as JSON has them."""
+    return {"operations": table, "cycles": sum(row["cycles"] for row in table)}
 
 
 def text(table):

@@ -7,10 +7,16 @@ import argparse
 import os
 import runpy
 import sys
+import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from tensim.device import current_system
+from tensim.results import identity
+from tensim.results.json_text import json_text
+from tensim.results.run_folder import RunFolder
+from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
 
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -25,6 +31,7 @@ class Request:
     timeline: str | None = None
     json_to: str | None = None
     quiet: bool = False
+    folder: str | None = None
 
 
 def main(arguments, command):
@@ -65,6 +72,8 @@ def _parsed(arguments, command):
     parser.add_argument("--max-cycles", type=int, help="stop with an error after this many simulated cycles")
     parser.add_argument("--timeline", metavar="FILE", help="write a trace that Perfetto opens")
     parser.add_argument("--json", dest="json_to", metavar="FILE", help="write the operations as JSON")
+    parser.add_argument("-o", "--output", dest="folder", metavar="DIR",
+                        help="write a run folder: result.json, configuration.yaml and log.txt")  # fmt: skip
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module, e.g. pytest")
     parser.add_argument("program", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")
@@ -78,7 +87,7 @@ def _parsed(arguments, command):
         "overrides": dict(key_value(override) for override in given.overrides),
     }  # fmt: skip
     program = ("-m", given.program) if given.module else (given.program,)
-    return Request((*program, *given.arguments), settings, given.timeline, given.json_to)
+    return Request((*program, *given.arguments), settings, given.timeline, given.json_to, folder=given.folder)
 
 
 def key_value(text):
@@ -112,10 +121,15 @@ def run(request):
 
 
 class observed:
-    """A block whose devices are opened as a request says and whose operations are reported behind it."""
+    """A block whose devices are opened as a request says and whose operations are reported behind it.
+
+    `result`: the `Result` afterwards; None when no device was opened.
+    """
 
     def __init__(self, request):
-        self.request, self.timelines = request, 0
+        self.request, self.timelines, self.result = request, 0, None
+        self._summaries, self._arch, self._begun = [], None, time.perf_counter()
+        self._folder = None if request.folder is None else RunFolder(request.folder)
 
     def __enter__(self):
         from tensim.ttnn import devices, measurements
@@ -123,27 +137,62 @@ class observed:
         settings = dict(self.request.settings)
         if self.request.timeline:
             settings["log"] = True
-            devices.before_closing(self._write_timeline)
+        devices.before_closing(self._note)
         devices.configure(**settings)
         measurements.use_details(True)
+        self._observers = current_system().executor.observers
+        self._launches = identity.Launches(lambda: current_system().executor)
+        self._observers.append(self._launches)
         return self
 
     def __exit__(self, kind, error, trace):
         from tensim.ttnn import measurements, report
         from tensim.ttnn.devices import has_stopped, open_devices, synchronize_device
 
+        self._observers.remove(self._launches)
         for device in open_devices().values():
             if kind in (None, SystemExit) and not has_stopped(device):
                 synchronize_device(device)
-            if self.request.timeline:
-                self._write_timeline(device)
+            self._note(device)
         table = report.rows(measurements.all_operations())
-        if self.request.json_to:
-            failed = None if kind in (None, SystemExit) else {"kind": kind.__name__, "message": str(error)}
-            report.write(self.request.json_to, table, failed)
+        if self._summaries:
+            self.result = report.result(table, self._summaries, self._repeatable())
+            self.result.summary["host_seconds"] = time.perf_counter() - self._begun
+        self._write(table, None if kind in (None, SystemExit) else {"kind": kind.__name__, "message": str(error)})
         if not self.request.quiet:
             sys.stdout.flush()
             print(report.text(table), file=sys.stderr)
+
+    def _write(self, table, failed):
+        """Write the files that were asked for; `failed`: how the program ended, if not well."""
+        from tensim.ttnn import report
+
+        if self.request.json_to:
+            data = report.operations(table) if self.result is None else self.result.to_dict()
+            Path(self.request.json_to).write_text(json_text(data | ({"error": failed} if failed else {})) + "\n")
+        if self._folder is not None:
+            if failed:
+                self._folder.log(f"{failed['kind']}: {failed['message']}")
+            if self.result is not None:
+                self._folder.configure(self.result.identity, self._arch)
+                self._folder.finish(self.result)
+
+    def _repeatable(self):
+        """What makes the result repeatable."""
+        first, *rest = self.request.arguments or (sys.argv[0],)
+        name = rest[0] if first == "-m" else Path(first).name
+        settings = self.request.settings
+        chosen = identity.of_choices(check=settings.get("check"), max_cycles=settings.get("max_cycles"))
+        program = identity.of_program(name, None if first == "-m" else first, {"arguments": rest})
+        return identity.of_tensim() | program | self._chip | chosen | self._launches.identity()
+
+    def _note(self, device):
+        """Keep what the chip of a device did, which is about to be closed."""
+        chip = device.host.chip
+        self._summaries.append(statistics.collect(chip))
+        self._arch, self._chip = chip.arch, identity.of_chip(chip, None, self.request.settings.get("overrides"))
+        if self.request.timeline:
+            self._write_timeline(device)
 
     def _write_timeline(self, device):
         """Of a device; a second one gets a file beside that of the first."""

@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 
+import tensim as tt
 from tests.ttnn.test_programs import NOTHING
 
 PROGRAM = f"""
@@ -54,6 +55,23 @@ def test_a_program_and_its_report(tmp_path):
     assert len(report["operations"]) == 2 and first["cycles"] >= 100 and first["cores"] == 2
     assert first["bounded_by"] and "NCRISC" in first["threads"]
     assert json.loads((tmp_path / "line.json").read_text())["traceEvents"]
+
+
+def test_a_program_has_a_result_and_a_run_folder(tmp_path):
+    done = run(tmp_path, "7", options=("--set", "noc.hop_cycles=12", "-o", str(tmp_path / "folder")))
+    assert done.returncode == 0, done.stderr
+    result = tt.Result.load(tmp_path / "folder")
+    assert len(result.operations) == 2 and result.cycles == sum(one["cycles"] for one in result.operations)
+    assert result.kernel_operations > 0 and "NCRISC" in result["breakdown"]
+    assert result.identity["program"] == "program.py" and result.identity["parameters"] == {"arguments": ["7"]}
+    assert result.identity["overrides"] == {"noc.hop_cycles": 12} and len(result.identity["kernels"]) == 1
+    assert "noc.hop_cycles: 12\n" in (tmp_path / "folder" / "configuration.yaml").read_text()
+
+
+def test_the_folder_of_a_program_that_fails_tells_how(tmp_path):
+    assert run(tmp_path, "--fail", options=("-o", str(tmp_path / "folder"))).returncode == 1
+    assert "KeyError: 'gone'" in (tmp_path / "folder" / "log.txt").read_text()
+    assert len(tt.Result.load(tmp_path / "folder").operations) == 2
 
 
 @pytest.mark.parametrize("argument, status", [("--leave", 3), ("--fail", 1)])
