@@ -48,6 +48,9 @@ _NAMES = {
         enqueue_wait_for_event enqueue_write_buffer enqueue_write_sub_buffer event_query event_synchronize finish
         synchronize
     """,
+    "results.comparison": """
+        compare
+    """,
     "results.measuring": """
         measure
     """,
@@ -165,6 +168,7 @@ if TYPE_CHECKING:  # the same names again, as type checkers read them
         finish as finish,
         synchronize as synchronize,
     )
+    from tensim.results.comparison import compare as compare
     from tensim.results.measuring import measure as measure
     from tensim.results.result import Result as Result
     from tensim.running.programs import run as run

@@ -9,6 +9,7 @@ from tensim.cli.groups import LazyCommand, LazyCommands
 COMMANDS = {
     "capture": ("light_metal_runs", "Run an example by NAME, or a program FILE, and save what it asks of the device."),
     "check": ("systems", "Check whether a saved binary FILE fits a device."),
+    "compare": ("compare", "Compare two results: what `--json FILE` wrote, saved results, or run folders."),
     "coverage": (
         "coverage",
         "Compile every C++ kernel below FOLDERS with stand-ins for what its host program would give.",

@@ -75,7 +75,7 @@ def print_report(summary, console=None):
     console.print(links)
     columns = "line", "busy", "stalled", "operations", "source"
     lines = _table("Slowest kernel lines (cycles over all cores)", *columns[: 3 if narrow else None])
-    for row in summary["lines"]:
+    for row in summary["lines"][:10]:
         cells = (
             f"{row['file'].rsplit('/', 1)[-1]}:{row['line']}",
             f"{row['busy']:,}",

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 FILE = "result.json"  # of a run folder
-ALWAYS = ("arch", "cycles", "device_seconds", "breakdown", "noc", "dram")  # in the summary of every simulation
+ALWAYS = {  # in the summary of every simulation: key and type
+    "arch": str, "cycles": int, "device_seconds": float, "breakdown": dict, "noc": dict, "dram": dict
+}  # fmt: skip
 TABLES = {
     "operations": lambda result: result.operations,
     "threads": lambda result: [{"thread": name, **part} for name, part in result.summary["breakdown"].items()],
@@ -134,12 +136,15 @@ class Result:
         if missing:
             raise UsageError(f"{origin} holds no result: {', '.join(missing)} missing", hint=HINT)
         summary = dict(data)
-        version, identity = summary.pop("schema_version", SCHEMA_VERSION), summary.pop("identity", {})
+        version, identity = summary.pop("schema_version", None), summary.pop("identity", None)
         if version != SCHEMA_VERSION:
             raise UsageError(
                 f"{origin} has schema version {version}; this tensim reads {SCHEMA_VERSION}",
                 hint="read it with the tensim that wrote it, or run the program again",
             )
+        wrong = [key for key, kind in ALWAYS.items() if type(summary[key]) is not kind]
+        if wrong or type(identity) is not dict:
+            raise UsageError(f"{origin} is damaged: {', '.join(wrong) or 'identity'} has another type", hint=HINT)
         return cls(summary, identity)
 
     def save(self, path: str | Path) -> Path:

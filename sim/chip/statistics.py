@@ -31,7 +31,10 @@ def core_cycles(chip, core):
 
 
 def breakdown(chip):
-    """{kind of core: {"busy": share, "stalled": {reason: share}, "idle": share, "operations": n}} of thread time."""
+    """{kind of core: {"busy": share, "thread_cycles", "longest_cycles", "stalled": {reason: share}, "other", "operations"}}.
+
+    Shares are of "thread_cycles", the time from start to end of its threads, summed over cores and programs.
+    """
     result = {}
     for slot, name in enumerate(THREAD_NAMES):
         totals = thread_totals(chip, slot)
@@ -46,6 +49,7 @@ def breakdown(chip):
         busy = int(totals["busy"]) / int(totals["time"])
         result[name] = {
             "busy": busy,
+            "thread_cycles": int(totals["time"]),
             "longest_cycles": int(totals["longest"]),
             "stalled": stalls,
             "other": max(0.0, 1 - busy - sum(stalls.values())),
@@ -123,7 +127,7 @@ def dram(chip, cycles):
     return total | {"channels": channels}
 
 
-def slowest_lines(chip, count=10):
+def slowest_lines(chip, count=200):
     """Kernel source lines by cycles: {"file", "line", "source", "kernel", "busy", "stalled", "operations"}."""
     table, found = chip.arrays["lines"], {}
     for base, program in chip.line_programs.items():
