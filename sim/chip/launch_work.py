@@ -58,9 +58,10 @@ class BufferWork:
 class LaunchWork:
     """What a launch did.  Arrays of n rows are per thread, those of `compute_cores` per core that ran a compute kernel.
 
-    `waits`: cycles (n, kinds of `WAIT_NAMES`); `traffic`: `state.TRAFFIC` records; `line_base`: of its kernel in the line
-    table; `channels`: {counter: of each DRAM channel}; `link_flits`: of each link; `first_read_bytes`: bytes of DRAM that it
-    read, each counted once.
+    `waits`: cycles (n, kinds of `WAIT_NAMES`); `stall_rows`, `stall_reasons`, `stall_cycles`: the same by stall reason, where
+    any is: place in `threads`, reason (`state.WAIT_*`), cycles; `traffic`: `state.TRAFFIC` records; `line_base`: of its kernel
+    in the line table; `channels`: {counter: of each DRAM channel}; `link_flits`: of each link; `first_read_bytes`: bytes of DRAM
+    that it read, each counted once.
     """
 
     started: int
@@ -73,6 +74,9 @@ class LaunchWork:
     issue: np.ndarray
     operations: np.ndarray
     waits: np.ndarray
+    stall_rows: np.ndarray
+    stall_reasons: np.ndarray
+    stall_cycles: np.ndarray
     traffic: np.ndarray
     compute_cores: np.ndarray
     core_counters: dict
@@ -121,11 +125,13 @@ class WorkCollector:
         begun = int(arrays["launches"][slot]["started"])
         ended = int(arrays["launches"][slot]["ended"])
         compute = np.unique(rows["core"][rows["slot"] == TRISC0])
+        stalled = np.nonzero(stalls)
         channels, links = self._moved("channels", self._channels), self._moved("links", self._links)
         return LaunchWork(
             started=begun, ended=ended, threads=threads, line_base=rows["line_base"], starts=rows["started"],
             ends=rows["ended"], busy=rows["busy"], issue=rows["issue_busy"], operations=rows["operations"],
-            waits=np.add.reduceat(stalls, _FIRST_REASONS, axis=1)[:, :-1], traffic=arrays["traffic"][threads],
+            waits=np.add.reduceat(stalls, _FIRST_REASONS, axis=1)[:, :-1],
+            stall_rows=stalled[0], stall_reasons=stalled[1], stall_cycles=stalls[stalled], traffic=arrays["traffic"][threads],
             compute_cores=compute, core_counters={name: arrays["cores"][name][compute] for name in CORE_COUNTERS},
             buffers=self._buffers(threads, stalls, ended), channels=channels, link_flits=links["flits"],
             link_stalls=links["stall"], first_read_bytes=arrays.first_read_bytes, launch=launch,

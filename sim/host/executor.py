@@ -135,6 +135,7 @@ class Executor:
         self.hosts = {}  # id -> HostDevice
         self.programs = {} if programs is None else programs
         self._under_way, self._deleted = 0, []  # commands in one another; deletions that came meanwhile
+        self.rewrites = []  # each turns a record into the one that is carried out (`tensim.analysis.what_if`)
         self.observers = []  # called with (record, result) after each command
         self.captures = []  # `check(record)` may refuse a command; `add(record, result, host time of the call)` follows it
 
@@ -156,6 +157,8 @@ class Executor:
         return result
 
     def _carry_out(self, record):
+        for rewrite in self.rewrites:
+            record = rewrite(record)
         for capture in self.captures:
             capture.check(record)
         called_fs = self.host.now_fs

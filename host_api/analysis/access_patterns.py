@@ -1,0 +1,83 @@
+"""What a run's NoC calls have in common: bytes that several cores read, bytes that a core reads again, equal unicasts in a row.
+
+Taken from the record of calls (`tensim.sim.chip.chip.Chip.record_noc`), which `tensim advise` switches on.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.niu.noc_record import CALLED
+from tensim.sim.cores.operations import Op
+from tensim.sim.cores.slots import THREADS_PER_CORE
+
+OFFSET_BITS = 36
+SOURCE, LOCAL, SIZE = 0, 1, 2  # arguments of a read; of a write: local address, destination, size
+FEWEST_RECEIVERS = 3  # equal unicasts in a row from which one multicast is the better call
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Reads from DRAM or from other cores' L1.
+
+    `readers`: cores that read a byte, on average; `repeats`: how often a core reads a byte it reads, on average.
+    """
+
+    bytes: int
+    unique_bytes: int
+    readers: float
+    repeats: float
+
+
+@dataclass(frozen=True)
+class AccessPatterns:
+    """`dram`, `l1`: `Reads`, None without any; `equal_unicast_bytes`: written by calls that repeat the call before them for
+    another core, `unicast_bytes`: by all unicast writes to cores, `receivers`: of such a row of calls, on average."""
+
+    dram: Reads | None
+    l1: Reads | None
+    unicast_bytes: int
+    equal_unicast_bytes: int
+    receivers: float
+
+
+def access_patterns(chip):
+    """The `AccessPatterns` of everything a chip with a record of its NoC calls has run."""
+    calls = chip.noc_calls()
+    calls = calls[calls["moment"] == CALLED]
+    banks = {int(address) >> OFFSET_BITS for address in chip.arrays.dram_bank_addresses}
+    reads = calls[calls["operation"] == int(Op.NOC_READ)]
+    places = reads["arguments"][:, SOURCE]
+    in_dram = np.isin(places >> OFFSET_BITS, list(banks))
+    writes = calls[calls["operation"] == int(Op.NOC_WRITE)]
+    to_cores = writes[~np.isin(writes["arguments"][:, 1] >> OFFSET_BITS, list(banks))]
+    return AccessPatterns(_reads(reads[in_dram]), _reads(reads[~in_dram]), *_unicasts(to_cores))
+
+
+def _reads(calls):
+    if len(calls) == 0:
+        return None
+    source, size = calls["arguments"][:, SOURCE], calls["arguments"][:, SIZE]
+    core = calls["thread"] // THREADS_PER_CORE
+    order = np.lexsort((core, source))
+    source, size, core = source[order], size[order], core[order]
+    new_source = np.r_[True, source[1:] != source[:-1]]
+    new_reader = new_source | np.r_[True, core[1:] != core[:-1]]
+    total, unique, by_core = int(size.sum()), int(size[new_source].sum()), int(size[new_reader].sum())
+    return Reads(total, unique, by_core / max(unique, 1), total / max(by_core, 1))
+
+
+def _unicasts(calls):
+    """(bytes, bytes of calls that repeat the one before for another core, mean length of such rows)."""
+    order = np.argsort(calls["thread"], kind="stable")
+    calls = calls[order]
+    local, target, size = (calls["arguments"][:, i] for i in (0, 1, 2))
+    thread, place, offset = calls["thread"], target >> OFFSET_BITS, target & ctx.NOC_OFFSET_MASK
+    columns = (thread, local, size, offset)
+    again = np.logical_and.reduce([values[1:] == values[:-1] for values in columns]) & (place[1:] != place[:-1])
+    first = np.flatnonzero(np.r_[True, ~again]) if len(calls) else np.zeros(0, int)
+    lengths = np.diff(np.r_[first, len(calls)])
+    rows = lengths >= FEWEST_RECEIVERS
+    many = np.repeat(rows, lengths)
+    return int(size.sum()), int(size[many].sum()), float(lengths[rows].mean()) if rows.any() else 1.0

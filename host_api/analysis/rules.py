@@ -1,0 +1,515 @@
+"""Rules: mistakes of data-movement and compute programs that figures show, each with its evidence and the experiment that
+says what mending it brings.
+
+docs/verdicts.md says what every rule means and what to change.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from tensim.analysis import what_if
+from tensim.analysis.facts import MOVERS, LaunchFacts
+from tensim.analysis.what_if import Experiment
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
+from tensim.sim.cores.slots import THREAD_NAMES
+from tensim.types import MathFidelity
+
+MANY_TIMES = 1.5  # a byte read that often is read too often
+SMALL_REQUEST = 1024  # bytes of a DRAM request below which its own costs weigh
+SKEW = 2.0  # of the busiest DRAM channel against the mean
+FEW_UNDER_WAY = 2.5  # reads at a time
+TILES_PER_PAGE = 1.5  # packed, per page that is pushed: partial results
+MOST_UNDER_WAY = 8  # reads at a time that advice asks for
+BLOCK_TILES = 4  # of a block of products that advice asks for
+MANTISSA_PHASES = {  # fidelity that brings every mantissa bit of a format into the product (docs/hardware/numerics.md)
+    DataFormat.Bfp2_b: MathFidelity.LoFi,
+    DataFormat.Bfp4_b: MathFidelity.LoFi,
+    DataFormat.Bfp8_b: MathFidelity.HiFi2,
+}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A change worth trying.
+
+    `rule`: a stable key; `title`, `text`: for people; `evidence`: {name: figure}; `change`: what exactly the estimate is of;
+    `estimated_gain`: share of the run's time that it saves, None as long as nobody has measured; `experiment`: what measures
+    it, None where `estimated_gain` comes from the figures; `kernels`: [{"name", "file"}] it concerns.
+    """
+
+    rule: str
+    title: str
+    text: str
+    evidence: dict
+    change: dict
+    experiment: Experiment | None = None
+    estimated_gain: float | None = None
+    kernels: list = field(default_factory=list)
+
+    def to_dict(self):
+        """As JSON has it; the gain in percent."""
+        gain = self.estimated_gain
+        return {
+            "rule": self.rule, "title": self.title, "text": self.text, "evidence": self.evidence, "change": self.change,
+            "estimated_gain_pct": None if gain is None else 100 * gain, "kernels": self.kernels,
+            "experiment": None if self.experiment is None else self.experiment.name,
+        }  # fmt: skip
+
+    def measured(self, gain):
+        """The same with what its experiment found."""
+        return replace(self, estimated_gain=gain)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the rules look at: the facts of the launch that counts, and of the run.
+
+    `patterns`: `tensim.analysis.access_patterns.AccessPatterns`, None where calls were not recorded; `launches`: how many;
+    `idle_share`: of the run's span, without a program.
+    """
+
+    facts: LaunchFacts
+    patterns: object = None
+    launches: int = 1
+    idle_share: float = 0.0
+
+    @property
+    def arch(self):
+        return self.facts.arch
+
+    @property
+    def buffers(self):
+        return self.facts.work.buffers
+
+
+def advice(case):
+    """All `Advice` that the figures give reason for, unmeasured ones included, in the order of the rules."""
+    found = (rule(case) for rule in RULES)
+    return [one for item in found for one in (item if isinstance(item, list) else [item]) if one is not None]
+
+
+# --- circular buffers and barriers
+
+
+def single_buffered(case):
+    """Buffers that are only ever empty or full, while somebody waits for them."""
+    found = [one for one in case.buffers if _is_single(one) and _is_waited_for(case, one)]
+    if not found:
+        return None
+    factors = {one.index: 2 for one in found}
+    names = ", ".join(str(one.index) for one in found)
+    each = "it" if len(found) == 1 else "each"
+    return Advice(
+        "single_buffered",
+        f"Make circular buffer{'s' if len(found) > 1 else ''} {names} twice as deep",
+        f"It is filled and emptied as a whole: producer and consumer take turns. With room for twice as many pages in {each}, "
+        "one writes while the other reads.",
+        {
+            "circular_buffers": [one.index for one in found],
+            "pages": [one.pages for one in found],
+            "producer_waits_cycles": sum(one.waits["back"] for one in found),
+            "consumer_waits_cycles": sum(one.waits["front"] for one in found),
+        },
+        {"circular_buffer_pages": {one.index: 2 * one.pages for one in found}},
+        Experiment(
+            "deeper_" + "_".join(map(str, factors)), f"CB {names} twice as deep", {}, what_if.deeper_buffers(factors)
+        ),
+        kernels=_kernels(case, {slot for one in found for slot in (*one.producers, *one.consumers)}),
+    )
+
+
+def _is_single(buffer):
+    return buffer.pushed > buffer.pages and not buffer.levels[1 : ctx.CB_LEVELS - 1].any()
+
+
+def _is_waited_for(case, buffer):
+    """Whether the threads of a buffer wait for it, both ends together, for more than 2 % of their time."""
+    waits = buffer.waits["front"] + buffer.waits["back"]
+    return waits > 0.02 * case.facts.cycles * max(len(buffer.cores), 1)
+
+
+def few_reads_under_way(case):
+    """Readers that wait for every transfer by itself."""
+    facts, work = case.facts, case.facts.work
+    result = []
+    for base in sorted(set(work.line_base[[slot in MOVERS for slot in work.slots]].tolist())):
+        rows = work.line_base == base
+        one = _reads_of_kernel(facts, rows)
+        if one is not None:
+            result.append(_several_reads(case, rows, one))
+    return result
+
+
+def _reads_of_kernel(facts, rows):
+    """The reads of a kernel that issues few before each barrier and waits for them, or None."""
+    found = [item for kind, item in facts.transfers(rows).items() if kind.endswith("reads")]
+    traffic = facts.work.traffic[rows]
+    barriers, reads = int(traffic["read_barriers"].sum()), sum(item.transfers for item in found)
+    waits = int(facts.work.waits[rows, 2].sum())
+    if (
+        not found
+        or barriers < 4 * rows.sum()
+        or waits < 0.1 * facts.cycles * rows.sum()
+        or reads > FEW_UNDER_WAY * barriers
+    ):
+        return None
+    return max(found, key=lambda item: item.bytes)
+
+
+def _several_reads(case, rows, one):
+    facts, slot = case.facts, int(case.facts.work.slots[rows][0])
+    mine = [buffer for buffer in case.buffers if slot in buffer.producers]
+    per_barrier = one.transfers / max(int(facts.work.traffic[rows]["read_barriers"].sum()), 1)
+    # half the room, so that one half is filled while the other is consumed; where there is no room, with more of it
+    count = min(max((buffer.pages // 2 for buffer in mine), default=MOST_UNDER_WAY), MOST_UNDER_WAY)
+    factors = {}
+    if count < 4:
+        count = 4
+        factors = {buffer.index: -(-2 * count // buffer.pages) for buffer in mine}
+    name = facts.kernel(int(rows.nonzero()[0][0]))["name"]
+    deeper = {index: factor * next(b.pages for b in mine if b.index == index) for index, factor in factors.items()}
+    text = (
+        f"{name} waits at a read barrier after every {per_barrier:.1f} reads, so that {one.in_flight:.1f} are under way at a time "
+        f"and each one's {one.latency_cycles:,.0f} cycles count. Reserve {count} pages, issue {count} reads, then one barrier"
+        + (f"; circular buffers {', '.join(map(str, deeper))} need {2 * count} pages for that." if deeper else ".")
+    )
+    return Advice(
+        "barrier_per_read",
+        f"Issue {count} reads before each barrier in {name}",
+        text,
+        {
+            "reads_per_barrier": per_barrier, "reads_under_way": one.in_flight, "latency_cycles": one.latency_cycles,
+            "request_bytes": one.request_bytes,
+        },
+        {"kernel": name, "reads_per_barrier": count, "circular_buffer_pages": deeper},
+        Experiment(
+            f"reads_under_way_{count}", f"{count} reads under way", what_if.several_under_way(case.arch, count / per_barrier),
+            what_if.deeper_buffers(factors) if factors else None,
+        ),
+        kernels=_kernels(case, {slot}),
+    )  # fmt: skip
+
+
+# --- traffic
+
+
+def traffic_amplification(case):
+    """Bytes of DRAM that are read several times."""
+    facts = case.facts
+    factor = facts.amplification
+    transfers = facts.transfers().get("dram_reads")
+    if transfers is None or factor < MANY_TIMES:
+        return None
+    reads = case.patterns.dram if case.patterns else None
+    shared = reads is not None and reads.readers >= reads.repeats
+    how = "Let one core read a tile and multicast it to the others" if shared or reads is None else (
+        "Keep what a core reads again in L1, or compute a block of outputs from it"
+    )  # fmt: skip
+    detail = "" if reads is None else f" ({reads.readers:.1f} cores read a byte, each {reads.repeats:.1f} times)"
+    return Advice(
+        "traffic_amplification",
+        f"Read each byte of DRAM once: now {factor:.1f} times",
+        f"{transfers.bytes / 1e6:.2f} MB are read from DRAM, of which {facts.work.first_read_bytes / 1e6:.2f} MB differ{detail}. "
+        f"{how}.",
+        {
+            "dram_read_bytes": transfers.bytes, "unique_bytes": facts.work.first_read_bytes,
+            "amplification": factor,
+            "readers_per_byte": None if reads is None else reads.readers, "repeats_per_core": None if reads is None else reads.repeats,
+        },
+        {"dram_read_bytes": facts.work.first_read_bytes, "multicast": shared},
+        Experiment("traffic_once", f"traffic {factor:.1f} times less", what_if.less_traffic(case.arch, factor)),
+        kernels=_kernels(case, MOVERS),
+    )  # fmt: skip
+
+
+def unicast_for_multicast(case):
+    """The same bytes written to core after core."""
+    patterns = case.patterns
+    if (
+        patterns is None
+        or patterns.equal_unicast_bytes < 0.25 * max(patterns.unicast_bytes, 1)
+        or patterns.receivers < 3
+    ):
+        return None
+    count = patterns.receivers
+    share = patterns.equal_unicast_bytes / patterns.unicast_bytes
+    calls = {
+        key: max(round(case.arch[key] / count), 1) for key in ("riscv.issue.write", "riscv.issue.write_one_packet")
+    }
+    return Advice(
+        "unicast_for_multicast",
+        f"Multicast what goes to {count:.0f} cores one by one",
+        f"{100 * share:.0f} % of the bytes written to cores are the bytes of the call before, for another core.",
+        {
+            "unicast_bytes": patterns.unicast_bytes,
+            "equal_unicast_bytes": patterns.equal_unicast_bytes,
+            "receivers": count,
+        },
+        {"multicast": True, "receivers": count},
+        Experiment("multicast", "multicast in place of unicasts", what_if.less_traffic(case.arch, count) | calls),
+        kernels=_kernels(case, MOVERS),
+    )
+
+
+def both_on_one_noc(case):
+    """Both data-movement kernels of a core with the same default NoC."""
+    launch = case.facts.work.launch
+    if launch is None:
+        return None
+    nocs = {}
+    for kernel in launch.kernels:
+        if kernel.slot is not None:
+            for core in kernel.cores:
+                nocs.setdefault(core, []).append((kernel.noc, kernel.slot))
+    shared = [core for core, used in nocs.items() if len(used) == 2 and used[0][0] == used[1][0]]
+    if not shared:
+        return None
+    noc = nocs[shared[0]][0][0]
+    return Advice(
+        "both_on_one_noc",
+        f"Put reader and writer on different NoCs: both are on NoC {noc}",
+        f"On {len(shared)} cores both data-movement kernels use NoC {noc}, while the other one is idle. tt-metal's defaults have "
+        "the reader (NCRISC) on NoC 0 and the writer (BRISC) on NoC 1.",
+        {"cores": len(shared), "noc": noc},
+        {"noc_of": {"NCRISC": 0, "BRISC": 1}},
+        Experiment("both_nocs", "reader and writer on different NoCs", {}, what_if.on_both_nocs),
+        kernels=_kernels(case, MOVERS),
+    )
+
+
+def hot_bank(case):
+    """A DRAM bank with far more of the traffic than others."""
+    moved = case.facts.work.channels["read_bytes"] + case.facts.work.channels["write_bytes"]
+    mean = float(moved.mean())
+    if mean == 0 or moved.max() < SKEW * mean:
+        return None
+    bank, factor = int(moved.argmax()), float(moved.max()) / mean
+    share = case.facts.channel_shares()
+    return Advice(
+        "hot_bank",
+        f"Spread the traffic over the DRAM banks: bank {bank} has {factor:.1f} times the mean",
+        f"Bank {bank} moves {moved.max() / 1e6:.2f} MB, the banks on average {mean / 1e6:.2f} MB: a page size or an order of "
+        f"pages that leads to one bank. Smaller pages of an interleaved buffer, or another order, use all {len(moved)} banks.",
+        {
+            "bank": bank,
+            "bank_bytes": int(moved.max()),
+            "mean_bytes": mean,
+            "bank_busy_share": float(share[bank]),
+            "skew": factor,
+        },
+        {"banks": len(moved)},
+        Experiment("banks_evenly", "traffic over all banks evenly", what_if.less_traffic(case.arch, factor)),
+        kernels=_kernels(case, MOVERS),
+    )
+
+
+def row_misses(case):
+    """DRAM accesses that open a row each."""
+    channels = case.facts.work.channels
+    hits, misses = int(channels["row_hits"].sum()), int(channels["row_misses"].sum())
+    if misses < hits or hits + misses < 100:
+        return None
+    keys = ("t_rcd_ns", "t_rp_ns", "t_ras_ns", "t_rrd_s_ns", "t_rrd_l_ns", "t_faw_ns")
+    return Advice(
+        "row_misses",
+        f"Access DRAM in longer runs: {100 * misses / (hits + misses):.0f} % of the accesses open a row",
+        f"A row holds {case.arch['dram.row_bytes']} B of a bank. Larger pages, or neighbouring pages one after the other, find it "
+        "open.",
+        {"row_hits": hits, "row_misses": misses},
+        {"row_hits": True},
+        Experiment("rows_open", "every row open", {f"dram.{key}": 0 for key in keys}),
+        kernels=_kernels(case, MOVERS),
+    )
+
+
+def small_requests(case):
+    """DRAM requests that are so small that their own costs weigh."""
+    found = [one for kind, one in case.facts.transfers().items() if kind.startswith("dram")]
+    one = max(found, key=lambda item: item.transfers, default=None)
+    if one is None or one.request_bytes >= SMALL_REQUEST or one.bytes < 64 * one.request_bytes:
+        return None
+    factor = 2048 / one.request_bytes
+    return Advice(
+        "small_pages",
+        f"Use larger pages: a DRAM request has {one.request_bytes:,.0f} B",
+        f"{one.transfers:,} requests of {one.request_bytes:,.0f} B pay for issue, way and acceptance each. Pages of 2 KiB pay "
+        f"{factor:.0f} times less often.",
+        {"requests": one.transfers, "request_bytes": one.request_bytes},
+        {"request_bytes": 2048},
+        Experiment("larger_requests", "requests of 2 KiB", what_if.larger_requests(case.arch, factor)),
+        kernels=_kernels(case, MOVERS),
+    )
+
+
+def hot_link(case):
+    """A link that carries far more than others."""
+    shares = case.facts.link_shares()
+    used = shares[shares > 0]
+    if len(used) == 0 or shares.max() < 0.5 or shares.max() < 4 * used.mean():
+        return None
+    return Advice(
+        "hot_link",
+        f"Relieve the busiest link: it carries flits {100 * shares.max():.0f} % of the time",
+        f"The links that are used carry flits {100 * used.mean():.0f} % of the time on average. Let part of the traffic take the "
+        "other NoC, place readers nearer to their data, or multicast.",
+        {"busiest_share": float(shares.max()), "mean_share": float(used.mean())},
+        {"noc": True},
+        Experiment("links_free", "links free", what_if.less_traffic(case.arch, 1) | {"noc.flit_bytes": 256}),
+        kernels=_kernels(case, MOVERS),
+    )
+
+
+# --- compute
+
+
+def high_fidelity(case):
+    """More fidelity phases than the mantissas have bits for."""
+    launch = case.facts.work.launch
+    kernels = [] if launch is None else [one for one in launch.kernels if one.compute is not None]
+    formats = {DataFormat(one.data_format) for one in case.buffers if 2 in one.consumers}
+    if (
+        not kernels
+        or not formats
+        or not formats <= set(MANTISSA_PHASES)
+        or not case.facts.work.core_counters["products"].any()
+    ):
+        return None
+    enough = max((MANTISSA_PHASES[one] for one in formats), key=int)
+    used = max(one.compute.math_fidelity for one in kernels)
+    if used <= int(enough):
+        return None
+    names = ", ".join(sorted(one.name for one in formats))
+    return Advice(
+        "high_fidelity",
+        f"Use {enough.name}: {MathFidelity(used).name} brings nothing more for {names}",
+        f"All mantissa bits of {names} are in the product with {enough.name}; each phase more costs as much matrix time again.",
+        {"fidelity": MathFidelity(used).name, "formats": sorted(one.name for one in formats)},
+        {"math_fidelity": enough.name},
+        Experiment(f"fidelity_{enough.name}", f"math fidelity {enough.name}", {}, what_if.with_fidelity(int(enough))),
+        kernels=_kernels(case, (2, 3, 4)),
+    )
+
+
+def small_blocks(case):
+    """Products of single tiles, which bring both operands for each."""
+    counters = case.facts.work.core_counters
+    products, calls = int(counters["products"].sum()), int(counters["product_calls"].sum())
+    if calls == 0 or products >= 2 * calls:
+        return None
+    return Advice(
+        "small_blocks",
+        f"Multiply blocks of {BLOCK_TILES} tiles: now {products / calls:.1f} a call",
+        "A call on single tiles unpacks both operands for every product. matmul_block keeps one operand in its source register "
+        "while the other streams, and is called once a block.",
+        {"products": products, "calls": calls},
+        {"block_tiles": BLOCK_TILES},
+        Experiment(
+            f"blocks_of_{BLOCK_TILES}", f"blocks of {BLOCK_TILES} tiles", what_if.larger_blocks(case.arch, BLOCK_TILES)
+        ),
+        kernels=_kernels(case, (2, 3, 4)),
+    )
+
+
+def partial_results(case):
+    """Several tiles packed for every page that is pushed."""
+    found = [
+        one for one in case.buffers if one.pushed and one.packed >= TILES_PER_PAGE * one.pushed * _tiles_per_page(one)
+    ]
+    if not found:
+        return None
+    worst = max(found, key=lambda one: one.packed / one.pushed)
+    packed = sum(one.packed for one in case.buffers)
+    needed = sum(min(one.packed, one.pushed * _tiles_per_page(one)) for one in case.buffers)
+    factor = packed / max(needed, 1)
+    return Advice(
+        "partial_results",
+        f"Accumulate in Dst: circular buffer {worst.index} is packed {worst.packed / worst.pushed:.1f} times for each page",
+        f"{packed:,} tiles are packed for {needed:,} that leave the core: partial results go through L1. Keep them in the Dst "
+        "registers until they are complete, and pack once.",
+        {"circular_buffer": worst.index, "tiles_packed": packed, "tiles_pushed": needed},
+        {"packs_per_tile": 1},
+        Experiment("packs_once", f"{factor:.1f} times fewer packs", what_if.fewer_packs(case.arch, factor)),
+        kernels=_kernels(case, (4,)),
+    )
+
+
+def _tiles_per_page(buffer):
+    return max(buffer.page_size // tile_size(DataFormat(buffer.data_format)), 1)
+
+
+# --- work and cores
+
+
+def imbalance(case):
+    """Cores that end at different times."""
+    facts = case.facts
+    if facts.imbalance < 0.1 or case.idle_share > 0.5:
+        return None
+    gain = _bounded(case, facts.imbalance)
+    return Advice(
+        "imbalance",
+        f"Divide the work evenly: cores are done after {100 * (1 - facts.imbalance):.0f} % of the time, on average",
+        f"Core {facts.core_name(facts.slowest)} ends last; the first one is done after {100 * float(facts.active.min()):.0f} % of "
+        "the time. The estimate is the mean of the cores' times, as far as shared memory lets them all go on.",
+        {
+            "mean_share": float(facts.active.mean()), "first_share": float(facts.active.min()),
+            "slowest_core": facts.core_name(facts.slowest),
+        },
+        {"balanced": True},
+        estimated_gain=gain,
+    )  # fmt: skip
+
+
+def idle_cores(case):
+    """Cores of the chip without a kernel."""
+    facts = case.facts
+    available = len(facts.arch.worker_coords)
+    used = len(facts.cores)
+    if used > 0.75 * available or case.idle_share > 0.5:
+        return None
+    return Advice(
+        "idle_cores",
+        f"Use more cores: {used} of {available} run kernels",
+        "The estimate divides the time by as many cores more, down to what DRAM and the NoC take.",
+        {"cores_used": used, "cores_available": available},
+        {"cores": available},
+        estimated_gain=_bounded(case, 1 - used / available),
+    )
+
+
+def _bounded(case, gain):
+    """A gain of more parallel work, as far as the busiest DRAM channel and link have room for it."""
+    units = case.facts.units()
+    return min(gain, 1 - max(units["dram"], units["noc"]))
+
+
+def many_launches(case):
+    """Programs that are shorter than what lies between them."""
+    if case.launches < 2 or case.idle_share < 0.25:
+        return None
+    names = ", ".join(sorted({kernel["name"] for kernel in case.facts.kernels()}))
+    return Advice(
+        "many_launches",
+        f"Launch less often: {case.launches} launches, and {100 * case.idle_share:.0f} % of the time none runs",
+        "Between two programs lie host calls, dispatch and the start of kernels. Put the work of several programs into one, or "
+        "capture a metal trace and replay it. The estimate is of one program that does it all.",
+        {"launches": case.launches, "idle_share": case.idle_share, "kernels": names},
+        {"launches": 1},
+        estimated_gain=case.idle_share,
+    )
+
+
+def _kernels(case, slots):
+    """[{"name", "file"}] of the launch on the slots."""
+    processors = {THREAD_NAMES[slot] for slot in slots}
+    return [
+        {"name": one["name"], "file": one["file"]}
+        for one in case.facts.kernels()
+        if processors & set(one["processors"])
+    ]
+
+
+RULES = (
+    single_buffered, few_reads_under_way, traffic_amplification, unicast_for_multicast, both_on_one_noc, hot_bank, row_misses,
+    small_requests, hot_link, high_fidelity, small_blocks, partial_results, imbalance, idle_cores, many_launches,
+)  # fmt: skip

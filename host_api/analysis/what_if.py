@@ -1,0 +1,233 @@
+"""Experiments: the same program again on a chip with one resource free, or with one thing of the program changed.
+
+An experiment is data: architecture overrides, and a rewriting of the command records that build the program.  A resource is
+made free by the parameters that give it a cost, as far as their ranges go; what cannot be 0 becomes so small that it vanishes.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tensim.sim.host import commands as c
+
+WIDEST_FLIT = 1024  # bytes, the most of noc.flit_bytes
+LARGEST_RATE = 65536  # of B/cycle and datums/cycle
+MANY = 10_000  # places in a queue or buffer
+UNIT_COSTS = (
+    "cycles",
+    "cycles/tile",
+    "cycles/call",
+    "cycles/pair",
+)  # units of parameters that are costs of compute units
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """`name`: a stable key; `description`: "DRAM free"; `overrides`: {parameter: value}; `rewrite`: record -> record."""
+
+    name: str
+    description: str
+    overrides: dict = field(default_factory=dict)
+    rewrite: Callable | None = None
+
+
+# --- resources without cost
+
+
+def _dram_bandwidth():
+    rows = dict.fromkeys(
+        ("t_rcd_ns", "t_rp_ns", "t_ras_ns", "t_rrd_s_ns", "t_rrd_l_ns", "t_faw_ns", "t_wr_ns", "direction_change_ns", "t_rfc_ns"),
+        0,
+    )  # fmt: skip
+    rows |= {
+        "bank_bytes_per_cycle": LARGEST_RATE,
+        "request_cycles": 0,
+        "partial_write_cycles": 0,
+        "endpoint_requests": MANY,
+    }
+    return {f"dram.{name}": value for name, value in rows.items()}
+
+
+def _dram_latency():
+    return {"dram.read_latency": 0, "dram.write_latency": 0}
+
+
+def _noc_bandwidth(arch):
+    widest = math.gcd(WIDEST_FLIT, arch["noc.max_packet_bytes"])
+    return {
+        "noc.flit_bytes": widest, "l1.noc_port_bytes_per_cycle": LARGEST_RATE, "noc.niu_requests": MANY,
+        "noc.buffer_flits": MANY, "noc.shared_buffer_flits": MANY, "noc.credit_round_trip_cycles": 1,
+    }  # fmt: skip
+
+
+def _noc_latency():
+    """A packet still takes a cycle a link."""
+    links = {"noc.hop_cycles": 1, "noc.niu_to_router_cycles": 1, "noc.router_to_niu_cycles": 1}
+    return links | {
+        "l1.noc_access_latency": 0, "l1.noc_write_latency": 0, "noc.reserve_cycles_per_hop": 0,
+        "noc.reserve_even_cycles": 0, "noc.reserve_odd_cycles": 0,
+    }  # fmt: skip
+
+
+def _costs(arch, section):
+    """Every cost in a section of the architecture, 0."""
+    keys = (f"{section}.{rest}" for rest in arch.section(section))
+    return {key: 0 for key in keys if arch.describe(key).get("unit") in UNIT_COSTS}
+
+
+def _vector(arch):
+    return (
+        _costs(arch, "tensix.sfpu_cycles")
+        | _costs(arch, "tensix.sfpu_cycles_approximate")
+        | _costs(arch, "tensix.sfpu_reduce")
+    )
+
+
+def _math(arch):
+    return _costs(arch, "tensix.math") | {"tensix.math.mvmul_cycles": 0.001} | _vector(arch)
+
+
+def _unpack(arch):
+    rates = {
+        f"tensix.unpack.{name}": LARGEST_RATE for name in arch.section("tensix.unpack") if name.endswith("per_cycle")
+    }
+    return rates | _costs(arch, "tensix.unpack")
+
+
+def _pack(arch):
+    return _costs(arch, "tensix.pack") | {"tensix.pack.bytes_per_cycle": LARGEST_RATE}
+
+
+def _issue(arch):
+    calls = {f"riscv.issue.{name}": 0 if name == "read_overlap" else 1 for name in arch.section("riscv.issue")}
+    return calls | _costs(arch, "tensix.issue") | {"riscv.alu": 0, "riscv.branch": 0, "riscv.mul": 0}
+
+
+def _hand_over():
+    return {"tensix.sync": 0, "tensix.sync_lag": 0, "tensix.cb_visible": 0}
+
+
+def _dispatch(arch):
+    keys = [f"{part}.{name}" for part in ("dispatch", "host") for name in arch.section(part) if name.endswith("_ns")]
+    return {key: 0 for key in keys if not key.endswith("bytes_per_ns")}
+
+
+def free_resources(arch):
+    """The experiments that make one resource free each; bandwidth and latency of memory apart and together."""
+    dram, noc = (_dram_bandwidth(), _dram_latency()), (_noc_bandwidth(arch), _noc_latency())
+    return [
+        Experiment("memory_bandwidth_free", "bandwidth of DRAM and NoC free", dram[0] | noc[0]),
+        Experiment("memory_latency_free", "latency of DRAM and NoC free", dram[1] | noc[1]),
+        Experiment("dram_free", "DRAM free", dram[0] | dram[1]),
+        Experiment("noc_free", "NoC free", noc[0] | noc[1]),
+        Experiment("math_free", "math free", _math(arch)),
+        Experiment("unpack_free", "unpack free", _unpack(arch)),
+        Experiment("pack_free", "pack free", _pack(arch)),
+        Experiment("issue_free", "RISC-V issue free", _issue(arch)),
+        Experiment("hand_over_free", "hand-over between threads free", _hand_over()),
+        Experiment("dispatch_free", "dispatch and host calls free", _dispatch(arch)),
+    ]
+
+
+# --- changes of the chip that stand for a change of the program
+
+
+def _flit_bytes(arch, factor):
+    """A flit `factor` times as wide, as a power of two that divides packets."""
+    wanted = 2 ** round(math.log2(arch["noc.flit_bytes"] * factor))
+    return min(wanted, math.gcd(WIDEST_FLIT, arch["noc.max_packet_bytes"]))
+
+
+def less_traffic(arch, factor):
+    """Memory moves `factor` times as much in a time: what remains when each byte is read that much less often."""
+    return {
+        "dram.bank_bytes_per_cycle": min(arch["dram.bank_bytes_per_cycle"] * factor, LARGEST_RATE),
+        "dram.request_cycles": arch["dram.request_cycles"] / factor,
+        "noc.flit_bytes": _flit_bytes(arch, factor),
+        "l1.noc_port_bytes_per_cycle": min(arch["l1.noc_port_bytes_per_cycle"] * factor, LARGEST_RATE),
+        "dram.endpoint_requests": min(round(arch["dram.endpoint_requests"] * factor), MANY),
+        "noc.niu_requests": min(round(arch["noc.niu_requests"] * factor), MANY),
+    }
+
+
+def several_under_way(arch, count):
+    """Latencies divided by `count`: what a thread waits per transfer when it has that many under way at a time."""
+    keys = (
+        "dram.read_latency", "dram.write_latency", "noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles",
+        "l1.noc_access_latency", "l1.noc_write_latency",
+    )  # fmt: skip
+    overrides = {key: max(round(arch[key] / count), 1) for key in keys}
+    overrides["riscv.issue.barrier_poll"] = max(round(arch["riscv.issue.barrier_poll"] / count), 1)
+    return overrides
+
+
+def larger_requests(arch, factor):
+    """Each transfer's own cost divided by `factor`: what remains when requests are that much larger."""
+    calls = {key: max(round(arch[key] / factor), 1) for key in (f"riscv.issue.{name}" for name in ISSUE_OF_TRANSFERS)}
+    calls["riscv.issue.read_overlap"] = 0
+    overlap = {"dram.request_cycles": arch["dram.request_cycles"] / factor}
+    return several_under_way(arch, factor) | calls | overlap
+
+
+ISSUE_OF_TRANSFERS = (
+    "read", "read_stateful", "read_one_packet", "read_page", "write", "write_stateful", "write_one_packet", "write_page"
+)  # fmt: skip
+
+
+def fewer_packs(arch, factor):
+    """The packer `factor` times as fast: what remains when it packs that many times fewer tiles."""
+    scaled = {key: arch[key] / factor for key in _costs(arch, "tensix.pack") if arch.describe(key)["unit"] != "cycles"}
+    scaled["tensix.pack.bytes_per_cycle"] = min(round(arch["tensix.pack.bytes_per_cycle"] * factor), LARGEST_RATE)
+    scaled["tensix.pack.mode_change"] = round(arch["tensix.pack.mode_change"] / factor)
+    scaled["tensix.pack.minimum_cycles"] = round(arch["tensix.pack.minimum_cycles"] / factor)
+    return scaled | {f"tensix.issue.{name}": arch[f"tensix.issue.{name}"] / factor for name in ("pack", "pack_more")}
+
+
+def larger_blocks(arch, tiles):
+    """Products in blocks of 1 x `tiles` instead of single ones: one operand stays, a call is paid once a block."""
+    joint = arch["tensix.unpack.joint_bytes_per_cycle"]
+    stream = arch["tensix.unpack.bytes_per_cycle"]
+    pair, single = max(2 / joint, 1 / stream), 1 / stream
+    per_tile = (pair + (tiles - 1) * single) / tiles
+    return {
+        "tensix.unpack.joint_bytes_per_cycle": min(round(2 / per_tile), LARGEST_RATE),
+        "tensix.unpack.src_b_bytes_per_cycle": LARGEST_RATE,
+        "tensix.math.call_overhead": arch["tensix.math.block_overhead"] / tiles,
+        "tensix.issue.unpack": arch["tensix.issue.unpack"] / tiles,
+        "tensix.issue.math": arch["tensix.issue.math"] / tiles,
+    }
+
+
+# --- changes of the program
+
+
+def deeper_buffers(pages_of):
+    """Circular buffers with more room: `pages_of`: {index: factor}; one laid on an L1 buffer of the host stays as it is."""
+
+    def rewrite(record):
+        if not isinstance(record, c.CreateCircularBuffer) or record.buffer is not None:
+            return record
+        factor = max(pages_of.get(index, 1) for index, _ in record.formats)
+        return dataclasses.replace(record, total_size=record.total_size * factor)
+
+    return rewrite
+
+
+def with_fidelity(fidelity):
+    """Every compute kernel of a higher fidelity with this one (the code of `MathFidelity`)."""
+
+    def rewrite(record):
+        if not isinstance(record, c.CreateKernel) or not isinstance(record.config, c.ComputeParameters):
+            return record
+        lower = min(record.config.math_fidelity, fidelity)
+        return dataclasses.replace(record, config=dataclasses.replace(record.config, math_fidelity=lower))
+
+    return rewrite
+
+
+def on_both_nocs(record):
+    """The data-movement kernels of BRISC on NoC 0 and those of NCRISC on NoC 1, as tt-metal's defaults have reader and writer."""
+    if not isinstance(record, c.CreateKernel) or not isinstance(record.config, c.DataMovementParameters):
+        return record
+    return dataclasses.replace(record, config=dataclasses.replace(record.config, noc=record.config.processor ^ 1))
