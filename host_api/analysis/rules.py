@@ -83,9 +83,15 @@ class Case:
 
 
 def advice(case):
-    """All `Advice` that the figures give reason for, unmeasured ones included, in the order of the rules."""
+    """All `Advice` that the figures give reason for, none of it measured, in the order of the rules."""
     found = (rule(case) for rule in RULES)
     return [one for item in found for one in (item if isinstance(item, list) else [item]) if one is not None]
+
+
+def by_relevance(found, verdict):
+    """Advice as long as nobody has measured it: first what the verdict speaks of."""
+    first = FIRST_RULES.get(verdict.kind if verdict.kind != "bandwidth" else verdict.resource, ())
+    return sorted(found, key=lambda one: first.index(one.rule) if one.rule in first else len(first))
 
 
 # --- circular buffers and barriers
@@ -110,7 +116,7 @@ def single_buffered(case):
             "producer_waits_cycles": sum(one.waits["back"] for one in found),
             "consumer_waits_cycles": sum(one.waits["front"] for one in found),
         },
-        {"circular_buffer_pages": {one.index: 2 * one.pages for one in found}},
+        {"circular_buffers": [{"index": one.index, "pages": 2 * one.pages} for one in found]},
         Experiment(
             "deeper_" + "_".join(map(str, factors)), f"CB {names} twice as deep", {}, what_if.deeper_buffers(factors)
         ),
@@ -181,7 +187,11 @@ def _several_reads(case, rows, one):
             "reads_per_barrier": per_barrier, "reads_under_way": one.in_flight, "latency_cycles": one.latency_cycles,
             "request_bytes": one.request_bytes,
         },
-        {"kernel": name, "reads_per_barrier": count, "circular_buffer_pages": deeper},
+        {
+            "kernel": name,
+            "reads_per_barrier": count,
+            "circular_buffers": [{"index": index, "pages": pages} for index, pages in deeper.items()],
+        },
         Experiment(
             f"reads_under_way_{count}", f"{count} reads under way", what_if.several_under_way(case.arch, count / per_barrier),
             what_if.deeper_buffers(factors) if factors else None,
@@ -214,7 +224,8 @@ def traffic_amplification(case):
         {
             "dram_read_bytes": transfers.bytes, "unique_bytes": facts.work.first_read_bytes,
             "amplification": factor,
-            "readers_per_byte": None if reads is None else reads.readers, "repeats_per_core": None if reads is None else reads.repeats,
+            "readers_per_byte": None if reads is None else reads.readers,
+            "repeats_per_core": None if reads is None else reads.repeats,
         },
         {"dram_read_bytes": facts.work.first_read_bytes, "multicast": shared},
         Experiment("traffic_once", f"traffic {factor:.1f} times less", what_if.less_traffic(case.arch, factor)),
@@ -513,3 +524,18 @@ RULES = (
     single_buffered, few_reads_under_way, traffic_amplification, unicast_for_multicast, both_on_one_noc, hot_bank, row_misses,
     small_requests, hot_link, high_fidelity, small_blocks, partial_results, imbalance, idle_cores, many_launches,
 )  # fmt: skip
+MEMORY_RULES = (
+    "traffic_amplification", "hot_bank", "unicast_for_multicast", "both_on_one_noc", "hot_link", "small_pages", "row_misses"
+)  # fmt: skip
+FIRST_RULES = {  # kind of verdict, or resource whose bandwidth bounds -> rules that speak of it
+    "dram": MEMORY_RULES,
+    "noc": MEMORY_RULES,
+    "latency": ("barrier_per_read", "small_pages", "single_buffered"),
+    "dependency": ("single_buffered", "barrier_per_read"),
+    "imbalance": ("imbalance",),
+    "dispatch": ("many_launches",),
+    "fpu": ("high_fidelity", "small_blocks"),
+    "unpack": ("small_blocks",),
+    "pack": ("partial_results",),
+    "mover": ("small_pages",),
+}

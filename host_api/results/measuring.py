@@ -6,10 +6,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Self
 
+from tensim.analysis.summary import collect
 from tensim.queue import synchronize
 from tensim.results import identity
 from tensim.results.result import Result
-from tensim.sim.chip import statistics
 from tensim.sim.chip.interval import Interval
 from tensim.sim.errors import UsageError
 
@@ -66,7 +66,7 @@ class measure:
             "name": name, "description": "measured in a script", "verified": None, "comparison": None, "loops": [],
             "warnings": self.device.arch.without_effect(self.device.chip.numerics), "unwritten": [],
         }  # fmt: skip
-        return statistics.collect(done) | told | {"host_seconds": time.perf_counter() - self._begun}
+        return collect(done) | told | {"host_seconds": time.perf_counter() - self._begun}
 
     def _identity(self):
         chip, script = self.device.chip, self._script()

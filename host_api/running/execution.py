@@ -3,6 +3,7 @@
 import contextlib
 import time
 
+from tensim.analysis.summary import collect
 from tensim.device import close_device, create_device, current_system, use_system
 from tensim.results import identity
 from tensim.results.result import Result
@@ -27,7 +28,7 @@ def execute(program, settings, arch, device_options, begun, on_progress):
             _observe(device, settings, begun, on_progress)
             with identity.launches(lambda: current_system().executor) as launches:
                 result, loops, binary = _run(program, settings, device, on_progress)
-            summary = statistics.collect(device.chip) | {
+            summary = collect(device.chip) | {
                 "name": program.name,
                 "description": result.description,
                 "verified": result.verified if settings.numerics != "off" else None,

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tensim.analysis.summary import collect
 from tensim.light_metal.replay import Replay, ReplayOptions
 from tensim.results import identity
 from tensim.results.result import Result
@@ -16,7 +17,6 @@ from tensim.results.run_folder import RunFolder
 from tensim.running.device_choice import choose_chip
 from tensim.running.execution import Files, unheard
 from tensim.runtime.functions import bound_to_buffers
-from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _replay_loops(file, binary, options, loops, timeline, on_progress, configure
             chip = replay.chips[0] if replay.chips else None
             if chip is None:
                 raise UsageError(f"{file} opens no device", hint="give --arch")
-            summary = statistics.collect(chip)
+            summary = collect(chip)
             durations.append({name: summary[name] for name in ("cycles", "device_seconds")})
             if timeline:
                 from tensim.traces.timeline import write_timeline

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tensim.analysis.summary import collect
 from tensim.results import identity
 from tensim.results.result import Result
 from tensim.running.device_choice import boards_for, declared
@@ -13,7 +14,6 @@ from tensim.runtime.binaries import Binary
 from tensim.runtime.dtypes import DType, cast
 from tensim.runtime.tensors import Tensor
 from tensim.sim.arch import architectures
-from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
 
 
@@ -50,7 +50,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress, conf
         compares = _compares(infos, outputs) if options.check and not options.bind else []
         files = Files(on_progress)
         _save(options.save, outputs, files)
-        summary = statistics.collect(device.chip)
+        summary = collect(device.chip)
         if timeline:
             from tensim.traces.timeline import write_timeline
 

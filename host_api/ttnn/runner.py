@@ -12,11 +12,11 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from tensim.analysis.summary import collect
 from tensim.device import current_system
 from tensim.results import identity
 from tensim.results.json_text import json_text
 from tensim.results.run_folder import RunFolder
-from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
 
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -189,7 +189,7 @@ class observed:
     def _note(self, device):
         """Keep what the chip of a device did, which is about to be closed."""
         chip = device.host.chip
-        self._summaries.append(statistics.collect(chip))
+        self._summaries.append(collect(chip))
         self._arch, self._chip = chip.arch, identity.of_chip(chip, None, self.request.settings.get("overrides"))
         if self.request.timeline:
             self._write_timeline(device)
