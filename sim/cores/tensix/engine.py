@@ -33,22 +33,28 @@ from tensim.sim.cores.tensix.source_banks import (
     bank_free,
     bank_ready,
     bank_released,
+    completion,
+    last_completion,
+    set_completion,
     wait_for_free_bank,
     wait_for_ready_bank,
 )
-from tensim.sim.cores.threads import argument, charge, fail, park, wake
+from tensim.sim.cores.threads import argument, charge, charge_stall, fail, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.state import (
     PARKED,
     WAIT_DST_FREE,
     WAIT_DST_READY,
+    WAIT_SOURCE_READY,
     circular_buffers_of,
     cores_of,
     sfpu_cycles_of,
     threads_of,
 )
 
+# what an unpack operation delivers next: all of a token, its first face, its others
+WHOLE_TILES, FIRST_FACE, OTHER_FACES = 1, 2, 3
 # a matrix instruction works on 8 rows of the left operand (docs/hardware/tensix.md#cycles-per-tile)
 MVMUL_ROWS = 8
 
@@ -219,19 +225,30 @@ def unpack(m, thread, now):
         if t.count <= 0:
             fail(m, thread, Fault.DST_INDEX, t.count, 0, 0)
             return -1, False
-    if t.phase == 1:
+    if t.phase == FIRST_FACE:
+        t.phase = OTHER_FACES
+        bank_filled(m, t.core, now)
+        return last_completion(core), False
+    if t.phase != 0:
+        if t.phase == WHOLE_TILES:
+            bank_filled(m, t.core, now)
         t.phase = 0
         t.step += 1
-        bank_filled(m, t.core, now)
         if t.step == t.count:
             return now, True
     if not bank_free(core):
         return wait_for_free_bank(m, thread, now), False
     end = start_unpack(m, thread, now)
-    if end >= 0:
-        core.src_started += 1
-        t.phase = 1
-    return end, False
+    if end < 0:
+        return end, False
+    t.phase = WHOLE_TILES
+    first = end
+    if t.operation == Op.UNPACK_AB:
+        t.phase = FIRST_FACE
+        first = now + (end - now) // FACES
+        set_completion(core, end)
+    core.src_started += 1
+    return first, False
 
 
 # --- math
@@ -312,14 +329,24 @@ def start_math_token(m, thread, now):
             cost += hazard(m, phases, FACES)
         if argument(t, 4) != 0:
             cost += m.dest_reuse_cycles
-        return spend(m, thread, now, cost)
+        return spend_by_face(m, thread, now, cost)
     target = dst_tile(m, thread, argument(t, 2))
     if target < 0:
         return -1
     do_reduce(m, t.core, target, argument(t, 0), argument(t, 1))
     core.flops += TILE_DATUMS
     core.fpu_busy += FACES * phases
-    return spend(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1), core.fp32_dest != 0))
+    return spend_by_face(m, thread, now, reduce_cost(m, phases, argument(t, 0), argument(t, 1), core.fp32_dest != 0))
+
+
+@compiled()
+def spend_by_face(m, thread, now, cost):
+    """Charge a math operation whose operands come face by face: it works on the last one when that is there."""
+    core = cores_of(m)[threads_of(m)[thread].core]
+    start = max(now, completion(core) - (cost * (FACES - 1) // FACES >> 10))
+    if start > now:
+        charge_stall(m, thread, WAIT_SOURCE_READY, now, start)
+    return spend(m, thread, start, cost)
 
 
 @compiled()
@@ -331,7 +358,7 @@ def hazard(m, phases, chains):
 
 @compiled()
 def reduce_cost(m, phases, pool, dim, wide):
-    """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on pairs of faces, a scalar does both.
+    """Cycles (1/1024) of a tile's reduction: columns work face by face, rows on groups of Dst rows, a scalar does both.
 
     `wide`: a 32-bit Dst, where sums of rows go through matrix instructions, two groups of 8 rows in each face.
     """
@@ -344,7 +371,7 @@ def reduce_cost(m, phases, pool, dim, wide):
     if dim == ReduceDim.ROW and wide:
         return m.reduce_wide_row + hazard(m, phases, 2 * FACES)
     if dim == ReduceDim.ROW:
-        return m.reduce_overhead + hazard(m, phases, FACES // 2)
+        return m.reduce_overhead + hazard(m, phases, m.reduce_row_groups)
     return (m.reduce_wide_scalar if wide else m.reduce_scalar) + hazard(m, phases, FACES + 1)
 
 
@@ -603,5 +630,7 @@ def configure(m, thread, now):
         core.l1_accumulate = value
         charge(m, thread, now, m.pack_mode_cycles)
         return now + m.pack_mode_cycles  # the write waits in the packer's queue until the packer has drained
+    elif register == Config.RECONFIG:
+        t.issued = max(t.issued, now)  # formats change when the unit has drained
     t.issued += cost  # configuration is a series of register writes: the RISC-V core makes them while units still work
     return now

@@ -3,6 +3,10 @@
 Four counters of a core say where the banks are (docs/hardware/tensix.md#unpackers): fillings started and ended by the
 unpackers, fillings taken and given back by the math unit.  Whoever finds no bank waits until the other thread moves on, and
 tries again in the next cycle.
+
+Operands of element-wise operations and reductions come face by face: the math unit begins with the first, while the others are
+on their way, and ends with the last (docs/hardware/tensix.md#unpackers).  A bank's filling then counts as ended with its first
+face, and `src_complete_0` and `_1` say when its last one is there.
 """
 
 from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE, UNPACK_SLOT
@@ -23,6 +27,27 @@ def bank_free(core):
 def bank_ready(core):
     """Whether the math unit finds a filled bank."""
     return core.src_filled > core.src_taken
+
+
+@compiled(inline="always")
+def set_completion(core, cycle):
+    """The filling that begins now is complete at `cycle`."""
+    if core.src_started & 1 == 0:
+        core.src_complete_0 = cycle
+    else:
+        core.src_complete_1 = cycle
+
+
+@compiled(inline="always")
+def last_completion(core):
+    """Cycle at which the filling that was started last is complete."""
+    return core.src_complete_1 if core.src_started & 1 == 0 else core.src_complete_0
+
+
+@compiled(inline="always")
+def completion(core):
+    """Cycle at which the filling that the math unit takes next is complete."""
+    return core.src_complete_0 if core.src_taken & 1 == 0 else core.src_complete_1
 
 
 @compiled()
