@@ -181,7 +181,9 @@ def fewer_packs(arch, factor):
     scaled["tensix.pack.bytes_per_cycle"] = min(round(arch["tensix.pack.bytes_per_cycle"] * factor), LARGEST_RATE)
     scaled["tensix.pack.mode_change"] = round(arch["tensix.pack.mode_change"] / factor)
     scaled["tensix.pack.minimum_cycles"] = round(arch["tensix.pack.minimum_cycles"] / factor)
-    return scaled | {f"tensix.issue.{name}": arch[f"tensix.issue.{name}"] / factor for name in ("pack", "pack_more")}
+    return scaled | {
+        f"tensix.issue.{name}": round(arch[f"tensix.issue.{name}"] / factor) for name in ("pack", "pack_more")
+    }
 
 
 def larger_blocks(arch, tiles):
@@ -194,8 +196,8 @@ def larger_blocks(arch, tiles):
         "tensix.unpack.joint_bytes_per_cycle": min(round(2 / per_tile), LARGEST_RATE),
         "tensix.unpack.src_b_bytes_per_cycle": LARGEST_RATE,
         "tensix.math.call_overhead": arch["tensix.math.block_overhead"] / tiles,
-        "tensix.issue.unpack": arch["tensix.issue.unpack"] / tiles,
-        "tensix.issue.math": arch["tensix.issue.math"] / tiles,
+        "tensix.issue.unpack": round(arch["tensix.issue.unpack"] / tiles),
+        "tensix.issue.math": round(arch["tensix.issue.math"] / tiles),
     }
 
 

@@ -7,6 +7,7 @@ from tensim.cli.groups import LazyCommand, LazyCommands
 
 # name: (module, first sentence of its help)
 COMMANDS = {
+    "advise": ("advise", "Say what bounds a program (NAME or FILE, as for run) and what changes would bring."),
     "capture": ("light_metal_runs", "Run an example by NAME, or a program FILE, and save what it asks of the device."),
     "check": ("systems", "Check whether a saved binary FILE fits a device."),
     "compare": ("compare", "Compare two results: what `--json FILE` wrote, saved results, or run folders."),

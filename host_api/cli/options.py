@@ -95,6 +95,56 @@ loops_option = click.option(
 )
 
 
+_PROGRAM_OPTIONS = (
+    click.argument("name", shell_complete=complete_program),
+    click.option(
+        "--arch",
+        shell_complete=complete_arch,
+        help="Architecture name or a YAML file of your own.  [default: wormhole_b0]",
+    ),
+    device_option,
+    click.option("--program", help="A program of a file that holds several (an example is one program)."),
+    click.option(
+        "--set",
+        "overrides",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Change an architecture parameter (or board).",
+    ),
+    click.option("--grid", help="Worker cores to use, e.g. 8x8."),
+    click.option("--shape", help="Problem size, e.g. 2048x2048x2048."),
+    click.option("--dtype", help="bf16, bfp8, bfp4 or fp32."),
+    click.option("--fidelity", help="LoFi, HiFi2, HiFi3 or HiFi4."),
+    click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own."),
+    noc_option,
+    seed_option,
+    click.option("--max-cycles", type=CYCLES, help="Stop with an error after this many simulated cycles."),
+    run_folder_option,
+)
+
+
+def program_options(command):
+    """What chooses a program, its chip and its problem: of the commands that run one."""
+    for option in reversed(_PROGRAM_OPTIONS):
+        command = option(command)
+    return command
+
+
+def program_settings(name, arch, device, program, overrides, grid, shape, dtype, fidelity, parameters, noc_model, seed,
+                     max_cycles, folder, **further):  # fmt: skip
+    """The `Settings` of `program_options`, with `further` ones of the command's own."""
+    from tensim.running.programs import Settings
+
+    if program is not None:
+        raise UsageError(f"{name} is a single program: --program does not apply", hint="replay FILE --program NAME")
+    return Settings(
+        program=name, arch=one_chip(arch, device) or Settings.arch, device=device,
+        overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype, fidelity=fidelity,
+        parameters=key_values(parameters, "--param"), noc=noc_model, seed=seed, max_cycles=max_cycles, folder=folder,
+        **further,
+    )  # fmt: skip
+
+
 def one_chip(arch, device):
     """The architecture asked for; UsageError when there is a device spec, too."""
     if arch is not None and device is not None:

@@ -6,6 +6,14 @@ from rich.table import Table
 
 LINE_COLUMNS = 66  # what the table of lines takes beside the source text
 FOLDED = ("waiting for", "line", "link")  # columns that take several lines where the terminal is narrow
+ADVICE_SHOWN = 3
+SHADES = (
+    (75, "bold red"),
+    (50, "red"),
+    (25, "yellow"),
+    (10, "green"),
+    (0, "dim"),
+)  # of the map of cores: percent at work
 NARROW = 70  # columns below which tables leave out what explains the rest
 
 
@@ -16,13 +24,13 @@ def _percent(share):
 def _table(title, *columns):
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
-        left = column in ("core", "waiting for", "line", "link", "source")
+        left = column in ("core", "waiting for", "line", "link", "source", "what if")
         table.add_column(column, justify="left" if left else "right", no_wrap=column not in FOLDED, overflow="fold")
     return table
 
 
 def print_report(summary, console=None):
-    """Print the summary of a run (`tensim.sim.chip.statistics.collect` with the command line's additions)."""
+    """Print the summary of a run (`tensim.analysis.summary.collect` with the command line's additions)."""
     console = console or Console()
     cycles, seconds = summary["cycles"], summary["device_seconds"]
     routers = ", flit by flit" if summary["noc_model"] == "flit" else ""
@@ -32,10 +40,8 @@ def print_report(summary, console=None):
         f"{summary['arch']}, numerics {summary['numerics']}{routers}: [bold]{cycles:,} cycles[/] = "
         f"{seconds * 1e6:,.2f} µs of device time; {verdict[summary['verified']]}"
     )
-    console.print(
-        f"host {summary['host_seconds']:.2f} s, {summary['operations']:,} kernel operations; bounded by "
-        f"[bold]{summary['bounded_by']}[/]"
-    )
+    console.print(f"host {summary['host_seconds']:.2f} s, {summary['operations']:,} kernel operations")
+    _print_verdict(console, summary)
     if summary["flops"]:
         console.print(
             f"{summary['flops'] / seconds / 1e12:.2f} TFLOP/s, {_percent(summary['flops_utilization'])} of the LoFi peak of "
@@ -85,5 +91,86 @@ def print_report(summary, console=None):
         )
         lines.add_row(*cells[: len(lines.columns)])
     console.print(lines)
+    _print_buffers(console, summary)
+    _print_cores(console, summary)
     for warning in summary["warnings"]:
         console.print(f"[yellow]warning:[/] {escape(warning)}")
+    if summary["advice"]:
+        console.print("\n[bold]Worth trying[/] (tensim advise runs the program with each and says what it brings)")
+    for one in summary["advice"][:ADVICE_SHOWN]:
+        console.print(f"- {escape(one['title'])}")
+
+
+def print_advice(summary, console=None):
+    """Print what `tensim advise` has found: the verdict, the advice with its gains, and every experiment."""
+    console = console or Console()
+    console.print(
+        f"\n[bold]{summary['name']}[/] on {summary['arch']}: {summary['span_cycles']:,} cycles, idle time between programs included"
+    )
+    _print_verdict(console, summary)
+    for step in summary["verdict"]["chain"]:
+        console.print(f"    {escape(step)}")
+    found = (
+        "[bold]What to change[/], with the time that it saves" if summary["advice"] else "Nothing helps that was tried."
+    )
+    console.print(f"\n{found}")
+    for number, one in enumerate(summary["advice"], 1):
+        console.print(f"{number}. [bold]{escape(one['title'])}: -{one['estimated_gain_pct']:.0f} %[/]")
+        console.print(f"   {escape(one['text'])}")
+    tried = _table("What it would take otherwise", "what if", "cycles", "time")
+    for one in sorted(summary["what_if"], key=lambda item: -(item["gain_pct"] if item["error"] is None else -1000)):
+        if one["error"] is None:
+            tried.add_row(one["description"], f"{one['cycles']:,}", f"{-one['gain_pct']:+.1f} %")
+        else:
+            tried.add_row(one["description"], "-", "not possible")
+    console.print(tried)
+    _print_cores(console, summary)
+
+
+def _print_verdict(console, summary):
+    """What bounds the run, with the figures that say so."""
+    verdict = summary["verdict"]
+    if verdict is None:
+        return
+    of = f" of {verdict['resource']}" if verdict["kind"] in ("bandwidth", "latency", "imbalance") else ""
+    console.print(f"[bold]Bound by {verdict['kind']}{of}[/]: {escape(verdict['text'])}")
+    for text in verdict["evidence"]:
+        console.print(f"- {escape(text)}")
+
+
+def _print_buffers(console, summary):
+    """A line per circular buffer: how full it was, and who waited for it."""
+    if not summary["circular_buffers"]:
+        return
+    title = "Circular buffers (longest launch of each program)"
+    table = _table(title, "CB", "pages", "fill", "empty", "full", "producer waits", "consumer waits")
+    for one in summary["circular_buffers"]:
+        waits = one["producer_wait_share"], one["consumer_wait_share"]
+        shares = one["mean_fill"], one["fill_shares"][0], one["fill_shares"][-1], *waits
+        table.add_row(str(one["index"]), str(one["pages"]), *map(_percent, shares))
+    console.print(table)
+
+
+def _print_cores(console, summary):
+    """A map of the worker grid: percent of the time for which each core's busiest thread is at work."""
+    cores = summary["cores"]
+    if cores is None:
+        return
+    console.print(
+        f"[bold]Cores[/] {cores['used']} of {cores['available']} used; at work {_percent(cores['least_work_share'])} to "
+        f"{_percent(cores['most_work_share'])} of the time, done after {_percent(cores['least_active_share'])} or later; last is "
+        f"{cores['slowest_core']}"
+    )
+    places = {tuple(map(int, row["core"][1:-1].split(","))): row for row in cores["rows"]}
+    for y in range(1 + max(y for _, y in places)):
+        line = [_cell(places[x, y]) for x in range(1 + max(x for x, _ in places))]
+        console.print("  " + "".join(line))
+
+
+def _cell(row):
+    """A core of the map, three columns wide, the more intense the more it is at work."""
+    if row["active_share"] == 0:
+        return "[dim]  ·[/]"
+    share = round(100 * row["work_share"])
+    shade = next(style for limit, style in SHADES if share >= limit)
+    return f"[{shade}]{min(share, 99):3}[/]"

@@ -11,8 +11,19 @@ from tensim.sim.chip import statistics
 from tensim.sim.host.executor import Simulation
 
 
-def execute(program, settings, arch, device_options, begun, on_progress):
-    """The `Result` of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start."""
+class Watch:
+    """What looks at a run from outside: `begin` before the program runs, `end` when it has run."""
+
+    def begin(self, device):
+        """The device is open."""
+
+    def end(self, chip):
+        """The program has run; returns what the summary has besides."""
+        return {}
+
+
+def execute(program, settings, arch, device_options, begun, on_progress, watch):
+    """The `Result` of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start; `watch`: a `Watch`."""
     with _system_of_its_own():
         on_progress("opening the device")
         device = create_device(
@@ -26,6 +37,7 @@ def execute(program, settings, arch, device_options, begun, on_progress):
         )
         try:
             _observe(device, settings, begun, on_progress)
+            watch.begin(device)
             with identity.launches(lambda: current_system().executor) as launches:
                 result, loops, binary = _run(program, settings, device, on_progress)
             summary = collect(device.chip) | {
@@ -36,6 +48,7 @@ def execute(program, settings, arch, device_options, begun, on_progress):
                 "warnings": arch.without_effect(settings.numerics),
                 "loops": loops,
             }
+            summary |= watch.end(device.chip)
             summary |= _save(device.chip, binary, settings, on_progress)
             told = _identity(program, settings, device.chip, launches)
             return Result(summary | {"host_seconds": time.perf_counter() - begun}, told)

@@ -75,8 +75,11 @@ def settings_of(program, given):
     return Settings(program, **{**given, **sizes})
 
 
-def run_program(settings, on_progress=lambda text: None):
-    """Run a program and return its `Result`.  The device is closed in any case."""
+def run_program(settings, on_progress=lambda text: None, watch=None):
+    """Run a program and return its `Result`.  The device is closed in any case.
+
+    `watch`: a `tensim.running.execution.Watch` that looks at the run.
+    """
     begun = time.perf_counter()
     program = find_program(settings.program)
     arch, device_options = _chip(settings)
@@ -86,10 +89,10 @@ def run_program(settings, on_progress=lambda text: None):
 
             folder = stack.enter_context(RunFolder(settings.folder))
             on_progress = folder.also_told(on_progress)
-        from tensim.running.execution import execute
+        from tensim.running.execution import Watch, execute
 
         options = {"seed": settings.seed, **device_options}
-        result = execute(program, settings, arch, options, begun, on_progress)
+        result = execute(program, settings, arch, options, begun, on_progress, watch or Watch())
         if settings.folder is not None:
             folder.configure(result.identity, arch)
             folder.finish(result)

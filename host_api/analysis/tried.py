@@ -1,0 +1,108 @@
+"""What experiments say: measured gains of advice, and whether they bear the verdict out."""
+
+from dataclasses import dataclass, replace
+
+from tensim.analysis.verdict import BANDWIDTH, DEPENDENCY, DISPATCH, IMBALANCE, LATENCY, ROOFS, Verdict, percent
+from tensim.analysis.what_if import Experiment, deeper_buffers
+
+LEAST_GAIN = 0.01  # of a change worth telling
+CLEAR = 0.05  # by which another resource's gain must exceed that of the verdict's to overrule it
+MOST_BUFFERS = 6  # that are made deeper one by one
+FREED = {  # experiment -> (kind of verdict, resource) that it speaks for
+    "memory_bandwidth_free": (BANDWIDTH, None),
+    "memory_latency_free": (LATENCY, None),
+    "math_free": (BANDWIDTH, "fpu"),
+    "unpack_free": (BANDWIDTH, "unpack"),
+    "pack_free": (BANDWIDTH, "pack"),
+    "issue_free": (BANDWIDTH, "issue"),
+    "hand_over_free": (DEPENDENCY, "circular_buffer"),
+    "dispatch_free": (DISPATCH, "dispatch"),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment brought: `gain`, the share of the time that it saves (negative: it costs), None when it failed."""
+
+    experiment: Experiment
+    cycles: int | None
+    gain: float | None
+    error: str | None = None
+
+    def to_dict(self):
+        """As JSON has it; the gain in percent."""
+        return {
+            "name": self.experiment.name, "description": self.experiment.description, "cycles": self.cycles,
+            "gain_pct": None if self.gain is None else 100 * self.gain, "error": self.error,
+        }  # fmt: skip
+
+
+def deeper_each(works):
+    """An experiment per circular buffer for which threads wait, those of most waits first."""
+    waits = {}
+    for work in works:
+        for one in work.buffers:
+            waits[one.index] = waits.get(one.index, 0) + sum(one.waits.values())
+    most = sorted((index for index, cycles in waits.items() if cycles), key=lambda index: -waits[index])[:MOST_BUFFERS]
+    return [Experiment(f"deeper_{i}", f"CB {i} twice as deep", {}, deeper_buffers({i: 2})) for i in most]
+
+
+def tried_advice(advice, outcomes):
+    """The advice with its measured gains, the largest first, without what brings next to nothing."""
+    gains = {one.experiment.name: one.gain for one in outcomes}
+    found = []
+    for one in advice:
+        gain = one.estimated_gain if one.experiment is None else gains.get(one.experiment.name)
+        if gain is not None and gain >= LEAST_GAIN:
+            found.append(one.measured(gain))
+    return sorted(found, key=lambda one: -one.estimated_gain)
+
+
+def judged(verdict, outcomes):
+    """The verdict, with the experiments as evidence; another one where they speak clearly for it.
+
+    Imbalance and dispatch are facts of the run's times: a free resource says nothing against them.
+    """
+    gains = {one.experiment.name: one.gain for one in outcomes if one.gain is not None and one.experiment.name in FREED}
+    if not gains:
+        return verdict
+    best = max(gains, key=gains.get)
+    evidence = [f"{_description(outcomes, name)}: {-100 * gain:+.0f} %" for name, gain in _largest(gains)]
+    mine = max((gain for name, gain in gains.items() if _speaks_for(name, verdict)), default=0.0)
+    if verdict.kind in (IMBALANCE, DISPATCH) or gains[best] < mine + CLEAR:
+        return replace(verdict, evidence=[*verdict.evidence, *evidence])
+    return replace(_of_experiment(best, gains[best], outcomes), evidence=evidence, chain=verdict.chain)
+
+
+def _largest(gains):
+    return sorted(gains.items(), key=lambda item: -item[1])[:3]
+
+
+def _description(outcomes, name):
+    return next(one.experiment.description for one in outcomes if one.experiment.name == name)
+
+
+def _speaks_for(name, verdict):
+    """Whether a gain of the experiment bears the verdict out."""
+    kind, resource = FREED[name]
+    if verdict.kind == DEPENDENCY:
+        return kind == DEPENDENCY
+    if kind != verdict.kind:
+        return False
+    if resource is None:
+        return verdict.resource in ("dram", "noc")
+    return verdict.resource == resource or (resource == "fpu" and verdict.resource == "sfpu") or (
+        resource == "issue" and verdict.resource == "mover"
+    )  # fmt: skip
+
+
+def _of_experiment(name, gain, outcomes):
+    """The verdict that an experiment speaks for."""
+    kind, resource = FREED[name]
+    if resource is None:
+        both = {one.experiment.name: one.gain or 0.0 for one in outcomes}
+        resource = "dram" if both.get("dram_free", 0.0) >= both.get("noc_free", 0.0) else "noc"
+    what = "latency of" if kind == LATENCY else "hand-over between threads of" if kind == DEPENDENCY else ""
+    place = {"circular_buffer": "a core", "dispatch": "dispatch"}.get(resource) or ROOFS[resource]
+    text = f"{f'{what} ' if what else ''}{place} bounds the run: without its cost it takes {percent(gain)} less time"
+    return Verdict(kind, resource, gain, text[0].upper() + text[1:])

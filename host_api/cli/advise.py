@@ -1,0 +1,26 @@
+"""`tensim advise`: what bounds a program, and what each change would bring, found by running it again."""
+
+import click
+
+from tensim.cli.options import json_option, program_options, program_settings
+from tensim.cli.output import TO_STDOUT, Outputs, progress_bar, require_writable
+
+
+@click.command()
+@program_options
+@json_option
+def advise(json_to, **options):
+    """Say what bounds a program (NAME or FILE, as for run) and what changes would bring.
+
+    It runs the program again with one resource free, or one thing changed, at a time (docs/verdicts.md).
+    """
+    from tensim.running.advising import advise_program
+
+    require_writable(json_to, ())
+    with progress_bar() as on_progress:
+        summary = advise_program(program_settings(**options), on_progress).to_dict()
+    if json_to != TO_STDOUT:
+        from tensim.cli.report import print_advice
+
+        print_advice(summary)
+    Outputs().finish(summary, json_to)

@@ -1,0 +1,135 @@
+"""Advice that has been tried: a program runs again with one resource free, or with one thing changed, in several processes.
+
+The runs are without data (`numerics` off) where the kernels allow it, so that each costs a fraction of the first one.
+"""
+
+import contextlib
+import dataclasses
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tensim.analysis.access_patterns import access_patterns
+from tensim.analysis.summary import RunFacts
+from tensim.analysis.tried import Outcome, deeper_each, judged, tried_advice
+from tensim.analysis.what_if import free_resources
+from tensim.device import current_system
+from tensim.results.result import Result
+from tensim.running.execution import Watch
+from tensim.running.programs import run_program, settings_of
+from tensim.sim.errors import ProgramError, TensimError, UsageError
+
+PROCESSES = 2
+PATIENCE = 4  # times the cycles of the first run, after which an experiment is given up
+
+
+def advise(program: str | Path | Callable, **settings: Any) -> Result:
+    """Run a program, find what bounds it, and try what could help; returns the `Result` with what was found.
+
+    `program`, `settings`: as of `tensim.run`.  Its "advice" has measured gains, the largest first; "what_if" lists all
+    experiments (docs/verdicts.md).  UsageError and ProgramError as `tensim.run`.
+    """
+    return advise_program(settings_of(program, settings))
+
+
+def advise_program(settings, on_progress=lambda text: None, processes=PROCESSES):
+    """`advise` for `Settings`; `processes`: that run experiments at a time."""
+    settings = dataclasses.replace(settings, loops=1, check=False, timeline=None, noc_trace=None, capture=None)
+    first = _First()
+    result, settings = _first_run(settings, first, on_progress)
+    time = result["span_cycles"]
+    if time is None:
+        raise UsageError("there is nothing to advise on: no program ran on the device")
+    experiments = [*free_resources(first.arch), *deeper_each(first.run.works)]
+    experiments += [one.experiment for one in first.advice if one.experiment is not None]
+    limit = PATIENCE * result["last_cycle"] + 1_000_000
+    trials = dataclasses.replace(settings, max_cycles=limit, folder=None, image_hash=False)
+    outcomes = _try_all(trials, first.arch, _distinct(experiments), time, on_progress, processes)
+    verdict = judged(first.run.verdict, outcomes)
+    return dataclasses.replace(
+        result,
+        summary=result.summary
+        | {
+            "verdict": verdict.to_dict() | {"confirmed": verdict.bounded_by == first.run.verdict.bounded_by},
+            "bounded_by": verdict.bounded_by,
+            "advice": [one.to_dict() for one in tried_advice(first.advice, outcomes)],
+            "what_if": [one.to_dict() for one in outcomes],
+        },
+    )
+
+
+def _distinct(experiments):
+    """Each name once."""
+    return list({one.name: one for one in experiments}.values())
+
+
+class _First(Watch):
+    """What is looked at in the first run."""
+
+    def begin(self, device):
+        device.chip.record_noc()
+
+    def end(self, chip):
+        self.arch, self.run = chip.arch, RunFacts(chip)
+        self.advice = self.run.advice(access_patterns(chip))
+        return {"last_cycle": chip.cycle}
+
+
+class _Changed(Watch):
+    """A run in which command records are rewritten."""
+
+    def __init__(self, rewrite):
+        self.rewrite = rewrite
+
+    def begin(self, device):
+        if self.rewrite is not None:
+            current_system().executor.rewrites.append(self.rewrite)
+
+
+def _first_run(settings, first, on_progress):
+    """(`Result`, the settings it ran with): without data if its kernels can do without."""
+    on_progress("running the program")
+    try:
+        timing = dataclasses.replace(settings, numerics="off")
+        return run_program(timing, on_progress, first), timing
+    except ProgramError as error:
+        if "numerics=off" not in str(error):
+            raise
+        return run_program(settings, on_progress, first), settings
+
+
+# --- experiments
+
+
+_work = {}  # what a forked process finds: nothing of it can or must be pickled
+
+
+def _try_all(settings, arch, experiments, time, on_progress, processes):
+    """The `Outcome` of every experiment, in their order."""
+    _work.update(settings=settings, values=arch.values(), experiments=experiments, time=time)
+    with contextlib.ExitStack() as stack:
+        stack.callback(_work.clear)
+        if processes > 1 and "fork" in multiprocessing.get_all_start_methods():
+            pool = stack.enter_context(ProcessPoolExecutor(processes, multiprocessing.get_context("fork")))
+            found = pool.map(_try, range(len(experiments)))
+        else:
+            found = map(_try, range(len(experiments)))
+        outcomes = []
+        for number, (cycles, error) in enumerate(found):
+            one = experiments[number]
+            on_progress(f"experiment {number + 1} of {len(experiments)}: {one.description}")
+            outcomes.append(Outcome(one, cycles, None if cycles is None else 1 - cycles / time, error))
+        return outcomes
+
+
+def _try(number):
+    """(cycles, None) of an experiment, or (None, why it cannot be made)."""
+    settings, one = _work["settings"], _work["experiments"][number]
+    overrides = {key: value for key, value in one.overrides.items() if key in _work["values"]}
+    changed = dataclasses.replace(settings, overrides={**settings.overrides, **overrides})
+    try:
+        return run_program(changed, watch=_Changed(one.rewrite))["span_cycles"], None
+    except TensimError as error:
+        return None, str(error).split("\n")[0]
