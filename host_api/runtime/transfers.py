@@ -36,10 +36,12 @@ def transfer(src, to, *, layout=None, route="auto", execute_on="consumer", wait=
         return src
     if src.device is None or device is None or src.device is device:
         return to_layout(src, layout, device, wait=wait, queue=place.queues if queue == ANY else queue, label=label)
-    target = src.empty_in(src.layout, device)
+    wanted = layout.resolved(src.desc)
+    moves = src.layout.serves(wanted)  # nothing to convert
+    target = src.empty_in(wanted if moves else src.layout, device)
     owner, mask = _executor(src, place, execute_on, queue)
     transfer_into(target, src, owner=owner, via=route, wait=wait, queue=mask, label=label)
-    if layout.resolved(src.desc) == target.layout:
+    if moves:
         return target
     return to_layout(target, layout, device, retain=False, queue=mask if owner is device else ANY, label=label)
 

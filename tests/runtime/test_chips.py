@@ -259,3 +259,13 @@ def test_layouts_on_the_way():
         y = transfer(x, b, layout=Layout(MemSpace.L1, "tile", dtype=DType.BF16), queue=ANY)
         assert (y.device, y.layout.space, y.dtype) == (b, MemSpace.L1, DType.BF16)
         np.testing.assert_array_equal(y.numpy().astype(np.float32), values.astype(y.numpy().dtype).astype(np.float32))
+
+
+def test_a_transfer_has_the_layout_that_was_asked_for_though_it_only_moves_bytes():
+    with ideal("n300") as system:
+        a, b = (system.open(f"sim://wormhole_b0[{n}]") for n in range(2))
+        x = to_layout(Tensor.from_numpy(vector(0)[:31]), Layout(MemSpace.DRAM, "tile", oob="zero"), a)
+        anything = Layout(MemSpace.DRAM, "tile", oob="undef")
+        y = transfer(x, b, layout=anything)
+        assert y.layout == anything.resolved(x.desc) and y.layout != x.layout
+        np.testing.assert_array_equal(y.numpy(), vector(0)[:31])
