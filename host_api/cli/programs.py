@@ -43,6 +43,7 @@ def examples(json_to):
 )
 @check_option(True)
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
+@click.option("--zones", is_flag=True, help="Add the time spent in the kernels' profiler zones to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
 @click.option(
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."

@@ -1,14 +1,15 @@
 """Two results side by side: what moved, and what moved most.
 
-A figure of both is a `Change`.  Kernel lines are matched by kernel and text, so that a line inserted above moves nothing; waits
-for circular buffers are those of all threads.  A figure that only one result has counts as 0 in the other.
+A result is taken apart into figures, {section: {name: value}}; a figure of two results is a `Change`.  Kernel lines are named by
+kernel and text, so that a line inserted above moves nothing; waits for circular buffers are those of all threads.  A figure
+that only one result has counts as 0 in the other.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +19,144 @@ from tensim.sim.errors import UsageError
 SHOWN = 8  # rows of a section in the text; all are in the data
 SECTIONS = {  # name: title; in the order of the text
     "totals": "the run",
-    "operations": "operations",
+    "operations": "cycles of operations",
+    "zones": "profiler zones, over all cores",
+    "cores": "cycles of cores",
     "stalls": "cycles by what threads did or waited for, over all cores",
     "buffers": "cycles waited for circular buffers",
     "lines": "cycles of kernel lines",
     "links": "NoC links",
     "memory": "DRAM",
 }
+UNITS = {"bytes": "B", "seconds": "s", "operations": "", "count": "", "hits": "", "misses": ""}  # by the end of a name
 BUFFER_WAIT = re.compile(r"cb_(?:wait_front|reserve_back)\[(\d+)\]")
 ROOM = "cb_reserve_back"
-MEMORY = {"read_bytes": "B", "write_bytes": "B", "row_hits": "", "row_misses": ""}
+MEMORY = ("read_bytes", "write_bytes", "row_hits", "row_misses")
 NOT_COMPARED = ("kernels", "arguments_sha256", "arch_file", "program_file", "engine_digest", "python_version")
+OF_A_KERNEL = {"sha256": "text", "noc": "NoC", "fidelity": "fidelity", "compile_args": "compile-time arguments",
+               "named_compile_args": "named compile-time arguments", "defines": "defines", "cores": "cores"}  # fmt: skip
+
+
+# --- what there is to compare
+
+
+def figures(result: Result) -> dict[str, dict[str, float]]:
+    """{section: {name: value}} of a result; names end in their unit where it is not cycles."""
+    return {
+        "totals": {
+            "cycles": result.cycles, "device_seconds": result.device_seconds,
+            "kernel_operations": result.kernel_operations,
+        },
+        "operations": _operations(result), "zones": _zones(result), "cores": dict(result.core_cycles),
+        "stalls": _stalls(result), "buffers": _buffers(result), "lines": _lines(result), "links": _links(result),
+        "memory": _memory(result),
+    }  # fmt: skip
+
+
+def _operations(result):
+    """Cycles of a ttnn program's operations; those of one name are numbered."""
+    found, seen = {}, defaultdict(int)
+    for one in result.operations:
+        seen[one["name"]] += 1
+        found[f"{one['name']} #{seen[one['name']]}"] = one["cycles"]
+    return found
+
+
+def _zones(result):
+    return {
+        f"{zone['zone']} in {zone['kernel']} on {zone['thread']}, {figure}": zone[figure]
+        for zone in result.zones
+        for figure in ("cycles", "count", "longest_cycles")
+    }
+
+
+def _stalls(result):
+    """Cycles that each kind of thread was at work or waited, by reason, over all cores."""
+    return {
+        f"{thread} {reason}": cycles
+        for thread, part in result["breakdown"].items()
+        for reason, cycles in (("busy", _cycles(part, part["busy"])), *_waits(part))
+    }
+
+
+def _waits(part):
+    return [(reason, _cycles(part, share)) for reason, share in part["stalled"].items()]
+
+
+def _cycles(part, share):
+    """Cycles of a share of a kind of thread's time."""
+    return round(share * part["thread_cycles"])
+
+
+def _buffers(result):
+    """Cycles that threads waited for pages of a circular buffer, and for room in it."""
+    found = defaultdict(int)
+    for part in result["breakdown"].values():
+        for reason, cycles in _waits(part):
+            match = BUFFER_WAIT.fullmatch(reason)
+            if match:
+                found[f"CB {match[1]}: waiting for {'room' if reason.startswith(ROOM) else 'pages'}"] += cycles
+    return dict(found)
+
+
+def _lines(result):
+    """Cycles of the kernel lines that a result lists: busy and stalled, over all cores."""
+    found = defaultdict(int)
+    for line in result.lines:
+        found[f"{line['kernel']} ({Path(line['file']).name}): {line['source']}"] += line["busy"] + line["stalled"]
+    return dict(found)
+
+
+def _links(result):
+    return {
+        f"NoC {link['noc']} {link['from']} -> {link['to']} ({link['kind']}), {figure}": link[figure]
+        for figure in ("stall_cycles", "bytes")
+        for link in result.links
+    }
+
+
+def _memory(result):
+    dram = result["dram"]
+    channels = {
+        f"channel {channel['channel']}, {name}": channel[name]
+        for name in ("read_bytes", "write_bytes")
+        for channel in dram["channels"]
+    }
+    return {name: dram[name] for name in MEMORY} | channels
+
+
+def ran(result: Result) -> dict[str, Any]:
+    """{what: value} of what makes a result repeatable and can be compared between two checkouts, kernels by name."""
+    found = {key: value for key, value in result.identity.items() if key not in NOT_COMPARED}
+    for kernel in result.identity.get("kernels", []):
+        for key, name in OF_A_KERNEL.items():
+            if key in kernel:
+                found[f"kernel {kernel['name']} on {kernel['processor']}, {name}"] = kernel[key]
+    return found
+
+
+def outcome(result: Result) -> dict[str, Any]:
+    """{what: value} of whether the output was right and what the memories held at the end, where that is known."""
+    hashes = {f"hash of {name}": value for name, value in (result.image_sha256 or {}).items()}
+    return ({} if result.verified is None else {"verified": result.verified}) | hashes
+
+
+# --- the comparison
 
 
 @dataclass(frozen=True)
 class Change:
-    """A figure before and after.  `section`: a key of `SECTIONS`; `unit`: of both values."""
+    """A figure before and after.  `section`: a key of `SECTIONS`."""
 
     section: str
     name: str
     before: float
     after: float
-    unit: str = "cycles"
+
+    @property
+    def unit(self) -> str:
+        """Of both values; nothing for a number of things."""
+        return UNITS.get(re.split("[_ ]", self.name)[-1], "cycles")
 
     @property
     def difference(self) -> float:
@@ -73,18 +190,17 @@ def _number(value, sign=""):
 
 @dataclass(frozen=True)
 class Comparison:
-    """How `second` differs from `first`.
+    """How one result differs from an earlier one, by their names.
 
     `changes`: {section: [`Change`]}, in each section what moved most first, what did not move left out except for totals;
-    `identity`: [(key, before, after)] of what makes the results repeatable and is not the same; `facts`: the same of whether
-    the output was right and of the memories' hashes.
+    `identity`: [(what, before, after)] of what ran and is not the same; `outcome`: the same of outputs and memories.
     """
 
-    first: Result
-    second: Result
+    first: str
+    second: str
     changes: dict[str, list[Change]]
-    identity: list[tuple[str, Any, Any]]
-    facts: list[tuple[str, Any, Any]]
+    identity: list[tuple[str, Any, Any]] = field(default_factory=list)
+    outcome: list[tuple[str, Any, Any]] = field(default_factory=list)
 
     @property
     def cycles(self) -> Change:
@@ -95,7 +211,7 @@ class Comparison:
     def same(self) -> bool:
         """Whether no figure differs."""
         moved = any(change.difference for changes in self.changes.values() for change in changes)
-        return not (moved or self.facts)
+        return not (moved or self.outcome)
 
     @property
     def moved_most(self) -> Change | None:
@@ -110,11 +226,11 @@ class Comparison:
         """Plain data, as `tensim compare --json` writes it."""
         pairs = {
             name: [{"name": key, "before": before, "after": after} for key, before, after in found]
-            for name, found in (("identity", self.identity), ("facts", self.facts))
+            for name, found in (("identity", self.identity), ("outcome", self.outcome))
         }
         most = self.moved_most
         return {
-            "first": self.first.name, "second": self.second.name, "same": self.same, "cycles": self.cycles.to_dict(),
+            "first": self.first, "second": self.second, "same": self.same, "cycles": self.cycles.to_dict(),
             "moved_most": None if most is None else most.to_dict(),
             **{name: [change.to_dict() for change in changes] for name, changes in self.changes.items()}, **pairs,
         }  # fmt: skip
@@ -122,7 +238,7 @@ class Comparison:
     def text(self) -> str:
         """For people: the verdict in a line, then what moved."""
         lines = [self._headline()]
-        lines += [f"  {name}: {before} -> {after}" for name, before, after in self.facts]
+        lines += [f"  {name}: {before} -> {after}" for name, before, after in self.outcome]
         if self.identity:
             lines += ["what ran is not the same:"]
             lines += [f"  {name}: {_short(before)} -> {_short(after)}" for name, before, after in self.identity]
@@ -137,9 +253,9 @@ class Comparison:
         return "\n".join(lines)
 
     def _headline(self):
-        cycles, names = self.cycles, self.first.name
-        if self.second.name != names:
-            names = f"{names} and {self.second.name}"
+        cycles, names = self.cycles, self.first
+        if self.second != names:
+            names = f"{names} and {self.second}"
         if self.same:
             return f"{names}: the same {cycles.before:,} cycles, and all else is the same"
         most, told = self.moved_most, ""
@@ -150,7 +266,7 @@ class Comparison:
 
 
 def _short(value):
-    text = str(value)
+    text = "none" if value is None else str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -161,143 +277,40 @@ def compare(first: Result | str | Path, second: Result | str | Path) -> Comparis
     """
     a, b = (one if isinstance(one, Result) else Result.load(one) for one in (first, second))
     try:
-        return Comparison(a, b, _changes(a, b), _identity(a, b), _facts(a, b))
+        return Comparison(
+            a.name, b.name, changes(figures(a), figures(b)), differences(ran(a), ran(b)),
+            differences(outcome(a), outcome(b)),
+        )  # fmt: skip
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UsageError(
             f"{first} and {second} cannot be compared: one is damaged ({type(error).__name__}: {error})", hint=HINT
         ) from error
 
 
-def _changes(a, b):
-    return {
-        "totals": [
-            Change("totals", "cycles", a.cycles, b.cycles),
-            Change("totals", "device_seconds", a.device_seconds, b.device_seconds, "s"),
-            Change("totals", "kernel_operations", a.kernel_operations, b.kernel_operations, ""),
-        ],
-        "operations": _moved("operations", _operations(a), _operations(b)),
-        "stalls": _moved("stalls", _stalls(a), _stalls(b)),
-        "buffers": _moved("buffers", _buffers(a), _buffers(b)),
-        "lines": _moved("lines", _lines(a), _lines(b)),
-        "links": _links(a, b),
-        "memory": _memory(a, b),
-    }
+def changes(before, after):
+    """{section: [`Change`]} between the `figures` of two results, of the sections that both have."""
+    found = {name: _moved(name, before[name], after[name]) for name in SECTIONS if name in before and name in after}
+    order = list(before["totals"])
+    found["totals"] = [
+        Change("totals", name, before["totals"][name], after["totals"][name]) for name in order
+    ]  # also what is the same
+    return found
 
 
-def _moved(section, before, after, unit="cycles"):
+def _moved(section, before, after):
     """The changes of named figures, the largest first; those that did not change are left out."""
-    changes = [
-        Change(section, name, before.get(name, 0), after.get(name, 0), unit)
+    found = [
+        Change(section, name, before.get(name, 0), after.get(name, 0))
         for name in dict.fromkeys([*before, *after])
         if before.get(name, 0) != after.get(name, 0)
     ]
-    return sorted(changes, key=lambda change: (-abs(change.difference), change.name))
+    return sorted(found, key=lambda change: (-abs(change.difference), change.name))
 
 
-def _operations(result):
-    """Cycles of a ttnn program's operations; those of one name are numbered."""
-    found, seen = {}, defaultdict(int)
-    for one in result.operations:
-        seen[one["name"]] += 1
-        found[f"{one['name']} #{seen[one['name']]}"] = one["cycles"]
-    return found
-
-
-def _stalls(result):
-    """Cycles that each kind of thread was at work or waited, by reason, over all cores."""
-    return {
-        f"{thread} {reason}": cycles
-        for thread, part in result["breakdown"].items()
-        for reason, cycles in (("busy", _cycles(part, part["busy"])), *_waits(part))
-    }
-
-
-def _waits(part):
-    return [(reason, _cycles(part, share)) for reason, share in part["stalled"].items()]
-
-
-def _cycles(part, share):
-    """Cycles of a share of a kind of thread's time."""
-    return round(share * part["thread_cycles"])
-
-
-def _buffers(result):
-    """Cycles that threads waited for pages of a circular buffer, and for room in it."""
-    found = defaultdict(int)
-    for part in result["breakdown"].values():
-        for reason, cycles in _waits(part):
-            match = BUFFER_WAIT.fullmatch(reason)
-            if match:
-                found[f"CB {match[1]}: waiting for {'room' if reason.startswith(ROOM) else 'pages'}"] += cycles
-    return found
-
-
-def _lines(result):
-    """Cycles of the kernel lines that a result lists: busy and stalled, over all cores."""
-    found = defaultdict(int)
-    for line in result.lines:
-        found[f"{line['kernel']} ({Path(line['file']).name}): {line['source']}"] += line["busy"] + line["stalled"]
-    return found
-
-
-def _links(a, b):
-    """Bytes and stall cycles of the links."""
-    changes = []
-    for figure, unit in (("stall_cycles", "cycles"), ("bytes", "B")):
-        tables = [
-            {
-                f"NoC {link['noc']} {link['from']} -> {link['to']} ({link['kind']}), {figure}": link[figure]
-                for link in one.links
-            }
-            for one in (a, b)
-        ]
-        changes += _moved("links", *tables, unit)
-    return changes
-
-
-def _memory(a, b):
-    changes = [
-        Change("memory", name, a["dram"][name], b["dram"][name], unit)
-        for name, unit in MEMORY.items()
-        if a["dram"][name] != b["dram"][name]
+def differences(before, after):
+    """[(key, before, after)] of what two dicts do not agree on; None where one has nothing."""
+    return [
+        (key, before.get(key), after.get(key))
+        for key in dict.fromkeys([*before, *after])
+        if before.get(key) != after.get(key)
     ]
-    for figure in ("read_bytes", "write_bytes"):
-        tables = [{f"channel {c['channel']}, {figure}": c[figure] for c in one["dram"]["channels"]} for one in (a, b)]
-        changes += _moved("memory", *tables, "B")
-    return changes
-
-
-def _identity(a, b):
-    """What differs of what makes results repeatable, where both say it; kernels by their names."""
-    found = [
-        (key, a.identity[key], b.identity[key])
-        for key in a.identity
-        if key in b.identity and key not in NOT_COMPARED and a.identity[key] != b.identity[key]
-    ]
-    kernels = [
-        {(kernel["name"], kernel["processor"]): kernel for kernel in one.identity.get("kernels", [])} for one in (a, b)
-    ]
-    for key in dict.fromkeys([*kernels[0], *kernels[1]]):
-        pair = [side.get(key) for side in kernels]
-        name = f"kernel {key[0]} on {key[1]}"
-        if None in pair:
-            found.append((name, *("none" if kernel is None else "there" for kernel in pair)))
-            continue
-        different = [field for field in pair[0] if field != "file" and pair[0][field] != pair[1].get(field)]
-        found += [(f"{name}, {_SAID.get(field, field)}", pair[0][field], pair[1].get(field)) for field in different]
-    return found
-
-
-_SAID = {"sha256": "text"}
-
-
-def _facts(a, b):
-    """Whether the output was right and what the memories held, where they differ."""
-    found = [("verified", a.verified, b.verified)] if a.verified is not b.verified else []
-    if a.image_sha256 and b.image_sha256:
-        found += [
-            (f"hash of {name}", a.image_sha256[name], b.image_sha256[name])
-            for name in a.image_sha256
-            if a.image_sha256[name] != b.image_sha256.get(name)
-        ]
-    return found

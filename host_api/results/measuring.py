@@ -11,6 +11,7 @@ from tensim.queue import synchronize
 from tensim.results import identity
 from tensim.results.result import Result
 from tensim.sim.chip.interval import Interval
+from tensim.sim.chip.zones import zones
 from tensim.sim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,13 +21,18 @@ if TYPE_CHECKING:
 class measure:
     """`with tt.measure(device) as m:`; afterwards `m.result` holds what ran in the block, and nothing else.
 
-    device: an open `Device`.  name: of the result, by default the script's.  Where commands are under way at either end, the
-    host waits for them, as in `synchronize`.  UsageError for a device that is closed and for a result before the block has
-    ended; a block that raises has none.
+    device: an open `Device`.  name: of the result, by default the script's.  image_hash: add the hashes of DRAM and L1 at the
+    end.  zones: add the time in profiler zones, for which the device records its log from here on.
+
+    Where commands are under way at either end, the host waits for them, as in `synchronize`.  UsageError for a device that is
+    closed and for a result before the block has ended; a block that raises has none.
     """
 
-    def __init__(self, device: Device, name: str | None = None) -> None:
+    def __init__(
+        self, device: Device, name: str | None = None, *, image_hash: bool = False, zones: bool = False
+    ) -> None:
         self.device, self.name, self._result = device, name, None
+        self._image_hash, self._zones = image_hash, zones
 
     @property
     def result(self) -> Result:
@@ -40,7 +46,10 @@ class measure:
         self._result, self._begun = None, time.perf_counter()
         self._launches = identity.Launches(lambda: self.device.system.executor)
         self.device.system.executor.observers.append(self._launches)
-        self._interval = Interval(self.device.chip)
+        chip = self.device.chip
+        if self._zones and not chip.machine["log_on"]:
+            chip.enable_log()
+        self._begun_cycle, self._interval = chip.cycle, Interval(chip)
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
@@ -66,6 +75,11 @@ class measure:
             "name": name, "description": "measured in a script", "verified": None, "comparison": None, "loops": [],
             "warnings": self.device.arch.without_effect(self.device.chip.numerics), "unwritten": [],
         }  # fmt: skip
+        chip = self.device.chip
+        if self._zones:
+            told["zones"] = zones(chip, self._begun_cycle)
+        if self._image_hash:
+            told["image_sha256"] = chip.image_sha256()
         return collect(done) | told | {"host_seconds": time.perf_counter() - self._begun}
 
     def _identity(self):

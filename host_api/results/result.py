@@ -22,6 +22,8 @@ TABLES = {
     "operations": lambda result: result.operations,
     "threads": lambda result: [{"thread": name, **part} for name, part in result.summary["breakdown"].items()],
     "lines": lambda result: result.lines,
+    "cores": lambda result: [{"core": core, "cycles": cycles} for core, cycles in result.core_cycles.items()],
+    "zones": lambda result: result.zones,
     "links": lambda result: result.links,
     "channels": lambda result: result.summary["dram"]["channels"],
     "kernels": lambda result: result.identity.get("kernels", []),
@@ -88,6 +90,16 @@ class Result:
     def image_sha256(self) -> dict[str, str] | None:
         """{"dram", "l1"}: hashes of the memories at the end, where they were asked for."""
         return self.summary.get("image_sha256")
+
+    @property
+    def zones(self) -> list[dict[str, Any]]:
+        """Profiler zones, where they were asked for: "zone", "kernel", "thread", "count", "cycles" and their extremes."""
+        return self.summary.get("zones", [])
+
+    @property
+    def core_cycles(self) -> dict[str, int]:
+        """{"(x,y)": cycles}: of each worker core, from the start of each program to its end there, summed."""
+        return self.summary.get("core_cycles", {})
 
     @property
     def kernel_operations(self) -> int:
@@ -179,8 +191,8 @@ class Result:
     def to_frame(self, table: str | None = None) -> pandas.DataFrame:
         """A pandas DataFrame: one row of all single figures, or a `table` with a row per entry.
 
-        `table`: "operations", "threads", "lines", "links", "channels", "kernels" or "loops".  UsageError for another one
-        and without pandas.
+        `table`: "operations", "threads", "cores", "zones", "lines", "links", "channels", "kernels" or "loops".
+        UsageError for another one and without pandas.
         """
         if table is not None and table not in TABLES:
             raise UsageError(f"a result has no table {table!r}", hint=f"one of {', '.join(TABLES)}")
@@ -188,7 +200,19 @@ class Result:
 
 
 HINT = "a result is what --json FILE or Result.save wrote, or the folder of -o"
-FOLDED = ("noc", "dram", "breakdown", "units", "roofline", "name", "arch", "seed", "numerics", "noc_model")
+FOLDED = (
+    "core_cycles",
+    "noc",
+    "dram",
+    "breakdown",
+    "units",
+    "roofline",
+    "name",
+    "arch",
+    "seed",
+    "numerics",
+    "noc_model",
+)
 
 
 def require_pandas(what):

@@ -8,6 +8,7 @@ from tensim.device import close_device, create_device, current_system, use_syste
 from tensim.results import identity
 from tensim.results.result import Result
 from tensim.sim.chip import statistics
+from tensim.sim.chip.zones import zones
 from tensim.sim.host.executor import Simulation
 
 
@@ -49,6 +50,8 @@ def execute(program, settings, arch, device_options, begun, on_progress, watch):
                 "loops": loops,
             }
             summary |= watch.end(device.chip)
+            if settings.zones:
+                summary["zones"] = zones(device.chip)
             summary |= _save(device.chip, binary, settings, on_progress)
             told = _identity(program, settings, device.chip, launches)
             return Result(summary | {"host_seconds": time.perf_counter() - begun}, told)
@@ -93,7 +96,7 @@ def timed(chip, work):
 def _observe(device, settings, begun, on_progress):
     """Switch on what the settings ask to have recorded, and the reports of progress."""
     chip = device.chip
-    if settings.timeline:
+    if settings.timeline or settings.zones:
         chip.enable_log()
     if settings.noc_trace:
         chip.record_noc()

@@ -41,6 +41,7 @@ class Settings:
     timeline: str | None = None
     noc_trace: str | None = None  # file of a NoC event trace to write
     image_hash: bool = False
+    zones: bool = False  # add the time spent in profiler zones
     capture: str | None = None  # file of a Light Metal binary to write
     compress: bool = False
     disassemble: str | None = None  # C++ kernel whose instructions the summary lists
@@ -58,7 +59,7 @@ def run(program: str | Path | Callable, **settings: Any) -> Result:
     `program`: an example's name, the path of a file with a `run` function, or such a function (`tensim.examples`).
     `settings`: those of `Settings`, which are the options of `tensim run`: `arch` (a name, a YAML file), `overrides`
     ({key: value}), `shape` ("512x512x512" or a tuple), `dtype`, `fidelity`, `grid`, `parameters`, `numerics`, `noc`, `check`,
-    `seed`, `loops`, `max_cycles`, `image_hash`, `folder` and more.  A wrong output is no error: see `Result.verified`.
+    `seed`, `loops`, `max_cycles`, `image_hash`, `zones`, `folder` and more.  A wrong output is no error: see `Result.verified`.
     UsageError for a setting or value that does not exist; ProgramError for what a chip cannot do.
     """
     return run_program(settings_of(program, settings))

@@ -30,6 +30,14 @@ def core_cycles(chip, core):
     return int((threads["ended"] - threads["started"]).max())
 
 
+def core_cycles_by_core(chip):
+    """{"(x,y)": cycles from the start of each program to its end there, summed} of the worker cores that ran one."""
+    columns = chip.arch.grid[0]
+    return {
+        f"({core % columns},{core // columns})": int(cycles) for core, cycles in enumerate(chip.core_cycles) if cycles
+    }
+
+
 def breakdown(chip):
     """{kind of core: {"busy": share, "thread_cycles", "longest_cycles", "stalled": {reason: share}, "other", "operations"}}.
 
@@ -243,5 +251,6 @@ def collect(chip):
         "flops_utilization": chip.flops / peak if peak else 0.0,
         "fpu_utilization": chip.fpu_busy / (cores * cycles) if cores and cycles else 0.0,
         "operations": int(chip.machine["operations"]),
+        "core_cycles": core_cycles_by_core(chip),
         "lines": slowest_lines(chip),
     }

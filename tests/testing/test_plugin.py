@@ -1,0 +1,236 @@
+"""The pytest plugin: fixtures, figures pinned beside the test, and what a failing test shows."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+PLUGIN = "tensim.testing.plugin"
+TESTS = '''
+import pytest
+import tensim as tt
+
+KERNEL = """
+from tensim.kernel_api import *
+
+@kernel
+def counts(n):
+    for i in range(n):
+        with DeviceZoneScopedN("STEP"):
+            noc_async_read_barrier()
+"""
+
+
+def launch(device, n):
+    program = tt.create_program()
+    config = tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC.RISCV_0_default)
+    cores = tt.CoreRange((0, 0), (1, 0))
+    kernel = tt.create_kernel_from_string(program, KERNEL, cores, config)
+    tt.set_runtime_args(program, kernel, cores, [n])
+    tt.enqueue_program(device.command_queue(), program, blocking=True)
+
+
+def test_run(tensim_run, tensim_pin):
+    tensim_pin(tensim_run("eltwise_add", shape=(32, SIZE)), tolerance=TOLERANCE)
+
+
+@pytest.mark.parametrize("tensim_device", [{"arch": "blackhole"}, {}], indirect=True)
+def test_device(tensim_device, tensim_pin):
+    with tt.measure(tensim_device, "steps", zones=True) as m:
+        launch(tensim_device, STEPS)
+    tensim_pin(m.result)
+'''
+
+
+def run(folder, *arguments, size=64, steps=5, tolerance=0.0, text=TESTS):
+    values = {"SIZE": size, "STEPS": steps, "TOLERANCE": tolerance}
+    (folder / "test_mine.py").write_text(re.sub(r"\b(SIZE|STEPS|TOLERANCE)\b", lambda m: str(values[m[0]]), text))
+    words = [sys.executable, "-m", "pytest", "-q", "-p", PLUGIN, "-p", "no:cacheprovider", *arguments, "test_mine.py"]
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(words, capture_output=True, text=True, cwd=folder, env=environment)
+
+
+@pytest.fixture(scope="module")
+def pinned(tmp_path_factory):
+    """A folder with tests and what they have pinned."""
+    folder = tmp_path_factory.mktemp("pinned")
+    done = run(folder, "--tensim-update")
+    assert done.returncode == 0, done.stdout
+    return folder
+
+
+def test_without_a_baseline_a_test_fails_and_says_how_to_write_it(tmp_path):
+    done = run(tmp_path)
+    assert done.returncode == 1 and "3 failed" in done.stdout
+    assert "has no figures of eltwise_add in test_run; pytest --tensim-update writes them" in done.stdout
+
+
+def test_what_is_pinned_is_readable(pinned):
+    text = (pinned / "test_mine.tensim.yaml").read_text()
+    assert text.startswith("# What tensim measured in the tests of test_mine.py; `pytest --tensim-update`")
+    pins = yaml.safe_load(text)
+    assert set(pins) == {"test_run", "test_device[tensim_device0]", "test_device[tensim_device1]"}
+    checked = pins["test_device[tensim_device1]"]["steps"]["checked"]
+    assert checked["totals"]["cycles"] > 50 and set(checked["cores"]) == {"(0,0)", "(1,0)"}
+    assert checked["zones"]["STEP in counts on BRISC, count"] == 10
+    assert len(pins["test_run"]["eltwise_add"]["checked"]["outcome"]["hash of dram"]) == 64
+    assert pins["test_run"]["eltwise_add"]["checked"]["outcome"]["verified"] is True
+
+
+def test_the_same_run_passes(pinned):
+    assert run(pinned).returncode == 0
+
+
+def test_a_failing_test_shows_what_moved(pinned):
+    before = (pinned / "test_mine.tensim.yaml").read_text()
+    done = run(pinned, steps=7)
+    assert done.returncode == 1 and "2 failed, 1 passed" in done.stdout
+    assert "not as test_mine.tensim.yaml says: cycles" in done.stdout
+    assert "most moved BRISC busy" in done.stdout  # of the whole, not two numbers
+    assert re.search(r"10 +14 +\+4 +\+40.00%  STEP in counts on BRISC, count", done.stdout)
+    assert re.search(r"\+\d+.*counts \(.*\): noc_async_read_barrier\(\)", done.stdout)
+    assert "Traceback" not in done.stdout
+    assert (pinned / "test_mine.tensim.yaml").read_text() == before
+
+
+def test_a_tolerance_is_for_times_and_not_for_the_memories(pinned):
+    done = run(pinned, "-k", "test_run", size=96, tolerance=1000.0)
+    assert done.returncode == 1 and "hash of dram" in done.stdout and "beyond 100000.000%" in done.stdout
+    done = run(
+        pinned,
+        "-k",
+        "test_device",
+        steps=6,
+        text=TESTS.replace("tensim_pin(m.result)", "tensim_pin(m.result, tolerance=0.5)"),
+    )
+    assert done.returncode == 0, done.stdout
+    done = run(
+        pinned,
+        "-k",
+        "test_device",
+        steps=6,
+        text=TESTS.replace("tensim_pin(m.result)", "tensim_pin(m.result, tolerance=0.01)"),
+    )
+    assert done.returncode == 1 and "beyond 1.000%" in done.stdout
+
+
+def test_an_update_of_one_test_leaves_the_others(tmp_path):
+    assert run(tmp_path, "--tensim-update").returncode == 0
+    before = yaml.safe_load((tmp_path / "test_mine.tensim.yaml").read_text())
+    assert run(tmp_path, "--tensim-update", "-k", "test_run", size=32).returncode == 0
+    after = yaml.safe_load((tmp_path / "test_mine.tensim.yaml").read_text())
+    changed = [test for test in before if before[test] != after[test]]
+    assert changed == ["test_run"] and run(tmp_path, size=32).returncode == 0
+
+
+@pytest.mark.parametrize("text", ["[", "3", "test_run: 5", "test_run: {eltwise_add: {checked: {}, explains: {}}}"])
+def test_a_damaged_baseline_is_named(tmp_path, text):
+    (tmp_path / "test_mine.tensim.yaml").write_text(text)
+    done = run(tmp_path, "-k", "test_run")
+    assert done.returncode == 1 and "UsageError" in done.stdout and "test_mine.tensim.yaml" in done.stdout
+
+
+def test_two_results_of_a_test_need_names(tmp_path):
+    text = """
+def test_two(tensim_run, tensim_pin):
+    result = tensim_run("add_integers", zones=False, image_hash=False)
+    tensim_pin(result)
+    tensim_pin(result, name="again")
+    tensim_pin(result)
+"""
+    done = run(tmp_path, "--tensim-update", text=text)
+    assert "add_integers is pinned twice in one test" in done.stdout
+    pins = yaml.safe_load((tmp_path / "test_mine.tensim.yaml").read_text())["test_two"]
+    assert set(pins) == {"add_integers", "again"} and "hash of l1" not in pins["again"]["checked"]["outcome"]
+
+
+# --- failures of tests
+
+FAILING = """
+import tensim as tt
+
+def test_leaves_its_device_open():
+    tt.create_device(0)
+    assert False
+
+def test_fails_with_the_fixture(tensim_device):
+    assert False
+
+def test_hangs(tensim_device):
+    program = tt.create_program()
+    config = tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC.RISCV_0_default)
+    text = "from tensim.kernel_api import *\\\\n@kernel\\\\ndef waits():\\\\n    cb_wait_front(0, 1)\\\\n"
+    tt.create_kernel_from_string(program, text, tt.CoreCoord(0, 0), config)
+    buffer = tt.CircularBufferConfig(2048, {0: tt.DataFormat.Float16_b}).set_page_size(0, 2048)
+    tt.create_circular_buffer(program, tt.CoreCoord(0, 0), buffer)
+    tt.enqueue_program(tensim_device.command_queue(), program)
+
+def test_opens_one_itself():
+    with tt.create_device(0) as device:
+        assert device.is_open
+
+def test_uses_the_fixture(tensim_device):
+    assert tensim_device.is_open
+
+def test_runs(tensim_run):
+    assert tensim_run("add_integers").verified
+""".replace("\\\\n", "\\n")
+
+
+def test_a_failed_test_does_not_break_the_next_one(tmp_path):
+    done = run(tmp_path, text=FAILING)
+    assert "2 failed, 4 passed, 1 error" in done.stdout, done.stdout
+    assert "ERROR at teardown of test_hangs" in done.stdout and "DeadlockError" in done.stdout
+
+
+def test_a_device_of_a_module_outlives_a_failed_test(tmp_path):
+    text = """
+import pytest
+import tensim as tt
+
+@pytest.fixture(scope="module")
+def device():
+    with tt.create_device(0) as device:
+        yield device
+
+def test_first(device):
+    assert False
+
+def test_second(device):
+    assert device.is_open
+"""
+    assert "1 failed, 1 passed" in run(tmp_path, text=text).stdout
+
+
+# --- loading
+
+
+def test_loading_the_plugin_imports_neither_compiler_nor_engine(tmp_path):
+    text = """
+import sys
+
+def test_nothing():
+    heavy = {"numba", "llvmlite", "numpy", "yaml", "tensim.sim", "tensim.device", "tensim.running", "tensim.results"}
+    assert not heavy & set(sys.modules)
+    assert "tensim.testing.plugin" in sys.modules
+"""
+    done = run(tmp_path, text=text)
+    assert done.returncode == 0, done.stdout
+
+
+def test_pytest_finds_the_plugin_by_its_entry_point():
+    import tomllib
+    from pathlib import Path
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"tensim": PLUGIN}
+
+
+def test_fixtures_and_options_bear_the_name_of_the_project():
+    import tensim.testing.plugin as plugin
+
+    fixtures = [name for name, value in vars(plugin).items() if "fixture" in type(value).__name__.lower()]
+    assert fixtures and all(name.startswith("tensim_") for name in fixtures)
