@@ -6,13 +6,14 @@ from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 import numpy as np
 
 from tensim.sim.cores.checks import shadow
+from tensim.sim.cores.checks.clocks import VECTOR
 from tensim.sim.cores.checks.dram_buffers import BASE, NAMED
-from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, Check
+from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, RACES, Check
 from tensim.sim.cores.checks.initialisation import CALLS
 from tensim.sim.cores.checks.memory import DST_TILE, UNWRITTEN, WRITTEN
-from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.engine.entry_points import check_event
-from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import ProgramError
 
 NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which mmap has from Python 3.13 on
@@ -21,6 +22,11 @@ NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which mm
 def _granules(address, size):
     """The slice of the states of bytes."""
     return slice(address // shadow.GRANULE, -(-(address + size) // shadow.GRANULE))
+
+
+def _untouched(size):
+    """Zeros, which take memory where they are written."""
+    return mmap(-1, size, flags=MAP_PRIVATE | MAP_ANONYMOUS | NO_RESERVE)
 
 
 class Checks:
@@ -38,8 +44,12 @@ class Checks:
         self._origins = np.zeros(shadow.MAX_ORIGINS, shadow.ORIGIN)
         self._dst = np.ones((n, 16), np.uint8)
         self._semaphores = np.zeros(n, np.int64)
+        self._make_clocks(n)
         self._l1, self._dram = self._memory_states() if chip.numerics != "off" else (None, None)
-        for name in ("buffers", "configured", "threads", "writes", "cores", "origins", "dst", "semaphores"):
+        for name in (
+            "buffers", "configured", "threads", "writes", "cores", "origins", "dst", "semaphores", "clocks", "cells", "ends",
+            "steps", "words", "signals",
+        ):  # fmt: skip
             self._record[f"{name}_at"] = getattr(self, f"_{name}").ctypes.data
         if self._l1 is not None:
             self._record["data"], self._record["l1_at"] = 1, self._l1.ctypes.data
@@ -48,14 +58,31 @@ class Checks:
         self.forget()
         chip.machine["shadow_at"], chip.machine["checker_at"] = self._record.ctypes.data, check_event.address
 
+    def _make_clocks(self, n):
+        """What races are found by: clocks, and who touched the L1 of `n` cores last.
+
+        They take as much memory again as the program touches of L1, and of clocks 28 bytes times the square of the cores for
+        each thread and semaphore.
+        """
+        length = -(-n * shadow.LANES // VECTOR) * VECTOR
+        self._record["n_cores"], self._record["clock_bytes"] = n, 4 * length
+        self._clocks = np.zeros((n * THREADS_PER_CORE, length), np.int32)
+        self._signals = np.zeros((shadow.MAX_WORDS + n * N_SEMAPHORES, length), np.int32)
+        self._words = np.zeros(shadow.MAX_WORDS, np.int64)
+        self._ends = np.zeros((n, N_CIRCULAR_BUFFERS, 2, shadow.MAX_ENDS), shadow.END)
+        self._steps = np.zeros((n, FIRST_COMPUTE_SLOT, shadow.MAX_STEPS), shadow.STEP)
+        self._merged = np.zeros((n * THREADS_PER_CORE, THREADS_PER_CORE), np.int64)
+        self._threads["merged_at"] = self._merged.ctypes.data + np.arange(len(self._merged)) * self._merged.strides[0]
+        cells = n * self._chip.arch.l1_size // shadow.CELL_BYTES
+        self._cells = np.frombuffer(_untouched(cells * shadow.CELL.itemsize), shadow.CELL)
+
     def _memory_states(self):
         """States of L1 (worker, granule) and of DRAM (bank, granule); of DRAM those take memory that are written."""
         arch, n = self._chip.arch, self._chip.n_workers
         l1 = np.zeros((n, arch.l1_size // shadow.GRANULE), np.uint8)
         l1[:, : -(-arch.l1_user_base // shadow.GRANULE)] = WRITTEN  # arguments, semaphores, code
         shape = arch.dram_banks, arch.dram_bank_bytes // shadow.GRANULE
-        memory = mmap(-1, shape[0] * shape[1], flags=MAP_PRIVATE | MAP_ANONYMOUS | NO_RESERVE)
-        return l1, np.frombuffer(memory, np.uint8).reshape(shape)
+        return l1, np.frombuffer(_untouched(shape[0] * shape[1]), np.uint8).reshape(shape)
 
     def host_wrote_l1(self, core, address, size):
         """The host has written bytes of an L1."""
@@ -114,6 +141,9 @@ class Checks:
         self._kept[slot] = [buffers]
         for kernel in launch.kernels:
             slots = (kernel.slot,) if kernel.slot is not None else range(2, THREADS_PER_CORE)
+            for core_slot in slots:
+                polls = self._kept_polls(kernel.compiled.on(core_slot), slot)
+                self._threads["polls_at"][np.multiply(kernel.cores, THREADS_PER_CORE) + core_slot] = polls
             for core in kernel.cores:
                 words = (*kernel.args.get(core, ()), *kernel.common_args, *kernel.compile_args)
                 named = self._named(buffers, np.array(words, np.int64))
@@ -122,6 +152,35 @@ class Checks:
                     t = self._threads[thread]
                     t["dram_at"], t["n_dram"] = buffers.ctypes.data, len(buffers)
                     t["named_at"], t["names"] = named.ctypes.data, named.max(initial=0)
+
+        self._start_clocks([
+            core * THREADS_PER_CORE + place
+            for kernel in launch.kernels
+            for core in kernel.cores
+            for place in ((kernel.slot,) if kernel.slot is not None else range(2, THREADS_PER_CORE))
+        ])  # fmt: skip
+
+    def _start_clocks(self, threads):
+        """Threads start behind everything that any thread has done so far."""
+        clock = self._threads["clock"]
+        now = clock.reshape(-1, THREADS_PER_CORE)
+        now = np.concatenate([now, now[:, :FIRST_COMPUTE_SLOT]], 1).ravel()
+        self._clocks[threads, : len(now)] = now
+        clock[threads] += 1
+        self._threads["first"][threads] = clock[threads]
+        self._record["versions"] += 1
+        self._threads["version"][threads] = self._merged[threads] = int(self._record["versions"][0])
+        if not self._chip.is_running:
+            self._words[:], self._record["n_words"] = 0, 0
+
+    def _kept_polls(self, program, slot):
+        """Address of a byte for each row of a program's lines: whether loads there wait for another's write; 0: none do."""
+        if not program.polls:
+            return 0
+        rows = np.zeros(program.n_rows, np.uint8)
+        rows[np.array(sorted(program.polls)) - program.first_row] = 1
+        self._kept[slot].append(rows)
+        return rows.ctypes.data
 
     @staticmethod
     def _named(buffers, words):
@@ -140,12 +199,17 @@ class Checks:
         code, values = Check(int(m["error"])), [int(m[name]) for name in ("error_a", "error_b", "error_c")]
         line = int(record["line"])
         where = self._chip.thread_place(int(m["error_thread"]), None if line < 0 else line)
-        words = dict(zip("abc", values, strict=True))
+        words = dict(zip("abc", values, strict=True)) | {"d": int(record["other_cycle"])}
         if code in (Check.INIT_MISSING, Check.INIT_WRONG):
             words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
+        if code in RACES:
+            words["c"] = self._chip.core_name(values[2])
         text = MESSAGES[code].format(**words)
         if record["other"] >= 0:
             other = self._chip.thread_place(int(record["other"]), int(record["other_line"]))
+            if code in RACES:
+                other["cycle"] = int(record["other_cycle"])
             where["other"] = other
-            text += f" ({other['thread']}, {other.get('file')}:{other.get('line')})"
+            core = f" of core {other['core']}" if other["core"] != where["core"] else ""
+            text += f" ({other['thread']}{core}, {other.get('file')}:{other.get('line')})"
         return ProgramError(text, where=where | {"values": values}, hint=ADVICE[code], kind=code.name.lower())

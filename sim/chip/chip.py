@@ -291,15 +291,22 @@ class Chip:
 
     # --- errors
 
+    @property
+    def is_running(self):
+        """Has a program not ended yet?"""
+        return bool(self._running)
+
+    def core_name(self, core):
+        """Logical coordinates of a worker core, for messages."""
+        return f"({core % self.arch.grid[0]},{core // self.arch.grid[0]})"
+
     def thread_place(self, index, line=None, line_base=None):
         """Where a thread stands, or was at a row `line`: core, thread, kernel file and line, for messages.
 
         `line_base`: of the lines of the kernel that it ran then.
         """
         t = self.arrays["threads"][index]
-        core = int(t["core"])
-        x, y = core % self.arch.grid[0], core // self.arch.grid[0]
-        place = {"core": f"({x},{y})", "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
+        place = {"core": self.core_name(int(t["core"])), "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
         program = self.line_programs.get(int(t["line_base"]) if line_base is None else line_base)
         if program is not None:
             place |= {"kernel": program.name} | program.place(int(t["line"]) if line is None else line)

@@ -4,14 +4,18 @@ The engine calls `check_event` by address, so an engine without checks is compil
 """
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.accesses import pack_accesses, unpack_accesses
 from tensim.sim.cores.checks.circular_buffers import buffer_operation, check_unpack, configured
+from tensim.sim.cores.checks.clocks import follow_core
 from tensim.sim.cores.checks.compute import in_dst, packed, start_operands, start_result
 from tensim.sim.cores.checks.configuration import check_math_setup, check_pack_setup, check_unpack_setup, configure
 from tensim.sim.cores.checks.memory import WRITTEN, check_load, l1_states, mark
+from tensim.sim.cores.checks.order import post, settle
+from tensim.sim.cores.checks.races import load, store
 from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
 from tensim.sim.cores.checks.transfers import increment, transaction, transfer
-from tensim.sim.cores.checks.writes import check_end, check_overwritten, flushed
+from tensim.sim.cores.checks.writes import check_end, check_overwritten
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
@@ -41,9 +45,11 @@ def local_access(m, s, thread):
         check_overwritten(m, s, thread, t.core, argument(t, 0), argument(t, 2))
         if s.data != 0 and 0 <= argument(t, 0) < m.l1_size:
             mark(l1_states(m, s, t.core), argument(t, 0), argument(t, 2), WRITTEN)
+        store(m, s, thread)
         return
     if s.data != 0:
         check_load(m, s, thread, argument(t, 0), argument(t, 1))
+    load(m, s, thread)
 
 
 @compiled()
@@ -51,10 +57,9 @@ def operation(m, s, thread):
     """An operation that its thread has posted, once."""
     t = threads_of(m)[thread]
     op = t.operation
+    post(m, s, thread)
     if Op.CB_RESERVE_BACK <= op <= Op.CB_PAGES_AVAILABLE:
         buffer_operation(m, s, thread)
-    elif op == Op.NOC_BARRIER:
-        flushed(m, s, thread)
     elif (Op.NOC_READ <= op <= Op.NOC_MULTICAST) or op == Op.NOC_READ_WITH_STATE or op == Op.NOC_WRITE_WITH_STATE:
         transfer(m, s, thread)
     elif op == Op.SEM_WAIT or op == Op.SEM_WAIT_MIN:
@@ -63,8 +68,10 @@ def operation(m, s, thread):
         increment(m, s, thread)
     elif op == Op.PACK:
         pack(m, s, thread)
+        pack_accesses(m, s, thread)
     elif FIRST_UNPACK <= op <= LAST_UNPACK:
         check_unpack(m, s, thread)
+        unpack_accesses(m, s, thread)
 
 
 @compiled()
@@ -106,15 +113,20 @@ def check_event(machine, event, now):
     thread = -1 - event
     t, s = threads_of(m)[thread], shadow_of(m)
     mine, op = thread_of(s, thread), t.operation
+    if mine.waits != 0 and (op != mine.waits or mine.seen != t.operations):
+        settle(m, s, thread)
     if op == OPERATION_START:
-        mine.seen, mine.n_writes = -1, 0
+        mine.seen, mine.n_writes, mine.waits = -1, 0, 0
     elif op == OPERATION_END:
         if t.slot < FIRST_COMPUTE_SLOT and mine.seen != -2:
             check_end(m, s, thread)
         mine.seen = -2
     elif op == Op.STORE or op == Op.LOAD:  # those of RISC-V cores are not counted; none is tried twice
         local_access(m, s, thread)
-    elif op != Op.SPEND and mine.seen != t.operations:
+    elif op == Op.SPEND:
+        if t.riscv != 0:  # it may look at the counters of a circular buffer
+            follow_core(s, thread, t.core)
+    elif mine.seen != t.operations:
         mine.seen = t.operations
         operation(m, s, thread)
         if s.data != 0:

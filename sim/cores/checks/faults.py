@@ -31,9 +31,13 @@ class Check(IntEnum):
     FORMAT_B = 122
     FORMAT_OUT = 123
     SIGNAL_BEFORE_DATA = 124
+    RACE_READ = 125
+    RACE_WRITE = 126
+    RACE_WRITES = 127
 
 
-# The three values are error_a, error_b, error_c of the machine record.
+RACES = (Check.RACE_READ, Check.RACE_WRITE, Check.RACE_WRITES)
+# {a}, {b}, {c} are error_a, error_b, error_c of the machine record, {d} the cycle of the other access.
 MESSAGES = {
     Check.CB_UNPACK_UNWAITED: "circular buffer {a}: tile {b} is unpacked, but the kernel has waited for {c} pages",
     Check.CB_POP_UNWAITED: "circular buffer {a}: {b} pages are popped, but the kernel has waited for {c}",
@@ -58,6 +62,9 @@ MESSAGES = {
     Check.FORMAT_B: "circular buffer {a} has format {b}, but the second operand's unpacker is configured for format {c}",
     Check.FORMAT_OUT: "circular buffer {a} has format {b}, but the packer is configured for format {c}",
     Check.SIGNAL_BEFORE_DATA: "a semaphore of a core is counted up while a NoC write from {a:#x} to it may be on its way",
+    Check.RACE_READ: "L1 {a:#x} (+{b}) of core {c} is read, but nothing orders that behind the write at cycle {d}",
+    Check.RACE_WRITE: "L1 {a:#x} (+{b}) of core {c} is written, but nothing orders that behind the read at cycle {d}",
+    Check.RACE_WRITES: "L1 {a:#x} (+{b}) of core {c} is written, but nothing orders that behind the other write at cycle {d}",
     Check.SEMAPHORE_MISSING: "semaphore {a} does not exist on core {b}",
     Check.PAGE_BEYOND_BUFFER: "page {a} of a buffer of {b} pages (DRAM address {c:#x})",
     Check.OUTSIDE_BUFFERS: "DRAM bank {c}, offset {a:#x} (+{b}): no buffer of the program lies there",
@@ -85,6 +92,11 @@ ADVICE = {
     Check.FORMAT_B: "reconfig_data_format(a, b), or an initialisation with the buffers that come next",
     Check.FORMAT_OUT: "pack_reconfig_data_format(cb) before the first tile is packed",
     Check.SIGNAL_BEFORE_DATA: "noc_async_write_barrier() before noc_semaphore_inc(): writes and increments have no order",
+    Check.RACE_READ: "the writer says that the data are there (noc_async_write_barrier() and a semaphore, or cb_push_back), and "
+    "the reader waits for that",
+    Check.RACE_WRITE: "the reader says that it is done (a barrier and a semaphore, or cb_pop_front), and the writer waits for that",
+    Check.RACE_WRITES: "one writer waits until the other one says that it is done (a barrier and a semaphore); a semaphore is set "
+    "before others are told that they may count or set it",
     Check.SEMAPHORE_MISSING: "create_semaphore(program, cores, value) for all cores that wait for it or count it up",
     Check.PAGE_BEYOND_BUFFER: "pages are counted from 0; look at the number of pages that the host passed",
     Check.OUTSIDE_BUFFERS: "look at the address and the page size of the address generator",

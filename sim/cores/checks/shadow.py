@@ -15,24 +15,35 @@ def _record(fields):
     return np.dtype([(name, np.int64) for name in fields.split()], align=True)
 
 
-# `line`: row of the line table that a fault names, -1 for the line at which the thread stands; `other`, `other_line`: a
-# second thread of the fault, -1 for none, and its row
+# `line`: row of the line table that a fault names, -1 for the line at which the thread stands; `other`, `other_line`,
+# `other_cycle`: a second thread of the fault, -1 for none, its row, and when it was there
 # `l1_at`, `dram_at`, `dst_at`: states of memory (`tensim.sim.cores.checks.memory`), kept if `data` is not 0; `origins_at`:
 # `n_origins` places where memory that nobody wrote was used; `semaphores_at`: for each core, a bit per semaphore that exists
+# Races (`tensim.sim.cores.checks.clocks`, `races`): `clocks_at`: the clocks of each thread, `clock_bytes` for one; `cells_at`:
+# who touched what of L1; `ends_at`: pushes and pops; `steps_at`: what data-movement threads did; `words_at`: `n_words` words of
+# L1 that synchronise beside semaphores; `signals_at`: their clocks; `versions`: the last one given
 SHADOW = _record(
-    "buffers_at configured_at threads_at writes_at cores_at line other other_line data l1_at dram_at dst_at origins_at n_origins "
-    "semaphores_at semaphore_base"
+    "buffers_at configured_at threads_at writes_at cores_at line other other_line other_cycle "
+    "data l1_at dram_at dst_at origins_at n_origins semaphores_at semaphore_base "
+    "n_cores clocks_at clock_bytes cells_at ends_at steps_at words_at n_words signals_at versions"
 )
 # A circular buffer of a core.  `waited`: pages that its consumer has waited for and not popped; `polled`: that its producer
 # has asked for with cb_pages_reservable_at_back; `used`: some thread has reserved, pushed, waited or popped; `tensor`: it lies
 # on an L1 buffer of the host; `producer`, `consumer`: the thread + 1 that pushes, that pops, SEVERAL when there are more;
-# `early`: the thread + 1 that unpacked from it before anybody used it, at `early_line`, up to `early_tile`
-BUFFER = _record("waited polled used tensor producer consumer early early_line early_tile")
+# `early`: the thread + 1 that unpacked from it before anybody used it, at `early_line`, up to `early_tile`; `pushes`, `pops`:
+# how often (`END`)
+BUFFER = _record("waited polled used tensor producer consumer early early_line early_tile pushes pops")
 SEVERAL = 1 << 32
 # `seen`: operations of the thread at the last look; `n_writes`: entries of its list of writes; `dram_at`, `n_dram`: the DRAM
 # buffers that its program can know (`DRAM_BUFFER`); `named_at`: for each, whether an argument lies in it (1) or is its address (2);
-# `read_line`: of the last read
-THREAD = _record("seen n_writes dram_at n_dram named_at names read_line")
+# `read_line`: of the last read; `clock`: counts what may order others behind the thread, `first`: at its start, `ended`: at its
+# last push or pop; `version`: changes with what it knows of other cores, `merged_at`: for each thread of its core, the version
+# that it has taken over; `waits`: operation that orders it behind others once it is over, 0 for none, with arguments;
+# `polls_at`: for each row of its lines, whether loads there poll
+THREAD = _record(
+    "seen n_writes dram_at n_dram named_at names read_line "
+    "clock first ended version merged_at waits waits_a waits_b waits_c polls_at"
+)
 # A NoC write whose source has not been given free: not all of it has arrived, and nobody has waited for it.
 # `start`, `end`: L1 addresses; `packets`: those that have not arrived; `line`: of the call; `state`: of its bytes; `free`:
 # LEFT or THERE, when its thread has waited for that; `target`: tile, -1 for several
@@ -41,9 +52,11 @@ LEFT, THERE = 1, 2
 MAX_WRITES = 64  # of a thread; the oldest is forgotten
 # What a core's compute threads work on: states of the operands unpacked last, and of those in the two source banks; what the
 # threads are set up for (`tensim.sim.cores.checks.initialisation`), formats plus 1 of both operands and the result, 0: unknown;
-# `untilizes`: the unpackers have been set up to untilize, so that tiles may come to the packer in that order
+# `untilizes`: the unpackers have been set up to untilize, so that tiles may come to the packer in that order; clocks of its
+# threads: `unpacked`, `computed`, `committed`, `released` of the last such operation
 CORE = _record(
-    "a b token0_a token0_b token1_a token1_b unpack_mode math_mode pack_mode format_a format_b format_out untilizes"
+    "a b token0_a token0_b token1_a token1_b unpack_mode math_mode pack_mode format_a format_b format_out untilizes "
+    "unpacked computed committed released"
 )
 # Where a thread used memory that nobody wrote: `kind` 0 L1 (address), 1 a tile of Dst (its index)
 ORIGIN = _record("thread line line_base kind address cycle")
@@ -51,12 +64,26 @@ GRANULE = 16  # bytes that share a state
 FIRST_ORIGIN, MAX_ORIGINS = 2, 254  # states of a byte
 # A DRAM buffer by its place in every bank: `stride` of its pages, `pages` of them over `banks` banks (0: sharded)
 DRAM_BUFFER = _record("start end stride pages banks")
+# What a data-movement thread did when its clock stood somewhere: when, and its row of the line table
+STEP = _record("cycle line")
+MAX_STEPS = 256  # of a thread; older ones are forgotten
+# Who touched the bytes of a cell of L1 last: clock << 32 | row of its lines << 16 | lane of the clocks; when and which bytes:
+# cycle << 32 | a bit per byte
+CELL = _record("writer written reader read")
+CELL_SHIFT = 5
+CELL_BYTES = 1 << CELL_SHIFT  # NoC alignment of every chip divides it, and a bit per byte fits into half a word
+LANES = 7  # clocks of a core: of its threads, and of what its two data-movement threads have sent to the NoC
+MAX_WORDS = 1 << 10
+# A push or pop of a circular buffer: pages up to then, the thread and its clock
+END = _record("pages thread clock")
+MAX_ENDS = 16  # pushes, and as many pops, of a buffer; older ones are forgotten
 CONFIGURED = 1 + N_CIRCULAR_BUFFERS  # words of a core's list of circular buffers: their number, their indices
 
 shadow_table, buffer_table, thread_table, write_table, dram_table, words_table = map(
     table, (SHADOW, BUFFER, THREAD, WRITE, DRAM_BUFFER, np.dtype(np.int64))
 )
-core_table, origin_table = map(table, (CORE, ORIGIN))
+core_table, origin_table, step_table, cell_table, end_table = map(table, (CORE, ORIGIN, STEP, CELL, END))
+clock_table = table(np.dtype(np.int32))
 
 
 @compiled(inline="always")

@@ -1,9 +1,11 @@
 """Transfers that data-movement threads issue: what they read and write, here and there."""
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.accesses import source_access
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
 from tensim.sim.cores.checks.dram_buffers import check_dram
 from tensim.sim.cores.checks.memory import MIXED, WRITTEN, copy_states, l1_states, mark, states_at
+from tensim.sim.cores.checks.races import arrive
 from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
 from tensim.sim.cores.checks.writes import arrived, check_overwritten, check_signal, note_write
@@ -64,6 +66,7 @@ def issue_write(m, s, thread, local, destination, size, noc, trid, posted):
         return
     check_pages(m, s, thread, t.core, local, size, WRITING)
     check_dram(m, s, thread, destination, size)
+    source_access(m, s, thread, local, size)
     note_write(m, s, thread, local, size, noc, trid, posted, tile_of(m, destination), 1)
 
 
@@ -81,6 +84,7 @@ def transfer(m, s, thread):
     elif op == Op.NOC_MULTICAST:
         if argument(t, 2) > 0:
             check_pages(m, s, thread, t.core, argument(t, 0), argument(t, 2), WRITING)
+            source_access(m, s, thread, argument(t, 0), argument(t, 2))
             note_write(m, s, thread, argument(t, 0), argument(t, 2), argument(t, 6), -1, 0, -1, argument(t, 3))
     elif 0 <= argument(t, 3) <= 1:  # with a saved state: its address above the offset, its size where none is given
         words = noc_words_of(m)
@@ -102,12 +106,17 @@ def transfer(m, s, thread):
 def transaction(m, index):
     """A packet is about to act on the memory at its target, or its data on that of the core that asked."""
     x, s = transactions_of(m)[index], shadow_of(m)
+    at_worker = tiles_of(m)[x.target].kind == TILE_WORKER
     if x.stage != AT_TARGET:
-        if x.kind == READ and s.data != 0:
-            source, inside = states_at(m, s, x.target, x.address)
-            mine = l1_states(m, s, threads_of(m)[x.thread].core)
-            copy_states(mine, x.local, source, inside, x.size)
+        if x.kind == READ:
+            core = threads_of(m)[x.thread].core
+            if s.data != 0:
+                source, inside = states_at(m, s, x.target, x.address)
+                copy_states(l1_states(m, s, core), x.local, source, inside, x.size)
+            arrive(m, s, index, core, x.local, x.size, True)
         return
+    if at_worker:
+        arrive(m, s, index, tiles_of(m)[x.target].index, x.address & ctx.NOC_OFFSET_MASK, x.size, x.kind != READ)
     if x.kind == READ:
         return
     target, inside = states_at(m, s, x.target, x.address)
@@ -120,7 +129,10 @@ def transaction(m, index):
         copy_states(target, inside, l1_states(m, s, threads_of(m)[x.thread].core), x.local, x.size)
     elif s.data != 0:
         mark(target, inside, x.size, state)
-    if tiles_of(m)[x.target].kind == TILE_WORKER:
-        check_pages(m, s, x.thread, tiles_of(m)[x.target].index, x.address, x.size, ARRIVING)
-        if m.stop == STOP_ERROR:
+    if at_worker:
+        core = tiles_of(m)[x.target].index
+        stopped = m.stop == STOP_ERROR
+        check_pages(m, s, x.thread, core, x.address, x.size, ARRIVING)
+        check_overwritten(m, s, x.thread, core, x.address, x.size)
+        if m.stop == STOP_ERROR and not stopped:
             s.line = line

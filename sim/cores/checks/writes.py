@@ -9,7 +9,7 @@ from tensim.sim.cores.checks.memory import MIXED, WRITTEN, common_state, l1_stat
 from tensim.sim.cores.checks.shadow import LEFT, MAX_WRITES, THERE, thread_of, writes_of
 from tensim.sim.cores.operations import Barrier
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
-from tensim.sim.cores.threads import argument, fail
+from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import NOC_WORDS, READS_OUT, STOP_ERROR, noc_words_of, threads_of
 
@@ -70,10 +70,8 @@ def arrived(s, thread, local, noc, target):
 
 
 @compiled()
-def flushed(m, s, thread):
-    """A barrier of a thread: the sources of writes that it covers are free."""
-    t = threads_of(m)[thread]
-    kind, noc, trid = argument(t, 0), argument(t, 1), argument(t, 2)
+def flushed(s, thread, kind, noc, trid):
+    """A barrier of a thread is over: the sources of writes that it covers are free."""
     mine, writes = thread_of(s, thread), writes_of(s, thread)
     for i in range(mine.n_writes):
         w = writes[i]

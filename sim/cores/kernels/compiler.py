@@ -43,6 +43,7 @@ class CompiledKernel:
     text_bytes: int  # estimated size of the RISC-V binary
     loaded_data_reaches_control: str | None  # why the kernel cannot run without data, None if it can
     api_calls: frozenset
+    polls: frozenset  # lines whose loads wait for another's write
     arguments: object  # what it reads of them: `tensim.sim.cores.kernels.lowering_values.ReadArguments`
     code: machine_code.MachineCode = field(repr=False)  # of the generator over the address of a context block
 
@@ -140,6 +141,7 @@ class Kernel:
             text_bytes=lowered.text_bytes,
             loaded_data_reaches_control=lowered.loaded_data_reaches_control,
             api_calls=lowered.api_calls,
+            polls=lowered.polls,
             arguments=lowered.arguments,
             code=load_generated(self.name, lowered.source, self.file, self.foreign),
         )

@@ -46,6 +46,7 @@ class Lowered:
     possible_roles: int
     home: tuple | None
     api_calls: frozenset
+    polls: frozenset
     arguments: object  # `tensim.sim.cores.kernels.lowering_values.ReadArguments`
 
 
@@ -92,6 +93,7 @@ class Lowering:
             possible_roles=emitter.facts.possible,
             home=emitter.facts.home,
             api_calls=frozenset(emitter.api_calls),
+            polls=frozenset(emitter.polls),
             arguments=emitter.arguments,
         )
 

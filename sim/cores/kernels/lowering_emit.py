@@ -101,6 +101,7 @@ class Emitter:
         self.scope = None
         self.messages, self.zones, self.source_lines = [], [], {}
         self.api_calls, self.control_reason, self.arguments = set(), None, ReadArguments()
+        self.polls = set()  # lines of loops whose tests load
         self.only = ANY_ROLE  # roles whose operations are wanted here: UNPACK(...), MATH(...), PACK(...)
         self.steps, self.terms, self.blocks, self.open_loops = 0, 0, 0, 0  # terms: of the statement
 

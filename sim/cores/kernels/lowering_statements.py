@@ -264,6 +264,7 @@ class Statements(Part):
                 self.emitter.charge(captured)
                 self.body(node.body)
         else:
+            self.emitter.polls.add(node.test.lineno)
             self.emitter.emit("while True:")
             with self._loop():
                 self.emitter.replay(captured)

@@ -10,6 +10,7 @@ from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Decoded, decode
 from tensim.sim.cores.riscv.elf import Image, load_elf
 from tensim.sim.cores.riscv.layout import local_bytes
 from tensim.sim.cores.riscv.line_table import LineTable
+from tensim.sim.cores.riscv.polling import polling_rows
 
 SLOT_ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
@@ -46,6 +47,11 @@ class ThreadProgram:
     def line_table(self):
         first_end = max((size for address, size, _ in self.image.symbols if address == 0), default=0)
         return LineTable(self.image.raw, first_end)
+
+    @functools.cached_property
+    def polls(self):
+        """Rows of loads that wait for another's write."""
+        return polling_rows(self.decoded.records)
 
     def place(self, row):
         """{"file", "line", "source", ...} of an instruction; "frames" where it belongs to inlined calls."""

@@ -14,7 +14,7 @@ from tensim.sim.errors import TensimError
 
 SHAPES = {
     "add_integers": None, "dram_loopback": "160x160", "eltwise_add": "96x96", "sfpu_chain": "64x64",
-    "matmul_single_core": "64x64x64", "matmul_multi_core": "256x64x256", "matmul_multicast": "128x128x128",
+    "matmul_single_core": "64x64x64", "matmul_multi_core": "256x64x256", "matmul_multicast": "128x512x128",
     "reduction_tree": "64x64", "ring_all_gather": "32x64", "stencil_halo": None, "reshard": "1024x512",
 }  # fmt: skip
 

@@ -167,7 +167,49 @@ SET_UP = {
         "eltwise_add", PYTHON, "add_pairs", "add_tiles(0, 1, 0, 0, 0)", "sub_tiles(0, 1, 0, 0, 0)",
     ),
 }  # fmt: skip
-BUGS = BUFFERS | TRANSFERS | ARGUMENTS | UNWRITTEN | SET_UP
+RACES = {
+    "a core reads what it is sent before it has come": (
+        "race_write", "noc_async_write(result, get_noc_addr(parent_x, parent_y, slot), tiles * page)",
+        "reduction_tree", PYTHON, "receiver", "noc_semaphore_wait(get_semaphore(level), 1)", "pass",
+    ),
+    "a core reads what it is sent before it has come, C++": (
+        "race_read", "add_tiles(source, cb_incoming, 0, 0, 0)",
+        "reduction_tree", CPP, "receiver",
+        "noc_semaphore_wait(reinterpret_cast<volatile tt_l1_ptr uint32_t*>(get_semaphore(level)), 1);", "",
+    ),
+    "a shard is passed on before it has come": (
+        "race_write", "noc_async_write(address, get_noc_addr(next_x, next_y, address), shard_bytes)",
+        "ring_all_gather", PYTHON, "pass_shards", "noc_semaphore_wait_min(arrived, step)", "pass",
+    ),
+    "one thread tells the other of a read before its barrier": (
+        "race_write", "noc_async_read_tile(position * tiles + i, source, gather_address + position * shard_bytes + i * page)",
+        "ring_all_gather", PYTHON, "pass_shards",
+        "noc_async_read_barrier()\n        noc_semaphore_set(get_semaphore(2), 1)",
+        "noc_semaphore_set(get_semaphore(2), 1)\n        noc_async_read_barrier()",
+    ),
+    "a halo is used before it has come": (
+        "race_read", "matmul_tiles(CB_STATE, CB_COEFFICIENTS, here + 1, LAST_TO_FIRST, 0)",
+        "stencil_halo", PYTHON, "exchange", "noc_semaphore_wait_min(get_semaphore(3), iteration)", "pass",
+    ),
+    "a multicast into cores that still read": (
+        "race_write",
+        "noc_async_write_multicast(start, get_noc_multicast_addr(x0, y0, x1, y1, start), nbytes, receivers, linked=True)",
+        "matmul_multicast", PYTHON, "in0_receiver",
+        "cb_reserve_back(0, block_tiles)\n        receive_block(sender_ready, received)",
+        "receive_block(sender_ready, received)\n        cb_reserve_back(0, block_tiles)",
+    ),
+    "a semaphore is cleared while it is being counted up": (
+        "race_writes", "noc_semaphore_set(ready, 0)",
+        "matmul_multicast", PYTHON, "in0_sender", "noc_semaphore_wait(ready, receivers)", "pass",
+    ),
+    "a semaphore is cleared behind the request for its value": (
+        "race_writes", "noc_semaphore_set_multicast(received, get_noc_multicast_addr(x0, y0, x1, y1, received), receivers)",
+        "matmul_multicast", PYTHON, "in0_receiver",
+        "noc_semaphore_set(received, 0)\n    noc_semaphore_inc(sender_ready, 1)",
+        "noc_semaphore_inc(sender_ready, 1)\n    noc_semaphore_set(received, 0)",
+    ),
+}  # fmt: skip
+BUGS = RACES | BUFFERS | TRANSFERS | ARGUMENTS | UNWRITTEN | SET_UP
 
 
 @pytest.mark.parametrize("bug", [pytest.param(bug, id=name) for name, bug in BUGS.items()])

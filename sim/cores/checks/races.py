@@ -1,0 +1,204 @@
+"""Data races: two accesses to the same bytes of L1, at least one of them a write, that nothing orders.
+
+Of each 32 bytes the last write and the last read are kept, with who did it and which bytes: what an older access or one to
+other bytes of the cell would tell is forgotten, so that a race may be missed, never made up.
+"""
+
+from tensim.sim.cores.checks.clocks import (
+    call_at,
+    changed,
+    follow,
+    follow_all,
+    join,
+    lane_of,
+    noc_lane_of,
+    row_at,
+    signal,
+    signal_at,
+    thread_at,
+    tick,
+)
+from tensim.sim.cores.checks.faults import Check
+from tensim.sim.cores.checks.shadow import CELL, CELL_BYTES, CELL_SHIFT, LANES, cell_table, clock_table, thread_of
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
+from tensim.sim.cores.threads import argument, fail
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_u8, load_u16, load_u32
+from tensim.sim.engine.state import ATOMIC, STOP_ERROR, threads_of, transactions_of
+
+CLOCK_SHIFT, LINE_SHIFT = 32, 16
+LANE_MASK = LINE_MASK = 0xFFFF
+BYTES_MASK = 0xFFFFFFFF
+CYCLE_SHIFT, CYCLE_MASK = 32, 0x7FFFFFFF
+WORD = 4
+CELL_RECORD = CELL.itemsize
+
+
+@compiled(inline="always")
+def cells_of(m, s, core):
+    """The cells of a core's L1."""
+    return cell_table(s.cells_at + core * (m.l1_size >> CELL_SHIFT) * CELL_RECORD)
+
+
+@compiled(inline="always")
+def lane_in(access):
+    return access & LANE_MASK
+
+
+@compiled()
+def race(m, s, thread, code, core, start, size, line, access, details):
+    """Refuse an access that no wait orders behind another one."""
+    if m.stop != STOP_ERROR:
+        s.line, s.other, s.other_line = line, thread_at(lane_in(access)), access >> LINE_SHIFT & LINE_MASK
+        s.other_cycle = m.now - ((m.now - (details >> CYCLE_SHIFT)) & CYCLE_MASK)
+        fail(m, thread, code, start, size, core)
+
+
+@compiled()
+def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
+    """A thread, or for it the NoC, reads or `writes` L1 bytes of `core`; see `tensim.sim.cores.checks.clocks` for `clock`."""
+    if size <= 0 or start < 0 or start + size > m.l1_size:
+        return
+    cells, known = cells_of(m, s, core), clock_table(row_at(s, thread))
+    own, own_noc = lane_of(thread), lane_of(thread)
+    if thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
+        own_noc = noc_lane_of(thread)
+    access = clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | (own_noc if from_noc else own)
+    details = (m.now & CYCLE_MASK) << CYCLE_SHIFT
+    first, last = start >> CELL_SHIFT, (start + size - 1) >> CELL_SHIFT
+    written, read = access, access  # accesses of which the last cells have shown that they come before this one
+    for i in range(first, last + 1):
+        cell, mask = cells[i], BYTES_MASK
+        if i == first:
+            mask = mask << (start & (CELL_BYTES - 1)) & BYTES_MASK
+        if i == last:
+            mask &= BYTES_MASK >> (CELL_BYTES - 1 - ((start + size - 1) & (CELL_BYTES - 1)))
+        other = cell.writer
+        if other != written:
+            lane = lane_in(other)
+            if lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT:
+                written = other
+            elif cell.written & mask != 0:
+                code = Check.RACE_WRITES if writes else Check.RACE_READ
+                race(m, s, thread, code, core, start, size, line, other, cell.written)
+                return
+        if writes:
+            other = cell.reader
+            if other != read:
+                lane = lane_in(other)
+                if lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT:
+                    read = other
+                elif cell.read & mask != 0:
+                    race(m, s, thread, Check.RACE_WRITE, core, start, size, line, other, cell.read)
+                    return
+            if cell.writer == access:
+                mask |= cell.written & BYTES_MASK
+            cell.writer, cell.written = access, details | mask
+        else:
+            if cell.reader == access:
+                mask |= cell.read & BYTES_MASK
+            cell.reader, cell.read = access, details | mask
+
+
+@compiled()
+def word_arrives(m, s, thread, core, address, clock, line, lane):
+    """The NoC writes or counts a word that synchronises: only a store of the core itself can be in the way of that."""
+    cell, bits = cells_of(m, s, core)[address >> CELL_SHIFT], 15 << (address & (CELL_BYTES - 1))
+    other, theirs = cell.writer, lane_in(cell.writer)
+    if cell.written & bits != 0 and core * LANES <= theirs < core * LANES + THREADS_PER_CORE:
+        if thread_at(theirs) != thread and clock_table(row_at(s, thread))[theirs] < other >> CLOCK_SHIFT:
+            race(m, s, thread, Check.RACE_WRITES, core, address, WORD, line, other, cell.written)
+            return
+    cell.writer = clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | lane
+    cell.written = (m.now & CYCLE_MASK) << CYCLE_SHIFT | bits
+
+
+@compiled()
+def follow_word(m, s, thread, core, address):
+    """Whoever has written or counted a word comes before what a thread does that has waited for it."""
+    if address < 0 or address + WORD > m.l1_size:
+        return
+    n_words = s.n_words
+    row = signal_at(s, core, address, True)
+    if row == 0:
+        follow_all(s, thread)
+        return
+    if join(row_at(s, thread), row, s.clock_bytes) != 0:
+        changed(s, thread)
+    cell = cells_of(m, s, core)[address >> CELL_SHIFT]
+    other, lane = cell.writer, lane_in(cell.writer)
+    if other == 0 or thread_at(lane) == thread:
+        return
+    if cell.written & (15 << (address & (CELL_BYTES - 1))) != 0:
+        clock = other >> CLOCK_SHIFT
+        follow(s, thread, thread_at(lane), clock, clock if lane % LANES >= THREADS_PER_CORE else 0)
+    elif s.n_words != n_words:  # who wrote it before anybody looked is forgotten
+        follow_all(s, thread)
+
+
+# --- loads and stores
+
+
+@compiled()
+def stored(m, t, address, size):
+    """What lies in L1 of the thread's core."""
+    host = m.l1_at + t.core * m.l1_size + address
+    return load_u32(host) if size == 4 else load_u16(host) if size == 2 else load_u8(host)
+
+
+@compiled()
+def store(m, s, thread):
+    """A core stores into its own L1; what lies there already changes nothing."""
+    t = threads_of(m)[thread]
+    address, value, size = argument(t, 0), argument(t, 1), argument(t, 2)
+    clock = tick(m, s, thread)
+    if address < 0 or address + size > m.l1_size:
+        return
+    if stored(m, t, address, size) != value & ((1 << 8 * size) - 1):
+        touch(m, s, thread, t.core, address, size, clock, t.line, False, True)
+    row = signal_at(s, t.core, address, False)
+    if row != 0:
+        signal(s, row, thread, clock, 0)
+
+
+@compiled()
+def polls(s, t, thread):
+    """Whether loads of the line at which a thread stands wait for another's write."""
+    at = thread_of(s, thread).polls_at
+    return at != 0 and load_u8(at + t.line - t.first_line) != 0
+
+
+@compiled()
+def load(m, s, thread):
+    """A core loads from its own L1: data, or a word that tells it something."""
+    t = threads_of(m)[thread]
+    address, size = argument(t, 0), argument(t, 1)
+    if signal_at(s, t.core, address & ~(WORD - 1), False) != 0 or polls(s, t, thread):
+        follow_word(m, s, thread, t.core, address & ~(WORD - 1))
+    else:
+        touch(m, s, thread, t.core, address, size, thread_of(s, thread).clock, t.line, False, False)
+
+
+# --- packets
+
+
+@compiled()
+def arrive(m, s, index, core, address, size, writes):
+    """A packet acts on L1 of `core`."""
+    x = transactions_of(m)[index]
+    clock, line = call_at(s, x.thread, x.issued)
+    if line < 0:
+        return
+    if x.kind == ATOMIC:
+        row = signal_at(s, core, address, True)
+        if row != 0:
+            signal(s, row, x.thread, clock, 0)
+        lane = lane_of(x.thread)  # it says nothing of what else has arrived
+        word_arrives(m, s, x.thread, core, address, clock, line, lane)
+        return
+    row = signal_at(s, core, address, False) if size <= WORD and writes else 0
+    if row != 0:
+        signal(s, row, x.thread, clock, clock)
+        word_arrives(m, s, x.thread, core, address, clock, line, noc_lane_of(x.thread))
+    else:
+        touch(m, s, x.thread, core, address, size, clock, line, True, writes)
