@@ -396,25 +396,31 @@ WORD = 4
 
 def write_noc_events(chip, path):
     """Write the calls that `chip` has recorded (`Chip.record_noc`) to `path`; returns the number of events."""
-    calls = chip.noc_calls()
-    calls = calls[np.lexsort((calls["time"], calls["thread"]))]  # stable: equal times stay as they were posted
-    count, begun, axes = 0, {}, chip.arch.noc_axes()
+    count = 0
     with open(path, "w") as file:
         file.write("[\n")
-        columns = (calls[name].tolist() for name in ("thread", "operation", "moment", "time", "arguments"))
-        for call in zip(*columns, strict=True):
-            event = _written(chip, axes, begun, *call)
-            if event is not None:
-                file.write((",\n" if count else "") + json.dumps(event))
-                count += 1
+        for event in events_of(chip.noc_calls(), chip.arch):
+            file.write((",\n" if count else "") + json.dumps(event))
+            count += 1
         file.write("\n]\n")
     return count
 
 
-def _written(chip, axes, begun, thread, operation, moment, time, arguments):
+def events_of(calls, arch):
+    """The events, as the format has them, of recorded calls (`Chip.noc_calls`), thread by thread in the order of time."""
+    calls = calls[np.lexsort((calls["time"], calls["thread"]))]  # stable: equal times stay as they were posted
+    begun, axes = {}, arch.noc_axes()
+    columns = (calls[name].tolist() for name in ("thread", "operation", "moment", "time", "arguments"))
+    for call in zip(*columns, strict=True):
+        event = _written(arch, axes, begun, *call)
+        if event is not None:
+            yield event
+
+
+def _written(arch, axes, begun, thread, operation, moment, time, arguments):
     """One event of the format, or None; `axes`: `Arch.noc_axes`; `begun`: {thread: start of its kernel}, kept up to date."""
     core, slot = divmod(thread, THREADS_PER_CORE)
-    proc, (x, y) = THREAD_NAMES[slot], chip.arch.worker_coords[core]
+    proc, (x, y) = THREAD_NAMES[slot], arch.worker_coords[core]
     if operation in (OPERATION_START, OPERATION_END):
         phase = "ZONE_START" if operation == OPERATION_START else "ZONE_END"
         if operation == OPERATION_START:

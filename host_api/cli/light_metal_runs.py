@@ -20,6 +20,7 @@ from tensim.cli.options import (
     overrides_option,
     run_folder_option,
     seed_option,
+    tt_report_option,
 )
 from tensim.cli.output import (
     ARRAYS,
@@ -29,6 +30,7 @@ from tensim.cli.output import (
     print_error,
     printable,
     progress_bar,
+    require_report_folder,
     require_writable,
 )
 from tensim.sim.errors import UsageError
@@ -112,11 +114,12 @@ def _saving(text):
 @loops_option
 @click.option("--ignore-compare", is_flag=True, help="Ignore the comparisons in the binary.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
+@tt_report_option
 @numbering_option
 @run_folder_option
 @json_option
 def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, check, max_cycles,
-           loops, ignore_compare, timeline, numbering, folder, json_to):  # fmt: skip
+           loops, ignore_compare, timeline, tt_report, numbering, folder, json_to):  # fmt: skip
     """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
 
     Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
@@ -126,6 +129,9 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
 
     require_writable(json_to)
     require_writable(timeline, TIMELINES)
+    if tt_report is not None and len(files) > 1:
+        raise UsageError("--tt-report is for one file", hint="replay the files one by one, each with its folder")
+    require_report_folder(tt_report)
     one_chip(arch, device)
     options = ReplayOptions(
         arch=arch, device=device, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
@@ -137,7 +143,7 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
     def one(file):
         path = folder if folder is None or len(files) == 1 else Path(folder) / Path(file).name
         binary = open_binary(file, numbering)
-        return replay_file(file, binary, options, program, loops, timeline, path, on_progress).to_dict()
+        return replay_file(file, binary, options, program, loops, timeline, path, on_progress, tt_report).to_dict()
 
     with progress_bar() as on_progress:
         results, code = over_files(files, one, json_to)

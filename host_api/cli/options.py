@@ -82,6 +82,12 @@ def check_option(default):
     )
 
 
+tt_report_option = click.option(
+    "--tt-report",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Write the files that tt-perf-report, ttnn-visualizer and tt-npe open (docs/tool_files.md).",
+)
 CYCLES = click.IntRange(1, 2**62)
 seed_option = click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of the input data."

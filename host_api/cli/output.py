@@ -84,6 +84,14 @@ def require_writable(path, suffixes=()):
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
+def require_report_folder(path):
+    """UsageError now, rather than an error after the work, when the folder of a report cannot be made or written to."""
+    if path is not None:
+        from tensim.tool_files.report import require_folder
+
+        require_folder(path)
+
+
 class Outputs:
     """Files that a command writes when its work is done: one that fails is reported at the end and stops no other."""
 

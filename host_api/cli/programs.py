@@ -9,8 +9,18 @@ from tensim.cli.options import (
     loops_option,
     program_options,
     program_settings,
+    tt_report_option,
 )
-from tensim.cli.output import PLOTS, TIMELINES, TO_STDOUT, Outputs, progress_bar, require_writable, write_json
+from tensim.cli.output import (
+    PLOTS,
+    TIMELINES,
+    TO_STDOUT,
+    Outputs,
+    progress_bar,
+    require_report_folder,
+    require_writable,
+    write_json,
+)
 from tensim.sim.errors import TensimError
 
 
@@ -48,15 +58,17 @@ def examples(json_to):
 @click.option(
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
 )
+@tt_report_option
 @click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
 @json_option
-def run(timeline, noc_trace, roofline, json_to, **options):
+def run(timeline, noc_trace, tt_report, roofline, json_to, **options):
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import run_program
 
     for path, suffixes in ((json_to, ()), (timeline, TIMELINES), (noc_trace, (".json",)), (roofline, PLOTS)):
         require_writable(path, suffixes)
-    settings = program_settings(timeline=timeline, noc_trace=noc_trace, **options)
+    require_report_folder(tt_report)
+    settings = program_settings(timeline=timeline, noc_trace=noc_trace, tt_report=tt_report, **options)
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress).to_dict()
     if json_to != TO_STDOUT:

@@ -9,6 +9,7 @@ from tensim.results import identity
 from tensim.results.result import Result
 from tensim.sim.chip import statistics
 from tensim.sim.chip.zones import zones
+from tensim.sim.errors import UsageError
 from tensim.sim.host.executor import Simulation
 
 
@@ -150,6 +151,8 @@ class Files:
             return action()
         except OSError as error:
             self.unwritten.append({"file": str(path), "why": error.strerror or str(error)})
+        except UsageError as error:
+            self.unwritten.append({"file": str(path), "why": str(error)})
 
 
 def _save(chip, binary, settings, on_progress):

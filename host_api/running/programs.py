@@ -16,6 +16,7 @@ from typing import Any
 from tensim.results.result import Result
 from tensim.running.options import Options
 from tensim.running.runnable import find_program
+from tensim.running.tool_report import with_report
 from tensim.sim.errors import UsageError
 
 
@@ -40,6 +41,7 @@ class Settings:
     max_cycles: int | None = None
     timeline: str | None = None
     noc_trace: str | None = None  # file of a NoC event trace to write
+    tt_report: str | None = None  # folder of the files that tt-perf-report, ttnn-visualizer and tt-npe open
     image_hash: bool = False
     zones: bool = False  # add the time spent in profiler zones
     capture: str | None = None  # file of a Light Metal binary to write
@@ -93,7 +95,9 @@ def run_program(settings, on_progress=lambda text: None, watch=None):
         from tensim.running.execution import Watch, execute
 
         options = {"seed": settings.seed, **device_options}
-        result = execute(program, settings, arch, options, begun, on_progress, watch or Watch())
+        watch = watch or Watch()
+        work = lambda: execute(program, settings, arch, options, begun, on_progress, watch)  # noqa: E731
+        result = with_report(settings.tt_report, work, on_progress, program.name)
         if settings.folder is not None:
             folder.configure(result.identity, arch)
             folder.finish(result)

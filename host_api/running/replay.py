@@ -16,6 +16,7 @@ from tensim.results.result import Result
 from tensim.results.run_folder import RunFolder
 from tensim.running.device_choice import choose_chip
 from tensim.running.execution import Files, unheard
+from tensim.running.tool_report import with_report
 from tensim.runtime.functions import bound_to_buffers
 from tensim.sim.errors import UsageError
 
@@ -40,25 +41,28 @@ class LightMetalReplay(Replay):
         super().__init__(binary, device, options, find_chip=choose_chip, find_function=bound_to_buffers)
 
 
-def replay_file(file, binary, options, program, loops, timeline, folder, on_progress):
+def replay_file(file, binary, options, program, loops, timeline, folder, on_progress, tt_report=None):
     """The `Result` of the replays of an opened `binary`, `loops` of them; in the run folder, too, if there is one.
 
     `file`: its path; `options`: ReplayOptions; `program`: the one to run of a binary of programs, or None; `timeline`: file
-    to write, or None.
+    to write, `tt_report`: folder of `tensim.tool_files` to write, or None.
     """
     with contextlib.ExitStack() as stack:
         configure = unheard
         if folder is not None:
             folder = stack.enter_context(RunFolder(folder))
             on_progress, configure = folder.also_told(on_progress), folder.configure
-        if binary.reader.root("binary").binary is not None:
-            from tensim.running.saved_programs import run_saved
 
-            result = run_saved(file, binary, options, program, loops, timeline, on_progress, configure)
-        elif program is not None:
-            raise UsageError(f"{file} is a captured run: --program does not apply", hint="leave --program out")
-        else:
-            result = _replay_loops(file, binary, options, loops, timeline, on_progress, configure)
+        def work():
+            if binary.reader.root("binary").binary is not None:
+                from tensim.running.saved_programs import run_saved
+
+                return run_saved(file, binary, options, program, loops, timeline, on_progress, configure)
+            if program is not None:
+                raise UsageError(f"{file} is a captured run: --program does not apply", hint="leave --program out")
+            return _replay_loops(file, binary, options, loops, timeline, on_progress, configure)
+
+        result = with_report(tt_report, work, on_progress)
         if folder is not None:
             folder.finish(result)
     return result

@@ -4,6 +4,7 @@ The program's output and exit status stay as they are; the report goes to standa
 """
 
 import argparse
+import contextlib
 import os
 import runpy
 import sys
@@ -32,6 +33,7 @@ class Request:
     json_to: str | None = None
     quiet: bool = False
     folder: str | None = None
+    tt_report: str | None = None
 
 
 def main(arguments, command):
@@ -71,6 +73,8 @@ def _parsed(arguments, command):
                         help="look for mistakes of kernels (docs/checks.md)")  # fmt: skip
     parser.add_argument("--max-cycles", type=int, help="stop with an error after this many simulated cycles")
     parser.add_argument("--timeline", metavar="FILE", help="write a trace that Perfetto opens")
+    parser.add_argument("--tt-report", metavar="DIR",
+                        help="write the files that tt-perf-report, ttnn-visualizer and tt-npe open")  # fmt: skip
     parser.add_argument("--json", dest="json_to", metavar="FILE", help="write the operations as JSON")
     parser.add_argument("-o", "--output", dest="folder", metavar="DIR",
                         help="write a run folder: result.json, configuration.yaml and log.txt")  # fmt: skip
@@ -81,13 +85,27 @@ def _parsed(arguments, command):
     for path in (given.timeline, given.json_to):
         if path is not None and not Path(path).resolve().parent.is_dir():
             parser.error(f"cannot write {path}: its folder does not exist")
+    if given.tt_report is not None:
+        from tensim.tool_files.report import require_folder
+
+        try:
+            require_folder(given.tt_report)
+        except UsageError as error:
+            parser.error(str(error))
     settings = {
         "arch": given.arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
         "check": given.check,
         "overrides": dict(key_value(override) for override in given.overrides),
     }  # fmt: skip
     program = ("-m", given.program) if given.module else (given.program,)
-    return Request((*program, *given.arguments), settings, given.timeline, given.json_to, folder=given.folder)
+    return Request(
+        (*program, *given.arguments),
+        settings,
+        given.timeline,
+        given.json_to,
+        folder=given.folder,
+        tt_report=given.tt_report,
+    )
 
 
 def key_value(text):
@@ -130,6 +148,7 @@ class observed:
         self.request, self.timelines, self.result = request, 0, None
         self._summaries, self._arch, self._begun = [], None, time.perf_counter()
         self._folder = None if request.folder is None else RunFolder(request.folder)
+        self._recording, self._record = contextlib.ExitStack(), None  # of the devices, for --tt-report
 
     def __enter__(self):
         from tensim.ttnn import devices, measurements
@@ -138,6 +157,10 @@ class observed:
         if self.request.timeline:
             settings["log"] = True
         devices.before_closing(self._note)
+        if self.request.tt_report is not None:
+            from tensim.tool_files.recording import recording
+
+            self._record = self._recording.enter_context(recording())
         devices.configure(**settings)
         measurements.use_details(True)
         self._observers = current_system().executor.observers
@@ -158,6 +181,7 @@ class observed:
         if self._summaries:
             self.result = report.result(table, self._summaries, self._repeatable())
             self.result.summary["host_seconds"] = time.perf_counter() - self._begun
+        self._recording.close()
         self._write(table, None if kind in (None, SystemExit) else {"kind": kind.__name__, "message": str(error)})
         if not self.request.quiet:
             sys.stdout.flush()
@@ -170,12 +194,25 @@ class observed:
         if self.request.json_to:
             data = report.operations(table) if self.result is None else self.result.to_dict()
             Path(self.request.json_to).write_text(json_text(data | ({"error": failed} if failed else {})) + "\n")
+        if self._record is not None:
+            self._write_report()
         if self._folder is not None:
             if failed:
                 self._folder.log(f"{failed['kind']}: {failed['message']}")
             if self.result is not None:
                 self._folder.configure(self.result.identity, self._arch)
                 self._folder.finish(self.result)
+
+    def _write_report(self):
+        """The files of `--tt-report`; what goes wrong with them does not hide what the program said."""
+        from tensim.tool_files.report import write_report
+
+        try:
+            said = write_report(self.request.tt_report, self._record)
+        except (OSError, UsageError) as error:
+            said = [f"cannot write {self.request.tt_report}: {error}"]
+        for text in said:
+            print(f"warning: {text}", file=sys.stderr)
 
     def _repeatable(self):
         """What makes the result repeatable."""

@@ -16,6 +16,7 @@ from tensim.sim.chip.launch import Launch
 from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.niu.noc_record import ARRIVED
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.engine import state as st
 from tensim.sim.engine.entry_points import l1_written, run, start_threads
@@ -328,7 +329,12 @@ class Chip:
         self.machine["record_on"] = 1
 
     def noc_calls(self):
-        """The recorded calls (`state.NOC_CALL` records), in the order in which they were posted."""
+        """The recorded calls and zones (`state.NOC_CALL` records), in the order in which they were posted."""
+        record = self.noc_record()
+        return record[record["moment"] != ARRIVED]
+
+    def noc_record(self):
+        """The recorded calls, zones and arrivals (`tensim.sim.cores.niu.noc_record`), in the order in which they were noted."""
         self._drain_logs()
         return np.concatenate(self.noc_call_chunks)
 

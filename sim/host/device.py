@@ -1,5 +1,6 @@
 """A device as the executor keeps it: chip and its clock, allocators, sub-devices, command queues."""
 
+import contextlib
 import itertools
 from dataclasses import dataclass, field
 
@@ -27,6 +28,17 @@ from tensim.sim.host.dispatch import CommandQueue, Costs
 from tensim.sim.host.topology import HOST
 
 _sessions = itertools.count()
+_watching = []  # called with each device when it has been opened
+
+
+@contextlib.contextmanager
+def watched(watch):
+    """A block in which `watch` is called with each device that is opened, by whatever program: with its state, this `Device`."""
+    _watching.append(watch)
+    try:
+        yield
+    finally:
+        _watching.remove(watch)
 
 
 @dataclass
@@ -69,6 +81,10 @@ class Device:
         self.trace_region_size = command.trace_region_size
         self.traces, self.warned_of_allocation = {}, False  # id -> tensim.sim.host.metal_trace.Trace
         self.buffers = {}  # id -> Buffer, as long as allocated
+        # told of every program's start, `launched(launch id, Launch, when it was issued, trace as in run_program)`, and `closing()`
+        self.observers = []
+        for watch in _watching:
+            watch(self)
 
     def _build_allocators(self, command):
         arch = self.arch
@@ -146,6 +162,8 @@ class Device:
 
     def close(self):
         """Forget the chip; its buffers are gone."""
+        for observer in self.observers:
+            observer.closing()
         self.env.remove_chip(self.chip)
         for buffer in list(self.buffers.values()):
             buffer.allocated = False

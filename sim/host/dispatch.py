@@ -172,11 +172,13 @@ class CommandQueue(Queue):
         self._processes.append(process)
         return process
 
-    def run_program(self, bound, host_fed=True):
+    def run_program(self, bound, trace=None):
         """Write a program's configuration, then leave the go signal and the end to the subordinate dispatcher.
 
-        `bound`: `tensim.sim.host.binding.BoundProgram`; `host_fed`: its commands come from the host, not from a trace buffer.
+        `bound`: `tensim.sim.host.binding.BoundProgram`; `trace`: (id, number of the replay) of the metal trace whose buffer
+        its commands come from, None: from the host.
         """
+        host_fed = trace is None
         fetched = self.env.now + (self.device.costs.fetch(bound.cost) if host_fed else 0)
         write_binaries = yield from self.ring.reserve(bound.cost, keep_binaries=not host_fed)
         written = self.env.now + self.device.costs.configuration(bound.cost, write_binaries)
@@ -185,13 +187,14 @@ class CommandQueue(Queue):
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done
         self.ring.stage(bound.cost, done, keep_binaries=not host_fed)
-        self.spawn(self._go(bound, self.serving, before, done))
+        self.spawn(self._go(bound, trace, self.serving, before, done))
 
-    def run_trace(self, programs, sub_devices):
-        """Run bound programs from a trace buffer (docs/hardware/metal_trace.md#replay-sequence).
+    def run_trace(self, programs, sub_devices, trace):
+        """Run bound programs from the buffer of a `trace` (docs/hardware/metal_trace.md#replay-sequence).
 
-        The workers of its sub-devices reset their launch rings and acknowledge, while the prefetcher already turns to the
-        trace buffer; behind the last program the ring of configuration memory counts as full.
+        `trace`: (its id, number of the replay).  The workers of its sub-devices reset their launch rings and acknowledge,
+        while the prefetcher already turns to the trace buffer; behind the last program the ring of configuration memory
+        counts as full.
         """
         begun = self.env.now
         yield from self.wait_programs(sub_devices)
@@ -200,7 +203,7 @@ class CommandQueue(Queue):
         if wait > 0:
             yield self.env.timeout(wait)
         for bound in programs:
-            yield from self.run_program(bound, host_fed=False)
+            yield from self.run_program(bound, trace)
         self.ring.fill(self.env.all_of([program.done for program in self.ring.staged if not program.done.processed]))
 
     def _reset_workers(self, sub_devices):
@@ -224,7 +227,7 @@ class CommandQueue(Queue):
             workers.release(turn)
         return function()
 
-    def _go(self, bound, item, before, done):
+    def _go(self, bound, trace, item, before, done):
         device = self.device
         if before is not None and not before.processed:
             yield before
@@ -233,7 +236,10 @@ class CommandQueue(Queue):
                 yield turn
                 yield self.env.timeout(device.costs.start(bound.cost))
                 item.begin(self.env.now)
-                yield self.env.launch(device.clock, bound.launch)
+                ended = self.env.launch(device.clock, bound.launch)
+                for observer in device.observers:
+                    observer.launched(len(device.chip.launches) - 1, bound.launch, item.stamp, trace)
+                yield ended
                 yield self.env.timeout(device.costs["done"])
             item.end(self.env.now)
             self.check_fault(item)

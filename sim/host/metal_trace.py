@@ -49,6 +49,7 @@ class Trace:
         self.regions, self.own = list(regions.items()), own
         self.sub_devices = sorted({program.sub_device for program in programs})
         self.address, self.size = None, 0
+        self.n_replays = 0
         self.replays = []  # items of replays whose end the host has not seen
         self.warned = set()  # ids of buffers named in a warning
 
@@ -113,7 +114,9 @@ def replay_trace(executor, r):
     executor.host.charge("replay_trace")
     _warn_of_overlaps(device, r.trace, trace)
     sub_devices = trace.sub_devices
-    item = executor.issue(device, queue, lambda queue: queue.run_trace(trace.programs, sub_devices))
+    trace.n_replays += 1
+    replay = (r.trace, trace.n_replays)
+    item = executor.issue(device, queue, lambda queue: queue.run_trace(trace.programs, sub_devices, replay))
     trace.replays = [*(old for old in trace.replays if not old.done.processed), item]
     if r.blocking:
         executor.finish(device, queue, sub_devices)

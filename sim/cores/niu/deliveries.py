@@ -2,6 +2,7 @@
 
 from tensim.sim.cores.barriers import transaction_returned
 from tensim.sim.cores.niu.command_buffers import move_packet, send_response
+from tensim.sim.cores.niu.noc_record import record_arrival
 from tensim.sim.cores.niu.transactions import (
     AT_TARGET,
     RESPONSE_READY,
@@ -150,6 +151,8 @@ def transaction_event(m, index, now):
     if x.stage == AT_TARGET:
         response_at = access_memory(m, index, now)
         if x.kind != READ:
+            if m.record_on != 0:
+                record_arrival(m, index, now)
             if x.kind != ATOMIC:
                 close_write(m, index)
             release_staging(m, x.staging)
@@ -183,6 +186,8 @@ def transaction_home(m, index, now):
         if x.trid >= 0:
             words[base + TRID_READS + x.trid] -= 1
         l1_changed(m, t.core, x.local, x.size, now, thread)
+        if m.record_on != 0:
+            record_arrival(m, index, now)
     elif x.kind == ATOMIC:
         words[base + ATOMICS_OUT] -= 1
     else:

@@ -1,0 +1,198 @@
+"""What the files of other tools need of a run, noted while it runs: each execution of a program on each chip.
+
+Nothing is noted unless somebody asks; then a chip tells the start and the end of every program, and keeps its record of
+the NoC (`Chip.record_noc`), from which the buffers that a program read and wrote are found.
+"""
+
+import contextlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensim.sim.chip.launch_work import WAIT_NAMES
+from tensim.sim.cores.niu.noc_record import ARRIVED
+from tensim.sim.cores.operations import Op
+from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.host.device import watched
+
+ZONE_OPERATIONS = (Op.ZONE_BEGIN, Op.ZONE_END)
+RUN_ID_SHIFT = 10  # a run id is the operation's number and, below it, the device's
+
+
+@dataclass(frozen=True)
+class BufferPlace:
+    """A buffer as it lay on its device.  Addresses and sizes in bytes; `tensor_pages`: of a sharded one, (rows, columns)."""
+
+    id: int
+    address: int
+    size: int
+    size_per_bank: int
+    page_size: int
+    buffer_type: int
+    layout: int
+    banks: tuple[int, ...]
+    pages: int
+    page_stride: int
+    in_dram: bool
+    tensor_pages: tuple[int, ...] | None
+
+
+class Operation:
+    """One execution of a program on one chip: a `tensim.sim.chip.launch_work.LaunchWork` and what lay around it.
+
+    `number`: from 1, per chip; `launch`: what was launched; `issued_ns`: when the host asked for it; `trace`: (metal
+    trace, number of its replay), or None; `buffers`: those that were allocated when it started.  `work` is None until it has ended.
+    """
+
+    def __init__(self, device, number, launch, record, buffers, issued_ns, trace):
+        self.device, self.number, self.launch, self._record = device, number, launch, record
+        self.buffers, self.issued_ns, self.trace = buffers, issued_ns, trace
+
+    @property
+    def work(self):
+        """What its threads did."""
+        return self._record.get("work")
+
+    @property
+    def started(self):
+        """Cycle of its start."""
+        return self._record["started"]
+
+    @property
+    def ended(self):
+        """Cycle of its end."""
+        return self._record["ended"]
+
+    @property
+    def threads(self):
+        """Indices of its threads on the chip."""
+        return self.work.threads
+
+    @property
+    def flops(self):
+        """Arithmetic of its matrix units: a multiply-add counts two."""
+        return int(self.work.core_counters["flops"].sum())
+
+    def waits(self, kind):
+        """Cycles that each thread waited, by a name of `launch_work.WAIT_NAMES`."""
+        return self.work.waits[:, WAIT_NAMES.index(kind)]
+
+    @property
+    def run_id(self):
+        """What joins the rows of all files: "run host ID", "GLOBAL CALL COUNT"."""
+        return self.number << RUN_ID_SHIFT | self.device.id
+
+    @property
+    def cores(self):
+        """Worker indices, in order."""
+        return np.unique(self.threads // THREADS_PER_CORE)
+
+    def nanoseconds(self, cycles):
+        """Cycles of the chip in ns."""
+        return cycles * 1000 / self.device.arch.clock_mhz
+
+    def arrivals(self):
+        """The packets of its threads that arrived (`noc_record`), in the order of their issue."""
+        return self.device.during(self, self.device.arrivals)
+
+    def zones(self):
+        """Starts and ends of its threads' zones (`noc_record`), in the order of time."""
+        return self.device.during(self, self.device.zones)
+
+
+class DeviceRecord:
+    """The executions on one device.  The device calls `launched` and `closing`."""
+
+    def __init__(self, device):
+        self._device, self.chip, self.id, self.arch = device, device.chip, device.id, device.arch
+        self.operations, self._places, self._record = [], (), None
+        self.tiles = device.chip.arrays["tiles"].copy()  # what every tile of the chip is
+        device.chip.record_noc()
+        device.observers.append(self)
+
+    def launched(self, launch_id, launch, issued_fs, trace):
+        """A program starts."""
+        number, record = len(self.operations) + 1, self.chip.launches[launch_id]
+        self.operations.append(Operation(self, number, launch, record, self._buffers(), issued_fs / FS_PER_NS, trace))
+
+    def closing(self):
+        """The chip is about to give its memory back."""
+        self._take()
+
+    def _buffers(self):
+        """The allocated buffers; the same tuple as long as nothing is allocated or freed."""
+        places = tuple(self._place(buffer) for buffer in self._device.buffers.values())
+        if places != self._places:
+            self._places = places
+        return self._places
+
+    @staticmethod
+    def _place(buffer):
+        tensor_pages = tuple(buffer.shard.tensor_pages) if buffer.shard else None
+        return BufferPlace(
+            buffer.id, buffer.address, buffer.size, buffer.size_per_bank, buffer.page_size, buffer.buffer_type,
+            buffer.layout, tuple(buffer.bank_banks()), buffer.num_dev_pages, buffer.aligned_page_size, buffer.in_dram,
+            tensor_pages,
+        )  # fmt: skip
+
+    def _take(self):
+        """What the chip has recorded of the NoC, sorted by time, once."""
+        if self._record is None:
+            record = self.chip.noc_record()
+            record = record[np.argsort(record["time"], kind="stable")]
+            arrived = record["moment"] == ARRIVED
+            is_zone = np.isin(record["operation"], ZONE_OPERATIONS) & ~arrived
+            self._record = record[arrived], record[is_zone], record[~arrived & ~is_zone]
+        return self._record
+
+    @property
+    def arrivals(self):
+        """Packets that arrived, by the time of their issue."""
+        return self._take()[0]
+
+    @property
+    def zones(self):
+        """Starts and ends of zones."""
+        return self._take()[1]
+
+    @property
+    def calls(self):
+        """Calls of data-movement threads."""
+        return self._take()[2]
+
+    def during(self, operation, record):
+        """The rows of a time-sorted record that belong to the threads of an operation."""
+        first, last = np.searchsorted(record["time"], (operation.started, operation.ended + 1))
+        rows = record[first:last]
+        return rows[np.isin(rows["thread"], operation.threads)]
+
+    def finished(self):
+        """The operations that have ended, up to those of which the chip keeps no details (`launch_work.MAX_DETAILED`)."""
+        return [operation for operation in self.operations if operation.work is not None]
+
+
+class Recording:
+    """The devices that were opened in a block, in their order, with what ran on them."""
+
+    def __init__(self):
+        self.devices = []
+
+    def _opened(self, device):
+        self.devices.append(DeviceRecord(device))
+
+    def operations(self):
+        """All operations that have ended, in the order in which the host asked for them."""
+        found = [operation for device in self.devices for operation in device.finished()]
+        return sorted(found, key=lambda operation: (operation.issued_ns, operation.number, operation.device.id))
+
+
+@contextlib.contextmanager
+def recording(wanted=True):
+    """A block in which every device that is opened is recorded; gives the `Recording`, None where it is not `wanted`."""
+    if not wanted:
+        yield None
+        return
+    record = Recording()
+    with watched(record._opened):
+        yield record

@@ -1,0 +1,74 @@
+"""The folder of `--tt-report`: everything that the tools of the ecosystem read about a run (docs/tool_files.md)."""
+
+import time
+from pathlib import Path
+
+from tensim.sim.errors import UsageError
+from tensim.tool_files.device_log import family, write_device_log
+from tensim.tool_files.memory_database import write_database
+from tensim.tool_files.noc_traces import write_noc_traces
+from tensim.tool_files.npe_view import LARGEST, traffic_of, write_views
+from tensim.tool_files.operands import Described, name_of, operands_of, title_of
+from tensim.tool_files.operations_csv import write_operations
+
+HOST_PROFILE = "tracy_profile_log_host.tracy"  # versions of the visualizer before 0.108 look for its name
+KNOWN = ("wormhole_b0", "blackhole")  # chips that tt-perf-report has roofs of
+OURS = ("profile_log_device.csv", "ops_perf_results_*.csv", "noc_trace_dev*.json", "npe_viz/*")
+
+
+def require_folder(path):
+    """UsageError now, rather than after the work, when a folder cannot be made or written to."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".tensim"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(f"cannot write into {path}: {error.strerror}", hint="--tt-report takes a folder") from error
+
+
+def write_report(folder, recording, name=None):
+    """Write the files of a `Recording`; returns warnings, texts for the user.
+
+    `name`: of the program, for operations; without one each is named after its compute kernel.  Files of an earlier report
+    in the folder are replaced.  OSError when a file cannot be written; UsageError when nothing ran.
+    """
+    operations = recording.operations()
+    if not operations:
+        raise UsageError(
+            "no program ran to its end, so there is nothing to report", hint="run one that launches kernels"
+        )
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for pattern in OURS:
+        for old in folder.glob(pattern):
+            old.unlink()
+    devices = [device for device in recording.devices if device.finished()]
+    described = [_described(operation, name) for operation in operations]
+    write_device_log(folder, devices)
+    stamp = time.strftime("%Y_%m_%d_%H_%M_%S")
+    write_operations(folder / f"ops_perf_results_{stamp}.csv", described)
+    (folder / HOST_PROFILE).touch()
+    write_database(folder, described, devices, name or folder.resolve().name)
+    left_out = write_views(folder, described)
+    write_noc_traces(folder, described, devices)
+    return _warnings(devices, left_out)
+
+
+def _described(operation, name):
+    """What the writers take of an operation."""
+    operands, title = operands_of(operation), title_of(operation, name)
+    return Described(operation, title, name_of(operands, title), operands, traffic_of(operation))
+
+
+def _warnings(devices, left_out):
+    """What the user should know of the tools that are to read the files."""
+    found = []
+    for chip in sorted({family(device.arch) for device in devices}):
+        if chip not in KNOWN:
+            found.append(
+                f"tt-perf-report knows no {chip} and refuses ops_perf_results_*.csv; the other files can be opened"
+            )
+    found += [f"{file} is left out: it would have more than {LARGEST:,} packets" for file in left_out]
+    return found

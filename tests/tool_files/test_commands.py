@@ -1,0 +1,58 @@
+"""--tt-report of the commands besides `run`: replays of captured programs, and ttnn programs."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tensim.cli.main import main
+from tensim.running.programs import Settings, run_program
+
+TTNN_PROGRAM = Path(__file__).parents[2] / "tests" / "tool_files" / "ttnn_copy.py"
+
+
+def rows(folder):
+    (path,) = folder.glob("ops_perf_results_*.csv")
+    with open(path) as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory):
+    file = tmp_path_factory.mktemp("captured") / "matmul.bin"
+    run_program(Settings(program="matmul_single_core", shape="64x96x32", capture=str(file)))
+    return file
+
+
+def test_a_replay_writes_the_report(captured, tmp_path):
+    with pytest.raises(SystemExit) as left:
+        main(["replay", str(captured), "--tt-report", str(tmp_path / "report")])
+    assert left.value.code == 0
+    (row,) = rows(tmp_path / "report")
+    assert row["OP CODE"] == "MatmulDeviceOperation" and row["INPUT_0_X_PAD[LOGICAL]"] == "96[96]"
+
+
+def test_several_files_cannot_share_a_report(captured, tmp_path, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["replay", str(captured), str(captured), "--tt-report", str(tmp_path)])
+    assert left.value.code == 2 and "--tt-report is for one file" in capsys.readouterr().err
+
+
+def test_a_ttnn_program_is_reported_with_its_operations(tmp_path):
+    command = [sys.executable, "-m", "tensim.ttnn", "--tt-report", tmp_path / "report", TTNN_PROGRAM]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = rows(tmp_path / "report")
+    assert [row["OP CODE"] for row in found] == ["KernelDeviceOperation"] * 2
+    assert [row["PROGRAM CACHE HIT"] for row in found] == ["False", "True"]
+    assert {row["INPUT_0_DATATYPE"] for row in found} == {"BFLOAT16"} and (tmp_path / "report/db.sqlite").exists()
+
+
+def test_a_ttnn_program_without_operations_says_so(tmp_path):
+    program = tmp_path / "nothing.py"
+    program.write_text("import ttnn\n")
+    command = [sys.executable, "-m", "tensim.ttnn", "--tt-report", tmp_path / "report", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "nothing to report" in done.stderr
