@@ -55,20 +55,24 @@ def examples(json_to):
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--zones", is_flag=True, help="Add the time spent in the kernels' profiler zones to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
+@click.option("--speedscope", type=click.Path(dir_okay=False), help="Write profiles that speedscope opens (.json).")
 @click.option(
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
 )
 @tt_report_option
 @click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
 @json_option
-def run(timeline, noc_trace, tt_report, roofline, json_to, **options):
+def run(timeline, speedscope, noc_trace, tt_report, roofline, json_to, **options):
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import run_program
 
-    for path, suffixes in ((json_to, ()), (timeline, TIMELINES), (noc_trace, (".json",)), (roofline, PLOTS)):
+    named = (timeline, TIMELINES), (speedscope, (".json",)), (noc_trace, (".json",)), (roofline, PLOTS)
+    for path, suffixes in ((json_to, ()), *named):
         require_writable(path, suffixes)
     require_report_folder(tt_report)
-    settings = program_settings(timeline=timeline, noc_trace=noc_trace, tt_report=tt_report, **options)
+    settings = program_settings(
+        timeline=timeline, speedscope=speedscope, noc_trace=noc_trace, tt_report=tt_report, **options
+    )
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress).to_dict()
     if json_to != TO_STDOUT:

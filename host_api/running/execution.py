@@ -97,7 +97,7 @@ def timed(chip, work):
 def _observe(device, settings, begun, on_progress):
     """Switch on what the settings ask to have recorded, and the reports of progress."""
     chip = device.chip
-    if settings.timeline or settings.zones:
+    if settings.timeline or settings.zones or settings.speedscope:
         chip.enable_log()
     if settings.noc_trace:
         chip.record_noc()
@@ -171,6 +171,11 @@ def _save(chip, binary, settings, on_progress):
         from tensim.traces.timeline import write_timeline
 
         said["timeline_events"] = files.write(settings.timeline, lambda: write_timeline(chip, settings.timeline))
+    if settings.speedscope:
+        from tensim.tool_files.speedscope import write_speedscope
+
+        name = str(settings.program)
+        files.write(settings.speedscope, lambda: write_speedscope(chip, settings.speedscope, name))
     if settings.noc_trace:
         from tensim.traces.noc_events import write_noc_events
 

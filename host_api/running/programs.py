@@ -40,6 +40,7 @@ class Settings:
     loops: int = 1  # how often the program runs, one after the other
     max_cycles: int | None = None
     timeline: str | None = None
+    speedscope: str | None = None  # file of speedscope profiles to write
     noc_trace: str | None = None  # file of a NoC event trace to write
     tt_report: str | None = None  # folder of the files that tt-perf-report, ttnn-visualizer and tt-npe open
     image_hash: bool = False

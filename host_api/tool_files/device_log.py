@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tensim.sim.chip.zones import zone_name
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import BRISC, NCRISC, THREADS_PER_CORE, TRISC0, TRISC2
 from tensim.tool_files.text import cell
@@ -83,13 +84,6 @@ def named_zones(operation):
         while opened.get(thread):
             close(thread, end)
     return {thread: sorted(zones, key=lambda zone: (zone[1], -zone[2])) for thread, zones in found.items()}
-
-
-def zone_name(program, number):
-    """Name of a kernel's zone: Python kernels have a list of them, C++ kernels a dict."""
-    zones = program.zones
-    known = zones.get(number) if isinstance(zones, dict) else zones[number] if number < len(zones) else None
-    return known or f"zone {number}"
 
 
 def _rows(operation, scale):

@@ -23,7 +23,7 @@ def zones(chip, since=0):
         begun = opened[thread].pop()
         program = programs.of(thread, begun)
         if program is not None:
-            key = _zone_name(program, number), program.name, THREAD_NAMES[thread % THREADS_PER_CORE]
+            key = zone_name(program, number), program.name, THREAD_NAMES[thread % THREADS_PER_CORE]
             durations.setdefault(key, []).append(cycle - begun)
     return [
         {
@@ -53,6 +53,6 @@ class _Programs:
         return self._chip.line_programs[self._bases[thread][at - 1]] if at else None
 
 
-def _zone_name(program, number):
+def zone_name(program, number):
     """Name of a zone of a compiled kernel, of either front end."""
     return program.image.zone_at(number) if hasattr(program, "image") else program.zones[number]
