@@ -163,6 +163,13 @@ class LaunchFacts:
         """Share of the launch's time for which its cores, on average, had ended already."""
         return 1 - float(self.active.mean())
 
+    @property
+    def work_imbalance(self):
+        """What cores have less of work than the one with most, on average, as a share of it: a core's work is that of its
+        busiest thread.  Cores of equal work that end at different times are served unevenly."""
+        work = self.busy_shares().max(axis=1)
+        return 1 - float(work.mean() / max(work.max(), 1e-9))
+
     # --- traffic
 
     def transfers(self, rows=None):

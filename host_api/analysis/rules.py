@@ -193,8 +193,10 @@ def _several_reads(case, rows, one):
             "circular_buffers": [{"index": index, "pages": pages} for index, pages in deeper.items()],
         },
         Experiment(
-            f"reads_under_way_{count}", f"{count} reads under way", what_if.several_under_way(case.arch, count / per_barrier),
-            what_if.deeper_buffers(factors) if factors else None,
+            f"reads_per_barrier_{count}_{name}",
+            f"{count} reads before each barrier in {name}",
+            rewrite=what_if.deeper_buffers(factors) if factors else None,
+            barrier_periods={name: round(count / per_barrier)},
         ),
         kernels=_kernels(case, {slot}),
     )  # fmt: skip
@@ -454,7 +456,7 @@ def _tiles_per_page(buffer):
 def imbalance(case):
     """Cores that end at different times."""
     facts = case.facts
-    if facts.imbalance < 0.1 or case.idle_share > 0.5:
+    if min(facts.imbalance, facts.work_imbalance) < 0.1 or case.idle_share > 0.5:
         return None
     gain = _bounded(case, facts.imbalance)
     return Advice(
@@ -489,9 +491,8 @@ def idle_cores(case):
 
 
 def _bounded(case, gain):
-    """A gain of more parallel work, as far as the busiest DRAM channel and link have room for it."""
-    units = case.facts.units()
-    return min(gain, 1 - max(units["dram"], units["noc"]))
+    """A gain of more parallel work, as far as DRAM has room for it."""
+    return min(gain, 1 - float(case.facts.channel_shares().mean()))
 
 
 def many_launches(case):

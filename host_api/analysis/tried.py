@@ -7,6 +7,7 @@ from tensim.analysis.what_if import Experiment, deeper_buffers
 
 LEAST_GAIN = 0.01  # of a change worth telling
 CLEAR = 0.05  # by which another resource's gain must exceed that of the verdict's to overrule it
+BESIDE = ("idle_cores",)  # rules about what the user chose
 MOST_BUFFERS = 6  # that are made deeper one by one
 FREED = {  # experiment -> (kind of verdict, resource) that it speaks for
     "memory_bandwidth_free": (BANDWIDTH, None),
@@ -48,14 +49,12 @@ def deeper_each(works):
 
 
 def tried_advice(advice, outcomes):
-    """The advice with its measured gains, the largest first, without what brings next to nothing."""
+    """The advice with its measured gains, the largest first, without what brings next to nothing; last what could not be
+    tried, and what is no mistake (`BESIDE`)."""
     gains = {one.experiment.name: one.gain for one in outcomes}
-    found = []
-    for one in advice:
-        gain = one.estimated_gain if one.experiment is None else gains.get(one.experiment.name)
-        if gain is not None and gain >= LEAST_GAIN:
-            found.append(one.measured(gain))
-    return sorted(found, key=lambda one: -one.estimated_gain)
+    found = [one if one.experiment is None else one.measured(gains[one.experiment.name]) for one in advice]
+    worth = [one for one in found if one.estimated_gain is None or one.estimated_gain >= LEAST_GAIN]
+    return sorted(worth, key=lambda one: (one.estimated_gain is None or one.rule in BESIDE, -(one.estimated_gain or 0)))
 
 
 def judged(verdict, outcomes):
@@ -103,6 +102,9 @@ def _of_experiment(name, gain, outcomes):
         both = {one.experiment.name: one.gain or 0.0 for one in outcomes}
         resource = "dram" if both.get("dram_free", 0.0) >= both.get("noc_free", 0.0) else "noc"
     what = "latency of" if kind == LATENCY else "hand-over between threads of" if kind == DEPENDENCY else ""
+    bound = "bound" if resource in ("unpack", "pack", "issue") and not what else "bounds"
     place = {"circular_buffer": "a core", "dispatch": "dispatch"}.get(resource) or ROOFS[resource]
-    text = f"{f'{what} ' if what else ''}{place} bounds the run: without its cost it takes {percent(gain)} less time"
+    text = (
+        f"{f'{what} ' if what else ''}{place} {bound} the run, which takes {percent(gain)} less time without that cost"
+    )
     return Verdict(kind, resource, gain, text[0].upper() + text[1:])

@@ -73,7 +73,7 @@ def of_launch(facts):
     """The `Verdict` of a launch, from its `tensim.analysis.facts.LaunchFacts`."""
     units = facts.units()
     unit = max(units, key=units.get)
-    if facts.imbalance >= UNEVEN:
+    if min(facts.imbalance, facts.work_imbalance) >= UNEVEN:
         return _imbalance(facts)
     if units[unit] >= CLOSE:
         return _close_to_roof(facts, unit, units[unit])

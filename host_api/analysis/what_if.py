@@ -24,12 +24,15 @@ UNIT_COSTS = (
 
 @dataclass(frozen=True)
 class Experiment:
-    """`name`: a stable key; `description`: "DRAM free"; `overrides`: {parameter: value}; `rewrite`: record -> record."""
+    """`name`: a stable key; `description`: "DRAM free"; `overrides`: {parameter: value}; `rewrite`: record -> record;
+    `barrier_periods`: {kernel: of how many of its read barriers one waits} (`tensim.sim.chip.chip.Chip.wait_seldom`).
+    """
 
     name: str
     description: str
     overrides: dict = field(default_factory=dict)
     rewrite: Callable | None = None
+    barrier_periods: dict = field(default_factory=dict)
 
 
 # --- resources without cost
@@ -105,7 +108,7 @@ def _issue(arch):
 
 
 def _hand_over():
-    return {"tensix.sync": 0, "tensix.sync_lag": 0, "tensix.cb_visible": 0}
+    return {"tensix.sync": 1, "tensix.sync_lag": 0, "tensix.cb_visible": 0}
 
 
 def _dispatch(arch):
@@ -151,8 +154,8 @@ def less_traffic(arch, factor):
     }
 
 
-def several_under_way(arch, count):
-    """Latencies divided by `count`: what a thread waits per transfer when it has that many under way at a time."""
+def _shorter_ways(arch, count):
+    """Latencies divided by `count`."""
     keys = (
         "dram.read_latency", "dram.write_latency", "noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles",
         "l1.noc_access_latency", "l1.noc_write_latency",
@@ -167,7 +170,7 @@ def larger_requests(arch, factor):
     calls = {key: max(round(arch[key] / factor), 1) for key in (f"riscv.issue.{name}" for name in ISSUE_OF_TRANSFERS)}
     calls["riscv.issue.read_overlap"] = 0
     overlap = {"dram.request_cycles": arch["dram.request_cycles"] / factor}
-    return several_under_way(arch, factor) | calls | overlap
+    return _shorter_ways(arch, factor) | calls | overlap
 
 
 ISSUE_OF_TRANSFERS = (

@@ -115,7 +115,8 @@ def print_advice(summary, console=None):
     )
     console.print(f"\n{found}")
     for number, one in enumerate(summary["advice"], 1):
-        console.print(f"{number}. [bold]{escape(one['title'])}: -{one['estimated_gain_pct']:.0f} %[/]")
+        gain = one["estimated_gain_pct"]
+        console.print(f"{number}. [bold]{escape(one['title'])}[/]: {'not tried' if gain is None else f'-{gain:.0f} %'}")
         console.print(f"   {escape(one['text'])}")
     tried = _table("What it would take otherwise", "what if", "cycles", "time")
     for one in sorted(summary["what_if"], key=lambda item: -(item["gain_pct"] if item["error"] is None else -1000)):

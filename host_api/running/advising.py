@@ -78,14 +78,16 @@ class _First(Watch):
 
 
 class _Changed(Watch):
-    """A run in which command records are rewritten."""
+    """A run of an experiment: command records rewritten, barriers left out."""
 
-    def __init__(self, rewrite):
-        self.rewrite = rewrite
+    def __init__(self, experiment):
+        self.experiment = experiment
 
     def begin(self, device):
-        if self.rewrite is not None:
-            current_system().executor.rewrites.append(self.rewrite)
+        if self.experiment.rewrite is not None:
+            current_system().executor.rewrites.append(self.experiment.rewrite)
+        if self.experiment.barrier_periods:
+            device.chip.wait_seldom(self.experiment.barrier_periods)
 
 
 def _first_run(settings, first, on_progress):
@@ -130,6 +132,6 @@ def _try(number):
     overrides = {key: value for key, value in one.overrides.items() if key in _work["values"]}
     changed = dataclasses.replace(settings, overrides={**settings.overrides, **overrides})
     try:
-        return run_program(changed, watch=_Changed(one.rewrite))["span_cycles"], None
+        return run_program(changed, watch=_Changed(one))["span_cycles"], None
     except TensimError as error:
         return None, str(error).split("\n")[0]

@@ -338,6 +338,16 @@ class Chip:
         self._drain_logs()
         return np.concatenate(self.noc_call_chunks)
 
+    def wait_seldom(self, periods):
+        """Let only each n-th read barrier of a kernel wait, in programs from now on; {kernel: n}.
+
+        For experiments: that is how long the program takes when it issues n times as many reads before each barrier.  UsageError
+        with numerics on, where data would be used before it is there.
+        """
+        if self.numerics != "off":
+            raise UsageError(f"barriers cannot be left out with numerics={self.numerics}", hint="use numerics=off")
+        self._loader.barrier_periods = dict(periods)
+
     def _drain_logs(self):
         m = self.machine
         self.log_chunks.append(self.arrays["log"][: int(m["n_log"])].copy())

@@ -50,6 +50,7 @@ class ProgramLoader:
     def __init__(self, arch, arrays):
         self.arch, self._arrays = arch, arrays
         self.line_programs, self.riscv, self._kept = {}, None, {}
+        self.barrier_periods = {}  # kernel -> of how many read barriers one waits
         self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
 
     def load(self, launch, launch_slot, cycle):
@@ -65,6 +66,9 @@ class ProgramLoader:
         parts = [self._prepare_kernel(launch, kernel, launch_slot, texts) for kernel in launch.kernels]
         threads, *lines = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         self.reset_threads(threads, launch_slot, *lines)
+        for kernel in launch.kernels if self.barrier_periods else ():
+            mine = np.add.outer(np.multiply(kernel.cores, THREADS_PER_CORE), self._slots(kernel)).ravel()
+            self._arrays["traffic"]["barrier_period"][mine] = self.barrier_periods.get(kernel.compiled.name, 0)
         return threads.tolist()
 
     def keep(self, launch_slot, held):

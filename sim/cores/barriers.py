@@ -72,10 +72,14 @@ def barrier(m, thread, now):
     kind, noc, trid = argument(t, 0), argument(t, 1), argument(t, 2)
     if not valid_noc(m, thread, noc, trid):
         return -1
+    traffic = traffic_of(m)[thread]
     if kind == Barrier.READ or kind == Barrier.READ_TRID:
-        traffic_of(m)[thread].read_barriers += 1
+        traffic.read_barriers += 1
+        if traffic.barrier_period > 1 and traffic.read_barriers % traffic.barrier_period != 0:
+            finish_barrier(m, thread, kind, noc, trid)
+            return now + 1
     else:
-        traffic_of(m)[thread].write_barriers += 1
+        traffic.write_barriers += 1
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
     until = now

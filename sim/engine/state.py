@@ -107,10 +107,13 @@ WORK = np.dtype(
 )
 # What a thread moved over the NoC: transfers, their bytes, cycles from issue to completion, by the columns below; read
 # barriers and write barriers; read packets under way and since when any is, cycles with any under way; 1 + the thread that
-# last woke it from a semaphore
+# last woke it from a semaphore; of its read barriers, only each `barrier_period`-th waits (experiments without data), 0: all
 TRAFFIC = np.dtype(
     [(name, np.int64, 4) for name in "transfers bytes cycles".split()]
-    + [(name, np.int64) for name in "read_barriers write_barriers reads_out reading_since reading woken_by".split()],
+    + [
+        (name, np.int64)
+        for name in "read_barriers write_barriers reads_out reading_since reading woken_by barrier_period".split()
+    ],
     align=True,
 )
 DRAM_READS, L1_READS, DRAM_WRITES, L1_WRITES = range(4)
