@@ -11,7 +11,7 @@ from tensim.sim.cores.checks.dram_buffers import BASE, NAMED
 from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, RACES, Check
 from tensim.sim.cores.checks.initialisation import CALLS
 from tensim.sim.cores.checks.memory import DST_TILE, UNWRITTEN, WRITTEN
-from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.engine.entry_points import check_event
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import ProgramError
@@ -73,6 +73,10 @@ class Checks:
         self._steps = np.zeros((n, FIRST_COMPUTE_SLOT, shadow.MAX_STEPS), shadow.STEP)
         self._merged = np.zeros((n * THREADS_PER_CORE, THREADS_PER_CORE), np.int64)
         self._threads["merged_at"] = self._merged.ctypes.data + np.arange(len(self._merged)) * self._merged.strides[0]
+        self._reads = np.zeros((n, 2 * shadow.MAX_READS), np.int64)
+        self._threads["reads_at"][UNPACK_SLOT::THREADS_PER_CORE] = (
+            self._reads.ctypes.data + np.arange(n) * self._reads.strides[0]
+        )
         cells = n * self._chip.arch.l1_size // shadow.CELL_BYTES
         self._cells = np.frombuffer(_untouched(cells * shadow.CELL.itemsize), shadow.CELL)
 

@@ -3,7 +3,7 @@
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.races import touch
-from tensim.sim.cores.checks.shadow import thread_of
+from tensim.sim.cores.checks.shadow import MAX_READS, thread_of, words_table
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.numerics.tile import TILE_SIDE
 from tensim.sim.cores.operations import Op
@@ -27,7 +27,21 @@ def read_tiles(m, s, thread, index, tile, count, width):
     else:
         page = cb[row + ctx.CB_PAGE_SIZE]
         start, size = start + tile * page, (count - 1) * page + size
-    touch(m, s, thread, t.core, start, size, thread_of(s, thread).clock - 1, t.line, False, False)
+    clock = thread_of(s, thread).clock
+    if start >= 0 and not read_before(s, thread, start, size, clock << 32 | t.line):
+        touch(m, s, thread, t.core, start, size, clock, t.line, False, False)
+
+
+@compiled()
+def read_before(s, thread, start, size, moment):
+    """Whether a thread has unpacked the same bytes with the same call since its clock moved: then nothing is new."""
+    reads = words_table(thread_of(s, thread).reads_at)
+    bytes_read = size << 32 | start
+    at = 2 * ((start >> 10 ^ start >> 17) & (MAX_READS - 1))  # tiles have a kilobyte or two
+    if reads[at] == bytes_read and reads[at + 1] == moment:
+        return True
+    reads[at], reads[at + 1] = bytes_read, moment
+    return False
 
 
 @compiled()

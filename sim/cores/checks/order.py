@@ -56,10 +56,10 @@ def post(m, s, thread):
     elif FIRST_NOC_CALL <= op <= LAST_NOC_CALL:
         tick(m, s, thread)
     elif FIRST_UNPACK <= op <= LAST_UNPACK:
-        mine.unpacked = tick(m, s, thread)
+        mine.unpacked = thread_of(s, thread).clock
         wait(s, thread, op, 0, 0, 0)
     elif Op.MATH_COPY <= op <= Op.MATH_REDUCE:
-        mine.computed = tick(m, s, thread)
+        mine.computed = thread_of(s, thread).clock
         wait(s, thread, op, 0, 0, 0)
     elif op == Op.DST_COMMIT:
         mine.committed = tick(m, s, thread)

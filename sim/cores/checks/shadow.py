@@ -39,10 +39,10 @@ SEVERAL = 1 << 32
 # `read_line`: of the last read; `clock`: counts what may order others behind the thread, `first`: at its start, `ended`: at its
 # last push or pop; `version`: changes with what it knows of other cores, `merged_at`: for each thread of its core, the version
 # that it has taken over; `waits`: operation that orders it behind others once it is over, 0 for none, with arguments;
-# `polls_at`: for each row of its lines, whether loads there poll
+# `polls_at`: for each row of its lines, whether loads there poll; `reads_at`: of an unpack thread, bytes and moment of some reads
 THREAD = _record(
     "seen n_writes dram_at n_dram named_at names read_line "
-    "clock first ended version merged_at waits waits_a waits_b waits_c polls_at"
+    "clock first ended version merged_at waits waits_a waits_b waits_c polls_at reads_at"
 )
 # A NoC write whose source has not been given free: not all of it has arrived, and nobody has waited for it.
 # `start`, `end`: L1 addresses; `packets`: those that have not arrived; `line`: of the call; `state`: of its bytes; `free`:
@@ -72,6 +72,7 @@ MAX_STEPS = 256  # of a thread; older ones are forgotten
 CELL = _record("writer written reader read")
 CELL_SHIFT = 5
 CELL_BYTES = 1 << CELL_SHIFT  # NoC alignment of every chip divides it, and a bit per byte fits into half a word
+MAX_READS = 128  # of a thread; a power of two
 LANES = 7  # clocks of a core: of its threads, and of what its two data-movement threads have sent to the NoC
 MAX_WORDS = 1 << 10
 # A push or pop of a circular buffer: pages up to then, the thread and its clock
