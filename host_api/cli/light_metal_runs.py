@@ -13,6 +13,7 @@ from tensim.cli.options import (
     complete_numerics,
     complete_program,
     device_option,
+    html_option,
     json_option,
     key_values,
     loops_option,
@@ -24,6 +25,7 @@ from tensim.cli.options import (
 )
 from tensim.cli.output import (
     ARRAYS,
+    PAGES,
     TIMELINES,
     TO_STDOUT,
     Outputs,
@@ -114,12 +116,14 @@ def _saving(text):
 @loops_option
 @click.option("--ignore-compare", is_flag=True, help="Ignore the comparisons in the binary.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
+@html_option
 @tt_report_option
 @numbering_option
 @run_folder_option
 @json_option
 def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, check, max_cycles,
-           loops, ignore_compare, timeline, tt_report, numbering, folder, json_to):  # fmt: skip
+           loops, ignore_compare, timeline, html, tt_report, numbering, folder,
+           json_to):  # fmt: skip
     """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
 
     Each loop of a captured run begins anew; programs run again on the same device and tensors (zeros, their goldens, or
@@ -129,8 +133,10 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
 
     require_writable(json_to)
     require_writable(timeline, TIMELINES)
-    if tt_report is not None and len(files) > 1:
-        raise UsageError("--tt-report is for one file", hint="replay the files one by one, each with its folder")
+    require_writable(html, PAGES)
+    for name, given in (("--html", html), ("--tt-report", tt_report)):
+        if given is not None and len(files) > 1:
+            raise UsageError(f"{name} is for one file", hint="replay the files one by one")
     require_report_folder(tt_report)
     one_chip(arch, device)
     options = ReplayOptions(
@@ -147,6 +153,14 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
 
     with progress_bar() as on_progress:
         results, code = over_files(files, one, json_to)
+    if html is not None and "error" not in results[0]:
+        from tensim.html_report.page import write_html
+
+        pages = Outputs()
+        pages.write(html, lambda: write_html(html, results[0]))
+        for failure in pages.failures:
+            print_error(failure)
+            code = 2
     if json_to != TO_STDOUT:
         for result in printable(results):
             _print_replay(result)

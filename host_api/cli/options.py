@@ -82,6 +82,9 @@ def check_option(default):
     )
 
 
+html_option = click.option(
+    "--html", type=click.Path(dir_okay=False), help="Write one self-contained HTML page about the run."
+)
 tt_report_option = click.option(
     "--tt-report",
     type=click.Path(file_okay=False),

@@ -5,6 +5,7 @@ import click
 from tensim.cli.options import (
     check_option,
     complete_numerics,
+    html_option,
     json_option,
     loops_option,
     program_options,
@@ -12,6 +13,7 @@ from tensim.cli.options import (
     tt_report_option,
 )
 from tensim.cli.output import (
+    PAGES,
     PLOTS,
     TIMELINES,
     TO_STDOUT,
@@ -59,14 +61,15 @@ def examples(json_to):
 @click.option(
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
 )
+@html_option
 @tt_report_option
 @click.option("--roofline", type=click.Path(dir_okay=False), help="Write a roofline plot (.png, .svg or .pdf).")
 @json_option
-def run(timeline, speedscope, noc_trace, tt_report, roofline, json_to, **options):
+def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **options):
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import run_program
 
-    named = (timeline, TIMELINES), (speedscope, (".json",)), (noc_trace, (".json",)), (roofline, PLOTS)
+    named = (timeline, TIMELINES), (speedscope, (".json",)), (noc_trace, (".json",)), (roofline, PLOTS), (html, PAGES)
     for path, suffixes in ((json_to, ()), *named):
         require_writable(path, suffixes)
     require_report_folder(tt_report)
@@ -84,6 +87,10 @@ def run(timeline, speedscope, noc_trace, tt_report, roofline, json_to, **options
         from tensim.cli.roofline import write_roofline
 
         outputs.write(roofline, lambda: write_roofline(summary, roofline))
+    if html:
+        from tensim.html_report.page import write_html
+
+        outputs.write(html, lambda: write_html(html, summary))
     wrong = None
     if summary["verified"] is False:
         wrong = TensimError(f"the result differs from numpy's: {summary['comparison']['text']}", kind="verification")

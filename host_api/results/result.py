@@ -182,6 +182,18 @@ class Result:
             raise UsageError(f"{file} is not JSON: {error}", hint=HINT) from error
         return cls.from_dict(data, file)
 
+    def to_html(self) -> str:
+        """One self-contained HTML page: summary, verdict, cores, roofline, source lines, circular buffers, timeline."""
+        from tensim.html_report.page import html_page
+
+        return html_page(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page in a frame of its own."""
+        from tensim.html_report.page import notebook_frame
+
+        return notebook_frame(self.to_dict())
+
     # --- as tables
 
     def row(self) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class Request:
     quiet: bool = False
     folder: str | None = None
     tt_report: str | None = None
+    html: str | None = None
 
 
 def main(arguments, command):
@@ -73,6 +74,7 @@ def _parsed(arguments, command):
                         help="look for mistakes of kernels (docs/checks.md)")  # fmt: skip
     parser.add_argument("--max-cycles", type=int, help="stop with an error after this many simulated cycles")
     parser.add_argument("--timeline", metavar="FILE", help="write a trace that Perfetto opens")
+    parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML page about the operations")
     parser.add_argument("--tt-report", metavar="DIR",
                         help="write the files that tt-perf-report, ttnn-visualizer and tt-npe open")  # fmt: skip
     parser.add_argument("--json", dest="json_to", metavar="FILE", help="write the operations as JSON")
@@ -82,7 +84,7 @@ def _parsed(arguments, command):
     parser.add_argument("program", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")
     given = parser.parse_args(arguments)
-    for path in (given.timeline, given.json_to):
+    for path in (given.timeline, given.json_to, given.html):
         if path is not None and not Path(path).resolve().parent.is_dir():
             parser.error(f"cannot write {path}: its folder does not exist")
     if given.tt_report is not None:
@@ -105,6 +107,7 @@ def _parsed(arguments, command):
         given.json_to,
         folder=given.folder,
         tt_report=given.tt_report,
+        html=given.html,
     )
 
 
@@ -194,6 +197,8 @@ class observed:
         if self.request.json_to:
             data = report.operations(table) if self.result is None else self.result.to_dict()
             Path(self.request.json_to).write_text(json_text(data | ({"error": failed} if failed else {})) + "\n")
+        if self.request.html and self.result is not None:
+            Path(self.request.html).write_text(self.result.to_html(), encoding="utf-8")
         if self._record is not None:
             self._write_report()
         if self._folder is not None:

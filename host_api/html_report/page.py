@@ -1,0 +1,83 @@
+"""The page: a result's data in the template, every text escaped, no resource from outside."""
+
+import functools
+import html
+from pathlib import Path
+
+from tensim.html_report import figures
+from tensim.html_report.sources import sources
+
+TEMPLATE = "report.html"
+SHOWN = {"operations": 200, "links": 12, "channels": 64, "kernels": 40}  # rows of tables
+FRAME_HEIGHT = 900  # pixels of the page in a notebook
+
+
+def html_page(data):
+    """The HTML text of a simulation; `data`: what `Result.to_dict` gives.
+
+    It works for results without verdicts, cores or sources, as of an older tensim: what is not there is left out.
+    """
+    operations = data.get("operations")
+    return _template().render(
+        data=data,
+        identity=data.get("identity") or {},
+        verdict=data.get("verdict"),
+        advice=data.get("advice") or [],
+        tiles=figures.key_figures(data),
+        grid=figures.grid(data.get("cores")),
+        roofline=figures.roofline(data.get("roofline")),
+        threads=figures.thread_bars(data.get("breakdown") or {}),
+        buffers=figures.buffers(data.get("circular_buffers") or []),
+        strip=figures.strip(data.get("launches") or [], data.get("programs") or []),
+        sources=sources(data.get("lines") or []),
+        operations=operations[: SHOWN["operations"]] if isinstance(operations, list) else [],
+        links=(data.get("noc") or {}).get("links", [])[: SHOWN["links"]],
+        channels=(data.get("dram") or {}).get("channels", [])[: SHOWN["channels"]],
+        kernels=(data.get("identity") or {}).get("kernels", [])[: SHOWN["kernels"]],
+    )
+
+
+def notebook_frame(data):
+    """The page as an element of a notebook: a frame of its own, whose styles touch nothing else."""
+    page = html.escape(html_page(data), quote=True)
+    return f'<iframe srcdoc="{page}" style="width:100%;height:{FRAME_HEIGHT}px;border:0" sandbox=""></iframe>'
+
+
+def write_html(path, data):
+    """Write the page to a file.  OSError when that fails."""
+    Path(path).write_text(html_page(data), encoding="utf-8")
+
+
+@functools.cache
+def _template():
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.ChainableUndefined,
+    )  # fmt: skip
+    environment.filters |= {"percent": percent, "count": count, "size": size, "micros": micros}
+    return environment.get_template(TEMPLATE)
+
+
+def percent(share):
+    """A share as text; nothing for none."""
+    return "" if not isinstance(share, int | float) else f"{100 * share:.1f} %"
+
+
+def count(number):
+    """A whole number with separators; another value as it is."""
+    return f"{number:,}" if isinstance(number, int) else number
+
+
+def size(number):
+    """Bytes in the unit that fits."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if number < 1024 or unit == "GiB":
+            return f"{number:,.0f} B" if unit == "B" else f"{number:,.2f} {unit}"
+        number /= 1024
+
+
+def micros(seconds):
+    """Seconds as microseconds."""
+    return f"{seconds * 1e6:,.2f} µs"
