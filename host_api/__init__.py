@@ -66,6 +66,9 @@ _NAMES = {
     "sim.cores.numerics.data_format": """
         DataFormat
     """,
+    "sweeps.run": """
+        sweep
+    """,
     "types": """
         BufferDistributionSpec BufferRegion BufferType CircularBufferConfig ComputeConfig CoreCoord CoreRange
         CoreRangeSet DataMovementConfig DataMovementProcessor Eth EthernetConfig InterleavedBufferConfig
@@ -174,6 +177,7 @@ if TYPE_CHECKING:  # the same names again, as type checkers read them
     from tensim.running.programs import run as run
     from tensim.running.replay import LightMetalReplay as LightMetalReplay
     from tensim.sim.cores.numerics.data_format import DataFormat as DataFormat
+    from tensim.sweeps.run import sweep as sweep
     from tensim.types import (
         NOC as NOC,
         NOC_MODE as NOC_MODE,

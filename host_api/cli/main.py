@@ -36,6 +36,7 @@ COMMANDS = {
         "Replay the NoC event traces FILES (the vendor's JSON) and compare the cycles; see docs/noc_traces.md.",
     ),
     "run": ("programs", "Run an example by NAME, or a program FILE with a `run` function like the examples'."),
+    "sweep": ("sweep", "Run a program at many points, and write a table with a row for each."),
     "ttnn": ("ttnn", "Run a ttnn program on a simulated chip and list its operations."),
     "validate": (
         "validate",

@@ -104,8 +104,7 @@ loops_option = click.option(
 )
 
 
-_PROGRAM_OPTIONS = (
-    click.argument("name", shell_complete=complete_program),
+_CHOICES = (
     click.option(
         "--arch",
         shell_complete=complete_arch,
@@ -128,8 +127,9 @@ _PROGRAM_OPTIONS = (
     noc_option,
     seed_option,
     click.option("--max-cycles", type=CYCLES, help="Stop with an error after this many simulated cycles."),
-    run_folder_option,
 )
+_PROGRAM_OPTIONS = (click.argument("name", shell_complete=complete_program), *_CHOICES, run_folder_option)
+_PROBLEM_OPTIONS = (click.argument("name", required=False, shell_complete=complete_program), *_CHOICES)
 
 
 def program_options(command):
@@ -137,6 +137,25 @@ def program_options(command):
     for option in reversed(_PROGRAM_OPTIONS):
         command = option(command)
     return command
+
+
+def problem_options(command):
+    """The same of a command that runs many: what all of them have in common, the program too or not."""
+    for option in reversed(_PROBLEM_OPTIONS):
+        command = option(command)
+    return command
+
+
+def problem_settings(**given):
+    """{name: value} of what `problem_options` and a command's own settings say beyond the defaults; "program" in any case."""
+    settings, defaults = vars(program_settings(folder=None, **given)), vars(_default_settings())
+    return {name: value for name, value in settings.items() if name == "program" or value != defaults[name]}
+
+
+def _default_settings():
+    from tensim.running.programs import Settings
+
+    return Settings(None)
 
 
 def program_settings(name, arch, device, program, overrides, grid, shape, dtype, fidelity, parameters, noc_model, seed,

@@ -7,6 +7,7 @@ from tensim.analysis.summary import collect
 from tensim.device import close_device, create_device, current_system, use_system
 from tensim.results import identity
 from tensim.results.result import Result
+from tensim.running.kernel_changes import KernelChanges
 from tensim.sim.chip import statistics
 from tensim.sim.chip.zones import zones
 from tensim.sim.errors import UsageError
@@ -40,8 +41,11 @@ def execute(program, settings, arch, device_options, begun, on_progress, watch):
         try:
             _observe(device, settings, begun, on_progress)
             watch.begin(device)
+            changes = KernelChanges(settings.kernel_changes)
+            current_system().executor.rewrites.append(changes)
             with identity.launches(lambda: current_system().executor) as launches:
                 result, loops, binary = _run(program, settings, device, on_progress)
+            changes.require_used()
             summary = collect(device.chip) | {
                 "name": program.name,
                 "description": result.description,
@@ -82,6 +86,7 @@ def _identity(program, settings, chip, launches):
             shape=chosen.shape, dtype=chosen.dtype, fidelity=chosen.fidelity, grid=chosen.grid, seed=settings.seed,
             loops=settings.loops, check=settings.check, max_cycles=settings.max_cycles,
         )
+        | {"kernel_changes": dict(settings.kernel_changes)}
         | launches.identity()
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ from tensim.sim.errors import UsageError
 class Settings:
     """What to run and how; None means the program's default.  `program`: an example's name, a file or a function."""
 
-    program: str | Path | Callable
+    program: str | Path | Callable  # or the `Runnable` that it is
     arch: str = "wormhole_b0"
     device: str | None = None  # a device spec, in place of `arch`
     overrides: dict = field(default_factory=dict)
@@ -48,6 +48,7 @@ class Settings:
     capture: str | None = None  # file of a Light Metal binary to write
     compress: bool = False
     disassemble: str | None = None  # C++ kernel whose instructions the summary lists
+    kernel_changes: dict = field(default_factory=dict)  # `tensim.running.kernel_changes`
     folder: str | None = None  # run folder to write (`tensim.results.run_folder`)
 
     @property

@@ -129,8 +129,10 @@ class Runnable:
 def find_program(program):
     """The `Runnable` of an example's name, the path of a Python file with a `run` function, or such a function.
 
-    UsageError for a name that no example has and for a file that cannot be loaded.
+    A `Runnable` is one already.  UsageError for a name that no example has and for a file that cannot be loaded.
     """
+    if isinstance(program, Runnable):
+        return program
     if callable(program):
         return of_function(program)
     if isinstance(program, Path) or str(program).endswith(".py"):

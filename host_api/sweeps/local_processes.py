@@ -1,0 +1,52 @@
+"""Processes on this machine that run points: forked from one that has loaded everything, so each starts warm.
+
+One that dies takes its point along.  The points that were under way then run again one at a time, so that it is known which
+one kills its process.
+"""
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import signal
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+
+from tensim.sweeps.worker import warm
+
+PR_SET_PDEATHSIG = 1  # of prctl: the signal that a process gets when its parent dies
+
+
+def _begin():
+    """In a new process: the parent hears of Ctrl-C, and nobody outlives it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def start(processes):
+    """A `ProcessPoolExecutor` of warm processes."""
+    warm()
+    context = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(processes, context, initializer=_begin)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # threads of the parent: no lock of theirs is used in a child
+        pool.submit(os.getpid).result()  # all processes are forked here
+    return pool
+
+
+def kill(pool):
+    """End the processes at once."""
+    running = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in running:
+        process.kill()
+    for process in running:
+        process.join()
+
+
+def usable_processors():
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
