@@ -16,6 +16,7 @@ from rich.table import Table
 
 from bench import (
     checks,
+    collecting,
     dram,
     flit,
     gemm,
@@ -133,6 +134,13 @@ def kernel_checks():
     for name, ratio in checks.ratios().items():
         name = f"checks: {name}, times as long with them"
         yield figure(name, ratio, "", "at most 1.5", ratio <= 1.5, False, "without checks")
+
+
+def verdicts():
+    """What every run keeps for its verdict."""
+    for name, share in collecting.shares().items():
+        value = 100 * share
+        yield figure(f"verdict: processor time of its figures, {name}", value, "%", "at most 5", value <= 5, False)
 
 
 def riscv_cores():

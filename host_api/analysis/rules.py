@@ -6,6 +6,8 @@ docs/verdicts.md says what every rule means and what to change.
 
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from tensim.analysis import what_if
 from tensim.analysis.facts import MOVERS, LaunchFacts
 from tensim.analysis.what_if import Experiment
@@ -138,7 +140,7 @@ def few_reads_under_way(case):
     """Readers that wait for every transfer by itself."""
     facts, work = case.facts, case.facts.work
     result = []
-    for base in sorted(set(work.line_base[[slot in MOVERS for slot in work.slots]].tolist())):
+    for base in np.unique(work.line_base[np.isin(work.slots, MOVERS)]).tolist():
         rows = work.line_base == base
         one = _reads_of_kernel(facts, rows)
         if one is not None:

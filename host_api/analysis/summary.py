@@ -15,7 +15,7 @@ from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 
 THREADS_SHOWN = 64  # launches whose threads are in the summary
-VERDICTS = 256  # different launches that get a verdict of their own
+VERDICTS = 16  # different launches that get a verdict of their own
 ADVICE_SHOWN = 6
 
 
@@ -66,14 +66,8 @@ def collect(chip):
     run = RunFacts(chip)
     summary = statistics.collect(chip)
     if run.verdict is None:
-        return summary | {
-            "verdict": None,
-            "advice": [],
-            "cores": None,
-            "circular_buffers": [],
-            "programs": [],
-            "launches": [],
-        }
+        nothing = {"advice": [], "circular_buffers": [], "programs": [], "launches": [], "cores": None, "verdict": None}
+        return summary | nothing | {"bounded_by": None, "span_cycles": run.span_cycles}
     programs = [_program(run, works) for works in run.programs.values()]
     return summary | {
         "bounded_by": run.verdict.bounded_by,
@@ -85,7 +79,7 @@ def collect(chip):
             {"program": number} | one for number, program in enumerate(programs) for one in program["circular_buffers"]
         ],
         "programs": programs,
-        "launches": _launches(run),
+        "launches": _launches(run, programs),
     }
 
 
@@ -94,7 +88,7 @@ def collect(chip):
 
 def _program(run, works):
     longest = LaunchFacts(run.chip, max(works, key=lambda work: work.cycles))
-    moved = longest.transfers()
+    moved, verdict = longest.transfers(), verdicts.of_launch(longest)
     return {
         "name": ", ".join(dict.fromkeys(kernel["name"] for kernel in longest.kernels())) or "recorded NoC events",
         "kernels": longest.kernels(),
@@ -102,7 +96,8 @@ def _program(run, works):
         "cycles": sum(work.cycles for work in works),
         "longest_cycles": longest.work.cycles,
         "cores": len(longest.cores),
-        "verdict": verdicts.of_launch(longest).to_dict(),
+        "verdict": verdict.to_dict(),
+        "bounded_by": verdict.bounded_by,
         "unit_shares": longest.units(),
         "imbalance_share": longest.imbalance,
         "transfers": {
@@ -140,18 +135,22 @@ def _kernel_on(facts, buffer, slot):
     return THREAD_NAMES[slot] + (f" {kernel['name']}" if kernel else "")
 
 
-def _launches(run):
-    """A dict per launch in its order: times, what bounded it, and of the first ones the columns of its threads."""
+def _launches(run, programs):
+    """A dict per launch in its order: times, what bounded it (beyond `VERDICTS` different ones, what bounded its program), and
+    of the first ones the columns of its threads."""
     found, known = [], {}
     for place, work in enumerate(run.works):
         number = run.numbers[id(work)]
         key = number, work.cycles, int(work.busy.sum())
-        if key not in known and len(known) < VERDICTS:
-            known[key] = verdicts.of_launch(LaunchFacts(run.chip, work)).bounded_by
+        if key not in known:
+            more = len(known) < VERDICTS
+            known[key] = (
+                verdicts.of_launch(LaunchFacts(run.chip, work)).bounded_by if more else programs[number]["bounded_by"]
+            )
         found.append(
             {
                 "program": number, "start_cycle": work.started, "end_cycle": work.ended, "cycles": work.cycles,
-                "bounded_by": known.get(key), "threads": _threads(work) if place < THREADS_SHOWN else None,
+                "bounded_by": known[key], "threads": _threads(work) if place < THREADS_SHOWN else None,
             }
         )  # fmt: skip
     return found

@@ -4,6 +4,7 @@ Collected from the engine's counters when the program has ended; nothing here ru
 DRAM channels is what the chip moved since the last program ended: with several programs at once, all that ran meanwhile.
 """
 
+import functools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,8 +26,11 @@ WAITS = {
     "noc_issue": st.WAIT_NOC_ISSUE,
 }
 WAIT_NAMES = tuple(WAITS)
-_FIRST_REASONS = [*WAITS.values(), st.WAIT_NOC_ISSUE + 1]
-MAX_DETAILED = 4096  # launches whose work is kept; of later ones only their times are
+MAX_DETAILED = 1024  # launches whose work is kept; of later ones only their times are
+THREAD_COLUMNS = {  # of `LaunchWork` -> of the machine's table of threads
+    "line_base": "line_base", "starts": "started", "ends": "ended", "busy": "busy", "issue": "issue_busy",
+    "operations": "operations",
+}  # fmt: skip
 CORE_COUNTERS = ("flops", "fpu_busy", "sfpu_busy", "products", "product_calls")
 CHANNEL_COUNTERS = ("read_bytes", "write_bytes", "row_hits", "row_misses", "busy")
 
@@ -58,10 +62,10 @@ class BufferWork:
 class LaunchWork:
     """What a launch did.  Arrays of n rows are per thread, those of `compute_cores` per core that ran a compute kernel.
 
-    `waits`: cycles (n, kinds of `WAIT_NAMES`); `stall_rows`, `stall_reasons`, `stall_cycles`: the same by stall reason, where
-    any is: place in `threads`, reason (`state.WAIT_*`), cycles; `traffic`: `state.TRAFFIC` records; `line_base`: of its kernel
-    in the line table; `channels`: {counter: of each DRAM channel}; `link_flits`: of each link; `first_read_bytes`: bytes of DRAM
-    that it read, each counted once.
+    `stall_rows`, `stall_reasons`, `stall_cycles`: place in `threads`, reason (`state.WAIT_*`) and cycles of every wait that
+    occurred; `traffic`: `state.TRAFFIC` records; `line_base`: of its kernel in the line table; `buffer_rows`: {index of a
+    circular buffer: (cores, their rows)} as they were at the end; `channels`: {counter: of each DRAM channel}; `link_flits`,
+    `link_stalls`: of each link; `first_read_bytes`: bytes of DRAM that it read, each counted once.
     """
 
     started: int
@@ -73,14 +77,13 @@ class LaunchWork:
     busy: np.ndarray
     issue: np.ndarray
     operations: np.ndarray
-    waits: np.ndarray
     stall_rows: np.ndarray
     stall_reasons: np.ndarray
     stall_cycles: np.ndarray
     traffic: np.ndarray
     compute_cores: np.ndarray
     core_counters: dict
-    buffers: list
+    buffer_rows: dict
     channels: dict
     link_flits: np.ndarray
     link_stalls: np.ndarray
@@ -102,9 +105,45 @@ class LaunchWork:
         """Slot of each thread (`tensim.sim.cores.slots`)."""
         return self.threads % THREADS_PER_CORE
 
+    @functools.cached_property
+    def waits(self):
+        """Cycles (n, kinds of `WAIT_NAMES`) that each thread waited."""
+        result = np.zeros((len(self.threads), len(WAIT_NAMES)), np.int64)
+        kinds = np.searchsorted(list(WAITS.values()), self.stall_reasons, "right") - 1
+        np.add.at(result, (self.stall_rows, kinds), self.stall_cycles)
+        return result
+
+    @functools.cached_property
+    def buffers(self):
+        """[BufferWork] of the circular buffers, by index."""
+        return [self._buffer(index, *found) for index, found in sorted(self.buffer_rows.items())]
+
+    def _buffer(self, index, cores, rows):
+        left = rows[:, ctx.CB_RECEIVED] - rows[:, ctx.CB_ACKED]
+        levels = rows[:, ctx.CB_LEVEL_CYCLES : ctx.CB_LEVEL_CYCLES + ctx.CB_LEVELS].sum(axis=0)
+        last = left * rows[:, ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1 >> ctx.CB_LEVEL_BITS
+        np.add.at(levels, last, self.ended - rows[:, ctx.CB_LEVEL_AT])
+        waits, most = {}, {}
+        for side, first in (("front", st.WAIT_CB_FRONT), ("back", st.WAIT_CB_BACK)):
+            mine = np.flatnonzero(self.stall_reasons == first + index)
+            cycles = self.stall_cycles[mine]
+            waits[side], most[side] = int(cycles.sum()), (0, int(cores[0]))
+            if len(mine):
+                worst = int(np.argmax(cycles))
+                most[side] = int(cycles[worst]), int(self.cores[self.stall_rows[mine[worst]]])
+        producers, consumers = (
+            tuple(int(slot) for slot in np.unique((users[users > 0] - 1) % THREADS_PER_CORE))
+            for users in (rows[:, ctx.CB_PRODUCER], rows[:, ctx.CB_CONSUMER])
+        )
+        return BufferWork(
+            index, int(rows[0, ctx.CB_PAGES]), int(rows[0, ctx.CB_PAGE_SIZE]), int(rows[0, ctx.CB_FORMAT]), cores,
+            int(rows[:, ctx.CB_RECEIVED].sum()), int(rows[:, ctx.CB_TILES_PACKED].sum()), levels, waits, most,
+            producers, consumers,
+        )  # fmt: skip
+
 
 class WorkCollector:
-    """Makes the `LaunchWork` of every program of a chip that ends."""
+    """Makes the `LaunchWork` of every program of a chip that ends: copies of counters, so that a launch costs little."""
 
     def __init__(self, arrays):
         self._arrays, self._count = arrays, 0
@@ -121,19 +160,17 @@ class WorkCollector:
         if self._count > MAX_DETAILED:
             return None
         arrays, table = self._arrays, self._arrays["threads"]
-        rows, stalls = table[threads], arrays["stalls"][threads]
-        begun = int(arrays["launches"][slot]["started"])
-        ended = int(arrays["launches"][slot]["ended"])
-        compute = np.unique(rows["core"][rows["slot"] == TRISC0])
+        columns = {name: table[field][threads] for name, field in THREAD_COLUMNS.items()}
+        stalls = arrays["stalls"][threads]
         stalled = np.nonzero(stalls)
+        compute = threads[threads % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
         channels, links = self._moved("channels", self._channels), self._moved("links", self._links)
         return LaunchWork(
-            started=begun, ended=ended, threads=threads, line_base=rows["line_base"], starts=rows["started"],
-            ends=rows["ended"], busy=rows["busy"], issue=rows["issue_busy"], operations=rows["operations"],
-            waits=np.add.reduceat(stalls, _FIRST_REASONS, axis=1)[:, :-1],
-            stall_rows=stalled[0], stall_reasons=stalled[1], stall_cycles=stalls[stalled], traffic=arrays["traffic"][threads],
-            compute_cores=compute, core_counters={name: arrays["cores"][name][compute] for name in CORE_COUNTERS},
-            buffers=self._buffers(threads, stalls, ended), channels=channels, link_flits=links["flits"],
+            started=int(arrays["launches"][slot]["started"]), ended=int(arrays["launches"][slot]["ended"]), threads=threads,
+            **columns, stall_rows=stalled[0], stall_reasons=stalled[1], stall_cycles=stalls[stalled],
+            traffic=arrays["traffic"][threads], compute_cores=compute,
+            core_counters={name: arrays["cores"][name][compute] for name in CORE_COUNTERS},
+            buffer_rows={} if launch is None else self._buffer_rows(launch), channels=channels, link_flits=links["flits"],
             link_stalls=links["stall"], first_read_bytes=arrays.first_read_bytes, launch=launch,
         )  # fmt: skip
 
@@ -145,33 +182,10 @@ class WorkCollector:
             moved[counter], before[counter] = now - old, now
         return moved
 
-    def _buffers(self, threads, stalls, ended):
-        cores = threads // THREADS_PER_CORE
-        used = np.unique(cores)
-        table = self._arrays["circular_buffers"][used]
-        return [
-            self._buffer(index, used[mine], table[mine, index], cores, stalls, ended)
-            for index in np.flatnonzero(table[:, :, ctx.CB_PAGES].any(axis=0)).tolist()
-            for mine in [table[:, index, ctx.CB_PAGES] > 0]
-        ]
-
-    @staticmethod
-    def _buffer(index, cores, rows, thread_cores, stalls, ended):
-        left = rows[:, ctx.CB_RECEIVED] - rows[:, ctx.CB_ACKED]
-        levels = rows[:, ctx.CB_LEVEL_CYCLES : ctx.CB_LEVEL_CYCLES + ctx.CB_LEVELS].sum(axis=0)
-        last = left * rows[:, ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1 >> ctx.CB_LEVEL_BITS
-        np.add.at(levels, last, ended - rows[:, ctx.CB_LEVEL_AT])
-        waits, most = {}, {}
-        for side, first in (("front", st.WAIT_CB_FRONT), ("back", st.WAIT_CB_BACK)):
-            cycles = stalls[:, first + index]
-            worst = int(np.argmax(cycles))
-            waits[side], most[side] = int(cycles.sum()), (int(cycles[worst]), int(thread_cores[worst]))
-        producers, consumers = (
-            tuple(int(slot) for slot in np.unique((users[users > 0] - 1) % THREADS_PER_CORE))
-            for users in (rows[:, ctx.CB_PRODUCER], rows[:, ctx.CB_CONSUMER])
-        )
-        return BufferWork(
-            index, int(rows[0, ctx.CB_PAGES]), int(rows[0, ctx.CB_PAGE_SIZE]), int(rows[0, ctx.CB_FORMAT]), cores,
-            int(rows[:, ctx.CB_RECEIVED].sum()), int(rows[:, ctx.CB_TILES_PACKED].sum()), levels, waits, most,
-            producers, consumers,
-        )  # fmt: skip
+    def _buffer_rows(self, launch):
+        """{index: (cores, rows)} of the circular buffers of a launch."""
+        cores = {}
+        for one in launch.circular_buffers:
+            cores.setdefault(one.index, []).extend(one.cores)
+        table = self._arrays["circular_buffers"]
+        return {index: (np.array(mine), table[mine, index]) for index, mine in cores.items()}
