@@ -14,8 +14,8 @@ from tensim.sim.chip.launch_work import WAIT_NAMES
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 
-THREADS_SHOWN = 64  # launches whose threads are in the summary
-VERDICTS = 16  # different launches that get a verdict of their own
+THREADS_SHOWN = 32  # launches whose threads are in the summary
+VERDICTS = 8  # different launches that get a verdict of their own
 ADVICE_SHOWN = 6
 
 

@@ -165,11 +165,12 @@ class Chip:
         ):
             self.work[name][mine] += amount
         self.work["longest"][mine] = np.maximum(self.work["longest"][mine], time)
-        self.work["stalls"][mine] += self.arrays["stalls"][mine]
+        stalls = self.arrays["stalls"][mine]
+        self.work["stalls"][mine] += stalls
         last = np.zeros(self.n_workers, np.int64)
         np.maximum.at(last, threads["core"][mine], ended)
         self.core_cycles += np.maximum(last - self.arrays["launches"][slot]["started"], 0)
-        record["work"] = self._works.collect(slot, mine, record.pop("launch"))
+        record["work"] = self._works.collect(slot, mine, stalls, record.pop("launch"))
         threads["state"][mine], threads["launch"][mine] = st.IDLE, -1
         cores = set(threads["core"][mine[threads["slot"][mine] == TRISC0]].tolist())
         for core in cores:

@@ -154,14 +154,16 @@ class WorkCollector:
         self._channels = {name: self._arrays["channels"][name].copy() for name in CHANNEL_COUNTERS}
         self._links = {name: self._arrays["links"][name].copy() for name in ("flits", "stall")}
 
-    def collect(self, slot, threads, launch):
-        """The work of the program in launch `slot`, which ran `threads`; None beyond `MAX_DETAILED`."""
+    def collect(self, slot, threads, stalls, launch):
+        """The work of the program in launch `slot`, which ran `threads` with these `stalls` (n, reasons).
+
+        None beyond `MAX_DETAILED` launches.
+        """
         self._count += 1
         if self._count > MAX_DETAILED:
             return None
         arrays, table = self._arrays, self._arrays["threads"]
         columns = {name: table[field][threads] for name, field in THREAD_COLUMNS.items()}
-        stalls = arrays["stalls"][threads]
         stalled = np.nonzero(stalls)
         compute = threads[threads % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
         channels, links = self._moved("channels", self._channels), self._moved("links", self._links)
