@@ -33,6 +33,7 @@ from bench import (
     runtime,
     simpy_reference,
     start_up,
+    sweep,
     trace,
     ttnn,
 )  # fmt: skip
@@ -257,6 +258,15 @@ def noc_events():
     yield at_least("NoC events: transfers replayed", noc_replay.run(), 2e5)
 
 
+def sweeps():
+    """Many points: start-up, distribution and the table against the runs themselves."""
+    seconds, runs = sweep.run()
+    yield fact(
+        f"sweep: {sweep.POINTS} points of matmul {sweep.SHAPE}", seconds, "s", "at most 1.2 times", seconds <= 1.2 * runs,
+        f"{runs:.3g} s of runs divided by processes", seconds / runs,
+    )  # fmt: skip
+
+
 def determinism():
     """Cycles and memory images of runs that differ in their hash seed only."""
     runs = [tensim(*MATMUL, "256x256x256", "--image-hash", PYTHONHASHSEED=seed)[0] for seed in ("0", "1", "2")]
@@ -278,7 +288,7 @@ def silicon():
 
 GROUPS = (
     commands, starts, builds, engine, kernel_checks, riscv_cores, packet_model, flit_model, dram_controller, large_products, exact,
-    metal_traces, saved_binaries, runtimes, ttnn_programs, noc_events, determinism, silicon,
+    metal_traces, saved_binaries, runtimes, ttnn_programs, noc_events, sweeps, determinism, silicon,
 )  # fmt: skip
 
 

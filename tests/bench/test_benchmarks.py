@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import checks, gemm, interrupts, light_metal, noc_replay, numerics, runtime, trace
+from bench import checks, gemm, interrupts, light_metal, noc_replay, numerics, runtime, sweep, trace
 from tensim.runtime import DType
 
 
@@ -30,9 +30,10 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         lambda: interrupts.longest_turn(),
         lambda: checks.ratios({"eltwise_add": "64x64"})["eltwise_add"],
         lambda: noc_replay.run(),
+        lambda: min(sweep.run(points=3, shape="64x64x64")),
         lambda: numerics.products_per_second("LoFi"),
     ],
-    ids=["submits", "tilize", "encode", "light_metal", "interrupts", "checks", "noc_replay", "numerics"],
+    ids=["submits", "tilize", "encode", "light_metal", "interrupts", "checks", "noc_replay", "sweep", "numerics"],
 )
 def test_it_runs(measure):
     assert measure() > 0
