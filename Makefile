@@ -6,7 +6,7 @@ BIN := .venv/bin
 DATA ?=
 GOLDEN ?=
 
-.PHONY: demo test numerics instructions bench validate validate-quick lint fuzz schema clean
+.PHONY: demo docs test numerics instructions bench validate validate-quick lint fuzz schema clean
 
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
@@ -32,6 +32,12 @@ validate: .venv/ready
 # The committed sample of them: fails where accuracy fell below the committed baseline.
 validate-quick: .venv/ready
 	$(BIN)/python -m tensim.validation run --quick
+
+# The documentation as a site in build/site; a link that leads nowhere is an error.
+docs: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python -c "from tests.imports.contracts import ROOT, lay_out; lay_out(ROOT / 'build' / 'reference')"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lint: .venv/ready
 	$(BIN)/ruff check .

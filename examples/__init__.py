@@ -42,6 +42,13 @@ _ENTRIES = (
     Example("eltwise_add", "element-wise sum through circular buffers", "MN", "512x512"),
     Example("sfpu_chain", "softplus as a chain of vector operations", "MN", "512x512"),
     Example("matmul_single_core", "matrix product on one core, tile by tile", "MKN", "320x320x320"),
+    Example(
+        "matmul_naive",
+        "matrix product as one may write it first (docs/tuning.md)",
+        "MKN",
+        "256x256x256",
+        grid=FULL_GRID,
+    ),
     Example("matmul_multi_core", "matrix product, output tiles split over cores", "MKN", "640x640x640", grid=FULL_GRID),
     Example("matmul_reuse", "matrix product, an output block per core", "MKN", "640x640x640", grid=FULL_GRID),
     Example(

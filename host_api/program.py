@@ -296,7 +296,7 @@ def get_runtime_args(
 ) -> RuntimeArgsView | list[list[RuntimeArgsView | list]]:
     """Mutable view of a kernel's arguments on a core.
 
-    Without `core` the views of all cores as table[x][y]; an empty list where the kernel has no arguments.
+    Without `core` the views of all cores as `table[x][y]`; an empty list where the kernel has no arguments.
     """
     if core is None:
         return _table_of_args(program, kernel)

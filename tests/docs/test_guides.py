@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("runtime", "runtime_tt_mlir", "runtime_xtc", "runtime_iree")
+PAGES = (
+    "runtime",
+    "runtime_tt_mlir",
+    "runtime_xtc",
+    "runtime_iree",
+    "first_steps",
+    "port_a_kernel",
+    "own_chips",
+    "sweeps",
+)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 
 

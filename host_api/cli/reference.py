@@ -1,0 +1,9 @@
+"""The `tensim` command with all of its commands imported, for the page that lists their options (docs/commands.md)."""
+
+import click
+
+from tensim.cli.main import main as lazy
+
+main = click.Group(
+    lazy.name, commands={name: command.load() for name, command in lazy.commands.items()}, help=lazy.help
+)
