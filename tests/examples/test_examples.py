@@ -22,6 +22,7 @@ SMALL = {
     "eltwise_add": Options(shape="96x64", grid="2x2"),
     "sfpu_chain": Options(shape="64x64", grid="2x1"),
     "matmul_single_core": Options(shape="64x96x64"),
+    "matmul_naive": Options(shape="64x96x64", grid="2x2"),
     "matmul_multi_core": Options(shape="96x64x96", grid="2x2"),
     "matmul_reuse": Options(shape="128x128x192", grid="2x2"),
     "matmul_multicast": Options(shape="128x256x192", grid="3x2"),
