@@ -12,6 +12,7 @@ import numpy as np
 from tensim.sim.chip.arrays import NUMERICS, MachineArrays
 from tensim.sim.chip.failures import deadlock, fault, live_threads
 from tensim.sim.chip.functional_memory import FunctionalMemory
+from tensim.sim.chip.host_log import HostLog
 from tensim.sim.chip.launch import Launch
 from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
@@ -55,7 +56,7 @@ class Chip:
         self.work = np.zeros(self.n_workers * THREADS_PER_CORE, st.WORK)  # of each thread, over the programs that ended
         self.core_cycles = np.zeros(self.n_workers, np.int64)  # from the start of each program to its end on the core
         self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores = 0, 0, 0, set()
-        self.log_chunks, self.noc_call_chunks = [], []
+        self.log_chunks, self.noc_call_chunks, self.host_log = [], [], HostLog()
         self.on_print = functools.partial(print, file=sys.stderr)  # called with each line of DPRINT
         self._next_time, self._settled = None, False
         self._printed, self._running, self.launches = {}, {}, {}
@@ -317,7 +318,7 @@ class Chip:
     def enable_log(self):
         """Record every span of every thread from now on (for the timeline)."""
         self.arrays.place("log", np.zeros(LOG_ENTRIES, st.LOG), "log_capacity")
-        self.machine["log_on"] = 1
+        self.machine["log_on"], self.host_log.on = 1, True
 
     def log(self):
         """The recorded spans (`state.LOG` records), in order."""

@@ -67,6 +67,7 @@ class Device:
         self.costs, self.failed, self.faults, self.closed = Costs(arch), None, [], False
         self.l1_small_size = command.l1_small_size
         self.clock = env.add_chip(chip, lookahead=self.costs["done"] + self.costs["go"])
+        chip.host_log.origin_fs = self.clock.origin
         self.topology, self.place = system.topology, f"chip{self.id}"
         self.down, self.up = (self.topology.route(*ends) for ends in ((HOST, self.place), (self.place, HOST)))
         self._build_allocators(command)

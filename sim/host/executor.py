@@ -134,6 +134,7 @@ class Executor:
         self.devices, self.buffers, self.events, self.global_semaphores = {}, {}, {}, {}
         self.hosts = {}  # id -> HostDevice
         self.programs = {} if programs is None else programs
+        self._carried_out = None  # name of the command that is carried out
         self._under_way, self._deleted = 0, []  # commands in one another; deletions that came meanwhile
         self.rewrites = []  # each turns a record into the one that is carried out (`tensim.analysis.what_if`)
         self.observers = []  # called with (record, result) after each command
@@ -162,7 +163,10 @@ class Executor:
         for capture in self.captures:
             capture.check(record)
         called_fs = self.host.now_fs
+        self._carried_out, outer = type(record).__name__, self._carried_out
         result = HANDLERS[type(record)](self, record)
+        self._carried_out = outer
+        self._log_call(record, called_fs)
         for observer in self.observers:
             observer(record, result)
         for capture in self.captures:
@@ -283,7 +287,17 @@ class Executor:
         while queue.pending and queue.outstanding_bytes + queue_bytes > queue.capacity:
             self.wait(device, queue.pending[0].done)
             queue.retire()
-        return queue.put(work, self.host.now_fs if stamp is None else stamp, queue_bytes, marks)
+        item = queue.put(work, self.host.now_fs if stamp is None else stamp, queue_bytes, marks)
+        log = getattr(device, "chip", None) and device.chip.host_log
+        if log and log.on:
+            log.commands.append((self._carried_out, queue.index, item))
+        return item
+
+    def _log_call(self, record, called_fs):
+        """Note a call that took the host time, for the chip whose log is on."""
+        device = self.devices.get(getattr(record, "device", None))
+        if device is not None and device.chip.host_log.on and self.host.now_fs > called_fs:
+            device.chip.host_log.calls.append((type(record).__name__, called_fs, self.host.now_fs))
 
     def finish(self, device, queue, sub_devices):
         """Wait until everything issued to a queue has ended."""

@@ -1,0 +1,15 @@
+"""What the host asks of a chip while the chip's log is on: calls, and commands in its queues (for the timeline)."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class HostLog:
+    """`calls`: [(name, begun, ended)] in femtoseconds of the host's time; `commands`: [(name, queue, item)] with the
+    `tensim.sim.host.queue.Item` of each, whose times are known when it has ended; `origin_fs`: time of the chip's cycle 0.
+    """
+
+    on: bool = False
+    origin_fs: int = 0
+    calls: list = field(default_factory=list)
+    commands: list = field(default_factory=list)
