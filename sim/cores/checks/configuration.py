@@ -6,7 +6,16 @@ The bits are right here without any initialisation; on the chip they are not.
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, LAST_MODE, SECOND_SHIFT, Setup
+from tensim.sim.cores.checks.initialisation import (
+    ANY_VECTOR,
+    BUFFER_SHIFT,
+    CONSTANTS,
+    LAST_MODE,
+    SECOND_SHIFT,
+    VECTOR_CALLS,
+    VECTOR_KIND,
+    Setup,
+)
 from tensim.sim.cores.checks.shadow import core_of
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.operations import Config, Op
@@ -17,6 +26,7 @@ from tensim.sim.engine.state import circular_buffers_of, threads_of
 
 BUFFER_MASK = (1 << (SECOND_SHIFT - BUFFER_SHIFT)) - 1
 UNKNOWN = 0  # format; others are one plus their code
+WITH_CONSTANTS, SETS_CONSTANTS = tuple(CONSTANTS), tuple(CONSTANTS.values())
 
 
 @compiled()
@@ -28,18 +38,32 @@ def format_of(m, core, index):
 
 
 @compiled()
+def constants_of(code):
+    """The vector function whose initialisation sets the constants that a function needs, or ANY_VECTOR."""
+    for i in range(len(WITH_CONSTANTS)):
+        if WITH_CONSTANTS[i] == code:
+            return SETS_CONSTANTS[i]
+    return ANY_VECTOR
+
+
+@compiled()
 def configure(m, s, thread):
     """An initialisation or reconfiguration of a thread's units."""
     t = threads_of(m)[thread]
     register, value = argument(t, 0), argument(t, 1)
-    if register == Config.PACK_RELU or register == Config.PACK_L1_ACC or register == Config.SFPU_INIT:
+    if register == Config.PACK_RELU or register == Config.PACK_L1_ACC:
         return
     mine, setup = core_of(s, t.core), value & ((1 << BUFFER_SHIFT) - 1)
+    if register == Config.SFPU_INIT:
+        constants = constants_of(value)
+        if constants != ANY_VECTOR:
+            mine.constants = constants
+        return
     first = format_of(m, t.core, (value >> BUFFER_SHIFT & BUFFER_MASK) - 1)
     second = format_of(m, t.core, (value >> SECOND_SHIFT & BUFFER_MASK) - 1)
     if setup == Setup.UNTILIZE:
         mine.untilizes = 1
-    has_mode = setup != Setup.FORMATS and setup <= LAST_MODE
+    has_mode = setup != Setup.FORMATS and setup <= LAST_MODE or setup == Setup.MATMUL_TRANSPOSED
     if t.slot == UNPACK_SLOT:
         if has_mode:
             mine.unpack_mode = setup
@@ -87,7 +111,7 @@ def check_unpack_setup(m, s, thread):
     a, b = argument(t, 0), -1
     if op == Op.UNPACK_MATMUL:
         a, b = argument(t, 1), argument(t, 0)
-        check_mode(m, thread, mode, Setup.MATMUL)
+        check_mode(m, thread, mode, Setup.MATMUL_TRANSPOSED if argument(t, 7) != 0 else Setup.MATMUL)
     elif op == Op.UNPACK_AB:
         b = argument(t, 1)
         bcast = argument(t, 4)
@@ -116,7 +140,8 @@ def check_math_setup(m, s, thread):
     t = threads_of(m)[thread]
     mode, op = core_of(s, t.core).math_mode, t.operation
     if op == Op.MATH_MATMUL:
-        check_mode(m, thread, mode, Setup.MATMUL)
+        if mode != Setup.MATMUL_TRANSPOSED:  # the unpack thread knows
+            check_mode(m, thread, mode, Setup.MATMUL)
     elif op == Op.MATH_REDUCE:
         check_mode(m, thread, mode, Setup.REDUCE)
     elif op == Op.MATH_BINARY:
@@ -129,6 +154,20 @@ def check_math_setup(m, s, thread):
             check_mode(m, thread, mode, Setup.UNARY_BCAST)
         elif mode != Setup.TRANSPOSE and mode != Setup.TILIZE and mode != Setup.UNTILIZE:
             check_mode(m, thread, mode, Setup.COPY)
+
+
+@compiled()
+def check_vector_setup(m, s, thread):
+    """An operation of the vector unit: those that use its constants or its table need theirs, others work without."""
+    t = threads_of(m)[thread]
+    mine, code = core_of(s, t.core), 1 + argument(t, 0)
+    if t.operation != Op.SFPU_UNARY:
+        code += VECTOR_KIND  # none of three operands has constants
+    needed = constants_of(code)
+    if needed != ANY_VECTOR and mine.constants != needed:
+        missing = mine.constants == ANY_VECTOR
+        check = Check.INIT_MISSING if missing else Check.INIT_WRONG
+        fail(m, thread, check, VECTOR_CALLS + code, VECTOR_CALLS + mine.constants, 0)
 
 
 @compiled()

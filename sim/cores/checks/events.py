@@ -8,7 +8,13 @@ from tensim.sim.cores.checks.accesses import pack_accesses, unpack_accesses
 from tensim.sim.cores.checks.circular_buffers import buffer_operation, check_unpack, configured
 from tensim.sim.cores.checks.clocks import follow_core
 from tensim.sim.cores.checks.compute import in_dst, packed, start_operands, start_result
-from tensim.sim.cores.checks.configuration import check_math_setup, check_pack_setup, check_unpack_setup, configure
+from tensim.sim.cores.checks.configuration import (
+    check_math_setup,
+    check_pack_setup,
+    check_unpack_setup,
+    check_vector_setup,
+    configure,
+)
 from tensim.sim.cores.checks.memory import WRITTEN, check_load, l1_states, mark
 from tensim.sim.cores.checks.order import post, settle
 from tensim.sim.cores.checks.races import load, store
@@ -86,6 +92,8 @@ def setup(m, s, thread):
         check_unpack_setup(m, s, thread)
     elif Op.MATH_COPY <= op <= Op.MATH_REDUCE:
         check_math_setup(m, s, thread)
+    elif op == Op.SFPU_UNARY or op == Op.SFPU_BINARY:
+        check_vector_setup(m, s, thread)
 
 
 @compiled()

@@ -2,11 +2,12 @@
 
 The second argument of `Op.CONFIG` is a `Setup`, and above it one plus the circular buffer whose format the call configures:
 on the unpack thread for SrcA (and, where the front end knows both, one plus that for SrcB above that), on the pack thread the
-packer's.  A C++ kernel has 11 bits for it.
+packer's.  A C++ kernel has 11 bits for it.  That of `Config.SFPU_INIT` is the `vector_code` of its function.
 """
 
 from enum import IntEnum
 
+from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.operations import Bcast, Binary
 
 BUFFER_SHIFT, SECOND_SHIFT = 5, 11  # bits
@@ -31,13 +32,36 @@ class Setup(IntEnum):
     ANYTHING = 26  # an operation that is chosen by a template parameter
     FORMAT_A = 27  # of SrcA alone
     FORMAT_B = 28
+    MATMUL_TRANSPOSED = 29  # with tiles of in1 transposed
 
 
 LAST_MODE = Setup.ANYTHING
+VECTOR_KINDS = (SfpuUnary, SfpuBinary, SfpuTernary)
+VECTOR_KIND = 1 << 9  # codes of a kind of function
+ANY_VECTOR = 0  # a function without constants
+
+
+def vector_code(function):
+    """Number of a function of the vector unit."""
+    return VECTOR_KINDS.index(type(function)) * VECTOR_KIND + 1 + int(function)
+
+
+# Functions whose initialisation programs the vector unit's constants or its table, of which it has one set, and the function
+# whose initialisation does the same (docs/hardware/kernel_api.md#unary-sfpu-calls)
+CONSTANTS = {
+    vector_code(SFPU_API[name][0]): vector_code(SFPU_API[names.split()[0]][0])
+    for names in (
+        "exp", "exp2", "recip", "sqrt", "rsqrt", "log log_with_base", "log1p", "gelu", "tanh", "sigmoid", "silu", "cbrt", "atan",
+        "acosh asinh", "atanh", "erfinv", "div_binary", "power_binary", "xlogy_binary",
+    )
+    for name in names.split()
+}  # fmt: skip
+VECTOR_CALLS = 1 << 12  # and above: names of the vector functions' initialisations
 # The call that sets up what an operation needs, for messages
 CALLS = {
     0: "no initialisation",
     Setup.MATMUL: "mm_init",
+    Setup.MATMUL_TRANSPOSED: "mm_init with transpose",
     Setup.COPY: "copy_tile_init",
     Setup.TRANSPOSE: "transpose_wh_init",
     Setup.TILIZE: "tilize_init",
@@ -55,5 +79,7 @@ CALLS = {
         for op in Binary
         for bcast, names in zip(Bcast, ("", "cols", "rows", "scalar"), strict=True)
     },
+    VECTOR_CALLS: "no vector function",
+    **{VECTOR_CALLS + vector_code(function): f"{name}_tile_init" for name, (function, _) in SFPU_API.items()},
     **{Setup.REUSE + op: f"binary_dest_reuse_tiles_init of {op.name}" for op in Binary},
 }

@@ -52,10 +52,11 @@ LEFT, THERE = 1, 2
 MAX_WRITES = 64  # of a thread; the oldest is forgotten
 # What a core's compute threads work on: states of the operands unpacked last, and of those in the two source banks; what the
 # threads are set up for (`tensim.sim.cores.checks.initialisation`), formats plus 1 of both operands and the result, 0: unknown;
-# `untilizes`: the unpackers have been set up to untilize, so that tiles may come to the packer in that order; clocks of its
-# threads: `unpacked`, `computed`, `committed`, `released` of the last such operation
+# `untilizes`: the unpackers have been set up to untilize, so that tiles may come to the packer in that order; `constants`:
+# the vector function for which the vector unit has constants (`vector_code`); `unpacked`, `computed`, `committed`, `released`:
+# clocks of its threads at the last such operation
 CORE = _record(
-    "a b token0_a token0_b token1_a token1_b unpack_mode math_mode pack_mode format_a format_b format_out untilizes "
+    "a b token0_a token0_b token1_a token1_b unpack_mode math_mode pack_mode format_a format_b format_out untilizes constants "
     "unpacked computed committed released"
 )
 # Where a thread used memory that nobody wrote: `kind` 0 L1 (address), 1 a tile of Dst (its index)

@@ -101,7 +101,7 @@ def _cb(column, **options):
 
 
 # What calls set for later calls of the same thread: name -> value at the kernel's start
-STATES = {"accumulate": "0", "read_trid": "-1", "write_trid": "-1"}
+STATES = {"accumulate": "0", "transposed": "0", "read_trid": "-1", "write_trid": "-1"}
 
 _ONE_PACKET, _PAGE = int(Issue.ONE_PACKET), int(Issue.PAGE)
 

@@ -5,7 +5,7 @@ A call acts on the threads it belongs to and is nothing on the others.  Initiali
 cost (`Op.CONFIG`) and, where it matters for the values, set a state that later calls carry.
 """
 
-from tensim.sim.cores.checks.initialisation import Setup
+from tensim.sim.cores.checks.initialisation import Setup, vector_code
 from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, Call, Configured, Post, call, operation, post
 from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.operations import Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
@@ -80,7 +80,7 @@ OPERATIONS = {
     "release_dst": call("", post(MATH, Op.DST_COMMIT, ""), post(PACK, Op.DST_RELEASE, "")),
     # --- matrix product
     "matmul_tiles": call(
-        "in0_cb in1_cb itile0 itile1 idst transpose=0",
+        "in0_cb in1_cb itile0 itile1 idst transpose=transposed",
         post(UNPACK, Op.UNPACK_MATMUL, "in0_cb in1_cb itile0 itile1 1 1 1 transpose"),
         post(MATH, Op.MATH_MATMUL, "idst 1 1"),
     ),
@@ -136,8 +136,10 @@ for _name, _op in (("add", ADD), ("sub", SUB), ("mul", MUL)):
 _SUBBLOCK = "transpose ct_dim rt_dim kt_dim"
 _FULL = {
     Setup.MATMUL: {
-        "mm_init matmul_init": "b a out transpose",
-        "mm_block_init matmul_block_init": f"b a out {_SUBBLOCK}",
+        "mm_init": "b a out transpose",
+        "matmul_init": "b a transpose",
+        "mm_block_init": f"b a out {_SUBBLOCK}",
+        "matmul_block_init": f"b a {_SUBBLOCK}",
     },
     Setup.PAIR: {"binary_op_init_common": "a b out"},
     Setup.ANYTHING: {"init_bcast bcast_init": "a b out"},
@@ -242,5 +244,5 @@ def vector_names(name):
 for _name, (_function, _count) in SFPU_API.items():
     for _spelling in vector_names(_name):
         OPERATIONS[_spelling] = _vector(_function, _count)
-    OPERATIONS[f"{_name}_tile_init"] = config(Config.SFPU_INIT, MATH)
+    OPERATIONS[f"{_name}_tile_init"] = config(Config.SFPU_INIT, MATH, setup=vector_code(_function))
 OPERATIONS["max_tile_init"] = config(Config.SFPU_INIT, MATH)

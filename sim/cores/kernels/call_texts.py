@@ -140,7 +140,7 @@ SECTIONS = {
         "release_dst": "`tile_regs_commit` and `tile_regs_release` in one call.",
     },
     "Matrix products": {
-        "matmul_tiles": "Dst[idst] += in0[itile0] @ in1[itile1].",
+        "matmul_tiles": "Dst[idst] += in0[itile0] @ in1[itile1], or its transpose: as the init says, unless this call does.",
         "matmul_block": "The products of `rt_dim` in0 tiles (`kt_dim` apart) and `ct_dim` in1 tiles, added to Dst from `idst`.",
         "matmul_tiles_math": "The math thread's part of `matmul_tiles` alone.",
     },

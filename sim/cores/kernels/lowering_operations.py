@@ -3,7 +3,7 @@
 import ast
 import functools
 
-from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, SECOND_SHIFT
+from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, SECOND_SHIFT, Setup
 from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, Configured
 from tensim.sim.cores.kernels.api import OPERATIONS as DATA_MOVEMENT
 from tensim.sim.cores.kernels.api_compute import OPERATIONS as ON_TILES
@@ -70,6 +70,12 @@ class Operations(Part):
         for choice in RUN_TIME_CHOICE.keys() & call.parameters.keys():
             self.emitter.cost("alu", arguments[choice], count=RUN_TIME_CHOICE[choice])
         posts = [(post.roles, post.op, self._words(name, post, arguments)) for post in call.posts]
+        if any(
+            isinstance(word, Configured) and word.setup == Setup.MATMUL
+            for post in call.posts
+            for word in post.arguments
+        ):
+            self.emitter.set_state("transposed", arguments.get("transpose", literal(0)))
         result = self.emitter.temporary() if call.result else None
         self.emitter.post(posts, result)
         return Int(result) if result else None
@@ -100,7 +106,7 @@ class Operations(Part):
 
     def _configured(self, word, arguments):
         """The generated text of a `Configured` word; circular buffers that are not known are left out."""
-        text, shift = str(int(word.setup)), BUFFER_SHIFT
+        text, shift = str(int(self._setup(word, arguments))), BUFFER_SHIFT
         for name in word.buffers:
             value = arguments.get(name)
             if isinstance(value, Record) and value.kind == "circular_buffer":
@@ -109,6 +115,14 @@ class Operations(Part):
                 text = f"({text} | ({value.number} + 1) << {shift})"
             shift = SECOND_SHIFT
         return text
+
+    @staticmethod
+    def _setup(word, arguments):
+        """The `Setup` of a `Configured` word; that of a product depends on an argument, which only the kernel may know."""
+        transpose = arguments.get("transpose")
+        if word.setup != Setup.MATMUL or transpose is None or transpose.constant == 0:
+            return word.setup
+        return Setup.ANYTHING if transpose.constant is None else Setup.MATMUL_TRANSPOSED
 
     def _words(self, name, post, arguments):
         """Generated texts of a post's arguments."""

@@ -1,6 +1,6 @@
 """Header text that follows from the project's tables: operations as traps, enumerations, vector functions."""
 
-from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, Setup
+from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, Setup, vector_code
 from tensim.sim.cores.kernels.api_compute import vector_names
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
@@ -99,7 +99,10 @@ FLOAT_PARAMETERS = ("fill",)  # functions whose parameters tt-metal takes as num
 def vector_functions_header():
     """Every call of the vector unit that the table of numerics knows, with its init."""
     lines = ["#pragma once", '#include "tensim/compute_threads.h"']
-    lines += [f"namespace tensim {{ constexpr uint32_t exp_function = {int(SfpuUnary.EXP)}; }}", "namespace ckernel {"]
+    lines += [
+        f"namespace tensim {{ constexpr uint32_t exp_function = {int(SfpuUnary.EXP)}, exp_code = {vector_code(SfpuUnary.EXP)}; }}",
+        "namespace ckernel {",
+    ]
     for name, (function, count) in SFPU_API.items():
         operation, tiles, names, room = _TILES[type(function)]
         given = [f"p{i}" for i in range(count)]
@@ -118,14 +121,14 @@ def vector_functions_header():
             lines.append(f"{head} {post}")
             lines.append(
                 "template <auto... options> TENSIM_INLINE void typecast_tile_init() "
-                "{ tensim::configure_math(tensim::config_code::SFPU_INIT); }"
+                f"{{ tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)}); }}"
             )
             continue
         for spelling in vector_names(name):
             lines.append(f"template <auto... options> TENSIM_INLINE void {spelling}({tiles}{extra}, auto...) {post}")
         lines.append(
             f"template <auto... options> TENSIM_INLINE void {name}_tile_init(auto...) "
-            "{ tensim::configure_math(tensim::config_code::SFPU_INIT); }"
+            f"{{ tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)}); }}"
         )
     return "\n".join([*lines, "}  // namespace ckernel", ""])
 

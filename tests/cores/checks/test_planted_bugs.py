@@ -158,6 +158,24 @@ SET_UP = {
         "init_wrong", "add_tiles(0, 1, 0, 0, 0)",
         "eltwise_add", PYTHON, "add_pairs", "add_tiles_init(0, 1)", "mm_init(0, 1, 16)",
     ),
+    "a vector function without its constants": (
+        "init_missing", "exp_tile(0)",
+        "sfpu_chain", PYTHON, "softplus", "exp_tile_init()", "pass",
+    ),
+    "a vector function with the constants of another one, C++": (
+        "init_wrong", "log_tile(0)",
+        "sfpu_chain", CPP, "softplus", "log_tile_init();", "",
+    ),
+    "a product set up for a transposed operand": (
+        "init_wrong", "matmul_tiles(0, 1, 0, 0, 0, transpose=0)",
+        "matmul_multi_core", PYTHON, "multiply", "mm_init(0, 1, 16)",
+        "mm_init(0, 1, 16, transpose=1)\n    cb_wait_front(0, 1)\n    cb_wait_front(1, 1)\n    tile_regs_acquire()\n"
+        "    matmul_tiles(0, 1, 0, 0, 0, transpose=0)",
+    ),
+    "a product set up without a transposed operand, C++": (
+        "init_wrong", "matmul_tiles(cb_a, cb_b, 0, 0, 0, 1)",
+        "matmul_multi_core", CPP, "multiply", "matmul_tiles(cb_a, cb_b, 0, 0, 0)", "matmul_tiles(cb_a, cb_b, 0, 0, 0, 1)",
+    ),
     "units that are set up for no operation, C++": (
         "init_wrong", "add_tiles(cb_a, cb_b, 0, 0, 0)",
         "eltwise_add", CPP, "add_pairs", "add_tiles_init(cb_a, cb_b);", "",

@@ -208,6 +208,12 @@ def test_reductions(device, name):
 PRODUCTS = {
     "tile": (section("matmul_tiles(0, 1, 0, 1, 0, False)"), lambda a, b: a[0] @ b[1]),
     "transposed": (section("matmul_tiles(0, 1, 0, 1, 0, True)"), lambda a, b: a[0] @ b[1].T),
+    "transposed, says the init": (
+        section("mm_init(0, 1, 16, transpose=1)", "matmul_tiles(0, 1, 0, 1, 0)"), lambda a, b: a[0] @ b[1].T,
+    ),
+    "no longer transposed": (
+        section("mm_init_short(0, 1)", "matmul_tiles(0, 1, 0, 1, 0)"), lambda a, b: a[0] @ b[1],
+    ),
     "sum": (
         section(*(f"matmul_tiles(0, 1, {k}, {k}, 0, False)" for k in range(4))),
         lambda a, b: sum(a[k] @ b[k] for k in range(4)),

@@ -78,11 +78,20 @@ TENSIM_INLINE void release_dst() {
     template <auto... options> TENSIM_INLINE void name(auto... values) {                            \
         tensim::set_up_pack<out>(tensim::kind, tensim::packs, values...);                           \
     }
+#define TENSIM_SET_UP_MATMUL_ALL(name, out, transpose)                                              \
+    template <auto... options> TENSIM_INLINE void name(auto... values) {                            \
+        tensim::set_up_all<1, out>(                                                                 \
+            tensim::INIT, tensim::matmul_setup<transpose>(values...), tensim::setup_code::PACK, values...);                                                    \
+    }
+#define TENSIM_SET_UP_MATMUL(name, a, transpose)                                                    \
+    template <auto... options> TENSIM_INLINE void name(auto... values) {                            \
+        tensim::set_up_unpack_math<a>(tensim::SHORT_INIT, tensim::matmul_setup<transpose>(values...), values...);                                              \
+    }
 TENSIM_SET_UP_ALL(compute_kernel_hw_startup, HW_STARTUP, setup_code::FORMATS, 0, 2, setup_code::PACK)
-TENSIM_SET_UP_ALL(mm_init, INIT, setup_code::MATMUL, 1, 2, setup_code::PACK)
-TENSIM_SET_UP_ALL(mm_block_init, INIT, setup_code::MATMUL, 1, 2, setup_code::PACK)
-TENSIM_SET_UP_ALL(matmul_init, INIT, setup_code::MATMUL, 1, 2, setup_code::PACK)
-TENSIM_SET_UP_ALL(matmul_block_init, INIT, setup_code::MATMUL, 1, 2, setup_code::PACK)
+TENSIM_SET_UP_MATMUL_ALL(mm_init, 2, 3)
+TENSIM_SET_UP_MATMUL_ALL(mm_block_init, 2, 3)
+TENSIM_SET_UP_MATMUL_ALL(matmul_init, -1, 2)
+TENSIM_SET_UP_MATMUL_ALL(matmul_block_init, -1, 2)
 TENSIM_SET_UP_ALL(binary_op_init_common, INIT, setup_code::PAIR, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(init_bcast, INIT, setup_code::ANYTHING, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(bcast_init, INIT, setup_code::ANYTHING, 0, 2, setup_code::PACK)
@@ -96,14 +105,14 @@ TENSIM_SET_UP_ALL(fast_tilize_init_with_dt, INIT, setup_code::TILIZE, 1, 3, setu
 TENSIM_SET_UP_ALL(untilize_init, INIT, setup_code::UNTILIZE, 0, -1, setup_code::PACK)
 TENSIM_SET_UP_ALL(pack_untilize_init, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
 TENSIM_SET_UP_ALL(unary_bcast_init, INIT, setup_code::UNARY_BCAST, 0, 1, setup_code::PACK)
-TENSIM_SET_UP(mm_init_short, SHORT_INIT, setup_code::MATMUL, -1)
-TENSIM_SET_UP(mm_init_short_with_dt, SHORT_INIT, setup_code::MATMUL, 1)
-TENSIM_SET_UP(mm_init_short_with_both_dt, SHORT_INIT, setup_code::MATMUL, 1)
-TENSIM_SET_UP(mm_block_init_short, SHORT_INIT, setup_code::MATMUL, -1)
-TENSIM_SET_UP(mm_block_init_short_with_dt, SHORT_INIT, setup_code::MATMUL, 1)
-TENSIM_SET_UP(mm_block_init_short_with_both_dt, SHORT_INIT, setup_code::MATMUL, 1)
-TENSIM_SET_UP(matmul_init_with_dt, SHORT_INIT, setup_code::MATMUL, 1)
-TENSIM_SET_UP(matmul_block_init_with_dt, SHORT_INIT, setup_code::MATMUL, 1)
+TENSIM_SET_UP_MATMUL(mm_init_short, -1, 2)
+TENSIM_SET_UP_MATMUL(mm_init_short_with_dt, 1, 3)
+TENSIM_SET_UP_MATMUL(mm_init_short_with_both_dt, 1, 4)
+TENSIM_SET_UP_MATMUL(mm_block_init_short, -1, 2)
+TENSIM_SET_UP_MATMUL(mm_block_init_short_with_dt, 1, 3)
+TENSIM_SET_UP_MATMUL(mm_block_init_short_with_both_dt, 1, 4)
+TENSIM_SET_UP_MATMUL(matmul_init_with_dt, 1, 3)
+TENSIM_SET_UP_MATMUL(matmul_block_init_with_dt, 1, 3)
 TENSIM_SET_UP(binary_dest_reuse_tiles_init, SHORT_INIT, setup_code::ANYTHING, -1)
 TENSIM_SET_UP(add_reuse_dest_init, SHORT_INIT, setup_code::REUSE + ELWADD, -1)
 TENSIM_SET_UP(sub_reuse_dest_init, SHORT_INIT, setup_code::REUSE + ELWSUB, -1)
@@ -229,7 +238,8 @@ TENSIM_INLINE void binary_dest_reuse_tiles(uint32_t cb, uint32_t tile, uint32_t 
 
 template <auto... options>
 TENSIM_INLINE void matmul_tiles(
-    uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst, uint32_t transpose = 0) {
+    uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t idst,
+    uint32_t transpose = tensim::transposed) {
     if constexpr (tensim::on_unpack) tensim::post_unpack_matmul(cb0, cb1, tile0, tile1, 1, 1, 1, transpose);
     if constexpr (tensim::on_math) tensim::post_math_matmul(idst, 1, 1);
 }
@@ -363,7 +373,7 @@ template <auto... options>
 TENSIM_INLINE void exp_tile_init(auto...) {
     constexpr bool scaled = ((sizeof(options) == 4 && uint32_t(options) > 1 && uint32_t(options) != 0x3F800000u) || ...);
     if constexpr (scaled) tensim::post_fail_assert(TENSIM_TEXT("exp_tile_init with a scale is not modelled"));
-    tensim::configure_math(tensim::SFPU_INIT);
+    tensim::configure_math(tensim::SFPU_INIT, tensim::exp_code);
 }
 template <auto... options>
 TENSIM_INLINE void mask_tile(uint32_t idst, uint32_t mask, auto...) { mask_binary_tile(idst, mask, idst); }
@@ -397,7 +407,7 @@ TENSIM_CONFIGURE(llk_math_reconfig_data_format_srca, math, RECONFIG)
 TENSIM_CONFIGURE(llk_math_reconfig_data_format_srcb, math, RECONFIG)
 TENSIM_CONFIGURE(llk_math_reconfig_remap, math, RECONFIG)
 TENSIM_SET_UP(llk_unpack_AB_reduce_init, SHORT_INIT, setup_code::REDUCE, -1)
-TENSIM_SET_UP(llk_unpack_AB_matmul_init, SHORT_INIT, setup_code::MATMUL, -1)
+TENSIM_SET_UP_MATMUL(llk_unpack_AB_matmul_init, -1, 2)
 TENSIM_CONFIGURE(llk_pack_reconfig_data_format, pack, RECONFIG)
 TENSIM_CONFIGURE(llk_pack_reduce_mask_config, pack, SHORT_INIT)
 TENSIM_CONFIGURE(llk_pack_reduce_mask_clear, pack, SHORT_INIT)
@@ -405,7 +415,7 @@ TENSIM_SET_UP_PACK(llk_pack_init, SHORT_INIT, setup_code::PACK, 0)
 template <auto... options>
 TENSIM_INLINE void llk_unpack_AB_matmul(
     uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t ct_dim = 1, uint32_t rt_dim = 1, uint32_t kt_dim = 1) {
-    if constexpr (tensim::on_unpack) tensim::post_unpack_matmul(cb0, cb1, tile0, tile1, ct_dim, rt_dim, kt_dim, 0);
+    if constexpr (tensim::on_unpack) tensim::post_unpack_matmul(cb0, cb1, tile0, tile1, ct_dim, rt_dim, kt_dim, tensim::transposed);
 }
 template <auto... options>
 TENSIM_INLINE void llk_math_matmul(uint32_t idst, uint32_t ct_dim = 1, uint32_t rt_dim = 1) {

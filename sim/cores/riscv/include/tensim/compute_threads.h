@@ -39,6 +39,16 @@ TENSIM_INLINE void set_up_pack(uint32_t register_code, uint32_t packs, Values...
     if constexpr (on_pack) configure(register_code, setup_word<out>(packs, values...));
 }
 static bool accumulate = false;  // what *_tiles_init said about accumulation in Dst
+static uint32_t transposed = 0;  // what the initialisation of a matrix product said about in1
+// `place`: of the argument that says so.
+template <int place, class... Values>
+TENSIM_INLINE uint32_t matmul_setup(Values... values) {
+    uint32_t transpose = 0;
+    if constexpr (place < int(sizeof...(values))) transpose = uint32_t(std::get<place>(std::make_tuple(values...)));
+    if constexpr (on_unpack) transposed = transpose;
+    if (!__builtin_constant_p(transpose)) return setup_code::ANYTHING;
+    return transpose ? setup_code::MATMUL_TRANSPOSED : setup_code::MATMUL;
+}
 }  // namespace tensim
 // Waits for the instructions that this thread has issued: an operation has ended when its call returns.
 TENSIM_INLINE void tensix_sync() {}
