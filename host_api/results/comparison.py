@@ -47,8 +47,13 @@ def figures(result: Result) -> dict[str, dict[str, float]]:
             "cycles": result.cycles, "device_seconds": result.device_seconds,
             "kernel_operations": result.kernel_operations,
         },
-        "operations": _operations(result), "zones": _zones(result), "cores": dict(result.core_cycles),
-        "stalls": _stalls(result), "buffers": _buffers(result), "lines": _lines(result), "links": _links(result),
+        "operations": _operations(result),
+        "zones": _zones(result),
+        "cores": {f"core {core}": cycles for core, cycles in result.core_cycles.items()},
+        "stalls": _stalls(result),
+        "buffers": _buffers(result),
+        "lines": _lines(result),
+        "links": _links(result),
         "memory": _memory(result),
     }  # fmt: skip
 

@@ -6,11 +6,13 @@ It lies in the cache directory of the sources, under a name that tells processor
 
 import ctypes
 import ctypes.util
+import fcntl
 import functools
 import hashlib
 import json
 import os
 import re
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import llvmlite.binding as llvm
@@ -100,9 +102,29 @@ def load(name):
 
 
 def load_or_compile(name, compile_function):
-    """The `MachineCode` of this name; `compile_function()`, which gives its `ObjectCode`, runs if the cache does not hold it."""
+    """The `MachineCode` of this name; `compile_function()`, which gives its `ObjectCode`, runs if the cache does not hold it.
+
+    Of several processes that want it at the same time one compiles and the others wait for it.
+    """
     code = load(name)
     if code is None:
-        keep(name, compile_function())
-        code = load(name)
+        with _one_process(name):
+            code = load(name)
+            if code is None:
+                keep(name, compile_function())
+                code = load(name)
     return code
+
+
+@contextmanager
+def _one_process(name):
+    """Hold the lock of a name; where files cannot be locked, nothing is held and what is done in the block is done twice."""
+    path = _path(name).with_suffix(".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as file:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)  # whoever waits for it, or makes a new one, finds the code

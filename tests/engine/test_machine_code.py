@@ -3,6 +3,8 @@
 import io
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from numba.core.errors import NumbaError
@@ -59,3 +61,54 @@ def test_whatever_compiles_first_the_kernels_runtime_has_one_version_of_each_fun
         kernel_from_source(KERNEL.format(cb=number, number=number + 7), "adds").compile()
     functions = [value for value in vars(kernel_runtime).values() if isinstance(value, IntegerDispatcher)]
     assert functions and all(len(function.signatures) <= 1 for function in functions)
+
+
+def add(a, b):
+    return a + b
+
+
+def wanted_at_once(count, compile_function):
+    """The machine code that several threads get which want the same at the same time; processes lock like them."""
+    with ThreadPoolExecutor(count) as pool:
+        wanted = [pool.submit(machine_code.load_or_compile, "add", compile_function) for _ in range(count)]
+        return [future.result() for future in wanted]
+
+
+@pytest.fixture
+def compiled(tmp_path, monkeypatch):
+    """Calls of a slow compilation, in a cache of its own."""
+    monkeypatch.setattr(machine_code, "DIRECTORY", tmp_path)
+    content, calls = object_code(add, 2), []
+
+    def compile_function():
+        calls.append(1)
+        time.sleep(0.3)
+        return content
+
+    return calls, compile_function
+
+
+def test_of_several_that_want_the_same_code_one_compiles(compiled, tmp_path):
+    calls, compile_function = compiled
+    found = wanted_at_once(4, compile_function)
+    assert len(calls) == 1 and all(code.address for code in found)
+    assert [path.suffix for path in (tmp_path / "machine_code").iterdir()] == [".o"]
+
+
+def test_where_files_cannot_be_locked_each_compiles(compiled, monkeypatch):
+    def no_locks(file, how):
+        raise OSError("No locks available")
+
+    monkeypatch.setattr(machine_code.fcntl, "flock", no_locks)
+    calls, compile_function = compiled
+    assert all(code.address for code in wanted_at_once(2, compile_function)) and len(calls) == 2
+
+
+def test_a_compilation_that_fails_leaves_no_lock(compiled, tmp_path):
+    def fails():
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        machine_code.load_or_compile("add", fails)
+    calls, compile_function = compiled
+    assert machine_code.load_or_compile("add", compile_function).address and calls == [1]

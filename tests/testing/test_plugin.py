@@ -74,7 +74,7 @@ def test_what_is_pinned_is_readable(pinned):
     pins = yaml.safe_load(text)
     assert set(pins) == {"test_run", "test_device[tensim_device0]", "test_device[tensim_device1]"}
     checked = pins["test_device[tensim_device1]"]["steps"]["checked"]
-    assert checked["totals"]["cycles"] > 50 and set(checked["cores"]) == {"(0,0)", "(1,0)"}
+    assert checked["totals"]["cycles"] > 50 and set(checked["cores"]) == {"core (0,0)", "core (1,0)"}
     assert checked["zones"]["STEP in counts on BRISC, count"] == 10
     assert len(pins["test_run"]["eltwise_add"]["checked"]["outcome"]["hash of dram"]) == 64
     assert pins["test_run"]["eltwise_add"]["checked"]["outcome"]["verified"] is True
