@@ -111,6 +111,7 @@ def create_tensor(device, shape, dtype, config=None):
     """An uninitialised tensor; interleaved in DRAM unless a buffer configuration is given."""
     tiles = tile_counts(shape)
     buffer = tt.create_buffer(config or interleaved_config(device, tiles, dtype))
+    buffer.describe([int(size) for size in shape], [count * TILE for count in tiles])
     return Tensor(buffer, tuple(shape), tiles, dtype)
 
 

@@ -109,6 +109,20 @@ class Buffer:
             raise UsageError(f"page {page} lies in bank {where}, not in bank {bank}")
         return address
 
+    def describe(self, shape: Sequence[int], padded_shape: Sequence[int] | None = None) -> None:
+        """Say that the buffer holds a tensor of this shape, for what reports show (docs/tool_files.md); nothing else changes.
+
+        `padded_shape`: with what fills tiles, if that is more.  UsageError for a shape of other than positive sizes, or of
+        other ranks.
+        """
+        shape, padded = tuple(shape), tuple(padded_shape or shape)
+        sizes = (*shape, *padded)
+        if len(shape) != len(padded) or any(type(size) is not int or size <= 0 for size in sizes) or not shape:
+            raise UsageError(
+                f"shape {list(shape)}, padded {list(padded)}: a tensor has positive sizes in equally many dimensions"
+            )
+        self._state.tensor = shape, padded
+
     def shard_cores(self) -> list[CoreCoord]:
         """Logical core of each shard, in shard order; empty for interleaved buffers."""
         return [CoreCoord(*core) for core in self._state.cores]

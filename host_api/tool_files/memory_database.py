@@ -78,7 +78,7 @@ class _Rows:
             number = self.tensors[key] = len(self.tensors) + 1
             place = tensor.buffer
             self.add(
-                "tensors", number, f"Shape({list(tensor.shape)})", f"DataType.{tensor.dtype}", f"Layout.{tensor.layout}",
+                "tensors", number, f"Shape({list(tensor.logical)})", f"DataType.{tensor.dtype}", f"Layout.{tensor.layout}",
                 _memory_config(place), device, place.address, place.buffer_type, place.size,
             )  # fmt: skip
             self.add("device_tensors", number, device, place.address)
@@ -158,7 +158,7 @@ def _graph(operation, name, operands, inputs, outputs):
     start = node("capture_start")
     tensors = [
         node(
-            "tensor", tensor_id=number, shape=f"Shape({list(tensor.shape)})", dtype=f"DataType.{tensor.dtype}",
+            "tensor", tensor_id=number, shape=f"Shape({list(tensor.logical)})", dtype=f"DataType.{tensor.dtype}",
             memory_config=_memory_config(tensor.buffer), device_tensors=[],
         )
         for number, tensor in zip((*inputs, *outputs), (*operands.inputs, *operands.outputs), strict=True)

@@ -1,8 +1,9 @@
 """What an operation worked on, as tensors: found from the buffers that its packets reached and from its circular buffers.
 
-tt-metal's buffers have no shape.  A matrix product is recognised by its arithmetic: two buffers of tiles read and one
-written whose numbers of tiles are M*K, K*N and M*N, with exactly 2*M*K*N operations.  Other tiled buffers are shown as one
-row of tiles, others as one row a page; a sharded buffer's pages say its rows and columns.
+tt-metal's buffers have no shape, unless their owner describes them (`Buffer.describe`).  A matrix product is recognised by its
+arithmetic: two buffers of tiles read and one written whose numbers of tiles are M*K, K*N and M*N, with exactly 2*M*K*N
+operations.  Other tiled buffers are shown as one row of tiles, others as one row a page; a sharded buffer's pages say its rows
+and columns.
 """
 
 import math
@@ -38,10 +39,14 @@ FIDELITIES = {0: "LoFi", 2: "HiFi2", 3: "HiFi3", 4: "HiFi4"}
 
 @dataclass(frozen=True)
 class Tensor:
-    """A buffer as a tensor.  `shape`: (W, Z, Y, X); `memory`: as the profilers of tt-metal write it."""
+    """A buffer as a tensor.
+
+    `shape`: (W, Z, Y, X) with what fills tiles, `logical`: without; `memory`: as the profilers of tt-metal write it.
+    """
 
     buffer: BufferPlace
     shape: tuple[int, int, int, int]
+    logical: tuple[int, int, int, int]
     layout: str
     dtype: str
     memory: str
@@ -73,13 +78,15 @@ def operands_of(operation):
     """The `Operands` of an operation of a recording."""
     read, written = _reached(operation)
     formats = _formats(operation.launch)
-    sizes = None
+    sizes, shapes = None, {}
     if len(read) == 2 and len(written) == 1:
-        sizes = _product(*(_tiles(place, formats) for place in (*read, *written)), operation.flops)
-    shapes = {}
-    if sizes is not None:
-        m, k, n = sizes
-        shapes = dict(zip([place.id for place in (*read, *written)], ((m, k), (k, n), (m, n)), strict=True))
+        places = (*read, *written)
+        sizes = _described_product(*(place.tensor for place in places), operation.flops)
+        if sizes is None:
+            sizes = _product(*(_tiles(place, formats) for place in places), operation.flops)
+            if sizes is not None:
+                m, k, n = sizes
+                shapes = dict(zip([place.id for place in places], ((m, k), (k, n), (m, n)), strict=True))
     sides = [
         tuple(_tensor(place, formats, shapes.get(place.id), operation.device.id) for place in places)
         for places in (read, written)
@@ -172,21 +179,45 @@ def _product(a, b, c, flops):
     return (m, k, n) if 2 * m * k * n == flops else None
 
 
+def _described_product(a, b, c, flops):
+    """(M, K, N) of described operands and result, also batches of them, or None."""
+    if a is None or b is None or c is None or not flops:
+        return None
+    (*batch_a, m, k), (*batch_b, inner, n), (*batch_c, rows, columns) = (_four(padded) for _, padded in (a, b, c))
+    batches = [max(sizes) for sizes in zip(batch_a, batch_b, strict=True)]
+    fits = (inner, rows, columns, batch_c) == (k, m, n, batches)
+    return (m, k, n) if fits and 2 * math.prod(batches) * m * k * n == flops else None
+
+
+def _four(shape):
+    """(W, Z, Y, X) of a shape; more dimensions are part of W."""
+    shape = (1, 1, 1, *shape) if len(shape) < 4 else shape
+    return (math.prod(shape[:-3]), *shape[-3:])
+
+
 def _tensor(place, formats, shape, device):
     one = _format(place, formats)
     dtype, size = DTYPES.get(one, BYTES) if one is not None else BYTES
     tiled = _tiles(place, formats) > 0
-    if shape is None:
-        rows, columns = place.tensor_pages[-2:] if place.tensor_pages and len(place.tensor_pages) >= 2 else (None, None)
-        if tiled:
-            tiles = _tiles(place, formats)
-            per_page = place.page_size // tile_size(one)
-            rows, columns = (1, tiles) if rows is None else (rows, columns * per_page)
-            shape = rows * TILE, columns * TILE
-        else:
-            count = place.size // max(place.page_size, 1)
-            rows, columns = (count, 1) if rows is None else (rows, columns)
-            shape = rows, columns * place.page_size // size
+    if shape is not None:
+        logical = padded = (1, 1, *shape)
+    elif place.tensor is not None:
+        logical, padded = (_four(sizes) for sizes in place.tensor)
+    else:
+        logical = padded = _shape_of_pages(place, one, size, formats)
     layout = LAYOUT_NAMES[INTERLEAVED if place.layout == SINGLE_BANK else place.layout]
     memory = f"DEV_{device}_{BUFFER_TYPE_NAMES[place.buffer_type]}_{layout}"
-    return Tensor(place, (1, 1, *shape), "TILE" if tiled else "ROW_MAJOR", dtype, memory)
+    return Tensor(place, padded, logical, "TILE" if tiled else "ROW_MAJOR", dtype, memory)
+
+
+def _shape_of_pages(place, one, size, formats):
+    """(W, Z, Y, X) of a buffer that nobody described; `one`: its format, `size`: bytes of an element."""
+    rows, columns = place.tensor_pages[-2:] if place.tensor_pages and len(place.tensor_pages) >= 2 else (None, None)
+    tiles = _tiles(place, formats)
+    if tiles:
+        per_page = place.page_size // tile_size(one)
+        rows, columns = (1, tiles) if rows is None else (rows, columns * per_page)
+        return 1, 1, rows * TILE, columns * TILE
+    count = place.size // max(place.page_size, 1)
+    rows, columns = (count, 1) if rows is None else (rows, columns)
+    return 1, 1, rows, columns * place.page_size // size

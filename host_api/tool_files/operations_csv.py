@@ -80,7 +80,12 @@ def _row(one, before):
     }  # fmt: skip
     for side, tensors in (("INPUT", operands.inputs), ("OUTPUT", operands.outputs)):
         for i, tensor in enumerate(tensors):
-            values = [f"{size}[{size}]" for size in tensor.shape] + [tensor.layout, tensor.dtype, tensor.memory]
+            sizes = zip(tensor.shape, tensor.logical, strict=True)
+            values = [f"{padded}[{logical}]" for padded, logical in sizes] + [
+                tensor.layout,
+                tensor.dtype,
+                tensor.memory,
+            ]
             row |= {f"{side}_{i}_{column}": v for column, v in zip(TENSOR_COLUMNS, values, strict=True)}
     return row
 

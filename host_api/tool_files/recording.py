@@ -22,7 +22,9 @@ RUN_ID_SHIFT = 10  # a run id is the operation's number and, below it, the devic
 
 @dataclass(frozen=True)
 class BufferPlace:
-    """A buffer as it lay on its device.  Addresses and sizes in bytes; `tensor_pages`: of a sharded one, (rows, columns)."""
+    """A buffer as it lay on its device.  Addresses and sizes in bytes; `tensor_pages`: of a sharded one, (rows, columns);
+    `tensor`: (shape, padded shape) of what its owner says it holds, or None.
+    """
 
     id: int
     address: int
@@ -36,6 +38,7 @@ class BufferPlace:
     page_stride: int
     in_dram: bool
     tensor_pages: tuple[int, ...] | None
+    tensor: tuple | None
 
 
 class Operation:
@@ -133,7 +136,7 @@ class DeviceRecord:
         return BufferPlace(
             buffer.id, buffer.address, buffer.size, buffer.size_per_bank, buffer.page_size, buffer.buffer_type,
             buffer.layout, tuple(buffer.bank_banks()), buffer.num_dev_pages, buffer.aligned_page_size, buffer.in_dram,
-            tensor_pages,
+            tensor_pages, buffer.tensor,
         )  # fmt: skip
 
     def _take(self):

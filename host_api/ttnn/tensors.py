@@ -450,7 +450,10 @@ def allocate(spec, device):
     device.check_open()
     if spec.dtype == DataType.FP8_E4M3 and device.host.arch.name != "blackhole":
         raise ArgumentError(f"Tensor: dtype: {spec.dtype} is no format of {device.host.arch.name}")
-    return Tensor._of(spec, buffer=buffers.create_buffer(_buffer_config(spec, device.host)), device=device)
+    buffer = buffers.create_buffer(_buffer_config(spec, device.host))
+    if 0 < spec.shape.rank == spec.padded_shape.rank and 0 not in tuple(spec.shape):
+        buffer.describe(map(int, spec.shape), map(int, spec.padded_shape))
+    return Tensor._of(spec, buffer=buffer, device=device)
 
 
 def allocate_tensor_on_device(*args, **named):

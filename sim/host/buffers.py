@@ -30,7 +30,10 @@ def expand(ranges, row_major=True):
 
 @dataclass
 class Buffer:
-    """A buffer of one device.  `cores`: logical core of each shard, in shard order (sharded layouts only)."""
+    """A buffer of one device.  `cores`: logical core of each shard, in shard order (sharded layouts only).
+
+    `tensor`: (shape, padded shape) of the tensor that its owner says it holds, for reports only.
+    """
 
     id: int
     device: int
@@ -48,6 +51,7 @@ class Buffer:
     allocated: bool = False
     owned: bool = True
     sub_device: int | None = None
+    tensor: tuple | None = None
     manager: int | None = None  # sub-device manager under which it was allocated
     _pages: tuple | None = None
 

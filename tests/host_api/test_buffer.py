@@ -489,3 +489,13 @@ def test_regions_are_slices_of_an_array(device, data, places):
         assert tt.enqueue_read_buffer(queue, buffer.view(region)) == model[part].tobytes()
     assert tt.enqueue_read_buffer(queue, buffer) == tt.read_from_buffer(buffer) == model.tobytes()
     assert not any(tt.read_from_buffer(below)) and not any(tt.read_from_buffer(above))
+
+
+def test_what_a_buffer_holds_is_said_for_reports_only(device):
+    buffer = tt.create_buffer(tt.InterleavedBufferConfig(device, 4096, 2048))
+    before = buffer.address, buffer.size
+    buffer.describe([30, 50], [32, 64])
+    assert (buffer.address, buffer.size) == before
+    for shape, padded in (([], None), ([0, 3], None), ([2, 3], [3]), (["2"], None)):
+        with pytest.raises(UsageError, match="a tensor has positive sizes"):
+            buffer.describe(shape, padded)

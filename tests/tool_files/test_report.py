@@ -272,3 +272,43 @@ def test_a_chip_of_ones_own_is_known_as_the_one_it_extends(tmp_path):
     chip.write_text("extends: blackhole\nname: mine\nnoc: {hop_cycles: 12}\n")
     run_program(Settings(program="eltwise_add", arch=str(chip), shape="64x64", tt_report=str(tmp_path / "report")))
     assert (tmp_path / "report/profile_log_device.csv").read_text().startswith("ARCH: blackhole")
+
+
+# --- tensors that their owners describe
+
+
+def described(tmp_path, program, shape):
+    """The rows of a run's operations."""
+    run_program(Settings(program=program, shape=shape, grid="1x1", tt_report=str(tmp_path)))
+    (path,) = tmp_path.glob("ops_perf_results_*.csv")
+    with open(path) as file:
+        return list(csv.DictReader(file))
+
+
+def test_padded_and_logical_sizes_are_those_of_the_tensors(tmp_path):
+    (row,) = described(tmp_path, "eltwise_add", "40x70")
+    for name in ("INPUT_0", "INPUT_1", "OUTPUT_0"):
+        assert [row[f"{name}_{axis}_PAD[LOGICAL]"] for axis in "WZYX"] == ["1[1]", "1[1]", "64[40]", "96[70]"]
+
+
+def test_a_padded_product_is_one_of_the_padded_sizes(tmp_path):
+    (row,) = described(tmp_path, "matmul_single_core", "40x70x20")
+    assert row["OP CODE"] == "MatmulDeviceOperation"
+    assert (row["INPUT_0_Y_PAD[LOGICAL]"], row["INPUT_0_X_PAD[LOGICAL]"]) == ("64[40]", "96[70]")
+    assert (row["INPUT_1_Y_PAD[LOGICAL]"], row["INPUT_1_X_PAD[LOGICAL]"]) == ("96[70]", "32[20]")
+
+
+@pytest.mark.parametrize(
+    "a, b, c, flops, found",
+    [
+        ((64, 96), (96, 32), (64, 32), 2 * 64 * 96 * 32, (64, 96, 32)),
+        ((4, 64, 96), (4, 96, 32), (4, 64, 32), 4 * 2 * 64 * 96 * 32, (64, 96, 32)),  # a batch
+        ((4, 64, 96), (96, 32), (4, 64, 32), 4 * 2 * 64 * 96 * 32, (64, 96, 32)),
+        ((64, 96), (64, 32), (64, 32), 2 * 64 * 96 * 32, None),
+        ((64, 96), (96, 32), (64, 32), 2 * 64 * 96 * 32 + 1, None),
+    ],
+)
+def test_described_operands_of_a_product(a, b, c, flops, found):
+    from tensim.tool_files.operands import _described_product
+
+    assert _described_product(*((shape, shape) for shape in (a, b, c)), flops) == found
