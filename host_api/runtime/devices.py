@@ -196,7 +196,11 @@ class SimAccelerator(Device):
 
     def allocate(self, desc, layout, name):
         """A buffer for a tensor.  OutOfDeviceMemory; LayoutUnsupported."""
-        return self.allocate_buffer(layout.buffer_config(desc, self.metal), name or "tensor")
+        storage = self.allocate_buffer(layout.buffer_config(desc, self.metal), name or "tensor")
+        padded = layout.padded_shape(desc.shape)
+        if desc.shape and desc.volume and len(padded) == len(desc.shape):
+            storage.buffer.describe(map(int, desc.shape), map(int, padded))
+        return storage
 
     def allocate_buffer(self, config, name):
         """A storage for a buffer; commands that still use its memory come before its first use."""
