@@ -16,7 +16,7 @@ from tensim.sim.dram.channel import build_banks, build_channels, build_dram_para
 from tensim.sim.engine import state as st
 from tensim.sim.engine.entry_points import flit_event
 from tensim.sim.engine.event_heap import NEVER, new_heap
-from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.engine.memory import zeros_in_cache_lines
 from tensim.sim.errors import UsageError
 from tensim.sim.noc.flit_network import PACKET
@@ -25,7 +25,6 @@ from tensim.sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, b
 READ_COSTS = ("issue_read", "issue_read_stateful", "issue_read_one_packet", "issue_read_page")
 NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
 CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one per cycle of a hop
-SEMAPHORE_STRIDE = 16  # bytes: one L1 alignment unit each (docs/hardware/host_api.md#semaphores)
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
 ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 TRANSACTIONS = 1 << 13  # to begin with
@@ -94,6 +93,7 @@ class MachineArrays:
         )
         m["data_on"] = NUMERICS[self.numerics]
         self.semaphore_base = -(-int(arch["l1.reserved_end"]) // 16) * 16
+        m["semaphore_base"] = self.semaphore_base
         self.args_base = self.semaphore_base + N_SEMAPHORES * SEMAPHORE_STRIDE
         if self.args_base + THREADS_PER_CORE * ARGS_STRIDE > arch.l1_user_base:
             raise UsageError("l1.user_base leaves no room for semaphores and runtime arguments")
@@ -170,6 +170,7 @@ class MachineArrays:
         self.place("circular_buffers", np.zeros((self.n_workers, N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64))
         self.place("stalls", np.zeros((n_threads, st.N_REASONS), np.int64))
         self.place("noc_words", np.zeros((n_threads, st.NOC_WORDS), np.int64))
+        self.place("semaphore_writers", np.zeros((self.n_workers, N_SEMAPHORES, 2), np.int64))
         self.place("traffic", np.zeros(n_threads, st.TRAFFIC))
         self.place("lines", np.zeros((1, 3), np.int64))
         self.place("launches", np.zeros(64, st.LAUNCH))

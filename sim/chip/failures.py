@@ -45,11 +45,11 @@ def fault(chip):
 
 def deadlock(chip):
     """The error of threads that wait and cannot be woken."""
-    lines, graph = wait_for_graph(chip)
+    cause, lines, graph = wait_for_graph(chip)
     return DeadlockError(
-        "deadlock: no event is left and these threads wait\n  " + "\n  ".join(lines),
+        f"deadlock: {cause}\nno event is left and these threads wait\n  " + "\n  ".join(lines),
         where={"cycle": chip.cycle, "waiting": graph},
-        hint="each line names who waits, for what, since when; look for the push, increment or release that is missing",
+        hint="the first lines are the cause; look for the push, increment or release that is missing",
     )
 
 

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from tensim.sim.chip.arrays import ARGS_STRIDE, ROLES, SEMAPHORE_STRIDE
+from tensim.sim.chip.arrays import ARGS_STRIDE, ROLES
 from tensim.sim.chip.riscv_cores import RiscvCores
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import tile_size
@@ -12,7 +12,7 @@ from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.engine import state as st
-from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS
+from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
 from tensim.sim.errors import ProgramError, SimulatorError, UsageError
 
 FIDELITY_PHASES = {0: 1, 2: 2, 3: 3, 4: 4}
@@ -57,6 +57,7 @@ class ProgramLoader:
         """Make the threads of a program ready to start at `cycle`; returns their indices.  It occupies `launch_slot`."""
         self._check_launch(launch)
         for semaphore in launch.semaphores:
+            self._arrays["semaphore_writers"][semaphore.cores, semaphore.id] = 0
             for core in semaphore.cores:
                 address = self._arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id
                 self._arrays.l1[core, address : address + 4].view(np.uint32)[0] = semaphore.initial & 0xFFFFFFFF

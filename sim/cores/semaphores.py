@@ -4,8 +4,9 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.engine.memory import load_u32
-from tensim.sim.engine.state import PARKED, WAIT_SEMAPHORE, cores_of, threads_of, traffic_of
+from tensim.sim.engine.state import PARKED, WAIT_SEMAPHORE, cores_of, semaphore_writers_of, threads_of, traffic_of
 
 WAIT_EQUAL, WAIT_MIN = 0, 1
 
@@ -20,6 +21,10 @@ def semaphore_holds(m, t):
 @compiled()
 def l1_changed(m, core, address, size, now, by):
     """Wake threads of `core` that poll a semaphore in the bytes that thread `by` changed (-1: the host)."""
+    number = (address - m.semaphore_base) // SEMAPHORE_STRIDE
+    if 0 <= number < N_SEMAPHORES and by >= 0:
+        own = 1 if by // THREADS_PER_CORE == core else 0
+        semaphore_writers_of(m)[2 * (core * N_SEMAPHORES + number) + own] = by + 1
     if cores_of(m)[core].semaphore_waiters == 0:
         return
     for slot in range(THREADS_PER_CORE):

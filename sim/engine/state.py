@@ -131,7 +131,8 @@ _ADDRESSES = (
     "log launches "
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
-    "done sfpu_cycles l1 noc_calls traffic touched instruction_cycles unit_free fifo flits flit_model self prints checker shadow"
+    "done sfpu_cycles l1 noc_calls traffic touched semaphore_writers "
+    "instruction_cycles unit_free fifo flits flit_model self prints checker shadow"
 ).split()
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
@@ -139,7 +140,7 @@ _COUNTERS = (
     "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
     "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
-    "limit l1_posted instructions touched_shift touched_words first_reads n_prints prints_room user_base"
+    "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -338,6 +339,12 @@ def log_of(m):
 @compiled(inline="always")
 def traffic_of(m):
     return traffic_table(m.traffic_at)
+
+
+@compiled(inline="always")
+def semaphore_writers_of(m):
+    """1 + the last thread that changed each semaphore of each core: of another core, of its own."""
+    return word_table(m.semaphore_writers_at)
 
 
 @compiled(inline="always")
