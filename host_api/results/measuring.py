@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from tensim.analysis.summary import collect
+from tensim.device import Device as Handle
 from tensim.queue import synchronize
 from tensim.results import identity
 from tensim.results.result import Result
@@ -21,17 +22,18 @@ if TYPE_CHECKING:
 class measure:
     """`with tt.measure(device) as m:`; afterwards `m.result` holds what ran in the block, and nothing else.
 
-    device: an open `Device`.  name: of the result, by default the script's.  image_hash: add the hashes of DRAM and L1 at the
-    end.  zones: add the time in profiler zones, for which the device records its log from here on.
+    device: an open `Device`, of this host API, of ttnn or of `tensim.runtime`.  name: of the result, by default the script's.
+    image_hash: add the hashes of DRAM and L1 at the end.  zones: add the time in profiler zones, for which the device records
+    its log from here on.
 
     Where commands are under way at either end, the host waits for them, as in `synchronize`.  UsageError for a device that is
-    closed and for a result before the block has ended; a block that raises has none.
+    closed or no simulated chip, and for a result before the block has ended; a block that raises has none.
     """
 
     def __init__(
         self, device: Device, name: str | None = None, *, image_hash: bool = False, zones: bool = False
     ) -> None:
-        self.device, self.name, self._result = device, name, None
+        self.device, self.name, self._result = _handle(device), name, None
         self._image_hash, self._zones = image_hash, zones
 
     @property
@@ -96,3 +98,11 @@ class measure:
     def _script():
         """The file that Python runs; None in an interactive session."""
         return getattr(sys.modules.get("__main__"), "__file__", None)
+
+
+def _handle(device):
+    """The plain handle of a device; those of ttnn and of the runtime hold one."""
+    for held in (device, getattr(device, "host", None), getattr(device, "metal", None)):
+        if isinstance(held, Handle):
+            return held
+    raise UsageError(f"{device!r} cannot be measured", hint="give the device of a simulated chip")

@@ -2,6 +2,8 @@
 
 from bisect import bisect_right
 
+import numpy as np
+
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.engine import state as st
 
@@ -19,6 +21,8 @@ def zones(chip, since=0):
     for thread, kind, cycle, number in zip(*columns, strict=True):
         if kind == st.LOG_ZONE_BEGIN:
             opened.setdefault(thread, []).append(cycle)
+            continue
+        if not opened.get(thread):  # it began before the log did
             continue
         begun = opened[thread].pop()
         program = programs.of(thread, begun)
@@ -40,17 +44,23 @@ class _Programs:
     def __init__(self, chip, since):
         self._chip, self._starts, self._bases = chip, {}, {}
         for launch in chip.launches.values():
-            work = launch.get("work")
-            if work is None or work.started < since:
+            work, started = launch.get("work"), launch["started"]
+            if started < since:
                 continue
-            for thread, base in zip(work.threads.tolist(), work.line_base.tolist(), strict=True):
-                self._starts.setdefault(thread, []).append(work.started)
-                self._bases.setdefault(thread, []).append(base)
+            threads = np.asarray(launch["threads"]).tolist()
+            bases = (
+                dict.fromkeys(threads)
+                if work is None
+                else dict(zip(work.threads.tolist(), work.line_base.tolist(), strict=True))
+            )
+            for thread in threads:
+                self._starts.setdefault(thread, []).append(started)
+                self._bases.setdefault(thread, []).append(bases.get(thread))
 
     def of(self, thread, cycle):
-        """The compiled kernel, or None before the programs looked at."""
+        """The compiled kernel; None before the programs looked at, and of launches whose work the chip has not kept."""
         at = bisect_right(self._starts.get(thread, ()), cycle)
-        return self._chip.line_programs[self._bases[thread][at - 1]] if at else None
+        return self._chip.line_programs.get(self._bases[thread][at - 1]) if at else None
 
 
 def zone_name(program, number):

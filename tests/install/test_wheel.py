@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import tensim
+from tensim.results.code_digest import code_digest
 from tensim.sim.engine.cache import DIRECTORY
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,16 @@ def test_it_says_its_version(python, tmp_path):
     code = "import tensim, importlib.metadata as m; print(tensim.__file__, m.version('tensim') == tensim.__version__)"
     file, equal = run(python, "-c", code, cwd=tmp_path).split()
     assert Path(file).is_relative_to(python.parents[1]) and equal == "True"
+
+
+def test_it_brings_the_pytest_plugin(python, tmp_path):
+    code = "import importlib.metadata as m; print(*m.distribution('tensim').entry_points.select(group='pytest11'))"
+    assert "value='tensim.testing.plugin'" in run(python, "-c", code, cwd=tmp_path)
+
+
+def test_its_results_name_the_same_code_as_those_of_the_checkout(python, tmp_path):
+    code = "from tensim.results.code_digest import code_digest; print(code_digest())"
+    assert run(python, "-c", code, cwd=tmp_path).strip() == code_digest()
 
 
 ENGINE = "engine.event_loop.run-*.o"

@@ -3,8 +3,10 @@
 import pytest
 
 import tensim as tt
+import tensim.ttnn.devices as ttnn_devices
 from tensim.running.options import Options
 from tensim.running.runnable import find_program
+from tensim.runtime.system import System
 from tensim.sim.chip import statistics
 from tensim.sim.errors import UsageError
 
@@ -114,3 +116,66 @@ def test_a_closed_device_cannot_be_measured(device):
     tt.close_device(device)
     with pytest.raises(UsageError, match="device 0 is closed"), tt.measure(device):
         pass
+
+
+def test_devices_of_the_runtime_and_of_ttnn_can_be_measured():
+    with System("n150") as system, tt.measure(system.open("sim://wormhole_b0")) as m:
+        pass
+    assert m.result.cycles == 0 and m.result.arch == "wormhole_b0"
+    device = ttnn_devices.open_device(device_id=0)
+    with tt.measure(device) as m:
+        launch(device.host, ZONES, 1)
+    ttnn_devices.close_device(device)
+    assert m.result.cycles > 0
+
+
+def test_what_is_no_device_cannot_be_measured():
+    with pytest.raises(UsageError, match="'chip' cannot be measured"):
+        tt.measure("chip")
+
+
+# --- profiler zones
+
+ZONES = """
+from tensim.kernel_api import *
+
+@kernel
+def steps(n):
+    for i in range(n):
+        with DeviceZoneScopedN("STEP"):
+            noc_async_read_barrier()
+            DeviceZoneScopedN("INNER")
+            noc_async_write_barrier()
+"""
+
+
+def launch(device, text, n):
+    program, cores = tt.create_program(), tt.CoreRange((0, 0), (1, 0))
+    config = tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC.RISCV_0_default)
+    kernel = tt.create_kernel_from_string(program, text, cores, config)
+    tt.set_runtime_args(program, kernel, cores, [n])
+    tt.enqueue_program(device.command_queue(), program, blocking=True)
+
+
+def test_zones_are_those_of_the_block(device):
+    with tt.measure(device, zones=True) as first:
+        launch(device, ZONES, 5)
+    with tt.measure(device, zones=True) as second:
+        launch(device, ZONES.replace("STEP", "OTHER"), 3)
+    inner, step = first.result.zones
+    assert (step["zone"], step["kernel"], step["thread"], step["count"]) == ("STEP", "steps", "BRISC", 10)
+    assert step["cycles"] == 10 * step["longest_cycles"] == 10 * step["shortest_cycles"] > inner["cycles"] > 0
+    assert [(zone["zone"], zone["count"]) for zone in second.result.zones] == [("INNER", 6), ("OTHER", 6)]
+
+
+def test_zones_are_left_out_unless_asked_for(device):
+    with tt.measure(device) as m:
+        launch(device, ZONES, 1)
+    assert "zones" not in m.result.summary and m.result.zones == [] and m.result.image_sha256 is None
+
+
+def test_a_run_can_have_zones_and_a_measurement_hashes(device):
+    with tt.measure(device, image_hash=True) as m:
+        launch(device, ZONES, 1)
+    assert m.result.image_sha256 == device.chip.image_sha256()
+    assert tt.run("eltwise_add", shape="32x32", zones=True).zones == []  # its kernels have none
