@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import csv
+import json
 import os
 import signal
 import subprocess
@@ -177,6 +178,17 @@ def test_a_changed_module_beside_the_program_counts_too(program, folder):
     helper.write_text("FACTOR = 2\n")
     tt.sweep(program, {"steps": [1]}, folder=folder, processes=1)
     assert ran(program.parent) == [1, 1]
+
+
+def test_packages_installed_below_the_program_s_folder_do_not_count(program, folder, monkeypatch):
+    package = program.parent / ".venv" / "lib" / "site-packages" / "steps_package"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(package.parent))
+    write(program.parent, COPY.replace("import os\n", "import os\nimport steps_package\n"))
+    tt.sweep(program, {"steps": [1]}, folder=folder, processes=1)
+    (files,) = json.loads((folder / "sweep.json").read_text())["sources"].values()
+    assert list(files) == [str(program)]
 
 
 def test_failed_points_run_again_only_when_asked(program, folder):
