@@ -113,11 +113,9 @@ def _rows(operation, scale):
             if thread in index:
                 i = index[thread]
                 start, end = int(operation.work.starts[i]), int(operation.work.ends[i])
-                program = kernels[thread][1]
-                place = program.place(program.first_row)
-                about = {"file": place["file"], "line": place["line"]}
+                about = _source(*kernels[thread])
                 spans = [(f"{_kind(slot)}-KERNEL", start, end), *zones.get(thread, ())]
-                for time, _, is_end, name in _marks(spans):
+                for name, time, is_end in _marks(spans):
                     yield row(slot, name, "ZONE_END" if is_end else "ZONE_START", time, end=is_end, **about)
                 if slot in WAITS:
                     waits = (
@@ -129,13 +127,27 @@ def _rows(operation, scale):
             yield row(slot, firmware, "ZONE_END", last, file=FIRMWARE[slot], end=True)
 
 
+def _source(kernel, program):
+    """File of a kernel, and its first line where that is known."""
+    return {"file": kernel.compiled.file, "line": program.first_row if program is kernel.compiled else 1}
+
+
 def _kind(slot):
     return {BRISC: "BRISC", NCRISC: "NCRISC"}.get(slot, "TRISC")
 
 
 def _marks(spans):
-    """(cycle, rank, whether it is an end, name) of nested spans, so that what is inside is written inside."""
-    marks = []
-    for depth, (name, start, end) in enumerate(spans):
-        marks += [(start, depth, False, name), (end, -depth, True, name)]
-    return sorted(marks, key=lambda mark: (mark[0], mark[2], mark[1]))
+    """(name, cycle, whether it is the end) of nested spans: what ends is written before what begins then, inner ones first."""
+    marks, opened = [], []
+
+    def close(until):
+        while opened and opened[-1][2] <= until:
+            name, _, end = opened.pop()
+            marks.append((name, end, True))
+
+    for span in sorted(spans, key=lambda span: (span[1], -span[2])):
+        close(span[1])
+        opened.append(span)
+        marks.append((span[0], span[1], False))
+    close(float("inf"))
+    return marks

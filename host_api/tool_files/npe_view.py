@@ -260,12 +260,12 @@ def _zones(operation, place):
         x, y = coords[core]
         kernel = PROCESSORS[slot].split("_")[0] + "-KERNEL"
         tree = {"id": f"{kernel}[0]", "start": start - operation.started, "end": end - operation.started, "zones": []}
-        _nest(tree, named.get(thread, ()), operation.started)
+        nest(tree, named.get(thread, ()), operation.started)
         found.append({"core": place(y * width + x), "proc": PROCESSORS[slot], "zones": [tree]})
     return found
 
 
-def _nest(tree, zones, origin):
+def nest(tree, zones, origin):
     """Put zones, in the order of their starts, into the tree of the one that contains them."""
     stack, seen = [tree], {}
     for name, start, end in zones:

@@ -81,7 +81,7 @@ def operands_of(operation):
     sizes, shapes = None, {}
     if len(read) == 2 and len(written) == 1:
         places = (*read, *written)
-        sizes = _described_product(*(place.tensor for place in places), operation.flops)
+        sizes = described_product(*(place.tensor for place in places), operation.flops)
         if sizes is None:
             sizes = _product(*(_tiles(place, formats) for place in places), operation.flops)
             if sizes is not None:
@@ -179,7 +179,7 @@ def _product(a, b, c, flops):
     return (m, k, n) if 2 * m * k * n == flops else None
 
 
-def _described_product(a, b, c, flops):
+def described_product(a, b, c, flops):
     """(M, K, N) of described operands and result, also batches of them, or None."""
     if a is None or b is None or c is None or not flops:
         return None

@@ -8,12 +8,16 @@ from collections import defaultdict
 
 import pytest
 
+import tensim as tt
 from tensim.cli.main import main
 from tensim.running.programs import Settings, run_program
 from tensim.sim.errors import UsageError
 from tensim.tool_files.device_log import COLUMNS
-from tensim.tool_files.recording import Recording
+from tensim.tool_files.npe_view import nest
+from tensim.tool_files.operands import described_product
+from tensim.tool_files.recording import Recording, recording
 from tensim.tool_files.report import require_folder, write_report
+from tests.tool_files.conftest import Report
 
 FIRST_LINE = re.compile(r"ARCH: [^,]+, CHIP_FREQ\[MHz\]: \d+, Max Compute Cores: \d+\n")
 
@@ -76,6 +80,29 @@ def test_processors_without_a_kernel_have_no_kernel_zone(chips):
     runs = {row["run host ID"] for row in rows if row["zone name"] == "turns; and more"}
     mine = {row["zone name"] for row in rows if row["run host ID"] in runs}
     assert mine == {"BRISC-FW", "NCRISC-FW", "NCRISC-KERNEL", "turns; and more"}
+
+
+def test_zones_of_cpp_kernels_are_nested_in_the_order_of_the_log(tmp_path):
+    """Two inner zones one after the other: the first ends, where the second begins in the same cycle, before it."""
+    pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
+    source = tmp_path / "zoned.cpp"
+    source.write_text(
+        '#include "dataflow_api.h"\n'
+        'void kernel_main() {\n    DeviceZoneScopedN("OUTER");\n'
+        '    for (uint32_t i = 0; i < 2; i++) { DeviceZoneScopedN("INNER"); noc_async_read_barrier(); }\n}\n'
+    )
+    with recording() as record:
+        with tt.create_device(0) as device:
+            program = tt.create_program()
+            tt.create_kernel(program, str(source), tt.CoreCoord(0, 0), tt.ReaderDataMovementConfig())
+            tt.enqueue_program(device.command_queue(), program, blocking=True)
+            tt.finish(device.command_queue())
+    write_report(tmp_path, record)
+    rows = [row for row in log_rows(Report(tmp_path))[1] if row["zone name"] in ("OUTER", "INNER")]
+    assert [(row["zone name"], row["type"].removeprefix("ZONE_")) for row in rows] == [
+        ("OUTER", "START"), ("INNER", "START"), ("INNER", "END"), ("INNER", "START"), ("INNER", "END"), ("OUTER", "END"),
+    ]  # fmt: skip
+    assert {row["source file"] for row in rows} == {str(source)}
 
 
 # --- ops_perf_results_*.csv
@@ -206,10 +233,8 @@ def test_the_load_of_links_adds_up_to_the_bytes_over_them(matmul):
 
 
 def test_zones_of_the_npe_view_are_nested():
-    from tensim.tool_files.npe_view import _nest
-
     tree = {"id": "K[0]", "start": 0, "end": 90, "zones": []}
-    _nest(tree, [("outer", 110, 150), ("inner", 120, 130), ("inner", 130, 140), ("outer", 160, 170)], 100)
+    nest(tree, [("outer", 110, 150), ("inner", 120, 130), ("inner", 130, 140), ("outer", 160, 170)], 100)
     assert [(zone["id"], len(zone["zones"])) for zone in tree["zones"]] == [("outer[0]", 2), ("outer[1]", 0)]
     assert [zone["id"] for zone in tree["zones"][0]["zones"]] == ["inner[0]", "inner[1]"]
 
@@ -309,6 +334,4 @@ def test_a_padded_product_is_one_of_the_padded_sizes(tmp_path):
     ],
 )
 def test_described_operands_of_a_product(a, b, c, flops, found):
-    from tensim.tool_files.operands import _described_product
-
-    assert _described_product(*((shape, shape) for shape in (a, b, c)), flops) == found
+    assert described_product(*((shape, shape) for shape in (a, b, c)), flops) == found
