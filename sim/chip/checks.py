@@ -6,9 +6,9 @@ from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 import numpy as np
 
 from tensim.sim.cores.checks import shadow
+from tensim.sim.cores.checks.buffers import BASE, NAMED
 from tensim.sim.cores.checks.clocks import VECTOR
-from tensim.sim.cores.checks.dram_buffers import BASE, NAMED
-from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, RACES, Check
+from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, ON_CORE, RACES, Check
 from tensim.sim.cores.checks.initialisation import CALLS
 from tensim.sim.cores.checks.memory import DST_TILE, UNWRITTEN, WRITTEN
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE, UNPACK_SLOT
@@ -143,6 +143,9 @@ class Checks:
         buffers = np.array(launch.dram_buffers, np.int64).reshape(-1, len(shadow.DRAM_BUFFER.names))
         buffers = np.ascontiguousarray(buffers[np.argsort(buffers[:, 0], kind="stable")])
         self._kept[slot] = [buffers]
+        l1_buffers = self._l1_buffers(launch.l1_buffers, slot)
+        places = [word for cb in launch.circular_buffers for word in (cb.address, cb.address + 1)]
+        on_l1 = np.minimum(self._named(l1_buffers, np.array(places, np.int64)), NAMED)
         for kernel in launch.kernels:
             slots = (kernel.slot,) if kernel.slot is not None else range(2, THREADS_PER_CORE)
             for core_slot in slots:
@@ -150,12 +153,15 @@ class Checks:
                 self._threads["polls_at"][np.multiply(kernel.cores, THREADS_PER_CORE) + core_slot] = polls
             for core in kernel.cores:
                 words = (*kernel.args.get(core, ()), *kernel.common_args, *kernel.compile_args)
-                named = self._named(buffers, np.array(words, np.int64))
-                self._kept[slot].append(named)
+                named, l1_named = (self._named(table, np.array(words, np.int64)) for table in (buffers, l1_buffers))
+                np.maximum(l1_named, on_l1, out=l1_named)
+                self._kept[slot] += (named, l1_named)
                 for thread in (core * THREADS_PER_CORE + slot for slot in slots):
                     t = self._threads[thread]
                     t["dram_at"], t["n_dram"] = buffers.ctypes.data, len(buffers)
                     t["named_at"], t["names"] = named.ctypes.data, named.max(initial=0)
+                    t["l1_at"], t["n_l1"] = l1_buffers.ctypes.data, len(l1_buffers)
+                    t["l1_named_at"], t["l1_names"] = l1_named.ctypes.data, l1_named.max(initial=0)
 
         self._start_clocks([
             core * THREADS_PER_CORE + place
@@ -163,6 +169,15 @@ class Checks:
             for core in kernel.cores
             for place in ((kernel.slot,) if kernel.slot is not None else range(2, THREADS_PER_CORE))
         ])  # fmt: skip
+
+    def _l1_buffers(self, buffers, slot):
+        """The table of L1 buffers, (address, end, bytes on each worker), by their addresses."""
+        held = np.array([buffer[2] for buffer in buffers], np.int64).reshape(len(buffers), self._chip.n_workers)
+        self._kept[slot].append(held)
+        rows = [(start, end, held.ctypes.data + i * held.strides[0]) for i, (start, end, _) in enumerate(buffers)]
+        table = np.array(sorted(rows), np.int64).reshape(-1, len(shadow.L1_BUFFER.names))
+        self._kept[slot].append(table)
+        return table
 
     def _start_clocks(self, threads):
         """Threads start behind everything that any thread has done so far."""
@@ -206,7 +221,7 @@ class Checks:
         words = dict(zip("abc", values, strict=True)) | {"d": int(record["other_cycle"])}
         if code in (Check.INIT_MISSING, Check.INIT_WRONG):
             words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
-        if code in RACES:
+        if code in ON_CORE:
             words["c"] = self._chip.core_name(values[2])
         text = MESSAGES[code].format(**words)
         if record["other"] >= 0:

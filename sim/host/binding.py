@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, KernelLaunch, Launch, SemaphoreLaunch
+from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import BRISC, NCRISC
 from tensim.sim.errors import ProgramError
 from tensim.sim.host.commands import DataMovementParameters
@@ -51,28 +52,39 @@ def _launch(program, compiled, device):
     if device.chip.checks is not None:
         for kernel, binary in zip(program.kernels, compiled, strict=True):
             check_arguments(kernel, binary)
-        launch.dram_buffers = [_extent(buffer) for buffer in device.buffers.values() if buffer.in_dram and buffer.size]
+        buffers = [buffer for buffer in device.buffers.values() if buffer.size]
+        launch.dram_buffers = [_extent(buffer) for buffer in buffers if buffer.in_dram]
+        launch.l1_buffers = [
+            (buffer.address, buffer.address + buffer.size_per_bank, buffer.bytes_in_banks(device.chip.n_workers))
+            for buffer in buffers
+            if not buffer.in_dram
+        ]
     return launch
 
 
 def check_arguments(kernel, compiled):
-    """ProgramError for unique runtime arguments of a Python kernel that are missing on a core, or that it never reads."""
-    reads = getattr(compiled, "arguments", None)
-    if reads is None:  # a C++ kernel: the checker sees its loads
-        return
-    given, named = dict(kernel.args), f"({', '.join(reads.names)})"
-    needed = max(len(reads.names), 1 + max(reads.read, default=-1))
+    """ProgramError for unique runtime arguments that are missing on a core, or that the kernel never reads.
+
+    Of a C++ kernel the second alone, as far as its text tells: a read of what is missing stops it when it runs.
+    """
+    if isinstance(compiled, RiscvKernel):
+        names, read = (), kernel.kernel.arguments_read
+    else:
+        reads = compiled.arguments
+        names, read = reads.names, None if reads.any else reads.read
+    given, named = dict(kernel.args), f" ({', '.join(names)})" if names else ""
     for core in kernel.cores:
         count = len(given.get(core, ()))
-        where = {"core": f"({core[0]},{core[1]})", "kernel": compiled.name} | compiled.place(compiled.first_row)
-        if count < len(reads.names):
+        where = {"core": f"({core[0]},{core[1]})", "kernel": compiled.name} | compiled.entry
+        if count < len(names):
             raise ProgramError(
-                f"kernel {compiled.name} takes {len(reads.names)} runtime arguments {named}; {count} were set",
+                f"kernel {compiled.name} takes {len(names)} runtime arguments{named}; {count} were set",
                 where=where, kind="arguments_missing", hint="set_runtime_args(program, kernel, cores, [...]) with all of them",
             )  # fmt: skip
-        unread = [i for i in range(count) if i not in reads.read]
-        if unread and not reads.any:
-            name = f" ({reads.names[unread[0]]})" if unread[0] < len(reads.names) else ""
+        unread = [i for i in range(count) if read is not None and i not in read]
+        if unread:
+            name = f" ({names[unread[0]]})" if unread[0] < len(names) else ""
+            needed = max(len(names), 1 + max(read, default=-1))
             raise ProgramError(
                 f"kernel {compiled.name} never reads runtime argument {unread[0]}{name}; it takes {needed} and {count} were set",
                 where=where, kind="arguments_unread",

@@ -100,6 +100,17 @@ class Buffer:
         """Banks that hold a part of the buffer."""
         return sorted(set(self.shard_banks)) if self.shard else list(range(self.banks))
 
+    def bytes_in_banks(self, n_banks):
+        """Bytes of the buffer's pages in each of `n_banks` banks, with those that pad partial shards; int64."""
+        banks, size = np.zeros(n_banks, np.int64), self.aligned_page_size
+        if self.shard is None:
+            rows, more = divmod(self.num_pages, self.banks)
+            banks[: self.banks] = rows * size
+            banks[:more] += size
+        else:
+            np.add.at(banks, self.shard_banks, math.prod(self.shard_pages) * size)
+        return banks
+
 
 def shard_counts(tensor_pages, shard_pages):
     """Number of shards along each dimension."""

@@ -34,8 +34,10 @@ class Check(IntEnum):
     RACE_READ = 125
     RACE_WRITE = 126
     RACE_WRITES = 127
+    PAGE_BEYOND_L1 = 128
 
 
+ON_CORE = (Check.RACE_READ, Check.RACE_WRITE, Check.RACE_WRITES, Check.PAGE_BEYOND_L1)  # {c} is a worker
 RACES = (Check.RACE_READ, Check.RACE_WRITE, Check.RACE_WRITES)
 # {a}, {b}, {c} are error_a, error_b, error_c of the machine record, {d} the cycle of the other access.
 MESSAGES = {
@@ -67,6 +69,7 @@ MESSAGES = {
     Check.RACE_WRITES: "L1 {a:#x} (+{b}) of core {c} is written, but nothing orders that behind the other write at cycle {d}",
     Check.SEMAPHORE_MISSING: "semaphore {a} does not exist on core {b}",
     Check.PAGE_BEYOND_BUFFER: "page {a} of a buffer of {b} pages (DRAM address {c:#x})",
+    Check.PAGE_BEYOND_L1: "L1 {a:#x} (+{b}) of core {c} lies behind the pages that the core holds of a buffer",
     Check.OUTSIDE_BUFFERS: "DRAM bank {c}, offset {a:#x} (+{b}): no buffer of the program lies there",
 }
 ADVICE = {
@@ -99,5 +102,6 @@ ADVICE = {
     "before others are told that they may count or set it",
     Check.SEMAPHORE_MISSING: "create_semaphore(program, cores, value) for all cores that wait for it or count it up",
     Check.PAGE_BEYOND_BUFFER: "pages are counted from 0; look at the number of pages that the host passed",
+    Check.PAGE_BEYOND_L1: "pages are counted from 0; look at the number of pages, and at the cores that hold shards",
     Check.OUTSIDE_BUFFERS: "look at the address and the page size of the address generator",
 }  # fmt: skip

@@ -36,12 +36,13 @@ BUFFER = _record("waited polled used tensor producer consumer early early_line e
 SEVERAL = 1 << 32
 # `seen`: operations of the thread at the last look; `n_writes`: entries of its list of writes; `dram_at`, `n_dram`: the DRAM
 # buffers that its program can know (`DRAM_BUFFER`); `named_at`: for each, whether an argument lies in it (1) or is its address (2);
+# `l1_at`, `n_l1`, `l1_named_at`, `l1_names`: the same of L1 buffers;
 # `read_line`: of the last read; `clock`: counts what may order others behind the thread, `first`: at its start, `ended`: at its
 # last push or pop; `version`: changes with what it knows of other cores, `merged_at`: for each thread of its core, the version
 # that it has taken over; `waits`: operation that orders it behind others once it is over, 0 for none, with arguments;
 # `polls_at`: for each row of its lines, whether loads there poll; `reads_at`: of an unpack thread, bytes and moment of some reads
 THREAD = _record(
-    "seen n_writes dram_at n_dram named_at names read_line "
+    "seen n_writes dram_at n_dram named_at names l1_at n_l1 l1_named_at l1_names read_line "
     "clock first ended version merged_at waits waits_a waits_b waits_c polls_at reads_at"
 )
 # A NoC write whose source has not been given free: not all of it has arrived, and nobody has waited for it.
@@ -79,13 +80,15 @@ MAX_WORDS = 1 << 10
 # A push or pop of a circular buffer: pages up to then, the thread and its clock
 END = _record("pages thread clock")
 MAX_ENDS = 16  # pushes, and as many pops, of a buffer; older ones are forgotten
+# An L1 buffer by its place in every worker's L1; `held_at`: for each worker, bytes of the pages that it holds
+L1_BUFFER = _record("start end held_at")
 CONFIGURED = 1 + N_CIRCULAR_BUFFERS  # words of a core's list of circular buffers: their number, their indices
 
 shadow_table, buffer_table, thread_table, write_table, dram_table, words_table = map(
     table, (SHADOW, BUFFER, THREAD, WRITE, DRAM_BUFFER, np.dtype(np.int64))
 )
 core_table, origin_table, step_table, cell_table, end_table = map(table, (CORE, ORIGIN, STEP, CELL, END))
-clock_table = table(np.dtype(np.int32))
+clock_table, l1_buffer_table = table(np.dtype(np.int32)), table(L1_BUFFER)
 
 
 @compiled(inline="always")

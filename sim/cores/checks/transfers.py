@@ -2,8 +2,8 @@
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.accesses import source_access
+from tensim.sim.cores.checks.buffers import check_buffers
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
-from tensim.sim.cores.checks.dram_buffers import check_dram
 from tensim.sim.cores.checks.memory import MIXED, WRITTEN, copy_states, l1_states, mark, states_at
 from tensim.sim.cores.checks.races import arrive
 from tensim.sim.cores.checks.semaphores import check_semaphore
@@ -55,7 +55,7 @@ def issue_read(m, s, thread, source, local, size):
     thread_of(s, thread).read_line = t.line
     check_pages(m, s, thread, t.core, local, size, READING)
     check_overwritten(m, s, thread, t.core, local, size)
-    check_dram(m, s, thread, source, size)
+    check_buffers(m, s, thread, source, size)
 
 
 @compiled()
@@ -65,7 +65,7 @@ def issue_write(m, s, thread, local, destination, size, noc, trid, posted):
     if size <= 0 or local < 0 or local + size > m.l1_size:
         return
     check_pages(m, s, thread, t.core, local, size, WRITING)
-    check_dram(m, s, thread, destination, size)
+    check_buffers(m, s, thread, destination, size)
     source_access(m, s, thread, local, size)
     note_write(m, s, thread, local, size, noc, trid, posted, tile_of(m, destination), 1)
 

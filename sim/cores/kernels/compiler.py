@@ -60,6 +60,11 @@ class CompiledKernel:
         """What a thread slot runs: the same coroutine on each."""
         return self
 
+    @property
+    def entry(self):
+        """Where the kernel begins."""
+        return self.place(self.first_row)
+
     def place(self, row):
         """Where a row of the line table lies in the source."""
         return {"file": self.file, "line": row, "source": self.lines.get(row, "").strip()}

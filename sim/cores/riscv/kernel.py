@@ -8,17 +8,16 @@ replay needs no compiler.
 import hashlib
 import json
 import os
-import re
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
 from tensim.sim.cores.riscv.layout import local_bytes
-from tensim.sim.cores.riscv.program import RiscvKernel
+from tensim.sim.cores.riscv.program import ENTRY, RiscvKernel
+from tensim.sim.cores.riscv.read_arguments import read_arguments
 from tensim.sim.errors import UsageError
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".hpp", ".h")
-ENTRY = re.compile(r"\bvoid\s+(kernel_main|MAIN)\b")
 DATA_MOVEMENT_SLOTS, COMPUTE_SLOTS = (0, 1), (2, 3, 4)
 LIBRARY = ("TT_METAL_RUNTIME_ROOT", "TT_METAL_HOME")  # environment: tt-metal's root
 
@@ -61,6 +60,14 @@ class CppKernel:
             return Path(self.file).read_text(errors="replace")
         except OSError as error:
             raise UsageError(f"cannot read kernel file {self.file}: {error.strerror}") from error
+
+    @cached_property
+    def arguments_read(self):
+        """Indices of the unique runtime arguments that the text reads, None if that may be any."""
+        try:
+            return read_arguments(self.source)
+        except UsageError:  # a saved program on another machine: it has the binaries alone
+            return None
 
     @property
     def digest(self):

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tensim.sim.cores.riscv.layout import local_bytes
 from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
 
+ENTRY = re.compile(r"\bvoid\s+(kernel_main|MAIN)\b")
 SLOT_ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
 
 
@@ -67,6 +69,15 @@ class ThreadProgram:
             place["frames"] = [f"{item.file}:{item.line} {item.function}".rstrip() for item in frames]
         return place
 
+    @property
+    def entry(self):
+        """The line of the file or text in which `kernel_main` begins."""
+        lines = self.text.splitlines() if self.text is not None else _source_lines(self.file)
+        for number, line in enumerate(lines, 1):
+            if ENTRY.search(line):
+                return {"file": self.file, "line": number, "source": line.strip()}
+        return {"file": self.file}
+
     def _source(self, frame, is_own):
         """Text of a frame's line."""
         lines = self.text.splitlines() if is_own and self.text is not None else _source_lines(frame.file)
@@ -116,6 +127,11 @@ class RiscvKernel:
         """Hash of the binaries (hex)."""
         joined = b"".join(slot.to_bytes(1, "little") + one.image.raw for slot, one in sorted(self.programs.items()))
         return hashlib.sha256(joined).hexdigest()
+
+    @property
+    def entry(self):
+        """Where the kernel begins: {"file", "line", "source"}, of the first thread that runs it."""
+        return next(iter(self.programs.values())).entry
 
     def on(self, slot):
         """What a thread slot runs."""

@@ -13,8 +13,10 @@ SHAPES = {"matmul_multicast": "512x256x512", "matmul_reuse": "256x256x256", "mat
 
 def cycles(name, language, check, numerics):
     """Cycles of an example, which gives the right result."""
+    program = find_program(name)
+    parameters = {"kernels": language} if "kernels" in program.parameters() else {}
     with tt.create_device(0, numerics=numerics, check=check) as device:
-        result = find_program(name).run_on(device, Options(SHAPES.get(name), parameters={"kernels": language}))
+        result = program.run_on(device, Options(SHAPES.get(name), parameters=parameters))
         assert numerics == "off" or result.verified
         return program_cycles(device.chip)
 

@@ -65,6 +65,16 @@ TRANSFERS = {
         "page_beyond_buffer", "noc_async_write_tile(i + 1, destination, get_read_ptr(cb_out))",
         "eltwise_add", CPP, "write_tiles", "noc_async_write_tile(i,", "noc_async_write_tile(i + 1,",
     ),
+    "a page behind the last shard": (
+        "kernel_raised", "noc_async_read_page((first_row + row) * pitch + first_column + column + 8, source, address)",
+        "reshard", PYTHON, "fetch_shard",
+        "(first_row + row) * pitch + first_column + column,", "(first_row + row) * pitch + first_column + column + 8,",
+    ),
+    "a page behind the last shard, C++": (
+        "page_beyond_l1", "noc_async_read_page((first_row + row) * pitch + first_column + column + 8, source, address)",
+        "reshard", CPP, "fetch_shard",
+        "(first_row + row) * pitch + first_column + column,", "(first_row + row) * pitch + first_column + column + 8,",
+    ),
     "a scratch page is read into again before its write has left": (
         "source_overwritten", "noc_async_read_tile(i, source, scratch)",
         "dram_loopback", PYTHON, "copy_pages", "noc_async_write_barrier()", "pass",
@@ -99,9 +109,17 @@ ARGUMENTS = {
         "arguments_unread", "def write_tiles(address, first, count):",
         "eltwise_add", PYTHON, "write_tiles", "range(first, first + count)", "range(count)",
     ),
+    "an argument is never read, C++": (
+        "arguments_unread", "void kernel_main() {",
+        "eltwise_add", CPP, "write_tiles", "get_arg_val<uint32_t>(1)", "0",
+    ),
+    "more arguments than the kernel reads, C++": (
+        "arguments_unread", "void kernel_main() {",
+        "eltwise_add", CPP, "write_tiles", "get_arg_val<uint32_t>(2)", "9",
+    ),
     "an argument is missing, C++": (
-        "argument_unset", "const uint32_t count = get_arg_val<uint32_t>(3)",
-        "eltwise_add", CPP, "write_tiles", "get_arg_val<uint32_t>(2)", "get_arg_val<uint32_t>(3)",
+        "argument_unset", "const uint32_t count = get_arg_val<uint32_t>(2) + get_arg_val<uint32_t>(3)",
+        "eltwise_add", CPP, "write_tiles", "get_arg_val<uint32_t>(2)", "get_arg_val<uint32_t>(2) + get_arg_val<uint32_t>(3)",
     ),
     "a template parameter in the place of the first argument": (
         "kernel_compile", "destination = InterleavedAddrGen(True, address, get_tile_size(16))",
@@ -120,6 +138,10 @@ ARGUMENTS = {
     "a compute call in a data-movement kernel": (
         "kernel_compile", "pack_tile(0, 16)",
         "eltwise_add", PYTHON, "write_tiles", "noc_async_writes_flushed()", "pack_tile(0, 16)",
+    ),
+    "a local that nothing assigns, C++": (
+        "kernel_compile", "noc_async_write_tile(i, destination, get_read_ptr(cb_out))",  # the file has it still
+        "eltwise_add", CPP, "write_tiles", "noc_async_write_tile(i,", "uint32_t last; noc_async_write_tile(last,",
     ),
     "a local that nothing assigns": (
         "kernel_failed", "noc_async_write_tile(last, destination, get_read_ptr(16))",

@@ -1,21 +1,21 @@
-"""Pages of DRAM: a transfer stays inside the buffers that its kernel knows."""
+"""Pages of buffers in DRAM and L1: a transfer stays inside the buffers that its kernel knows."""
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.shadow import dram_table, thread_of
+from tensim.sim.cores.checks.shadow import dram_table, l1_buffer_table, thread_of, words_table
 from tensim.sim.cores.niu.transactions import bank_of
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8
-from tensim.sim.engine.state import TILE_DRAM, noc_columns_of, noc_rows_of, tiles_of
+from tensim.sim.engine.state import TILE_DRAM, TILE_WORKER, noc_columns_of, noc_rows_of, tiles_of
 
 NAMED, BASE = 1, 2  # an argument of the thread lies in the buffer, or is its address
 
 
 @compiled()
-def buffer_at(mine, inside):
+def buffer_at(buffers, count, inside):
     """Number of the last buffer that begins at or before an offset in a bank, or -1."""
-    buffers, low, high = dram_table(mine.dram_at), 0, mine.n_dram
+    low, high = 0, count
     while low < high:
         middle = (low + high) // 2
         if buffers[middle].start <= inside:
@@ -32,7 +32,7 @@ def page_of(b, bank, inside):
 
 
 @compiled()
-def check_dram(m, s, thread, address, size):
+def check_dram(m, s, thread, tile, offset, size):
     """Refuse a transfer with DRAM beyond the end of a buffer.
 
     A page behind the last one lies in the rest of the buffer's last row, or in what the allocator has put behind it: there
@@ -42,15 +42,9 @@ def check_dram(m, s, thread, address, size):
     mine = thread_of(s, thread)
     if mine.names < BASE:
         return
-    x, y = noc_columns_of(m)[(address >> 36) & 63], noc_rows_of(m)[(address >> 42) & 63]
-    if x < 0 or y < 0:
-        return
-    tile = y * m.grid_width + x
-    if tiles_of(m)[tile].kind != TILE_DRAM:
-        return
-    offset = address & ctx.NOC_OFFSET_MASK
     bank, inside = bank_of(m, tile, offset), offset % m.bank_bytes
-    k, buffers = buffer_at(mine, inside), dram_table(mine.dram_at)
+    buffers = dram_table(mine.dram_at)
+    k = buffer_at(buffers, mine.n_dram, inside)
     if k < 0:
         fail(m, thread, Check.OUTSIDE_BUFFERS, inside, size, bank)
         return
@@ -70,3 +64,38 @@ def check_dram(m, s, thread, address, size):
         fail(m, thread, Check.PAGE_BEYOND_BUFFER, page_of(p, bank, last), p.pages, p.start)
     elif inside >= b.end:
         fail(m, thread, Check.OUTSIDE_BUFFERS, inside, size, bank)
+
+
+@compiled()
+def check_l1_buffer(m, s, thread, core, inside, size):
+    """Refuse a transfer with the L1 of a worker beyond the pages that it holds of a buffer, as `check_dram` does.
+
+    Memory that is in no buffer may be anything, unless it lies right behind one whose address is an argument.
+    """
+    mine = thread_of(s, thread)
+    if mine.l1_names < BASE:
+        return
+    buffers = l1_buffer_table(mine.l1_at)
+    k = buffer_at(buffers, mine.n_l1, inside)
+    if k < 0:
+        return
+    b, named = buffers[k], load_u8(mine.l1_named_at + k)
+    if named == BASE:
+        if inside + size - b.start <= words_table(b.held_at)[core]:
+            return
+    elif named == NAMED or inside >= b.end or k == 0 or load_u8(mine.l1_named_at + k - 1) != BASE:
+        return
+    fail(m, thread, Check.PAGE_BEYOND_L1, inside, size, core)
+
+
+@compiled()
+def check_buffers(m, s, thread, address, size):
+    """Refuse a transfer with a NoC address that lies in no page of the buffers that a thread knows."""
+    x, y = noc_columns_of(m)[(address >> 36) & 63], noc_rows_of(m)[(address >> 42) & 63]
+    if x < 0 or y < 0:
+        return
+    tile, offset = y * m.grid_width + x, address & ctx.NOC_OFFSET_MASK
+    if tiles_of(m)[tile].kind == TILE_DRAM:
+        check_dram(m, s, thread, tile, offset, size)
+    elif tiles_of(m)[tile].kind == TILE_WORKER:
+        check_l1_buffer(m, s, thread, tiles_of(m)[tile].index, offset, size)
