@@ -21,10 +21,12 @@ from tensim.cli.options import (
     overrides_option,
     run_folder_option,
     seed_option,
+    speedscope_option,
     tt_report_option,
 )
 from tensim.cli.output import (
     ARRAYS,
+    JSON,
     PAGES,
     TIMELINES,
     TO_STDOUT,
@@ -116,13 +118,14 @@ def _saving(text):
 @loops_option
 @click.option("--ignore-compare", is_flag=True, help="Ignore the comparisons in the binary.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
+@speedscope_option
 @html_option
 @tt_report_option
 @numbering_option
 @run_folder_option
 @json_option
 def replay(files, arch, device, program, overrides, numerics, bindings, savings, kernel_path, launch, check, max_cycles,
-           loops, ignore_compare, timeline, html, tt_report, numbering, folder,
+           loops, ignore_compare, timeline, speedscope, html, tt_report, numbering, folder,
            json_to):  # fmt: skip
     """Replay Light Metal binaries: captured runs as they were, binaries of programs one program after the other.
 
@@ -133,23 +136,27 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
 
     require_writable(json_to)
     require_writable(timeline, TIMELINES)
+    require_writable(speedscope, JSON)
     require_writable(html, PAGES)
     for name, given in (("--html", html), ("--tt-report", tt_report)):
         if given is not None and len(files) > 1:
             raise UsageError(f"{name} is for one file", hint="replay the files one by one")
     require_report_folder(tt_report)
     one_chip(arch, device)
+    from tensim.running.execution import LogFiles
+
+    logs = LogFiles(timeline, speedscope)
     options = ReplayOptions(
         arch=arch, device=device, overrides=key_values(overrides, "--set"), numerics=numerics, bind=dict(map(_binding, bindings)),
         save=tuple(map(_saving, savings)), kernel_path=kernel_path, launch=launch, check=not ignore_compare,
-        log=timeline is not None, max_cycles=max_cycles, check_kernels=check,
+        log=logs.wanted, max_cycles=max_cycles, check_kernels=check,
     )  # fmt: skip
     from tensim.running.replay import replay_file
 
     def one(file):
         path = folder if folder is None or len(files) == 1 else Path(folder) / Path(file).name
         binary = open_binary(file, numbering)
-        return replay_file(file, binary, options, program, loops, timeline, path, on_progress, tt_report).to_dict()
+        return replay_file(file, binary, options, program, loops, logs, path, on_progress, tt_report).to_dict()
 
     with progress_bar() as on_progress:
         results, code = over_files(files, one, json_to)

@@ -82,6 +82,9 @@ def check_option(default):
     )
 
 
+speedscope_option = click.option(
+    "--speedscope", type=click.Path(dir_okay=False), help="Write profiles that speedscope opens (.json)."
+)
 html_option = click.option(
     "--html", type=click.Path(dir_okay=False), help="Write one self-contained HTML page about the run."
 )

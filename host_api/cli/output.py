@@ -15,6 +15,7 @@ from tensim.sim.errors import SimulatorError, UsageError
 TO_STDOUT = "-"
 PLOTS = (".png", ".svg", ".pdf")
 TIMELINES = (".json", ".json.gz")
+JSON = (".json",)
 PAGES = (".html", ".htm")
 ARRAYS = (".npy",)
 PLAIN = {"µ": "u", "×": "x", "→": "->", "…": "~"}  # for terminals of ASCII; "?" for what is not here

@@ -10,9 +10,11 @@ from tensim.cli.options import (
     loops_option,
     program_options,
     program_settings,
+    speedscope_option,
     tt_report_option,
 )
 from tensim.cli.output import (
+    JSON,
     PAGES,
     PLOTS,
     TIMELINES,
@@ -57,7 +59,7 @@ def examples(json_to):
 @click.option("--image-hash", is_flag=True, help="Add the SHA-256 of DRAM and L1 to the results.")
 @click.option("--zones", is_flag=True, help="Add the time spent in the kernels' profiler zones to the results.")
 @click.option("--timeline", type=click.Path(dir_okay=False), help="Write a trace that Perfetto opens.")
-@click.option("--speedscope", type=click.Path(dir_okay=False), help="Write profiles that speedscope opens (.json).")
+@speedscope_option
 @click.option(
     "--noc-trace", type=click.Path(dir_okay=False), help="Write the NoC events of the run (tensim replay-noc)."
 )
@@ -69,7 +71,7 @@ def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **o
     """Run an example by NAME, or a program FILE with a `run` function like the examples'."""
     from tensim.running.programs import run_program
 
-    named = (timeline, TIMELINES), (speedscope, (".json",)), (noc_trace, (".json",)), (roofline, PLOTS), (html, PAGES)
+    named = (timeline, TIMELINES), (speedscope, JSON), (noc_trace, JSON), (roofline, PLOTS), (html, PAGES)
     for path, suffixes in ((json_to, ()), *named):
         require_writable(path, suffixes)
     require_report_folder(tt_report)

@@ -36,7 +36,9 @@ def advise(program: str | Path | Callable, **settings: Any) -> Result:
 
 def advise_program(settings, on_progress=lambda text: None, processes=PROCESSES):
     """`advise` for `Settings`; `processes`: that run experiments at a time."""
-    settings = dataclasses.replace(settings, loops=1, check=False, timeline=None, noc_trace=None, capture=None)
+    settings = dataclasses.replace(
+        settings, loops=1, check=False, timeline=None, speedscope=None, noc_trace=None, tt_report=None, capture=None
+    )
     first = _First()
     result, settings = _first_run(settings, first, on_progress)
     time = result["span_cycles"]

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from dataclasses import dataclass
 
 from tensim.analysis.summary import collect
 from tensim.device import close_device, create_device, current_system, use_system
@@ -160,6 +161,32 @@ class Files:
             self.unwritten.append({"file": str(path), "why": str(error)})
 
 
+@dataclass(frozen=True)
+class LogFiles:
+    """Files made of a chip's log (`Chip.enable_log`); None: not wanted."""
+
+    timeline: str | None = None
+    speedscope: str | None = None
+
+    @property
+    def wanted(self):
+        """Whether there is to be one."""
+        return self.timeline is not None or self.speedscope is not None
+
+    def write(self, files, chip, name):
+        """Write them; what a summary says of them.  `files`: `Files`; `name`: of what ran."""
+        said = {}
+        if self.timeline:
+            from tensim.traces.timeline import write_timeline
+
+            said["timeline_events"] = files.write(self.timeline, lambda: write_timeline(chip, self.timeline))
+        if self.speedscope:
+            from tensim.tool_files.speedscope import write_speedscope
+
+            files.write(self.speedscope, lambda: write_speedscope(chip, self.speedscope, name))
+        return said
+
+
 def _save(chip, binary, settings, on_progress):
     """Write the files that the settings ask for; what the summary says of them, "unwritten" those that failed."""
     said, files = {}, Files(on_progress)
@@ -172,15 +199,7 @@ def _save(chip, binary, settings, on_progress):
         said["disassembly"] = disassembly(chip, settings.disassemble)
     if settings.image_hash:
         said["image_sha256"] = chip.image_sha256()
-    if settings.timeline:
-        from tensim.traces.timeline import write_timeline
-
-        said["timeline_events"] = files.write(settings.timeline, lambda: write_timeline(chip, settings.timeline))
-    if settings.speedscope:
-        from tensim.tool_files.speedscope import write_speedscope
-
-        name = str(settings.program)
-        files.write(settings.speedscope, lambda: write_speedscope(chip, settings.speedscope, name))
+    said |= LogFiles(settings.timeline, settings.speedscope).write(files, chip, str(settings.program))
     if settings.noc_trace:
         from tensim.traces.noc_events import write_noc_events
 

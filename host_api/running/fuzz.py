@@ -27,6 +27,7 @@ import numba
 import numpy as np
 
 from tensim.light_metal.replay import ReplayOptions
+from tensim.running.execution import LogFiles
 from tensim.running.replay import LightMetalReplay
 from tensim.running.saved_programs import run_saved
 from tensim.runtime.replaying import replay
@@ -251,7 +252,7 @@ def _carry_out(binary, options):
     """Execute a file as what it is."""
     root = binary.reader.root("binary", "spans")
     if root.binary is not None:
-        run_saved("mutant", binary, options, None, 1, None, lambda text: None)
+        run_saved("mutant", binary, options, None, 1, LogFiles(), lambda text: None)
     elif root.spans is not None:
         replay(binary)
     else:

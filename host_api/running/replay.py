@@ -41,11 +41,11 @@ class LightMetalReplay(Replay):
         super().__init__(binary, device, options, find_chip=choose_chip, find_function=bound_to_buffers)
 
 
-def replay_file(file, binary, options, program, loops, timeline, folder, on_progress, tt_report=None):
+def replay_file(file, binary, options, program, loops, logs, folder, on_progress, tt_report=None):
     """The `Result` of the replays of an opened `binary`, `loops` of them; in the run folder, too, if there is one.
 
-    `file`: its path; `options`: ReplayOptions; `program`: the one to run of a binary of programs, or None; `timeline`: file
-    to write, `tt_report`: folder of `tensim.tool_files` to write, or None.
+    `file`: its path; `options`: ReplayOptions; `program`: the one to run of a binary of programs, or None; `logs`:
+    `LogFiles` to write; `tt_report`: folder of `tensim.tool_files` to write, or None.
     """
     with contextlib.ExitStack() as stack:
         configure = unheard
@@ -57,10 +57,10 @@ def replay_file(file, binary, options, program, loops, timeline, folder, on_prog
             if binary.reader.root("binary").binary is not None:
                 from tensim.running.saved_programs import run_saved
 
-                return run_saved(file, binary, options, program, loops, timeline, on_progress, configure)
+                return run_saved(file, binary, options, program, loops, logs, on_progress, configure)
             if program is not None:
                 raise UsageError(f"{file} is a captured run: --program does not apply", hint="leave --program out")
-            return _replay_loops(file, binary, options, loops, timeline, on_progress, configure)
+            return _replay_loops(file, binary, options, loops, logs, on_progress, configure)
 
         result = with_report(tt_report, work, on_progress)
         if folder is not None:
@@ -68,7 +68,7 @@ def replay_file(file, binary, options, program, loops, timeline, folder, on_prog
     return result
 
 
-def _replay_loops(file, binary, options, loops, timeline, on_progress, configure):
+def _replay_loops(file, binary, options, loops, logs, on_progress, configure):
     """The `Result` of replays of a captured run; each loop begins anew."""
     durations, written = [], Files(on_progress)
     for number in range(loops):
@@ -86,10 +86,7 @@ def _replay_loops(file, binary, options, loops, timeline, on_progress, configure
                 raise UsageError(f"{file} opens no device", hint="give --arch")
             summary = collect(chip)
             durations.append({name: summary[name] for name in ("cycles", "device_seconds")})
-            if timeline:
-                from tensim.traces.timeline import write_timeline
-
-                summary["timeline_events"] = written.write(timeline, lambda chip=chip: write_timeline(chip, timeline))
+            summary |= logs.write(written, chip, Path(file).name)
             if options.save:
                 written.write(", ".join(name for _, name in options.save), replay.save_buffers)
             summary["unwritten"] = written.unwritten

@@ -17,7 +17,7 @@ from tensim.sim.arch import architectures
 from tensim.sim.errors import UsageError
 
 
-def run_saved(file, opened, options, program, loops, timeline, on_progress, configure=unheard):
+def run_saved(file, opened, options, program, loops, logs, on_progress, configure=unheard):
     """Run the programs of a saved binary (or one, by index or name) `loops` times; returns the `Result`.
 
     `options`: ReplayOptions; inputs are zeros, their goldens, or what `bind` holds under PROGRAM/INPUT; `save` keeps
@@ -51,11 +51,7 @@ def run_saved(file, opened, options, program, loops, timeline, on_progress, conf
         files = Files(on_progress)
         _save(options.save, outputs, files)
         summary = collect(device.chip)
-        if timeline:
-            from tensim.traces.timeline import write_timeline
-
-            chip = device.chip
-            summary["timeline_events"] = files.write(timeline, lambda: write_timeline(chip, timeline))
+        summary |= logs.write(files, device.chip, Path(file).name)
         summary["unwritten"] = files.unwritten
         images = device.chip.image_sha256()
         told = (

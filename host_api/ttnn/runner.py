@@ -35,6 +35,7 @@ class Request:
     folder: str | None = None
     tt_report: str | None = None
     html: str | None = None
+    speedscope: str | None = None
 
 
 def main(arguments, command):
@@ -74,6 +75,7 @@ def _parsed(arguments, command):
                         help="look for mistakes of kernels (docs/checks.md)")  # fmt: skip
     parser.add_argument("--max-cycles", type=int, help="stop with an error after this many simulated cycles")
     parser.add_argument("--timeline", metavar="FILE", help="write a trace that Perfetto opens")
+    parser.add_argument("--speedscope", metavar="FILE", help="write profiles that speedscope opens")
     parser.add_argument("--html", metavar="FILE", help="write one self-contained HTML page about the operations")
     parser.add_argument("--tt-report", metavar="DIR",
                         help="write the files that tt-perf-report, ttnn-visualizer and tt-npe open")  # fmt: skip
@@ -84,7 +86,7 @@ def _parsed(arguments, command):
     parser.add_argument("program", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")
     given = parser.parse_args(arguments)
-    for path in (given.timeline, given.json_to, given.html):
+    for path in (given.timeline, given.speedscope, given.json_to, given.html):
         if path is not None and not Path(path).resolve().parent.is_dir():
             parser.error(f"cannot write {path}: its folder does not exist")
     if given.tt_report is not None:
@@ -108,6 +110,7 @@ def _parsed(arguments, command):
         folder=given.folder,
         tt_report=given.tt_report,
         html=given.html,
+        speedscope=given.speedscope,
     )
 
 
@@ -148,7 +151,7 @@ class observed:
     """
 
     def __init__(self, request):
-        self.request, self.timelines, self.result = request, 0, None
+        self.request, self.logged, self.result = request, 0, None
         self._summaries, self._arch, self._begun = [], None, time.perf_counter()
         self._folder = None if request.folder is None else RunFolder(request.folder)
         self._recording, self._record = contextlib.ExitStack(), None  # of the devices, for --tt-report
@@ -157,7 +160,7 @@ class observed:
         from tensim.ttnn import devices, measurements
 
         settings = dict(self.request.settings)
-        if self.request.timeline:
+        if self.request.timeline or self.request.speedscope:
             settings["log"] = True
         devices.before_closing(self._note)
         if self.request.tt_report is not None:
@@ -233,13 +236,23 @@ class observed:
         chip = device.host.chip
         self._summaries.append(collect(chip))
         self._arch, self._chip = chip.arch, identity.of_chip(chip, None, self.request.settings.get("overrides"))
-        if self.request.timeline:
-            self._write_timeline(device)
+        self._write_logs(device)
 
-    def _write_timeline(self, device):
-        """Of a device; a second one gets a file beside that of the first."""
-        from tensim.traces.timeline import write_timeline
+    def _write_logs(self, device):
+        """Files of a device's log; a second device gets files beside those of the first."""
+        from tensim.running.execution import Files, LogFiles
 
-        path = Path(self.request.timeline)
-        write_timeline(device.host.chip, path.with_stem(f"{path.stem}_{self.timelines}") if self.timelines else path)
-        self.timelines += 1
+        named = (self.request.timeline, self.request.speedscope)
+        paths = [path and str(_numbered(Path(path), self.logged)) for path in named]
+        files = Files(lambda text: None)
+        LogFiles(*paths).write(
+            files, device.host.chip, self.request.arguments[0] if self.request.arguments else "pytest"
+        )
+        for item in files.unwritten:
+            print(f"warning: cannot write {item['file']}: {item['why']}", file=sys.stderr)
+        self.logged += 1
+
+
+def _numbered(path, number):
+    """A file's path for the device of this number from 0."""
+    return path.with_stem(f"{path.stem}_{number}") if number else path

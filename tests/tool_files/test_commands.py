@@ -1,6 +1,7 @@
 """--tt-report of the commands besides `run`: replays of captured programs, and ttnn programs."""
 
 import csv
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -56,3 +57,14 @@ def test_a_ttnn_program_without_operations_says_so(tmp_path):
     command = [sys.executable, "-m", "tensim.ttnn", "--tt-report", tmp_path / "report", program]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "nothing to report" in done.stderr
+
+
+def test_replays_and_ttnn_programs_have_speedscope_profiles(captured, tmp_path):
+    path = tmp_path / "replay.json"
+    with pytest.raises(SystemExit) as left:
+        main(["replay", str(captured), "--speedscope", str(path)])
+    assert left.value.code == 0 and json.loads(path.read_text())["name"] == "matmul.bin"
+    other = tmp_path / "ttnn.json"
+    command = [sys.executable, "-m", "tensim.ttnn", "--speedscope", other, TTNN_PROGRAM]
+    assert subprocess.run(command, capture_output=True, timeout=300).returncode == 0
+    assert {item["name"] for item in json.loads(other.read_text())["profiles"]} >= {"NCRISC, all cores"}
