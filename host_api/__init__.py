@@ -57,6 +57,9 @@ _NAMES = {
     "results.result": """
         Result
     """,
+    "running.advising": """
+        advise
+    """,
     "running.programs": """
         run
     """,
@@ -174,6 +177,7 @@ if TYPE_CHECKING:  # the same names again, as type checkers read them
     from tensim.results.comparison import compare as compare
     from tensim.results.measuring import measure as measure
     from tensim.results.result import Result as Result
+    from tensim.running.advising import advise as advise
     from tensim.running.programs import run as run
     from tensim.running.replay import LightMetalReplay as LightMetalReplay
     from tensim.sim.cores.numerics.data_format import DataFormat as DataFormat

@@ -13,7 +13,7 @@ from tensim.analysis.facts import MOVERS, LaunchFacts
 from tensim.analysis.what_if import Experiment
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
-from tensim.sim.cores.slots import THREAD_NAMES
+from tensim.sim.cores.slots import THREAD_NAMES, UNPACK_SLOT
 from tensim.types import MathFidelity
 
 MANY_TIMES = 1.5  # a byte read that often is read too often
@@ -381,7 +381,8 @@ def high_fidelity(case):
     """More fidelity phases than the mantissas have bits for."""
     launch = case.facts.work.launch
     kernels = [] if launch is None else [one for one in launch.kernels if one.compute is not None]
-    formats = {DataFormat(one.data_format) for one in case.buffers if 2 in one.consumers}
+    operands = [one for one in case.buffers if UNPACK_SLOT in one.consumers and set(one.producers) <= set(MOVERS)]
+    formats = {DataFormat(one.data_format) for one in operands}
     if (
         not kernels
         or not formats

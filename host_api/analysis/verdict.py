@@ -19,7 +19,7 @@ UNEVEN = (
     0.25  # share of the time for which cores have ended, on average, that makes imbalance the first thing to see to
 )
 QUEUED = 0.5  # share of their latency that transfers wait for others, from which they lack bandwidth
-MEMORY_WAITS = (st.WAIT_READ_BARRIER, st.WAIT_WRITE_BARRIER, st.WAIT_FLUSH, st.WAIT_ATOMIC_BARRIER, st.WAIT_NOC_ISSUE)
+MEMORY_WAITS = (st.WAIT_READ_BARRIER, st.WAIT_WRITE_BARRIER, st.WAIT_FLUSH, st.WAIT_ATOMIC_BARRIER)
 ROOFS = {
     "fpu": "the matrix unit",
     "sfpu": "the vector unit",
@@ -134,6 +134,9 @@ def _of_chain(facts, steps):
         return _dependency(facts, steps, words)
     if last.reason == BUSY:
         return _busy(facts, last, words)
+    if last.reason == st.WAIT_NOC_ISSUE:
+        waits = f"{facts.thread_name(last.row)} waits {percent(last.share)} of the time until its packets can leave"
+        return Verdict(BANDWIDTH, "noc", facts.units()["noc"], f"{waits}: others hold the way", [], words)
     if last.reason in MEMORY_WAITS:
         return _memory(facts, last, words)
     return Verdict(
