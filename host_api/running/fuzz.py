@@ -25,6 +25,8 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress
 
 from tensim.light_metal.replay import ReplayOptions
 from tensim.running.execution import LogFiles
@@ -335,14 +337,21 @@ class Fuzzer:
         self.executed, self.shares, self.max_cycles, self.batch = dict(executed), shares, max_cycles, batch
         self.waiting = []  # (kind, mutant) to be executed
 
-    def run(self, count, seconds=None):
-        """Judge `count` mutants, or as many as fit into `seconds`; returns `Found`."""
+    def run(self, count, seconds=None, on_progress=lambda judged: None):
+        """Judge `count` mutants, or as many as fit into `seconds` or until Ctrl-C; returns `Found`.
+
+        `on_progress` is called with the number of mutants judged.
+        """
         begun = time.perf_counter()
-        for _ in range(count):
-            if seconds is not None and time.perf_counter() - begun > seconds:
-                break
-            self._one(self.rng.choices(KINDS, self.shares)[0])
-        self._execute_waiting()
+        try:
+            for number in range(count):
+                if seconds is not None and time.perf_counter() - begun > seconds:
+                    break
+                self._one(self.rng.choices(KINDS, self.shares)[0])
+                on_progress(number + 1)
+            self._execute_waiting()
+        except KeyboardInterrupt:
+            print("interrupted; what was found so far:", file=sys.stderr)
         return self.found
 
     def _one(self, kind):
@@ -400,7 +409,9 @@ def main():
             parser.error("give files that tensim captured")
     begun = time.perf_counter()
     fuzzer = Fuzzer(files, options.seed, zip(KINDS, options.execute, strict=True))
-    found = fuzzer.run(options.count, options.seconds)
+    with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), console=Console(stderr=True)) as progress:
+        task = progress.add_task("mutants", total=options.count)
+        found = fuzzer.run(options.count, options.seconds, lambda judged: progress.update(task, completed=judged))
     for name, number in sorted(found.outcomes.items()):
         print(f"{number:10,} {name}")
     print(f"{time.perf_counter() - begun:,.0f} s; slowest execution {found.slowest:.2f} s of processor time")
