@@ -18,7 +18,11 @@ PR_SET_PDEATHSIG = 1  # of prctl: the signal that a process gets when its parent
 
 
 def _begin():
-    """In a new process: the parent hears of Ctrl-C, and nobody outlives it."""
+    """In a new process: the parent hears of Ctrl-C, nobody outlives it, and numpy has one thread: the others have points, too."""
+    with contextlib.suppress(ImportError):
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

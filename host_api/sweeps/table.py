@@ -2,7 +2,7 @@
 
 results.csv has a header and one physical line per point.  sweep.json says what is swept, and of which files the points were
 simulated: `sources` of a row names one of its lists.  A row counts as long as tensim's code and those files are the same.
-results.parquet has the same rows, sorted by point, where pandas and pyarrow are installed.
+results.parquet has the same rows, sorted by point, where pyarrow is installed.
 """
 
 import csv
@@ -189,13 +189,12 @@ class SweepTable:
 
     def _write_parquet(self):
         try:
-            import pandas
-            import pyarrow  # noqa: F401  what pandas writes parquet with
+            from pyarrow import csv as arrow_csv
+            from pyarrow import parquet
         except ImportError:
-            pass
-        else:
-            frame = pandas.read_csv(self.folder / TABLE, dtype_backend="pyarrow").sort_values("point")
-            frame.to_parquet(self.folder / PARQUET, index=False)
+            return
+        rows = arrow_csv.read_csv(self.folder / TABLE).sort_by("point")
+        parquet.write_table(rows, self.folder / PARQUET)
 
     def __enter__(self):
         return self
