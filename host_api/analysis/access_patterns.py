@@ -69,15 +69,17 @@ def _reads(calls):
 
 
 def _unicasts(calls):
-    """(bytes, bytes of calls that repeat the one before for another core, mean length of such rows)."""
+    """(bytes, bytes of calls that repeat the one before for another core, different receivers of such rows of calls)."""
+    if len(calls) == 0:
+        return 0, 0, 1.0
     order = np.argsort(calls["thread"], kind="stable")
     calls = calls[order]
     local, target, size = (calls["arguments"][:, i] for i in (0, 1, 2))
     thread, place, offset = calls["thread"], target >> OFFSET_BITS, target & ctx.NOC_OFFSET_MASK
     columns = (thread, local, size, offset)
     again = np.logical_and.reduce([values[1:] == values[:-1] for values in columns]) & (place[1:] != place[:-1])
-    first = np.flatnonzero(np.r_[True, ~again]) if len(calls) else np.zeros(0, int)
-    lengths = np.diff(np.r_[first, len(calls)])
-    rows = lengths >= FEWEST_RECEIVERS
-    many = np.repeat(rows, lengths)
-    return int(size.sum()), int(size[many].sum()), float(lengths[rows].mean()) if rows.any() else 1.0
+    row = np.cumsum(np.r_[True, ~again]) - 1
+    receivers = np.bincount(np.unique(np.stack((row, place)), axis=1)[0])
+    many = receivers >= FEWEST_RECEIVERS
+    mean = float(receivers[many].mean()) if many.any() else 1.0
+    return int(size.sum()), int(size[many[row]].sum()), mean

@@ -59,6 +59,39 @@ def test_single_buffers_are_found_and_their_gain_is_exact():
     assert "single_buffered" not in [one["rule"] for one in double["advice"]]
 
 
+@pytest.mark.parametrize(
+    "name, rule",
+    [("one_noc", "both_on_one_noc"), ("small_requests", "small_pages"), ("one_by_one", "unicast_for_multicast")],
+)
+def test_a_rule_says_what_mending_brings(name, rule):
+    flawed, mended = (
+        tt.run(program(name), numerics="off", parameters={"mended": is_mended}) for is_mended in (False, True)
+    )
+    first = advise(program(name))["advice"][0]
+    assert first["rule"] == rule
+    gain = 100 * (1 - mended["span_cycles"] / flawed["span_cycles"])
+    assert first["estimated_gain_pct"] == pytest.approx(gain, rel=0.2)
+    assert rule not in [one["rule"] for one in advise(program(name), parameters={"mended": True})["advice"]]
+
+
+def test_more_fidelity_than_the_format_has_bits_is_found():
+    """Eight bits of bfp8 need two of the four phases; the estimate is of the changed program."""
+    settings = {"dtype": "bfp8", "numerics": "off"}
+    high, enough = (
+        tt.run(program("resident_blocks"), fidelity=fidelity, **settings) for fidelity in ("HiFi4", "HiFi2")
+    )
+    first = advise(program("resident_blocks"), dtype="bfp8", fidelity="HiFi4")["advice"][0]
+    assert first["rule"] == "high_fidelity" and first["change"] == {"math_fidelity": "HiFi2"}
+    gain = 100 * (1 - enough["span_cycles"] / high["span_cycles"])
+    assert first["estimated_gain_pct"] == pytest.approx(gain, abs=0.1)
+
+
+def test_products_of_single_tiles_are_found_where_unpacking_bounds():
+    found = advise(program("packed_partials"), parameters={"mended": True})
+    assert (found["verdict"]["kind"], found["verdict"]["resource"]) == ("bandwidth", "unpack")
+    assert "small_blocks" in [one["rule"] for one in found["advice"]]
+
+
 # --- what the figures say
 
 

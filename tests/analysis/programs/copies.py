@@ -40,7 +40,7 @@ def store(address, first, count, batch):
     noc_async_write_barrier()
 
 
-def copy(device, rng, grid, tiles_per_core, reads, pages, source_page):
+def copy(device, rng, grid, tiles_per_core, reads, pages, source_page, writer_noc=tt.NOC.NOC_1):
     """The `ExampleResult` of a copy: `reads` tiles before each barrier, `pages` in the circular buffer, pages of
     `source_page` bytes in the source."""
     cores = grid_cores(grid)
@@ -53,8 +53,11 @@ def copy(device, rng, grid, tiles_per_core, reads, pages, source_page):
     tt.enqueue_write_buffer(queue, source, data)
     buffer = tt.CircularBufferConfig(pages * TILE, {CB: tt.DataFormat.Float16_b}).set_page_size(CB, TILE)
     tt.create_circular_buffer(program, grid_range(grid), buffer)
-    reader = tt.create_kernel(program, fetch, grid_range(grid), tt.ReaderDataMovementConfig())
-    writer = tt.create_kernel(program, store, grid_range(grid), tt.WriterDataMovementConfig())
+    mode = tt.NOC_MODE.DM_DYNAMIC_NOC
+    reader = tt.create_kernel(program, fetch, grid_range(grid), tt.ReaderDataMovementConfig(noc_mode=mode))
+    writer = tt.create_kernel(
+        program, store, grid_range(grid), tt.WriterDataMovementConfig(noc=writer_noc, noc_mode=mode)
+    )
     for number, core in enumerate(cores):
         first = number * tiles_per_core
         tt.set_runtime_args(program, reader, core, [source, source.page_size, first, tiles_per_core, reads])
