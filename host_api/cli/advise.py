@@ -2,14 +2,15 @@
 
 import click
 
-from tensim.cli.options import json_option, program_options, program_settings
-from tensim.cli.output import TO_STDOUT, Outputs, progress_bar, require_writable
+from tensim.cli.options import html_option, json_option, program_options, program_settings
+from tensim.cli.output import PAGES, TO_STDOUT, Outputs, progress_bar, require_writable
 
 
 @click.command()
 @program_options
+@html_option
 @json_option
-def advise(json_to, **options):
+def advise(html, json_to, **options):
     """Say what bounds a program (NAME or FILE, as for run) and what changes would bring.
 
     It runs the program again with one resource free, or one thing changed, at a time (docs/verdicts.md).
@@ -17,10 +18,14 @@ def advise(json_to, **options):
     from tensim.running.advising import advise_program
 
     require_writable(json_to, ())
+    require_writable(html, PAGES)
     with progress_bar() as on_progress:
         summary = advise_program(program_settings(**options), on_progress).to_dict()
     if json_to != TO_STDOUT:
         from tensim.cli.report import print_advice
 
         print_advice(summary)
-    Outputs().finish(summary, json_to)
+    outputs = Outputs()
+    if html:
+        outputs.write_page(html, summary)
+    outputs.finish(summary, json_to)

@@ -161,10 +161,8 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
     with progress_bar() as on_progress:
         results, code = over_files(files, one, json_to)
     if html is not None and "error" not in results[0]:
-        from tensim.html_report.page import write_html
-
         pages = Outputs()
-        pages.write(html, lambda: write_html(html, results[0]))
+        pages.write_page(html, results[0])
         for failure in pages.failures:
             print_error(failure)
             code = 2

@@ -109,6 +109,12 @@ class Outputs:
         except UsageError as error:
             self.failures.append(error)
 
+    def write_page(self, path, summary):
+        """Write the HTML page of a run."""
+        from tensim.html_report.page import write_html
+
+        self.write(path, lambda: write_html(path, summary))
+
     def finish(self, summary, json_to, error=None):
         """Write the summary of a run, which may have written files itself, as JSON; then raise what failed first.
 

@@ -90,9 +90,7 @@ def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **o
 
         outputs.write(roofline, lambda: write_roofline(summary, roofline))
     if html:
-        from tensim.html_report.page import write_html
-
-        outputs.write(html, lambda: write_html(html, summary))
+        outputs.write_page(html, summary)
     wrong = None
     if summary["verified"] is False:
         wrong = TensimError(f"the result differs from numpy's: {summary['comparison']['text']}", kind="verification")

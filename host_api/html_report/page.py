@@ -8,7 +8,7 @@ from tensim.html_report import figures
 from tensim.html_report.sources import sources
 
 TEMPLATE = "report.html"
-SHOWN = {"operations": 200, "links": 12, "channels": 64, "kernels": 40}  # rows of tables
+SHOWN = {"what_if": 30, "operations": 200, "links": 12, "channels": 64, "kernels": 40}  # rows of tables
 FRAME_HEIGHT = 900  # pixels of the page in a notebook
 
 
@@ -23,6 +23,7 @@ def html_page(data):
         identity=data.get("identity") or {},
         verdict=data.get("verdict"),
         advice=data.get("advice") or [],
+        what_if=sorted(data.get("what_if") or [], key=lambda one: -(one["gain_pct"] or 0))[: SHOWN["what_if"]],
         tiles=figures.key_figures(data),
         grid=figures.grid(data.get("cores")),
         roofline=figures.roofline(data.get("roofline")),

@@ -2,6 +2,7 @@
 
 import copy
 import html.parser
+import json
 import re
 import subprocess
 import sys
@@ -215,6 +216,29 @@ def test_a_replay_has_a_page(tmp_path):
     with pytest.raises(SystemExit) as left:
         main(["replay", str(file), "--html", str(path)])
     assert left.value.code == 0 and "program.bin" in path.read_text()
+
+
+def test_the_page_of_advise_tells_what_each_change_saves(tmp_path):
+    path, told = tmp_path / "page.html", tmp_path / "advice.json"
+    arguments = [
+        "advise",
+        "matmul_naive",
+        "--shape",
+        "128x128x128",
+        "--grid",
+        "2x2",
+        "--html",
+        str(path),
+        "--json",
+        str(told),
+    ]
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 0
+    text, data = "".join(Elements(path.read_text()).text), json.loads(told.read_text())
+    for one in data["what_if"]:
+        assert one["description"] in text and f"{one['cycles']:,}" in text
+    assert f"saves {data['advice'][0]['estimated_gain_pct']:.1f} % of the time" in text and "by an estimate" not in text
 
 
 def test_a_ttnn_program_has_a_page_with_its_operations(tmp_path):
