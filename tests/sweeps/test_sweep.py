@@ -180,6 +180,26 @@ def test_a_changed_module_beside_the_program_counts_too(program, folder):
     assert ran(program.parent) == [1, 1]
 
 
+CPP = """
+#include "dataflow_api.h"
+#include "mine.h"
+void kernel_main() { for (uint32_t i = 0; i < TIMES; i++) noc_async_read_barrier(); }
+"""
+
+
+def test_a_changed_header_of_a_kernel_counts_too(program, folder):
+    pytest.importorskip("ziglang")
+    (program.parent / "counts.cpp").write_text(CPP)
+    (program.parent / "mine.h").write_text("#define TIMES 3\n")
+    write(program.parent, COPY.replace("(program, spends,", "(program, HERE / 'counts.cpp',"))
+    first = tt.sweep(program, {"steps": [1]}, folder=folder, processes=1)
+    tt.sweep(program, {"steps": [1]}, folder=folder, processes=1)
+    assert ran(program.parent) == [1]
+    (program.parent / "mine.h").write_text("#define TIMES 30\n")
+    second = tt.sweep(program, {"steps": [1]}, folder=folder, processes=1)
+    assert ran(program.parent) == [1, 1] and second["cycles"][0] > first["cycles"][0]
+
+
 def test_packages_installed_below_the_program_s_folder_do_not_count(program, folder, monkeypatch):
     package = program.parent / ".venv" / "lib" / "site-packages" / "steps_package"
     package.mkdir(parents=True)
