@@ -32,6 +32,15 @@ ROOFS = {
 }
 
 
+NAMING_RESOURCES = ("bandwidth", "latency", "imbalance")  # kinds of verdicts that say of what
+
+
+def headline(told):
+    """What bounds a run in a few words; `told`: a verdict as data (`Verdict.to_dict`)."""
+    kind, resource = told["kind"], told["resource"]
+    return f"Bound by {kind}" + (f" of {ROOFS.get(resource, resource)}" if kind in NAMING_RESOURCES else "")
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What bounds something.

@@ -4,12 +4,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tensim.analysis.verdict import ROOFS
+from tensim.analysis.verdict import headline
 
 LINE_COLUMNS = 66  # what the table of lines takes beside the source text
 FOLDED = ("waiting for", "line", "link")  # columns that take several lines where the terminal is narrow
 ADVICE_SHOWN = 3
-NAMING_RESOURCES = ("bandwidth", "latency", "imbalance")  # kinds of verdicts that say of what
 SHADES = (
     (75, "bold red"),
     (50, "red"),
@@ -136,8 +135,7 @@ def _print_verdict(console, summary):
     verdict = summary["verdict"]
     if verdict is None:
         return
-    of = f" of {ROOFS.get(verdict['resource'], verdict['resource'])}" if verdict["kind"] in NAMING_RESOURCES else ""
-    console.print(f"[bold]Bound by {verdict['kind']}{of}[/]: {escape(verdict['text'])}")
+    console.print(f"[bold]{headline(verdict)}[/]: {escape(verdict['text'])}")
     for text in verdict["evidence"]:
         console.print(f"- {escape(text)}")
 

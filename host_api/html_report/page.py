@@ -4,6 +4,7 @@ import functools
 import html
 from pathlib import Path
 
+from tensim.analysis.verdict import headline
 from tensim.html_report import figures
 from tensim.html_report.sources import sources
 
@@ -22,6 +23,7 @@ def html_page(data):
         data=data,
         identity=data.get("identity") or {},
         verdict=data.get("verdict"),
+        headline=headline(data["verdict"]) if data.get("verdict") else None,
         advice=data.get("advice") or [],
         what_if=sorted(data.get("what_if") or [], key=lambda one: -(one["gain_pct"] or 0))[: SHOWN["what_if"]],
         tiles=figures.key_figures(data),

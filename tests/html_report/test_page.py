@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tensim.analysis.verdict import headline
 from tensim.cli.main import main
 from tensim.html_report import figures
 from tensim.html_report.page import html_page
@@ -114,7 +115,7 @@ def test_a_notebook_gets_the_page_in_a_frame_of_its_own(data):
 
 def test_it_tells_verdict_advice_and_figures_of_the_result(data, page):
     text = " ".join("".join(Elements(page).text).split())
-    assert f"Bound by {data['verdict']['kind']}" in text and data["verdict"]["text"] in text
+    assert headline(data["verdict"]) in text and data["verdict"]["text"] in text
     for one in data["advice"]:
         assert one["title"] in text
     assert f"{data['cycles']:,}" in text and "verified against numpy" in text
