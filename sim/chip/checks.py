@@ -126,7 +126,7 @@ class Checks:
 
     def launch(self, launch, slot):
         """A program is loaded: its threads and circular buffers begin anew."""
-        for core in {core for kernel in launch.kernels for core in kernel.cores}:
+        for core in {core for part in (*launch.kernels, *launch.circular_buffers) for core in part.cores}:
             self._buffers[core] = 0
             self._configured[core] = 0
             self._cores[core] = 0

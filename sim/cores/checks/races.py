@@ -1,6 +1,6 @@
 """Data races: two accesses to the same bytes of L1, at least one of them a write, that nothing orders.
 
-Of each 32 bytes the last write and the last read are kept, with who did it and which bytes: what an older access or one to
+Of each 64 bytes the last write and the last read are kept, with who did it and which bytes: what an older access or one to
 other bytes of the cell would tell is forgotten, so that a race may be missed, never made up.
 """
 
@@ -28,8 +28,8 @@ from tensim.sim.engine.state import ATOMIC, STOP_ERROR, threads_of, transactions
 
 CLOCK_SHIFT, LINE_SHIFT = 32, 16
 LANE_MASK = LINE_MASK = 0xFFFF
-BYTES_MASK = 0xFFFFFFFF
-CYCLE_SHIFT, CYCLE_MASK = 32, 0x7FFFFFFF
+ALL_BYTES, WORD_BITS = -1, 15
+CYCLE_MASK = 0x7FFFFFFF
 WORD = 4
 CELL_RECORD = CELL.itemsize
 
@@ -46,11 +46,11 @@ def lane_in(access):
 
 
 @compiled()
-def race(m, s, thread, code, core, start, size, line, access, details):
+def race(m, s, thread, code, core, start, size, line, access, cycle):
     """Refuse an access that no wait orders behind another one."""
     if m.stop != STOP_ERROR:
         s.line, s.other, s.other_line = line, thread_at(lane_in(access)), access >> LINE_SHIFT & LINE_MASK
-        s.other_cycle = m.now - ((m.now - (details >> CYCLE_SHIFT)) & CYCLE_MASK)
+        s.other_cycle = m.now - ((m.now - cycle) & CYCLE_MASK)
         fail(m, thread, code, start, size, core)
 
 
@@ -64,15 +64,15 @@ def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
     if thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
         own_noc = noc_lane_of(thread)
     access = clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | (own_noc if from_noc else own)
-    details = (m.now & CYCLE_MASK) << CYCLE_SHIFT
+    cycle = m.now & CYCLE_MASK
     first, last = start >> CELL_SHIFT, (start + size - 1) >> CELL_SHIFT
     written, read = access, access  # accesses of which the last cells have shown that they come before this one
     for i in range(first, last + 1):
-        cell, mask = cells[i], BYTES_MASK
+        cell, mask = cells[i], ALL_BYTES
         if i == first:
-            mask = mask << (start & (CELL_BYTES - 1)) & BYTES_MASK
-        if i == last:
-            mask &= BYTES_MASK >> (CELL_BYTES - 1 - ((start + size - 1) & (CELL_BYTES - 1)))
+            mask <<= start & (CELL_BYTES - 1)
+        if i == last and (start + size) & (CELL_BYTES - 1) != 0:
+            mask &= (1 << ((start + size) & (CELL_BYTES - 1))) - 1
         other = cell.writer
         if other != written:
             lane = lane_in(other)
@@ -80,7 +80,7 @@ def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
                 written = other
             elif cell.written & mask != 0:
                 code = Check.RACE_WRITES if writes else Check.RACE_READ
-                race(m, s, thread, code, core, start, size, line, other, cell.written)
+                race(m, s, thread, code, core, start, size, line, other, cell.written_at)
                 return
         if writes:
             other = cell.reader
@@ -89,28 +89,28 @@ def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
                 if lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT:
                     read = other
                 elif cell.read & mask != 0:
-                    race(m, s, thread, Check.RACE_WRITE, core, start, size, line, other, cell.read)
+                    race(m, s, thread, Check.RACE_WRITE, core, start, size, line, other, cell.read_at)
                     return
             if cell.writer == access:
-                mask |= cell.written & BYTES_MASK
-            cell.writer, cell.written = access, details | mask
+                mask |= cell.written
+            cell.writer, cell.written, cell.written_at = access, mask, cycle
         else:
             if cell.reader == access:
-                mask |= cell.read & BYTES_MASK
-            cell.reader, cell.read = access, details | mask
+                mask |= cell.read
+            cell.reader, cell.read, cell.read_at = access, mask, cycle
 
 
 @compiled()
 def word_arrives(m, s, thread, core, address, clock, line, lane):
     """The NoC writes or counts a word that synchronises: only a store of the core itself can be in the way of that."""
-    cell, bits = cells_of(m, s, core)[address >> CELL_SHIFT], 15 << (address & (CELL_BYTES - 1))
+    cell, bits = cells_of(m, s, core)[address >> CELL_SHIFT], WORD_BITS << (address & (CELL_BYTES - 1))
     other, theirs = cell.writer, lane_in(cell.writer)
     if cell.written & bits != 0 and core * LANES <= theirs < core * LANES + THREADS_PER_CORE:
         if thread_at(theirs) != thread and clock_table(row_at(s, thread))[theirs] < other >> CLOCK_SHIFT:
-            race(m, s, thread, Check.RACE_WRITES, core, address, WORD, line, other, cell.written)
+            race(m, s, thread, Check.RACE_WRITES, core, address, WORD, line, other, cell.written_at)
             return
     cell.writer = clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | lane
-    cell.written = (m.now & CYCLE_MASK) << CYCLE_SHIFT | bits
+    cell.written, cell.written_at = bits, m.now & CYCLE_MASK
 
 
 @compiled()
@@ -129,7 +129,7 @@ def follow_word(m, s, thread, core, address):
     other, lane = cell.writer, lane_in(cell.writer)
     if other == 0 or thread_at(lane) == thread:
         return
-    if cell.written & (15 << (address & (CELL_BYTES - 1))) != 0:
+    if cell.written & (WORD_BITS << (address & (CELL_BYTES - 1))) != 0:
         clock = other >> CLOCK_SHIFT
         follow(s, thread, thread_at(lane), clock, clock if lane % LANES >= THREADS_PER_CORE else 0)
     elif s.n_words != n_words:  # who wrote it before anybody looked is forgotten

@@ -69,11 +69,14 @@ DRAM_BUFFER = _record("start end stride pages banks")
 # What a data-movement thread did when its clock stood somewhere: when, and its row of the line table
 STEP = _record("cycle line")
 MAX_STEPS = 256  # of a thread; older ones are forgotten
-# Who touched the bytes of a cell of L1 last: clock << 32 | row of its lines << 16 | lane of the clocks; when and which bytes:
-# cycle << 32 | a bit per byte
-CELL = _record("writer written reader read")
-CELL_SHIFT = 5
-CELL_BYTES = 1 << CELL_SHIFT  # NoC alignment of every chip divides it, and a bit per byte fits into half a word
+# Who touched the bytes of a cell of L1 last: clock << 32 | row of its lines << 16 | lane of the clocks; a bit per byte; the cycle
+CELL = np.dtype(
+    [(name, np.int64) for name in "writer written reader read".split()]
+    + [("written_at", np.int32), ("read_at", np.int32)],
+    align=True,
+)
+CELL_SHIFT = 6
+CELL_BYTES = 1 << CELL_SHIFT  # NoC alignment of every chip divides it, and there is a bit per byte in a word
 MAX_READS = 128  # of a thread; a power of two
 LANES = 7  # clocks of a core: of its threads, and of what its two data-movement threads have sent to the NoC
 MAX_WORDS = 1 << 10

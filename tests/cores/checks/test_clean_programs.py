@@ -4,6 +4,7 @@ import pytest
 
 import tensim as tt
 from tensim.examples import EXAMPLES
+from tensim.kernel_api import kernel
 from tensim.running.options import Options
 from tensim.running.runnable import find_program
 from tensim.sim.chip.statistics import program_cycles
@@ -28,3 +29,21 @@ def test_examples_have_no_mistakes_and_take_as_long(name, language, numerics):
     if language == "cpp":
         pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
     assert cycles(name, language, True, numerics) == cycles(name, language, False, numerics)
+
+
+@kernel
+def nothing():
+    pass
+
+
+def test_circular_buffers_on_cores_without_kernels_may_be_made_often():
+    """More launches than a core has circular buffers."""
+    everywhere = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(1, 0))
+    with tt.create_device(0, check=True) as device:
+        program = tt.create_program()
+        config = tt.CircularBufferConfig(2048, {0: tt.DataFormat.Float16_b}).set_page_size(0, 2048)
+        tt.create_circular_buffer(program, everywhere, config)
+        tt.create_kernel(program, nothing, tt.CoreCoord(0, 0), tt.ReaderDataMovementConfig())
+        for _ in range(40):
+            tt.enqueue_program(device.command_queue(0), program, blocking=False)
+        tt.finish(device.command_queue(0))
