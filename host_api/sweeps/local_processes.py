@@ -28,9 +28,9 @@ def _begin():
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def start(processes):
-    """A `ProcessPoolExecutor` of warm processes."""
-    warm()
+def start(processes, programs):
+    """A `ProcessPoolExecutor` of processes that are warm for some programs."""
+    warm(programs)
     context = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(processes, context, initializer=_begin)
     with warnings.catch_warnings():

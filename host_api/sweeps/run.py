@@ -146,8 +146,9 @@ def _run_locally(points, table, progress, processes, done):
     from tensim.sweeps import local_processes
 
     processes = min(processes or local_processes.usable_processors(), len(points))
+    programs = list(dict.fromkeys(point.settings["program"] for point in points))
     progress.say("starting")
-    pool, suspects, died = local_processes.start(processes), [], {}
+    pool, suspects, died = local_processes.start(processes, programs), [], {}
     try:
         while True:
             alone = bool(suspects)
@@ -159,7 +160,7 @@ def _run_locally(points, table, progress, processes, done):
                 suspects = suspects[1:]
                 continue
             local_processes.kill(pool)
-            pool = local_processes.start(processes)
+            pool = local_processes.start(processes, programs)
             if not alone:
                 suspects = lost
                 continue

@@ -81,14 +81,9 @@ def _at(summary, path):
     return summary
 
 
-def warm():
-    """Load what every run needs, and compile the engine unless another process does or has done so."""
-    from tensim.running import execution  # noqa: F401
-    from tensim.sim.engine.entry_points import run
-
-    if not run.is_compiled:
-        from tensim.sim.chip.first_compilation import compile_once
-
-        compile_once()
-    run.code  # noqa: B018  loaded
+def warm(programs):
+    """Load all that the runs of some programs need, and compile the engine unless another process does or has done so."""
+    run_program(settings_of("add_integers", {"numerics": "off"}))  # the smallest one: it needs what every run needs
+    for program in programs:
+        _runnable(program).load()
     code_digest()
