@@ -8,7 +8,7 @@ from pathlib import Path
 from tensim.sim.errors import UsageError
 from tensim.validation import KINDS
 from tensim.validation.figures import distribution, rank_correlation, summary, with_cpp
-from tensim.validation.goals import judge
+from tensim.validation.goals import judge, unmeasured
 from tensim.validation.noc import recordings as noc_recordings
 from tensim.validation.numerics import golden_cases
 from tensim.validation.rows import cases_of, read_rows
@@ -26,6 +26,7 @@ class Line:
     chip: str
     n: int
     skipped: int
+    failed: int
     median: float | None = None
     p90: float | None = None
     worst: float | None = None
@@ -85,29 +86,34 @@ def chip_of(row):
     return row["group"].split("/")[0]
 
 
-def lines_of(name, rows, skipped):
+def lines_of(name, rows, skipped, failures=()):
     """A `Line` per chip; skipped rows belong to no chip and are counted with the first."""
-    chips, made = {}, []
+    chips, made = {chip_of(row): [] for row in failures}, []
     for row in rows:
         chips.setdefault(chip_of(row), []).append(row["err_pct"])
     for chip in sorted(chips) or ["-"]:
         figures = distribution(chips.get(chip, []))
         keys = ("median_abs_err_pct", "p90_abs_err_pct", "max_abs_err_pct", "bias_pct")
-        left_out = 0 if made else len(skipped)
-        made.append(Line(name, chip, figures["n"], left_out, *(figures.get(key) for key in keys)))
+        left_out, failed = 0 if made else len(skipped), sum(chip_of(row) == chip for row in failures)
+        made.append(Line(name, chip, figures["n"], left_out, failed, *(figures.get(key) for key in keys)))
     return made
 
 
-def verdicts_of(name, module, rows):
-    """[`tensim.validation.goals.Verdict`] of all chips."""
+def verdicts_of(name, module, rows, failures=()):
+    """[`tensim.validation.goals.Verdict`] of all chips; a goal that no row of any chip measures does not hold."""
     pairs = getattr(importlib.import_module(module), "pairs", None)
-    chips = {chip: [row for row in rows if chip_of(row) == chip] for chip in sorted({chip_of(row) for row in rows})}
-    return [verdict for chip, mine in chips.items() for verdict in judge(name, chip, mine, pairs)]
+    chips = sorted({chip_of(row) for row in [*rows, *failures]})
+    verdicts = []
+    for chip in chips:
+        mine, failed = ([row for row in some if chip_of(row) == chip] for some in (rows, failures))
+        verdicts += judge(name, chip, mine, failed, pairs)
+    return verdicts + unmeasured(name, verdicts)
 
 
 def run_folders(folders, jobs, on_progress, plots=None, keep=True):
     """{"lines", "verdicts", "groups": {name: {group: figures}}, "rows": {name: [...]}, "skipped": {name: [...]},
-    "rank_correlation", "unknown_files", "host_seconds"} of everything below some folders.
+    "failures": {name: [...]}, "rank_correlation", "unknown_files", "unknown_rows", "host_seconds"} of everything below some
+    folders.
 
     `plots`: folder for a picture per kind; UsageError when the folders hold nothing that any validation reads.
     """
@@ -121,23 +127,36 @@ def run_folders(folders, jobs, on_progress, plots=None, keep=True):
     if not selections:
         raise UsageError(f"{', '.join(map(str, folders))} holds no file that a validation reads")
     results = simulate(selections, jobs, lambda share, name: on_progress(f"validate: {share:.0%}, {name}"), keep)
-    total = {"lines": [], "verdicts": [], "groups": {}, "rows": {}, "skipped": {}, "rank_correlation": {}}
+    total = {
+        "lines": [],
+        "verdicts": [],
+        "groups": {},
+        "rows": {},
+        "skipped": {},
+        "failures": {},
+        "rank_correlation": {},
+    }
     for selection in selections:
         _add(total, selection, *compare(selection, results), plots)
-    return {**total, "unknown_files": [str(path) for path in unknown], "host_seconds": time.perf_counter() - begun}
+    return {
+        **total,
+        "unknown_files": [str(path) for path in unknown],
+        "unknown_rows": sum(max(len(path.read_text(errors="replace").splitlines()) - 1, 0) for path in unknown),
+        "host_seconds": time.perf_counter() - begun,
+    }
 
 
-def _add(total, selection, rows, skipped, plots):
+def _add(total, selection, rows, skipped, failures, plots):
     """Add what one selection came to; its rows with C++ kernels have a line and rows of their own."""
     name, left_out = selection.name, skipped + selection.bad
-    total["lines"] += lines_of(name, rows, left_out)
+    total["lines"] += lines_of(name, rows, left_out, failures)
     if cpp := with_cpp(rows):
         total["lines"] += lines_of(f"{name} cpp", cpp, [])
         total["rows"][f"{name} cpp"] = [{key: row[key] for key in ROW} for row in cpp]
-    total["verdicts"] += verdicts_of(name, selection.module, rows)
-    total["groups"][name] = summary(rows, left_out, 0.0)["groups"]
+    total["verdicts"] += verdicts_of(name, selection.module, rows, failures)
+    total["groups"][name] = summary(rows, left_out, failures, 0.0)["groups"]
     total["rows"][name] = [{key: row[key] for key in ROW} for row in rows]
-    total["skipped"][name] = left_out
+    total["skipped"][name], total["failures"][name] = left_out, failures
     if getattr(importlib.import_module(selection.module), "RANKED", False):
         pairs = [(row["measured"], row["simulated"]) for row in rows]
         total["rank_correlation"][name] = rank_correlation(*zip(*pairs, strict=True)) if pairs else None

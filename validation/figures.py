@@ -72,9 +72,9 @@ def _figures(rows):
     return figures | {"cpp": distribution([row["err_pct"] for row in cpp])} if cpp else figures
 
 
-def summary(rows, skipped, host_seconds, group_of=None):
+def summary(rows, skipped, failures, host_seconds, group_of=None):
     """The contract of the design page for `rows`: dicts with id, group, measured, simulated, unit, err_pct; cpp, where
-    the row is simulated with C++ kernels, too.
+    the row is simulated with C++ kernels, too.  `skipped`: [{"id", "why"}]; `failures`: [{"id", "group", "why"}].
 
     `group_of`: function of a row that names its group; None: the row's own.
     """
@@ -86,6 +86,7 @@ def summary(rows, skipped, host_seconds, group_of=None):
     return {
         **_figures(rows),
         "skipped": skipped,
+        "failures": failures,
         "groups": {name: figures[name] for name in worst_first},
         "rows": rows,
         "host_seconds": host_seconds,

@@ -17,7 +17,7 @@ class Goal:
     """A limit for one figure of a chip's rows.
 
     `figure`: a distribution's (|error| in percent; bias: of either sign), "worst group" (the largest median of a group),
-    "pairs" (percent of the designs ordered as on silicon) or "rank correlation".
+    "pairs" (percent of the designs ordered as on silicon), "rank correlation" or "failures" (rows whose simulation raises).
     `groups`: regular expression of the groups that count, without their chip; empty: all.
     """
 
@@ -28,16 +28,18 @@ class Goal:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A goal of one chip's rows against its `value`."""
+    """A goal of one chip's rows against its `value`, None when no row measures it."""
 
     name: str
     chip: str
     goal: Goal
-    value: float
+    value: float | None
 
     @property
     def holds(self):
         """Whether the goal is reached."""
+        if self.value is None:
+            return False
         if self.goal.figure in AT_LEAST:
             return self.value >= self.goal.limit
         return abs(self.value) <= self.goal.limit
@@ -49,6 +51,7 @@ class Verdict:
         }  # fmt: skip
 
 
+NO_FAILURES = Goal("failures", 0)
 CROWDED = r"(ROW_TO_ROW|COLUMN_TO_COLUMN)/MULTICAST"  # random back-off on silicon: judged apart
 OTHERS = rf"(?!{CROWDED})"
 GOALS = {
@@ -72,18 +75,25 @@ GOALS = {
 }  # fmt: skip
 
 
-def judge(name, chip, rows, pairs=None):
+def judge(name, chip, rows, failures=(), pairs=None):
     """[`Verdict`] on the rows of one chip; `pairs`: function of rows (`tensim.validation.pairs`), None where no designs differ.
 
-    A goal that no row measures is left out.
+    A goal that no row of the chip measures is left out (`unmeasured`).  `failures`: rows whose simulation raised; one is
+    too many.
     """
-    verdicts = []
+    verdicts = [Verdict(name, chip, NO_FAILURES, len(failures))] if failures else []
     for goal in GOALS.get(name, ()):
         mine = [row for row in rows if row["err_pct"] is not None and re.match(goal.groups, _kind_of(row))]
         value = _figure(goal.figure, mine, pairs) if mine else None
         if value is not None:
             verdicts.append(Verdict(name, chip, goal, value))
     return verdicts
+
+
+def unmeasured(name, verdicts):
+    """[`Verdict`] without value on the goals of a kind that no chip's rows measure."""
+    judged = {verdict.goal for verdict in verdicts}
+    return [Verdict(name, "-", goal, None) for goal in GOALS.get(name, ()) if goal not in judged]
 
 
 def _kind_of(row):

@@ -15,9 +15,7 @@ from pathlib import Path
 from tensim.sim.engine.cache import cache_root, source_digest
 from tensim.sim.errors import TensimError
 from tensim.validation.figures import error_percent
-from tensim.validation.rows import cases_of
-
-FAILED = "its simulation failed"
+from tensim.validation.rows import Skip, cases_of
 
 
 def code_digest():
@@ -89,10 +87,12 @@ class Results:
 
 
 def _work(task):
-    """In a worker process: (key of the case, {"value"} or {"error"})."""
+    """In a worker process: (key of the case, {"value"}, {"error"} or, of a case that cannot be simulated, {"skipped"})."""
     key, module, options = task
     try:
         return key, {"value": importlib.import_module(module).simulate(key[1], **options)}
+    except Skip as why:
+        return key, {"skipped": str(why)}
     except TensimError as error:
         return key, {"error": str(error)}
 
@@ -132,12 +132,20 @@ def _mapped(tasks, jobs):
 
 
 def compare(selection, results):
-    """(rows, skipped) of a simulated selection: see `tensim.validation.figures.summary`; `results`: of `simulate`."""
-    known, rows, skipped = results[selection.store].known, [], list(selection.skipped)
+    """(rows, skipped, failures) of a simulated selection: see `tensim.validation.figures.summary`; `results`: of `simulate`.
+
+    A row whose simulation raises is a failure: it counts against the goals.
+    """
+    known, rows, skipped, failures = results[selection.store].known, [], list(selection.skipped), []
     for row, case in selection.cases:
-        errors = [known[repr(spec)]["error"] for spec in case.specs if "error" in known[repr(spec)]]
+        ended = [known[repr(spec)] for spec in case.specs]
+        errors = [one["error"] for one in ended if "error" in one]
+        whys = [one["skipped"] for one in ended if "skipped" in one]
         if errors:
-            skipped.append({"id": row.id, "why": f"{FAILED}: {errors[0]}"})
+            failures.append({"id": row.id, "group": case.group, "why": errors[0]})
+            continue
+        if whys:
+            skipped.append({"id": row.id, "why": whys[0]})
             continue
         compared = {
             "id": row.id,
@@ -150,7 +158,7 @@ def compare(selection, results):
         if case.cpp is not None:
             compared["cpp"] = _compared(case, known[repr(case.cpp)])
         rows.append(compared)
-    return rows, skipped
+    return rows, skipped, failures
 
 
 def _compared(case, result):
@@ -159,7 +167,7 @@ def _compared(case, result):
 
 
 def run_selection(selection, jobs, on_done, keep=True):
-    """(rows, skipped, seconds) of one selection."""
+    """(rows, skipped, failures, seconds) of one selection."""
     begun = time.perf_counter()
-    rows, skipped = compare(selection, simulate([selection], jobs, on_done, keep))
-    return rows, skipped, time.perf_counter() - begun
+    compared = compare(selection, simulate([selection], jobs, on_done, keep))
+    return *compared, time.perf_counter() - begun

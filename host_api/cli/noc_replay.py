@@ -38,10 +38,10 @@ def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
         raise UsageError(f"--timeline shows one recording, not {len(recordings)}")
     with progress_bar() as on_progress:
         rows, skipped, failed = replay_all(recordings, mode, noc_model, timeline, on_progress)
-    broken += failed
-    result = summary(rows, skipped + broken, time.perf_counter() - begun) | {
-        "mode": mode, "noc_model": noc_model, "arch": arch.name, "failed": len(broken),
+    result = summary(rows, skipped + broken, failed, time.perf_counter() - begun) | {
+        "mode": mode, "noc_model": noc_model, "arch": arch.name, "failed": len(broken) + len(failed),
     }  # fmt: skip
+    broken += failed
     if json_to:
         write_json(result, json_to)
     if json_to != TO_STDOUT:
@@ -86,7 +86,7 @@ def replay_all(recordings, mode, noc_model, timeline, on_progress):
         try:
             rows.append(compare(chip, recording, mode))
         except TensimError as error:
-            failed.append({"id": recording.id, "why": f"{recording.id}: {error}"})
+            failed.append({"id": recording.id, "group": recording.arch.name, "why": f"{recording.id}: {error}"})
             chip.abort()
         if timeline:
             from tensim.traces.timeline import write_timeline

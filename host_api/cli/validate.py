@@ -53,12 +53,12 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
     columns = check_columns(group_by, tables)
     selection = select(kind, module, tables, read, {"noc": noc_model} if kind == "noc" else {})
     with progress_bar() as on_progress:
-        rows, skipped, seconds = run_selection(
+        rows, skipped, failures, seconds = run_selection(
             selection, jobs, lambda share, name: on_progress(f"validate {name}: {share:.0%}"), not fresh
         )
     bad = selection.bad
     group_of = None if columns is None else lambda row: "/".join(row["columns"][name] for name in columns)
-    result = summary(rows, skipped + bad, seconds, group_of)
+    result = summary(rows, skipped + bad, failures, seconds, group_of)
     if kind == "noc":
         result["noc_model"] = noc_model
     if hasattr(module, "structure"):
@@ -75,7 +75,7 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
         del row["columns"]
     if json_to:
         write_json(result, json_to)
-    if json_to != TO_STDOUT and (rows or skipped):
+    if json_to != TO_STDOUT and (rows or skipped or failures):
         print_summary(kind, result, skipped)
     for error in broken:
         print_error(error)
@@ -146,6 +146,8 @@ def print_summary(kind, result, skipped):
         Console().print(table)
     if result.get("pairs", {}).get("n"):
         print_pairs(result["pairs"])
+    for item in result["failures"]:
+        click.echo(f"failed {item['id']}: {item['why']}", err=True)
     for item in skipped[:SHOWN_SKIPS]:
         click.echo(f"skipped {item['id']}: {item['why']}")
     if len(skipped) > SHOWN_SKIPS:

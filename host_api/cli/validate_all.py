@@ -16,7 +16,6 @@ from tensim.sim.errors import UsageError
 from tensim.validation.baseline import MARGIN, SAMPLE, figures_of, regressions, write_baseline
 from tensim.validation.everything import run_folders
 from tensim.validation.goals import AT_LEAST
-from tensim.validation.runner import FAILED
 from tensim.validation.sample_rows import write_sample
 
 
@@ -53,8 +52,9 @@ def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
         if not quick:  # a sample of a few rows says nothing about the goals
             print_verdicts(result["verdicts"])
         click.echo(f"{result['host_seconds']:.0f} s")
-    for name, why in failures(result["skipped"]):
-        click.echo(f"{name}: {why}", err=True)
+    for kind, rows in result["failures"].items():
+        for row in rows:
+            click.echo(f"{kind}: {row['id']}: its simulation failed: {row['why']}", err=True)
     for text in worse:
         click.echo(f"worse than the baseline by over {MARGIN} points: {text}", err=True)
     if worse:
@@ -73,25 +73,17 @@ def print_lines(result):
     table = Table(title="simulated against measured, |error| in %")
     for name in ("kind", "chip"):
         table.add_column(name)
-    for name in ("n", "skipped", "median", "p90", "worst", "bias"):
+    for name in ("n", "skipped", "failed", "median", "p90", "worst", "bias"):
         table.add_column(name, justify="right")
     for line in result["lines"]:
         figures = (line.median, line.p90, line.worst, line.bias)
         cells = ("-" if value is None else f"{value:.1f}" for value in figures)
-        table.add_row(line.name, line.chip, str(line.n), str(line.skipped), *cells)
+        table.add_row(line.name, line.chip, str(line.n), str(line.skipped), str(line.failed), *cells)
     Console(width=120).print(table)
     for path in result["unknown_files"]:
         click.echo(f"no validation reads {path}")
-
-
-def failures(skipped):
-    """[(kind and row, why)] of the rows whose simulation failed, from {kind: [{"id", "why"}]}."""
-    return [
-        (f"{kind}: {row['id']}", row["why"])
-        for kind, rows in skipped.items()
-        for row in rows
-        if row["why"].startswith(FAILED)
-    ]
+    if result["unknown_files"]:
+        click.echo(f"{result['unknown_rows']:,} rows in these {len(result['unknown_files'])} files")
 
 
 def print_verdicts(verdicts):
@@ -104,7 +96,9 @@ def print_verdicts(verdicts):
     for verdict in verdicts:
         goal = verdict.goal
         limit = f"{'>=' if goal.figure in AT_LEAST else '<='} {goal.limit:g}"
-        value = f"{verdict.value:.3f}" if goal.figure == "rank correlation" else f"{verdict.value:.1f}"
+        value = (
+            "no rows" if verdict.value is None else f"{verdict.value:.{3 if goal.figure == 'rank correlation' else 1}f}"
+        )
         table.add_row(
             verdict.name,
             verdict.chip,

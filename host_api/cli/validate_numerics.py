@@ -13,7 +13,7 @@ def report(folders, group_by, plot, json_to):
     """Run the cases of all folders; UsageError for options that mean nothing here."""
     if group_by or plot:
         raise UsageError("validate numerics takes neither --group-by nor --plot: cases are equal or not")
-    total = {"n": 0, "failed": 0, "skipped": [], "rows": [], "host_seconds": 0.0}
+    total = {"n": 0, "failed": 0, "skipped": [], "failures": [], "rows": [], "host_seconds": 0.0}
     with progress_bar() as on_progress:
         for folder in folders:
             result = validate_folder(folder, lambda share, f=folder: on_progress(f"validate numerics {f}: {share:.0%}"))
@@ -46,6 +46,8 @@ def print_table(result):
     for row in result["rows"]:
         if row["mismatching"]:
             click.echo(f"differs: {row['name']}: {row['mismatching']} of {row['total']} datums")
+    for entry in result["failures"]:
+        click.echo(f"failed {entry['id']}: {entry['why']}", err=True)
     for entry in result["skipped"][:SHOWN_SKIPS]:
         click.echo(f"skipped {entry['id']}: {entry['why']}")
     if len(result["skipped"]) > SHOWN_SKIPS:

@@ -6,13 +6,12 @@ import json
 import pytest
 
 from tensim.cli.noc_replay import read_all, replay_all
-from tensim.cli.validate_all import failures
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tensim.validation.baseline import ENOUGH, figures_of, regressions, write_baseline
 from tensim.validation.everything import Line, lines_of, run_folders, selections_of, tables_of
-from tensim.validation.rows import Case, Row
-from tensim.validation.runner import FAILED
+from tensim.validation.rows import Case, Row, Skip
+from tensim.validation.runner import Selection, run_selection
 from tensim.validation.sample_rows import PER_CHIP, draw, write_sample
 
 EXP = ("chip", "dim0", "dim1", "dim2", "dim3", "tiles", "dtype", "input_memory", "median_ns")
@@ -57,15 +56,17 @@ def rows_of(chip_errors, group="x"):
 
 def test_a_line_per_chip():
     rows = rows_of([("a", 3.0), ("a", -5.0), ("b", 20.0)])
-    lines = lines_of("streaming", rows, [{"id": "1", "why": "no"}])
-    assert [(line.chip, line.n, line.skipped, line.median, line.bias) for line in lines] == [
-        ("a", 2, 1, 4.0, -1.0),
-        ("b", 1, 0, 20.0, 20.0),
+    failures = [{"id": "2", "group": f"{chip}/x", "why": "deadlock"} for chip in "bbc"]
+    lines = lines_of("streaming", rows, [{"id": "1", "why": "no"}], failures)
+    assert [(line.chip, line.n, line.skipped, line.failed, line.median, line.bias) for line in lines] == [
+        ("a", 2, 1, 0, 4.0, -1.0),
+        ("b", 1, 0, 2, 20.0, 20.0),
+        ("c", 0, 0, 1, None, None),
     ]
 
 
 def test_a_kind_whose_rows_are_all_skipped_still_has_a_line():
-    assert lines_of("streaming", [], [{}] * 3) == [Line("streaming", "-", 0, 3)]
+    assert lines_of("streaming", [], [{}] * 3) == [Line("streaming", "-", 0, 3, 0)]
 
 
 def test_golden_cases_and_recordings_are_found_below_any_of_the_folders(folder, tmp_path_factory):
@@ -91,7 +92,10 @@ def test_kinds_share_a_process(folder, tmp_path_factory):
     case = {"name": "one", "arch": "bh", "op": "mm", "in_format": "bf16", "out_format": "bf16", "dst_fp32": False}
     (golden / "index.json").write_text(json.dumps([case | {"fidelity": "LoFi"}]))
     result = run_folders([folder, golden], 1, lambda text: None, keep=False)
-    assert [skipped["why"].startswith("its simulation failed") for skipped in result["skipped"]["numerics"]] == [True]
+    assert result["skipped"]["numerics"] == [] and "cannot be read" in result["failures"]["numerics"][0]["why"]
+    assert [line.failed for line in result["lines"] if line.name == "numerics"] == [1]
+    failed = [verdict for verdict in result["verdicts"] if verdict.goal.figure == "failures"]
+    assert [(verdict.name, verdict.value, verdict.holds) for verdict in failed] == [("numerics", 1, False)]
     assert result["skipped"]["streaming"] == [] and len(result["rows"]["streaming"]) == 20
 
 
@@ -148,6 +152,19 @@ def test_groups_with_enough_rows_are_judged_by_themselves():
     assert {group: one["n"] for group, one in figures.items()} == {"noc: a": ENOUGH, "noc: a/ONE_TO_ALL": ENOUGH}
 
 
-def test_what_failed_is_named():
-    skipped = {"noc": [{"id": "7", "why": f"{FAILED}: deadlock"}, {"id": "8", "why": "a pattern of no interest"}]}
-    assert failures(skipped) == [("noc: 7", f"{FAILED}: deadlock")]
+def simulate(spec):
+    """Of the rows of the test below."""
+    if spec[0] == "raises":
+        raise UsageError("a deadlock")
+    if spec[0] == "skips":
+        raise Skip("a pattern of no interest")
+    return 1.0
+
+
+def test_a_row_whose_simulation_raises_is_a_failure_not_left_out():
+    names = "runs", "raises", "skips"
+    cases = [(Row(name, n, {}), Case((name,), "a/x", 2.0, "cycles")) for n, name in enumerate(names)]
+    rows, skipped, failures, _ = run_selection(Selection("x", __name__, cases), 1, lambda share, name: None, keep=False)
+    assert [(row["id"], row["err_pct"]) for row in rows] == [("runs", -50.0)]
+    assert skipped == [{"id": "skips", "why": "a pattern of no interest"}]
+    assert failures == [{"id": "raises", "group": "a/x", "why": "a deadlock"}]

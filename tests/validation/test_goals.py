@@ -2,7 +2,7 @@
 
 import pytest
 
-from tensim.validation.goals import GOALS, Goal, Verdict, judge
+from tensim.validation.goals import GOALS, NO_FAILURES, Goal, Verdict, judge, unmeasured
 
 
 def rows_of(group, *errors):
@@ -25,6 +25,9 @@ def verdicts(name, rows, **options):
         (Goal("bias", 3), -2.5, True),
         (Goal("pairs", 85), 90, True),
         (Goal("rank correlation", 0.98), 0.97, False),
+        (NO_FAILURES, 0, True),
+        (NO_FAILURES, 1, False),
+        (Goal("median", 4), None, False),
     ],
 )
 def test_a_goal_holds_up_to_its_limit(goal, value, holds):
@@ -56,7 +59,19 @@ def test_pairs_and_ranks_are_figures():
     assert verdicts("streaming", rows)["rank correlation", ""].value == pytest.approx(1.0)
 
 
-def test_goals_that_no_row_measures_are_left_out():
+def test_a_goal_that_a_chip_does_not_measure_is_left_out_one_that_none_measures_does_not_hold():
     assert judge("dispatch", "wormhole_b0", rows_of("traced", None)) == []
+    traced = judge("dispatch", "wormhole_b0", rows_of("traced", 1.0))
+    assert [(one.chip, one.goal.groups, one.holds) for one in unmeasured("dispatch", traced)] == [
+        ("-", "transfers", False)
+    ]
+    assert unmeasured("dispatch", judge("dispatch", "a", rows_of("traced", 1.0) + rows_of("transfers", 1.0))) == []
     assert len(judge("dispatch", "wormhole_b0", rows_of("traced", 1.0))) == 1 < len(GOALS["dispatch"])
     assert judge("issue", "wormhole_b0", rows_of("NOP", 50.0)) == []
+
+
+def test_one_failure_is_too_many():
+    failed = [{"id": "1", "group": "wormhole_b0/NOP", "why": "a deadlock"}]
+    assert [(one.goal, one.value, one.holds) for one in judge("issue", "wormhole_b0", [], failed)] == [
+        (NO_FAILURES, 1, False)
+    ]

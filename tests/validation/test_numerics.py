@@ -120,6 +120,15 @@ def test_a_wrong_datum_is_counted(capsys, single):
     assert result["failed"] == 1 and [row["mismatching"] for row in result["rows"]] == [0, 1]
 
 
+def test_an_output_of_another_size_has_no_right_datum(capsys, single):
+    path = single / "case_add.out.npy"
+    twice = np.concatenate([np.load(path)] * 2)
+    np.save(path, twice)
+    result = compared(capsys, single)
+    assert result["failed"] == 1 and result["skipped"] == []
+    assert [row["mismatching"] for row in result["rows"]] == [0, twice.size]
+
+
 def test_whole_operations(capsys, whole):
     """What cannot be run is skipped with its reason."""
     result = compared(capsys, whole)

@@ -70,7 +70,7 @@ def test_rank_correlation_overall_and_per_group():
         {"group": group, "measured": m, "simulated": s, "err_pct": 0.0}
         for group, m, s in [("a", 1, 1), ("a", 2, 2), ("b", 3, 6), ("b", 4, 5)]
     ]
-    result = summary(rows, [], 0.0)
+    result = summary(rows, [], [], 0.0)
     add_rank_correlation(result)
     assert [result["groups"][name]["rank_correlation"] for name in "ab"] == pytest.approx([1, -1])
     assert result["rank_correlation"] == pytest.approx(0.8)
