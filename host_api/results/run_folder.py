@@ -1,7 +1,7 @@
 """A run's folder: its result, what it was asked to do, and what it said.
 
 result.json is a saved `Result`; configuration.yaml the command, the choices and every parameter of the chip; log.txt what the
-run reported, with seconds since its start.
+run reported and its kernels printed, with seconds since its start.
 """
 
 import sys
@@ -21,7 +21,7 @@ class RunFolder:
     """
 
     def __init__(self, path):
-        self.path, self._begun, self._last = Path(path), time.perf_counter(), None
+        self.path, self._begun = Path(path), time.perf_counter()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             for name in (FILE, CONFIGURATION):
@@ -31,17 +31,15 @@ class RunFolder:
             raise UsageError(f"cannot write the folder {path}: {error.strerror}") from error
 
     def log(self, text):
-        """Add a line to the log; a repetition of the last one is left out."""
-        if text != self._last:
-            self._last = text
-            with open(self.path / LOG, "a") as file:
-                file.write(f"{time.perf_counter() - self._begun:9.3f}  {text}\n")
+        """Add a line to the log."""
+        with open(self.path / LOG, "a") as file:
+            file.write(f"{time.perf_counter() - self._begun:9.3f}  {text}\n")
 
-    def also_told(self, on_progress):
-        """A function that reports progress as another one does, and to the log."""
+    def also_told(self, listener):
+        """A function that tells what another one is told, and the log, too."""
 
         def call(text):
-            on_progress(text)
+            listener(text)
             self.log(text)
 
         return call

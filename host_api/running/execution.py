@@ -26,6 +26,20 @@ class Watch:
         return {}
 
 
+class Logged(Watch):
+    """Another watch, beside a log that is told what kernels print: `also_told(listener)` gives a listener that does both."""
+
+    def __init__(self, watch, also_told):
+        self.watch, self.also_told = watch, also_told
+
+    def begin(self, device):
+        device.chip.on_print = self.also_told(device.chip.on_print)
+        self.watch.begin(device)
+
+    def end(self, chip):
+        return self.watch.end(chip)
+
+
 def execute(program, settings, arch, device_options, begun, on_progress, watch):
     """The `Result` of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start; `watch`: a `Watch`."""
     with _system_of_its_own():

@@ -89,15 +89,15 @@ def run_program(settings, on_progress=lambda text: None, watch=None):
     program = find_program(settings.program)
     arch, device_options = _chip(settings)
     with contextlib.ExitStack() as stack:
+        from tensim.running.execution import Logged, Watch, execute
+
+        watch = watch or Watch()
         if settings.folder is not None:
             from tensim.results.run_folder import RunFolder
 
             folder = stack.enter_context(RunFolder(settings.folder))
-            on_progress = folder.also_told(on_progress)
-        from tensim.running.execution import Watch, execute
-
+            on_progress, watch = folder.also_told(on_progress), Logged(watch, folder.also_told)
         options = {"seed": settings.seed, **device_options}
-        watch = watch or Watch()
         work = lambda: execute(program, settings, arch, options, begun, on_progress, watch)  # noqa: E731
         result = with_report(settings.tt_report, work, on_progress, program.name)
         if settings.folder is not None:

@@ -12,6 +12,7 @@ from tensim.results.code_digest import code_digest
 from tensim.results.result import ALWAYS, SCHEMA_VERSION
 from tensim.running.runnable import find_program
 from tensim.sim.errors import UsageError
+from tests.sweeps.programs import COPY
 
 CONTRACT = """
     arch cycles device_seconds host_seconds verified numerics noc_model seed breakdown noc dram flops flops_utilization
@@ -166,6 +167,16 @@ def test_a_run_folder_holds_result_configuration_and_log(tmp_path):
     assert tt.Result.load(folder).identity["overrides"] == {"noc.hop_cycles": 12}
     assert "noc.hop_cycles: 12\n" in (folder / "configuration.yaml").read_text()
     assert "running" in (folder / "log.txt").read_text()
+
+
+def test_the_log_has_what_kernels_print(tmp_path):
+    pytest.importorskip("ziglang")
+    (tmp_path / "says.cpp").write_text(
+        '#include "debug/dprint.h"\nvoid kernel_main() { DPRINT << "hello" << ENDL(); }\n'
+    )
+    (tmp_path / "says.py").write_text(COPY.replace("(program, spends,", "(program, HERE / 'says.cpp',"))
+    tt.run(tmp_path / "says.py", folder=tmp_path / "folder")
+    assert "BRISC: hello\n" in (tmp_path / "folder" / "log.txt").read_text()
 
 
 def test_a_run_that_fails_leaves_its_error_in_the_log_and_no_result(tmp_path):
