@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -49,6 +50,19 @@ def _system_for_new_device():
         for capture in before.captures:
             capture.system = _current
     return _current
+
+
+@contextlib.contextmanager
+def zone_scoped(name: str) -> Iterator[None]:
+    """`with zone_scoped("load weights"):` marks what the host does meanwhile in timelines, as kernels' zones mark theirs.
+
+    The zone lies on the host's simulated timeline; it costs no time.
+    """
+    begun = _current.host.now_fs
+    try:
+        yield
+    finally:
+        _current.executor.log_zone(name, min(begun, _current.host.now_fs))
 
 
 class CommandQueue:

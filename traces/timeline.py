@@ -3,8 +3,8 @@
 One process per core: a track per thread (spans at work by operation, waits by reason, each with kernel and source line), zones
 (`DeviceZoneScopedN`) and transfers as asynchronous events with bytes and destination, a counter per circular buffer with the
 pages in it, and a flow from what pushed or popped pages to the wait that it ended.  One process for the memory system, a counter
-per NoC and DRAM channel.  One for the host: its calls, the commands of the queues from issue to end, and programs from start to
-end.  Time stamps are microseconds of simulated time.
+per NoC and DRAM channel.  One for the host: its calls and zones, the commands of the queues from issue to end, and programs
+from start to end.  Time stamps are microseconds of simulated time.
 """
 
 import functools
@@ -170,6 +170,7 @@ def _host_events(chip, per_us):
     log, ids = chip.host_log, itertools.count()
     origin = log.origin_fs
     spans = [("host", call, begun, ended, {}) for call, begun, ended in log.calls]
+    spans += [("host zone", name, begun, ended, {}) for name, begun, ended in log.zones]
     for call, queue, item in log.commands:
         if item.ended is not None:
             waited = {"issued_us": (item.stamp - origin) / FS_PER_US, "begun_us": (item.begun - origin) / FS_PER_US}

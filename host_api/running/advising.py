@@ -42,7 +42,7 @@ def advise_program(settings, on_progress=lambda text: None, processes=PROCESSES)
     first = _First()
     result, settings = _first_run(settings, first, on_progress)
     time = result["span_cycles"]
-    if time is None:
+    if first.run.verdict is None:
         raise UsageError("there is nothing to advise on: no program ran on the device")
     experiments = [*free_resources(first.arch), *deeper_each(first.run.works)]
     experiments += [one.experiment for one in first.advice if one.experiment is not None]

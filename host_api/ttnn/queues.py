@@ -5,6 +5,7 @@ import os
 import tensim.buffer as buffers
 import tensim.metal_trace as traces
 import tensim.queue as host
+from tensim.device import current_system
 from tensim.sim.host import commands as c
 from tensim.ttnn.cores import CoreRangeSet
 from tensim.ttnn.devices import open_devices, synchronize_device
@@ -220,12 +221,19 @@ def get_all_kernel_duration_summary():
     return _summary(get_all_programs_perf_data())
 
 
+_zones = []  # open ones: (name, time of the host)
+
+
 def start_tracy_zone(source, functName, lineNum, color=0):
-    """Tracy is not there: nothing happens."""
+    """Begin a zone of the host in timelines."""
+    _zones.append((functName or f"{source}:{lineNum}", current_system().host.now_fs))
 
 
 def stop_tracy_zone(name="", color=0):
-    """Tracy is not there: nothing happens."""
+    """End the zone that was begun last; `name`, where it is given, is the better one."""
+    if _zones:
+        known, begun = _zones.pop()
+        current_system().executor.log_zone(name or known, begun)
 
 
 def tracy_message(source, color=0):

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 @dataclass
 class HostLog:
     """`calls`: [(name, begun, ended)] in femtoseconds of the host's time; `commands`: [(name, queue, item)] with the
-    `tensim.sim.host.queue.Item` of each, whose times are known when it has ended; `origin_fs`: time of the chip's cycle 0.
+    `tensim.sim.host.queue.Item` of each, whose times are known when it has ended; `zones`: [(name, begun, ended)] that the
+    program marked on the host's timeline; `origin_fs`: time of the chip's cycle 0.
     """
 
     on: bool = False
     origin_fs: int = 0
     calls: list = field(default_factory=list)
     commands: list = field(default_factory=list)
+    zones: list = field(default_factory=list)

@@ -293,6 +293,12 @@ class Executor:
             log.commands.append((self._carried_out, queue.index, item))
         return item
 
+    def log_zone(self, name, begun_fs):
+        """Note a zone that the program has marked from a time of the host to now, for every chip whose log is on."""
+        for device in self.devices.values():
+            if device.chip.host_log.on:
+                device.chip.host_log.zones.append((name, begun_fs, self.host.now_fs))
+
     def _log_call(self, record, called_fs):
         """Note a call that took the host time, for the chip whose log is on."""
         device = self.devices.get(getattr(record, "device", None))

@@ -44,8 +44,9 @@ def events(tmp_path_factory):
         writer = tt.create_kernel(program, drop, core, tt.WriterDataMovementConfig())
         tt.set_runtime_args(program, reader, core, [buffer, TILES])
         tt.set_runtime_args(program, writer, core, [TILES])
-        tt.enqueue_program(queue, program)
-        tt.finish(queue)
+        with tt.zone_scoped("all of it"):
+            tt.enqueue_program(queue, program)
+            tt.finish(queue)
         count = write_timeline(device.chip, path)
     events = json.loads(path.read_text())["traceEvents"]
     assert len(events) == count
@@ -98,3 +99,9 @@ def test_the_host_its_queue_and_the_program_are_shown(events):
     (program,) = [one for one in shown if one["cat"] == "program"]
     (command,) = [one for one in shown if one["name"] == "queue 0: EnqueueProgram"]
     assert command["args"]["begun_us"] == pytest.approx(program["ts"], abs=0.01) and command["ts"] < program["ts"]
+
+
+def test_a_zone_of_the_host_spans_its_calls(events):
+    mine = {one["ph"]: one["ts"] for one in events if one.get("cat") == "host zone"}
+    calls = [one["ts"] for one in events if one["name"] in ("host: EnqueueProgram", "host: Finish")]
+    assert len(calls) == 4 and mine["b"] <= min(calls) and max(calls) <= mine["e"]
