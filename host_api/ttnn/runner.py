@@ -32,7 +32,7 @@ class Request:
     timeline: str | None = None
     json_to: str | None = None
     quiet: bool = False
-    folder: str | None = None
+    folder: RunFolder | None = None
     tt_report: str | None = None
     html: str | None = None
     speedscope: str | None = None
@@ -96,6 +96,10 @@ def _parsed(arguments, command):
             require_folder(given.tt_report)
         except UsageError as error:
             parser.error(str(error))
+    try:
+        folder = None if given.folder is None else RunFolder(given.folder)
+    except UsageError as error:
+        parser.error(str(error))
     settings = {
         "arch": given.arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
         "check": given.check,
@@ -107,7 +111,7 @@ def _parsed(arguments, command):
         settings,
         given.timeline,
         given.json_to,
-        folder=given.folder,
+        folder=folder,
         tt_report=given.tt_report,
         html=given.html,
         speedscope=given.speedscope,
@@ -153,7 +157,7 @@ class observed:
     def __init__(self, request):
         self.request, self.logged, self.result = request, 0, None
         self._summaries, self._arch, self._begun = [], None, time.perf_counter()
-        self._folder = None if request.folder is None else RunFolder(request.folder)
+        self._folder = request.folder
         self._recording, self._record = contextlib.ExitStack(), None  # of the devices, for --tt-report
 
     def __enter__(self):
@@ -207,7 +211,9 @@ class observed:
         if self._folder is not None:
             if failed:
                 self._folder.log(f"{failed['kind']}: {failed['message']}")
-            if self.result is not None:
+            if self.result is None:
+                self._folder.log("the program has opened no device")
+            else:
                 self._folder.configure(self.result.identity, self._arch)
                 self._folder.finish(self.result)
 

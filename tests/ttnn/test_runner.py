@@ -68,6 +68,11 @@ def test_a_program_has_a_result_and_a_run_folder(tmp_path):
     assert "noc.hop_cycles: 12\n" in (tmp_path / "folder" / "configuration.yaml").read_text()
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_program_runs(tmp_path):
+    done = run(tmp_path, options=("-o", str(tmp_path / "program.py" / "folder")))
+    assert done.returncode == 2 and "cannot write the folder" in done.stderr and done.stdout == ""
+
+
 def test_the_folder_of_a_program_that_fails_tells_how(tmp_path):
     assert run(tmp_path, "--fail", options=("-o", str(tmp_path / "folder"))).returncode == 1
     assert "KeyError: 'gone'" in (tmp_path / "folder" / "log.txt").read_text()
