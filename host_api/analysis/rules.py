@@ -13,14 +13,16 @@ from tensim.analysis.facts import MOVERS, LaunchFacts
 from tensim.analysis.what_if import Experiment
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
-from tensim.sim.cores.slots import THREAD_NAMES, UNPACK_SLOT
+from tensim.sim.cores.slots import PACK_SLOT, THREAD_NAMES, UNPACK_SLOT
 from tensim.types import MathFidelity
 
 MANY_TIMES = 1.5  # a byte read that often is read too often
 SMALL_REQUEST = 1024  # bytes of a DRAM request below which its own costs weigh
 SKEW = 2.0  # of the busiest DRAM channel against the mean
+BUSY_BANK = 0.25  # share of the time for which it must move data to matter
 FEW_UNDER_WAY = 2.5  # reads at a time
-TILES_PER_PAGE = 1.5  # packed, per page that is pushed: partial results
+TILES_PER_PAGE = 1.5  # packed, for each that leaves: partial results
+PACKER_COUNTS, CLOSE_PACK = 0.25, 0.5  # share of the time at work of the packers from which these rules look at them
 MOST_UNDER_WAY = 8  # reads at a time that advice asks for
 BLOCK_TILES = 4  # of a block of products that advice asks for
 MANTISSA_PHASES = {  # fidelity that brings every mantissa bit of a format into the product (docs/hardware/numerics.md)
@@ -296,10 +298,10 @@ def hot_bank(case):
     """A DRAM bank with far more of the traffic than others."""
     moved = case.facts.work.channels["read_bytes"] + case.facts.work.channels["write_bytes"]
     mean = float(moved.mean())
-    if mean == 0 or moved.max() < SKEW * mean:
+    share = case.facts.channel_shares()
+    if mean == 0 or moved.max() < SKEW * mean or share.max() < BUSY_BANK:
         return None
     bank, factor = int(moved.argmax()), float(moved.max()) / mean
-    share = case.facts.channel_shares()
     return Advice(
         "hot_bank",
         f"Spread the traffic over the DRAM banks: bank {bank} has {factor:.1f} times the mean",
@@ -427,25 +429,43 @@ def small_blocks(case):
 
 
 def partial_results(case):
-    """Several tiles packed for every page that is pushed."""
-    found = [
-        one for one in case.buffers if one.pushed and one.packed >= TILES_PER_PAGE * one.pushed * _tiles_per_page(one)
-    ]
-    if not found:
+    """Tiles packed several times before they leave the core: accumulated in L1, or spilled and loaded again by products."""
+    if case.facts.units()["pack"] < PACKER_COUNTS:
         return None
-    worst = max(found, key=lambda one: one.packed / one.pushed)
-    packed = sum(one.packed for one in case.buffers)
-    needed = sum(min(one.packed, one.pushed * _tiles_per_page(one)) for one in case.buffers)
-    factor = packed / max(needed, 1)
+    products = case.facts.work.core_counters["products"].any()
+    leaving = [one for one in case.buffers if one.packed and (not products or UNPACK_SLOT not in one.consumers)]
+    packed = sum(one.packed for one in case.buffers) if products else sum(one.packed for one in leaving)
+    needed = sum(min(one.packed, one.pushed * _tiles_per_page(one)) for one in leaving)
+    if needed == 0 or packed < TILES_PER_PAGE * needed:
+        return None
+    worst, factor = max((one for one in case.buffers if one.packed), key=lambda one: one.packed), packed / needed
     return Advice(
         "partial_results",
-        f"Accumulate in Dst: circular buffer {worst.index} is packed {worst.packed / worst.pushed:.1f} times for each page",
-        f"{packed:,} tiles are packed for {needed:,} that leave the core: partial results go through L1. Keep them in the Dst "
-        "registers until they are complete, and pack once.",
-        {"circular_buffer": worst.index, "tiles_packed": packed, "tiles_pushed": needed},
+        f"Accumulate in Dst: {factor:.1f} tiles are packed for each that leaves the core",
+        f"{packed:,} tiles are packed, {worst.packed:,} of them into circular buffer {worst.index}, for {needed:,} that leave the "
+        "core: partial results go through L1. Keep them in the Dst registers until they are complete, and pack once.",
+        {"circular_buffer": worst.index, "tiles_packed": packed, "tiles_needed": needed},
         {"packs_per_tile": 1},
         Experiment("packs_once", f"{factor:.1f} times fewer packs", what_if.fewer_packs(case.arch, factor)),
-        kernels=_kernels(case, (4,)),
+        kernels=_kernels(case, (PACK_SLOT,)),
+    )
+
+
+def wide_results(case):
+    """32-bit tiles that keep the packer busy."""
+    wide = [one for one in case.buffers if one.packed and DataFormat(one.data_format) == DataFormat.Float32]
+    if case.facts.units()["pack"] < CLOSE_PACK or not wide:
+        return None
+    tiles = sum(one.packed for one in wide)
+    return Advice(
+        "wide_results",
+        "Pack 16-bit results: the packer writes twice the bytes for Float32",
+        f"{tiles:,} tiles of 4 KiB are packed, at 64 B a cycle and packer. As Float16_b they take half the time, and half the room "
+        "and traffic after that; whether the result may have 8 bits of mantissa, only you know.",
+        {"circular_buffers": [one.index for one in wide], "tiles": tiles},
+        {"format": "Float16_b"},
+        Experiment("half_packed", "half the bytes packed", what_if.narrower_results(case.arch)),
+        kernels=_kernels(case, (PACK_SLOT,)),
     )
 
 
@@ -486,7 +506,7 @@ def idle_cores(case):
     return Advice(
         "idle_cores",
         f"Use more cores: {used} of {available} run kernels",
-        "The estimate divides the time by as many cores more, down to what DRAM and the NoC take.",
+        "The estimate divides the time by as many cores more, down to what DRAM takes.",
         {"cores_used": used, "cores_available": available},
         {"cores": available},
         estimated_gain=_bounded(case, 1 - used / available),
@@ -526,7 +546,7 @@ def _kernels(case, slots):
 
 RULES = (
     single_buffered, few_reads_under_way, traffic_amplification, unicast_for_multicast, both_on_one_noc, hot_bank, row_misses,
-    small_requests, hot_link, high_fidelity, small_blocks, partial_results, imbalance, idle_cores, many_launches,
+    small_requests, hot_link, high_fidelity, small_blocks, partial_results, wide_results, imbalance, idle_cores, many_launches,
 )  # fmt: skip
 MEMORY_RULES = (
     "traffic_amplification", "hot_bank", "unicast_for_multicast", "both_on_one_noc", "hot_link", "small_pages", "row_misses"
@@ -540,6 +560,6 @@ FIRST_RULES = {  # kind of verdict, or resource whose bandwidth bounds -> rules 
     "dispatch": ("many_launches",),
     "fpu": ("high_fidelity", "small_blocks"),
     "unpack": ("small_blocks",),
-    "pack": ("partial_results",),
+    "pack": ("partial_results", "wide_results"),
     "mover": ("small_pages",),
 }

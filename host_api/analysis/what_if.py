@@ -60,7 +60,7 @@ def _noc_bandwidth(arch):
     widest = math.gcd(WIDEST_FLIT, arch["noc.max_packet_bytes"])
     return {
         "noc.flit_bytes": widest, "l1.noc_port_bytes_per_cycle": LARGEST_RATE, "noc.niu_requests": MANY,
-        "noc.buffer_flits": MANY, "noc.shared_buffer_flits": MANY, "noc.credit_round_trip_cycles": 1,
+        "noc.buffer_flits": MANY, "noc.shared_buffer_flits": MANY, "noc.credit_round_trip_cycles": arch["noc.hop_cycles"] + 1,
     }  # fmt: skip
 
 
@@ -187,6 +187,11 @@ def fewer_packs(arch, factor):
     return scaled | {
         f"tensix.issue.{name}": round(arch[f"tensix.issue.{name}"] / factor) for name in ("pack", "pack_more")
     }
+
+
+def narrower_results(arch):
+    """The packer's rate doubled: what remains when tiles have half the bytes."""
+    return {"tensix.pack.bytes_per_cycle": min(2 * arch["tensix.pack.bytes_per_cycle"], LARGEST_RATE)}
 
 
 def larger_blocks(arch, tiles):

@@ -39,6 +39,7 @@ def test_a_flawed_program_is_told_what_is_wrong_and_what_mending_it_brings(name)
     assert found["verdict"]["confirmed"]
     first = found["advice"][0]
     assert first["rule"] == rule and flawed["advice"][0]["rule"] == rule
+    assert ("wide_results" in [one["rule"] for one in found["advice"]]) == (name == "packed_partials")
     gain = 100 * (1 - mended["span_cycles"] / flawed["span_cycles"])
     assert first["estimated_gain_pct"] == pytest.approx(gain, rel=0.2)
 
@@ -190,7 +191,7 @@ def test_free_memory_answers_at_once(experiment, least):
     assert reads[1] < (1 - least) * reads[0]
 
 
-@pytest.mark.parametrize("arch", ["blackhole", "grayskull"])
-def test_experiments_fit_every_chip(arch):
-    found = advise(program("one_read_at_a_time"), arch=arch)
+@pytest.mark.parametrize("settings", [{"arch": "blackhole"}, {"arch": "grayskull"}, {"noc": "flit"}])
+def test_experiments_fit_every_chip_and_model(settings):
+    found = advise(program("one_read_at_a_time"), **settings)
     assert not [one for one in found["what_if"] if one["error"]]
