@@ -47,8 +47,8 @@ class Checks:
         self._make_clocks(n)
         self._l1, self._dram = self._memory_states() if chip.numerics != "off" else (None, None)
         for name in (
-            "buffers", "configured", "threads", "writes", "cores", "origins", "dst", "semaphores", "clocks", "cells", "ends",
-            "steps", "words", "signals",
+            "buffers", "configured", "threads", "writes", "cores", "origins", "dst", "semaphores", "clocks", "cells",
+            "dram_cells", "ends", "steps", "words", "signals",
         ):  # fmt: skip
             self._record[f"{name}_at"] = getattr(self, f"_{name}").ctypes.data
         if self._l1 is not None:
@@ -61,8 +61,7 @@ class Checks:
     def _make_clocks(self, n):
         """What races are found by: clocks, and who touched the L1 of `n` cores last.
 
-        They take as much memory again as the program touches of L1, and of clocks 28 bytes times the square of the cores for
-        each thread and semaphore.
+        What they cost in memory: docs/checks.md, races.
         """
         length = -(-n * shadow.LANES // VECTOR) * VECTOR
         self._record["n_cores"], self._record["clock_bytes"] = n, 4 * length
@@ -77,8 +76,14 @@ class Checks:
         self._threads["reads_at"][UNPACK_SLOT::THREADS_PER_CORE] = (
             self._reads.ctypes.data + np.arange(n) * self._reads.strides[0]
         )
-        cells = n * self._chip.arch.l1_size // shadow.CELL_BYTES
-        self._cells = np.frombuffer(_untouched(cells * shadow.CELL.itemsize), shadow.CELL)
+        arch = self._chip.arch
+        for name, units in (
+            ("_cells", n * arch.l1_size),
+            ("_dram_cells", arch.dram_banks * arch.dram_bank_bytes >> shadow.DRAM_UNIT_SHIFT),
+        ):
+            setattr(
+                self, name, np.frombuffer(_untouched((units >> shadow.CELL_SHIFT) * shadow.CELL.itemsize), shadow.CELL)
+            )
 
     def _memory_states(self):
         """States of L1 (worker, granule) and of DRAM (bank, granule); of DRAM those take memory that are written."""
@@ -212,6 +217,12 @@ class Checks:
         np.maximum.at(named, found[words == starts[found]], BASE)
         return named
 
+    def _place(self, address, core):
+        """Where bytes lie, for messages; -1 - a bank instead of a worker: in DRAM."""
+        if core < 0:
+            return f"DRAM bank {-1 - core}, offset {address:#x}"
+        return f"L1 {address:#x} of core {self._chip.core_name(core)}"
+
     def error(self):
         """The error of the check that stopped the engine."""
         m, record = self._chip.machine, self._record[0]
@@ -222,7 +233,7 @@ class Checks:
         if code in (Check.INIT_MISSING, Check.INIT_WRONG):
             words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
         if code in ON_CORE:
-            words["c"] = self._chip.core_name(values[2])
+            words["place"] = self._place(values[0], values[2])
         text = MESSAGES[code].format(**words)
         if record["other"] >= 0:
             other = self._chip.thread_place(int(record["other"]), int(record["other_line"]))

@@ -37,9 +37,15 @@ class Check(IntEnum):
     PAGE_BEYOND_L1 = 128
 
 
-ON_CORE = (Check.RACE_READ, Check.RACE_WRITE, Check.RACE_WRITES, Check.PAGE_BEYOND_L1)  # {c} is a worker
+ON_CORE = (
+    Check.RACE_READ,
+    Check.RACE_WRITE,
+    Check.RACE_WRITES,
+    Check.PAGE_BEYOND_L1,
+)  # {c} is a worker, or -1 - a DRAM bank
 RACES = (Check.RACE_READ, Check.RACE_WRITE, Check.RACE_WRITES)
-# {a}, {b}, {c} are error_a, error_b, error_c of the machine record, {d} the cycle of the other access.
+# {a}, {b}, {c} are error_a, error_b, error_c of the machine record, {d} the cycle of the other access, {place} what {a} and {c}
+# say.
 MESSAGES = {
     Check.CB_UNPACK_UNWAITED: "circular buffer {a}: tile {b} is unpacked, but the kernel has waited for {c} pages",
     Check.CB_POP_UNWAITED: "circular buffer {a}: {b} pages are popped, but the kernel has waited for {c}",
@@ -64,12 +70,12 @@ MESSAGES = {
     Check.FORMAT_B: "circular buffer {a} has format {b}, but the second operand's unpacker is configured for format {c}",
     Check.FORMAT_OUT: "circular buffer {a} has format {b}, but the packer is configured for format {c}",
     Check.SIGNAL_BEFORE_DATA: "a semaphore of a core is counted up while a NoC write from {a:#x} to it may be on its way",
-    Check.RACE_READ: "L1 {a:#x} (+{b}) of core {c} is read, but nothing orders that behind the write at cycle {d}",
-    Check.RACE_WRITE: "L1 {a:#x} (+{b}) of core {c} is written, but nothing orders that behind the read at cycle {d}",
-    Check.RACE_WRITES: "L1 {a:#x} (+{b}) of core {c} is written, but nothing orders that behind the other write at cycle {d}",
+    Check.RACE_READ: "{place} (+{b}) is read, but nothing orders that behind the write at cycle {d}",
+    Check.RACE_WRITE: "{place} (+{b}) is written, but nothing orders that behind the read at cycle {d}",
+    Check.RACE_WRITES: "{place} (+{b}) is written, but nothing orders that behind the other write at cycle {d}",
     Check.SEMAPHORE_MISSING: "semaphore {a} does not exist on core {b}",
     Check.PAGE_BEYOND_BUFFER: "page {a} of a buffer of {b} pages (DRAM address {c:#x})",
-    Check.PAGE_BEYOND_L1: "L1 {a:#x} (+{b}) of core {c} lies behind the pages that the core holds of a buffer",
+    Check.PAGE_BEYOND_L1: "{place} (+{b}) lies behind the pages that the core holds of a buffer",
     Check.OUTSIDE_BUFFERS: "DRAM bank {c}, offset {a:#x} (+{b}): no buffer of the program lies there",
 }
 ADVICE = {

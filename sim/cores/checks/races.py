@@ -1,7 +1,7 @@
-"""Data races: two accesses to the same bytes of L1, at least one of them a write, that nothing orders.
+"""Data races: two accesses to the same bytes of L1 or DRAM, at least one of them a write, that nothing orders.
 
-Of each 64 bytes the last write and the last read are kept, with who did it and which bytes: what an older access or one to
-other bytes of the cell would tell is forgotten, so that a race may be missed, never made up.
+Of each 64 bytes of L1, or 64 units of DRAM, the last write and the last read are kept, with who did it and which bytes: what an
+older access or one to other bytes of the cell would tell is forgotten, so that a race may be missed, never made up.
 """
 
 from tensim.sim.cores.checks.clocks import (
@@ -19,7 +19,16 @@ from tensim.sim.cores.checks.clocks import (
     tick,
 )
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.shadow import CELL, CELL_BYTES, CELL_SHIFT, LANES, cell_table, clock_table, thread_of
+from tensim.sim.cores.checks.shadow import (
+    CELL,
+    CELL_SHIFT,
+    CELL_UNITS,
+    DRAM_UNIT_SHIFT,
+    LANES,
+    cell_table,
+    clock_table,
+    thread_of,
+)
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
@@ -28,7 +37,7 @@ from tensim.sim.engine.state import ATOMIC, STOP_ERROR, threads_of, transactions
 
 CLOCK_SHIFT, LINE_SHIFT = 32, 16
 LANE_MASK = LINE_MASK = 0xFFFF
-ALL_BYTES, WORD_BITS = -1, 15
+ALL_UNITS, WORD_BITS = -1, 15
 CYCLE_MASK = 0x7FFFFFFF
 WORD = 4
 CELL_RECORD = CELL.itemsize
@@ -41,38 +50,57 @@ def cells_of(m, s, core):
 
 
 @compiled(inline="always")
+def dram_cells_of(m, s, bank):
+    """The cells of a DRAM bank."""
+    return cell_table(s.dram_cells_at + bank * (m.bank_bytes >> DRAM_UNIT_SHIFT + CELL_SHIFT) * CELL_RECORD)
+
+
+@compiled(inline="always")
 def lane_in(access):
     return access & LANE_MASK
 
 
 @compiled()
-def race(m, s, thread, code, core, start, size, line, access, cycle):
-    """Refuse an access that no wait orders behind another one."""
+def race(m, s, thread, code, place, start, size, line, access, cycle):
+    """Refuse an access that no wait orders behind another one; `place`: a core, or -1 - a bank of DRAM."""
     if m.stop != STOP_ERROR:
         s.line, s.other, s.other_line = line, thread_at(lane_in(access)), access >> LINE_SHIFT & LINE_MASK
         s.other_cycle = m.now - ((m.now - cycle) & CYCLE_MASK)
-        fail(m, thread, code, start, size, core)
+        fail(m, thread, code, start, size, place)
 
 
 @compiled()
 def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
     """A thread, or for it the NoC, reads or `writes` L1 bytes of `core`; see `tensim.sim.cores.checks.clocks` for `clock`."""
-    if size <= 0 or start < 0 or start + size > m.l1_size:
-        return
-    cells, known = cells_of(m, s, core), clock_table(row_at(s, thread))
+    if size > 0 and start >= 0 and start + size <= m.l1_size:
+        access(m, s, thread, cells_of(m, s, core), core, start, start + size, 0, clock, line, from_noc, writes)
+
+
+@compiled()
+def touch_dram(m, s, thread, bank, start, size, clock, line, writes):
+    """The NoC reads or `writes` bytes of a DRAM bank for a thread; of whole units alone is it known who did."""
+    first, end = start + (1 << DRAM_UNIT_SHIFT) - 1 >> DRAM_UNIT_SHIFT, start + size >> DRAM_UNIT_SHIFT
+    if first < end:
+        cells = dram_cells_of(m, s, bank)
+        access(m, s, thread, cells, -1 - bank, first, end, DRAM_UNIT_SHIFT, clock, line, True, writes)
+
+
+@compiled()
+def access(m, s, thread, cells, place, start, end, shift, clock, line, from_noc, writes):
+    """Look at the cells of units `start` to `end`, each of 1 << `shift` bytes, and enter the access there."""
+    known, cycle = clock_table(row_at(s, thread)), m.now & CYCLE_MASK
     own, own_noc = lane_of(thread), lane_of(thread)
     if thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
         own_noc = noc_lane_of(thread)
-    access = clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | (own_noc if from_noc else own)
-    cycle = m.now & CYCLE_MASK
-    first, last = start >> CELL_SHIFT, (start + size - 1) >> CELL_SHIFT
-    written, read = access, access  # accesses of which the last cells have shown that they come before this one
+    mine = clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | (own_noc if from_noc else own)
+    first, last = start >> CELL_SHIFT, (end - 1) >> CELL_SHIFT
+    written, read = mine, mine  # accesses of which the last cells have shown that they come before this one
     for i in range(first, last + 1):
-        cell, mask = cells[i], ALL_BYTES
+        cell, mask = cells[i], ALL_UNITS
         if i == first:
-            mask <<= start & (CELL_BYTES - 1)
-        if i == last and (start + size) & (CELL_BYTES - 1) != 0:
-            mask &= (1 << ((start + size) & (CELL_BYTES - 1))) - 1
+            mask <<= start & (CELL_UNITS - 1)
+        if i == last and end & (CELL_UNITS - 1) != 0:
+            mask &= (1 << (end & (CELL_UNITS - 1))) - 1
         other = cell.writer
         if other != written:
             lane = lane_in(other)
@@ -80,7 +108,7 @@ def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
                 written = other
             elif cell.written & mask != 0:
                 code = Check.RACE_WRITES if writes else Check.RACE_READ
-                race(m, s, thread, code, core, start, size, line, other, cell.written_at)
+                race(m, s, thread, code, place, start << shift, end - start << shift, line, other, cell.written_at)
                 return
         if writes:
             other = cell.reader
@@ -89,21 +117,22 @@ def touch(m, s, thread, core, start, size, clock, line, from_noc, writes):
                 if lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT:
                     read = other
                 elif cell.read & mask != 0:
-                    race(m, s, thread, Check.RACE_WRITE, core, start, size, line, other, cell.read_at)
+                    code = Check.RACE_WRITE
+                    race(m, s, thread, code, place, start << shift, end - start << shift, line, other, cell.read_at)
                     return
-            if cell.writer == access:
+            if cell.writer == mine:
                 mask |= cell.written
-            cell.writer, cell.written, cell.written_at = access, mask, cycle
+            cell.writer, cell.written, cell.written_at = mine, mask, cycle
         else:
-            if cell.reader == access:
+            if cell.reader == mine:
                 mask |= cell.read
-            cell.reader, cell.read, cell.read_at = access, mask, cycle
+            cell.reader, cell.read, cell.read_at = mine, mask, cycle
 
 
 @compiled()
 def word_arrives(m, s, thread, core, address, clock, line, lane):
     """The NoC writes or counts a word that synchronises: only a store of the core itself can be in the way of that."""
-    cell, bits = cells_of(m, s, core)[address >> CELL_SHIFT], WORD_BITS << (address & (CELL_BYTES - 1))
+    cell, bits = cells_of(m, s, core)[address >> CELL_SHIFT], WORD_BITS << (address & (CELL_UNITS - 1))
     other, theirs = cell.writer, lane_in(cell.writer)
     if cell.written & bits != 0 and core * LANES <= theirs < core * LANES + THREADS_PER_CORE:
         if thread_at(theirs) != thread and clock_table(row_at(s, thread))[theirs] < other >> CLOCK_SHIFT:
@@ -129,7 +158,7 @@ def follow_word(m, s, thread, core, address):
     other, lane = cell.writer, lane_in(cell.writer)
     if other == 0 or thread_at(lane) == thread:
         return
-    if cell.written & (WORD_BITS << (address & (CELL_BYTES - 1))) != 0:
+    if cell.written & (WORD_BITS << (address & (CELL_UNITS - 1))) != 0:
         clock = other >> CLOCK_SHIFT
         follow(s, thread, thread_at(lane), clock, clock if lane % LANES >= THREADS_PER_CORE else 0)
     elif s.n_words != n_words:  # who wrote it before anybody looked is forgotten
@@ -202,3 +231,12 @@ def arrive(m, s, index, core, address, size, writes):
         word_arrives(m, s, x.thread, core, address, clock, line, noc_lane_of(x.thread))
     else:
         touch(m, s, x.thread, core, address, size, clock, line, True, writes)
+
+
+@compiled()
+def arrive_at_dram(m, s, index, bank, inside, writes):
+    """A packet acts on a DRAM bank."""
+    x = transactions_of(m)[index]
+    clock, line = call_at(s, x.thread, x.issued)
+    if line >= 0:
+        touch_dram(m, s, x.thread, bank, inside, x.size, clock, line, writes)

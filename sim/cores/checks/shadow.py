@@ -19,13 +19,13 @@ def _record(fields):
 # `other_cycle`: a second thread of the fault, -1 for none, its row, and when it was there
 # `l1_at`, `dram_at`, `dst_at`: states of memory (`tensim.sim.cores.checks.memory`), kept if `data` is not 0; `origins_at`:
 # `n_origins` places where memory that nobody wrote was used; `semaphores_at`: for each core, a bit per semaphore that exists
-# Races (`tensim.sim.cores.checks.clocks`, `races`): `clocks_at`: the clocks of each thread, `clock_bytes` for one; `cells_at`:
-# who touched what of L1; `ends_at`: pushes and pops; `steps_at`: what data-movement threads did; `words_at`: `n_words` words of
-# L1 that synchronise beside semaphores; `signals_at`: their clocks; `versions`: the last one given
+# Races (`tensim.sim.cores.checks.clocks`, `races`): `clocks_at`: the clocks of each thread, `clock_bytes` for one; `cells_at`,
+# `dram_cells_at`: who touched what; `ends_at`: pushes and pops; `steps_at`: what data-movement threads did; `words_at`:
+# `n_words` words of L1 that synchronise beside semaphores; `signals_at`: their clocks; `versions`: the last one given
 SHADOW = _record(
     "buffers_at configured_at threads_at writes_at cores_at line other other_line other_cycle "
     "data l1_at dram_at dst_at origins_at n_origins semaphores_at semaphore_base "
-    "n_cores clocks_at clock_bytes cells_at ends_at steps_at words_at n_words signals_at versions"
+    "n_cores clocks_at clock_bytes cells_at dram_cells_at ends_at steps_at words_at n_words signals_at versions"
 )
 # A circular buffer of a core.  `waited`: pages that its consumer has waited for and not popped; `polled`: that its producer
 # has asked for with cb_pages_reservable_at_back; `used`: some thread has reserved, pushed, waited or popped; `tensor`: it lies
@@ -69,14 +69,16 @@ DRAM_BUFFER = _record("start end stride pages banks")
 # What a data-movement thread did when its clock stood somewhere: when, and its row of the line table
 STEP = _record("cycle line")
 MAX_STEPS = 256  # of a thread; older ones are forgotten
-# Who touched the bytes of a cell of L1 last: clock << 32 | row of its lines << 16 | lane of the clocks; a bit per byte; the cycle
+# Who touched a cell, 64 bytes of L1 or 64 units of DRAM, last: clock << 32 | row of its lines << 16 | lane of the clocks; a bit
+# per unit; when
 CELL = np.dtype(
     [(name, np.int64) for name in "writer written reader read".split()]
     + [("written_at", np.int32), ("read_at", np.int32)],
     align=True,
 )
 CELL_SHIFT = 6
-CELL_BYTES = 1 << CELL_SHIFT  # NoC alignment of every chip divides it, and there is a bit per byte in a word
+CELL_UNITS = 1 << CELL_SHIFT  # a bit for each in a word
+DRAM_UNIT_SHIFT = 4  # 16 bytes: transfers with DRAM are aligned to no less
 MAX_READS = 128  # of a thread; a power of two
 LANES = 7  # clocks of a core: of its threads, and of what its two data-movement threads have sent to the NoC
 MAX_WORDS = 1 << 10

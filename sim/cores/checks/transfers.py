@@ -5,11 +5,11 @@ from tensim.sim.cores.checks.accesses import source_access
 from tensim.sim.cores.checks.buffers import check_buffers
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
 from tensim.sim.cores.checks.memory import MIXED, WRITTEN, copy_states, l1_states, mark, states_at
-from tensim.sim.cores.checks.races import arrive
+from tensim.sim.cores.checks.races import arrive, arrive_at_dram
 from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
 from tensim.sim.cores.checks.writes import arrived, check_overwritten, check_signal, note_write
-from tensim.sim.cores.niu.transactions import AT_TARGET
+from tensim.sim.cores.niu.transactions import AT_TARGET, bank_of
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
@@ -18,6 +18,7 @@ from tensim.sim.engine.state import (
     READ,
     SAVED_STATE,
     STOP_ERROR,
+    TILE_DRAM,
     TILE_WORKER,
     WRITE,
     noc_columns_of,
@@ -115,7 +116,9 @@ def transaction(m, index):
                 copy_states(l1_states(m, s, core), x.local, source, inside, x.size)
             arrive(m, s, index, core, x.local, x.size, True)
         return
-    if at_worker:
+    if tiles_of(m)[x.target].kind == TILE_DRAM:
+        arrive_at_dram(m, s, index, bank_of(m, x.target, x.address), x.address % m.bank_bytes, x.kind != READ)
+    elif at_worker:
         arrive(m, s, index, tiles_of(m)[x.target].index, x.address & ctx.NOC_OFFSET_MASK, x.size, x.kind != READ)
     if x.kind == READ:
         return

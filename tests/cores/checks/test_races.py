@@ -110,7 +110,7 @@ def test_two_stores_to_a_word():
         (FIRST, BRISC, store_word, 0, 1), (FIRST, NCRISC, store_word, 500, 2),
     )  # fmt: skip
     assert (error.where["thread"], error.where["other"]["thread"]) == ("NCRISC", "BRISC")
-    assert "L1 0x80000 (+4) of core (0,0)" in str(error)
+    assert "L1 0x80000 of core (0,0) (+4)" in str(error)
 
 
 def test_a_store_of_what_is_there_is_no_race():
@@ -285,6 +285,45 @@ def test_a_semaphore_is_set_when_others_may_count_it():
         "race_writes", "noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(1)), 1)", "noc_semaphore_set(get_semaphore(1), 2)",
         (FIRST, BRISC, tell_and_reset, *place_of(SECOND)), (SECOND, BRISC, answer, *place_of(FIRST)),
     )  # fmt: skip
+
+
+# --- DRAM
+
+
+@kernel
+def write_dram(address, x, y, tells):
+    words = l1_ptr(0x90000, uint32)
+    words[0] = 5
+    noc_async_write_page(0, InterleavedAddrGen(address, page_size=2048, dram=True), 0x90000)
+    noc_async_write_barrier()
+    if tells:
+        noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(0)), 1)
+
+
+@kernel
+def read_dram(address, waits):
+    riscv_wait(5000)
+    if waits:
+        noc_semaphore_wait(get_semaphore(0), 1)
+    noc_async_read_page(0, InterleavedAddrGen(address, page_size=2048, dram=True), 0x90000)
+    noc_async_read_barrier()
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_page_of_dram_that_another_core_writes(tells):
+    address = 1 << 20
+    parts = (
+        (FIRST, BRISC, write_dram, address, *place_of(SECOND), int(tells)),
+        (SECOND, NCRISC, read_dram, address, int(tells)),
+    )
+    if tells:
+        run(*parts)
+        return
+    error = finds(
+        "race_read", "noc_async_read_page(0, InterleavedAddrGen(address, page_size=2048, dram=True), 0x90000)",
+        "noc_async_write_page(0, InterleavedAddrGen(address, page_size=2048, dram=True), 0x90000)", *parts,
+    )  # fmt: skip
+    assert "DRAM bank 0, offset 0x100000 (+2048)" in str(error)
 
 
 # --- C++
