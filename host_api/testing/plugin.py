@@ -50,6 +50,7 @@ def tensim_run():
 def tensim_pin(request):
     """`tensim_pin(result, name=None, tolerance=0)`: fail unless a result is what the file beside the test says.
 
+    A wrong output fails in any case and is never written.
     Cycles, profiler zones and cycles per core may move by the share `tolerance`, 0.01 for 1 %; whether the output was right and
     the hashes of the memories, if the result has them, are always those of the baseline.  `name` tells several results of a
     test apart, by default that of the program.  `pytest --tensim-update` writes the file.
@@ -65,6 +66,8 @@ def tensim_pin(request):
         if name in seen:
             pytest.fail(f"{name} is pinned twice in one test: give each a name=", pytrace=False)
         seen.append(name)
+        if result.verified is False:
+            pytest.fail(f"the output of {name} is wrong: {result['comparison']['text']}", pytrace=False)
         measured = baseline.pin_of(result)
         if request.config.getoption("tensim_update"):
             baseline.write(path, test, name, measured)

@@ -147,6 +147,23 @@ def test_two(tensim_run, tensim_pin):
     assert set(pins) == {"add_integers", "again"} and "hash of l1" not in pins["again"]["checked"]["outcome"]
 
 
+def test_a_wrong_output_fails_and_is_never_pinned(tmp_path):
+    text = """
+import dataclasses
+from tensim.running.runnable import find_program
+
+def broken(device, *, shape, dtype, fidelity, grid, rng):
+    result = find_program("add_integers").run_on(device)
+    return dataclasses.replace(result, expected=result.expected + 1)
+
+def test_wrong(tensim_run, tensim_pin):
+    tensim_pin(tensim_run(broken))
+"""
+    done = run(tmp_path, "--tensim-update", text=text)
+    assert done.returncode == 1 and "the output of broken is wrong: relative error" in done.stdout
+    assert not (tmp_path / "test_mine.tensim.yaml").exists()
+
+
 # --- failures of tests
 
 FAILING = """
