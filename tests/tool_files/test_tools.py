@@ -77,7 +77,7 @@ def visualizer(tmp_path_factory):
 
 
 def opened(client, folder):
-    """Open a folder for both reports; returns a function that asks a route and gives its answer."""
+    """Open a folder for both reports; returns a function that asks a route and gives its answer (`instance`: arguments of all)."""
     paths = {"profiler_path": str(folder), "performance_path": str(folder)}
     answer = client.post("/api/instance/local-paths", json=paths)
     assert answer.status_code == 200, answer.data
@@ -88,6 +88,7 @@ def opened(client, folder):
         assert answer.status_code == 200, (route, answer.status_code, answer.data[:300])
         return answer
 
+    ask.instance = {"instanceId": instance}
     return ask
 
 
@@ -124,3 +125,17 @@ def test_the_visualizer_opens_our_npe_views(visualizer, matmul):
     (first, _) = ask("performance/npe/manifest").get_json()
     shown = json.loads(ask("performance/npe/timeline", filename=first["file"]).data)
     assert shown["common_info"]["version"] == "1.0.0" and shown["noc_transfers"] and shown["timestep_data"]
+
+
+def test_the_visualizer_indexes_an_npe_view(visualizer, matmul):
+    """The file itself, and what the page asks for of a large one: a summary, and the transfers of one timestep."""
+    ask = opened(visualizer, matmul.folder)
+    path = next((matmul.folder / "npe_viz").glob("*.npeviz"))
+    with open(path, "rb") as file:
+        answer = visualizer.post("/api/local/upload/npe", data={"files": (file, path.name)}, query_string=ask.instance)
+    assert answer.status_code == 200 and answer.get_json()["message"] == "Success"
+    view = json.loads(ask("npe").data)
+    assert view["noc_transfers"] == json.loads(path.read_text())["noc_transfers"]
+    assert json.loads(ask("npe/summary").data)["common_info"]["arch"] == "wormhole_b0"
+    window = json.loads(ask("npe/window", t=3).data)
+    assert window["timestep"]["active_transfers"] == view["timestep_data"][3]["active_transfers"]
