@@ -28,6 +28,11 @@ TABLES = {
     "channels": lambda result: result.summary["dram"]["channels"],
     "kernels": lambda result: result.identity.get("kernels", []),
     "loops": lambda result: result.summary.get("loops", []),
+    "advice": lambda result: result.advice,
+    "what_if": lambda result: result.summary.get("what_if", []),
+    "circular_buffers": lambda result: result.summary.get("circular_buffers", []),
+    "programs": lambda result: result.summary.get("programs", []),
+    "launches": lambda result: result.summary.get("launches", []),
 }
 
 
@@ -85,6 +90,16 @@ class Result:
     def bounded_by(self) -> str | None:
         """The unit, or the kind of wait, that bounds the run."""
         return self.summary.get("bounded_by")
+
+    @property
+    def verdict(self) -> dict[str, Any] | None:
+        """What bounds the run, with its evidence: "kind", "resource", "share", "text", ...; None when nothing ran."""
+        return self.summary.get("verdict")
+
+    @property
+    def advice(self) -> list[dict[str, Any]]:
+        """What to try: "rule", "title", "text", "estimated_gain_pct" (of `tensim.advise`, else None), ..."""
+        return self.summary.get("advice", [])
 
     @property
     def image_sha256(self) -> dict[str, str] | None:
@@ -203,7 +218,8 @@ class Result:
     def to_frame(self, table: str | None = None) -> pandas.DataFrame:
         """A pandas DataFrame: one row of all single figures, or a `table` with a row per entry.
 
-        `table`: "operations", "threads", "cores", "zones", "lines", "links", "channels", "kernels" or "loops".
+        `table`: "operations", "threads", "cores", "zones", "lines", "links", "channels", "kernels", "loops", "advice",
+        "what_if", "circular_buffers", "programs" or "launches".
         UsageError for another one and without pandas.
         """
         if table is not None and table not in TABLES:

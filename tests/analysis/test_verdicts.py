@@ -37,8 +37,8 @@ def test_a_flawed_program_is_told_what_is_wrong_and_what_mending_it_brings(name)
     for result in (flawed, found):  # at first sight, and after the experiments
         assert (result["verdict"]["kind"], result["verdict"]["resource"]) == (kind, resource)
     assert found["verdict"]["confirmed"]
-    first = found["advice"][0]
-    assert first["rule"] == rule and flawed["advice"][0]["rule"] == rule
+    first = found.advice[0]
+    assert first["rule"] == rule and flawed.advice[0]["rule"] == rule
     assert ("wide_results" in [one["rule"] for one in found["advice"]]) == (name == "packed_partials")
     gain = 100 * (1 - mended["span_cycles"] / flawed["span_cycles"])
     assert first["estimated_gain_pct"] == pytest.approx(gain, rel=0.2)
