@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tensim.device import Device, submit
+from tensim.device import Device
 from tensim.references import ReferenceInt
 from tensim.sim.cores.tensor_accessors import pack_tensor_accessor_args
 from tensim.sim.errors import UsageError
@@ -234,12 +234,12 @@ def deallocate_buffer(buffer: Buffer) -> None:
 
 def write_to_buffer(buffer: Buffer, data: HostData) -> None:
     """Put data into a buffer at once, without a queue and without simulated time."""
-    submit(c.WriteDirect(buffer.unique_id, as_bytes(data)))
+    buffer._executor.submit(c.WriteDirect(buffer.unique_id, as_bytes(data)))
 
 
 def read_from_buffer(buffer: Buffer) -> bytes:
     """Bytes of a buffer as they are now, without a queue and without simulated time."""
-    return submit(c.ReadDirect(buffer.unique_id))
+    return buffer._executor.submit(c.ReadDirect(buffer.unique_id))
 
 
 def as_bytes(data: HostData) -> bytes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
+from tensim.sim.host.trace_descriptor import TraceDescriptor
 from tensim.traces.light_metal.kernels import KernelReader
 from tensim.traces.light_metal.metal_traces import add_trace, read_descriptor
 from tensim.traces.light_metal.verify import open_verified
@@ -19,7 +20,6 @@ from tensim.traces.light_metal.write import BinaryWriter, device_description
 
 if TYPE_CHECKING:
     from tensim.device import CommandQueue, Device
-    from tensim.sim.host.trace_descriptor import TraceDescriptor
 
 _ids = itertools.count()
 
@@ -80,6 +80,11 @@ def _collected(data):
     """The descriptor in the bytes of `collect_trace`."""
     binary = open_verified(bytes(data))
     root = binary.reader.root("trace_descriptors", "kernel_binaries")
+    if binary.count:
+        raise UsageError(
+            "the binary holds commands, not one trace alone",
+            hint="LightMetalReplay runs it; collect_trace makes the other kind",
+        )
     entries = root.trace_descriptors or ()
     if len(entries) != 1 or entries[0].desc is None:
         raise UsageError(f"the binary holds {len(entries)} traces; collect_trace makes it hold one")
@@ -91,10 +96,16 @@ def load_trace(device: Device, cq_id: int, descriptor: bytes | bytearray | memor
 
     `descriptor`: the bytes of `collect_trace`, or a `tensim.sim.host.trace_descriptor.TraceDescriptor`.
 
-    Errors as `end_trace_capture`, and for cores or circular buffers that the device does not have.
+    Errors as `end_trace_capture`, for cores or circular buffers that the device does not have, and for anything that is no
+    trace: UsageError, of bytes BinaryError.
     """
     if isinstance(descriptor, bytes | bytearray | memoryview):
         descriptor = _collected(descriptor)
+    elif not isinstance(descriptor, TraceDescriptor):
+        raise UsageError(
+            f"{type(descriptor).__name__} is not a trace",
+            hint="the bytes of collect_trace; those of a file are read first",
+        )
     trace = new_trace_id()
     device._submit(c.LoadTrace(device.id, cq_id, trace, descriptor))
     return trace

@@ -45,6 +45,8 @@ class LightMetalBinary:
         if self.is_empty():
             raise UsageError("the Light Metal binary is empty")
         path = Path(path)
+        if path.is_dir():
+            raise UsageError(f"cannot write {path}: it is a directory")
         temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
             temporary.write_bytes(self._data)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tensim.device import current_system, submit
+from tensim.device import current_system
 from tensim.light_metal.binary import SWITCH, WRITER, LightMetalBinary, switched_off
 from tensim.sim.chip.statistics import program_cycles
-from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.traces.light_metal.metal_traces import add_trace
@@ -204,7 +205,7 @@ def light_metal_compare_to_capture(
 
     `dst`: a bytearray that gets the bytes, too.
     """
-    item = submit(c.CompareBuffer(queue.device.id, queue.id, buffer.unique_id, None, name))
+    item = queue.device._submit(c.CompareBuffer(queue.device.id, queue.id, buffer.unique_id, None, name))
     if dst is not None:
         dst[:] = item.result
     return item.result
@@ -222,13 +223,28 @@ def light_metal_compare_to_golden(
 ) -> None:
     """Let every replay compare a buffer with `golden` (bytes-like of the buffer's size).
 
-    With `data_format` and a tolerance the values may differ by atol + rtol * |golden|.  Nothing is read now.
+    With `data_format` and a tolerance the values may differ by atol + rtol * |golden|.  Nothing is read now.  UsageError for
+    data of another size, a tolerance that is negative, not finite or without a format, and data that are not whole tiles.
     """
     golden = bytes(np.ascontiguousarray(golden).view(np.uint8)) if isinstance(golden, np.ndarray) else bytes(golden)
     if len(golden) != buffer.size:
         raise UsageError(f"golden data of {len(golden)} B for a buffer of {buffer.size} B")
+    _check_tolerance(rtol, atol, data_format)
+    if data_format is not None and len(golden) % tile_size(data_format):
+        raise UsageError(
+            f"golden data of {len(golden)} B are not whole tiles of {data_format.name} ({tile_size(data_format)} B)",
+            hint="without data_format words are compared, bit by bit",
+        )
     code = int(DataFormat.Invalid if data_format is None else data_format)
     record = c.CompareBuffer(queue.device.id, queue.id, buffer.unique_id, golden, name, float(rtol), float(atol), code)
     if _capture is not None:
         _capture.check(record)
         _capture.writer.add(record, None)
+
+
+def _check_tolerance(rtol, atol, data_format):
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not (math.isfinite(value) and value >= 0):
+            raise UsageError(f"{name} is {value}", hint="a tolerance is a finite number from 0 on")
+    if data_format is None and (rtol or atol):
+        raise UsageError("a tolerance needs a data_format: without one words are compared, bit by bit")

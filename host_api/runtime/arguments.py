@@ -1,7 +1,8 @@
-"""What calls take for devices and tensors: an error with a hint for what only looks like one."""
+"""What calls take for devices, tensors and layouts: an error with a hint for what only looks like one."""
 
 import numpy as np
 
+from tensim.runtime.layouts import Layout
 from tensim.runtime.placement import Promise
 from tensim.sim.errors import UsageError
 
@@ -30,6 +31,13 @@ def tensor_of(x, call):
             f"{call} takes a tensor of one device, not one spread over a mesh", hint="its .shards are such"
         )
     raise UsageError(f"{call} takes a tensor, not {_kind(x)}", hint="Tensor.from_numpy and to_layout give tensors")
+
+
+def layout_of(x, call):
+    """`x`, which must be a Layout; UsageError for the name of a memory or anything else."""
+    if isinstance(x, Layout):
+        return x
+    raise UsageError(f"{call} takes a Layout, not {_kind(x)}", hint="Layout(MemSpace.DRAM) is rows in DRAM")
 
 
 def of_system(system, things, call):

@@ -6,7 +6,7 @@ steps of a device are commands that take their modelled time and then change the
 
 import numpy as np
 
-from tensim.runtime.arguments import device_of, of_system, tensor_of
+from tensim.runtime.arguments import device_of, layout_of, of_system, tensor_of
 from tensim.runtime.chip_copies import transfer_into
 from tensim.runtime.encoding import convert
 from tensim.runtime.errors import EmbeddedTransfer, LayoutMismatch
@@ -66,6 +66,7 @@ def download(src, *, wait=(), queue=ANY, label=""):
 def _target(src, layout, device):
     """(layout, device) that a tensor comes to; device None: host memory, in which the tensors of host devices lie, too."""
     tensor_of(src, "to_layout")
+    layout_of(layout, "to_layout")
     if layout.space.on_host or device is None:
         return layout, None if layout.space.on_host else src.device
     return device_of(device, "to_layout").home_of(layout)

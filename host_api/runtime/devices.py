@@ -154,6 +154,11 @@ class HostDevice(Device):
         """Its tensors are those of host memory."""
         return layout.on_host(), None
 
+    @property
+    def mem(self):
+        """Host memory has no raw buffers: UsageError."""
+        raise UsageError(f"{self.name} has no raw buffers", hint="numpy arrays are the host's; chips have .mem")
+
     def memory_view(self):
         """Host memory is not modelled."""
         return {}
@@ -454,7 +459,20 @@ class Memory:
         return self.device.write(buffer, np.ascontiguousarray(data).view(np.uint8).tobytes(), **async_kw)
 
     def read(self, buffer, out, **async_kw):
-        """Read bytes into an array once the returned Event has happened."""
+        """Read bytes into an array once the returned Event has happened.
+
+        `out`: a numpy array of as many bytes, without gaps and writeable; UsageError for any other.
+        """
+        size = buffer.nbytes
+        if (
+            not isinstance(out, np.ndarray)
+            or out.nbytes != size
+            or not (out.flags.c_contiguous and out.flags.writeable)
+        ):
+            raise UsageError(
+                f"the array cannot take the {size} B of {buffer.name}",
+                hint=f"np.empty({size}, np.uint8), or another array of {size} B that is contiguous and writeable",
+            )
         storage = HostStorage(None, "raw read")
         event = self.device.read(buffer, storage, **async_kw)
 

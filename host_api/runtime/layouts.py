@@ -51,6 +51,15 @@ class MemSpace(Enum):
         return self in (MemSpace.HOST, MemSpace.HOST_MMIO)
 
 
+def _member(kind, value, what):
+    """The member of an enum, given itself or its name; LayoutUnsupported for anything else."""
+    try:
+        return kind(value)
+    except ValueError:
+        members = ", ".join(str(member) for member in kind)
+        raise LayoutUnsupported(f"there is no {what} {value!r}", hint=f"one of {members}") from None
+
+
 @dataclass(frozen=True)
 class TensorDesc:
     """A tensor as its user sees it.
@@ -66,7 +75,7 @@ class TensorDesc:
     def __post_init__(self):
         shape = tuple(int(n) for n in self.shape)
         object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "dtype", DType(self.dtype))
+        object.__setattr__(self, "dtype", _member(DType, self.dtype, "element type"))
         if not shape:
             raise LayoutUnsupported("a tensor has at least one dimension", hint="give a scalar the shape (1,)")
         if min(shape) < 1:
@@ -186,9 +195,10 @@ class Layout:
     oob: Literal["undef", "zero", "one", "inf", "-inf"] = "zero"
 
     def __post_init__(self):
+        object.__setattr__(self, "space", _member(MemSpace, self.space, "memory"))
         object.__setattr__(self, "tile", DEFAULT_TILE if self.tiling == "row" else tuple(self.tile))
         if self.dtype is not None:
-            object.__setattr__(self, "dtype", DType(self.dtype))
+            object.__setattr__(self, "dtype", _member(DType, self.dtype, "element type"))
         for rule in (self._check_words, self._check_tile, self._check_dtype, self._check_distribution):
             rule()
 

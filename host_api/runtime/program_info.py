@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from tensim.runtime.arguments import layout_of
 from tensim.runtime.layouts import Layout, TensorDesc
 from tensim.runtime.placement import Affinity, Optimal, Promise
 
@@ -22,6 +23,9 @@ class TensorInfo:
     placement: Affinity | Promise | Optimal | None = None
     const: bool = False
     aliases_output: int | None = None
+
+    def __post_init__(self):
+        layout_of(self.layout, f"the description of {self.name}")
 
     @functools.cached_property
     def wanted(self):

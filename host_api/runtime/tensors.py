@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tensim.runtime.arguments import device_of
+from tensim.runtime.arguments import device_of, layout_of
 from tensim.runtime.conversion import download, to_layout
 from tensim.runtime.current_system import current
 from tensim.runtime.dtypes import DType, cast, dtype_of
@@ -59,6 +59,7 @@ class Tensor:
     @staticmethod
     def empty(desc, layout, device=None, *, name=None, system=None):
         """A tensor of undefined contents.  OutOfDeviceMemory when it does not fit."""
+        layout_of(layout, "Tensor.empty")
         owner = system or current()
         if device is not None:
             owner = device_of(device, "Tensor.empty").system

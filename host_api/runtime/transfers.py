@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tensim.runtime.arguments import device_of, of_system, tensor_of
+from tensim.runtime.arguments import device_of, layout_of, of_system, tensor_of
 from tensim.runtime.chip_copies import transfer_into
 from tensim.runtime.conversion import to_layout
 from tensim.runtime.errors import AffinityConflict
@@ -31,7 +31,7 @@ def transfer(src, to, *, layout=None, route="auto", execute_on="consumer", wait=
     of_system(src.system, [device_of(place.device, "transfer")], f"the transfer of {src.name}")
     if layout is None:
         layout = replace(src.layout, space=MemSpace.DRAM) if src.device is None else src.layout
-    layout, device = place.device.home_of(layout)
+    layout, device = place.device.home_of(layout_of(layout, "transfer"))
     if src.device is device and layout.resolved(src.desc) == src.layout:
         return src
     if src.device is None or device is None or src.device is device:

@@ -20,10 +20,13 @@ from tensim.light_metal.replay import ReplayOptions
 from tensim.running.options import Options
 from tensim.running.replay import LightMetalReplay
 from tensim.running.runnable import find_program
+from tensim.runtime import System
 from tensim.sim.chip.statistics import program_cycles
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import BinaryError, UsageError
 from tensim.sim.host import commands as c
 from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.light_metal.kernels import KernelReader
+from tensim.traces.light_metal.metal_traces import read_descriptor
 from tensim.traces.light_metal.write import BinaryWriter
 
 WORDS = np.arange(16, dtype=np.uint32)
@@ -383,6 +386,30 @@ def test_a_trace_is_stored_and_loaded_by_another_process(device, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("other", [None, "trace.bin", 7])
+def test_what_is_no_trace_is_not_loaded(device, other):
+    with pytest.raises(UsageError, match=f"{type(other).__name__} is not a trace"):
+        tt.load_trace(device, 0, other)
+
+
+def test_a_trace_of_a_whole_program_is_not_loaded_by_itself(device):
+    """Its regions and arguments stand for buffers that commands of the file make."""
+    queue = device.command_queue(0)
+    with tt.light_metal_capture() as captured:
+        source, target, scratch = dram(device, 64, 64), dram(device, 64, 64), l1(device, 64, 64)
+        program = copy_program(device, source, target, scratch)
+        tt.enqueue_program(queue, program)
+        trace = tt.begin_trace_capture(device, 0)
+        tt.enqueue_program(queue, program)
+        tt.end_trace_capture(device, 0, trace)
+    with pytest.raises(UsageError, match="holds commands"):
+        tt.load_trace(device, 0, captured.binary.get_data())
+    root = verified(captured.binary).reader.root("trace_descriptors", "kernel_binaries")
+    with pytest.raises(BinaryError, match="refers to object") as refused:
+        read_descriptor(root.trace_descriptors[0].desc, KernelReader(root.kernel_binaries), {})
+    assert refused.value.where["offset"] > 0
+
+
 def test_descriptors_survive_the_format(device):
     queue, core = device.command_queue(0), tt.CoreCoord(2, 3)
     program = tt.create_program()
@@ -454,6 +481,44 @@ def test_tolerances_and_figures_of_a_comparison():
     found = compare(record, got.tobytes())
     assert found["mismatches"] == 1 and found["max_abs_error"] == pytest.approx(0.5)
     assert found["ulp_histogram"]["0"] == 1022 and found["ulp_histogram"]["1"] == 1 and 0.9 < found["pcc"] < 1
+
+
+@pytest.mark.parametrize(
+    "size, settings, says",
+    [
+        (4096, {"data_format": tt.DataFormat.Float32, "rtol": -1}, "rtol is -1"),
+        (4096, {"data_format": tt.DataFormat.Float32, "rtol": float("nan")}, "rtol is nan"),
+        (4096, {"data_format": tt.DataFormat.Float32, "atol": float("inf")}, "atol is inf"),
+        (4096, {"rtol": 0.1}, "needs a data_format"),
+        (3072, {"data_format": tt.DataFormat.Float16_b, "rtol": 0.1}, "3072 B are not whole tiles of Float16_b"),
+    ],
+)
+def test_a_comparison_that_could_not_be_made_is_refused_in_the_capture(device, size, settings, says):
+    with tt.light_metal_capture():
+        buffer = dram(device, size, 1024)
+        with pytest.raises(UsageError, match=says):
+            tt.light_metal_compare_to_golden(device.command_queue(0), buffer, bytes(size), **settings)
+
+
+def test_calls_for_a_buffer_reach_its_own_system(device):
+    """A system of the runtime that opens meanwhile is the current one; the buffer stays where it is."""
+    with tt.light_metal_capture() as captured:
+        with System() as other:
+            other.open("#0")
+        buffer = dram(device, 64, 64)
+        tt.write_to_buffer(buffer, WORDS)
+        assert tt.read_from_buffer(buffer) == WORDS.tobytes()
+        assert tt.light_metal_compare_to_capture(device.command_queue(0), buffer) == WORDS.tobytes()
+    replay = LightMetalReplay(captured.binary)
+    assert replay.run() and [found["passed"] for found in replay.compares] == [True]
+
+
+def test_a_binary_is_not_saved_as_a_folder(device, tmp_path):
+    with tt.light_metal_capture() as captured:
+        dram(device, 64, 64)
+    for folder in (tmp_path, "."):
+        with pytest.raises(UsageError, match="it is a directory"):
+            captured.binary.save_to_file(folder)
 
 
 # --- replay in other ways

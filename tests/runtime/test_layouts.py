@@ -40,6 +40,24 @@ def test_descriptions_that_are_refused(shape, strides, says):
         TensorDesc(shape, F32, strides)
 
 
+def test_element_types_and_memories_go_by_name():
+    assert TensorDesc((3,), "f32") == TensorDesc((3,), F32) and Layout("l1", dtype="bf16") == Layout(L1, dtype=BF16)
+
+
+@pytest.mark.parametrize(
+    "make, says, hint",
+    [
+        (lambda: TensorDesc((3,), np.float32), "no element type <class 'numpy.float32'>", "f32"),
+        (lambda: Layout(DRAM, dtype="f64"), "no element type 'f64'", "f32"),
+        (lambda: Layout("sram"), "no memory 'sram'", "MemSpace.L1"),
+    ],
+)
+def test_unknown_element_types_and_memories_are_refused(make, says, hint):
+    with pytest.raises(LayoutUnsupported, match=says) as error:
+        make()
+    assert hint in error.value.hint
+
+
 def test_the_0_d_error_says_what_to_do():
     with pytest.raises(LayoutUnsupported) as error:
         TensorDesc(np.float32(1).shape, F32)

@@ -101,10 +101,19 @@ def _cores(nodes):
     return tuple((node.x, node.y) for node in nodes or ())
 
 
-def _read_references(structs, names):
-    """Structs -> ((index, kind, key), ...)."""
+def _named(names, number, node):
+    """The name of an object by its global id; BinaryError when no command makes it, as in a file of a trace alone."""
+    name = names.get(number)
+    if name is None:
+        where = {"offset": node.position, "field": "TraceDescriptor"}
+        raise BinaryError(f"the trace refers to object {number}, which no command makes", where=where)
+    return name
+
+
+def _read_references(structs, names, node):
+    """Structs in `node` -> ((index, kind, key), ...)."""
     rows = () if structs is None else structs.tolist()
-    return tuple((index, kind, names[key] if kind in REFERENCED else key) for _, index, key, kind in rows)
+    return tuple((index, kind, _named(names, key, node) if kind in REFERENCED else key) for _, index, key, kind in rows)
 
 
 def _read_kernel(node, kernels, names):
@@ -112,12 +121,12 @@ def _read_kernel(node, kernels, names):
         raise BinaryError("a traced kernel without its text", where={"offset": node.position, "field": "TracedKernel"})
     kernel = kernels.kernel(node.source, node.kernel_name, node.file_name)
     args = tuple(((arg.core.x, arg.core.y), integers(arg.words)) for arg in node.args or ())
-    references = {(arg.core.x, arg.core.y): _read_references(arg.references, names) for arg in node.args or ()}
-    references[None] = _read_references(node.common_references, names)
+    references = {(arg.core.x, arg.core.y): _read_references(arg.references, names, arg) for arg in node.args or ()}
+    references[None] = _read_references(node.common_references, names, node)
     lengths = {core: len(words) for core, words in args} | {
         None: 0 if node.common_args is None else len(node.common_args)
     }
-    config, compile_references = read_config(node.kernel_config), _read_references(node.compile_references, names)
+    config, compile_references = read_config(node.kernel_config), _read_references(node.compile_references, names, node)
     for known, count in [
         *((known, lengths[core]) for core, known in references.items()), (compile_references, len(config.compile_args))
     ]:  # fmt: skip
@@ -138,7 +147,7 @@ def _read_circular_buffer(node, names):
     tiles = () if node.tiles is None else tuple((i, *map(int, shape)) for i, (shape, _) in node.tiles.tolist())
     return FrozenCircularBuffer(
         _cores(node.cores), node.address, node.size, _pairs(node.data_formats), _pairs(node.page_sizes), tiles,
-        node.on_buffer, None if node.buffer is None else names[node.buffer.value], node.offset,
+        node.on_buffer, None if node.buffer is None else _named(names, node.buffer.value, node), node.offset,
     )  # fmt: skip
 
 
@@ -165,7 +174,7 @@ def _read_counters(node):
 
 
 def _read_region(node, names):
-    buffer = None if node.buffer is None else names[node.buffer.value]
+    buffer = None if node.buffer is None else _named(names, node.buffer.value, node)
     return TraceRegion(node.name or "", node.in_dram, integers(node.banks), node.address, node.size, buffer)
 
 
