@@ -146,11 +146,12 @@ class WorkCollector:
     """Makes the `LaunchWork` of every program of a chip that ends: copies of counters, so that a launch costs little."""
 
     def __init__(self, arrays):
-        self._arrays, self._count = arrays, 0
+        self._arrays = arrays
         self.restart()
 
     def restart(self):
-        """Counters of links and channels start anew."""
+        """Counters of links and channels, and launches, start anew."""
+        self._count = 0
         self._channels = {name: self._arrays["channels"][name].copy() for name in CHANNEL_COUNTERS}
         self._links = {name: self._arrays["links"][name].copy() for name in ("flits", "stall")}
 
