@@ -8,6 +8,7 @@ from tensim.sim.host.buffers import BUFFER_TYPE_NAMES, INTERLEAVED, L1, LAYOUT_N
 
 FILE, CONFIG = "db.sqlite", "config.json"
 SCHEMA_VERSION = "2.1"
+WRITER = "tensim"
 LAYOUTS = {"INTERLEAVED": 0, "SINGLE_BANK": 0, "HEIGHT_SHARDED": 1, "WIDTH_SHARDED": 2, "BLOCK_SHARDED": 3}
 COMPARISON = "tensor_id int, golden_tensor_id int, matches int, desired_pcc float, actual_pcc float"
 DEVICE_COLUMNS = (
@@ -58,7 +59,18 @@ def write_database(folder, described, devices, title):
         rows.add("report_metadata", "capture_timestamp_ns", str(round(begun)))
         rows.add("report_metadata", "total_duration_ns", str(round(total)))
     database.close()
-    (Path(folder) / CONFIG).write_text(json.dumps({"report_name": title}) + "\n", encoding="utf-8")
+    (Path(folder) / CONFIG).write_text(
+        json.dumps({"report_name": title, "written_by": WRITER}) + "\n", encoding="utf-8"
+    )
+
+
+def is_ours(folder):
+    """Whether a report in a folder was written by tensim, so that it may be replaced."""
+    try:
+        found = json.loads((Path(folder) / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("written_by") == WRITER
 
 
 class _Rows:

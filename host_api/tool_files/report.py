@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tensim.sim.errors import UsageError
 from tensim.tool_files.device_log import family, write_device_log
-from tensim.tool_files.memory_database import write_database
+from tensim.tool_files.memory_database import is_ours, write_database
 from tensim.tool_files.noc_traces import write_noc_traces
 from tensim.tool_files.npe_view import LARGEST, traffic_of, write_views
 from tensim.tool_files.operands import Described, name_of, operands_of, title_of
@@ -13,12 +13,25 @@ from tensim.tool_files.operations_csv import write_operations
 
 HOST_PROFILE = "tracy_profile_log_host.tracy"  # versions of the visualizer before 0.108 look for its name
 KNOWN = ("wormhole_b0", "blackhole")  # chips that tt-perf-report has roofs of
-OURS = ("profile_log_device.csv", "ops_perf_results_*.csv", "noc_trace_dev*.json", "npe_viz/*")
+OURS = (
+    "profile_log_device.csv",
+    "db.sqlite",
+    "topology.json",
+    "ops_perf_results_*.csv",
+    "noc_trace_dev*.json",
+    "npe_viz/*",
+)
 
 
 def require_folder(path):
-    """UsageError now, rather than after the work, when a folder cannot be made or written to."""
+    """UsageError now, rather than after the work, when a folder cannot be made or written to, or holds somebody else's report."""
     folder = Path(path)
+    foreign = None if is_ours(folder) else next(iter(_old_files(folder)), None)
+    if foreign is not None:
+        raise UsageError(
+            f"{path} holds a report that tensim did not write ({foreign.name})",
+            hint="choose another folder, or an empty one",
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".tensim"
@@ -40,10 +53,9 @@ def write_report(folder, recording, name=None):
             "no program ran to its end, so there is nothing to report", hint="run one that launches kernels"
         )
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for pattern in OURS:
-        for old in folder.glob(pattern):
-            old.unlink()
+    require_folder(folder)
+    for old in _old_files(folder):
+        old.unlink()
     devices = [device for device in recording.devices if device.finished()]
     described = [_described(operation, name) for operation in operations]
     write_device_log(folder, devices)
@@ -54,6 +66,11 @@ def write_report(folder, recording, name=None):
     left_out = write_views(folder, described)
     write_noc_traces(folder, described, devices)
     return _warnings(devices, left_out)
+
+
+def _old_files(folder):
+    """Files in a folder that a report would replace or stand beside."""
+    return [file for pattern in OURS for file in sorted(folder.glob(pattern))]
 
 
 def _described(operation, name):

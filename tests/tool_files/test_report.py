@@ -286,6 +286,16 @@ def test_a_second_report_in_a_folder_replaces_the_first(tmp_path):
         assert database.execute("SELECT count(*) FROM operations").fetchone() == (1,)
 
 
+@pytest.mark.parametrize("name", ["noc_trace_dev0_ID1024.json", "ops_perf_results_2026.csv", "db.sqlite"])
+def test_a_report_of_something_else_is_not_replaced(tmp_path, name, capsys):
+    """Recordings of silicon look the same; nothing is deleted that tensim did not write."""
+    (tmp_path / name).write_text("[]")
+    with pytest.raises(SystemExit) as left:
+        main(["run", "add_integers", "--tt-report", str(tmp_path)])
+    assert left.value.code == 2 and f"tensim did not write ({name})" in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == "[]"
+
+
 def test_grayskull_is_written_and_its_user_warned(tmp_path):
     summary = run_program(Settings(program="eltwise_add", arch="grayskull", shape="64x64", tt_report=str(tmp_path)))
     assert any("tt-perf-report knows no grayskull" in warning for warning in summary["warnings"])
