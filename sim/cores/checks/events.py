@@ -20,7 +20,7 @@ from tensim.sim.cores.checks.order import post, settle
 from tensim.sim.cores.checks.races import load, store
 from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
-from tensim.sim.cores.checks.transfers import increment, transaction, transfer
+from tensim.sim.cores.checks.transfers import increment, transaction, transfer, word
 from tensim.sim.cores.checks.writes import check_end, check_overwritten
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
@@ -72,6 +72,8 @@ def operation(m, s, thread):
         check_semaphore(m, s, thread, t.core, argument(t, 0))
     elif op == Op.NOC_ATOMIC_INC:
         increment(m, s, thread)
+    elif op == Op.NOC_INLINE_WRITE:
+        word(m, s, thread, argument(t, 0), argument(t, 3))
     elif op == Op.PACK:
         pack(m, s, thread)
         pack_accesses(m, s, thread)

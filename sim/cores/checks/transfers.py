@@ -4,8 +4,9 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.accesses import source_access
 from tensim.sim.cores.checks.buffers import check_buffers
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
+from tensim.sim.cores.checks.clocks import signal_at
 from tensim.sim.cores.checks.memory import MIXED, WRITTEN, copy_states, l1_states, mark, states_at
-from tensim.sim.cores.checks.races import arrive, arrive_at_dram
+from tensim.sim.cores.checks.races import WORD, arrive, arrive_at_dram
 from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
 from tensim.sim.cores.checks.writes import arrived, check_overwritten, check_signal, note_write
@@ -44,7 +45,16 @@ def increment(m, s, thread):
     tile = tile_of(m, address)
     if tile >= 0 and tiles_of(m)[tile].kind == TILE_WORKER:
         check_semaphore(m, s, thread, tiles_of(m)[tile].index, address & ctx.NOC_OFFSET_MASK)
-        check_signal(m, s, thread, tile)
+        check_signal(m, s, thread, tile, -1)
+
+
+@compiled()
+def word(m, s, thread, address, noc):
+    """A word is written over the NoC: to one that synchronises only behind the data of which it tells."""
+    tile = tile_of(m, address)
+    if tile >= 0 and tiles_of(m)[tile].kind == TILE_WORKER:
+        if signal_at(s, tiles_of(m)[tile].index, address & ctx.NOC_OFFSET_MASK, False) != 0:
+            check_signal(m, s, thread, tile, noc)
 
 
 @compiled()
@@ -68,6 +78,8 @@ def issue_write(m, s, thread, local, destination, size, noc, trid, posted):
     check_pages(m, s, thread, t.core, local, size, WRITING)
     check_buffers(m, s, thread, destination, size)
     source_access(m, s, thread, local, size)
+    if size <= WORD:
+        word(m, s, thread, destination, noc)
     note_write(m, s, thread, local, size, noc, trid, posted, tile_of(m, destination), 1)
 
 

@@ -88,11 +88,15 @@ def flushed(s, thread, kind, noc, trid):
 
 
 @compiled()
-def check_signal(m, s, thread, target):
-    """Refuse to count a semaphore of a tile up while data that the thread wrote there may still be on their way."""
+def check_signal(m, s, thread, target, ordered_noc):
+    """Refuse to change a semaphore of a tile while data that the thread wrote there may still be on their way.
+
+    `ordered_noc`: on which they cannot be overtaken; -1: on none, which an increment overtakes.
+    """
     mine, writes = thread_of(s, thread), writes_of(s, thread)
     for i in range(mine.n_writes):
-        if writes[i].target == target and writes[i].free != THERE and writes[i].posted == 0:
+        w = writes[i]
+        if w.target == target and w.noc != ordered_noc and w.free != THERE and w.posted == 0:
             s.other, s.other_line = thread, writes[i].line
             fail(m, thread, Check.SIGNAL_BEFORE_DATA, writes[i].start, 0, 0)
             return

@@ -264,6 +264,36 @@ def test_a_third_core_is_told_of_data_only_behind_a_barrier(waits):
     )  # fmt: skip
 
 
+@kernel
+def write_and_set(x, y, noc):
+    words = l1_ptr(0x90000, uint32)
+    words[0] = 5
+    noc_async_write(0x90000, get_noc_addr(x, y, 0x80000), 64, noc=0)
+    noc_semaphore_set_remote(0x90000, get_noc_addr(x, y, get_semaphore(0)), noc=noc)
+    noc_async_write_barrier(noc=0)
+    noc_async_write_barrier(noc=1)
+
+
+@kernel
+def use_once_set():
+    noc_semaphore_wait(get_semaphore(0), 5)
+    words = l1_ptr(0x80000, uint32)
+    value = words[0]
+    assert value == 5
+
+
+@pytest.mark.parametrize("noc", [0, 1])
+def test_a_semaphore_is_written_behind_data_on_one_noc_only(noc):
+    parts = (FIRST, BRISC, write_and_set, *place_of(SECOND), noc), (SECOND, BRISC, use_once_set)
+    if noc == 0:
+        run(*parts)
+        return
+    finds(
+        "signal_before_data", "noc_semaphore_set_remote(0x90000, get_noc_addr(x, y, get_semaphore(0)), noc=noc)",
+        "noc_async_write(0x90000, get_noc_addr(x, y, 0x80000), 64, noc=0)", *parts,
+    )  # fmt: skip
+
+
 def test_order_goes_through_a_core_between():
     run(
         (FIRST, BRISC, write_and_tell, *place_of(THIRD), *place_of(SECOND), 1),
