@@ -1,7 +1,7 @@
 """What verdicts cost that nobody asked for: the share of a run's processor time that goes into keeping and summarising figures.
 
 The engine's counters are not in it: they cannot be switched off.  Measured once against the engine without them, they take
-2 to 3 % of a run without data (docs/verdicts.md).
+up to 4 % of a run without data (docs/verdicts.md).
 """
 
 import time
