@@ -26,14 +26,15 @@ from tensim.sim.engine.state import circular_buffers_of, threads_of
 
 BUFFER_MASK = (1 << (SECOND_SHIFT - BUFFER_SHIFT)) - 1
 UNKNOWN = 0  # format; others are one plus their code
+NO_BUFFER = -1  # format: that of a circular buffer that the core does not have
 WITH_CONSTANTS, SETS_CONSTANTS = tuple(CONSTANTS), tuple(CONSTANTS.values())
 
 
 @compiled()
 def format_of(m, core, index):
-    """One plus the format of a circular buffer."""
+    """One plus the format of a circular buffer, NO_BUFFER where the core has none, UNKNOWN for index -1 (none is named)."""
     if not configured(m, core, index):
-        return UNKNOWN
+        return UNKNOWN if index < 0 else NO_BUFFER
     return 1 + circular_buffers_of(m)[row_of(core, index) + ctx.CB_FORMAT]
 
 
@@ -99,7 +100,11 @@ def check_mode(m, thread, mode, needed):
 @compiled()
 def check_format(m, thread, index, known, needed, check):
     """Refuse an operand or result of another format than the one that is configured."""
-    if known != UNKNOWN and needed != UNKNOWN and known != needed:
+    if known == UNKNOWN or needed <= UNKNOWN:  # the engine itself refuses the use of a buffer that is not there
+        return
+    if known == NO_BUFFER:
+        fail(m, thread, Check.INIT_BUFFER, index, 0, 0)
+    elif known != needed:
         fail(m, thread, check, index, needed - 1, known - 1)
 
 

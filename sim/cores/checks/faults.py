@@ -35,6 +35,7 @@ class Check(IntEnum):
     RACE_WRITE = 126
     RACE_WRITES = 127
     PAGE_BEYOND_L1 = 128
+    INIT_BUFFER = 129
 
 
 ON_CORE = (
@@ -69,6 +70,7 @@ MESSAGES = {
     Check.FORMAT_A: "circular buffer {a} has format {b}, but the first operand's unpacker is configured for format {c}",
     Check.FORMAT_B: "circular buffer {a} has format {b}, but the second operand's unpacker is configured for format {c}",
     Check.FORMAT_OUT: "circular buffer {a} has format {b}, but the packer is configured for format {c}",
+    Check.INIT_BUFFER: "circular buffer {a} is used, but the thread's units were configured for one that this core does not have",
     Check.SIGNAL_BEFORE_DATA: "a semaphore of a core is changed while a NoC write from {a:#x} to it may be on its way",
     Check.RACE_READ: "{place} (+{b}) is read, but nothing orders that behind the write at cycle {d}",
     Check.RACE_WRITE: "{place} (+{b}) is written, but nothing orders that behind the read at cycle {d}",
@@ -100,6 +102,7 @@ ADVICE = {
     Check.FORMAT_A: "reconfig_data_format(a, b), or an initialisation with the buffers that come next",
     Check.FORMAT_B: "reconfig_data_format(a, b), or an initialisation with the buffers that come next",
     Check.FORMAT_OUT: "pack_reconfig_data_format(cb) before the first tile is packed",
+    Check.INIT_BUFFER: "name the circular buffers that the operation uses in its initialisation",
     Check.SIGNAL_BEFORE_DATA: "noc_async_write_barrier() before that: neither writes and increments nor the two NoCs have an order",
     Check.RACE_READ: "the writer says that the data are there (noc_async_write_barrier() and a semaphore, or cb_push_back), and "
     "the reader waits for that",

@@ -176,6 +176,14 @@ SET_UP = {
         "init_missing", "matmul_tiles(cb_a, cb_b, 0, 0, 0)",
         "matmul_multi_core", CPP, "multiply", "mm_init(cb_a, cb_b, cb_out);", "",
     ),
+    "an initialisation for a buffer that is not there": (
+        "init_buffer", "pack_tile(0, 16)",
+        "matmul_multi_core", PYTHON, "multiply", "mm_init(0, 1, 16)", "mm_init(0, 1, 25)",
+    ),
+    "an initialisation for a buffer that is not there, C++": (
+        "init_buffer", "matmul_tiles(cb_a, cb_b, 0, 0, 0)",
+        "matmul_multi_core", CPP, "multiply", "mm_init(cb_a, cb_b, cb_out);", "mm_init(25, 24, cb_out);",
+    ),
     "the initialisation of another operation": (
         "init_wrong", "add_tiles(0, 1, 0, 0, 0)",
         "eltwise_add", PYTHON, "add_pairs", "add_tiles_init(0, 1)", "mm_init(0, 1, 16)",
