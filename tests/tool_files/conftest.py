@@ -18,10 +18,11 @@ SHAPE = "256x512x256"
 
 @dataclass(frozen=True)
 class Report:
-    """A folder and, of a run of one program, its summary."""
+    """A folder; of a run of one program its summary, of one with a metal trace the trace's id."""
 
     folder: Path
     summary: dict | None = None
+    trace: int | None = None
 
     @property
     def operations_csv(self):
@@ -71,4 +72,4 @@ def chips(tmp_path_factory):
             for _ in range(2):
                 tt.replay_trace(first, 0, trace, blocking=True)
     assert write_report(folder, record) == []
-    return Report(folder)
+    return Report(folder, trace=trace)

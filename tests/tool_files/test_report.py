@@ -71,7 +71,8 @@ def test_user_zones_and_traces_are_told(chips):
     _, rows = log_rows(chips)
     zones = [row for row in rows if row["zone name"] == "turns; and more"]  # no comma in a field
     traces = [(row["trace id"], row["trace id counter"]) for row in zones if row["type"] == "ZONE_START"]
-    assert sorted(traces) == [("", "")] * 2 + [("0", "1")] * 2 + [("0", "2")] * 2
+    number = str(chips.trace)
+    assert sorted(traces) == [("", "")] * 2 + [(number, "1")] * 2 + [(number, "2")] * 2
     assert {row["RISC processor type"] for row in zones} == {"NCRISC"}
 
 
@@ -171,7 +172,7 @@ def test_what_is_no_product_is_not_named_matmul(tmp_path):
 def test_noc_traces_are_named_and_told_as_tt_npe_wants(chips):
     names = sorted(path.name for path in chips.folder.glob("noc_trace_dev*.json"))
     assert len(names) == 5 and all(
-        re.fullmatch(r"noc_trace_dev[01]_\w+_ID\d+(_traceID0)?\.json", name) for name in names
+        re.fullmatch(rf"noc_trace_dev[01]_\w+_ID\d+(_traceID{chips.trace})?\.json", name) for name in names
     )
     for path in chips.folder.glob("noc_trace_dev1_*.json"):
         events = json.loads(path.read_text())
