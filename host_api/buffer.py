@@ -228,7 +228,9 @@ def create_buffer(
 
 
 def deallocate_buffer(buffer: Buffer) -> None:
-    """Free a buffer now; idempotent."""
+    """Free a buffer now; idempotent.  UsageError for anything else."""
+    if not isinstance(buffer, Buffer):
+        raise UsageError(f"deallocate_buffer takes a Buffer, not {buffer!r}")
     buffer._executor.submit(c.DeallocateBuffer(buffer.unique_id))
 
 

@@ -289,6 +289,13 @@ def test_division_by_zero_names_its_line(device):
     assert "//" in caught.value.where["source"]
 
 
+@pytest.mark.parametrize("start, stop", [(0, 10), (10, 0)])
+def test_a_step_of_zero_names_its_line(device, start, stop):
+    with pytest.raises(ProgramError, match=r"range\(\) with a step of zero") as caught:
+        run(device, steps, args=(start, stop, 0))
+    assert "range(start, stop, step)" in caught.value.where["source"]
+
+
 def test_page_too_small_for_a_tile(device):
     with pytest.raises(ProgramError, match="a page of 1024 bytes does not hold a tile of 2048 bytes"):
         run(device, push_one, compute=copy_one, circular_buffers=[(0, 2, 1024)])
@@ -342,6 +349,13 @@ def multiply_pair():
     tile_regs_acquire()
     matmul_tiles(0, 1, 0, 0, 0)
     tile_regs_commit()
+
+
+@kernel
+def steps(start, stop, step):
+    words = l1_ptr(SCRATCH, uint32)
+    for i in range(start, stop, step):
+        words[0] = i
 
 
 @kernel

@@ -287,6 +287,12 @@ def test_shard_specifications_that_disagree(device):
 # --- life of a buffer
 
 
+@pytest.mark.parametrize("thing", [None, 1024])
+def test_only_buffers_can_be_freed(thing):
+    with pytest.raises(UsageError, match=f"takes a Buffer, not {thing}"):
+        tt.deallocate_buffer(thing)
+
+
 def test_freed_memory_is_used_again(device):
     buffer = interleaved(device, 24)
     address = buffer.address

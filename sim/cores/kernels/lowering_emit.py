@@ -221,8 +221,12 @@ class Emitter:
             return
         variable = self.scope.prefix + name
         self.facts.unsure.add(variable)
-        self.messages.append(f"{name} is used, but nothing has been assigned to it")
-        self.emit(f"if not u_{variable}:")
+        self.stop_if(f"not u_{variable}", f"{name} is used, but nothing has been assigned to it")
+
+    def stop_if(self, condition, message):
+        """Stop the kernel with a message if a condition of generated code holds; costs nothing."""
+        self.messages.append(message)
+        self.emit(f"if {condition}:")
         self.emit(f"{INDENT}post1(ctx, {self.head(Op.FAIL)}, {len(self.messages) - 1})")
         self.emit(f"{INDENT}yield 0")
         self.emit(f"{INDENT}return")

@@ -290,6 +290,8 @@ class Statements(Part):
         counter = self.emitter.kept(start)
         stop, step = (bound if self.emitter.is_stable(bound) else self.emitter.kept(bound) for bound in (stop, step))
         self.emitter.flush()
+        if step.constant is None:
+            self.emitter.stop_if(f"{step.text} == 0", "range() with a step of zero")
         self.emitter.emit(f"while {self._goes_on(counter.text, stop.text, step)}:")
         with self._loop():
             self.emitter.cost("alu")
