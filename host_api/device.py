@@ -35,6 +35,22 @@ def use_system(system):
     _current = system
 
 
+def leave_system(system):
+    """If `system` takes the next records, let a fresh one do so, which keeps the programs."""
+    global _current
+    if _current is system:
+        _current = _fresh_system()
+
+
+def _fresh_system():
+    before = _current.executor
+    fresh = Simulation(before.programs)
+    fresh.executor.observers, fresh.executor.captures = before.observers, before.captures
+    for capture in before.captures:
+        capture.system = fresh
+    return fresh
+
+
 def submit(record):
     """Hand a record to the current executor."""
     return _current.executor.submit(record)
@@ -44,11 +60,7 @@ def _system_for_new_device():
     """The current system while it has devices; otherwise a fresh one that keeps the programs."""
     global _current
     if not _current.executor.devices and _current.env.now:
-        before = _current.executor
-        _current = Simulation(before.programs)
-        _current.executor.observers, _current.executor.captures = before.observers, before.captures
-        for capture in before.captures:
-            capture.system = _current
+        _current = _fresh_system()
     return _current
 
 

@@ -79,6 +79,7 @@ class System:
             with contextlib.suppress(TensimError):
                 device.close(force=True)
         leave(self)
+        metal.leave_system(self.sim)
 
     def _origin(self):
         state = RecordedEvent()

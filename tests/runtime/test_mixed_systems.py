@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tensim as tt
 from tensim.runtime import (
     Affinity,
     Event,
@@ -169,3 +170,9 @@ def test_what_only_looks_right_is_refused_with_a_hint(chip, mistake):
     with pytest.raises(UsageError) as refused:
         NAMES[mistake](chip, x)
     assert refused.value.hint
+
+
+def test_behind_a_closed_system_the_host_api_has_all_its_devices():
+    System("n150").close()
+    with tt.create_device(7) as device:
+        assert device.id == 7
