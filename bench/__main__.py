@@ -1,9 +1,10 @@
-"""All benchmarks, with their goals; writes bench/out.json and prints a table.
+"""All benchmarks, or groups of them by name, with their goals; writes bench/out.json and prints a table.
 
 Times and speeds are of this machine and shown with their goals. The exit status depends on the rest: correctness, and ratios
 of figures of this one run.
 """
 
+import argparse
 import json
 import shutil
 import sys
@@ -287,8 +288,8 @@ def silicon():
 
 
 GROUPS = (
-    commands, starts, builds, engine, kernel_checks, riscv_cores, packet_model, flit_model, dram_controller, large_products, exact,
-    metal_traces, saved_binaries, runtimes, ttnn_programs, noc_events, sweeps, determinism, silicon,
+    commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, packet_model, flit_model, dram_controller,
+    large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, noc_events, sweeps, determinism, silicon,
 )  # fmt: skip
 
 
@@ -315,9 +316,17 @@ def verdict(figures):
 
 
 def main():
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.splitlines()[0])
+    groups = {group.__name__: group for group in GROUPS}
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"all without one: {', '.join(groups)}")
+    names = parser.parse_args().groups
+    if unknown := [name for name in names if name not in groups]:
+        parser.error(f"no group {unknown[0]!r}: there are {', '.join(groups)}")
     console = Console()
     figures = []
-    for group in track(GROUPS, description="benchmarks", console=Console(stderr=True)):
+    for group in track(
+        [groups[name] for name in names or groups], description="benchmarks", console=Console(stderr=True)
+    ):
         figures += group()
     OUT.write_text(json.dumps(figures, indent=2) + "\n")
     console.print(table(figures))
