@@ -140,7 +140,7 @@ def test_one_read_is_under_way_at_a_time(facts):
 
 def test_the_chain_ends_at_the_reader(facts):
     steps = facts.chain()
-    assert facts.kernel(steps[-1].row)["name"] == "read_both" and steps[-1].waits_for is None
+    assert facts.kernel(steps[-1].row)["name"] == "read_one_by_one" and steps[-1].waits_for is None
     assert [facts.work.slots[step.row] for step in steps] == [0, 4, 3, 2, 1]
 
 

@@ -1,4 +1,4 @@
-"""Matrix product in which every core reads each tile it needs from DRAM itself, one at a time, into single-buffered space.
+"""`matmul_naive`: every core reads each tile it needs from DRAM itself, one at a time, into single-buffered space.
 
 Mended, every byte is read once: the first core of a row or column reads a tile and multicasts it, and each core multiplies a
 block of 2x2 tiles, so that it needs no tile twice.
@@ -6,7 +6,7 @@ block of 2x2 tiles, so that it needs no tile twice.
 # ruff: noqa: F403, F405
 
 import tensim as tt
-from tensim.examples import ExampleResult
+from tensim.examples import ExampleResult, matmul_naive
 from tensim.examples.common import (
     compute_config,
     create_circular_buffer,
@@ -18,47 +18,11 @@ from tensim.examples.common import (
     matmul_tolerance,
     random_tensor,
 )
-from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 
 AXES, SHAPE = "MKN", "512x512x512"
 IN0, IN1, OUT = 0, 1, 16
 SIDE = 2  # tiles of a core's block, mended
-
-
-@kernel
-def read_both(a, b, first, count, k_tiles, n_tiles):
-    left = InterleavedAddrGen(a, page_size=get_tile_size(IN0), dram=True)
-    right = InterleavedAddrGen(b, page_size=get_tile_size(IN1), dram=True)
-    for tile in range(first, first + count):
-        for k in range(k_tiles):
-            cb_reserve_back(IN0, 1)
-            noc_async_read_tile(tile // n_tiles * k_tiles + k, left, get_write_ptr(IN0))
-            noc_async_read_barrier()
-            cb_push_back(IN0, 1)
-            cb_reserve_back(IN1, 1)
-            noc_async_read_tile(k * n_tiles + tile % n_tiles, right, get_write_ptr(IN1))
-            noc_async_read_barrier()
-            cb_push_back(IN1, 1)
-
-
-@kernel
-def multiply_tiles(count, k_tiles):
-    mm_init(IN0, IN1, OUT)
-    for _ in range(count):
-        tile_regs_acquire()
-        for _k in range(k_tiles):
-            cb_wait_front(IN0, 1)
-            cb_wait_front(IN1, 1)
-            matmul_tiles(IN0, IN1, 0, 0, 0)
-            cb_pop_front(IN0, 1)
-            cb_pop_front(IN1, 1)
-        tile_regs_commit()
-        cb_reserve_back(OUT, 1)
-        tile_regs_wait()
-        pack_tile(0, OUT)
-        tile_regs_release()
-        cb_push_back(OUT, 1)
 
 
 @device_function
@@ -138,46 +102,33 @@ def write_block(address, row, column, n_tiles, side):
 
 
 def run(device, *, shape, dtype, fidelity, grid, rng, mended: bool = False):
+    if not mended:
+        return matmul_naive.run(device, shape=shape, dtype=dtype, fidelity=fidelity, grid=grid, rng=rng)
     (m, k, n), columns, rows = shape, *grid
     a, b = (random_tensor(device, rng, size, dtype) for size in ((m, k), (k, n)))
     c = create_tensor(device, (m, n), dtype)
     program, cores = tt.create_program(), grid_range(grid)
-    for index in (IN0, IN1, OUT):
-        create_circular_buffer(program, cores, index, SIDE if mended and index != OUT else 1, dtype)
-    reader, writer = tt.ReaderDataMovementConfig(), tt.WriterDataMovementConfig()
-    compute = compute_config(dtype, fidelity)
+    for index, pages in ((IN0, SIDE), (IN1, SIDE), (OUT, 1)):
+        create_circular_buffer(program, cores, index, pages, dtype)
     k_tiles, n_tiles = k // 32, n // 32
-    if mended:
-        for _ in range(4):
-            tt.create_semaphore(program, cores, 0)
-        kernels = [
-            tt.create_kernel(program, *one) for one in ((share_both, cores, reader), (write_block, cores, writer))
-        ]
-        tt.create_kernel(program, multiply_block, cores, compute)
-        physical = {(one.x, one.y): device.worker_core_from_logical_core(one) for one in grid_cores(grid)}
+    for _ in range(4):
+        tt.create_semaphore(program, cores, 0)
+    reader = tt.create_kernel(program, share_both, cores, tt.ReaderDataMovementConfig())
+    writer = tt.create_kernel(program, write_block, cores, tt.WriterDataMovementConfig())
+    compute = tt.create_kernel(program, multiply_block, cores, compute_config(dtype, fidelity))
+    physical = {(one.x, one.y): device.worker_core_from_logical_core(one) for one in grid_cores(grid)}
 
-        def place(x, y):
-            return [physical[x, y].x, physical[x, y].y]
+    def place(x, y):
+        return [physical[x, y].x, physical[x, y].y]
 
-        for core in grid_cores(grid):
-            x, y = core
-            arguments = [a.address, b.address, y, x, k_tiles, n_tiles, SIDE, columns - 1, rows - 1]
-            arguments += [*place(1, y), *place(columns - 1, y), *place(0, y)]
-            arguments += [*place(x, 1), *place(x, rows - 1), *place(x, 0)]
-            tt.set_runtime_args(program, kernels[0], core, arguments)
-            tt.set_runtime_args(program, kernels[1], core, [c.address, y, x, n_tiles, SIDE])
-        tt.set_runtime_args(program, 2, cores, [k_tiles, SIDE])
-    else:
-        each = m // 32 * n_tiles // (columns * rows)
-        kernels = [
-            tt.create_kernel(program, *one) for one in ((read_both, cores, reader), (write_tiles, cores, writer))
-        ]
-        tt.create_kernel(program, multiply_tiles, cores, compute)
-        for number, core in enumerate(grid_cores(grid)):
-            arguments = [a.address, b.address, number * each, each, k_tiles, n_tiles]
-            tt.set_runtime_args(program, kernels[0], core, arguments)
-            tt.set_runtime_args(program, kernels[1], core, [c.address, number * each, each])
-        tt.set_runtime_args(program, 2, cores, [each, k_tiles])
+    for core in grid_cores(grid):
+        x, y = core
+        arguments = [a.address, b.address, y, x, k_tiles, n_tiles, SIDE, columns - 1, rows - 1]
+        arguments += [*place(1, y), *place(columns - 1, y), *place(0, y)]
+        arguments += [*place(x, 1), *place(x, rows - 1), *place(x, 0)]
+        tt.set_runtime_args(program, reader, core, arguments)
+        tt.set_runtime_args(program, writer, core, [c.address, y, x, n_tiles, SIDE])
+    tt.set_runtime_args(program, compute, cores, [k_tiles, SIDE])
     execute(device, program)
     return ExampleResult(
         expected=a.values @ b.values, actual=download_tensor(device, c), tolerance=matmul_tolerance(dtype, fidelity),
