@@ -58,6 +58,11 @@ class Operation:
         return self._record.get("work")
 
     @property
+    def has_ended(self):
+        """Whether all of its threads are done."""
+        return "ended" in self._record
+
+    @property
     def started(self):
         """Cycle of its start."""
         return self._record["started"]
@@ -173,6 +178,11 @@ class DeviceRecord:
     def finished(self):
         """The operations that have ended, up to those of which the chip keeps no details (`launch_work.MAX_DETAILED`)."""
         return [operation for operation in self.operations if operation.work is not None]
+
+    @property
+    def undetailed(self):
+        """How many operations have ended of which the chip keeps no details."""
+        return sum(operation.work is None and operation.has_ended for operation in self.operations)
 
 
 class Recording:

@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+from tensim.sim.chip.launch_work import MAX_DETAILED
 from tensim.sim.errors import UsageError
 from tensim.tool_files.device_log import family, write_device_log
 from tensim.tool_files.memory_database import is_ours, write_database
@@ -86,6 +87,12 @@ def _warnings(devices, left_out):
         if chip not in KNOWN:
             found.append(
                 f"tt-perf-report knows no {chip} and refuses ops_perf_results_*.csv; the other files can be opened"
+            )
+    for device in devices:
+        if device.undetailed:
+            found.append(
+                f"{device.undetailed:,} executions on device {device.id} are left out: a chip keeps the details of its "
+                f"first {MAX_DETAILED:,}"
             )
     found += [f"{file} is left out: it would have more than {LARGEST:,} packets" for file in left_out]
     return found

@@ -46,7 +46,7 @@ def nothing(cycles):
         pass
 
 
-def _zoned():
+def zoned():
     program = tt.create_program()
     where = tt.CoreRange((0, 0), (1, 0))
     reader = tt.create_kernel(program, nothing, where, tt.ReaderDataMovementConfig())
@@ -64,7 +64,7 @@ def chips(tmp_path_factory):
         with tt.create_device(0, trace_region_size=1 << 20) as first, tt.create_device(1) as second:
             for device in (first, second):
                 add.run_on(device)
-            program, queue = _zoned(), first.command_queue()
+            program, queue = zoned(), first.command_queue()
             tt.enqueue_program(queue, program, blocking=True)
             trace = tt.begin_trace_capture(first, 0)
             tt.enqueue_program(queue, program, blocking=False)

@@ -11,13 +11,14 @@ import pytest
 import tensim as tt
 from tensim.cli.main import main
 from tensim.running.programs import Settings, run_program
+from tensim.sim.chip import launch_work
 from tensim.sim.errors import UsageError
 from tensim.tool_files.device_log import COLUMNS
 from tensim.tool_files.npe_view import nest
 from tensim.tool_files.operands import described_product
 from tensim.tool_files.recording import Recording, recording
 from tensim.tool_files.report import require_folder, write_report
-from tests.tool_files.conftest import Report
+from tests.tool_files.conftest import Report, zoned
 
 FIRST_LINE = re.compile(r"ARCH: [^,]+, CHIP_FREQ\[MHz\]: \d+, Max Compute Cores: \d+\n")
 
@@ -346,3 +347,15 @@ def test_a_padded_product_is_one_of_the_padded_sizes(tmp_path):
 )
 def test_described_operands_of_a_product(a, b, c, flops, found):
     assert described_product(*((shape, shape) for shape in (a, b, c)), flops) == found
+
+
+def test_executions_beyond_those_that_a_chip_keeps_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(launch_work, "MAX_DETAILED", 2)
+    with recording() as record:
+        with tt.create_device(0) as device:
+            program, queue = zoned(), device.command_queue()
+            for _ in range(5):
+                tt.enqueue_program(queue, program, blocking=True)
+    (warning,) = write_report(tmp_path, record)
+    assert warning.startswith("3 executions on device 0 are left out")
+    assert len(operations(Report(tmp_path))) == 2
