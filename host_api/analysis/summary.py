@@ -42,7 +42,12 @@ class RunFacts:
         """The `Verdict` of the run, or None when nothing has run."""
         if self.facts is None:
             return None
-        return verdicts.of_run(self.chip, self.facts, self.span_cycles, self.active_cycles)
+        found = verdicts.of_run(self.chip, self.facts, self.span_cycles, self.active_cycles)
+        if len(self.works) < len(self.chip.launches):
+            found.evidence.append(
+                f"of {len(self.chip.launches):,} launches the first {len(self.works):,} are looked at; others have times only"
+            )
+        return found
 
     def case(self, patterns=None):
         """What the rules look at."""

@@ -18,7 +18,8 @@ TIMELINES = (".json", ".json.gz")
 JSON = (".json",)
 PAGES = (".html", ".htm")
 ARRAYS = (".npy",)
-PLAIN = {"µ": "u", "×": "x", "→": "->", "…": "~"}  # for terminals of ASCII; "?" for what is not here
+# For terminals of ASCII; "?" for what is not here
+PLAIN = {"µ": "u", "×": "x", "→": "->", "…": "~", **dict(zip("▁▂▃▄▅▆▇█", "_.-:=+*#", strict=True))}
 
 
 def use_plain_characters():

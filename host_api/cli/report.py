@@ -7,8 +7,10 @@ from rich.table import Table
 from tensim.analysis.verdict import headline
 
 LINE_COLUMNS = 66  # what the table of lines takes beside the source text
-FOLDED = ("waiting for", "line", "link")  # columns that take several lines where the terminal is narrow
+FOLDED = ("waiting for", "line", "link", "longest wait")  # columns that take several lines where the terminal is narrow
 ADVICE_SHOWN = 3
+CHANNELS_SHOWN = 6
+BARS, SPARKLINE = "▁▂▃▄▅▆▇█", 16
 SHADES = (
     (75, "bold red"),
     (50, "red"),
@@ -26,7 +28,7 @@ def _percent(share):
 def _table(title, *columns):
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
-        left = column in ("core", "waiting for", "line", "link", "source", "what if")
+        left = column in ("core", "waiting for", "line", "link", "source", "what if", "over time", "longest wait")
         table.add_column(column, justify="left" if left else "right", no_wrap=column not in FOLDED, overflow="fold")
     return table
 
@@ -70,17 +72,8 @@ def print_report(summary, console=None):
         f"[bold]NoC[/] {noc['bytes']['noc0'] / 1e6:,.2f} MB on NoC 0, {noc['bytes']['noc1'] / 1e6:,.2f} MB on NoC 1, "
         f"busiest link {_percent(noc['peak_link_utilization'])}, mean {_percent(noc['mean_link_utilization'])}"
     )
-    links = _table(
-        "Busiest links", "link", "busy" if narrow else "utilization", "stalls" if narrow else "stall cycles", "MB"
-    )
-    for link in noc["links"][:10]:
-        links.add_row(
-            f"NoC {link['noc']} {link['from']} -> {link['to']} ({link['kind']})",
-            _percent(link["utilization"]),
-            f"{link['stall_cycles']:,}",
-            f"{link['bytes'] / 1e6:.2f}",
-        )
-    console.print(links)
+    _print_links(console, summary, narrow)
+    _print_channels(console, summary, narrow)
     columns = "line", "busy", "stalled", "operations", "source"
     lines = _table("Slowest kernel lines (cycles over all cores)", *columns[: 3 if narrow else None])
     for row in summary["lines"][:10]:
@@ -138,6 +131,52 @@ def _print_verdict(console, summary):
     console.print(f"[bold]{headline(verdict)}[/]: {escape(verdict['text'])}")
     for text in verdict["evidence"]:
         console.print(f"- {escape(text)}")
+
+
+def _print_links(console, summary, narrow):
+    """The busiest links: how busy over time, and what waited for them."""
+    columns = "link", "busy" if narrow else "utilization", "stalls" if narrow else "stall cycles", "MB"
+    table = _table("Busiest links", *columns, *(() if narrow else ("over time", "longest wait")))
+    shown = {_link(one): one["busy_shares"] for one in (summary["occupancy"] or {"links": []})["links"]}
+    for link in summary["noc"]["links"][:10]:
+        cells = (
+            _link(link), _percent(link["utilization"]), f"{link['stall_cycles']:,}", f"{link['bytes'] / 1e6:.2f}",
+            _sparkline(shown.get(_link(link), [])), _longest_wait(link),
+        )  # fmt: skip
+        table.add_row(*cells[: len(table.columns)])
+    console.print(table)
+
+
+def _link(link):
+    return f"NoC {link['noc']} {link['from']} -> {link['to']} ({link['kind']})"
+
+
+def _print_channels(console, summary, narrow):
+    """The busiest DRAM channels: how busy over time, and what waited for them."""
+    columns = "channel", "of peak", "MB read", "MB written"
+    table = _table("Busiest DRAM channels", *columns, *(() if narrow else ("over time", "longest wait")))
+    shown = {one["channel"]: one["busy_shares"] for one in (summary["occupancy"] or {"channels": []})["channels"]}
+    used = [one for one in summary["dram"]["channels"] if one["utilization"]]
+    for one in sorted(used, key=lambda channel: -channel["utilization"])[:CHANNELS_SHOWN]:
+        cells = (
+            str(one["channel"]), _percent(one["utilization"]), f"{one['read_bytes'] / 1e6:.2f}",
+            f"{one['write_bytes'] / 1e6:.2f}", _sparkline(shown.get(one["channel"], [])), _longest_wait(one),
+        )  # fmt: skip
+        table.add_row(*cells[: len(table.columns)])
+    if used:
+        console.print(table)
+
+
+def _longest_wait(one):
+    """The longest wait for a link or channel, and whose it was."""
+    return f"{one['longest_wait_cycles']:,} of {one['longest_wait_of']}" if one["longest_wait_cycles"] else "none"
+
+
+def _sparkline(shares):
+    """Shares of windows as bars of one character, at most `SPARKLINE` of them."""
+    joined = -(-len(shares) // SPARKLINE)
+    means = [shares[i : i + joined] for i in range(0, len(shares), joined or 1)]
+    return "".join(BARS[min(int(sum(part) / len(part) * len(BARS)), len(BARS) - 1)] for part in means)
 
 
 def _print_buffers(console, summary):

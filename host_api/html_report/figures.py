@@ -9,6 +9,7 @@ STRIP_WIDTH = 920
 STRIP_LAUNCHES = 400
 ROW, ROW_GAP = 3, 1.2  # pixels of a thread in the strip, between cores
 REASONS_SHOWN = 5
+SPARK = (110, 22)  # pixels of a chart of windows
 TENSOR_UNITS = ("TRISC0", "TRISC1", "TRISC2")
 
 
@@ -134,6 +135,19 @@ def buffers(told):
         most = max(one["fill_shares"], default=0) or 1
         found.append(one | {"bars": [(share / most, share) for share in one["fill_shares"]]})
     return found
+
+
+def over_time(shares):
+    """Shares of windows as bars of a small chart: [(x, y, height, share)] in pixels, the chart `SPARK` wide and high."""
+    width, height = SPARK
+    step = width / max(len(shares), 1)
+    return [(i * step, height * (1 - share), max(height * share, 0.6), share) for i, share in enumerate(shares)]
+
+
+def with_occupancy(rows, told, *names):
+    """Rows of links or channels, which `names` name, with "bars": how busy they were over time, [] where that is not known."""
+    found = {tuple(one[name] for name in names): over_time(one["busy_shares"]) for one in told}
+    return [row | {"bars": found.get(tuple(row[name] for name in names), [])} for row in rows]
 
 
 def strip(launches, programs):

@@ -18,7 +18,7 @@ def html_page(data):
 
     It works for results without verdicts, cores or sources, as of an older tensim: what is not there is left out.
     """
-    operations = data.get("operations")
+    operations, occupancy = data.get("operations"), data.get("occupancy") or {}
     return _template().render(
         data=data,
         identity=data.get("identity") or {},
@@ -34,8 +34,17 @@ def html_page(data):
         strip=figures.strip(data.get("launches") or [], data.get("programs") or []),
         sources=sources(data.get("lines") or []),
         operations=operations[: SHOWN["operations"]] if isinstance(operations, list) else [],
-        links=(data.get("noc") or {}).get("links", [])[: SHOWN["links"]],
-        channels=(data.get("dram") or {}).get("channels", [])[: SHOWN["channels"]],
+        links=figures.with_occupancy(
+            (data.get("noc") or {}).get("links", [])[: SHOWN["links"]],
+            occupancy.get("links", []),
+            "noc",
+            "from",
+            "kind",
+        ),
+        channels=figures.with_occupancy(
+            (data.get("dram") or {}).get("channels", [])[: SHOWN["channels"]], occupancy.get("channels", []), "channel"
+        ),
+        spark=figures.SPARK,
         kernels=(data.get("identity") or {}).get("kernels", [])[: SHOWN["kernels"]],
     )
 

@@ -16,6 +16,7 @@ from tensim.sim.chip.host_log import HostLog
 from tensim.sim.chip.launch import Launch
 from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
+from tensim.sim.chip.occupancy import OccupancyRecorder
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.niu.noc_record import ARRIVED
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
@@ -64,6 +65,8 @@ class Chip:
         self.machine, self._machine_address = self.arrays.machine, self.arrays.address
         self.machine["max_cycles"] = self.max_cycles
         self._works = WorkCollector(self.arrays)
+        self.occupancy = OccupancyRecorder(self.arrays)  # of the whole time; others look at a part of it
+        self.recorders = [self.occupancy]
         self._loader, self._memory = ProgramLoader(arch, self.arrays), FunctionalMemory(self)
         self.checks = None
         if check:
@@ -104,12 +107,13 @@ class Chip:
         return self._next_time
 
     def advance(self, limit, fuel=200_000):
-        """Run to the first completion, past no event later than `limit`, for at most `fuel` events.
+        """Run to the first completion, or look at the counters, past no event later than `limit`, for at most `fuel` events.
 
         Returns [(launch id, cycle)] of programs that ended.  Raises ProgramError, DeadlockError, CycleLimitError or
         SimulatorError; the chip is then unusable until `abort`.
         """
-        stop = self._run(min(limit, self.max_cycles), fuel)
+        look = min(recorder.next for recorder in self.recorders)
+        stop = self._run(min(limit, self.max_cycles, look), fuel)
         if stop == st.STOP_ERROR:
             self._print(rest=True)
             raise fault(self)
@@ -117,6 +121,10 @@ class Chip:
             return self._completions()
         if stop == st.STOP_EMPTY and self._running:
             raise deadlock(self)
+        if stop == st.STOP_LIMIT and look < min(limit, self.max_cycles):
+            for recorder in self.recorders:
+                recorder.look(self.next_time() - 1)
+            return []
         if stop == st.STOP_LIMIT and self.max_cycles <= limit:
             raise CycleLimitError(
                 f"the run passed the limit of {self.max_cycles} cycles",
@@ -206,6 +214,8 @@ class Chip:
         self.arrays.make_idle("links", "vcs", "ports", "channels", "banks")
         self.arrays.build_flits()
         self._works.restart()
+        self.occupancy = OccupancyRecorder(self.arrays)
+        self.recorders = [self.occupancy]
         self.launches.clear()
 
     def close(self):
@@ -254,6 +264,8 @@ class Chip:
         self._settled = False
         if not self._running:
             self.arrays.forget_touched()
+        for recorder in self.recorders:
+            recorder.begin(cycle)
         launch_id = len(self.launches)
         self.arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id

@@ -6,11 +6,14 @@ program could notice.
 
 import numpy as np
 
+from tensim.sim.chip.occupancy import OccupancyRecorder
+
 GROWING = {  # arrays of the machine and their counters; None: the whole array
     "links": ("flits", "stall"),
-    "channels": ("read_bytes", "write_bytes", "row_hits", "row_misses"),
+    "channels": ("read_bytes", "write_bytes", "row_hits", "row_misses", "busy", "waited"),
     "lines": None,
 }
+LONGEST = ("links", "channels")  # arrays with the longest wait and whose it was
 TOTALS = ("flops", "fpu_busy", "sfpu_busy")  # of the compute cores that have ended their programs
 
 
@@ -27,7 +30,12 @@ class Interval:
         self._work, self._core_cycles = chip.work.copy(), chip.core_cycles.copy()
         self._operations, self._launches = int(chip.machine["operations"]), len(chip.launches)
         self._compute_cores, chip.compute_cores = chip.compute_cores, set()
-        chip.work["longest"] = 0  # a maximum has no difference: `end` puts it together again
+        # A maximum has no difference: `end` puts these together again
+        chip.work["longest"] = 0
+        for name in LONGEST:
+            chip.arrays[name]["longest"] = 0
+        self._recorder = OccupancyRecorder(chip.arrays)
+        chip.recorders.append(self._recorder)
 
     def end(self):
         """What the chip did, as it stands now; the chip's own totals are whole again."""
@@ -40,8 +48,20 @@ class Interval:
             setattr(done, name, getattr(chip, name) - before)
         done.machine = _Machine(chip.machine, int(chip.machine["operations"]) - self._operations)
         done.arrays = _Arrays(chip.arrays, {name: self._gained(name) for name in GROWING})
+        for name in LONGEST:
+            self._restore_longest(name)
+        done.occupancy = self._recorder
+        if self._recorder in chip.recorders:  # of a chip that went back to cycle 0 it is gone
+            chip.recorders.remove(self._recorder)
         done.launches = {number: one for number, one in chip.launches.items() if number >= self._launches}
         return done
+
+    def _restore_longest(self, name):
+        """The longest wait of the whole time, and whose it was."""
+        now, before = self.chip.arrays[name], self._arrays[name]
+        earlier = before["longest"] > now["longest"]
+        for field in ("longest", "waiter"):
+            now[field][earlier] = before[field][earlier]
 
     def _gained(self, name):
         now, before = self.chip.arrays[name].copy(), self._arrays[name]

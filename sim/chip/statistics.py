@@ -6,7 +6,9 @@ All figures come from counters that the engine keeps; nothing here runs during a
 import numpy as np
 
 from tensim.sim.chip.deadlock import reason_name
+from tensim.sim.chip.occupancy import shares
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
+from tensim.sim.dram.channel import TICKS
 
 FIDELITY_PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 DIRECTIONS = ("inject", "x", "y", "eject")
@@ -77,25 +79,46 @@ def _neighbour(chip, noc, x, y, direction):
     return x, y
 
 
+def _link_name(chip, link):
+    """{"noc", "from", "to", "kind"} of a link."""
+    noc, rest = divmod(link, len(chip.arrays["tiles"]) * len(DIRECTIONS))
+    tile, direction = divmod(rest, len(DIRECTIONS))
+    y, x = divmod(tile, chip.arch.noc_size[0])
+    to = _neighbour(chip, noc, x, y, direction)
+    return {"noc": noc, "from": f"{x}-{y}", "to": f"{to[0]}-{to[1]}", "kind": DIRECTIONS[direction]}
+
+
+def _tile(chip, link):
+    """The tile of a link, as links are named."""
+    y, x = divmod(link // len(DIRECTIONS) % len(chip.arrays["tiles"]), chip.arch.noc_size[0])
+    return f"{x}-{y}"
+
+
+def _thread(chip, thread):
+    """Core and processor of a thread."""
+    core, slot = divmod(thread, THREADS_PER_CORE)
+    width = chip.arch.grid[0]
+    return f"core ({core % width},{core // width}) {THREAD_NAMES[slot]}"
+
+
+def _longest_wait(cycles, of):
+    """The entries for the longest wait at a link or channel."""
+    return {"longest_wait_cycles": cycles, "longest_wait_of": of if cycles else None}
+
+
 def links(chip, cycles):
-    """Every used link, busiest first: {"noc", "from", "to", "kind", "utilization", "stall_cycles", "bytes"}."""
+    """Every used link, busiest first: {"noc", "from", "to", "kind", "utilization", "stall_cycles", "longest_wait_cycles",
+    "longest_wait_of" (the tile that sent the packet, null if none waited), "bytes"}."""
     records = chip.arrays["links"]
-    width, height = chip.arch.noc_size
     used = np.flatnonzero(records["flits"] > 0)
     result = []
     for index in used:
-        noc, rest = divmod(int(index), width * height * 4)
-        tile, direction = divmod(rest, 4)
-        x, y = tile % width, tile // width
-        to = _neighbour(chip, noc, x, y, direction)
         result.append(
             {
-                "noc": noc,
-                "from": f"{x}-{y}",
-                "to": f"{to[0]}-{to[1]}",
-                "kind": DIRECTIONS[direction],
+                **_link_name(chip, int(index)),
                 "utilization": int(records[index]["flits"]) / max(cycles, 1),
                 "stall_cycles": int(records[index]["stall"]),
+                **_longest_wait(int(records[index]["longest"]), _tile(chip, int(records[index]["waiter"]))),
                 "bytes": int(records[index]["flits"]) * int(chip.machine["flit_bytes"]),
             }
         )
@@ -109,21 +132,38 @@ def peak_link_utilization(chip, cycles):
     return int(flits[:, DIRECTIONS.index("x") : DIRECTIONS.index("eject")].max()) / max(cycles, 1)
 
 
+def injected_bytes(chip):
+    """{"noc0", "noc1"}: bytes put on each NoC, headers included."""
+    flits = chip.arrays["links"]["flits"].reshape(2, -1, len(DIRECTIONS))[:, :, DIRECTIONS.index("inject")].sum(axis=1)
+    return {f"noc{n}": int(flits[n]) * int(chip.machine["flit_bytes"]) for n in (0, 1)}
+
+
 def noc(chip, cycles):
     """NoC summary: bytes put on each NoC (headers included), mean and peak link utilisation, links busiest first."""
     table = links(chip, cycles)
-    injected = [sum(link["bytes"] for link in table if link["noc"] == n and link["kind"] == "inject") for n in (0, 1)]
     wires = [link["utilization"] for link in table if link["kind"] in ("x", "y")]
     return {
-        "bytes": {"noc0": injected[0], "noc1": injected[1]},
+        "bytes": injected_bytes(chip),
         "peak_link_utilization": max(wires, default=0.0),
         "mean_link_utilization": sum(wires) / (4 * len(chip.arrays["tiles"])) if wires else 0.0,
         "links": table,
     }
 
 
+def dram_utilization(chip, cycles):
+    """Share of the peak bandwidth of all DRAM channels."""
+    peak = chip.arch["dram.bank_bytes_per_cycle"] * max(cycles, 1) * len(chip.arrays["channels"])
+    return dram_bytes(chip) / peak
+
+
+def dram_bytes(chip):
+    """Bytes read and written."""
+    channels = chip.arrays["channels"]
+    return int(channels["read_bytes"].sum()) + int(channels["write_bytes"].sum())
+
+
 def dram(chip, cycles):
-    """DRAM summary: bytes, row hits and misses, and the same per channel with its share of peak bandwidth."""
+    """DRAM summary: bytes, row hits and misses, and the same per channel with its share of peak bandwidth and its waits."""
     peak = chip.arch["dram.bank_bytes_per_cycle"] * max(cycles, 1)
     channels = [
         {
@@ -133,12 +173,51 @@ def dram(chip, cycles):
             "row_hits": int(record["row_hits"]),
             "row_misses": int(record["row_misses"]),
             "utilization": (int(record["read_bytes"]) + int(record["write_bytes"])) / peak,
+            "waited_cycles": int(record["waited"]) // TICKS,
+            **_longest_wait(int(record["longest"]) // TICKS, _thread(chip, int(record["waiter"]))),
         }
         for index, record in enumerate(chip.arrays["channels"])
     ]
     total = {name: sum(c[name] for c in channels) for name in ("read_bytes", "write_bytes", "row_hits", "row_misses")}
-    total["utilization"] = sum(c["utilization"] for c in channels) / len(channels)
+    total["utilization"] = dram_utilization(chip, cycles)
     return total | {"channels": channels}
+
+
+def occupancy(chip, links_shown=12):
+    """{"start_cycle", "window_cycles", "links", "channels"}: how busy they were over time; None if nothing ran.
+
+    "links": the busiest ones, "channels": all; each with its name and, per window, "busy_shares" and "waiting", the mean
+    number of packets or requests that waited.  The last window may be shorter.
+    """
+    launches = [launch for launch in chip.launches.values() if "ended" in launch]
+    if not launches:
+        return None
+    edges, moved = chip.occupancy.windows(chip.cycle)
+    widths = np.diff(edges)
+    span = slice(0, np.searchsorted(edges, max(launch["ended"] for launch in launches), "left"))
+    flits = moved["links", "flits"]
+    busiest = np.argsort(-flits.sum(axis=0), kind="stable")[:links_shown]
+    busiest = busiest[flits[:, busiest].any(axis=0)]
+    links_busy = shares(flits[:, busiest], widths)[span]
+    links_waiting = (moved["links", "stall"][:, busiest] / widths[:, None])[span]
+    channels_busy = shares(moved["channels", "busy"] / TICKS, widths)[span]
+    channels_waiting = (moved["channels", "waited"] / TICKS / widths[:, None])[span]
+    return {
+        "start_cycle": int(edges[0]),
+        "window_cycles": chip.occupancy.width,
+        "links": [
+            _link_name(chip, int(index)) | _over_time(links_busy[:, place], links_waiting[:, place])
+            for place, index in enumerate(busiest)
+        ],
+        "channels": [
+            {"channel": index} | _over_time(channels_busy[:, index], channels_waiting[:, index])
+            for index in range(channels_busy.shape[1])
+        ],
+    }
+
+
+def _over_time(busy, waiting):
+    return {"busy_shares": np.round(busy, 4).tolist(), "waiting": np.round(waiting, 2).tolist()}
 
 
 def slowest_lines(chip, count=200):
@@ -173,7 +252,7 @@ def unit_utilization(chip, cycles):
         "unpack": (unpack["busy"] - unpack["issue"]) / core_cycles,
         "pack": (pack["busy"] - pack["issue"]) / core_cycles,
         "issue": max(part["issue"] for part in (unpack, math, pack)) / core_cycles,
-        "dram": dram(chip, cycles)["utilization"],
+        "dram": dram_utilization(chip, cycles),
         "noc": peak_link_utilization(chip, cycles),
     }
 
@@ -192,8 +271,7 @@ def bounded_by(chip, cycles):
         return unit
     if cycles < 0.5 * active_span(chip):
         return "dispatch"
-    traffic, moved = dram(chip, cycles), noc(chip, cycles)["bytes"]
-    memory = "dram" if 2 * (traffic["read_bytes"] + traffic["write_bytes"]) > sum(moved.values()) else "noc"
+    memory = "dram" if 2 * dram_bytes(chip) > sum(injected_bytes(chip).values()) else "noc"
     causes = {"circular_buffer": 0.0}
     for thread, part in breakdown(chip).items():
         stalled = part["stalled"]
@@ -252,6 +330,7 @@ def collect(chip):
         "breakdown": breakdown(chip),
         "noc": noc(chip, cycles),
         "dram": dram(chip, cycles),
+        "occupancy": occupancy(chip),
         "flops": chip.flops,
         "flops_utilization": chip.flops / peak if peak else 0.0,
         "fpu_utilization": chip.fpu_busy / (cores * cycles) if cores and cycles else 0.0,

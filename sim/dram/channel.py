@@ -27,11 +27,13 @@ TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "bus_free write_free gap_begin gap_end writing written activate_at "
-        "read_bytes write_bytes row_hits row_misses refreshes busy"
+        "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
 )  # fmt: skip
+# busy: ticks of data on the bus; waited: ticks from the arrival of requests to the first of their data, `longest` the most of
+# any, which thread `waiter` had sent
 BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".split()], align=True)
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
@@ -198,10 +200,10 @@ def fragments_ticks(p, size):
 
 
 @compiled()
-def dram_access(channels, banks, p, index, address, size, is_write, time, noc, mixed):
+def dram_access(channels, banks, p, index, address, size, is_write, time, noc, mixed, thread):
     """Serve `size` bytes at `address` of channel `index`; at cycle `time` the request is there, with all data of a write.
 
-    `mixed`: 1 when the flits of a write come mixed with those of other writes.
+    `mixed`: 1 when the flits of a write come mixed with those of other writes; `thread`: the sender's.
 
     Returns the cycle at which read data can start to leave the channel at the NoC's rate without a gap, or at which a
     write is acknowledged.  A write starts on the channel as soon as its first data are there.
@@ -225,6 +227,11 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
         if first < 0:
             first = start
         at = stop
+    waited = first - time * TICKS
+    if waited > 0:
+        channel.waited += waited
+        if waited > channel.longest:
+            channel.longest, channel.waiter = waited, thread
     if is_write:
         channel.write_bytes += size
         done = max(end, time * TICKS) if p.device_acknowledges != 0 else time * TICKS

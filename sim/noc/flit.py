@@ -40,6 +40,7 @@ from tensim.sim.noc.flit_network import (
     wake_node,
     words_at,
 )
+from tensim.sim.noc.packet import note_wait
 
 
 @compiled()
@@ -281,7 +282,7 @@ def cross(net, node, channel, out):
     output = node * net.inputs + out * net.vcs + c.out_vc
     p = packets_of(net)[packet]
     if c.sent == 0:
-        link.stall += net.now - p.arrived
+        note_wait(link, net.now - p.arrived, p.source * (net.ports + 1))
         p.arrived = net.now + net.hop
     c.sent += 1
     link.flits += 1
@@ -338,7 +339,7 @@ def send_flit(net, packet, node, channel):
     if p.sent == 0:
         p.begun, p.arrived = net.now, net.now + net.inject
         nodes_of(net)[node].requests -= p.is_response
-        link.stall += net.now - p.ready
+        note_wait(link, net.now - p.ready, node * (net.ports + 1))
         report(net, BEGUN, packet, node, net.now)
     p.sent += 1
     link.flits += 1

@@ -9,7 +9,7 @@ docs/hardware/noc.md#multicast).
 import numpy as np
 
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.noc.packet import HELD, MAX_ROUTE, occupancy
+from tensim.sim.noc.packet import HELD, MAX_ROUTE, note_wait, occupancy
 from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index, next_hop
 
 PATH_TAKEN = -2
@@ -95,7 +95,7 @@ def send_multicast(links, p, workers, noc, source, x0, y0, x1, y1, loopback, pat
         link.reserved, link.owner = HELD if keep != 0 else link.clear, source
         link.flits += flits
         link.packets += 1
-        link.stall += start - time
+        note_wait(link, start - time, link_index(p.tiles, noc, source, INJECT))
     for i in range(n):
         receivers[2 * i + 1] += start + busy - 1
     return n, start, start + busy

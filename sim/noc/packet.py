@@ -60,11 +60,12 @@ NO_PORT = -1
 LINK_DTYPE = in_cache_lines(
     [(name, np.int64) for name in "clear flits packets stall".split()]
     + [(name, np.int32) for name in "in_use latency port next_tile wraps writer requests owner".split()]
-    + [(name, np.int64) for name in "reserved stamp offset".split()]
+    + [(name, np.int64) for name in "reserved stamp offset longest waiter".split()]
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
 # writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that the NIU behind it can buffer;
+# stall: cycles that packets waited for it, `longest` the most that one did, of the tile whose injection link is `waiter`;
 # in_use: bit set of VCs that hold anything, and of some that no longer do
 VC_DTYPE = np.dtype(
     [(name, np.int64) for name in "free full".split()]
@@ -253,6 +254,14 @@ def head_event(links, vcs, ports, p, packets, index, now):
         claiming, others = others, packets[others].next
 
 
+@compiled(inline="always")
+def note_wait(link, cycles, waiter):
+    """Count the cycles that a packet from the injection link `waiter` has waited for a link."""
+    link.stall += cycles
+    if cycles > link.longest:
+        link.longest, link.waiter = cycles, waiter
+
+
 @compiled(forceinline=True)
 def claim(links, vcs, ports, p, packets, index, now, others):
     """Give a packet the VC chosen for it; returns the stack (by `next`) of packets that can claim now, on top of `others`."""
@@ -267,7 +276,8 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     link.in_use |= 1 << number_of(at)
     link.flits += flits
     link.packets += 1
-    link.stall += start - arrive
+    if start > arrive:
+        note_wait(link, start - arrive, link_number if hop == 0 else link_of(pk.route[0]))
     clear = max(link.clear, now) + flits
     link.clear = clear
     done = start + 1

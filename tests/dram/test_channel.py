@@ -18,7 +18,7 @@ class Channel:
         self.p = build_dram_params(self.arch)[0]
 
     def access(self, address, size, time, is_write=False, channel=0, noc=0, mixed=0):
-        return dram_access(self.state, self.banks, self.p, channel, address, size, is_write, time, noc, mixed)
+        return dram_access(self.state, self.banks, self.p, channel, address, size, is_write, time, noc, mixed, 0)
 
 
 @pytest.mark.parametrize(("name", "latency"), [("wormhole_b0", 135), ("blackhole", 160)])

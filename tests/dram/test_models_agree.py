@@ -19,7 +19,7 @@ def engine_rate(arch, addresses, size, kinds):
     for i, (address, kind) in enumerate(zip(addresses, kinds, strict=True)):
         at = done[i - depth] - int(p["read_latency"] // 256) if i >= depth and not kinds[i - depth] else 0
         at = max(at, done[i - depth] if i >= depth and kinds[i - depth] else 0)
-        done.append(dram_access(channels, banks, p, 0, int(address), size, bool(kind), max(at, 0), i % 2, 0))
+        done.append(dram_access(channels, banks, p, 0, int(address), size, bool(kind), max(at, 0), i % 2, 0, 0))
     return len(addresses) * size / max(done) * arch.clock_mhz / 1000
 
 

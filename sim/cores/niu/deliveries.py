@@ -109,6 +109,7 @@ def access_memory(m, index, now):
             now,
             x.noc,
             packets_of(m)[index].mixed,
+            x.thread,
         )
         ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].write_free)
         log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size, x.kind, x.target)
