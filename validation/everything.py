@@ -7,14 +7,14 @@ from pathlib import Path
 
 from tensim.sim.errors import UsageError
 from tensim.validation import KINDS
-from tensim.validation.figures import distribution, rank_correlation, summary, with_cpp
+from tensim.validation.figures import by_evidence, distribution, rank_correlation, summary, with_cpp
 from tensim.validation.goals import judge, unmeasured
 from tensim.validation.noc import recordings as noc_recordings
 from tensim.validation.numerics import golden_cases
 from tensim.validation.rows import cases_of, read_rows
 from tensim.validation.runner import compare, select, simulate
 
-ROW = ("id", "group", "measured", "simulated", "unit", "err_pct")  # of a row in the results
+ROW = ("id", "group", "measured", "simulated", "unit", "err_pct", "evidence")  # of a row in the results
 FOLDERS = {"numerics"}  # kinds that read folders of arrays
 
 
@@ -99,6 +99,15 @@ def lines_of(name, rows, skipped, failures=()):
     return made
 
 
+def evidence_lines_of(name, rows):
+    """[{"name", "chip", "evidence", figures}] per chip: rows that chose parameters apart from those that are predicted."""
+    chips = {}
+    for row in rows:
+        chips.setdefault(chip_of(row), []).append(row)
+    parts = ((chip, by_evidence(chips[chip])) for chip in sorted(chips))
+    return [{"name": name, "chip": chip, "evidence": kind, **part[kind]} for chip, part in parts for kind in part]
+
+
 def verdicts_of(name, module, rows, failures=()):
     """[`tensim.validation.goals.Verdict`] of all chips; a goal that no row of any chip measures does not hold."""
     pairs = getattr(importlib.import_module(module), "pairs", None)
@@ -111,7 +120,7 @@ def verdicts_of(name, module, rows, failures=()):
 
 
 def run_folders(folders, jobs, on_progress, plots=None, keep=True):
-    """{"lines", "verdicts", "groups": {name: {group: figures}}, "rows": {name: [...]}, "skipped": {name: [...]},
+    """{"lines", "by_evidence", "verdicts", "groups": {name: {group: figures}}, "rows": {name: [...]}, "skipped": {name: [...]},
     "failures": {name: [...]}, "rank_correlation", "unknown_files", "unknown_rows", "host_seconds"} of everything below some
     folders.
 
@@ -129,6 +138,7 @@ def run_folders(folders, jobs, on_progress, plots=None, keep=True):
     results = simulate(selections, jobs, lambda share, name: on_progress(f"validate: {share:.0%}, {name}"), keep)
     total = {
         "lines": [],
+        "by_evidence": [],
         "verdicts": [],
         "groups": {},
         "rows": {},
@@ -153,6 +163,7 @@ def _add(total, selection, rows, skipped, failures, plots):
     if cpp := with_cpp(rows):
         total["lines"] += lines_of(f"{name} cpp", cpp, [])
         total["rows"][f"{name} cpp"] = [{key: row[key] for key in ROW} for row in cpp]
+    total["by_evidence"] += evidence_lines_of(name, rows)
     total["verdicts"] += verdicts_of(name, selection.module, rows, failures)
     total["groups"][name] = summary(rows, left_out, failures, 0.0)["groups"]
     total["rows"][name] = [{key: row[key] for key in ROW} for row in rows]

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tensim.validation.evidence import KINDS
+
 
 def error_percent(simulated, measured):
     """100 (simulated - measured) / measured; for a range (low, high) 0 inside it, else against its nearer end.
@@ -33,6 +35,29 @@ def distribution(errors):
         "max_abs_err_pct": float(size.max()),
         "bias_pct": float(np.median(measured)),
     }
+
+
+def family_of(group):
+    """The family of a group: its chip and the first part of its name."""
+    return "/".join(group.split("/")[:2])
+
+
+def by_family(rows):
+    """{"families", "family_median_abs_err_pct"}: the median of the families' medians, so that each counts once."""
+    families = {}
+    for row in rows:
+        if row["err_pct"] is not None:
+            families.setdefault(family_of(row["group"]), []).append(abs(row["err_pct"]))
+    if not families:
+        return {"families": 0}
+    medians = [np.median(errors) for errors in families.values()]
+    return {"families": len(medians), "family_median_abs_err_pct": float(np.median(medians))}
+
+
+def by_evidence(rows):
+    """{evidence: the figures of its rows, with `by_family`}, of `tensim.validation.evidence.KINDS` in that order."""
+    parts = ((kind, [row for row in rows if row.get("evidence") == kind]) for kind in KINDS)
+    return {kind: {**distribution([row["err_pct"] for row in some]), **by_family(some)} for kind, some in parts if some}
 
 
 def rank_correlation(measured, simulated):
@@ -69,22 +94,33 @@ def with_cpp(rows):
 def _figures(rows):
     """The distribution of some rows; "cpp": that of their simulations with C++ kernels."""
     figures, cpp = distribution([row["err_pct"] for row in rows]), with_cpp(rows)
-    return figures | {"cpp": distribution([row["err_pct"] for row in cpp])} if cpp else figures
+    if cpp:
+        figures["cpp"] = distribution([row["err_pct"] for row in cpp])
+    return figures
+
+
+def _evidence(rows):
+    """{"evidence": what the rows of a group have in common, "mixed" if nothing}; {} of rows that say nothing of it."""
+    found = {row["evidence"] for row in rows if "evidence" in row}
+    return {"evidence": found.pop() if len(found) == 1 else "mixed"} if found else {}
 
 
 def summary(rows, skipped, failures, host_seconds, group_of=None):
-    """The contract of the design page for `rows`: dicts with id, group, measured, simulated, unit, err_pct; cpp, where
-    the row is simulated with C++ kernels, too.  `skipped`: [{"id", "why"}]; `failures`: [{"id", "group", "why"}].
+    """The contract of the design page for `rows`: dicts with id, group, measured, simulated, unit, err_pct; evidence,
+    where it is known; cpp, where the row is simulated with C++ kernels, too.  `skipped`: [{"id", "why"}]; `failures`:
+    [{"id", "group", "why"}].
 
     `group_of`: function of a row that names its group; None: the row's own.
     """
     groups = {}
     for row in rows:
         groups.setdefault(row["group"] if group_of is None else group_of(row), []).append(row)
-    figures = {name: _figures(members) for name, members in groups.items()}
+    figures = {name: _figures(members) | _evidence(members) for name, members in groups.items()}
     worst_first = sorted(figures, key=lambda name: (-figures[name].get("median_abs_err_pct", -1.0), name))
     return {
         **_figures(rows),
+        **by_family(rows),
+        "by_evidence": by_evidence(rows),
         "skipped": skipped,
         "failures": failures,
         "groups": {name: figures[name] for name in worst_first},

@@ -3,7 +3,8 @@
 import re
 from dataclasses import asdict, dataclass
 
-from tensim.validation.figures import distribution, rank_correlation
+from tensim.validation.evidence import PREDICTED
+from tensim.validation.figures import by_family, distribution, rank_correlation
 
 AT_LEAST = ("pairs", "rank correlation")
 DISTRIBUTION = {
@@ -18,12 +19,14 @@ class Goal:
 
     `figure`: a distribution's (|error| in percent; bias: of either sign), "worst group" (the largest median of a group),
     "pairs" (percent of the designs ordered as on silicon), "rank correlation" or "failures" (rows whose simulation raises).
-    `groups`: regular expression of the groups that count, without their chip; empty: all.
+    `groups`: regular expression of the groups that count, without their chip; empty: all.  "family median": of the medians
+    of families, each of which counts once.  `rows`: of which evidence (`tensim.validation.evidence`) rows count; empty: all.
     """
 
     figure: str
     limit: float
     groups: str = ""
+    rows: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,10 @@ GOALS = {
     "replay-noc open": (Goal("mean", 3), Goal("worst", 11)),
     "dram": (Goal("median", 5), Goal("worst group", 12)),
     "numerics": (Goal("worst", 0),),
-    "compute": (Goal("median", 6), Goal("p90", 20), Goal("bias", 4), Goal("worst group", 12), Goal("pairs", 90)),
+    "compute": (
+        Goal("median", 6), Goal("p90", 20), Goal("bias", 4), Goal("worst group", 12), Goal("pairs", 90),
+        Goal("median", 6, rows=PREDICTED), Goal("p90", 20, rows=PREDICTED), Goal("family median", 6, rows=PREDICTED),
+    ),
     "gemm device": (
         Goal("median", 6, "manual 2026-07"), Goal("p90", 15, "manual 2026-07"), Goal("bias", 4, "manual 2026-07"),
         Goal("median", 15, "(?!manual 2026-07)"),
@@ -83,7 +89,7 @@ def judge(name, chip, rows, failures=(), pairs=None):
     """
     verdicts = [Verdict(name, chip, NO_FAILURES, len(failures))] if failures else []
     for goal in GOALS.get(name, ()):
-        mine = [row for row in rows if row["err_pct"] is not None and re.match(goal.groups, _kind_of(row))]
+        mine = [row for row in rows if row["err_pct"] is not None and _counts(goal, row)]
         value = _figure(goal.figure, mine, pairs) if mine else None
         if value is not None:
             verdicts.append(Verdict(name, chip, goal, value))
@@ -94,6 +100,11 @@ def unmeasured(name, verdicts):
     """[`Verdict`] without value on the goals of a kind that no chip's rows measure."""
     judged = {verdict.goal for verdict in verdicts}
     return [Verdict(name, "-", goal, None) for goal in GOALS.get(name, ()) if goal not in judged]
+
+
+def _counts(goal, row):
+    """Whether a row is one of those that a goal is about."""
+    return re.match(goal.groups, _kind_of(row)) and goal.rows in ("", row.get("evidence"))
 
 
 def _kind_of(row):
@@ -108,6 +119,8 @@ def _figure(figure, rows, pairs):
     if figure == "pairs":
         count = pairs(rows) if pairs else {"n": 0}
         return 100 * count["agree"] / count["n"] if count["n"] else None
+    if figure == "family median":
+        return by_family(rows)["family_median_abs_err_pct"]
     if figure == "worst group":
         groups = {}
         for row in rows:

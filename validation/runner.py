@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tensim.sim.engine.cache import cache_root, source_digest
 from tensim.sim.errors import TensimError
+from tensim.validation.evidence import evidence_of
 from tensim.validation.figures import error_percent
 from tensim.validation.rows import Skip, cases_of
 
@@ -153,6 +154,7 @@ def compare(selection, results):
             "measured": case.measured,
             **_compared(case, known[repr(case.spec)]),
             "unit": case.unit,
+            "evidence": evidence_of(selection.name.split()[0], row.id, case.group),
             "columns": row.columns,
         }
         if case.cpp is not None:

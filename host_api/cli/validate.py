@@ -129,10 +129,12 @@ def print_summary(kind, result, skipped):
 
     table = Table(title=f"{KINDS[kind]}: simulated against measured, |error| in %")
     table.add_column("group")
+    table.add_column("rows")
     ranked = "rank_correlation" in result
     for name in ("n", "median", "p90", "worst", "bias", *["rank corr."] * ranked):
         table.add_column(name, justify="right")
-    named = [*result["groups"].items(), ("all", result)]
+    apart = [("all", part | {"evidence": kind}) for kind, part in result["by_evidence"].items()]
+    named = [*result["groups"].items(), *apart, ("all", result)]
     named = [pair for name, one in named for pair in ((name, one), (f"{name}, C++", one.get("cpp", {})))]
     for name, figures in named:
         if "median_abs_err_pct" not in figures:
@@ -141,9 +143,18 @@ def print_summary(kind, result, skipped):
         rank = figures.get("rank_correlation")
         ranks = ["-" if rank is None else f"{rank:.4f}"] * ranked
         guessed = " (structure guessed)" if figures.get("structure") == "guessed" else ""
-        table.add_row(name + guessed, str(figures["n"]), *(f"{value:.1f}" for value in cells), *ranks)
+        table.add_row(
+            name + guessed, figures.get("evidence", ""), str(figures["n"]), *(f"{value:.1f}" for value in cells), *ranks
+        )
     if table.row_count:
         Console().print(table)
+    if result.get("families", 0) > 1:
+        for kind, part in [*result["by_evidence"].items(), ("all", result)]:
+            if "family_median_abs_err_pct" in part:
+                click.echo(
+                    f"median of the medians of {part['families']} families, {kind} rows: "
+                    f"{part['family_median_abs_err_pct']:.1f} %"
+                )
     if result.get("pairs", {}).get("n"):
         print_pairs(result["pairs"])
     for item in result["failures"]:

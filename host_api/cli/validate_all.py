@@ -49,6 +49,7 @@ def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
         write_json({**result, **plain, "regressions": worse}, json_to)
     if json_to != TO_STDOUT:
         print_lines(result)
+        print_evidence(result["by_evidence"])
         if not quick:  # a sample of a few rows says nothing about the goals
             print_verdicts(result["verdicts"])
         click.echo(f"{result['host_seconds']:.0f} s")
@@ -86,10 +87,26 @@ def print_lines(result):
         click.echo(f"{result['unknown_rows']:,} rows in these {len(result['unknown_files'])} files")
 
 
+def print_evidence(lines):
+    """The same apart by what the rows are worth: those that chose parameters beside those that no parameter has seen."""
+    table = Table(title="by the use of the rows; family: median of the families' medians")
+    for name in ("kind", "chip", "rows"):
+        table.add_column(name)
+    for name in ("n", "median", "p90", "bias", "families", "family"):
+        table.add_column(name, justify="right")
+    for line in lines:
+        keys = ("median_abs_err_pct", "p90_abs_err_pct", "bias_pct")
+        cells = ("-" if line.get(key) is None else f"{line[key]:.1f}" for key in keys)
+        family = line.get("family_median_abs_err_pct")
+        last = str(line["families"]), "-" if family is None else f"{family:.1f}"
+        table.add_row(line["name"], line["chip"], line["evidence"], str(line["n"]), *cells, *last)
+    Console(width=120).print(table)
+
+
 def print_verdicts(verdicts):
     """What must be reached, and whether it is."""
     table = Table(title="goals")
-    for name in ("kind", "chip", "figure", "of the groups"):
+    for name in ("kind", "chip", "figure", "of the groups", "of the rows"):
         table.add_column(name)
     for name in ("value", "goal", "holds"):
         table.add_column(name, justify="right")
@@ -104,6 +121,7 @@ def print_verdicts(verdicts):
             verdict.chip,
             goal.figure,
             goal.groups or "all",
+            goal.rows or "all",
             value,
             limit,
             "yes" if verdict.holds else "NO",
