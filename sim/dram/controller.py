@@ -3,7 +3,7 @@
 Reads and writes wait in queues of their own.  Writes are drained in batches, between a high and a low mark.  Of the
 commands that the waiting bursts need next, the one that can be issued first goes; at equal times a column command before
 an activate before a precharge, then the oldest burst.  A row is kept open while a waiting burst wants it.  A burst that
-has waited for STARVED clocks goes first.  Times are clocks of the command bus, which takes one command a clock.
+has waited for `dram.patience_ck` clocks goes first.  Times are clocks of the command bus, which takes one command a clock.
 
 Address mapping, low to high: byte of the burst, one of the interleaved bank groups, column, set of banks (hashed with the
 row), row: a stream changes the bank group with every burst.
@@ -16,11 +16,9 @@ from tensim.sim.engine.compiled import compiled
 
 NEVER = 1 << 60
 LAST_KEY = 4 * NEVER
-STARVED = 10_000
 COLUMN, ACTIVATE, PRECHARGE = 0, 1, 2  # kinds of commands, in the order of preference
 # What a burst needs next: twice the kind of command, a write one more
 NEED_READ, NEED_WRITE, NEED_ACTIVATE, NEED_PRECHARGE, N_NEEDS = 0, 1, 2, 4, 5
-POSTPONED = 8  # refreshes of one bank that may be owed (JEDEC)
 CONTROLLER_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "now writing act read write refresh_due refresh_bank refreshed activates refreshes commands"
@@ -176,8 +174,8 @@ def starved(c, p, kind):
             since = min(since, c.q_since[kind, slot])
             if bank != c.refresh_bank and c.q_request[kind, slot] < oldest:
                 oldest, bank_of_oldest = c.q_request[kind, slot], bank
-    c.patience[kind] = since + STARVED
-    if bank_of_oldest >= 0 and c.now - c.q_since[kind, c.first[kind, bank_of_oldest]] > STARVED:
+    c.patience[kind] = since + p.patience
+    if bank_of_oldest >= 0 and c.now - c.q_since[kind, c.first[kind, bank_of_oldest]] > p.patience:
         return bank_of_oldest
     return -1
 
@@ -306,8 +304,8 @@ def refresh_all(c, p, commands):
 
 @compiled()
 def plan_refresh(c, p):
-    """Choose the bank to refresh: not yet in this round, and free of waiting bursts unless eight refreshes are owed."""
-    forced = c.now >= c.refresh_due + POSTPONED * (p.t_refi // p.banks)
+    """Choose the bank to refresh: not yet in this round, and free of waiting bursts unless as many as may be are owed."""
+    forced = c.now >= c.refresh_due + p.postponed_refreshes * (p.t_refi // p.banks)
     for bank in range(p.banks):
         if c.refreshed >> bank & 1 == 0:
             if forced or (c.first[0, bank] < 0 and c.first[1, bank] < 0):

@@ -22,7 +22,7 @@ ROUNDED_UP = (
 TIMING_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "banks groups group_shift bits_interleave bits_column bits_set burst_bytes burst t_ccd_s t_ccd_l t_refi refresh_per_bank "
-        "read_queue write_queue write_high write_low"
+        "read_queue write_queue write_high write_low patience postponed_refreshes"
     ).split()]
     + [(name, np.int64) for name in ROUNDED_UP],
     align=True,
@@ -57,8 +57,9 @@ def build_timing(arch):
     for name in ROUNDED_UP:
         p[name] = math.ceil(round(arch[f"dram.{name}_ns"] / period, 6))
     p["t_refi"] = math.floor(arch["dram.t_refi_ns"] / period)
-    for name in ("refresh_per_bank", "read_queue", "write_queue", "write_high", "write_low"):
+    for name in ("refresh_per_bank", "read_queue", "write_queue", "write_high", "write_low", "postponed_refreshes"):
         p[name] = arch[f"dram.{name}"]
+    p["patience"] = arch["dram.patience_ck"]
     return p
 
 

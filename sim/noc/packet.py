@@ -47,7 +47,6 @@ N_VCS = 1 << VC_BITS
 REQUEST_VCS = 8
 STATIC_VCS = 4  # numbers of static VCs of requests: class (2) and VC of it (1)
 DEFAULT_VC = 1  # static VC of requests that name none (tt-metal's VC of unicast writes)
-LONG_PACKET = 8  # flits from which the per-flit inefficiency of long packets shows
 PORT_BITS = 8
 PORT_TICKS = 1 << PORT_BITS  # per cycle: the unit of time of L1 ports
 HELD = 1 << 62  # no end known yet
@@ -190,8 +189,8 @@ def number_of(vc):
 
 @compiled(inline="always")
 def occupancy(cost, flits):
-    """Cycles in which a source emits a packet, at `cost` / 1024 cycles per flit of a long one."""
-    return flits if flits < LONG_PACKET else flits * cost >> 10
+    """Cycles in which a source emits a packet, at `cost` / 1024 cycles per flit: whole ones, and a link takes one flit a cycle."""
+    return max(flits, flits * cost >> 10)
 
 
 @compiled()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensim.sim.arch import architectures, load_arch
-from tensim.sim.dram.controller import COMMAND_DTYPE, STARVED, build_controller, locate, serve
+from tensim.sim.dram.controller import COMMAND_DTYPE, build_controller, locate, serve
 from tensim.sim.dram.timing import ACT, COMMANDS, PRE, RD, REF, REFB, WR, build_timing, clock_ns
 from tensim.sim.errors import UsageError
 from tests.dram.conformance import violations
@@ -98,17 +98,18 @@ def test_first_ready_goes_before_first_come():
     assert run.done[2] < run.done[1]
 
 
+@pytest.mark.parametrize("patience", [3_000, 10_000])
 @pytest.mark.parametrize("kind", [0, 1])
-def test_a_burst_that_has_waited_too_long_goes_first(kind):
-    """Hits without an end overtake one for another row of their bank until it has waited for STARVED clocks."""
-    rare_refresh = {"dram.t_refi_ns": 12_000}
+def test_a_burst_that_has_waited_too_long_goes_first(kind, patience):
+    """Hits without an end overtake one for another row of their bank until it has waited for `dram.patience_ck` clocks."""
+    rare_refresh = {"dram.t_refi_ns": 12_000, "dram.patience_ck": patience}
     timing = build_timing(load_arch("wormhole_b0", rare_refresh))
     other = next(b for b in range(4096, 1 << 20) if locate(timing, b)[0] == locate(timing, 0)[0])
-    at = int(timing["t_refi"]) + 500  # behind a quiet time and a refresh; the next one is further away than STARVED
+    at = int(timing["t_refi"]) + 500  # behind a quiet time and a refresh; the next one is further away than that
     run = Run(
         "wormhole_b0", [(0, 0, kind), (at, 0, kind), (at, other, kind), *[(at, 0, kind)] * 20_000], rare_refresh, log=0
     )
-    assert STARVED < run.done[2] - at < STARVED + 300 < timing["t_refi"] - 500
+    assert patience < run.done[2] - at < patience + 300 < timing["t_refi"] - 500
 
 
 def test_writes_are_drained_in_batches():
@@ -126,6 +127,13 @@ def test_a_quiet_channel_refreshes_between_requests():
     run = Run("blackhole", [(0, 0, 0), (10 * interval, 0, 0)])
     assert run.count(REFB) >= 9 * arch["dram.internal_banks"]
     assert violations(run.arch, run.commands) == []
+
+
+def test_refreshes_of_a_busy_bank_are_put_off_as_often_as_may_be():
+    """Hits in one row for less than two rounds of refreshes: a refresh of its bank closes the row, if it comes in time."""
+    hits = [(0, 0, 0)] * 3_000
+    at_once, later = (Run("blackhole", hits, {"dram.postponed_refreshes": n}) for n in (1, 64))
+    assert at_once.count(ACT) > later.count(ACT) == 1
 
 
 def test_a_longer_queue_serves_random_traffic_faster():

@@ -3,24 +3,26 @@
 import numpy as np
 import pytest
 
-from tensim.sim.arch import architectures, load_arch
+from tensim.sim.arch import load_arch
 from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params, dram_access
 from tensim.sim.dram.controller import COMMAND_DTYPE, build_controller, serve
 from tensim.sim.dram.timing import build_timing, clock_ns
 
 TOTAL = 4 << 20  # bytes
+NAMES = ("blackhole", "grayskull", "wormhole_b0")
 
 
 def engine_rate(arch, addresses, size, kinds):
-    """GB/s of the engine's channel with as many requests in flight as the controller's queue holds, at least two."""
+    """GB/s of the engine's channel with as many reads and writes in flight as the controller's queues hold, at least two."""
     channels, banks, p = build_channels(arch), build_banks(arch), build_dram_params(arch)[0]
-    depth = max(2, int(arch["dram.read_queue"] * p["burst_bytes"] // size))
-    done = []
+    depths = [max(2, int(arch[f"dram.{queue}_queue"] * p["burst_bytes"] // size)) for queue in ("read", "write")]
+    latencies = int(p["read_latency"] // 256), 0  # behind the data of a read, which has left the queue by then
+    done = [], []
     for i, (address, kind) in enumerate(zip(addresses, kinds, strict=True)):
-        at = done[i - depth] - int(p["read_latency"] // 256) if i >= depth and not kinds[i - depth] else 0
-        at = max(at, done[i - depth] if i >= depth and kinds[i - depth] else 0)
-        done.append(dram_access(channels, banks, p, 0, int(address), size, bool(kind), max(at, 0), i % 2, 0, 0))
-    return len(addresses) * size / max(done) * arch.clock_mhz / 1000
+        same, depth = done[kind], depths[kind]
+        at = max(same[-depth] - latencies[kind], 0) if len(same) >= depth else 0
+        same.append(dram_access(channels, banks, p, 0, int(address), size, bool(kind), at, i % 2, 0, 0))
+    return len(addresses) * size / max(max(times, default=0) for times in done) * arch.clock_mhz / 1000
 
 
 def controller_rate(arch, addresses, size, kinds):
@@ -43,27 +45,34 @@ def controller_rate(arch, addresses, size, kinds):
     return len(addresses) * size / (done.max() * clock_ns(arch))
 
 
-@pytest.mark.parametrize("name", architectures())
+# (pattern, bytes, share of writes): percent by which the engine may be off on (blackhole, grayskull, wormhole_b0): what it
+# reaches, rounded up, so that docs/validation.md ("Two models") stays true.  Short requests are slow: the engine opens a pair
+# of banks for each, takes them in their order, and a write occupies its banks until it is recovered.
+LIMITS = {
+    ("stream", 8192, 0): (2, 1, 1),
+    ("stream", 1024, 0): (2, 1, 1),
+    ("stream", 8192, 1): (1, 1, 1),
+    ("stream", 8192, 1 / 3): (5, 5, 2),
+    ("random", 8192, 0): (5, 2, 3),
+    ("random", 8192, 1): (5, 3, 3),
+    ("random", 8192, 1 / 3): (10, 5, 3),
+    ("random", 2048, 0): (2, 5, 6),
+    ("random", 2048, 1): (4, 2, 10),
+    ("random", 512, 0): (13, 2, 5),
+    ("random", 512, 1): (31, 21, 51),
+    ("random", 64, 0): (45, 27, 27),
+}
+
+
 @pytest.mark.parametrize(
-    ("pattern", "size", "write_share", "tolerance"),
-    [
-        ("stream", 8192, 0, 0.03),
-        ("stream", 1024, 0, 0.05),
-        ("stream", 8192, 1, 0.05),
-        ("random", 8192, 0, 0.05),
-        ("random", 2048, 0, 0.15),
-        ("random", 512, 0, 0.3),
-        ("random", 64, 0, 0.6),  # the engine opens pairs of banks and reorders little: pessimistic
-    ],
+    ("name", "pattern", "size", "write_share", "limit"),
+    [(name, *key, limit) for key, limits in LIMITS.items() for name, limit in zip(NAMES, limits, strict=True)],
 )
-def test_rates_agree(name, pattern, size, write_share, tolerance):
+def test_rates_agree(name, pattern, size, write_share, limit):
     overrides = {"dram.request_cycles": 0.0, "dram.partial_write_bytes": 0, "dram.device_acknowledges": 1}
     arch = load_arch(name, overrides)  # acknowledgements tell when data have been written
     n, rng = TOTAL // max(size, 512), np.random.default_rng(0)
     addresses = np.arange(n) * size if pattern == "stream" else rng.integers(0, 1 << 16, n) * 8192
     kinds = (rng.random(n) < write_share).astype(int)
     engine, controller = (rate(arch, addresses, size, kinds) for rate in (engine_rate, controller_rate))
-    print(
-        f"\n{name} {pattern} {size} w{write_share}: engine {engine:.2f} controller {controller:.2f}  {engine / controller - 1:+.1%}"
-    )
-    assert engine == pytest.approx(controller, rel=tolerance)
+    assert engine == pytest.approx(controller, rel=limit / 100)
