@@ -8,7 +8,7 @@ from tensim.runtime import DType
 
 def test_a_matrix_product_beside_its_published_time():
     row = gemm.rows()[0]
-    assert 1 / 1.5 <= gemm.simulate(row) / int(row["trisc1_cycles"]) <= 1.5
+    assert gemm.simulate(row) == pytest.approx(int(row["trisc1_cycles"]), rel=0.04)
 
 
 def test_a_submitted_matmul_takes_the_cycles_of_a_plain_one():

@@ -135,7 +135,9 @@ def test_every_core_is_in_the_heat_map_with_its_share(data):
 
 
 def test_bars_of_threads_add_up_to_their_time(data):
-    for thread, bars in figures.thread_bars(data["breakdown"]).items():
+    threads = figures.thread_bars(data["breakdown"])
+    assert threads.keys() == data["breakdown"].keys()
+    for thread, bars in threads.items():
         part = data["breakdown"][thread]
         assert sum(bar["share"] for bar in bars) == pytest.approx(1 - part["other"], abs=0.005)
         assert bars[0]["name"] == "busy" and bars[0]["share"] == part["busy"]

@@ -65,7 +65,9 @@ def test_slower_memory_shows_in_cycles_and_in_who_waits(before, after):
 
 
 def test_moves_are_sorted_by_their_size_and_what_stayed_is_left_out(before, after):
-    for section, changes in tt.compare(before, after).changes.items():
+    found = tt.compare(before, after).changes
+    assert len(found["stalls"]) > 3 and len(found["links"]) > 3
+    for section, changes in found.items():
         if section != "totals":
             sizes = [abs(change.difference) for change in changes]
             assert sizes == sorted(sizes, reverse=True) and 0 not in sizes
@@ -74,6 +76,7 @@ def test_moves_are_sorted_by_their_size_and_what_stayed_is_left_out(before, afte
 def test_what_threads_do_adds_up_to_their_time(before):
     """Waits and work in cycles are those of the chip: a comparison with nothing lists all of them."""
     empty = tt.Result(before.summary | {"breakdown": {}}, before.identity)
+    assert len(before["breakdown"]) == 5
     for thread, part in before["breakdown"].items():
         told = [c.after for c in tt.compare(empty, before).changes["stalls"] if c.name.startswith(thread)]
         assert sum(told) == pytest.approx((1 - part["other"]) * part["thread_cycles"], abs=len(told))

@@ -111,7 +111,9 @@ def test_zones_of_cpp_kernels_are_nested_in_the_order_of_the_log(tmp_path):
 
 
 def test_a_product_of_matrices_is_found_by_its_arithmetic(matmul):
-    for row in operations(matmul):
+    rows = operations(matmul)
+    assert len(rows) == 2
+    for row in rows:
         assert row["OP CODE"] == "MatmulDeviceOperation" and row["MATH FIDELITY"] == "HiFi2"
         assert row["ATTRIBUTES"] == "{'program': 'matmul_multicast'}"
         sizes = {

@@ -26,14 +26,18 @@ def test_frames_and_values_keep_the_schema(profile):
     assert data["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     count = len(data["shared"]["frames"])
     assert all(frame["name"] and set(frame) <= {"name", "file", "line", "col"} for frame in data["shared"]["frames"])
-    for item in of_type(data, "sampled").values():
+    sampled = of_type(data, "sampled")
+    assert sampled
+    for item in sampled.values():
         assert len(item["samples"]) == len(item["weights"]) and sum(item["weights"]) == item["endValue"]
         assert all(0 <= frame < count for stack in item["samples"] for frame in stack)
 
 
 def test_events_are_nested_and_in_order(profile):
     data, _ = profile
-    for item in of_type(data, "evented").values():
+    profiles = of_type(data, "evented")
+    assert profiles and all(item["events"] for item in profiles.values())
+    for item in profiles.values():
         stack, now = [], item["startValue"]
         for event in item["events"]:
             assert event["at"] >= now
