@@ -1,4 +1,8 @@
-"""The committed accuracy of the sample: a regression is a median |error| that grew by more than a margin."""
+"""The committed accuracy of the sample: a regression is a median |error| that grew by more than a margin.
+
+The file: {"groups": {group: {"n", "median_abs_err_pct"}}, "rises": [{"why", "groups": {group: [before, after]}}]}, the medians
+that were committed although they had grown by more than the margin, each time with the reason.
+"""
 
 import itertools
 import json
@@ -29,9 +33,24 @@ def figures_of(rows):
     }
 
 
-def write_baseline(figures, path=BASELINE):
-    """Make `figures` (of `figures_of`) the committed ones."""
-    Path(path).write_text(json.dumps(figures, indent=2) + "\n")
+def write_baseline(figures, because=None, path=BASELINE):
+    """Make `figures` (of `figures_of`) the committed ones; `because`: why medians rose, UsageError if some did without."""
+    committed = json.loads(Path(path).read_text()) if Path(path).exists() else {"groups": {}, "rises": []}
+    grown = {
+        group: [before["median_abs_err_pct"], figures[group]["median_abs_err_pct"]]
+        for group, before in committed["groups"].items()
+        if group in figures and _grew(before, figures[group], MARGIN)
+    }
+    if grown and not because:
+        raise UsageError(
+            f"the median |error| of {', '.join(grown)} rose by over {MARGIN:g} points", hint="say why: --because TEXT"
+        )
+    rises = committed["rises"] + ([{"why": because, "groups": grown}] if grown else [])
+    Path(path).write_text(json.dumps({"groups": figures, "rises": rises}, indent=2) + "\n")
+
+
+def _grew(before, now, margin):
+    return now["median_abs_err_pct"] > before["median_abs_err_pct"] + margin
 
 
 def regressions(figures, path=BASELINE, margin=MARGIN):
@@ -41,11 +60,11 @@ def regressions(figures, path=BASELINE, margin=MARGIN):
             f"there is no {path}", hint="make one: python -m tensim.validation run --quick --update-baseline"
         )
     worse = []
-    for group, before in json.loads(Path(path).read_text()).items():
+    for group, before in json.loads(Path(path).read_text())["groups"].items():
         now = figures.get(group, {"n": 0})
         if now["n"] < before["n"]:
             worse.append(f"{group}: {now['n']} rows compared, {before['n']} before")
-        elif now["median_abs_err_pct"] > before["median_abs_err_pct"] + margin:
+        elif _grew(before, now, margin):
             old, new = before["median_abs_err_pct"], now["median_abs_err_pct"]
             worse.append(f"{group}: median |error| {new:.1f} %, {old:.1f} % before")
     return worse

@@ -14,20 +14,29 @@ from pathlib import Path
 
 from tensim.sim.engine.cache import cache_root, source_digest
 from tensim.sim.errors import TensimError
+from tensim.validation.baseline import BASELINE
 from tensim.validation.evidence import evidence_of
 from tensim.validation.figures import error_percent
 from tensim.validation.rows import Skip, cases_of
+
+SOURCES = {".py", ".yaml", ".cpp", ".h", ".hpp", ".json", ".fbs", ".bfbs"}
 
 
 def code_digest():
     """Hash of all that can change a result: sources and parameters of the packages, library versions (hex)."""
     digest = hashlib.sha256(source_digest().encode())
+    for name, path in sources():
+        digest.update(name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:24]
+
+
+def sources():
+    """(name, path) of every file that can change a result, in the order of their names."""
     for package in ("tensim", "tensim.sim", "tensim.traces", "tensim.examples", "tensim.validation"):
         folder = Path(next(iter(find_spec(package).submodule_search_locations)))
-        for path in sorted(path for ending in ("py", "yaml", "cpp", "h") for path in folder.rglob(f"*.{ending}")):
-            digest.update(f"{package}/{path.relative_to(folder)}".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:24]
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in SOURCES and path != BASELINE):
+            yield f"{package}/{path.relative_to(folder)}", path
 
 
 @dataclass

@@ -28,21 +28,24 @@ def main():
 @click.argument("folders", nargs=-1)
 @click.option("--quick", is_flag=True, help="The committed sample, compared with the committed baseline.")
 @click.option("--update-baseline", is_flag=True, help="With --quick: commit to the figures of this run.")
+@click.option("--because", metavar="TEXT", help="With --update-baseline: why medians rose.")
 @click.option("--plots", type=click.Path(file_okay=False, exists=True), help="Write a plot per kind into a folder.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
 @click.option("--fresh", is_flag=True, help="Ignore cached results of earlier runs of the same code.")
 @json_option
-def run_command(folders, quick, update_baseline, plots, jobs, fresh, json_to):
+def run_command(folders, quick, update_baseline, because, plots, jobs, fresh, json_to):
     """Simulate all rows of the files below FOLDERS (tables, golden cases, NoC recordings), compare, judge by the goals."""
     require_writable(json_to)
     if bool(folders) == quick:
         raise UsageError("give a folder of measurements, or --quick", hint="make validate DATA=folder")
     if update_baseline and not quick:
         raise UsageError("--update-baseline goes with --quick")
+    if because and not update_baseline:
+        raise UsageError("--because goes with --update-baseline")
     with progress_bar() as on_progress:
         result = run_folders([SAMPLE] if quick else folders, jobs, on_progress, plots, keep=not fresh)
     if update_baseline:
-        write_baseline(figures_of(result["rows"]))
+        write_baseline(figures_of(result["rows"]), because)
     worse = regressions(figures_of(result["rows"])) if quick else []
     if json_to:
         plain = {key: [item.as_json() for item in result[key]] for key in ("lines", "verdicts")}

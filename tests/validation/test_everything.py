@@ -8,10 +8,11 @@ import pytest
 from tensim.cli.noc_replay import read_all, replay_all
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
-from tensim.validation.baseline import ENOUGH, figures_of, regressions, write_baseline
+from tensim.validation import runner
+from tensim.validation.baseline import BASELINE, ENOUGH, figures_of, regressions, write_baseline
 from tensim.validation.everything import Line, lines_of, run_folders, selections_of, tables_of
 from tensim.validation.rows import Case, Row, Skip
-from tensim.validation.runner import Selection, run_selection
+from tensim.validation.runner import Selection, run_selection, sources
 from tensim.validation.sample_rows import PER_CHIP, draw, write_sample
 
 EXP = ("chip", "dim0", "dim1", "dim2", "dim3", "tiles", "dtype", "input_memory", "median_ns")
@@ -136,7 +137,7 @@ def results_of(errors, group="x"):
 
 def test_the_baseline_notices_a_median_that_grew_and_rows_that_are_gone(tmp_path):
     path, before = tmp_path / "baseline.json", figures_of(results_of([4.0, 4.0]))
-    write_baseline(before, path)
+    write_baseline(before, path=path)
     assert list(before) == ["noc: wormhole_b0"]
     assert regressions(figures_of(results_of([5.5, 5.5])), path, margin=2) == []
     assert "6.5 %, 4.0 % before" in regressions(figures_of(results_of([6.5, 6.5])), path, margin=2)[0]
@@ -146,10 +147,52 @@ def test_the_baseline_notices_a_median_that_grew_and_rows_that_are_gone(tmp_path
         regressions({}, tmp_path / "none.json")
 
 
+def test_a_baseline_whose_medians_rise_keeps_the_reason(tmp_path):
+    path = tmp_path / "baseline.json"
+    for error in (4.0, 5.5):  # within the margin
+        write_baseline(figures_of(results_of([error])), path=path)
+    worse = figures_of(results_of([9.0]))
+    with pytest.raises(UsageError, match="noc: wormhole_b0 rose by over 2 points"):
+        write_baseline(worse, path=path)
+    write_baseline(worse, "another placement", path)
+    write_baseline(figures_of(results_of([1.0])), path=path)
+    assert json.loads(path.read_text())["rises"] == [
+        {"why": "another placement", "groups": {"noc: wormhole_b0": [5.5, 9.0]}}
+    ]
+
+
+def test_every_rise_of_the_committed_baseline_has_a_reason():
+    rises = json.loads(BASELINE.read_text())["rises"]
+    assert rises and all(rise["why"] and rise["groups"] for rise in rises)
+    assert all(after > before + 2 for rise in rises for before, after in rise["groups"].values())
+
+
 def test_groups_with_enough_rows_are_judged_by_themselves():
     rows = rows_of([("a", 1.0)] * (ENOUGH - 1), "ONE_TO_ALL/L1") + rows_of([("a", 3.0)], "ONE_TO_ALL/DRAM")
     figures = figures_of({"noc": rows + rows_of([("a", None)])})
     assert {group: one["n"] for group, one in figures.items()} == {"noc: a": ENOUGH, "noc: a/ONE_TO_ALL": ENOUGH}
+
+
+def test_results_are_kept_under_all_that_can_change_them():
+    names = {name for name, _ in sources()}
+    assert {
+        "tensim.sim/arch/wormhole_b0.yaml", "tensim.sim/arch/units.json", "tensim.sim/noc/packet.py",
+        "tensim.sim/cores/riscv/include/tensim/kernel.h", "tensim/ttnn/programs.py", "tensim.traces/noc_events.py",
+        "tensim.traces/light_metal/schema/light_metal.bfbs", "tensim.examples/cpp/matmul_kernels/handshake.hpp",
+        "tensim.validation/issue/cpp/probe.cpp", "tensim.validation/noc/rows.py",
+    } <= names  # fmt: skip
+    assert "tensim.validation/baseline.json" not in names, "an update of the baseline changes no result"
+
+
+def test_an_edit_of_any_of_them_forgets_the_results(tmp_path, monkeypatch):
+    parts = [tmp_path / name for name in ("noc_events.py", "chip.yaml")]
+    monkeypatch.setattr(runner, "sources", lambda: [(path.name, path) for path in parts])
+    digests = set()
+    for edited in (None, *parts):
+        for path in parts:
+            path.write_text("edited" if path == edited else "as it was")
+        digests.add(runner.code_digest())
+    assert len(digests) == 3
 
 
 def simulate(spec):

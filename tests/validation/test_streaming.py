@@ -2,10 +2,12 @@
 
 import pytest
 
+from tensim.sim.chip import statistics
 from tensim.validation.figures import add_rank_correlation, rank_correlation, summary
 from tensim.validation.rows import Row, Skip
+from tensim.validation.streaming import programs
 from tensim.validation.streaming import rows as streaming
-from tensim.validation.streaming.programs import alike, block_depth, subblock
+from tensim.validation.streaming.programs import block_depth, subblock
 
 EXP = {
     "chip": "wormhole_b0 n150", "dim0": "10", "dim1": "640", "dim2": "32", "dim3": "0", "tiles": "200", "dtype": "bfloat16",
@@ -46,11 +48,25 @@ def test_other_chips_are_skipped():
         streaming.read(row(MATMUL, arch="blackhole"), "matmul")
 
 
-@pytest.mark.parametrize("rounds", [244, 100, 64, 255])
-def test_short_streams_stand_for_a_long_one_that_begins_with_the_same_banks(rounds):
-    for in_l1 in (False, True):
-        shorter, longer = alike(rounds, in_l1)
-        assert shorter < longer and shorter % 12 == longer % 12 == rounds % 12
+def test_operands_that_are_larger_than_the_memory_they_are_said_to_lie_in_are_skipped():
+    in_l1 = EXP | {"dtype": "float32", "input_memory": "L1"}
+    assert streaming.read(row(in_l1, tiles=340 * 64), "exp").group == "wormhole_b0/exp/float32/L1/large"
+    with pytest.raises(Skip, match="cannot lie in the L1 of 64 cores"):
+        streaming.read(row(in_l1, tiles=341 * 64), "exp")
+
+
+def test_long_streams_are_simulated_tile_by_tile(monkeypatch):
+    """No steady state is extrapolated: each tile is read and written."""
+    moved, run = [], programs.run
+
+    def run_and_look(device, program):
+        ns = run(device, program)
+        moved.append(statistics.dram(device.chip, device.chip.cycle))
+        return ns
+
+    monkeypatch.setattr(programs, "run", run_and_look)
+    streaming.simulate(streaming.read(row(EXP, tiles=6400), "exp").spec)
+    assert [(one["read_bytes"], one["write_bytes"]) for one in moved] == [(6400 * 2048, 6400 * 2048)]
 
 
 def test_blocks_of_a_product():

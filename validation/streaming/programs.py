@@ -1,9 +1,5 @@
 """Programs of the streaming measurements: an interleaved exp over all cores, and a matmul with A height-sharded in L1."""
 
-import functools
-import itertools
-import math
-
 import tensim as tt
 from tensim.examples.common import ceil_div, create_circular_buffer, grid_cores, grid_range, split_work
 from tensim.examples.matmul_kernels import CB_IN0, CB_IN1, CB_OUT, CB_PARTIALS, multiply_blocks
@@ -14,10 +10,6 @@ from tensim.validation.streaming import kernels
 
 ARCH, GRID = "wormhole_b0", (8, 8)  # an n150
 DOUBLE_BUFFER = 2
-BANKS = 12  # of DRAM
-LONG = (
-    24  # tiles per core of a stream that is simulated in full; the slope of longer ones is that of at most `LONG` + 11
-)
 L1_TILES = 624  # bf16 tiles (1.22 MiB) that buffers may take of L1, from which rows on products are slower
 DST_TILES = 8  # bf16 tiles of half a destination register
 
@@ -31,32 +23,7 @@ def run(device, program):
 
 
 def exp_time(tiles, dtype, in_l1):
-    """ns of exp over `tiles` tiles shared out evenly over 64 cores.
-
-    A stream of more than `LONG` rounds over all cores is in a steady state: further rounds take the slope of two shorter
-    streams, in which each core begins with the same bank.
-    """
-    cores = GRID[0] * GRID[1]
-    rounds = ceil_div(tiles, cores)
-    if rounds <= LONG:
-        return exp_run(tiles, dtype, in_l1)
-    shorter, longer = alike(rounds, in_l1)
-    begin, end = (exp_run(n * cores, dtype, in_l1) for n in (shorter, longer))
-    return begin + (end - begin) / (longer - shorter) * (tiles / cores - shorter)
-
-
-def alike(rounds, in_l1):
-    """Two short streams in which cores begin with the same banks as in a long one: so many tiles per core."""
-    like = (n for n in itertools.count(LONG // 2) if n % BANKS == rounds % BANKS)
-    if in_l1:  # and how many cores begin in the same L1 bank
-        sharing = math.gcd(rounds, GRID[0] * GRID[1])
-        like = (n for n in like if math.gcd(n, GRID[0] * GRID[1]) == sharing)
-    return next(like), next(like)
-
-
-@functools.lru_cache
-def exp_run(tiles, dtype, in_l1):
-    """ns of one program of exp, simulated in full."""
+    """ns of exp over `tiles` tiles shared out evenly over 64 cores."""
     dtype = DataFormat[dtype]
     with tt.create_device(0, arch=ARCH, numerics="off") as device:
         memory = tt.BufferType.L1 if in_l1 else tt.BufferType.DRAM

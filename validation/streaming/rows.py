@@ -4,8 +4,13 @@ Statistical: besides the errors, the rank correlation says whether simulation pu
 See `tensim.validation.streaming.programs`.
 """
 
+import functools
+
+from tensim.examples.common import ceil_div
+from tensim.sim.arch import load_arch
+from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.validation.rows import Case, Skip
-from tensim.validation.streaming.programs import exp_time, matmul_time
+from tensim.validation.streaming.programs import ARCH, exp_time, matmul_time
 
 SECONDS = 2.5e-4  # processor time per unit of a case's work, roughly
 COLUMNS = {
@@ -32,10 +37,19 @@ def _exp(row):
         raise Skip(f"measured on {row['chip']}: only Wormhole is described")
     if dtype is None or memory not in ("DRAM", "L1") or tiles < 1:
         raise ValueError(f"{tiles} tiles of {row['dtype']} in {memory} are not possible")
+    page = tile_size(DataFormat[dtype])
+    if memory == "L1" and ceil_div(tiles, CORES) * page > room_in_l1():
+        raise Skip(f"{tiles} tiles of {page} B cannot lie in the L1 of {CORES} cores, as the row says")
     size = "small" if tiles < SMALL else "medium" if tiles < LARGE else "large"
     group = f"wormhole_b0/exp/{row['dtype']}/{memory}/{size}"
-    work = tiles if tiles <= 24 * CORES else 10
-    return Case(("exp", tiles, dtype, memory == "L1"), group, row.number("median_ns"), "ns", work + 100.0)
+    return Case(("exp", tiles, dtype, memory == "L1"), group, row.number("median_ns"), "ns", tiles / 4 + 100.0)
+
+
+@functools.cache
+def room_in_l1():
+    """Bytes of a core's L1 for buffers."""
+    arch = load_arch(ARCH)
+    return arch.l1_size - arch.l1_user_base
 
 
 def _matmul(row):
