@@ -36,7 +36,7 @@ def spec(**changes):
 
 
 def blocks(case_spec):
-    return dict(case_spec[-1])
+    return dict(case_spec[9])
 
 
 # --- reading rows
@@ -145,6 +145,18 @@ def test_small_rows_come_out_near_silicon(file):
     _, host = validate(file, "--metric", "host")
     traced, untraced = (row["simulated"] for row in host["rows"][:2])
     assert device["rows"][0]["simulated"] < traced < untraced
+
+
+def test_short_untraced_runs_wait_for_the_host_and_longer_for_a_configured_operation(file):
+    """Out-of-box calls come 50 us apart from Wormhole's host, those with block sizes 140; traced runs do not wait."""
+    arch = load_arch("wormhole_b0")
+    _, host = validate(file, "--metric", "host")
+    _, untraced, _ = (row["simulated"] for row in host["rows"])
+    assert untraced == arch["host.ttnn_operation_ns"] + arch["host.ttnn_configuration_ns"]
+    with file.open("a", newline="") as text:
+        csv.DictWriter(text, STATED).writerow(STATED | OUT_OF_BOX | {"use_trace": "False"})
+    _, host = validate(file, "--metric", "host")
+    assert host["rows"][3]["simulated"] == arch["host.ttnn_operation_ns"] > host["rows"][2]["simulated"]
 
 
 def test_a_metric_that_a_kind_has_not_is_refused(file):

@@ -15,10 +15,11 @@ WARM_UP_RUNS, MEASURED_RUNS = 5, 100  # of the report's loop
 TOPOLOGIES = {"rows_columns": Topology.ROWS_COLUMNS, "all": Topology.ALL}
 
 
-def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded, topology, blocks):
+def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded, topology, blocks, configured):
     """[cycles of the longest TRISC1 kernel, ns per traced run, ns per untraced run] of back-to-back runs.
 
-    `shape`: (M, K, N) in elements; `blocks`: (name, tiles) of `tensim.examples.matmul_plan.Settings`.
+    `shape`: (M, K, N) in elements; `blocks`: (name, tiles) of `tensim.examples.matmul_plan.Settings`; `configured`: whether
+    the caller names them, which costs the host time.
     """
     settings = Settings(
         topology=TOPOLOGIES[topology],
@@ -37,22 +38,23 @@ def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded
         chip = device.chip
         longest = int(statistics.thread_totals(chip, statistics.TRISC0 + 1)["longest"])
         program_ns = statistics.program_cycles(chip) * 1000 / chip.arch.clock_mhz
-        return [longest, *runs_ns(device.arch, program, program_ns, in0_sharded)]
+        return [longest, *runs_ns(device.arch, program, program_ns, in0_sharded, configured)]
     finally:
         tt.close_device(device)
 
 
-def runs_ns(arch, program, program_ns, in0_sharded):
+def runs_ns(arch, program, program_ns, in0_sharded, configured):
     """(traced, untraced) ns per run when a program of `program_ns` runs again and again, as in the report's loop.
 
     Its configuration is written while the run before goes on (`tensim.sim.host.dispatch`), so a run takes the longer of the two;
-    untraced it also takes as long as the host needs to enqueue it.
+    untraced it also takes as long as the host needs for the call of the operation.
     """
     costs, frozen = Costs(arch), program._state.snapshot(0)
     cost = program_cost(frozen, compile_kernels(frozen, arch), arch)
     busy_ns = throttled(arch, program_ns, in0_sharded) + arch["dispatch.op_gap_ns"]
     traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
-    return max(busy_ns, traced), max(busy_ns, untraced, arch["host.enqueue_program_ns"])
+    host_ns = arch["host.ttnn_operation_ns"] + configured * arch["host.ttnn_configuration_ns"]
+    return max(busy_ns, traced), max(busy_ns, untraced, host_ns)
 
 
 def throttled(arch, program_ns, in0_sharded):

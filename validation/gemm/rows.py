@@ -96,7 +96,19 @@ def _spec(row):
     else:
         topology, blocks = gemm_blocks.automatic(shape, grid, dtype, load_arch(ARCHS[chip], {"board": board}))
     name = f"{ARCHS[chip]}/manual {group}" if mode == "manual" else f"{ARCHS[chip]}/out_of_box"
-    return (ARCHS[chip], board, grid, shape, int(dtype), fidelity, *sharded, topology, tuple(blocks.items())), name
+    spec = (
+        ARCHS[chip],
+        board,
+        grid,
+        shape,
+        int(dtype),
+        fidelity,
+        *sharded,
+        topology,
+        tuple(blocks.items()),
+        mode == "manual",
+    )
+    return spec, name
 
 
 def _board(chip, grid):
