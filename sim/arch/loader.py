@@ -25,9 +25,12 @@ AGAIN_HINT = "put both parts of a section below one key"
 USERS = {
     "dram": "the memory's commands are modelled by `tensim dram` alone",
     "exact": "only numerics exact has it",
+    "replay-noc": "only replays of NoC events use it",
     "several chips": "only programs on several chips use it",
     "ttnn": "only programs of ttnn use it",
+    "validate compute": "only `tensim validate compute` uses it",
     "validate gemm": "only `tensim validate gemm` uses it",
+    "validate streaming": "only `tensim validate streaming` uses it",
 }  # what alone uses a parameter, by the entry `only` of its leaf
 NOC_COORDINATES = 64  # of an axis, that a NoC address can name
 BOARD_UNITS = {"columns": "x", "rows": "y"}

@@ -52,9 +52,6 @@ BARRIERS = {
     EventKind.ATOMIC_BARRIER: Barrier.ATOMIC,
     EventKind.FULL_BARRIER: Barrier.FULL,
 }
-MAX_RECORDING_COST = (
-    99  # cycles: of the 124 between reads in silicon's traces, 25 issue the read; more is the program's own
-)
 ALIGNMENT = 64  # bytes: every architecture's largest
 
 # One event.  sx, sy: the issuing core; slot: 0 BRISC, 1 NCRISC; x, y: the other end, or the first corner of a multicast in
@@ -170,14 +167,14 @@ def _recording_cost(arch, events, threads):
 
     The recorder reads the clock, stores the event and then lets the call begin; so the smallest gap behind a transfer is
     that cost and the issue of the call (reads of silicon are never nearer than 118 cycles to what follows).  The call may
-    have been a page read or write, the dearest ones.
+    have been a page read or write, the dearest ones.  What is above `noc.recording_cycles` is the program's own.
     """
     one_packet = (events["kind"] < FIRST_BARRIER) & (events["bytes"] <= arch["noc.max_packet_bytes"])
     gaps = np.diff(events["time"])[one_packet[:-1] & (threads[1:] == threads[:-1])]
     if not len(gaps):
         return 0
     issue = max(arch["riscv.issue.read_page"], arch["riscv.issue.write_page"])
-    return min(max(int(gaps.min()) - issue, 0), MAX_RECORDING_COST)
+    return min(max(int(gaps.min()) - issue, 0), arch["noc.recording_cycles"])
 
 
 def _align(address):

@@ -8,9 +8,6 @@ when the math thread only frees them (CLEARDVALID).  Which operation: the compil
 from tensim.kernel_api import *
 from tensim.validation.compute.kernels import OUT, A, B
 
-# The harness's math thread frees the two banks of a face in a loop of pushed instructions, about 9 cycles a face: no tile
-# of the data takes less, whatever its format (llk_blackhole_op_costs.csv)
-CLEAR_CYCLES = 35
 PACKED = 4  # tiles of a pack call of `pack_alone`
 # Operations by name, as in kernel names of the data; the number selects the branch in the kernels below
 OPS = {
@@ -69,13 +66,14 @@ def math_alone():
 
 @kernel
 def unpack_alone():
+    """The math thread frees the banks of a tile one by one, which takes it `validation.free_banks_cycles`."""
     op, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
     cb_wait_front(A, 1)
     cb_wait_front(B, 1)
     for _ in range(rounds):
         UNPACK(operation(op, 0, 0))
         MATH(tt_instruction("CLEARDVALID", 1))
-        MATH(tt_instruction("NOP", CLEAR_CYCLES))
+        MATH(tt_instruction("NOP", get_compile_time_arg_val(2)))
 
 
 @kernel

@@ -249,7 +249,7 @@ def _alone(kernel, thread):
             core.buffers(A=1, B=1, OUT=1)
             core.mover(kernels.feed, (A, 1, 1))
             core.mover(kernels.feed, (B, 1, 1), writer=True)
-            core.compute(kernel, ops.OPS[op], rounds)
+            core.compute(kernel, ops.OPS[op], rounds, load_arch(arch)["validation.free_banks_cycles"])
 
         return per_round(build, arch, settings, 16, 80, lambda times: times[THREAD_OF[thread]])
 

@@ -24,7 +24,6 @@ FORMATS = {
     "bf16": "Float16_b", "f16": "Float16", "fp32": "Float32", "fp32(tf32)": "Float32", "bfp8": "Bfp8_b",
     "bfloat8_b": "Bfp8_b", "bfloat16": "Float16_b", "bfp4": "Bfp4_b",
 }  # fmt: skip
-SHORT_FORMS = ("recip_tile",)  # the LLK harness calls them without the iterations that the kernel API adds
 SUM_OPS = {"add": 0, "gelu": 1, "mul": 2}
 DESIGNS = (
     "strategy_or_variant",
@@ -205,7 +204,8 @@ def _llk_op(row):
     settings = _settings(
         row["input_format"], _fidelity(extra), row.integer("fp32_dest_acc", 0), out=row["output_format"]
     )
-    approx = "approx_mode=true" in extra or name in SHORT_FORMS
+    short = name == "recip_tile" and load_arch("blackhole")["validation.short_reciprocal"]
+    approx = "approx_mode=true" in extra or bool(short)
     settings = (*settings[:5], approx)
     thread = engine.split()[0]
     if name.endswith("_init") or name == "compute_kernel_hw_startup":

@@ -3,6 +3,7 @@
 import tensim as tt
 from tensim.examples.common import ceil_div, create_circular_buffer, grid_cores, grid_range, split_work
 from tensim.examples.matmul_kernels import CB_IN0, CB_IN1, CB_OUT, CB_PARTIALS, multiply_blocks
+from tensim.sim.arch import load_arch
 from tensim.sim.chip import statistics
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.validation.compute.kernels import feed
@@ -10,7 +11,6 @@ from tensim.validation.streaming import kernels
 
 ARCH, GRID = "wormhole_b0", (8, 8)  # an n150
 DOUBLE_BUFFER = 2
-L1_TILES = 624  # bf16 tiles (1.22 MiB) that buffers may take of L1, from which rows on products are slower
 DST_TILES = 8  # bf16 tiles of half a destination register
 
 
@@ -60,7 +60,8 @@ def subblock(columns):
 
 def block_depth(height, k, n):
     """Tiles of K in a block: all, while two blocks of A and B, the output and its fp32 partials fit into L1, else one."""
-    return k if 2 * k * n + 2 * height * k + 3 * height * n <= L1_TILES else 1
+    tiles = 2 * k * n + 2 * height * k + 3 * height * n
+    return k if tiles * tile_size(DataFormat.Float16_b) <= load_arch(ARCH)["validation.streaming_l1_bytes"] else 1
 
 
 def matmul_time(m, k, n, count):
