@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tensim.sim.arch.loader import Arch
-from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind
+from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind, kept_cycles
 from tensim.sim.cores.niu.noc_record import CALLED
 from tensim.sim.cores.operations import Barrier, Op
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
@@ -86,6 +86,10 @@ class Recording:
     def transfers(self):
         """How many transfers there are to simulate."""
         return int(np.count_nonzero(self.events["kind"] < EventKind.READ_BARRIER))
+
+    def kept_gap_share(self, mode):
+        """The part of the recorded cycles that a replay in this mode takes from the recording."""
+        return kept_cycles(self.arch, self.events, self.origin, mode) / self.cycles
 
     def memories(self):
         """Which memories the transfers reach: "l1", "dram" or "dram+l1"."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tensim.sim.errors import UsageError
 from tensim.validation import KINDS
-from tensim.validation.figures import by_evidence, distribution, rank_correlation, summary, with_cpp
+from tensim.validation.figures import by_evidence, distribution, kept_gaps, rank_correlation, summary, with_cpp
 from tensim.validation.goals import judge, unmeasured
 from tensim.validation.noc import recordings as noc_recordings
 from tensim.validation.numerics import golden_cases
@@ -120,9 +120,9 @@ def verdicts_of(name, module, rows, failures=()):
 
 
 def run_folders(folders, jobs, on_progress, plots=None, keep=True):
-    """{"lines", "by_evidence", "verdicts", "groups": {name: {group: figures}}, "rows": {name: [...]}, "skipped": {name: [...]},
-    "failures": {name: [...]}, "rank_correlation", "unknown_files", "unknown_rows", "host_seconds"} of everything below some
-    folders.
+    """{"lines", "by_evidence", "verdicts", "kept_gaps": {name: `tensim.validation.figures.kept_gaps`}, "groups": {name: {group:
+    figures}}, "rows": {name: [...]}, "skipped": {name: [...]}, "failures": {name: [...]}, "rank_correlation", "unknown_files",
+    "unknown_rows", "host_seconds"} of everything below some folders.
 
     `plots`: folder for a picture per kind; UsageError when the folders hold nothing that any validation reads.
     """
@@ -140,6 +140,7 @@ def run_folders(folders, jobs, on_progress, plots=None, keep=True):
         "lines": [],
         "by_evidence": [],
         "verdicts": [],
+        "kept_gaps": {},
         "groups": {},
         "rows": {},
         "skipped": {},
@@ -166,7 +167,9 @@ def _add(total, selection, rows, skipped, failures, plots):
     total["by_evidence"] += evidence_lines_of(name, rows)
     total["verdicts"] += verdicts_of(name, selection.module, rows, failures)
     total["groups"][name] = summary(rows, left_out, failures, 0.0)["groups"]
-    total["rows"][name] = [{key: row[key] for key in ROW} for row in rows]
+    total["rows"][name] = [{key: row[key] for key in ROW} | _kept_gaps(row) for row in rows]
+    if gaps := [row for row in total["rows"][name] if "kept_gap_share" in row]:
+        total["kept_gaps"][name] = kept_gaps(gaps)
     total["skipped"][name], total["failures"][name] = left_out, failures
     if getattr(importlib.import_module(selection.module), "RANKED", False):
         pairs = [(row["measured"], row["simulated"]) for row in rows]
@@ -175,3 +178,8 @@ def _add(total, selection, rows, skipped, failures, plots):
         from tensim.validation.plots import plot_rows
 
         plot_rows(rows, Path(plots) / f"validation_{name.replace(' ', '_')}.png", f"validate {name}")
+
+
+def _kept_gaps(row):
+    """What a recording's replay takes from the recording; {} of other rows."""
+    return {name: share for name, share in row["columns"].items() if name == "kept_gap_share"}

@@ -86,6 +86,29 @@ def add_rank_correlation(result, group_of=None):
         figures["rank_correlation"] = rank_correlation([r["measured"] for r in rows], [r["simulated"] for r in rows])
 
 
+def kept_gaps(rows):
+    """{"mean", "least", "most": the part of recordings' time that replay keeps, "rest_abs_err_pct": all errors over all of
+    the rest}; `rows`: with "kept_gap_share".
+    """
+    shares = [row["kept_gap_share"] for row in rows]
+    rest = sum(row["measured"] * (1 - row["kept_gap_share"]) for row in rows)
+    wrong = sum(abs(row["simulated"] - row["measured"]) for row in rows)
+    return {
+        "mean": float(np.mean(shares)), "least": min(shares), "most": max(shares),
+        "rest_abs_err_pct": 100 * wrong / rest if rest else None,
+    }  # fmt: skip
+
+
+def kept_gaps_in_words(figures):
+    """One sentence about figures of `kept_gaps`."""
+    rest = figures["rest_abs_err_pct"]
+    error = "" if rest is None else f"; errors are {rest:.1f} % of the rest"
+    return (
+        f"of the recorded time {figures['mean']:.0%} ({figures['least']:.0%} to {figures['most']:.0%}) are gaps that replay "
+        f"keeps{error}"
+    )
+
+
 def with_cpp(rows):
     """The rows that are simulated with C++ kernels, too, as if that were their only simulation."""
     return [row | row["cpp"] for row in rows if "cpp" in row]

@@ -10,7 +10,7 @@ from tensim.cli.output import TIMELINES, TO_STDOUT, print_error, progress_bar, r
 from tensim.sim.errors import TensimError, UsageError
 
 SHOWN_SKIPS = 10
-REPORT_WIDTH = 120  # columns, also where output is not a terminal: names of recordings are long
+REPORT_WIDTH = 128  # columns, also where output is not a terminal: names of recordings are long
 
 
 @click.command(name="replay-noc")
@@ -27,7 +27,7 @@ REPORT_WIDTH = 120  # columns, also where output is not a terminal: names of rec
 def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
     """Replay the NoC event traces FILES (the vendor's JSON) and compare the cycles; see docs/noc_traces.md."""
     from tensim.sim.arch import load_arch
-    from tensim.validation.figures import summary
+    from tensim.validation.figures import kept_gaps, summary
 
     require_writable(json_to)
     require_writable(timeline, TIMELINES)
@@ -40,6 +40,7 @@ def replay_noc(files, mode, noc_model, arch, overrides, timeline, json_to):
         rows, skipped, failed = replay_all(recordings, mode, noc_model, timeline, on_progress)
     result = summary(rows, skipped + broken, failed, time.perf_counter() - begun) | {
         "mode": mode, "noc_model": noc_model, "arch": arch.name, "failed": len(broken) + len(failed),
+        "kept_gaps": kept_gaps(rows) if rows else None,
     }  # fmt: skip
     broken += failed
     if json_to:
@@ -109,6 +110,7 @@ def compare(chip, recording, mode):
         "simulated": cycles,
         "unit": "cycles",
         "err_pct": error_percent(cycles, recording.cycles),
+        "kept_gap_share": recording.kept_gap_share(mode),
         "transfers": recording.transfers(),
         "not_simulated": recording.not_simulated,
         "noc": statistics.noc(chip, cycles),
@@ -126,16 +128,18 @@ def print_replay(result, skipped):
     from rich.console import Console
     from rich.table import Table
 
+    from tensim.validation.figures import kept_gaps_in_words
+
     console = Console()
     console.width = max(console.width, REPORT_WIDTH)
     table = Table(title=f"{result['mode']} replay on {result['arch']}: cycles")
     table.add_column("recording", overflow="fold")
-    for name in ("transfers", "recorded", "simulated", "error %", "busiest link", "DRAM"):
+    for name in ("transfers", "recorded", "simulated", "error %", "kept gaps", "busiest link", "DRAM"):
         table.add_column(name, justify="right")
     for row in result["rows"]:
         table.add_row(
             row["id"], f"{row['transfers']:,}", f"{row['measured']:,}", f"{row['simulated']:,}",
-            f"{row['err_pct']:+.2f}", busiest(row["noc"]), f"{row['dram']['utilization']:.1%}",
+            f"{row['err_pct']:+.2f}", f"{row['kept_gap_share']:.0%}", busiest(row["noc"]), f"{row['dram']['utilization']:.1%}",
         )  # fmt: skip
     if result["rows"]:
         console.print(table)
@@ -145,6 +149,8 @@ def print_replay(result, skipped):
                 f"{name}: {figures['n']} recordings, |error| mean {figures['mean_abs_err_pct']:.2f} %, "
                 f"worst {figures['max_abs_err_pct']:.2f} %, bias {figures['bias_pct']:+.2f} %"
             )
+    if result["kept_gaps"]:
+        click.echo(kept_gaps_in_words(result["kept_gaps"]))
     for row in result["rows"]:
         if row["not_simulated"]:
             click.echo(row["id"] + in_words(row["not_simulated"]))

@@ -15,6 +15,7 @@ from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_j
 from tensim.sim.errors import UsageError
 from tensim.validation.baseline import MARGIN, SAMPLE, figures_of, regressions, write_baseline
 from tensim.validation.everything import run_folders
+from tensim.validation.figures import kept_gaps_in_words
 from tensim.validation.goals import AT_LEAST
 from tensim.validation.sample_rows import write_sample
 
@@ -84,6 +85,8 @@ def print_lines(result):
         cells = ("-" if value is None else f"{value:.1f}" for value in figures)
         table.add_row(line.name, line.chip, str(line.n), str(line.skipped), str(line.failed), *cells)
     Console(width=120).print(table)
+    for name, figures in result["kept_gaps"].items():
+        click.echo(f"{name}: {kept_gaps_in_words(figures)}")
     for path in result["unknown_files"]:
         click.echo(f"no validation reads {path}")
     if result["unknown_files"]:

@@ -90,6 +90,24 @@ def replay(chip, events, origin, mode="closed"):
     return last - START_TO_FIRST
 
 
+def kept_cycles(arch, events, origin, mode="closed"):
+    """Cycles that `replay` takes from the recording: with a network and memories of no time it would still take as long.
+
+    closed: of the thread with the most, from `origin` to the end of its last event, less its recorded waits at barriers;
+    open: to the last recorded time of a transfer; both less 20.
+    """
+    threads = thread_of(arch, events)
+    until = events["time"]
+    if mode == "open":
+        moves = events["kind"] < FIRST_BARRIER
+        return max(int(until[moves].max(initial=origin)) - origin - START_TO_FIRST, 0)
+    waits = np.where(events["end"] == NO_END, 0, events["end"] - until)
+    ends, waited = np.zeros(threads.max(initial=0) + 1, np.int64), np.zeros(threads.max(initial=0) + 1, np.int64)
+    np.maximum.at(ends, threads, until + waits - origin)
+    np.add.at(waited, threads, waits)
+    return max(int((ends - waited).max()) - START_TO_FIRST, 0)
+
+
 def _advance(chip):
     while not (done := chip.advance(chip.max_cycles)):
         pass

@@ -8,7 +8,7 @@ import pytest
 from tensim.cli.main import main
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.chip import Chip
-from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind, replay
+from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind, kept_cycles, replay
 from tensim.sim.errors import UsageError
 
 ARCH = load_arch("wormhole_b0")
@@ -66,6 +66,26 @@ def test_closed_simulates_the_waits_and_keeps_the_other_gaps(chip):
             read(0), barrier(30, recorded_end), read(recorded_end + 100), barrier(recorded_end + 130, recorded_end + 131)
         )  # fmt: skip
         assert replay(chip, events, 0) == pytest.approx(2 * wait + 100 - START_TO_FIRST, abs=80)  # DRAM row, refresh
+
+
+def test_what_replay_keeps_is_all_but_the_waits_of_the_thread_with_the_most(chip):
+    """30 and 100 and 30 cycles of the one, 500 and 10 of the other; open, the last transfer's time."""
+    for waits in (40, 90_000):
+        one = read(0), barrier(30, 30 + waits), read(130 + waits), barrier(160 + waits, 500 + waits)
+        assert kept_cycles(ARCH, table(*one), 0) == 160 - START_TO_FIRST
+        other = read(500, core=(2, 1)), barrier(510, 510 + waits, core=(2, 1))
+        assert kept_cycles(ARCH, table(*one, *other), 0) == 510 - START_TO_FIRST
+        assert kept_cycles(ARCH, table(*one, *other), 0, "open") == max(130 + waits, 500) - START_TO_FIRST
+
+
+@pytest.mark.parametrize("mode", ["closed", "open"])
+def test_no_chip_replays_in_less_than_what_is_kept(mode):
+    """Neither a slow nor a fast network moves what the recording anchors."""
+    events = table(read(0), read(3000), barrier(3030, 3031), read(9000), barrier(9030, 9031))
+    kept = kept_cycles(ARCH, events, 0, mode)
+    fast = Chip(load_arch("wormhole_b0", {"noc.hop_cycles": 0, "dram.read_latency": 0}), numerics="off")
+    slow = Chip(load_arch("wormhole_b0", {"noc.hop_cycles": 50}), numerics="off")
+    assert kept < replay(fast, events, 0, mode) < kept + 500 < replay(slow, events, 0, mode)
 
 
 def test_the_cost_of_recording_lies_between_a_time_and_its_call(chip):
@@ -188,7 +208,18 @@ def test_json_has_the_keys_of_a_validation_and_congestion_and_dram_utilisation(c
         assert (first["id"], first["measured"], second["measured"]) == ("a.json", 1480, 1490)
         assert first["simulated"] == second["simulated"] and first["unit"] == "cycles"
         assert first["err_pct"] == pytest.approx(100 * (first["simulated"] - 1480) / 1480)
+        kept = {"open": 910 - START_TO_FIRST, "closed": 1100 - START_TO_FIRST}[mode]
+        assert [row["kept_gap_share"] for row in result["rows"]] == pytest.approx([kept / 1480, kept / 1490])
+        assert result["kept_gaps"]["mean"] == pytest.approx(kept * (1 / 1480 + 1 / 1490) / 2)
+        wrong, rest = sum(abs(row["simulated"] - row["measured"]) for row in result["rows"]), 1480 + 1490 - 2 * kept
+        assert result["kept_gaps"]["rest_abs_err_pct"] == pytest.approx(100 * wrong / rest)
         assert first["noc"]["links"][0]["stall_cycles"] >= 0 and first["dram"]["channels"][0]["utilization"] > 0
+
+
+def test_the_table_says_what_replay_keeps(capsys, tmp_path):
+    code, out, _ = tensim(capsys, "replay-noc", trace_file(tmp_path / "a.json"))
+    assert code == 0 and "kept gaps" in out and "73%" in out
+    assert "of the recorded time 73% (73% to 73%) are gaps that replay keeps; errors are" in out
 
 
 def test_the_noc_model_is_chosen_and_named(capsys, tmp_path):

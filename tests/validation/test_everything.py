@@ -110,6 +110,9 @@ def test_a_recording_is_replayed_in_both_modes(tmp_path):
         (row,), _, _ = replay_all(recordings, mode, "packet", None, lambda text: None)
         assert (line.name, line.chip, line.n) == (f"replay-noc {mode}", "wormhole_b0", 1)
         assert line.bias == pytest.approx(row["err_pct"]) and row["measured"] == 800 - 20
+        name = f"replay-noc {mode}"
+        assert result["rows"][name][0]["kept_gap_share"] == row["kept_gap_share"] == 1.0
+        assert result["kept_gaps"][name] == {"mean": 1.0, "least": 1.0, "most": 1.0, "rest_abs_err_pct": None}
 
 
 def test_a_sample_is_drawn_by_the_text_of_the_rows(folder, tmp_path_factory):

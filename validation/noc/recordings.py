@@ -46,7 +46,7 @@ def _select(chosen, mode, path, recordings):
         spec = (str(path.resolve()), _digest(path), number, mode)
         group = f"{ARCH}/{recording.memories()}"
         case = Case(spec, group, float(recording.cycles), "cycles", float(recording.transfers()))
-        chosen.cases.append((Row(recording.id, number, {}), case))
+        chosen.cases.append((Row(recording.id, number, {"kept_gap_share": recording.kept_gap_share(mode)}), case))
 
 
 def _digest(path):
