@@ -8,8 +8,9 @@ adds their product to each subblock of the destination register.  Between K bloc
 intermediate circular buffer, added up by the packer in L1 (`packer_l1_acc`) or reloaded into the destination
 for every K block.
 
-NCRISC supplies in0; BRISC, on the other NoC, supplies in1 and writes the output.  Who reads what depends on
-the topology:
+NCRISC supplies in0; BRISC, on the other NoC, supplies in1 and writes the output.  Receivers in the right half of
+the grid have the two NoCs the other way round when in0 comes from DRAM, so that the output leaves over both.  Who
+reads what depends on the topology:
 
     NONE          every core reads its own blocks
     ROWS_COLUMNS  column 0 reads in0 for its row, row 0 reads in1 for its column; both multicast
@@ -129,15 +130,39 @@ class _Builder:
             config = config.set_globally_allocated_address(self.operands.out.buffer)
         tt.create_circular_buffer(self.program, self.cores, config)
 
+    @property
+    def swapped(self):
+        """Receivers of both operands whose kernels use the two NoCs the other way round, as a rectangle, or None.
+
+        tt-metal splits a grid of more than two rows and columns so, unless in0 is sharded: the right half of its
+        columns writes the output over the NoC that the left half leaves free.
+        """
+        columns, rows = self.grid
+        if self.settings.topology is not Topology.ROWS_COLUMNS or self.settings.in0_sharded or min(self.grid) <= 2:
+            return None
+        return rectangle(columns // 2 + 1, 1, columns - 1, rows - 1)
+
+    def _is_swapped(self, x, y):
+        return self.swapped is not None and x > self.grid[0] // 2 and y > 0
+
     def _kernel(self, function, cores, compile_args, processor, noc):
         config = tt.DataMovementConfig(processor=processor, noc=noc, compile_args=compile_args)
         return tt.create_kernel(self.program, source_of(function, self.kernels), cores, config)
 
-    def _in0_kernel(self, function, cores, compile_args):
-        return self._kernel(function, cores, compile_args, tt.DataMovementProcessor.RISCV_1, self.in0_noc)
+    def _in0_kernel(self, function, cores, compile_args, swapped=False):
+        noc = self.in1_noc if swapped else self.in0_noc
+        return self._kernel(function, cores, compile_args, tt.DataMovementProcessor.RISCV_1, noc)
 
-    def _in1_kernel(self, function, cores, compile_args):
-        return self._kernel(function, cores, compile_args, tt.DataMovementProcessor.RISCV_0, self.in1_noc)
+    def _in1_kernel(self, function, cores, compile_args, swapped=False):
+        noc = self.in0_noc if swapped else self.in1_noc
+        return self._kernel(function, cores, compile_args, tt.DataMovementProcessor.RISCV_0, noc)
+
+    def _receivers(self, create, function, ranges, compile_args):
+        """{whether its NoCs are swapped: kernel} of the receivers of one operand on some CoreRanges."""
+        made = {False: create(function, tt.CoreRangeSet(ranges), compile_args)} if ranges else {}
+        if self.swapped is not None:
+            made[True] = create(function, tt.CoreRangeSet([self.swapped]), compile_args, swapped=True)
+        return made
 
     def _set_args(self, kernel, x, y, args):
         tt.set_runtime_args(self.program, kernel, tt.CoreCoord(x, y), args)
@@ -172,11 +197,11 @@ class _Builder:
         }[topology]
         receivers = {
             Topology.NONE: [],
-            Topology.ROWS_COLUMNS: [rectangle(1, 0, columns - 1, rows - 1)] if columns > 1 else [],
+            Topology.ROWS_COLUMNS: self._unswapped(1, 0),
             Topology.ALL: _rest_of_grid(columns, rows),
         }[topology]
         sender = self._in0_kernel(in0_sender, tt.CoreRangeSet(senders), compile_args)
-        receiver = receivers and self._in0_kernel(in0_receiver, tt.CoreRangeSet(receivers), compile_args)
+        receiver = self._receivers(self._in0_kernel, in0_receiver, receivers, compile_args)
         for core in grid_cores(self.grid):
             x, y = core.x, core.y
             sends = topology is Topology.NONE or x == 0 and (y == 0 or topology is Topology.ROWS_COLUMNS)
@@ -184,7 +209,15 @@ class _Builder:
                 row, valid_rows, _, _ = self._valid(x, y)
                 self._set_args(sender, x, y, [self.operands.in0.address, row, valid_rows, *self._in0_targets(y)])
             else:
-                self._set_args(receiver, x, y, _physical(self.device, 0, 0 if topology is Topology.ALL else y))
+                sender_at = _physical(self.device, 0, 0 if topology is Topology.ALL else y)
+                self._set_args(receiver[self._is_swapped(x, y)], x, y, sender_at)
+
+    def _unswapped(self, x, y):
+        """The grid from (x, y) on without `swapped`, as CoreRanges."""
+        columns, rows = self.grid
+        last = columns - 1 if self.swapped is None else columns // 2
+        ranges = [rectangle(x, y, last, rows - 1)] if x <= last else []
+        return ranges + ([rectangle(last + 1, 0, columns - 1, 0)] if y == 0 and last < columns - 1 else [])
 
     def _in0_targets(self, y):
         """Number of receivers and their rectangle for the in0 sender of row y."""
@@ -220,13 +253,12 @@ class _Builder:
         senders = tt.CoreRangeSet([rectangle(0, 0, columns - 1, 0)]) if shares else self.cores
         sender = self._in1_kernel(in1_sender_writer, senders, compile_args)
         if shares:
-            below = tt.CoreRangeSet([rectangle(0, 1, columns - 1, rows - 1)])
-            receiver = self._in1_kernel(in1_receiver_writer, below, compile_args)
+            receiver = self._receivers(self._in1_kernel, in1_receiver_writer, self._unswapped(0, 1), compile_args)
         for core in grid_cores(self.grid):
             x, y = core.x, core.y
             block = [self.operands.out.address, *self._valid(x, y)]
             if shares and y > 0:
-                self._set_args(receiver, x, y, [*_physical(self.device, x, 0), *block])
+                self._set_args(receiver[self._is_swapped(x, y)], x, y, [*_physical(self.device, x, 0), *block])
                 continue
             targets = [0, 0, 0, 0, 0]
             if shares:

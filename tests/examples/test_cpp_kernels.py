@@ -12,7 +12,7 @@ from tensim.sim.chip.statistics import program_cycles
 pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
 SHAPES = {
     "dram_loopback": "160x160", "eltwise_add": "256x256", "sfpu_chain": "64x64", "matmul_multi_core": "640x640x640",
-    "matmul_multicast": "256x256x256", "reduction_tree": "64x64", "ring_all_gather": "32x64", "stencil_halo": None,
+    "matmul_multicast": "512x512x512", "reduction_tree": "64x64", "ring_all_gather": "32x64", "stencil_halo": None,
     "reshard": "1024x512",
 }  # fmt: skip
 COMPILER = "no_such_compiler"
