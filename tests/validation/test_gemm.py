@@ -102,7 +102,10 @@ def test_malformed_rows_name_the_column(changes, why):
     ],
 )
 def test_the_rule_for_tuned_rows_finds_what_the_report_states(size, dtype, sharded, expected):
-    assert tuple(gemm_blocks.tuned((size,) * 3, (8, 8), dtype, sharded, sharded).values()) == expected
+    assert (
+        tuple(gemm_blocks.tuned((size,) * 3, (8, 8), dtype, load_arch("wormhole_b0"), sharded, sharded).values())
+        == expected
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,6 @@ SIZES = ("in0_block_w", "per_core_m", "per_core_n", "out_block_h", "out_block_w"
 DST_TILES = 8  # 16-bit destination, half sync
 PARTIALS = DataFormat.Float16_b  # the packer accumulates in 16 bits
 TUNED_DEPTH = 16  # longest K block of the report's tuned rows
-# L1 that the tuned rows with stated blocks leave to operands, partial sums and output (2026-07: the largest that is
-# used, rounded up; the next deeper K blocks, which are not used, would take 1.130 and 1.363 MB).
-TUNED_SHARDED_BYTES, TUNED_INTERLEAVED_BYTES = 1_125_000, 1_320_000
 LARGE_BLOCK = 16  # ttnn's largest square block of the search that tells whether one row of blocks is enough
 
 
@@ -40,7 +37,7 @@ def _buffers(depth, height, width, dtype):
 # --- tuned by hand
 
 
-def tuned(shape, grid, dtype, in0_sharded, out_sharded):
+def tuned(shape, grid, dtype, arch, in0_sharded, out_sharded):
     """Blocks of a manual row.
 
     The K block is the K share of a column of cores, at most TUNED_DEPTH, and may be halved: as often as needed with
@@ -50,7 +47,7 @@ def tuned(shape, grid, dtype, in0_sharded, out_sharded):
     m, k, n = (*tile_counts(shape[:2]), tile_counts(shape[1:])[1])
     per_core, share = (ceil_div(m, grid[1]), ceil_div(n, grid[0])), ceil_div(k, grid[0])
     shards = in0_sharded * per_core[0] * share * tile_size(dtype)
-    limit = TUNED_SHARDED_BYTES if in0_sharded or out_sharded else TUNED_INTERLEAVED_BYTES
+    limit = arch[f"validation.gemm_{'sharded' if in0_sharded or out_sharded else 'interleaved'}_l1_bytes"]
     deepest = max(d for d in range(1, min(share, TUNED_DEPTH) + 1) if share % d == 0)
     halvings = 5 if in0_sharded or out_sharded else 2
     depths = [deepest >> times for times in range(halvings) if deepest % (1 << times) == 0]

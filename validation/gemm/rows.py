@@ -88,13 +88,14 @@ def _spec(row):
     places = row["in0_memory"], row["in1_memory"], row["out_memory"]
     if places != (MEMORIES[sharded[0]], "DRAM", MEMORIES[sharded[1]]):
         raise ValueError(f"in0, in1 and output in {', '.join(places)} contradict the sharding {sharded}")
+    arch = load_arch(ARCHS[chip], {"board": board})
     topology, blocks, group = "rows_columns", _stated_blocks(row), "older"
     if blocks is not None:
         group = row["report_generation"]
     elif mode == "manual":
-        blocks = gemm_blocks.tuned(shape, grid, dtype, *sharded)
+        blocks = gemm_blocks.tuned(shape, grid, dtype, arch, *sharded)
     else:
-        topology, blocks = gemm_blocks.automatic(shape, grid, dtype, load_arch(ARCHS[chip], {"board": board}))
+        topology, blocks = gemm_blocks.automatic(shape, grid, dtype, arch)
     name = f"{ARCHS[chip]}/manual {group}" if mode == "manual" else f"{ARCHS[chip]}/out_of_box"
     spec = (
         ARCHS[chip],
