@@ -123,6 +123,13 @@ class Buffer:
             )
         self._state.tensor = shape, padded
 
+    def allow_unordered_writes(self) -> None:
+        """Say that nobody looks at what kernels write here, so that their writes may overtake each other; nothing else changes.
+
+        Checks then find no race between two writes (docs/checks.md); a read that nothing orders behind a write stays one.
+        """
+        self._state.unordered = True
+
     def shard_cores(self) -> list[CoreCoord]:
         """Logical core of each shard, in shard order; empty for interleaved buffers."""
         return [CoreCoord(*core) for core in self._state.cores]

@@ -147,7 +147,9 @@ class Checks:
                     self._l1[core, _granules(cb.address, cb.size)] = UNWRITTEN
         buffers = np.array(launch.dram_buffers, np.int64).reshape(-1, len(shadow.DRAM_BUFFER.names))
         buffers = np.ascontiguousarray(buffers[np.argsort(buffers[:, 0], kind="stable")])
-        self._kept[slot] = [buffers]
+        unordered = np.array(launch.unordered_buffers, np.int64).reshape(-1, len(shadow.UNORDERED.names))
+        self._record["unordered_at"], self._record["n_unordered"] = unordered.ctypes.data, len(unordered)
+        self._kept[slot] = [buffers, unordered]
         l1_buffers = self._l1_buffers(launch.l1_buffers, slot)
         places = [word for cb in launch.circular_buffers for word in (cb.address, cb.address + 1)]
         on_l1 = np.minimum(self._named(l1_buffers, np.array(places, np.int64)), NAMED)

@@ -65,3 +65,6 @@ class Launch:
     l1_buffers: list[tuple] = field(
         default_factory=list
     )  # for checks: (address, end, bytes on each worker) of L1 buffers
+    unordered_buffers: list[tuple] = field(
+        default_factory=list
+    )  # for checks: `tensim.sim.cores.checks.shadow.UNORDERED`

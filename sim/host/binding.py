@@ -59,6 +59,11 @@ def _launch(program, compiled, device):
             for buffer in buffers
             if not buffer.in_dram
         ]
+        launch.unordered_buffers = [
+            (buffer.in_dram, buffer.address, buffer.address + buffer.size_per_bank)
+            for buffer in buffers
+            if buffer.unordered
+        ]
     return launch
 
 

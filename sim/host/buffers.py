@@ -33,6 +33,7 @@ class Buffer:
     """A buffer of one device.  `cores`: logical core of each shard, in shard order (sharded layouts only).
 
     `tensor`: (shape, padded shape) of the tensor that its owner says it holds, for reports only.
+    `unordered`: nobody looks at what kernels write there, so that checks ask for no order between writes.
     """
 
     id: int
@@ -52,6 +53,7 @@ class Buffer:
     owned: bool = True
     sub_device: int | None = None
     tensor: tuple | None = None
+    unordered: bool = False
     manager: int | None = None  # sub-device manager under which it was allocated
     _pages: tuple | None = None
 

@@ -1,12 +1,15 @@
 """`tensim validate numerics DIR`: both layouts of golden cases, made here with the second reference."""
 
+import functools
 import json
 
 import numpy as np
 import pytest
 
+import tensim as tt
 from tensim.cli.main import main
 from tensim.sim.cores.numerics.tile_order import tilize
+from tensim.validation.numerics import rows as numerics
 from tests.cores.numerics import reference_tiles
 from tests.cores.numerics.reference import Unit, packed
 
@@ -101,6 +104,13 @@ def compared(capsys, *folders):
     code, out = validate(capsys, *folders)
     assert code == 0
     return json.loads(out)
+
+
+@pytest.mark.parametrize("layout", ["single", "whole"])
+def test_kernels_of_all_cases_make_no_mistakes(layout, request, monkeypatch):
+    monkeypatch.setattr(tt, "create_device", functools.partial(tt.create_device, check=True))
+    result = numerics.validate_folder(request.getfixturevalue(layout), lambda share: None)
+    assert result["n"] >= 2 and (result["failed"], result["failures"]) == (0, [])
 
 
 def test_single_tiles(capsys, single):

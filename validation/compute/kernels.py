@@ -211,6 +211,8 @@ def matmul_k_in_dst():
     )  # fmt: skip
     ct, epilogue = get_compile_time_arg_val(4), get_compile_time_arg_val(5)
     mm_block_init(A, B, OUT, 0, ct, rt, 1)
+    if epilogue == GELU:
+        gelu_tile_init()
     cb_wait_front(A, mt * kt)
     cb_wait_front(B, nt * kt)
     cb_reserve_back(OUT, mt * nt)

@@ -55,9 +55,29 @@ def operation(op, tile, dst):
         reduce_tile(A, B, tile, 0, dst, pool=PoolType.SUM, dim=ReduceDim.REDUCE_SCALAR)
 
 
+@device_function
+def initialise(op):
+    """What operation `op` needs of the units."""
+    if op == 0:
+        copy_tile_init(A)
+    elif op == 1:
+        add_tiles_init(A, B)
+    elif op == 2:
+        mul_tiles_init(A, B)
+    elif op == 3:
+        sub_bcast_cols_init_short(A, B)
+    elif op == 4:
+        mul_bcast_cols_init_short(A, B)
+    elif op == 5:
+        transpose_wh_init_short(A)
+    else:
+        reduce_init_short(A, B)
+
+
 @kernel
 def math_alone():
     op, rounds = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
+    initialise(op)
     tile_regs_acquire()
     for _ in range(rounds):
         UNPACK(tt_instruction("SETDVALID", 1))
@@ -132,6 +152,7 @@ def operation_stream():
     )  # fmt: skip
     batch, blockwise = get_compile_time_arg_val(4), get_compile_time_arg_val(5)
     binary_op_init_common(A, B, OUT)
+    initialise(op)
     cb_wait_front(A, tiles)
     cb_wait_front(B, tiles)
     for _ in range(rounds):

@@ -30,6 +30,7 @@ class Core:
         self.settings = settings
         self.device = tt.create_device(0, arch=load_arch(arch), numerics=numerics)
         self.program, self.cores = tt.create_program(), grid_range((1, 1))
+        self.tensors = []  # kept until the end: a dropped one is freed, and the next one takes its place
 
     def __enter__(self):
         return self
@@ -53,7 +54,8 @@ class Core:
 
     def tensor(self, tiles):
         """Address of `tiles` tiles in DRAM."""
-        return tt.create_buffer(interleaved_config(self.device, (1, tiles), self.dtype)).address
+        self.tensors.append(tt.create_buffer(interleaved_config(self.device, (1, tiles), self.dtype)))
+        return self.tensors[-1].address
 
     def compute(self, kernel, *arguments):
         """The compute kernel with its compile-time arguments."""

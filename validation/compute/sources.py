@@ -14,6 +14,7 @@ CALL = """
 @kernel
 def {title}():
     rounds = get_compile_time_arg_val(1)
+    {init}
     tile_regs_acquire()
     for _ in range(rounds):
         {call}
@@ -66,7 +67,7 @@ def _kernel(text):
 
 def vector_loop(name):
     """Kernel: argument 1 is the number of calls of a vector function on the math thread alone."""
-    return _kernel(CALL.format(title=f"loop_{name}", call=vector_call(name)))
+    return _kernel(CALL.format(title=f"loop_{name}", init=f"{name}_tile_init()", call=vector_call(name)))
 
 
 def vector_stream(name):
@@ -79,4 +80,4 @@ def instruction_loop(name, threads):
     """Kernel: argument 1 is how often the first `threads` compute threads issue an instruction."""
     calls = [f'{role}(tt_instruction("{name}", 64))' for role in ("UNPACK", "MATH", "PACK")[:threads]] or ["pass"]
     title = f"issue_{name.lower()}_{threads}"
-    return _kernel(CALL.format(title=title, call="\n        ".join(calls)))
+    return _kernel(CALL.format(title=title, init="pass", call="\n        ".join(calls)))

@@ -74,7 +74,7 @@ def build(grid, shape, cycles):
 
 def _add_kernel(program, cores, processor, shape, cycles):
     nops = max(shape.text_bytes - START_BYTES, 0) // NOP_BYTES
-    options = {"compile_args": [cycles], "named_compile_args": {"nops": nops}}
+    options = {"compile_args": [cycles, shape.args - 1], "named_compile_args": {"nops": nops}}
     config = {
         "brisc": lambda: tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC.NOC_0, **options),
         "ncrisc": lambda: tt.DataMovementConfig(

@@ -30,6 +30,7 @@ class Bench:
         self.program = tt.create_program()
         self.width, self.height = self.arch.noc_size
         self.scratch = self.arch.l1_user_base
+        self.buffers = []  # kept until the end: a dropped one is freed, and the next one takes its place
 
     def __enter__(self):
         return self
@@ -87,6 +88,7 @@ class Bench:
         buffer = tt.create_buffer(config)
         if data is not None:
             tt.enqueue_write_buffer(self.device.command_queue(0), buffer, data)
+        self.buffers.append(buffer)
         return buffer.address
 
     def run(self):

@@ -5,6 +5,7 @@ thread, as they disturb nobody; loads, stores and coprocessor instructions are m
 `CPP_PROBES` names those that `cpp/probe.cpp` has in C++, with the statements of one of its stretches.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def store(words, index):
 
 
 @kernel
-def probe(rounds, scratch, x):
+def probe(rounds, {scratch}, {x}):
 {setup}
     for _ in range(rounds):
 {body}
@@ -93,7 +94,9 @@ CPP_PROBES = {name: 1 for name in PROBES if not name.startswith("tt_")} | {"rv_l
 
 def _source(setup, body):
     indented = ["    " + line for line in setup], ["        " + line for line in body]
-    return TEMPLATE.format(setup="\n".join(indented[0]), body="\n".join(indented[1]))
+    text = "\n".join((*setup, *body))
+    unread = {name: name if re.search(rf"\b{name}\b", text) else f"_{name}" for name in ("scratch", "x")}
+    return TEMPLATE.format(setup="\n".join(indented[0]), body="\n".join(indented[1]), **unread)
 
 
 def probe_source(name, threads):

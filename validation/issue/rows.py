@@ -9,6 +9,8 @@ and products of tiles are re-created as `tensim validate compute` does.
 import re
 from pathlib import Path
 
+import numpy as np
+
 import tensim as tt
 from tensim.sim.arch import load_arch
 from tensim.validation.compute import rows as compute
@@ -33,6 +35,7 @@ COLUMNS = {
 }
 SETTINGS = ("Float16_b", "Float16_b", "LoFi", False, False, False)
 THREADS = {1: (1,), 2: (0, 1), 3: (0, 1, 2)}  # of the probes, by their number: a lone one is TRISC1
+LOADED = 3 * 4096  # bytes of L1 that the probes of the three threads load
 STATED = {  # of the ISA pages: case -> probe
     "core-local data RAM": "rv_load_stack",
     "L1 scratchpad": "rv_load_chase",
@@ -64,13 +67,16 @@ def _python_slope(arch, source, thread=1):
 
 def _slope(arch, source, thread, defines):
     """Cycles per round of a loop on compute thread `thread`; `source`: a Python kernel's text, or a file."""
-    create = tt.create_kernel if isinstance(source, Path) else tt.create_kernel_from_string
+    is_cpp, base = isinstance(source, Path), load_arch(arch).l1_user_base
+    create = tt.create_kernel if is_cpp else tt.create_kernel_from_string
+    pointers = np.arange(base, base + LOADED, 4, dtype=np.uint32)  # to themselves: loads find what was written
     cycles = []
     for rounds in (FEW, MANY):
         with Core(arch, SETTINGS, "fast") as core:  # addresses that are loaded need data
             at = tt.CoreCoord(0, 0)
             kernel = create(core.program, source, at, tt.ComputeConfig(defines=defines))
-            tt.set_runtime_args(core.program, kernel, at, [rounds, load_arch(arch).l1_user_base, 1])
+            tt.set_runtime_args(core.program, kernel, at, [rounds, base] if is_cpp else [rounds, base, 1])
+            core.device.chip.write_l1(0, base, pointers.tobytes())
             cycles.append(core.run()[f"TRISC{thread}"])
     return (cycles[1] - cycles[0]) / (MANY - FEW)
 

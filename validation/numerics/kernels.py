@@ -113,7 +113,7 @@ def combine_tiles():
     rows = get_compile_time_arg_val(2)
     columns = get_compile_time_arg_val(3)
     dst_pages = get_compile_time_arg_val(4)
-    binary_op_init_common(CB_A, CB_B, CB_OUT)
+    init_bcast(CB_A, CB_B, CB_OUT)
     cb_wait_front(CB_A, rows * columns)
     cb_wait_front(CB_B, 1)
     for row in range(rows):
@@ -144,7 +144,10 @@ def copy_tiles():
     rows = get_compile_time_arg_val(0)
     columns = get_compile_time_arg_val(1)
     transpose = get_compile_time_arg_val(2)
-    unary_op_init_common(CB_A, CB_OUT)
+    if transpose == 1:
+        transpose_wh_init(CB_A, CB_OUT)
+    else:
+        unary_op_init_common(CB_A, CB_OUT)
     cb_wait_front(CB_A, rows * columns)
     for i in range(rows * columns):
         tile_regs_acquire()
@@ -162,7 +165,11 @@ def change_layout():
     rows = get_compile_time_arg_val(0)
     columns = get_compile_time_arg_val(1)
     tilize = get_compile_time_arg_val(2)
-    unary_op_init_common(CB_A, CB_OUT)
+    if tilize == 1:
+        tilize_init(CB_A, columns, CB_OUT)
+    else:
+        unary_op_init_common(CB_A, CB_OUT)
+        untilize_init(CB_A)
     for _row in range(rows):
         cb_wait_front(CB_A, columns)
         cb_reserve_back(CB_OUT, columns)

@@ -28,6 +28,7 @@ from tensim.sim.cores.checks.shadow import (
     cell_table,
     clock_table,
     thread_of,
+    unordered_table,
 )
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, fail
@@ -61,9 +62,19 @@ def lane_in(access):
 
 
 @compiled()
+def needs_no_order(s, place, start, end):
+    """Whether bytes of a core's L1, or (`place` below 0) of DRAM, lie in a buffer whose writers need no order."""
+    for i in range(s.n_unordered):
+        buffer = unordered_table(s.unordered_at)[i]
+        if (buffer.in_dram != 0) == (place < 0) and buffer.start <= start and end <= buffer.end:
+            return True
+    return False
+
+
+@compiled()
 def race(m, s, thread, code, place, start, size, line, access, cycle):
     """Refuse an access that no wait orders behind another one; `place`: a core, or -1 - a bank of DRAM."""
-    if m.stop != STOP_ERROR:
+    if m.stop != STOP_ERROR and not (code == Check.RACE_WRITES and needs_no_order(s, place, start, start + size)):
         s.line, s.other, s.other_line = line, thread_at(lane_in(access)), access >> LINE_SHIFT & LINE_MASK
         s.other_cycle = m.now - ((m.now - cycle) & CYCLE_MASK)
         fail(m, thread, code, start, size, place)

@@ -22,10 +22,12 @@ def _record(fields):
 # Races (`tensim.sim.cores.checks.clocks`, `races`): `clocks_at`: the clocks of each thread, `clock_bytes` for one; `cells_at`,
 # `dram_cells_at`: who touched what; `ends_at`: pushes and pops; `steps_at`: what data-movement threads did; `words_at`:
 # `n_words` words of L1 that synchronise beside semaphores; `signals_at`: their clocks; `versions`: the last one given
+# `unordered_at`: `n_unordered` buffers whose writers need no order (`UNORDERED`)
 SHADOW = _record(
     "buffers_at configured_at threads_at writes_at cores_at line other other_line other_cycle "
     "data l1_at dram_at dst_at origins_at n_origins semaphores_at semaphore_base "
-    "n_cores clocks_at clock_bytes cells_at dram_cells_at ends_at steps_at words_at n_words signals_at versions"
+    "n_cores clocks_at clock_bytes cells_at dram_cells_at ends_at steps_at words_at n_words signals_at versions "
+    "unordered_at n_unordered"
 )
 # A circular buffer of a core.  `waited`: pages that its consumer has waited for and not popped; `polled`: that its producer
 # has asked for with cb_pages_reservable_at_back; `used`: some thread has reserved, pushed, waited or popped; `tensor`: it lies
@@ -87,13 +89,15 @@ END = _record("pages thread clock")
 MAX_ENDS = 16  # pushes, and as many pops, of a buffer; older ones are forgotten
 # An L1 buffer by its place in every worker's L1; `held_at`: for each worker, bytes of the pages that it holds
 L1_BUFFER = _record("start end held_at")
+# A buffer whose host says that nobody looks at what several threads write there, by its place in every bank or L1
+UNORDERED = _record("in_dram start end")
 CONFIGURED = 1 + N_CIRCULAR_BUFFERS  # words of a core's list of circular buffers: their number, their indices
 
 shadow_table, buffer_table, thread_table, write_table, dram_table, words_table = map(
     table, (SHADOW, BUFFER, THREAD, WRITE, DRAM_BUFFER, np.dtype(np.int64))
 )
 core_table, origin_table, step_table, cell_table, end_table = map(table, (CORE, ORIGIN, STEP, CELL, END))
-clock_table, l1_buffer_table = table(np.dtype(np.int32)), table(L1_BUFFER)
+clock_table, l1_buffer_table, unordered_table = table(np.dtype(np.int32)), table(L1_BUFFER), table(UNORDERED)
 
 
 @compiled(inline="always")

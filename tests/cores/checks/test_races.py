@@ -356,6 +356,48 @@ def test_a_page_of_dram_that_another_core_writes(tells):
     assert "DRAM bank 0, offset 0x100000 (+2048)" in str(error)
 
 
+@kernel
+def write_buffer(address, is_dram, delay):
+    riscv_wait(delay)
+    target = InterleavedAddrGen(address, page_size=2048, dram=is_dram == 1)
+    noc_async_write_page(0, target, 0x90000)
+    noc_async_write_barrier()
+
+
+@kernel
+def read_buffer(address, is_dram, delay):
+    riscv_wait(delay)
+    noc_async_read_page(0, InterleavedAddrGen(address, page_size=2048, dram=is_dram == 1), 0x90000)
+    noc_async_read_barrier()
+
+
+@pytest.mark.parametrize("memory", [tt.BufferType.DRAM, tt.BufferType.L1])
+@pytest.mark.parametrize("place", ["buffer", "behind"])
+def test_writes_to_a_buffer_that_nobody_looks_at_need_no_order(memory, place):
+    """Two cores write one page; those of another buffer, and a read, are judged as ever."""
+    with tt.create_device(0, check=True) as device:
+        config = tt.InterleavedBufferConfig(device=device, size=2048, page_size=2048, buffer_type=memory)
+        free, other = tt.create_buffer(config), tt.create_buffer(config)
+        free.allow_unordered_writes()
+        is_dram, target = int(memory == tt.BufferType.DRAM), free if place == "buffer" else other
+
+        def run_kernels(*parts):
+            program = tt.create_program()
+            for core, kernel_function, *args in parts:
+                handle = tt.create_kernel(program, kernel_function, core, BRISC())
+                tt.set_runtime_args(program, handle, core, [target, is_dram, *args])
+            tt.enqueue_program(device.command_queue(0), program, blocking=False)
+            tt.finish(device.command_queue(0))
+
+        writes = (FIRST, write_buffer, 0), (SECOND, write_buffer, 5000)
+        if place == "buffer":
+            run_kernels(*writes)
+            writes = writes[0], (SECOND, read_buffer, 5000)
+        with pytest.raises(ProgramError) as caught:
+            run_kernels(*writes)
+        assert caught.value.kind == ("race_read" if place == "buffer" else "race_writes")
+
+
 # --- C++
 
 HEAD = "#include <cstdint>\nusing Words = volatile tt_l1_ptr uint32_t*;\n"

@@ -36,7 +36,7 @@ def ring_transport(x, *, variant, group_shape, num_groups, num_tiles, kernel_ite
     grid = device.compute_with_storage_grid_size()
     where = common.rectangle((0, 0), (grid.x - 1, grid.y - 1))
     semaphores = [ttnn.SemaphoreDescriptor(id=0, core_ranges=where, initial_value=0)]
-    cbs = [common.buffer(SLOTS, 2 * num_tiles, TILE_BYTES, x.dtype, cores)] if moves else []
+    cbs = [common.buffer(SLOTS, rows * cols * num_tiles, TILE_BYTES, x.dtype, cores)] if moves else []
     return ttnn.generic_op([x, out], ttnn.ProgramDescriptor(kernels=kernels, semaphores=semaphores, cbs=cbs))
 
 

@@ -1,4 +1,8 @@
-// Hops around a ring of cores: to the next core's other slot, with a semaphore, or the semaphore alone.
+// Hops around a ring of cores: to the next core's next slot, with a semaphore, or the semaphore alone.
+//
+// A core that has heard of a hop knows of one hop less of the core behind it, and so around the ring: that the next core, the
+// last of that chain, has sent what came group_size hops before. So each core has group_size slots, of which none is
+// overwritten before it was sent; the measured kernel has two.
 
 #include <cstdint>
 
@@ -25,15 +29,17 @@ void kernel_main() {
     uint32_t slots = 0;
     if constexpr (moves_payload) {
         CircularBuffer buffer(cb_slots);
-        buffer.reserve_back(2 * num_tiles);
+        buffer.reserve_back(group_size * num_tiles);
         slots = buffer.get_write_ptr();
     }
+    uint32_t slot = slots;
 
     for (uint32_t iteration = 0; iteration < kernel_iters; iteration++) {
         for (uint32_t step = 1; step < group_size; step++) {
             if constexpr (moves_payload) {
-                const uint32_t source = step == 1 ? in : slots + ((step - 1) & 1) * payload;
-                noc_async_write(source, get_noc_addr(next_x, next_y, slots + (step & 1) * payload), payload);
+                const uint32_t source = step == 1 ? in : slot;
+                slot = slot == slots + (group_size - 1) * payload ? slots : slot + payload;
+                noc_async_write(source, get_noc_addr(next_x, next_y, slot), payload);
                 noc_async_write_barrier();
             }
             arrived.up(noc, next_x, next_y, 1);
