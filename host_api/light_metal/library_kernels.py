@@ -43,14 +43,14 @@ def find_kernel(file_name, folders):
     for folder, place in tried:
         path = folder / place
         if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-            return path, kernel_from_file(path, roots, _page_words(roots))
+            return path, kernel_from_file(path, roots, page_words(roots))
     hint = (
         "tried " + ", ".join(str(folder / place) for folder, place in tried) if tried else "--kernel-path FOLDER has it"
     )
     raise UsageError(missing, hint=hint)
 
 
-def _page_words(roots):
+def page_words(roots):
     """Definition for our headers when the arguments that a library's host code makes for tensor accessors hold no page size.
 
     They have it from 0.68 on (docs/hardware/kernel_api.md#tensor-accessors).
