@@ -412,7 +412,7 @@ class Replay:
         args = [list(words) for words in ([record.args] if common else record.args)]
         for core, words in enumerate(args):
             known = {index: key for place, index, _, key in record.references if place == core}
-            self._refuse_raw_addresses(record.kernel, words, known)
+            self._refuse_raw_addresses(record.kernel, dict(enumerate(words)), known)
         for core, index, kind, key in record.references:
             if core >= len(args) or index >= len(args[core]):
                 raise UsageError(f"the reference to argument {index} of core {core} does not point to an argument")
@@ -422,10 +422,8 @@ class Replay:
 
     def _update_arg(self, record):
         known = self.system.executor.program(record.program).kernel(record.kernel).references.get(record.core, ())
-        standing = [key for _, _, key in known] + [key for _, _, _, key in record.references]
-        self._refuse_raw_addresses(
-            record.kernel, [] if record.references else [record.value], dict(enumerate(standing, 1))
-        )
+        others = {index: key for index, _, key in known if index != record.index}
+        self._refuse_raw_addresses(record.kernel, {} if record.references else {record.index: record.value}, others)
         for _, _, kind, key in record.references:
             record = replace(record, value=self._value(kind, key, record.value))
         return self.system.executor.submit(record)
@@ -440,12 +438,12 @@ class Replay:
     def _refuse_raw_addresses(self, kernel, words, known):
         """A plain number that is the captured address of a buffer which has moved would be wrong on this chip.
 
-        `known`: {index: what it stands for} of the words that are references.  A list that also holds the buffer as a
-        reference is given the benefit of the doubt: the number may be a count.
+        `words`: {index: number}; `known`: {index: what it stands for} of the words that are references.  A list that also
+        holds the buffer as a reference is given the benefit of the doubt: the number may be a count.
         """
         if not self.moved:
             return
-        for index, word in enumerate(words):
+        for index, word in words.items():
             moved = self.moved.get(word) if index not in known else None
             if moved is not None and self.names[moved] not in known.values():
                 raise UsageError(
@@ -499,7 +497,7 @@ class Replay:
                     known = dict(kernel.references)
                     for core, words in (*kernel.args, (None, kernel.common_args)):
                         standing = {index: key for index, _, key in known.get(core, ())}
-                        self._refuse_raw_addresses(kernel.kernel.name, words, standing)
+                        self._refuse_raw_addresses(kernel.kernel.name, dict(enumerate(words)), standing)
             device = executor.device(record.device)
             record = replace(record, descriptor=relocated(executor, device, record.descriptor))
         return executor.submit(record)

@@ -19,8 +19,9 @@ def test_codes_that_belong_together_are_contiguous(name):
 
 
 def test_compute_operations_are_those_of_the_coprocessor():
-    compute = [op.name for op in Op if operations.FIRST_COMPUTE <= op <= operations.LAST_COMPUTE]
-    assert all(name.startswith(("DST_", "UNPACK_", "MATH_", "SFPU_", "PACK", "CONFIG", "TT_")) for name in compute)
+    compute = {op.name for op in Op if operations.FIRST_COMPUTE <= op <= operations.LAST_COMPUTE}
+    prefixes = "DST_", "UNPACK_", "MATH_", "SFPU_", "PACK", "CONFIG", "TT_"
+    assert compute == {op.name for op in Op if op.name.startswith(prefixes)}
 
 
 def test_a_function_that_is_not_computed_is_an_error():

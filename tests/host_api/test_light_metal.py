@@ -585,7 +585,7 @@ def test_two_binaries_side_by_side(device):
     replays = [LightMetalReplay(binary) for binary in binaries]
     for replay in replays:
         replay.execute()
-    assert all(item["passed"] for replay in replays for item in replay.compares)
+    assert [item["passed"] for replay in replays for item in replay.compares] == [True, True]
     for replay in replays:
         replay.close()
 

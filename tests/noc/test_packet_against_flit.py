@@ -6,7 +6,7 @@ import pytest
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.chip import Chip
 from tensim.sim.chip.noc_replay import EVENT, NO_END, EventKind, replay
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import ProgramError, UsageError
 
 NAMES = ("wormhole_b0", "blackhole")
 NONE = -1
@@ -165,9 +165,10 @@ def test_the_same_run_takes_the_same_cycles(chips, noc):
     assert replay(other, table, 0, "open") == first
     assert (other.arrays["links"] == links).all()
     broken = events(
-        *[random_transfer(rng, arch, 0) for _ in range(50)], ((1, 1), 0, EventKind.WRITE, 0, (0, 0), 64, 40)
+        *[random_transfer(rng, arch, 0) for _ in range(50)],
+        (arch.worker_coords[0], 0, EventKind.WRITE, 0, (0, 0), 64, 40),
     )
-    with pytest.raises(Exception, match="tile"):
+    with pytest.raises(ProgramError, match="tile"):
         replay(other, broken, 0, "open")
     other.abort()
     assert replay(other, table, 0, "open") == first

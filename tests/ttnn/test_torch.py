@@ -33,8 +33,7 @@ def test_what_comes_out(device, name, layout):
     tensor = ttnn.from_torch(values.float(), dtype=getattr(ttnn, name), layout=layout, device=device)
     found = ttnn.to_torch(tensor)
     assert found.dtype == getattr(torch, BACK[name]) and found.shape == values.shape
-    exact = torch.equal(found.to(torch.int64), values)
-    assert exact or name == "bfloat4_b"
+    assert torch.equal(found.to(torch.int64), values)
     assert ttnn.to_torch(tensor, dtype=torch.float16).dtype == torch.float16
 
 
