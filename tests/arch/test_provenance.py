@@ -76,6 +76,39 @@ def test_what_is_borrowed_is_assumed_and_the_value_of_the_other_chip(chip):
             assert NAMES[name] == chip and leaf["conf"] == "measured", key
 
 
+def section(page, anchor):
+    """The text of a section of docs/ with those below it."""
+    found, depth = [], 0
+    for line in (write_parameters.PAGE.parent / page).read_text().splitlines():
+        level = len(line) - len(line.lstrip("#"))
+        if level:
+            slug = re.sub(r"[^\w\- ]", "", line[level:].strip().lower()).replace(" ", "-")
+            depth = level if slug == anchor else depth if level > depth else 0
+        if depth:
+            found.append(line)
+    return "\n".join(found)
+
+
+def spellings(value):
+    """How a page may write a number: as it is, a thousandth (GHz), or in KiB, MiB and GiB."""
+    numbers = [value, value / 1000, *(value / 1024**n for n in (1, 2, 3))]
+    whole = (number for number in numbers if number == round(number, 3))
+    return {str(value)} | {f"{number:{form}}" for number in whole for form in ("g", ",g", ".1f")}
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_documented_values_stand_in_the_sections_that_are_cited(chip):
+    looked_at = 0
+    for key, leaf in leaves(chip):
+        cited = re.findall(r"docs/((?:hardware/)?\w+\.md)#([\w-]+)", leaf["src"])
+        if leaf["conf"] == "documented" and cited and not isinstance(leaf["value"], list):
+            text = "\n".join(section(*one) for one in cited)
+            words = (re.escape(word) for word in spellings(leaf["value"]))
+            assert re.search(rf"(?<![\d.])({'|'.join(words)})(?!\d)", text), (key, leaf)
+            looked_at += 1
+    assert looked_at > 20
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_every_parameter_has_a_confidence_and_a_source(chip):
     assert all(leaf["conf"] in CONFIDENCE and leaf["src"] for _, leaf in leaves(chip))
