@@ -11,12 +11,15 @@ FORWARD = """
     debug/debug.h dprint.h debug_macros.h debug/dprint_tensix.h debug/dprint_pages.h debug/dprint_tile.h debug/pause.h
     debug/ring_buffer.h api/alignment.h api/compile_time_args.h api/core_local_mem.h api/dataflow/circular_buffer.h
     api/dataflow/dataflow_api.h api/dataflow/dataflow_buffer.h api/dataflow/dfb_access.h
-    api/dataflow/dfb_binding_token.h api/dataflow/endpoints.h api/dataflow/noc.h api/dataflow/noc_semaphore.h
+    api/dataflow/dfb_binding_token.h api/dataflow/semaphore_binding_token.h
+    api/dataflow/endpoints.h api/dataflow/noc.h api/dataflow/noc_semaphore.h
     api/debug/assert.h api/debug/dprint.h api/debug/dprint_pages.h api/debug/dprint_tensix.h api/debug/dprint_tile.h
     api/debug/kernel_profiler.hpp api/debug/ring_buffer.h api/debug/waypoint.h api/debug/pause.h
-    api/kernel_thread_globals.h api/remote_circular_buffer.h api/scratchpad.h api/semaphore.h
+    api/kernel_thread_globals.h api/remote_circular_buffer.h api/scratchpad.h api/scratchpad_binding_token.h
+    api/semaphore.h internal/template_string.h
     api/tensor/local_tensor_accessor.h
-    api/tensor/noc_traits.h api/tensor/page.h api/tensor/tensor_accessor.h api/tensor/tensor_accessor_args.h
+    api/tensor/noc_traits.h api/tensor/page.h api/tensor/tensor_binding_token.h
+    api/tensor/tensor_accessor.h api/tensor/tensor_accessor_args.h
     api/dataflow/dataflow_api_addrgen.h tensor/tensor_accessor.h tensor/tensor_accessor_args.h
     accessor/tensor_accessor.h accessor/tensor_accessor_args.h remote_circular_buffer_api.h
     ckernel_ops.h ckernel_structs.h ckernel_globals.h ckernel_sfpu.h ckernel_trisc_common.h

@@ -9,7 +9,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 INCLUDE = re.compile(r'#\s*include\s*([<"])([^>"]+)[>"]')
 READ = re.compile(r"\bget_arg_val\s*<[^<>;()]*>\s*\(\s*(\d+)[uU]?\s*\)")
 # What may read any of them: an index that is computed, an address, structures that are filled from them
-OTHER = re.compile(r"\bget_arg\w*|\brta_l1_base\b|\bargs::|\bARG_?\w*FETCH\w*|\bArgFetcher\b")
+OTHER = re.compile(r"\bget_arg\w*|\bget_vararg\b|\brta_l1_base\b|\bargs::|\bARG_?\w*FETCH\w*|\bArgFetcher\b")
 
 
 def read_arguments(text):

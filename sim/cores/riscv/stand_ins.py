@@ -55,10 +55,15 @@ MACROS = {
     "CHAIN_BCAST_OP": "compute_kernel_lib::BinaryFpuOp::Add", "CHAIN_BCAST_DIM": "compute_kernel_lib::BroadcastDim::Row",
 }  # fmt: skip
 
-OPTIONAL_NAME = """template <size_t size> struct StandInName {
-    char text[size];
-    constexpr StandInName(const char (&given)[size]) { std::copy_n(given, size, text); }
-};"""
+TENSOR = "::tensor_accessor::TensorBindingToken<0, 0>"
+# Arguments behind the named ones
+UNNAMED = {
+    "get_vararg": "inline uint32_t get_vararg(uint32_t index) { return get_arg_val<uint32_t>(index); }",
+    "get_common_vararg": "inline uint32_t get_common_vararg(uint32_t index) { return get_common_arg_val<uint32_t>(index); }",
+    "get_compile_time_vararg": """template <uint32_t index>
+constexpr uint32_t get_compile_time_vararg() { return get_ct_arg<index>(); }
+constexpr uint32_t get_compile_time_vararg(uint32_t index) { return kernel_compile_time_args[index]; }""",
+}
 
 
 def bindings(text, guess):
@@ -67,10 +72,10 @@ def bindings(text, guess):
     for kind, name in BINDING.findall(text):
         found.setdefault(kind, {})[name] = None
     forms = {
-        "args": "constexpr CtaVal<uint32_t, {value}> {name}{{}};", "dfb": "constexpr DFBBindingToken<> {name}{{{number}}};",
-        "tensor": "constexpr TensorBinding<0, 0> {name}{{}};", "sem": "constexpr SemaphoreBindingToken {name}{{{number}}};",
-        "tensors": "constexpr std::tuple<TensorBinding<0, 0>, TensorBinding<0, 0>> {name}{{}};",
-        "scratch": "constexpr ScratchpadBinding {name}{{0x20000, 1024}};",
+        "args": "constexpr CtaVal<uint32_t> {name}{{{value}u}};", "dfb": "constexpr DFBBindingToken<> {name}{{{number}}};",
+        "tensor": f"constexpr {TENSOR} {{name}}{{{{}}}};", "sem": "constexpr SemaphoreBindingToken {name}{{{number}}};",
+        "tensors": f"constexpr std::tuple<{TENSOR}, {TENSOR}> {{name}}{{{{}}}};",
+        "scratch": "constexpr ScratchpadBindingToken {name}{{0, 1024}};",
     }  # fmt: skip
     lines = []
     for kind, names in found.items():
@@ -80,16 +85,16 @@ def bindings(text, guess):
             form = "tensors" if several else kind
             body.append(forms[form].format(name=name, number=number % 16, value=guess.arguments[number]))
         lines.append(f"namespace {kind} {{ {' '.join(body)} }}")
-    return "\n".join([*lines, *_optional_bindings(text)])
+    behind = [line for name, line in UNNAMED.items() if name in text]
+    return "\n".join([*lines, *_optional_bindings(text), *behind])
 
 
 def _optional_bindings(text):
     """Lines that let a kernel ask for names that a host program may leave out."""
     kinds = sorted(set(OPTIONAL.findall(text)))
-    tokens = {"dfb": "DFBBindingToken<> token{15};", "tensor": "TensorBinding<0, 0> token{};"}
-    get = "template <StandInName name> constexpr auto* get_token_if_present() { return &token; }"
-    lines = [f"namespace {kind} {{ inline constexpr {tokens[kind]} {get} }}" for kind in kinds]
-    return [OPTIONAL_NAME, *lines] if kinds else []
+    tokens = {"dfb": "DFBBindingToken<> token{15};", "tensor": f"{TENSOR} token{{}};"}
+    get = "template <::internal::TemplateString name> constexpr auto* get_token_if_present() { return &token; }"
+    return [f"namespace {kind} {{ inline constexpr {tokens[kind]} {get} }}" for kind in kinds]
 
 
 def macros(message, text, guess):

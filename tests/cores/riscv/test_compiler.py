@@ -263,7 +263,7 @@ NEWER_OBJECTS = {
     "a semaphore's binding": "Semaphore<>(SemaphoreBindingToken{3, SemScope::LOCAL_NONATOMIC}).wait(1);",
     "pointers that a kernel moves": "DataflowBuffer(0).evil_set_read_ptr(0x20000); riscv_wait(CircularBuffer(0).get_read_ptr());",
     "locks": """
-        Scratchpad<volatile uint32_t> memory(ScratchpadBinding{0x20000, 64});
+        Scratchpad<volatile uint32_t> memory(ScratchpadBindingToken{0, 64});
         auto lock = memory.scoped_lock(0, 4);
         riscv_wait(memory.local_mem()[0]);""",
     "a constant of its own": "constexpr float M_PI = 3.0f; riscv_wait(uint32_t(M_PI));",

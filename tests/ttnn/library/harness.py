@@ -204,13 +204,13 @@ def _bound(one, t, cores, common):
     lines = ['#include "experimental/kernel_args.h"', "void kernel_main();", "namespace args {"]
     for number, name in enumerate(bound.get("args", {})):
         lines.append(f"constexpr RtaArg<uint32_t> {name}{{{4 * number}}};")
-    lines += [f"constexpr CtaVal<uint32_t, {value}u> {name}{{}};" for name, value in bound.get("constants", {}).items()]
+    lines += [f"constexpr CtaVal<uint32_t> {name}{{{value}u}};" for name, value in bound.get("constants", {}).items()]
     lines += ["}", "namespace dfb {"]
     lines += [f"constexpr DFBBindingToken<> {name}{{{index}}};" for name, index in bound.get("dfb", {}).items()]
     lines += ["}", "namespace tensor {"]
     given, addresses = [], []
     for name, tensor in bound.get("tensor", {}).items():
-        lines.append(f"constexpr TensorBinding<{len(given)}, {4 * len(addresses)}> {name}{{}};")
+        lines.append(f"constexpr ::tensor_accessor::TensorBindingToken<{len(given)}, {4 * len(addresses)}> {name}{{}};")
         given += words(tensor)
         addresses.append(at(tensor))
     lines += ["}", f'#include "{one.path}"']

@@ -4,6 +4,7 @@
 // the other), tensor shape and shard shape in pages, bank coordinates (x << 8 | y, two in a word).  A word whose
 // runtime bit is set stands among the common runtime arguments instead.
 #pragma once
+#include "tensim/bindings.h"
 #include "tensim/transfers.h"
 
 #ifndef TENSIM_ACCESSOR_PAGE_WORD
@@ -189,15 +190,22 @@ struct PagePointer {
 };
 }  // namespace tensor_accessor
 
+namespace tensor_accessor {
 // A tensor that the host has bound to a name: its description and the common argument that holds its address.
 template <uint32_t CTA_OFFSET, uint32_t ADDRESS_BYTES>
-struct TensorBinding {
-    using Args = TensorAccessorArgs<CTA_OFFSET, ADDRESS_BYTES / 4 + 1>;
+struct TensorBindingToken {
+    using args_t = TensorAccessorArgs<CTA_OFFSET, ADDRESS_BYTES / 4 + 1>;
+    static constexpr args_t args{};
     static constexpr uint32_t addr_crta_offset = ADDRESS_BYTES;
+    binding_details::LLKMetadata metadata{};
     TENSIM_INLINE uint32_t address() const { return get_common_arg_val<uint32_t>(ADDRESS_BYTES / 4); }
-    static constexpr Args args{};
-    constexpr operator Args() const { return {}; }
+    constexpr operator args_t() const { return {}; }
 };
+// In its place where the host has bound nothing to a name.
+struct NullTensorBindingToken {
+    NullTensorBindingToken() = delete;
+};
+}  // namespace tensor_accessor
 
 template <class Args>
 struct TensorAccessor {
@@ -217,8 +225,9 @@ struct TensorAccessor {
     TENSIM_INLINE constexpr TensorAccessor(const Description& a, size_t base)
         : args(a), bank_base_address(base), page_size(a.get_aligned_page_size()) {}
     template <uint32_t cta, uint32_t address>
-    TENSIM_INLINE explicit TensorAccessor(TensorBinding<cta, address> binding)
-        : TensorAccessor(typename TensorBinding<cta, address>::Args(), binding.address()) {}
+    TENSIM_INLINE explicit TensorAccessor(tensor_accessor::TensorBindingToken<cta, address> token)
+        : TensorAccessor(token.args, token.address()) {}
+    TENSIM_INLINE explicit TensorAccessor(const tensor_accessor::NullTensorBindingToken&) : TensorAccessor(Args{}, 0, 0) {}
 
     TENSIM_INLINE constexpr uint32_t get_aligned_page_size() const {
         return align_power_of_2(page_size, tensim::page_alignment<is_dram>);
@@ -392,11 +401,9 @@ template <uint32_t cta, uint32_t crta>
 TensorAccessor(const TensorAccessorArgs<cta, crta>&, size_t)
     -> TensorAccessor<tensor_accessor::Placement<TensorAccessorArgs<cta, crta>>>;
 template <uint32_t cta, uint32_t address>
-TensorAccessor(TensorBinding<cta, address>)
-    -> TensorAccessor<tensor_accessor::Placement<typename TensorBinding<cta, address>::Args>>;
-template <uint32_t cta, uint32_t address>
-TensorAccessor(TensorBinding<cta, address>, size_t)
-    -> TensorAccessor<tensor_accessor::Placement<typename TensorBinding<cta, address>::Args>>;
+TensorAccessor(tensor_accessor::TensorBindingToken<cta, address>)
+    -> TensorAccessor<tensor_accessor::Placement<typename tensor_accessor::TensorBindingToken<cta, address>::args_t>>;
+TensorAccessor(const tensor_accessor::NullTensorBindingToken&) -> TensorAccessor<tensor_accessor::Interleaved<false>>;
 
 template <class T>
 constexpr bool has_get_aligned_page_size_v = requires(const T& t) { t.get_aligned_page_size(); };
@@ -436,6 +443,11 @@ TENSIM_INLINE auto make_tensor_accessor_tuple(const std::tuple<Args...>& args, u
 template <class... Args>
 TENSIM_INLINE auto make_tensor_accessor_tuple(const std::tuple<Args...>& args, uint32_t first) {
     return make_tensor_accessor_tuple_at(args, first, std::index_sequence_for<Args...>());
+}
+
+template <class... Tokens>
+TENSIM_INLINE auto make_tensor_accessors(const std::tuple<Tokens...>& tokens) {
+    return std::apply([](const auto&... each) { return std::make_tuple(TensorAccessor(each)...); }, tokens);
 }
 
 // An accessor behind pointers, for arrays of accessors of different tensors.

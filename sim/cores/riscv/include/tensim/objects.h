@@ -2,71 +2,7 @@
 #pragma once
 #include "tensim/accessors.h"
 
-// --- named arguments
-
-template <class T>
-struct RtaArg {
-    uint32_t bytes;
-};
-template <class T>
-struct CrtaArg {
-    uint32_t bytes;
-};
-template <class T, T number = T{}>
-struct CtaVal {
-    T value = number;
-    constexpr operator T() const { return value; }
-};
-template <class T>
-TENSIM_INLINE T get_arg(RtaArg<T> argument) {
-    return get_arg_val<T>(argument.bytes / 4);
-}
-template <class T>
-TENSIM_INLINE T get_arg(CrtaArg<T> argument) {
-    return get_common_arg_val<T>(argument.bytes / 4);
-}
-template <class T, T number>
-TENSIM_INLINE constexpr T get_arg(CtaVal<T, number> argument) {
-    return argument.value;
-}
-#ifndef TENSIM_FIRST_VARARG
-#define TENSIM_FIRST_VARARG 0
-#endif
-#ifndef TENSIM_FIRST_COMMON_VARARG
-#define TENSIM_FIRST_COMMON_VARARG 0
-#endif
-template <class T = uint32_t>
-TENSIM_INLINE T get_vararg(uint32_t index) {
-    return get_arg_val<T>(TENSIM_FIRST_VARARG + index);
-}
-template <class T = uint32_t>
-TENSIM_INLINE T get_common_vararg(uint32_t index) {
-    return get_common_arg_val<T>(TENSIM_FIRST_COMMON_VARARG + index);
-}
-
-// Compile-time arguments behind the named ones.
-#ifndef TENSIM_FIRST_COMPILE_TIME_VARARG
-#define TENSIM_FIRST_COMPILE_TIME_VARARG 0
-#endif
-template <uint32_t index>
-TENSIM_INLINE constexpr uint32_t get_compile_time_vararg() {
-    return get_ct_arg<TENSIM_FIRST_COMPILE_TIME_VARARG + index>();
-}
-TENSIM_INLINE constexpr uint32_t get_compile_time_vararg(uint32_t index) {
-    return kernel_compile_time_args[TENSIM_FIRST_COMPILE_TIME_VARARG + index];
-}
-
 // --- circular buffers
-
-namespace dfb {
-enum class AccessPattern : uint8_t { STRIDED, ALL, BLOCKED };
-}
-// A dataflow buffer that the host has bound to a name.
-template <dfb::AccessPattern producer = dfb::AccessPattern::STRIDED, dfb::AccessPattern consumer = dfb::AccessPattern::STRIDED>
-struct DFBBindingToken {
-    uint32_t id;
-    constexpr operator uint32_t() const { return id; }
-};
 
 template <class T>
 class CoreLocalMem;
@@ -127,8 +63,19 @@ private:
 // On these chips a dataflow buffer is a circular buffer.
 class DataflowBuffer : public CircularBuffer {
 public:
-    TENSIM_INLINE constexpr explicit DataflowBuffer(uint32_t id) : CircularBuffer(id) {}
+    TENSIM_INLINE constexpr DataflowBuffer(uint32_t id) : CircularBuffer(id) {}
     TENSIM_INLINE constexpr DataflowBuffer(tt::CBIndex id) : CircularBuffer(id) {}
+    template <dfb::AccessPattern producer, dfb::AccessPattern consumer>
+    TENSIM_INLINE constexpr DataflowBuffer(DFBBindingToken<producer, consumer> token) : CircularBuffer(token.id) {}
+    TENSIM_INLINE void finish() const {}
+    TENSIM_INLINE uint32_t get_local_num_entries() const { return get_total_num_entries(); }
+    TENSIM_INLINE uint32_t get_local_size_bytes() const { return get_total_size_bytes(); }
+    TENSIM_INLINE uint32_t get_ring_span_num_entries() const { return get_total_num_entries(); }
+    TENSIM_INLINE uint32_t get_ring_span_bytes() const { return get_total_size_bytes(); }
+    TENSIM_INLINE constexpr uint16_t get_producer_share() const { return 1; }
+    TENSIM_INLINE constexpr uint16_t get_consumer_share() const { return 1; }
+    TENSIM_INLINE constexpr uint16_t get_producer_stride_tiles() const { return 1; }
+    TENSIM_INLINE constexpr uint16_t get_consumer_stride_tiles() const { return 1; }
 };
 
 template <class T>
@@ -190,33 +137,31 @@ private:
 
 TENSIM_INLINE CoreLocalMem<uint32_t> tensim::Lock::get_ptr() const { return CoreLocalMem<uint32_t>(address); }
 
-// Memory of the own core that the host has set aside under a name.
-struct ScratchpadBinding {
-    uint32_t address, bytes;
-};
+// Memory of the own core that the host has set aside.
 template <class T = uint32_t>
 class Scratchpad {
 public:
-    TENSIM_INLINE explicit Scratchpad(ScratchpadBinding binding) : binding_(binding) {}
-    TENSIM_INLINE uint32_t get_base_address() const { return binding_.address; }
-    TENSIM_INLINE uint32_t get_address() const { return binding_.address; }
-    TENSIM_INLINE uint32_t get_size() const { return binding_.bytes / sizeof(T); }
-    TENSIM_INLINE uint32_t size() const { return binding_.bytes / sizeof(T); }
-    TENSIM_INLINE uint32_t size_in_bytes() const { return binding_.bytes; }
-    TENSIM_INLINE uint32_t size_bytes() const { return binding_.bytes; }
-    TENSIM_INLINE uint32_t get_size_bytes() const { return binding_.bytes; }
-    TENSIM_INLINE T* get_unsafe_ptr() const { return reinterpret_cast<T*>(binding_.address); }
-    TENSIM_INLINE T* data() const { return get_unsafe_ptr(); }
-    TENSIM_INLINE CoreLocalMem<T> get_local_mem() const { return CoreLocalMem<T>(binding_.address); }
-    TENSIM_INLINE CoreLocalMem<T> local_mem() const { return get_local_mem(); }
-    TENSIM_INLINE T& operator[](uint32_t index) const { return get_unsafe_ptr()[index]; }
+    using element_type = T;
+    using value_type = std::remove_cv_t<T>;
+    using size_type = uint32_t;
+    TENSIM_INLINE explicit Scratchpad(const ScratchpadBindingToken& token)
+        : address_(get_common_arg_val<uint32_t>(token.address_word)), bytes_(token.bytes), format_(token.metadata.format) {}
+    TENSIM_INLINE uint32_t get_base_address() const { return address_; }
+    TENSIM_INLINE uint32_t size() const { return bytes_ / sizeof(T); }
+    TENSIM_INLINE uint32_t size_in_bytes() const { return bytes_; }
+    TENSIM_INLINE DataFormat get_dataformat() const { return DataFormat(format_); }
+    TENSIM_INLINE CoreLocalMem<T> local_mem() const { return CoreLocalMem<T>(address_); }
+    TENSIM_INLINE CoreLocalMem<T> begin() const { return local_mem(); }
+    TENSIM_INLINE CoreLocalMem<T> end() const { return CoreLocalMem<T>(address_ + bytes_); }
+    TENSIM_INLINE T& operator[](uint32_t index) const { return local_mem()[index]; }
     template <class... Values>
     TENSIM_INLINE tensim::Lock scoped_lock(Values...) const {
         return {};
     }
 
 private:
-    ScratchpadBinding binding_;
+    uint32_t address_, bytes_;
+    uint8_t format_;
 };
 
 // A tensor's shard in the own core's memory.
@@ -224,15 +169,32 @@ template <class T>
 class LocalTensorAccessor {
 public:
     template <uint32_t cta, uint32_t address>
-    TENSIM_INLINE explicit LocalTensorAccessor(TensorBinding<cta, address> binding) : address_(binding.address()) {}
+    TENSIM_INLINE explicit LocalTensorAccessor(tensor_accessor::TensorBindingToken<cta, address> token)
+        : address_(token.address()) {
+        static_assert(!token.args.is_dram, "a tensor in DRAM has no shard in the core's memory");
+    }
+    TENSIM_INLINE explicit LocalTensorAccessor(const tensor_accessor::NullTensorBindingToken&) : address_(0) {}
+    TENSIM_INLINE explicit LocalTensorAccessor(uint32_t address) : address_(address) {}
     TENSIM_INLINE uint32_t get_bank_base_address() const { return address_; }
-    TENSIM_INLINE uint32_t get_address() const { return address_; }
-    TENSIM_INLINE T* get_unsafe_ptr() const { return reinterpret_cast<T*>(address_); }
-    TENSIM_INLINE T& operator[](uint32_t index) const { return get_unsafe_ptr()[index]; }
+    TENSIM_INLINE CoreLocalMem<T> local_mem() const { return CoreLocalMem<T>(address_); }
+    TENSIM_INLINE T& operator[](uint32_t index) const { return local_mem()[index]; }
+    template <class... Values>
+    TENSIM_INLINE tensim::Lock scoped_lock(Values...) const {
+        return {};
+    }
 
 private:
     uint32_t address_;
 };
+template <class T, class... Tokens>
+TENSIM_INLINE std::array<LocalTensorAccessor<T>, sizeof...(Tokens)> make_local_tensor_accessors(
+    const std::tuple<Tokens...>& tokens) {
+    return std::apply(
+        [](const auto&... each) {
+            return std::array<LocalTensorAccessor<T>, sizeof...(Tokens)>{LocalTensorAccessor<T>(each)...};
+        },
+        tokens);
+}
 
 // --- end points of transfers
 
@@ -576,6 +538,17 @@ struct AccessorTraits {
         return t.get_noc_addr(a.page_id, a.offset_bytes, noc);
     }
 };
+// Memory of the own core that no other core writes.
+template <class Memory>
+struct LocalTraits {
+    using src_args_type = OffsetArgs;
+    using dst_args_type = OffsetArgs;
+    using dst_args_mcast_type = BufferRectangleArgs;
+    TENSIM_INLINE static uint32_t local_source(const Memory& m, const OffsetArgs& a) {
+        return uint32_t(m.local_mem().get_address()) + a.offset_bytes;
+    }
+    TENSIM_INLINE static uint32_t local_target(const Memory& m, const OffsetArgs& a) { return local_source(m, a); }
+};
 }  // namespace tensim
 template <>
 struct noc_traits_t<CircularBuffer> : tensim::BufferTraits<CircularBuffer> {};
@@ -635,13 +608,9 @@ struct noc_traits_t<CoreLocalMem<T>> {
     }
 };
 template <class T>
-struct noc_traits_t<Scratchpad<T>> {
-    using src_args_type = tensim::OffsetArgs;
-    using dst_args_type = tensim::OffsetArgs;
-    using dst_args_mcast_type = tensim::BufferRectangleArgs;
-    TENSIM_INLINE static uint32_t local_source(const Scratchpad<T>& m, const src_args_type& a) { return m.get_address() + a.offset_bytes; }
-    TENSIM_INLINE static uint32_t local_target(const Scratchpad<T>& m, const src_args_type& a) { return m.get_address() + a.offset_bytes; }
-};
+struct noc_traits_t<Scratchpad<T>> : tensim::LocalTraits<Scratchpad<T>> {};
+template <class T>
+struct noc_traits_t<LocalTensorAccessor<T>> : tensim::LocalTraits<LocalTensorAccessor<T>> {};
 template <>
 struct noc_traits_t<UnicastEndpoint> {
     using src_args_type = tensim::UnicastArgs;
@@ -690,13 +659,6 @@ struct noc_traits_t<AllocatorBank<type>> {
 
 // --- semaphores
 
-// Who shares a semaphore.  On these chips each is a word of the core's memory.
-enum class SemScope : uint8_t { LOCAL_NONATOMIC, DM_LOCAL_CACHED };
-// A semaphore that the host has bound to a name.
-struct SemaphoreBindingToken {
-    uint32_t id;
-    SemScope scope = SemScope::LOCAL_NONATOMIC;
-};
 template <ProgrammableCoreType type = ProgrammableCoreType::TENSIX>
 class Semaphore {
 public:
@@ -747,9 +709,6 @@ private:
 
 // What the objects were called while they were new.
 namespace experimental {
-using ::get_arg;
-using ::get_common_vararg;
-using ::get_vararg;
 using ::CoreLocalMem;
 using ::AllocatorBank;
 using ::AllocatorBankType;

@@ -1,0 +1,82 @@
+// What a host program binds to names: arguments, circular buffers, semaphores, memory.  Texts that it generates make these.
+#pragma once
+#include "tensim/environment.h"
+
+// --- arguments
+
+// A runtime argument at a byte offset, unique to the core or common to all.
+template <class T>
+struct RtaArg {
+    uint32_t bytes;
+};
+template <class T>
+struct CrtaArg {
+    uint32_t bytes;
+};
+template <class T>
+struct CtaVal {
+    T value;
+};
+template <class T>
+TENSIM_INLINE T get_arg(RtaArg<T> argument) {
+    return get_arg_val<T>(argument.bytes / 4);
+}
+template <class T>
+TENSIM_INLINE T get_arg(CrtaArg<T> argument) {
+    return get_common_arg_val<T>(argument.bytes / 4);
+}
+template <class T>
+TENSIM_INLINE constexpr T get_arg(CtaVal<T> argument) {
+    return argument.value;
+}
+namespace experimental {
+using ::CrtaArg;
+using ::CtaVal;
+using ::get_arg;
+using ::RtaArg;
+}  // namespace experimental
+
+// --- names and formats
+
+namespace internal {
+// A text as a template argument.
+struct TemplateString {
+    char text[65]{};
+    template <size_t size>
+    constexpr TemplateString(const char (&given)[size]) {
+        static_assert(size <= sizeof(text), "a name has at most 64 characters");
+        std::copy_n(given, size, text);
+    }
+    constexpr bool operator==(const TemplateString&) const = default;
+};
+}  // namespace internal
+namespace binding_details {
+// Format and faces of what is bound.
+struct LLKMetadata {
+    uint8_t format = 255;
+    uint8_t face_r_dim = 16, face_c_dim = 16, num_faces_r_dim = 2, num_faces_c_dim = 2;
+};
+}  // namespace binding_details
+
+// --- circular buffers, semaphores, memory
+
+namespace dfb {
+enum class AccessPattern : uint8_t { STRIDED, ALL, BLOCKED, UNKNOWN };
+}
+template <dfb::AccessPattern producer = dfb::AccessPattern::UNKNOWN, dfb::AccessPattern consumer = dfb::AccessPattern::UNKNOWN>
+struct DFBBindingToken {
+    uint32_t id;
+    binding_details::LLKMetadata metadata{};
+    constexpr operator uint32_t() const { return id; }
+};
+// Who shares a semaphore.  Here each is a word of the core's memory.
+enum class SemScope : uint8_t { LOCAL_NONATOMIC, DM_LOCAL_CACHED, EXTERNAL, COMPUTE_ATOMIC };
+struct SemaphoreBindingToken {
+    uint32_t id;
+    SemScope scope = SemScope::LOCAL_NONATOMIC;
+};
+// Memory of the own core: the common runtime argument that holds its address, and its size.
+struct ScratchpadBindingToken {
+    uint32_t address_word, bytes;
+    binding_details::LLKMetadata metadata{};
+};
