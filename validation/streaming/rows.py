@@ -42,7 +42,7 @@ def _exp(row):
         raise Skip(f"{tiles} tiles of {page} B cannot lie in the L1 of {CORES} cores, as the row says")
     size = "small" if tiles < SMALL else "medium" if tiles < LARGE else "large"
     group = f"wormhole_b0/exp/{row['dtype']}/{memory}/{size}"
-    return Case(("exp", tiles, dtype, memory == "L1"), group, row.number("median_ns"), "ns", tiles / 4 + 100.0)
+    return Case(("exp", tiles, dtype, memory == "L1"), group, row.number("median_ns"), "ns", tiles / 30 + 100.0)
 
 
 @functools.cache
