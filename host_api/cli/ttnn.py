@@ -1,4 +1,4 @@
-"""`tensim ttnn`: programs that say `import ttnn`."""
+"""`tensim ttnn`: programs that say `import ttnn`, on tensim.ttnn or on the vendor's own library."""
 
 import click
 
@@ -9,6 +9,17 @@ import click
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def ttnn(arguments):
     """Run a ttnn program on a simulated chip and list its operations."""
-    from tensim.ttnn.runner import main
+    from tensim.ttnn.runner import execute, options, request_of
 
-    main(list(arguments), "tensim ttnn")
+    parser = options("tensim ttnn")
+    parser.add_argument("--library", action="store_true",
+                        help="run the vendor's own library instead of tensim.ttnn (docs/library.md)")  # fmt: skip
+    parser.add_argument("--python", metavar="PATH", help="with --library: an interpreter that has ttnn")
+    given = parser.parse_args(arguments)
+    request = request_of(given, parser)
+    if not given.library:
+        execute(request)
+        return
+    from tensim.library.runner import main
+
+    main(request, given.python)

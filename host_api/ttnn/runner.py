@@ -40,7 +40,12 @@ class Request:
 
 def main(arguments, command):
     """The command line: options of tensim, the program, the program's own arguments.  Leaves by SystemExit."""
-    request = _parsed(arguments, command)
+    parser = options(command)
+    execute(request_of(parser.parse_args(arguments), parser))
+
+
+def execute(request):
+    """Run a request's program.  Leaves by SystemExit."""
     try:
         run(request)
     except Exception as error:
@@ -60,7 +65,8 @@ def _fail(error):
     sys.exit(1)
 
 
-def _parsed(arguments, command):
+def options(command):
+    """The parser of the command line."""
     parser = argparse.ArgumentParser(
         command, f"{command} [options] program.py [arguments]\n       {command} [options] -m module [arguments]",
         "Run a program that says `import ttnn` on a simulated chip. Its operations are listed on standard error.",
@@ -85,7 +91,11 @@ def _parsed(arguments, command):
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module, e.g. pytest")
     parser.add_argument("program", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def request_of(given, parser):
+    """The `Request` of a parsed command line; what is wrong with it ends the command."""
     for path in (given.timeline, given.speedscope, given.json_to, given.html):
         if path is not None and not Path(path).resolve().parent.is_dir():
             parser.error(f"cannot write {path}: its folder does not exist")

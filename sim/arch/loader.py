@@ -66,7 +66,13 @@ class Arch:
 
     def _translated(self, columns, rows):
         """NoC coordinates of the workers that tt-metal hands to kernels: translated ones where the chip has them."""
-        origin = self["noc.translated_workers"]
+        origin, named = self["noc.translated_workers"], self["noc.translated_columns"]
+        if named:
+            if len(named) < len(columns):
+                raise self._wrong(
+                    "noc.translated_columns", f"it names {len(named)} columns; the grid has {len(columns)}"
+                )
+            return [(x, y) for y in rows for x in named[: len(columns)]]
         if not origin:
             return self.worker_coords
         if max(origin[0] + len(columns), origin[1] + len(rows)) > NOC_COORDINATES:

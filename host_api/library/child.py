@@ -1,0 +1,102 @@
+"""Runs a program in the library's process and tells tensim which operation begins.
+
+This file is run by the library's Python, without tensim: it imports nothing but the standard library.
+"""
+
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import runpy
+import socket
+import struct
+import sys
+
+OPERATION = 32
+
+
+class Teller:
+    """Says over a connection of its own which operation runs; without tensim it says nothing."""
+
+    def __init__(self):
+        self.connection, self.running = None, []
+
+    def begin(self, operation):
+        self.running.append(operation)
+        self.tell(operation)
+
+    def end(self):
+        self.running.pop()
+        if self.running:
+            self.tell(self.running[-1])
+
+    def tell(self, operation):
+        text = json.dumps(operation).encode()
+        if self.connection is None:
+            self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.connection.connect(os.environ["TENSIM_LIBRARY_SOCKET"])
+        self.connection.sendall(struct.pack("<2I", OPERATION, len(text)) + text)
+        self.connection.recv(1)
+
+
+teller = Teller()
+
+
+def describe(value):
+    """Shape and element type of a tensor, or None."""
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is None or not hasattr(value, "layout"):
+        return None
+    return {"shape": [int(size) for size in shape], "dtype": str(dtype).rsplit(".", 1)[-1].lower()}
+
+
+def told(call):
+    """An operation's call that says when it begins and ends."""
+
+    def run(self, *arguments, **named):
+        tensors = [found for value in (*arguments, *named.values()) if (found := describe(value)) is not None]
+        teller.begin({"name": self.python_fully_qualified_name, "tensors": tensors})
+        try:
+            return call(self, *arguments, **named)
+        finally:
+            teller.end()
+
+    return run
+
+
+class Watch(importlib.abc.MetaPathFinder):
+    """Changes the library's classes of operations as soon as their module is imported."""
+
+    def find_spec(self, name, path, target=None):
+        if name != "ttnn.decorators":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            for kind in ("FastOperation", "Operation"):
+                if hasattr(module, kind):
+                    operation = getattr(module, kind)
+                    operation.__call__ = told(operation.__call__)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def main(arguments):
+    sys.meta_path.insert(0, Watch())
+    first, rest = arguments[0], arguments[1:]
+    if first == "-m":
+        sys.argv = rest
+        sys.path[0] = os.getcwd()
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+        return
+    sys.argv = [first, *rest]
+    sys.path[0] = os.path.dirname(os.path.abspath(first))
+    runpy.run_path(first, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,251 @@
+/* The simulation device that the vendor's library loads into its process: it passes every access on to tensim.
+
+   Its functions are those that the library's driver asks of a simulator (docs/library.md).  Releases differ in the way: older
+   ones read and write tiles, newer ones PCI memory, whose windows (TLBs) name the tile.  Writes are collected and sent with the
+   next read, so that a large tensor costs few messages.  The socket's path is in the environment, because the library may load
+   a copy of this file. */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { OPEN = 1, WRITE, READ, CLOSE };
+enum { BUFFERED = 1 << 20, CLOSED_STATUS = 70 };
+
+struct message {
+    uint32_t kind, x, y, bytes;
+    uint64_t address;
+};
+
+static int connection = -1, blackhole;
+static uint8_t *pending;
+static size_t pending_bytes;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The simulator is gone: it has said why, and nothing can go on without it. */
+static void give_up(void) {
+    _exit(CLOSED_STATUS);
+}
+
+static void send_all(const void *data, size_t size) {
+    const uint8_t *at = data;
+    while (size > 0) {
+        ssize_t sent = send(connection, at, size, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            give_up();
+        at += sent;
+        size -= sent;
+    }
+}
+
+static void receive_all(void *data, size_t size) {
+    uint8_t *at = data;
+    while (size > 0) {
+        ssize_t got = recv(connection, at, size, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            give_up();
+        at += got;
+        size -= got;
+    }
+}
+
+static void flush(void) {
+    send_all(pending, pending_bytes);
+    pending_bytes = 0;
+}
+
+static void post(uint32_t kind, uint32_t x, uint32_t y, uint64_t address, const void *data, uint32_t bytes) {
+    struct message head = {kind, x, y, bytes, address};
+    if (pending_bytes + sizeof head + bytes > BUFFERED)
+        flush();
+    memcpy(pending + pending_bytes, &head, sizeof head);
+    pending_bytes += sizeof head;
+    if (kind != WRITE)
+        return;
+    if (sizeof head + bytes > BUFFERED) {
+        flush();
+        send_all(data, bytes);
+        return;
+    }
+    memcpy(pending + pending_bytes, data, bytes);
+    pending_bytes += bytes;
+}
+
+static void write_tile(uint32_t x, uint32_t y, uint64_t address, const void *data, uint32_t bytes) {
+    post(WRITE, x, y, address, data, bytes);
+}
+
+static void read_tile(uint32_t x, uint32_t y, uint64_t address, void *data, uint32_t bytes) {
+    post(READ, x, y, address, NULL, bytes);
+    flush();
+    receive_all(data, bytes);
+}
+
+/* --- windows of BAR 0 */
+
+#define BAR0 0x100000000ull
+#define BAR_SIZE 0x20000000ull
+#define TLB_REGISTERS 0x1FC00000ull
+enum { WORMHOLE_TLBS = 186, BLACKHOLE_TLBS = 202 };
+
+static uint64_t wormhole_tlbs[WORMHOLE_TLBS];
+static uint32_t blackhole_tlbs[3 * BLACKHOLE_TLBS];
+
+struct place {
+    uint32_t x, y;
+    uint64_t address;
+};
+
+static int wormhole_window(uint64_t offset, int *number, int *bits, uint64_t *base) {
+    static const struct { uint64_t begin, end; int first, bits; } kinds[] = {
+        {0, 0x9C00000, 0, 20}, {0x9C00000, 0xB000000, 156, 21}, {0xB000000, 0x1F000000, 166, 24}};
+    for (int i = 0; i < 3; i++)
+        if (offset >= kinds[i].begin && offset < kinds[i].end) {
+            uint64_t within = (offset - kinds[i].begin) >> kinds[i].bits;
+            *number = kinds[i].first + (int)within;
+            *bits = kinds[i].bits;
+            *base = kinds[i].begin + (within << kinds[i].bits);
+            return 1;
+        }
+    return 0;
+}
+
+static int find_place(uint64_t offset, struct place *place) {
+    if (blackhole) {
+        if (offset >> 21 >= BLACKHOLE_TLBS)
+            return 0;
+        const uint32_t *tlb = blackhole_tlbs + 3 * (offset >> 21);
+        place->address = ((tlb[0] + ((uint64_t)(tlb[1] & 0x7FF) << 32)) << 21) + (offset & 0x1FFFFF);
+        place->x = tlb[1] >> 11 & 63;
+        place->y = tlb[1] >> 17 & 63;
+        return 1;
+    }
+    int number, bits;
+    uint64_t base;
+    if (!wormhole_window(offset, &number, &bits, &base))
+        return 0;
+    uint64_t tlb = wormhole_tlbs[number];
+    int local = 36 - bits;
+    place->address = ((tlb & ((1ull << local) - 1)) << bits) + (offset - base);
+    place->x = tlb >> local & 63;
+    place->y = tlb >> (local + 6) & 63;
+    return 1;
+}
+
+static int tlb_register(uint64_t offset, uint32_t bytes, uint8_t **at) {
+    size_t size = blackhole ? sizeof blackhole_tlbs : sizeof wormhole_tlbs;
+    if (offset < TLB_REGISTERS || offset - TLB_REGISTERS > size || bytes > size - (offset - TLB_REGISTERS))
+        return 0;
+    *at = (blackhole ? (uint8_t *)blackhole_tlbs : (uint8_t *)wormhole_tlbs) + (offset - TLB_REGISTERS);
+    return 1;
+}
+
+static void pci_access(uint64_t address, void *data, uint32_t bytes, int is_write) {
+    struct place place;
+    uint8_t *at;
+    if (address >= BAR0 && address < BAR0 + BAR_SIZE) {
+        uint64_t offset = address - BAR0;
+        if (tlb_register(offset, bytes, &at)) {
+            memcpy(is_write ? at : data, is_write ? data : at, bytes);
+            return;
+        }
+        if (find_place(offset, &place)) {
+            if (is_write)
+                write_tile(place.x, place.y, place.address, data, bytes);
+            else
+                read_tile(place.x, place.y, place.address, data, bytes);
+            return;
+        }
+    }
+    if (!is_write) /* configuration that only the driver looks at */
+        memset(data, 0, bytes);
+}
+
+/* --- what the library calls */
+
+void libttsim_init(void) {
+    const char *path = getenv("TENSIM_LIBRARY_SOCKET"), *arch = getenv("TENSIM_LIBRARY_ARCH");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    blackhole = arch && strcmp(arch, "blackhole") == 0;
+    if (!path || strlen(path) >= sizeof address.sun_path)
+        give_up();
+    strcpy(address.sun_path, path);
+    connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) != 0) {
+        fprintf(stderr, "tensim: cannot reach the simulator\n");
+        give_up();
+    }
+    pending = malloc(BUFFERED + sizeof(struct message));
+    post(OPEN, 0, 0, 0, NULL, 0);
+    flush();
+}
+
+void libttsim_exit(void) {
+    pthread_mutex_lock(&lock);
+    if (connection >= 0) {
+        uint32_t ended;
+        post(CLOSE, 0, 0, 0, NULL, 0);
+        flush();
+        receive_all(&ended, sizeof ended);
+        close(connection);
+        connection = -1;
+        free(pending);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+uint32_t libttsim_pci_config_rd32(uint32_t bdf, uint32_t offset) {
+    static const struct { uint32_t offset, value; } bars[] = {
+        {0x10, 0x00000004}, {0x14, 1}, {0x18, 0x20000004}, {0x1C, 1}, {0x20, 0x00000004}, {0x24, 8}};
+    if (bdf != 0)
+        return 0xFFFFFFFF;
+    if (offset == 0)
+        return blackhole ? 0xB1401E52 : 0x401E1E52;
+    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
+        if (bars[i].offset == offset)
+            return bars[i].value;
+    return 0;
+}
+
+void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void *data, uint32_t bytes) {
+    pthread_mutex_lock(&lock);
+    read_tile(x, y, address, data, bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+void libttsim_tile_wr_bytes(uint32_t x, uint32_t y, uint64_t address, const void *data, uint32_t bytes) {
+    pthread_mutex_lock(&lock);
+    write_tile(x, y, address, data, bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+void libttsim_pci_mem_rd_bytes(uint64_t address, void *data, uint32_t bytes) {
+    pthread_mutex_lock(&lock);
+    pci_access(address, data, bytes, 0);
+    pthread_mutex_unlock(&lock);
+}
+
+void libttsim_pci_mem_wr_bytes(uint64_t address, const void *data, uint32_t bytes) {
+    pthread_mutex_lock(&lock);
+    pci_access(address, (void *)data, bytes, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+void libttsim_set_pci_dma_mem_callbacks(void *reads, void *writes) {
+    (void)reads;
+    (void)writes; /* kernels here reach no memory of the host */
+}
+
+void libttsim_clock(uint32_t cycles) {
+    (void)cycles; /* simulated time stands still while the host thinks */
+}

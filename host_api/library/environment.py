@@ -1,0 +1,206 @@
+"""What the library needs around it: an interpreter that has it, a tree in which our compiler takes the place of its own, and the
+folder that names our device.
+
+Nothing is written into the library's folder: the tree is one of symbolic links in tensim's cache.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import yaml
+
+from tensim.library.mailboxes import LAYOUTS, known_release
+from tensim.sim.engine.cache import cache_root
+from tensim.sim.errors import UsageError
+
+PACKAGE = Path(__file__).resolve().parent
+COMPILER = "runtime/sfpi/compiler/bin"
+PREFIX = "riscv-tt-elf-"
+TOOLS = ("g++", "gcc", "objcopy", "objdump", "ld", "nm")
+INTERPRETERS = ("python3.10", "python3.12", "python3")
+FLAGS = ("-O2", "-Wall", "-Wextra")
+SOC_DESCRIPTORS = {"wormhole_b0": "wormhole_b0_80_arch.yaml", "blackhole": "blackhole_140_arch.yaml"}
+# Of the board that a chip is told to be on: identifier (its upper bits name the kind), kind, what is harvested
+BOARDS = {
+    "wormhole_b0": (0x18 << 36 | 1, "n150", {"harvest_mask": 0x1}),  # one row
+    "blackhole": (
+        0x40 << 36 | 1,
+        "p150",
+        {"harvest_mask": 0x3, "eth_harvesting_mask": 0x120, "pcie_harvesting_mask": 0x2},
+    ),
+}
+# Parameters of a chip as the library sees it, by first release 0.x and architecture: Blackhole's columns have their translated
+# coordinates; before 0.81 the description of the cluster is not read, and a Wormhole has all its rows, one of which dispatches
+BLACKHOLE = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
+AS_SEEN = {
+    (66, "wormhole_b0"): {"boards.n150.rows": [1, 2, 3, 4, 5, 7, 8, 9, 10]},
+    (66, "blackhole"): BLACKHOLE,
+    (81, "wormhole_b0"): {},
+    (81, "blackhole"): BLACKHOLE,
+}
+FIND = """
+import importlib.metadata, importlib.util, json, sys
+found = importlib.util.find_spec("ttnn")
+place = list(found.submodule_search_locations)[0] if found and found.submodule_search_locations else None
+print(json.dumps([place, importlib.metadata.version("ttnn") if place else None, list(sys.version_info[:3])]))
+"""
+
+
+@dataclass(frozen=True)
+class Library:
+    """An installed library: interpreter, folder of the package, release."""
+
+    python: str
+    folder: Path
+    release: str
+
+
+def find_library(python=None):
+    """The `Library` of an interpreter, or of the first one that has it.  UsageError that says what is missing."""
+    tried = []
+    for candidate in [python] if python else _interpreters():
+        found = _library_of(candidate)
+        if isinstance(found, Library):
+            return found
+        tried.append(f"{candidate}: {found}")
+    raise UsageError(
+        f"ttnn is not installed ({'; '.join(tried) or 'no Python found'})",
+        hint="install it into an environment of Python 3.10 or 3.12 and name that environment's python: --python PATH",
+    )
+
+
+def _interpreters():
+    """Pythons that may have the library: ours, if it does, and those on the path."""
+    own = [sys.executable] if find_spec("ttnn") is not None else []
+    return [*own, *(path for name in INTERPRETERS if (path := shutil.which(name)))]
+
+
+def _library_of(python):
+    """A `Library`, or why there is none."""
+    try:
+        done = subprocess.run([python, "-c", FIND], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"cannot be run ({error})"
+    if done.returncode:
+        return "cannot be run"
+    place, release, version = json.loads(done.stdout)
+    if place is None:
+        return f"Python {'.'.join(map(str, version))} without ttnn"
+    return Library(python, Path(place), release)
+
+
+def as_seen(library, arch):
+    """Parameters of a chip as a release sees it (`AS_SEEN`)."""
+    return AS_SEEN[known_release(library.release), arch.name]
+
+
+def layout_for(library, arch):
+    """The mailboxes of a library's release; UsageError for releases and chips that are not known."""
+    layout = LAYOUTS.get((known_release(library.release), arch.name))
+    if layout is None:
+        known = ", ".join(sorted(f"0.{first} ({name})" for first, name in LAYOUTS))
+        raise UsageError(f"ttnn {library.release} on {arch.name} is not known here", hint=f"known: {known}")
+    return layout
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Prepared folders: `root`, the library's tree; `device`, the folder of our device; `kept`, what the library keeps."""
+
+    root: Path
+    device: Path
+    kept: Path
+    channels: tuple  # coordinates of each DRAM channel in the library's description of the chip
+
+    def variables(self, socket, arch):
+        """Environment variables of the library's process."""
+        return {
+            "TT_METAL_SIMULATOR": str(self.device / "device.so"), "TT_METAL_SLOW_DISPATCH_MODE": "1",
+            "TT_METAL_RUNTIME_ROOT": str(self.root), "TT_METAL_HOME": str(self.root), "TT_METAL_CACHE": str(self.kept),
+            "TENSIM_LIBRARY_SOCKET": str(socket), "TENSIM_LIBRARY_ARCH": arch.name, "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
+
+
+def prepare(library, arch):
+    """The `Surroundings` of a library and an architecture, made where they are not there."""
+    name = f"{library.release}-{abs(hash_of(str(library.folder))):016x}"
+    place = cache_root() / "library" / name
+    root, device = place / "root", place / arch.name
+    _link_tree(library.folder, root)
+    device.mkdir(parents=True, exist_ok=True)
+    _build(device / "device.so", PACKAGE / "device.c", ("-shared", "-fPIC", "-lpthread"))
+    described = library.folder / "tt_metal/soc_descriptors" / SOC_DESCRIPTORS[arch.name]
+    shutil.copyfile(described, device / "soc_descriptor.yaml")
+    board, kind, harvested = BOARDS[arch.name]
+    cluster = {
+        "arch": {0: arch.name}, "chips": {0: [0, 0, 0, 0]}, "ethernet_connections": [], "chips_with_mmio": [{0: 0}],
+        "harvesting": {0: {"noc_translation": True} | harvested},
+        "boards": [[{"board_id": board}, {"board_type": kind}, {"chips": [0]}]],
+    }  # fmt: skip
+    (device / "cluster_descriptor.yaml").write_text(yaml.safe_dump(cluster))
+    kept = device / "kept"
+    kept.mkdir(exist_ok=True)
+    listed = yaml.safe_load(described.read_text())["dram"]
+    return Surroundings(root, device, kept, tuple(tuple(map(_coordinate, places)) for places in listed))
+
+
+def hash_of(text):
+    """A number of a text that is the same in every process."""
+    import hashlib
+
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _coordinate(text):
+    x, y = text.split("-")
+    return int(x), int(y)
+
+
+def _link_tree(folder, root):
+    """A tree of links to the library's, in which the compiler is ours."""
+    root.mkdir(parents=True, exist_ok=True)
+    for entry in folder.iterdir():
+        if entry.name != "runtime":
+            _link(root / entry.name, entry)
+    tools = root / COMPILER
+    tools.mkdir(parents=True, exist_ok=True)
+    for entry in (folder / "runtime").iterdir() if (folder / "runtime").is_dir() else ():
+        if entry.name != "sfpi":
+            _link(root / "runtime" / entry.name, entry)
+    _build(tools / "compiler", PACKAGE / "compiler.c", ())
+    for name in TOOLS:
+        _link(tools / f"{PREFIX}{name}", tools / "compiler")
+
+
+def _link(link, target):
+    if not link.is_symlink() or os.readlink(link) != str(target):
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+
+def _build(target, source, flags):
+    """Build a C file of ours, unless it is there and newer than its source."""
+    if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
+        return
+    partial = target.with_name(f"{target.name}.{os.getpid()}")
+    command = [*_c_compiler(), *FLAGS, "-o", str(partial), str(source), *flags]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise UsageError(f"cannot build {source.name}:\n{done.stderr}")
+    os.replace(partial, target)
+
+
+def _c_compiler():
+    """The command of a C compiler for this machine: the system's, or the one of the package ziglang."""
+    for name in ("cc", "gcc", "clang"):
+        if found := shutil.which(name):
+            return [found]
+    if find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang", "cc"]
+    raise UsageError("no C compiler for the library's device", hint="pip install 'tensim[cpp]', or install cc")

@@ -1,0 +1,103 @@
+"""Where a release of the library keeps its mailboxes in the L1 of a worker core, and what a launch message says.
+
+Offsets are those of the releases' own structures (docs/library.md has the table and how it was found).
+"""
+
+import struct
+from dataclasses import dataclass
+
+PROCESSORS = 5  # BRISC, NCRISC, TRISC0 to TRISC2
+GO, DONE = 0x80, 0  # signal byte of a go word
+SIGNAL = 3  # its place
+SEMAPHORE_STRIDE = 16
+CB_ENTRY = struct.Struct("<4I")  # address, bytes, pages, bytes of a page
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Mailboxes of a release on an architecture; addresses in L1, offsets in a launch message, in bytes.
+
+    `go`, `idle_ethernet_go`: addresses of go words; `launch`: of the first launch message; `config_end`: where user memory
+    begins at the soonest.
+    """
+
+    launch: int
+    launch_bytes: int
+    go: int
+    idle_ethernet_go: int
+    semaphores: int
+    circular_buffers: int
+    arguments: int
+    text: int
+    mask: int
+    mask_bytes: int
+    host_id: int
+    enables: int
+
+
+def _old(launch, go, ethernet):
+    return Layout(launch, 96, go, ethernet, 12, 18, 22, 44, 64, 4, 72, 76)
+
+
+def _new(launch, go, ethernet):
+    return Layout(launch, 144, go, ethernet, 16, 24, 28, 52, 96, 8, 108, 112)
+
+
+# (first minor release 0.x, architecture) -> layout
+LAYOUTS = {
+    (66, "wormhole_b0"): _old(0x20, 0x320, 0x2310),
+    (66, "blackhole"): _old(0x70, 0x370, 0x410),
+    (81, "wormhole_b0"): _new(0x20, 0x4A0, 0x2490),
+    (81, "blackhole"): _new(0x70, 0x4F0, 0x590),
+}
+SUPPORTED = {66: (66,), 81: (81,)}  # releases 0.x whose layouts are known to be equal
+
+
+def known_release(release):
+    """The first release 0.x whose mailboxes a release, "0.66.0", has; None when they are not known."""
+    parts = release.split(".")
+    minor = int(parts[1]) if parts[0] == "0" and parts[1].isdigit() else None
+    return next((first for first, minors in SUPPORTED.items() if minor in minors), None)
+
+
+@dataclass(frozen=True)
+class LaunchMessage:
+    """What the library tells a core.  Addresses in L1; per processor `unique`, `common` (0: none) and `text` (address, bytes).
+
+    `buffers`: {index of a circular buffer: address of its table entry}.
+    """
+
+    host_id: int
+    enabled: tuple[int, ...]
+    unique: tuple[int, ...]
+    common: tuple[int, ...]
+    text: tuple[int, ...]
+    semaphores: int
+    buffers: dict
+    bounds: tuple[int, ...]
+
+
+def parse(layout, memory):
+    """The `LaunchMessage` in a core's configuration memory (bytes from address 0 on)."""
+    at = layout.launch
+
+    def u16(offset):
+        return struct.unpack_from("<H", memory, at + offset)[0]
+
+    def u32(offset):
+        return struct.unpack_from("<I", memory, at + offset)[0]
+
+    base = u32(0)
+    unique = [u16(layout.arguments + 4 * i) for i in range(PROCESSORS)]
+    common = [u16(layout.arguments + 4 * i + 2) for i in range(PROCESSORS)]
+    texts = [u32(layout.text + 4 * i) for i in range(PROCESSORS)]
+    mask = int.from_bytes(memory[at + layout.mask : at + layout.mask + layout.mask_bytes], "little")
+    enables, table = u32(layout.enables), u16(layout.circular_buffers)
+    places = {u16(layout.semaphores), table, u16(layout.circular_buffers + 2), *unique, *common, *texts}
+    return LaunchMessage(
+        u32(layout.host_id), tuple(i for i in range(PROCESSORS) if enables >> i & 1),
+        tuple(base + offset for offset in unique), tuple(base + offset if offset else 0 for offset in common),
+        tuple(base + offset for offset in texts), base + u16(layout.semaphores),
+        {i: base + table + CB_ENTRY.size * i for i in range(8 * layout.mask_bytes) if mask >> i & 1},
+        tuple(sorted(base + offset for offset in places)),
+    )  # fmt: skip

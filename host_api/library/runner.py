@@ -1,0 +1,151 @@
+"""`tensim ttnn --library`: a program with the vendor's own library, in a process of its own, on a simulated chip.
+
+tensim needs Python 3.11, wheels of the library are made for 3.10 and 3.12: so the simulator is the process of the command, and
+the library's is a child of it.  The program's output and exit status stay as they are.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from tensim.library import environment
+from tensim.library.identifiers import Commands
+from tensim.library.kernels import kernel_of_command
+from tensim.library.launches import program_of
+from tensim.library.server import Server, compile_answer, wait_for_exit
+from tensim.library.tiles import Tiles, dram_channels
+from tensim.sim.arch import load_arch
+from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.host.binding import bind
+from tensim.sim.host.frozen_program import BuildTarget, build_kernels
+
+CHILD = Path(__file__).with_name("child.py")
+ENDED = 130  # exit status after Ctrl-C
+PATIENCE = 10  # seconds in which the library may end by itself
+
+
+class Kernels:
+    """The kernels behind compiler commands, each made once: `of` an identifier, `build` for a command."""
+
+    def __init__(self, commands, arch):
+        self.commands, self.arch, self._known, self._equal = commands, arch, {}, {}
+
+    def build(self, arguments, folder):
+        """Compile the kernel of a command for our cores; None for what is no kernel.  Raises KernelCompileError."""
+        found = kernel_of_command(arguments, folder)
+        if found is None:
+            return None
+        what = found.kernel.file, found.kernel.preamble, found.parameters, found.circular_buffers
+        known = self._equal.setdefault(what, found)
+        build_kernels([(known.kernel, known.parameters, BuildTarget(self.arch, known.circular_buffers))])
+        return known
+
+    def of(self, identifier):
+        """The `LibraryKernel` of an identifier."""
+        if identifier not in self._known:
+            try:
+                arguments, folder = self.commands.find(identifier)
+            except KeyError:
+                raise UsageError(
+                    "the library runs a kernel whose command is not kept here",
+                    hint=f"remove {self.commands.folder.parent}, so that it compiles its kernels anew",
+                ) from None
+            self._known[identifier] = self.build(arguments, folder)
+        return self._known[identifier]
+
+
+class LibraryDevice:
+    """The chip below the library.  `operation`: the library's one that runs now."""
+
+    def __init__(self, layout, channels, kernels):
+        from tensim.ttnn.devices import open_device
+
+        self.mesh = open_device(device_id=0)
+        self.state = self.mesh.host._state
+        self.tiles = Tiles(self.state, layout, dram_channels(self.state.arch, channels))
+        self._kernels, self._launched, self.operation = kernels, 0, None
+
+    def run(self, workers):
+        """Run what some workers were told; returns when all have ended.  Raises what a kernel's fault raises."""
+        from tensim.ttnn.measurements import measure
+
+        self._launched += 1
+        program = program_of(self.tiles, workers, self._kernels.of, self._launched)
+        executor, state = self.mesh.host.system.executor, self.state
+        bound = bind(program, state)
+        executor.host.charge("enqueue_program")
+        item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
+        measure(self.mesh, item, self._name(program))
+        executor.finish(state, state.queues[0], state.manager.stall_group)
+
+    def _name(self, program):
+        kernels = ", ".join(dict.fromkeys(one.kernel.name for one in program.kernels))
+        if self.operation is None:
+            return kernels
+        shapes = " ".join("x".join(map(str, one["shape"])) for one in self.operation["tensors"])
+        return f"{self.operation['name']} {shapes}: {kernels}"
+
+
+def run(request, python=None):
+    """Run a request's program (`tensim.ttnn.runner.Request`); returns its exit status."""
+    from tensim.ttnn.devices import chip_description, configure
+    from tensim.ttnn.runner import observed
+
+    library = environment.find_library(python)
+    plain = load_arch(request.settings["arch"])
+    layout = environment.layout_for(library, plain)
+    overrides = environment.as_seen(library, plain) | request.settings["overrides"]
+    request = replace(request, settings=request.settings | {"overrides": overrides})
+    configure(**request.settings)
+    arch = chip_description()
+    surroundings = environment.prepare(library, arch)
+    kernels = Kernels(Commands(surroundings.device / "commands"), arch)
+    with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request):
+        socket = Path(folder) / "device"
+        device = []
+
+        def open_device():
+            device.append(LibraryDevice(layout, surroundings.channels, kernels))
+            return device[-1]
+
+        def note(operation):
+            if device:
+                device[-1].operation = operation
+
+        server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build), note)
+        variables = os.environ | surroundings.variables(socket, arch)
+        child = subprocess.Popen([library.python, str(CHILD), *request.arguments], env=variables)
+        try:
+            server.serve(lambda: child.poll() is None)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            server.close()
+            _end(child)
+    return ENDED if child.returncode == -signal.SIGINT else abs(child.returncode)
+
+
+def _end(child):
+    """Leave no process behind: the library ends by itself, or is ended."""
+    for ask in (child.terminate, child.kill):
+        if wait_for_exit(child, PATIENCE if ask == child.terminate else 1):
+            return
+        ask()
+    child.wait()
+
+
+def main(request, python=None):
+    """Run a request's program and leave by SystemExit with its status."""
+    if request.arguments[0] != "-m" and not Path(request.arguments[0]).is_file():
+        print(f"error: there is no program {request.arguments[0]}", file=sys.stderr)
+        sys.exit(2)
+    try:
+        status = run(request, python)
+    except TensimError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, UsageError) else 1)
+    sys.exit(status)

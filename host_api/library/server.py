@@ -1,0 +1,235 @@
+"""The simulator's side of the library's device: accesses to memory, launches, compiler commands, names of operations.
+
+One socket takes them all; the first word of a connection says what it is.  Launches run at the first look at a go word behind
+them, so that all cores that were told start together, as on silicon, where the host writes faster than cores start.
+"""
+
+import json
+import selectors
+import socket
+import struct
+import sys
+import threading
+import time
+
+from tensim.library.identifiers import elf_of
+from tensim.library.mailboxes import DONE
+from tensim.sim.errors import TensimError
+
+OPEN, WRITE, READ, CLOSE, COMPILE, OPERATION = 1, 2, 3, 4, 16, 32
+HEAD = struct.Struct("<4IQ")
+WORDS = struct.Struct("<2I")
+FAILED = 0x55  # of a go word: no signal of the library's, which raises an error for it
+RECEIVE = 1 << 20
+
+
+class Server:
+    """Serves one process of the library.
+
+    `open_device()` gives a `Device` with `tiles` and `run(workers)`; `compile(arguments, folder)` gives (status, bytes to say),
+    and is called in threads; `note(operation)`: told of each operation of the library's that begins.
+    """
+
+    def __init__(self, path, open_device, compile, note):
+        self._open_device, self._compile, self._note = open_device, compile, note
+        self.device = self.failure = None
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(str(path))
+        self._listener.listen(64)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
+
+    def serve(self, alive):
+        """Serve until `alive()`, asked a few times a second, is false and nothing is left to read."""
+        while True:
+            ready = self._selector.select(0.2)
+            for key, _ in ready:
+                key.data(key.fileobj)
+            if not ready and not alive():
+                return
+
+    def close(self):
+        """Close all connections: a library that still runs ends with its next access."""
+        for key in list(self._selector.get_map().values()):
+            key.fileobj.close()
+        self._selector.close()
+
+    def _accept(self, listener):
+        connection, _ = listener.accept()
+        self._selector.register(connection, selectors.EVENT_READ, self._first)
+
+    def _first(self, connection):
+        """The first word of a connection says what it is."""
+        word = connection.recv(WORDS.size // 2, socket.MSG_PEEK)
+        kind = struct.unpack("<I", word)[0] if len(word) == 4 else None
+        self._selector.unregister(connection)
+        if kind == COMPILE:
+            threading.Thread(target=self._serve_compiler, args=(connection,), daemon=True).start()
+        elif kind == OPEN:
+            self._selector.register(connection, selectors.EVENT_READ, DeviceStream(self).receive)
+        elif kind == OPERATION:
+            self._selector.register(connection, selectors.EVENT_READ, self._operation)
+        else:
+            connection.close()
+
+    # --- compiler commands
+
+    def _serve_compiler(self, connection):
+        with connection, connection.makefile("rb") as stream:
+            _, count = WORDS.unpack(stream.read(WORDS.size))
+            texts = [stream.read(struct.unpack("<I", stream.read(4))[0]).decode() for _ in range(count + 1)]
+            status, said = self._compile(texts[1:], texts[0])
+            connection.sendall(WORDS.pack(status, len(said)) + said)
+
+    # --- names of operations
+
+    def _operation(self, connection):
+        head = _receive(connection, WORDS.size)
+        if head is None:
+            self._selector.unregister(connection)
+            connection.close()
+            return
+        _, size = WORDS.unpack(head)
+        self._note(json.loads(_receive(connection, size)))
+        connection.sendall(b"\0")
+
+    # --- accesses
+
+    def opened(self):
+        """The library opens its device."""
+        if self.device is None:
+            self.device = self._open_device()
+
+    def read(self, x, y, address, size):
+        """What the host reads; cores that were told to run do so first."""
+        tiles = self.device.tiles
+        if tiles.told and tiles.polls(x, y, address, size):
+            self._launch()
+        return tiles.read(x, y, address, size)
+
+    def _launch(self):
+        tiles = self.device.tiles
+        workers = list(dict.fromkeys(tiles.told))
+        tiles.told.clear()
+        signal = DONE
+        try:
+            self.device.run(workers)
+        except TensimError as error:
+            self.failure, signal = error, FAILED
+            print(f"tensim: {error}", file=sys.stderr, flush=True)
+        for worker in workers:
+            tiles.answer(worker, signal)
+            tiles.sizes[worker].clear()
+
+
+class DeviceStream:
+    """The messages of a device's connection, as they arrive in pieces."""
+
+    def __init__(self, server):
+        self._server, self._data = server, bytearray()
+
+    def receive(self, connection):
+        """Take what has arrived; carry out what is complete."""
+        arrived = connection.recv(RECEIVE)
+        if not arrived:
+            self._server._selector.unregister(connection)
+            connection.close()
+            return
+        self._data += arrived
+        at = self._carry_out(connection)
+        del self._data[:at]
+
+    def _carry_out(self, connection):
+        server, data, at = self._server, self._data, 0
+        while len(data) - at >= HEAD.size:
+            kind, x, y, size, address = HEAD.unpack_from(data, at)
+            if kind == WRITE:
+                if len(data) - at < HEAD.size + size:
+                    break
+                with memoryview(data)[at + HEAD.size : at + HEAD.size + size] as view:
+                    server.device.tiles.write(x, y, address, bytes(view))
+                at += size
+            elif kind == READ:
+                connection.sendall(server.read(x, y, address, size))
+            elif kind == OPEN:
+                server.opened()
+            elif kind == CLOSE:
+                connection.sendall(struct.pack("<I", 0))
+            at += HEAD.size
+        return at
+
+
+def _receive(connection, size):
+    """So many bytes, or None at the end of the connection."""
+    data = b""
+    while len(data) < size:
+        more = connection.recv(size - len(data))
+        if not more:
+            return None
+        data += more
+    return data
+
+
+def compile_answer(commands, build):
+    """The `compile` of a `Server`: it keeps commands (`identifiers.Commands`), writes the files that the library waits for.
+
+    `build(arguments, folder)` builds the kernel of a command, if it is one; TensimErrors become the compiler's messages.
+    """
+
+    def compile(arguments, folder):
+        from pathlib import Path
+
+        if "-o" not in arguments:
+            return 0, b"riscv-tt-elf-g++ (tensim) 15.1.0\n"
+        output = Path(folder, arguments[arguments.index("-o") + 1])
+        try:
+            if "-c" in arguments:
+                build(arguments, folder)
+                identifier = commands.add(arguments, folder)
+            else:
+                identifier = _identifier_of_inputs(arguments, folder) or bytes(32)
+        except TensimError as error:
+            return 1, f"{error}\n".encode()
+        output.write_bytes(elf_of(identifier))
+        _write_dependencies(arguments, folder, output)
+        return 0, b""
+
+    return compile
+
+
+def _identifier_of_inputs(arguments, folder):
+    """The identifier in the last object that a link command names, which is the kernel's own."""
+    from pathlib import Path
+
+    from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, identifier_in
+
+    output = arguments[arguments.index("-o") + 1]
+    for name in reversed(arguments):
+        path = Path(folder, name)
+        if name != output and name.endswith(".o") and path.is_file():
+            found = identifier_in(path.read_bytes()[TEXT_AT : TEXT_AT + TEXT_BYTES])
+            if found is not None:
+                return found
+    return None
+
+
+def _write_dependencies(arguments, folder, output):
+    """The rule of dependencies that the library wants beside an object: of its source alone."""
+    from pathlib import Path
+
+    source = next((name for name in arguments if name.endswith((".cc", ".cpp", ".S"))), "")
+    if "-MF" in arguments:
+        rule = Path(folder, arguments[arguments.index("-MF") + 1])
+    elif "-MMD" in arguments and "-c" in arguments:
+        rule = output.with_suffix(".d")
+    else:
+        return
+    rule.write_text(f"{output}: {source}\n")
+
+
+def wait_for_exit(process, seconds):
+    """Wait for a process for some seconds; whether it has ended."""
+    end = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    return process.poll() is not None

@@ -1,0 +1,117 @@
+"""The memories that the library sees: L1 and mailboxes of worker cores, DRAM, registers of everything else."""
+
+import numpy as np
+
+from tensim.library.mailboxes import DONE, GO, SIGNAL
+from tensim.sim.errors import UsageError
+
+REGISTERS = 0xFF000000  # addresses of a tile from here on are registers
+PAGE = 4096
+# Blackhole's translated DRAM coordinates: four channels of three ports in each of two columns (docs/hardware/chips.md)
+BLACKHOLE_DRAM, CHANNELS_PER_COLUMN, PORTS = (17, 12), 4, 3
+WORD = 4
+
+
+class Tiles:
+    """Memory by tile, as (x, y, address) of the library.
+
+    `device`: `tensim.sim.host.device.Device`; `layout`: `tensim.library.mailboxes.Layout`; `channels`: lists of the NoC
+    coordinates of each DRAM channel.  Below `config_end` a worker's L1 is `config[worker]`, the library's own; `sizes[worker]`
+    has {address: bytes} of what was written there since the last launch; `told` lists the workers that were told to run.
+    """
+
+    def __init__(self, device, layout, channels):
+        self.device, self.layout, arch = device, layout, device.arch
+        self.config_end = arch.l1_user_base
+        self.workers = {coordinate: worker for worker, coordinate in enumerate(arch.kernel_coords)}
+        self.config = [bytearray(self.config_end) for _ in self.workers]
+        self.sizes = [{} for _ in self.workers]
+        self.told = []
+        self._bank_bytes, self._per_tile = arch.dram_bank_bytes, arch["dram.banks_per_tile"]
+        self._dram = {place: channel for channel, places in enumerate(channels) for place in places}
+        self._others = {}
+
+    def write(self, x, y, address, data):
+        """Bytes from the host.  UsageError outside a memory."""
+        worker = self.workers.get((x, y))
+        if worker is not None and address < self.config_end:
+            self._write_config(worker, address, data)
+        elif worker is not None and address < REGISTERS:
+            self.device.chip.write_l1(worker, address, data)
+        elif (x, y) in self._dram and address < REGISTERS:
+            bank, inside = self._bank(x, y, address)
+            self.device.chip.write_dram(bank, inside, data)
+        else:
+            self._write_other(x, y, address, data)
+
+    def read(self, x, y, address, size):
+        """Bytes for the host."""
+        worker = self.workers.get((x, y))
+        if worker is not None and address + size <= self.config_end:
+            return bytes(self.config[worker][address : address + size])
+        if worker is not None and address < REGISTERS:
+            return bytes(self.device.chip.read_l1(worker, address, size))
+        if (x, y) in self._dram and address < REGISTERS:
+            bank, inside = self._bank(x, y, address)
+            return bytes(self.device.chip.read_dram(bank, inside, size))
+        return b"".join(bytes(page[begin:end]) for page, begin, end in self._pages(x, y, address, size))
+
+    def polls(self, x, y, address, size):
+        """Whether a read looks at a worker's go word."""
+        return address == self.layout.go and size == WORD and (x, y) in self.workers
+
+    def answer(self, worker, signal):
+        """Set the signal of a worker's go word."""
+        self.config[worker][self.layout.go + SIGNAL] = signal
+
+    def _write_config(self, worker, address, data):
+        inside = data[: self.config_end - address]
+        self.config[worker][address : address + len(inside)] = inside
+        self.sizes[worker][address] = len(inside)
+        if len(inside) < len(data):
+            self.device.chip.write_l1(worker, self.config_end, data[len(inside) :])
+        if address <= self.layout.go + SIGNAL < address + len(inside):
+            if self.config[worker][self.layout.go + SIGNAL] == GO:
+                self.told.append(worker)
+            else:  # firmware is started, or told to begin with the first launch message: nothing to do here
+                self.answer(worker, DONE)
+
+    def _bank(self, x, y, address):
+        """(DRAM bank, address in it)."""
+        place, inside = divmod(address, self._bank_bytes)
+        bank = self._dram[x, y] * self._per_tile + place
+        if place >= self._per_tile:
+            raise UsageError(f"address {address:#x} lies outside the DRAM at ({x},{y})")
+        return bank, inside
+
+    def _write_other(self, x, y, address, data):
+        at = 0
+        for page, begin, end in self._pages(x, y, address, len(data)):
+            page[begin:end] = np.frombuffer(data[at : at + end - begin], np.uint8)
+            at += end - begin
+        for go in (self.layout.go, self.layout.idle_ethernet_go):  # firmware of other cores is always done
+            if address <= go < address + len(data):
+                for page, begin, end in self._pages(x, y, go, WORD):
+                    page[begin:end] = DONE
+
+    def _pages(self, x, y, address, size):
+        """(page, begin, end) of the pieces of a range of a tile's registers or of a memory that nothing here models."""
+        while size > 0:
+            number, begin = divmod(address, PAGE)
+            end = min(begin + size, PAGE)
+            key = x, y, number
+            if key not in self._others:
+                self._others[key] = np.zeros(PAGE, np.uint8)
+            yield self._others[key], begin, end
+            address, size = address + end - begin, size - (end - begin)
+
+
+def dram_channels(arch, described):
+    """The coordinates of each DRAM channel that the library may name; `described`: those of its SoC descriptor."""
+    channels = [list(places) for places in described]
+    if arch.name == "blackhole":
+        x0, y0 = BLACKHOLE_DRAM
+        for channel, places in enumerate(channels):
+            column, row = divmod(channel, CHANNELS_PER_COLUMN)
+            places += [(x0 + column, y0 + PORTS * row + port) for port in range(PORTS)]
+    return channels
