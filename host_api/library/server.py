@@ -224,7 +224,7 @@ def _write_dependencies(arguments, folder, output):
         rule = output.with_suffix(".d")
     else:
         return
-    rule.write_text(f"{output}: {source}\n")
+    rule.write_text(f"{arguments[arguments.index('-o') + 1]}: {source}\n")
 
 
 def wait_for_exit(process, seconds):
