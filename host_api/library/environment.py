@@ -36,11 +36,11 @@ BOARDS = {
     ),
 }
 # Parameters of a chip as the library sees it, by first release 0.x and architecture: Blackhole's columns have their translated
-# coordinates; before 0.81 the description of the cluster is not read, and a Wormhole has all its rows, one of which dispatches
+# coordinates; before 0.81 the description of the cluster is not read, and chips have all rows and columns, one of which dispatches
 BLACKHOLE = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
 AS_SEEN = {
     (66, "wormhole_b0"): {"boards.n150.rows": [1, 2, 3, 4, 5, 7, 8, 9, 10]},
-    (66, "blackhole"): BLACKHOLE,
+    (66, "blackhole"): BLACKHOLE | {"boards.p150.columns": [*range(1, 8), *range(10, 16)]},
     (81, "wormhole_b0"): {},
     (81, "blackhole"): BLACKHOLE,
 }

@@ -24,7 +24,8 @@ COMPUTE = (2, 3, 4)  # processors of one compute kernel
 def program_of(tiles, workers, kernels, number):
     """The `FrozenProgram` that some workers were told to run.
 
-    `kernels`: function of an identifier that gives its `tensim.library.kernels.LibraryKernel`.  UsageError for what no program here can have.
+    `kernels`: function of an identifier that gives its `tensim.library.kernels.LibraryKernel`.
+    UsageError for what no program here can have.
     """
     messages = {worker: parse(tiles.layout, tiles.config[worker]) for worker in workers}
     width = tiles.device.arch.grid[0]

@@ -17,8 +17,8 @@ CB_ENTRY = struct.Struct("<4I")  # address, bytes, pages, bytes of a page
 class Layout:
     """Mailboxes of a release on an architecture; addresses in L1, offsets in a launch message, in bytes.
 
-    `go`, `idle_ethernet_go`: addresses of go words; `launch`: of the first launch message; `config_end`: where user memory
-    begins at the soonest.
+    `go`, `idle_ethernet_go`: addresses of go words; `launch`: of the first launch message; `banks`: of the table of the NoC
+    coordinates of DRAM and L1 banks (16 bits each, from bit `bank_shift` on x and y of 6), for NoC 0, then NoC 1.
     """
 
     launch: int
@@ -33,22 +33,24 @@ class Layout:
     mask_bytes: int
     host_id: int
     enables: int
+    banks: int
+    bank_shift: int
 
 
-def _old(launch, go, ethernet):
-    return Layout(launch, 96, go, ethernet, 12, 18, 22, 44, 64, 4, 72, 76)
+def _old(launch, go, ethernet, banks, shift):
+    return Layout(launch, 96, go, ethernet, 12, 18, 22, 44, 64, 4, 72, 76, banks, shift)
 
 
-def _new(launch, go, ethernet):
-    return Layout(launch, 144, go, ethernet, 16, 24, 28, 52, 96, 8, 108, 112)
+def _new(launch, go, ethernet, banks, shift):
+    return Layout(launch, 144, go, ethernet, 16, 24, 28, 52, 96, 8, 108, 112, banks, shift)
 
 
 # (first minor release 0.x, architecture) -> layout
 LAYOUTS = {
-    (66, "wormhole_b0"): _old(0x20, 0x320, 0x2310),
-    (66, "blackhole"): _old(0x70, 0x370, 0x410),
-    (81, "wormhole_b0"): _new(0x20, 0x4A0, 0x2490),
-    (81, "blackhole"): _new(0x70, 0x4F0, 0x590),
+    (66, "wormhole_b0"): _old(0x20, 0x320, 0x2310, 0xC880, 4),
+    (66, "blackhole"): _old(0x70, 0x370, 0x410, 0x11740, 0),
+    (81, "wormhole_b0"): _new(0x20, 0x4A0, 0x2490, 0xD160, 4),
+    (81, "blackhole"): _new(0x70, 0x4F0, 0x590, 0x13080, 0),
 }
 SUPPORTED = {66: (66,), 81: (81,)}  # releases 0.x whose layouts are known to be equal
 
@@ -58,6 +60,13 @@ def known_release(release):
     parts = release.split(".")
     minor = int(parts[1]) if parts[0] == "0" and parts[1].isdigit() else None
     return next((first for first, minors in SUPPORTED.items() if minor in minors), None)
+
+
+def l1_banks(layout, memory, dram_banks, count):
+    """The NoC-0 coordinates (x, y) of each L1 bank, from a core's configuration memory."""
+    first = layout.banks + 2 * 2 * dram_banks  # behind the DRAM banks' for two NoCs
+    words = struct.unpack_from(f"<{count}H", memory, first)
+    return [(word >> layout.bank_shift & 63, word >> layout.bank_shift + 6) for word in words]
 
 
 @dataclass(frozen=True)

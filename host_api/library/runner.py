@@ -16,6 +16,7 @@ from tensim.library import environment
 from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
 from tensim.library.launches import program_of
+from tensim.library.mailboxes import l1_banks
 from tensim.library.server import Server, compile_answer, wait_for_exit
 from tensim.library.tiles import Tiles, dram_channels
 from tensim.sim.arch import load_arch
@@ -73,6 +74,8 @@ class LibraryDevice:
         """Run what some workers were told; returns when all have ended.  Raises what a kernel's fault raises."""
         from tensim.ttnn.measurements import measure
 
+        if not self._launched:
+            self._number_banks(workers[0])
         self._launched += 1
         program = program_of(self.tiles, workers, self._kernels.of, self._launched)
         executor, state = self.mesh.host.system.executor, self.state
@@ -81,6 +84,12 @@ class LibraryDevice:
         item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
         measure(self.mesh, item, self._name(program))
         executor.finish(state, state.queues[0], state.manager.stall_group)
+
+    def _number_banks(self, worker):
+        """Take over the library's order of L1 banks, which it has told every core."""
+        tiles, arch = self.tiles, self.state.arch
+        places = l1_banks(tiles.layout, tiles.config[worker], arch.dram_banks, len(tiles.workers))
+        self.state.chip.number_l1_banks([tiles.workers[place] for place in places])
 
     def _name(self, program):
         kernels = ", ".join(dict.fromkeys(one.kernel.name for one in program.kernels))

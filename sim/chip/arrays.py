@@ -156,7 +156,13 @@ class MachineArrays:
         for bank, (x, y, offset) in enumerate(self.arch.dram_endpoints):
             tiles[y * width + x] = (st.TILE_DRAM, bank - offset // self.arch.dram_bank_bytes, -1)
             self.dram_bank_addresses[bank] = (x << 36) | (y << 42) | offset
-        self.l1_bank_addresses = np.array([(x << 36) | (y << 42) for x, y in self.arch.worker_coords], np.int64)
+        self.l1_bank_addresses = np.zeros(self.n_workers, np.int64)
+        self.number_l1_banks(range(self.n_workers))
+
+    def number_l1_banks(self, workers):
+        """Let L1 bank i be that of `workers[i]`."""
+        places = [self.arch.worker_coords[worker] for worker in workers]
+        self.l1_bank_addresses[:] = [(x << 36) | (y << 42) for x, y in places]
 
     def _build_cores(self, width):
         n_threads = self.n_workers * THREADS_PER_CORE

@@ -78,6 +78,11 @@ class Chip:
         """Refuse kernels' writes to offsets from `start` on in every DRAM bank."""
         self.machine["trace_start"] = start
 
+    def number_l1_banks(self, workers):
+        """Let L1 bank i be that of `workers[i]`, for programs from now on; without it bank i is worker i."""
+        self.arrays.number_l1_banks(workers)
+        self._loader.l1_banks, self._loader.riscv = list(workers), None
+
     @property
     def l1(self):
         """uint8 (worker, byte)."""

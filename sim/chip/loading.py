@@ -50,6 +50,7 @@ class ProgramLoader:
     def __init__(self, arch, arrays):
         self.arch, self._arrays = arch, arrays
         self.line_programs, self.riscv, self._kept = {}, None, {}
+        self.l1_banks = None  # the worker of each L1 bank, or None: bank i is worker i
         self.barrier_periods = {}  # kernel -> of how many read barriers one waits
         self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
 
@@ -142,7 +143,13 @@ class ProgramLoader:
             text_base = self._arrays.args_base + THREADS_PER_CORE * ARGS_STRIDE
             n_threads = self._arrays.n_workers * THREADS_PER_CORE
             self.riscv = RiscvCores(
-                self.arch, self._arrays.machine, self._arrays.l1, n_threads, text_base, self._arrays.semaphore_base
+                self.arch,
+                self._arrays.machine,
+                self._arrays.l1,
+                n_threads,
+                text_base,
+                self._arrays.semaphore_base,
+                self.l1_banks,
             )
         return self.riscv.place_texts(kernels, self._slots)
 

@@ -35,9 +35,10 @@ FIRMWARE_WORDS = [
 
 
 class RiscvCores:
-    """State of all cores of a chip.  `machine`: the record of the engine; `l1`: (worker, byte); `text_base`: L1 address."""
+    """State of all cores of a chip.  `machine`: the record of the engine; `l1`: (worker, byte); `text_base`: L1 address;
+    `l1_banks`: as in `layout.bank_tables`."""
 
-    def __init__(self, arch, machine, l1, n_threads, text_base, semaphore_base):
+    def __init__(self, arch, machine, l1, n_threads, text_base, semaphore_base, l1_banks=None):
         self.arch, self._l1, self._text_base, self._semaphore_base = arch, l1, text_base, semaphore_base
         self._sets = max(int(arch["riscv.icache_bytes"]) // (rv.ICACHE_LINE * rv.ICACHE_WAYS), 1)
         self._cores = np.zeros(n_threads, rv.CORE)
@@ -45,7 +46,7 @@ class RiscvCores:
         self._icache = np.zeros((n_threads, self._sets, rv.ICACHE_WAYS), np.int64)
         largest = max(layout.local_bytes(arch, slot) for slot in range(THREADS_PER_CORE))
         self._local = np.zeros((n_threads, largest + largest // 4), np.uint8)
-        banks = np.frombuffer(layout.bank_tables(arch), np.uint8)
+        banks = np.frombuffer(layout.bank_tables(arch, l1_banks), np.uint8)
         self._firmware = np.zeros((n_threads, layout.firmware_bytes(arch)), np.uint8)
         self._firmware[:, layout.BANKS_AT : layout.BANKS_AT + len(banks)] = banks
         self._firmware_of = np.full((n_threads, len(FIRMWARE_WORDS)), -1, np.int64)

@@ -390,7 +390,9 @@ def sharded_to_interleaved():
 
 @case(0)
 def full():
-    return ttnn.full((1, 1, 64, 64), 2.5, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device), np.full((1, 1, 64, 64), 2.5)
+    return ttnn.full((1, 1, 64, 64), 2.5, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device), np.full(
+        (1, 1, 64, 64), 2.5
+    )
 
 
 # --- models

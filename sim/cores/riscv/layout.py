@@ -36,10 +36,13 @@ def _bank_table(coordinates, offsets):
     return places + np.array(offsets, np.int64).astype(np.int32).tobytes()
 
 
-def bank_tables(arch):
-    """Bytes of the firmware words from BANKS_AT on: the DRAM banks, then the L1 banks, in NoC-0 coordinates for both NoCs."""
+def bank_tables(arch, l1_banks=None):
+    """Bytes of the firmware words from BANKS_AT on: the DRAM banks, then the L1 banks, in NoC-0 coordinates for both NoCs.
+
+    `l1_banks`: the worker of each L1 bank; None: bank i is worker i.
+    """
     dram = [(x, y) for x, y, _ in arch.dram_endpoints], [offset for _, _, offset in arch.dram_endpoints]
-    workers = list(arch.kernel_coords)
+    workers = list(arch.kernel_coords) if l1_banks is None else [arch.kernel_coords[worker] for worker in l1_banks]
     return _bank_table(*dram) + _bank_table(workers, [0] * len(workers))
 
 
