@@ -1,8 +1,8 @@
 """What the agreement of a row is worth: whether parameters of its chip were chosen by rows like it.
 
 The sources of the parameters (`src` in `sim/arch/*.yaml`) say which rows chose them: `FILE.csv (FAMILY, FAMILY)` names the
-families of a file, the file alone all its rows; "the same" stands for what the parameter above it names.  Rows of other
-files, a user's own above all, chose nothing.
+families of a file, the file alone all its rows; `noc_traces` is the folder of shared recordings, with their memories as
+families; "the same" stands for what the parameter above it names.  Rows of other files, a user's own above all, chose nothing.
 """
 
 import functools
@@ -18,7 +18,8 @@ DOCUMENTED = "documented"  # the row measures one number that the documents give
 KINDS = (PREDICTED, FITTED, CIRCULAR, DOCUMENTED)
 
 CHOSEN = ("fitted", "measured")  # confidence of the parameters that measurements chose
-FILE = re.compile(r"([\w.-]+\.csv)(?: \(([^)]*)\))?")
+FILE = re.compile(r"([\w.-]+\.csv|\bnoc_traces\b)(?: \(([^)]*)\))?")
+RECORDING = re.compile(r"(DRAM|\dx\d_BLOCK)_TO_\dx\d_(BLOCK|HEIGHT)\.json")  # of the folder noc_traces
 AGAIN = re.compile(r"\bthe same\b")
 # Other names of measurements in the sources: what they stand for.
 NAMED = {
@@ -81,7 +82,8 @@ def evidence_of(kind, row_id, group):
         if re.match(cost.groups, f"{kind}: {group}"):
             return cost.evidence
     chip, _, rest = group.partition("/")
-    families = cited(chip).get(row_id.rpartition(":")[0], ())
+    file = "noc_traces" if RECORDING.match(row_id) else row_id.rpartition(":")[0]
+    families = cited(chip).get(file, ())
     return FITTED if families is None or is_of(rest, families) else PREDICTED
 
 

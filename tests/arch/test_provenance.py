@@ -20,6 +20,7 @@ MEASURED = {
     "github_issue_measurements.csv": BOTH,
     "host_buffer_rw_golden.csv": BOTH,
     "isa_doc_measured.csv": (WORMHOLE,),
+    "noc_traces": (WORMHOLE,),
     "torp_exp.csv": (WORMHOLE,),
     "torp_matmul_height_sharded.csv": (WORMHOLE,),
     "llk_blackhole_op_costs.csv": (BLACKHOLE,),

@@ -50,6 +50,13 @@ def test_what_a_row_of_compute_is_worth(row, group, expected):
     assert evidence_of("compute", row, group) == expected
 
 
+def test_recordings_that_chose_parameters_are_no_predictions():
+    for name, group in (("1x2_BLOCK_TO_2x4_HEIGHT.json", "l1"), ("DRAM_TO_8x4_BLOCK.json", "dram")):
+        assert evidence_of("replay-noc closed", name, f"wormhole_b0/{group}") == FITTED
+    assert evidence_of("replay-noc closed", "mine.json", "wormhole_b0/l1") == PREDICTED
+    assert evidence_of("replay-noc closed", "mine.json:device 1", "wormhole_b0/l1") == PREDICTED
+
+
 def test_a_parameter_that_is_no_longer_fitted_claims_no_rows(monkeypatch):
     described = type(load_arch("blackhole")).describe
     monkeypatch.setattr(
