@@ -31,12 +31,23 @@ class Teller:
             self.tell(self.running[-1])
 
     def tell(self, operation):
+        """Say what runs (None: only ask); returns why the last launch failed, or ''."""
         text = json.dumps(operation).encode()
         if self.connection is None:
             self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self.connection.connect(os.environ["TENSIM_LIBRARY_SOCKET"])
         self.connection.sendall(struct.pack("<2I", OPERATION, len(text)) + text)
-        self.connection.recv(1)
+        (size,) = struct.unpack("<I", self.receive(4))
+        return self.receive(size).decode()
+
+    def receive(self, size):
+        data = b""
+        while len(data) < size:
+            more = self.connection.recv(size - len(data))
+            if not more:
+                raise ConnectionError("the simulator has ended")
+            data += more
+        return data
 
 
 teller = Teller()
@@ -58,6 +69,11 @@ def told(call):
         teller.begin({"name": self.python_fully_qualified_name, "tensors": tensors})
         try:
             return call(self, *arguments, **named)
+        except RuntimeError as error:
+            why = teller.tell(None)
+            if why:  # the library knows only that a core did not end as it should
+                raise RuntimeError(why) from error
+            raise
         finally:
             teller.end()
 

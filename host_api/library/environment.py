@@ -24,6 +24,8 @@ COMPILER = "runtime/sfpi/compiler/bin"
 PREFIX = "riscv-tt-elf-"
 TOOLS = ("g++", "gcc", "objcopy", "objdump", "ld", "nm")
 INTERPRETERS = ("python3.10", "python3.12", "python3")
+INTERPRETER = "TENSIM_LIBRARY_PYTHON"  # environment: an interpreter that has the library
+QUIET = {"TT_LOGGER_LEVEL": "warning", "TT_METAL_LOGGER_LEVEL": "warning"}  # unless the user asks for more
 FLAGS = ("-O2", "-Wall", "-Wextra")
 SOC_DESCRIPTORS = {"wormhole_b0": "wormhole_b0_80_arch.yaml", "blackhole": "blackhole_140_arch.yaml"}
 # Of the board that a chip is told to be on: identifier (its upper bits name the kind), kind, what is harvested
@@ -62,8 +64,8 @@ class Library:
 
 
 def find_library(python=None):
-    """The `Library` of an interpreter, or of the first one that has it.  UsageError that says what is missing."""
-    tried = []
+    """The `Library` of an interpreter, of TENSIM_LIBRARY_PYTHON, or of the first that has it.  UsageError: what is missing."""
+    tried, python = [], python or os.environ.get(INTERPRETER)
     for candidate in [python] if python else _interpreters():
         found = _library_of(candidate)
         if isinstance(found, Library):
@@ -120,7 +122,7 @@ class Surroundings:
 
     def variables(self, socket, arch):
         """Environment variables of the library's process."""
-        return {
+        return {name: value for name, value in QUIET.items() if name not in os.environ} | {
             "TT_METAL_SIMULATOR": str(self.device / "device.so"), "TT_METAL_SLOW_DISPATCH_MODE": "1",
             "TT_METAL_RUNTIME_ROOT": str(self.root), "TT_METAL_HOME": str(self.root), "TT_METAL_CACHE": str(self.kept),
             "TENSIM_LIBRARY_SOCKET": str(socket), "TENSIM_LIBRARY_ARCH": arch.name, "PYTHONDONTWRITEBYTECODE": "1",

@@ -13,7 +13,7 @@ import threading
 import time
 
 from tensim.library.identifiers import elf_of
-from tensim.library.mailboxes import DONE
+from tensim.library.mailboxes import DONE, SIGNAL
 from tensim.sim.errors import TensimError
 
 OPEN, WRITE, READ, CLOSE, COMPILE, OPERATION = 1, 2, 3, 4, 16, 32
@@ -90,8 +90,11 @@ class Server:
             connection.close()
             return
         _, size = WORDS.unpack(head)
-        self._note(json.loads(_receive(connection, size)))
-        connection.sendall(b"\0")
+        operation = json.loads(_receive(connection, size))
+        if operation is not None:
+            self._note(operation)
+        text = b"" if self.failure is None else str(self.failure).encode()
+        connection.sendall(struct.pack("<I", len(text)) + text)
 
     # --- accesses
 
@@ -103,23 +106,29 @@ class Server:
     def read(self, x, y, address, size):
         """What the host reads; cores that were told to run do so first."""
         tiles = self.device.tiles
-        if tiles.told and tiles.polls(x, y, address, size):
-            self._launch()
+        if not tiles.polls(x, y, address, size):
+            return tiles.read(x, y, address, size)
+        if tiles.told and not self._launch():
+            return bytes(
+                [*bytes(SIGNAL), FAILED]
+            )  # once, which the library raises as an error; then the cores are done
         return tiles.read(x, y, address, size)
 
     def _launch(self):
+        """Run what cores were told; whether they came to their end."""
         tiles = self.device.tiles
         workers = list(dict.fromkeys(tiles.told))
         tiles.told.clear()
-        signal = DONE
+        self.failure = None
         try:
             self.device.run(workers)
         except TensimError as error:
-            self.failure, signal = error, FAILED
+            self.failure = error
             print(f"tensim: {error}", file=sys.stderr, flush=True)
         for worker in workers:
-            tiles.answer(worker, signal)
+            tiles.answer(worker, DONE)
             tiles.sizes[worker].clear()
+        return self.failure is None
 
 
 class DeviceStream:
