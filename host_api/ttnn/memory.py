@@ -3,6 +3,7 @@
 Pages: a tile, or a row (of a shard's width).  Sizes in bytes, shapes in elements unless they say pages.
 """
 
+import copy
 import math
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from tensim.types import TILE_HEIGHTS, TILE_WIDTHS
 TILE_SIZE = 32
 FACE = 16
 EMPTY_PAGE = 4  # bytes of a page of a tensor without elements, in rows
+ROW_BYTES = 64  # bytes to whose multiples ShardShapeAlignment.RECOMMENDED rounds the rows of shards
 _BITS = {
     DataType.BFLOAT16: 16, DataType.FLOAT32: 32, DataType.UINT32: 32, DataType.BFLOAT8_B: 8, DataType.BFLOAT4_B: 4,
     DataType.UINT8: 8, DataType.UINT16: 16, DataType.INT32: 32, DataType.FP8_E4M3: 8, DataType.INT8: 8,
@@ -312,7 +314,8 @@ class TensorSpec:
             memory_layout=memory_layout, buffer_type=buffer_type, shard_spec=shard_spec, nd_shard_spec=nd_shard_spec
         )
         self.memory_config = _complete(given, self)
-        self._check_shards()
+        self._check_tiles()
+        self._check_2d()
 
     def _check_dtype(self):
         if self.dtype in BLOCK_FLOATS and self.layout != Layout.TILE:
@@ -348,13 +351,15 @@ class TensorSpec:
         """(height, width) of a page."""
         if self.layout == Layout.TILE:
             return tuple(self.tile.tile_shape)
+        if not math.prod(self.shape):
+            return 1, EMPTY_PAGE // element_bytes(self.dtype)
         return 1, (self.shard_shape or tuple(self.padded_shape))[-1]
 
     @property
     def page_size(self):
         if self.layout == Layout.TILE:
             return self.tile.get_tile_size(self.dtype)
-        return self.page_shape[1] * element_bytes(self.dtype) if math.prod(self.shape) else EMPTY_PAGE
+        return self.page_shape[1] * element_bytes(self.dtype)
 
     @property
     def pages(self):
@@ -376,30 +381,31 @@ class TensorSpec:
     @property
     def distributed_pages(self):
         """`pages` with leading dimensions collapsed to the rank of a shard."""
-        extra = len(self.pages) - max(len(self.shard_shape), 2)
+        extra = len(self.pages) - len(self.shard_shape)
         return self.pages if extra <= 0 else (math.prod(self.pages[: extra + 1]), *self.pages[extra + 1 :])
 
     def shard_pages(self, rank):
         """Shape of a shard in pages, with leading ones up to a rank."""
         shard, (height, width) = self.shard_shape, self.page_shape
-        sizes = (1, *shard)[-max(len(shard), 2) :]
-        pages = (*sizes[:-2], sizes[-2] // height, sizes[-1] // width)
+        *outer, tall, wide = shard if len(shard) > 1 else (height, *shard)
+        pages = (*outer, -(-tall // height), -(-wide // width))[-len(shard) :]
         return (1,) * (rank - len(pages)) + pages
 
     # --- shards
 
-    def _check_shards(self):
-        config = self.memory_config
-        if config.interleaved or (config.shard_spec is None and config.nd_shard_spec is None):
-            return
+    def _check_tiles(self):
         shard, (height, width) = self.shard_shape, self.page_shape
-        if not all(shard) or (self.layout == Layout.TILE and (shard[-1] % width or (1, *shard)[-2] % height)):
+        if shard and self.is_tiled and (shard[-1] % width or (1, *shard)[-2] % height):
             raise ArgumentError(f"ShardSpec: shape {list(shard)} is not made of whole {height}x{width} tiles")
-        if config.memory_layout in SHARDED:
-            self._check_2d()
 
     def _check_2d(self):
         config, spec = self.memory_config, self.memory_config.shard_spec
+        if config.memory_layout not in SHARDED or spec is None:
+            return
+        if not all(spec.shape):
+            raise ArgumentError(f"ShardSpec: shape {spec.shape} has no elements")
+        if len(self.padded_shape) == 1 and spec.shape[0] != 1:
+            raise ArgumentError(f"ShardSpec: shape: the height {spec.shape[0]} of a shard of one row is not 1")
         height, width = math.prod(tuple(self.padded_shape)[:-1]), self.padded_shape[-1]
         down, across = -(-height // spec.shape[0]), -(-width // spec.shape[1])
         if config.memory_layout == TensorMemoryLayout.HEIGHT_SHARDED:
@@ -431,14 +437,26 @@ class TensorSpec:
 
     # --- the same tensor, sharded
 
-    def _with(self, shape, grid, orientation, strategy=ShardDistributionStrategy.ROUND_ROBIN_1D):
-        nd = NdShardSpec(Shape(shape), grid, orientation, strategy)
-        config = MemoryConfig(self.memory_config.buffer_type, nd)
-        return TensorSpec(self.shape, self.dtype, self.layout, config, self.tile)
+    def _aligned(self, sizes, grid, orientation, alignment=ShardShapeAlignment.RECOMMENDED,
+                 strategy=ShardDistributionStrategy.ROUND_ROBIN_1D):  # fmt: skip
+        """The tensor in shards of sizes rounded up: to whole tiles, rows to ROW_BYTES where that is recommended."""
+        steps = {
+            ShardShapeAlignment.NONE: (1, 1),
+            ShardShapeAlignment.REQUIRED: self.tile.tile_shape if self.is_tiled else (1, 1),
+            ShardShapeAlignment.RECOMMENDED: self.tile.tile_shape if self.is_tiled else (1, self._row_elements()),
+        }[alignment]
+        last = zip(sizes[-2:], steps[-len(sizes[-2:]) :], strict=True)
+        shape = Shape([*sizes[:-2], *(_round_up(size, step) for size, step in last)])
+        nd = NdShardSpec(shape, grid, orientation, strategy)
+        twin = copy.copy(self)
+        twin.memory_config = _complete(MemoryConfig(self.memory_config.buffer_type, nd), self)
+        if alignment == ShardShapeAlignment.NONE:
+            twin._check_tiles()
+        twin._check_2d()
+        return twin
 
-    def _rounded(self, height, width):
-        steps = self.tile.tile_shape if self.is_tiled else (1, 1)
-        return _round_up(height, steps[0]), _round_up(width, steps[1])
+    def _row_elements(self):
+        return ROW_BYTES // element_bytes(self.dtype)
 
     def _matrix(self):
         return math.prod(tuple(self.padded_shape)[:-1]), self.padded_shape[-1]
@@ -446,12 +464,12 @@ class TensorSpec:
     def height_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
         """Cut in its height over the cores of a grid."""
         height, width = self._matrix()
-        return self._with(self._rounded(-(-height // grid.num_cores()), width), grid, orientation)
+        return self._aligned([-(-height // grid.num_cores()), width], grid, orientation, ShardShapeAlignment.REQUIRED)
 
     def width_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
         """Cut in its width over the cores of a grid."""
         height, width = self._matrix()
-        return self._with(self._rounded(height, -(-width // grid.num_cores())), grid, orientation)
+        return self._aligned([height, -(-width // grid.num_cores())], grid, orientation, ShardShapeAlignment.REQUIRED)
 
     def block_sharded(self, grid, orientation=ShardOrientation.ROW_MAJOR):
         """Cut in both over a rectangle of cores (CoreRange, or a set of one)."""
@@ -461,24 +479,19 @@ class TensorSpec:
         (height, width), (columns, rows) = self._matrix(), pair(grid.ranges()[0].grid_size())
         if orientation == ShardOrientation.COL_MAJOR:
             columns, rows = rows, columns
-        shape = self._rounded(-(-height // rows), -(-width // columns))
-        return self._with(shape, grid, orientation, ShardDistributionStrategy.GRID_2D)
+        shape, strategy = [-(-height // rows), -(-width // columns)], ShardDistributionStrategy.GRID_2D
+        return self._aligned(shape, grid, orientation, strategy=strategy)
 
     def sharded(self, shard_shape, grid, shard_alignment, orientation=ShardOrientation.ROW_MAJOR):
-        """Cut into shards of a shape; REQUIRED or RECOMMENDED alignment rounds it up to whole tiles."""
-        sizes = list(shard_shape)
-        if shard_alignment != ShardShapeAlignment.NONE and len(sizes) > 1:
-            sizes[-2:] = self._rounded(*sizes[-2:])
-        return self._with(sizes, grid, orientation)
+        """Cut into shards of a shape, rounded up as `shard_alignment` says: REQUIRED to whole tiles, RECOMMENDED also rows."""
+        return self._aligned(list(shard_shape), grid, orientation, shard_alignment)
 
     def sharded_across_dims(self, dims, grid, orientation=ShardOrientation.ROW_MAJOR):
         """One slice of each of these dimensions a shard (a tile in the last two), the others whole."""
-        sizes, least = list(self.padded_shape), [1] * len(self.padded_shape)
-        if self.is_tiled:
-            least[-2:] = self.tile.tile_shape
+        sizes = list(self.padded_shape)
         for dim in dims:
-            sizes[dim] = least[dim]
-        return self._with(sizes, grid, orientation)
+            sizes[dim] = 1
+        return self._aligned(sizes, grid, orientation)
 
     def sharded_across_dims_except(self, dims, grid, orientation=ShardOrientation.ROW_MAJOR):
         """`sharded_across_dims` of all dimensions but these."""
@@ -514,7 +527,8 @@ def _complete(config, spec):
             else ShardDistributionStrategy.ROUND_ROBIN_1D
         )
         one = config.shard_spec
-        nd = NdShardSpec(Shape(one.shape), one.grid, one.orientation, strategy)
+        shape = one.shape[1:] if len(spec.shape) < 2 and not spec.is_tiled else one.shape
+        nd = NdShardSpec(Shape(shape), one.grid, one.orientation, strategy)
         return MemoryConfig(
             memory_layout=config.memory_layout, buffer_type=config.buffer_type, shard_spec=one, nd_shard_spec=nd
         )
@@ -534,11 +548,11 @@ def _as_2d(config, spec):
     nd = config.nd_shard_spec
     plain = TensorSpec(spec.shape, spec.dtype, spec.layout, spec.tile)
     shard, sizes = list(nd.shard_shape), list(plain.padded_shape)
-    in_2d = nd.shard_distribution_strategy != ShardDistributionStrategy.GRID_2D or len(shard) <= 2
-    if not all(shard) or not all(sizes) or not in_2d:
+    if not all(shard):
         return None
     sizes[-1] = sizes[-1] if spec.is_tiled else _round_up(sizes[-1], shard[-1])
-    shard = [1] * (len(sizes) - len(shard)) + shard
+    rank = max(len(sizes), len(shard))
+    sizes, shard = ([1] * (rank - len(each)) + each for each in (sizes, shard))
     if len(nd.shard_shape) == 2 and len(sizes) > 2:
         sizes = [math.prod(sizes[:-1]), sizes[-1]]
         shard = shard[-2:]
@@ -554,21 +568,20 @@ def _as_2d(config, spec):
         return kind, shape
     if nd.grid.size() != 1 or nd.shard_distribution_strategy == ShardDistributionStrategy.CONTIGUOUS_1D:
         return None
-    across_grid, down_grid = pair(nd.grid.ranges()[0].grid_size())
-    if nd.orientation == ShardOrientation.COL_MAJOR:
-        across_grid, down_grid = down_grid, across_grid
-    fits = across <= across_grid and down <= down_grid
-    if fits and (not one_rank or across == across_grid):
+    columns, grid_rows = pair(nd.grid.ranges()[0].grid_size())
+    on_columns, on_rows = (down, across) if nd.orientation == ShardOrientation.COL_MAJOR else (across, down)
+    fits = on_columns <= columns and on_rows <= grid_rows
+    if fits and (not one_rank or on_columns == columns):  # dealt shards are blocks when they fill rows of cores
         return TensorMemoryLayout.BLOCK_SHARDED, shape
     return None
 
 
 def _flat_height(shard, sizes):
-    """Height of a shard with its leading dimensions collapsed, or None where it is no run of rows."""
-    height, open_ended = 1, False
+    """Height of a shard with its leading dimensions collapsed, or None where it is no run of rows in every place."""
+    height, open_ended, crosses = 1, False, False
     for cut, size in zip(reversed(shard), reversed(sizes), strict=True):
-        if open_ended and cut != 1:
+        if open_ended and (cut != 1 or (crosses and size != 1)):
             return None
         height *= cut
-        open_ended = open_ended or cut != size
+        open_ended, crosses = open_ended or cut != size, crosses or bool(size % cut)
     return height
