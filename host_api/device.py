@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from tensim.references import ReferenceInt
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import TensimWarning, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import Simulation, new_id
 from tensim.types import BufferType, CoreCoord, CoreLike, SubDevice, SubDeviceId, SubDeviceManagerId, core_coord
@@ -277,9 +278,9 @@ def create_device(
 
     `arch`: name, YAML path or `tensim.sim.arch.Arch`; `l1_small_size`, `trace_region_size`: bytes per bank set
     aside; `numerics`, `noc`, `max_cycles`, `seed`, `check`: see `tensim.sim.chip.chip.Chip`.  UsageError when it is open or
-    an option is wrong.
+    an option is wrong; a `TensimWarning` for each parameter of the chip that was changed although nothing uses it here.
     """
-    return _open(
+    device = _open(
         c.CreateDevice(
             get_pcie_device_id(device_id),
             num_hw_cqs,
@@ -293,6 +294,9 @@ def create_device(
             check=check,
         )
     )
+    for text in device.arch.without_effect(numerics):
+        warnings.warn(text, TensimWarning, stacklevel=2)
+    return device
 
 
 def create_device_minimal(device_id: int = 0, num_hw_cqs: int = 1, arch: str | Path | Arch = "wormhole_b0") -> Device:

@@ -59,7 +59,9 @@ def report_error(error, json_to):
         try:
             write_json(error.as_json(), json_to)
         except OSError as failure:
-            print_error(f"cannot write {json_to}: {failure.strerror}")
+            same = str(error).startswith(f"cannot write {json_to}: ")  # said above, in other words perhaps
+            if not same:
+                print_error(f"cannot write {json_to}: {failure.strerror}")
     sys.exit(error.exit_code)
 
 

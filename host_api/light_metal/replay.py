@@ -382,6 +382,9 @@ class Replay:
         except (ArithmeticError, ValueError, LookupError, TypeError) as error:
             where = {"offset": getattr(captured, "position", None), "field": "devices.parameters"}
             raise BinaryError(f"the chip cannot be simulated: {error}", where=where) from error
+        captured_chip = options.device is None and options.arch is None
+        for text in arch.without_effect(numerics, options.overrides if captured_chip else None):
+            self._warn(text)
         if options.log:
             device.chip.enable_log()
         self.devices.append(device)

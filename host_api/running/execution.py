@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+import warnings
 from dataclasses import dataclass
 
 from tensim.analysis.summary import collect
@@ -11,7 +12,7 @@ from tensim.results.result import Result
 from tensim.running.kernel_changes import KernelChanges
 from tensim.sim.chip import statistics
 from tensim.sim.chip.zones import zones
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import TensimWarning, UsageError
 from tensim.sim.host.executor import Simulation
 
 
@@ -44,15 +45,16 @@ def execute(program, settings, arch, device_options, begun, on_progress, watch):
     """The `Result` of a run of a `Runnable`; `begun`: `time.perf_counter()` of its start; `watch`: a `Watch`."""
     with _system_of_its_own():
         on_progress("opening the device")
-        device = create_device(
-            0,
-            arch=arch,
-            numerics=settings.numerics,
-            noc=settings.noc,
-            max_cycles=settings.max_cycles,
-            check=settings.check,
-            **device_options,
-        )
+        with warnings.catch_warnings(action="ignore", category=TensimWarning):  # the result says them
+            device = create_device(
+                0,
+                arch=arch,
+                numerics=settings.numerics,
+                noc=settings.noc,
+                max_cycles=settings.max_cycles,
+                check=settings.check,
+                **device_options,
+            )
         try:
             _observe(device, settings, begun, on_progress)
             watch.begin(device)

@@ -6,10 +6,12 @@ the chip is simulated.
 
 import contextlib
 import math
+import warnings
 from dataclasses import dataclass, field, replace
 
 import tensim.device as metal
 from tensim.sim.arch.loader import load_arch
+from tensim.sim.errors import TensimWarning
 from tensim.ttnn.cores import CoreCoord, CoreGrid, pair
 from tensim.ttnn.enums import Arch, BufferType, DispatchCoreAxis, DispatchCoreType
 from tensim.ttnn.errors import ArgumentError, ArgumentTypeError
@@ -280,10 +282,13 @@ def _open_device(number, queues, l1_small_size, trace_region_size, worker_l1_siz
         changes["l1.user_base"] = arch.l1_size - worker_l1_size
     if changes:
         arch = load_arch(settings.arch, settings.overrides | {key: arch[key] for key in MEMORY_MAP} | changes)
-    host = metal.create_device(
-        number, queues, l1_small_size, region, arch=arch, numerics=settings.numerics, noc=settings.noc,
-        max_cycles=settings.max_cycles, seed=settings.seed, check=settings.check,
-    )  # fmt: skip
+    with warnings.catch_warnings(
+        action="ignore", category=TensimWarning
+    ):  # parameters of ttnn's memory map are used here
+        host = metal.create_device(
+            number, queues, l1_small_size, region, arch=arch, numerics=settings.numerics, noc=settings.noc,
+            max_cycles=settings.max_cycles, seed=settings.seed, check=settings.check,
+        )  # fmt: skip
     if settings.log:
         host.chip.enable_log()
     device = _open[number] = MeshDevice(host, number)

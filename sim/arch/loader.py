@@ -56,7 +56,7 @@ class Arch:
         for axis, places, size in (("columns", columns, width), ("rows", rows, height)):
             if max(places) >= size:
                 key = f"boards.{board}.{axis}"
-                raise self._wrong(key, f"{key}: {max(places)} is outside the {width}x{height} NoC grid")
+                raise self.wrong(key, f"{key}: {max(places)} is outside the {width}x{height} NoC grid")
         self.grid = (len(columns), len(rows))
         self.worker_coords = [(x, y) for y in rows for x in columns]
         self.kernel_coords = self._translated(columns, rows)
@@ -77,7 +77,7 @@ class Arch:
             return self.worker_coords
         if max(origin[0] + len(columns), origin[1] + len(rows)) > NOC_COORDINATES:
             key = "noc.translated_workers"
-            raise self._wrong(key, f"{key} is {origin}; a grid of {len(columns)}x{len(rows)} ends beyond coordinate 63")
+            raise self.wrong(key, f"{key} is {origin}; a grid of {len(columns)}x{len(rows)} ends beyond coordinate 63")
         return [(origin[0] + i, origin[1] + j) for j in range(len(rows)) for i in range(len(columns))]
 
     def noc_axes(self):
@@ -93,7 +93,7 @@ class Arch:
         for bank, text in enumerate(self["dram.endpoints"]):
             x, y = (int(part) for part in text.split("-"))
             if not (x < width and y < height) or (x, y) in self.worker_coords:
-                raise self._wrong("dram.endpoints", f"DRAM endpoint {text} is outside the grid or a worker core")
+                raise self.wrong("dram.endpoints", f"DRAM endpoint {text} is outside the grid or a worker core")
             result.append((x, y, bank % per_tile * size))
         return result
 
@@ -117,7 +117,8 @@ class Arch:
             leaves[key] = leaves[key] | {"value": sorted(values), "src": OVERRIDE}
         return Arch(self.name, self.path, self.board, leaves)
 
-    def _wrong(self, key, text):
+    def wrong(self, key, text):
+        """A UsageError about a parameter, at its line if it stands in a user's file."""
         return _wrong(self.path, self._leaves[key], text)
 
     def __getitem__(self, key):
@@ -143,9 +144,12 @@ class Arch:
         self[key]
         return {name: entry for name, entry in self._leaves[key].items() if name in LEAF_KEYS}
 
-    def without_effect(self, numerics):
-        """What to tell the user of parameters that were changed although a program on one chip does not use them."""
-        changed = (key for key, leaf in self._leaves.items() if leaf.get("changed"))
+    def without_effect(self, numerics, among=None):
+        """What to tell the user of parameters that were changed although a program on one chip does not use them.
+
+        `among`: the keys that the user gave, if not all that were changed.
+        """
+        changed = (key for key, leaf in self._leaves.items() if leaf.get("changed") and (among is None or key in among))
         users = ((key, declaration(key).get("only")) for key in changed)
         return [f"{key} has no effect here: {USERS[only]}" for key, only in users if only not in (None, numerics)]
 

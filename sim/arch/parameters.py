@@ -20,10 +20,12 @@ COMPARISONS = {
     "at most": operator.le,
     "a multiple of": lambda value, other: value % other == 0,
 }
+READS = "read", "read_stateful", "read_one_packet", "read_page"
 RELATIONS = (
     ("l1.reserved_end", "under", "l1.user_base"),
     ("l1.user_base", "under", "l1.size"),
     ("noc.max_packet_bytes", "a multiple of", "noc.flit_bytes"),
+    *(("riscv.issue.read_overlap", "under", f"riscv.issue.{read}") for read in READS),
     ("dram.user_base", "under", "dram.bank_bytes"),
     ("dram.banks", "a multiple of", "dram.banks_per_tile"),
     ("dram.write_high", "over", "dram.write_low"),
@@ -49,6 +51,9 @@ POWERS_OF_TWO = (
     "dram.bank_groups", "dram.interleaved_groups", "dram.internal_banks", "dram.row_bytes",
 )  # fmt: skip
 LONGEST_ROUTE = 32  # links, as many as a packet of `tensim.sim.noc.packet` has room for
+PACKET_FLITS = 10_000  # counted in 16 bits
+ALIGNMENT = 16  # of the semaphores and arguments that begin behind l1.reserved_end
+LAUNCH_BYTES = 16 * 16 + 5 * 1376  # semaphores, and arguments of each thread: `tensim.sim.chip.arrays`
 DRAM_TILE_BYTES = 1 << 36  # what a NoC address reaches in a tile
 
 
@@ -126,6 +131,16 @@ def contradiction(values):
     for key, relation, other in RELATIONS:
         if not COMPARISONS[relation](values[key], values[other]):
             return (key, other), f"{key} is {values[key]}; it must be {relation} {other}, {values[other]}"
+    if values["noc.max_packet_bytes"] > PACKET_FLITS * values["noc.flit_bytes"]:
+        keys = "noc.max_packet_bytes", "noc.flit_bytes"
+        return keys, f"noc.max_packet_bytes is {values['noc.max_packet_bytes']}, more than {PACKET_FLITS} flits"
+    room = values["l1.user_base"] - -(-values["l1.reserved_end"] // ALIGNMENT) * ALIGNMENT
+    if room < LAUNCH_BYTES:
+        keys = "l1.user_base", "l1.reserved_end"
+        return keys, (
+            f"l1.user_base is {values['l1.user_base']}; between l1.reserved_end and it must be {LAUNCH_BYTES} B, for semaphores "
+            f"and runtime arguments, not {room}"
+        )
     burst = values["dram.burst_length"] * values["dram.channel_bits"] // 8
     if not 1 <= burst <= values["dram.row_bytes"]:
         keys = "dram.row_bytes", "dram.burst_length", "dram.channel_bits"

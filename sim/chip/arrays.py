@@ -18,11 +18,9 @@ from tensim.sim.engine.entry_points import flit_event
 from tensim.sim.engine.event_heap import NEVER, new_heap
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.engine.memory import zeros_in_cache_lines
-from tensim.sim.errors import UsageError
 from tensim.sim.noc.flit_network import PACKET
 from tensim.sim.noc.packet import PACKET_DTYPE, build_links, build_noc_params, build_ports, build_vcs
 
-READ_COSTS = ("issue_read", "issue_read_stateful", "issue_read_one_packet", "issue_read_page")
 NUMERICS = {"off": 0, "fast": 1, "exact": EXACT}  # -> data_on
 CLOCK_EVENTS = 64  # void ones of the flit model's clock among them, at most one per cycle of a hop
 ARGS_STRIDE = 1376  # bytes of L1 reserved for one thread's arguments, a multiple of 16
@@ -76,11 +74,6 @@ class MachineArrays:
         m["grid_width"] = width
         for field, (key, scale) in st.PARAMETERS.items():
             m[field] = round(arch[key] * scale)
-        overlap, shortest = m["issue_read_overlap"], min(m[field] for field in READ_COSTS)
-        if not 0 <= overlap < shortest:
-            raise UsageError(
-                f"{arch.path}: riscv.issue.read_overlap is {overlap}; it must be from 0 to less than the shortest read, {shortest}"
-            )
         m["flit_bytes"], m["max_packet"] = arch["noc.flit_bytes"], arch["noc.max_packet_bytes"]
         m["l1_size"], m["bank_bytes"] = arch.l1_size, arch.dram_bank_bytes
         m["trace_start"] = arch.dram_bank_bytes
@@ -95,8 +88,6 @@ class MachineArrays:
         self.semaphore_base = -(-int(arch["l1.reserved_end"]) // 16) * 16
         m["semaphore_base"] = self.semaphore_base
         self.args_base = self.semaphore_base + N_SEMAPHORES * SEMAPHORE_STRIDE
-        if self.args_base + THREADS_PER_CORE * ARGS_STRIDE > arch.l1_user_base:
-            raise UsageError("l1.user_base leaves no room for semaphores and runtime arguments")
         self._build_tiles(width, height)
         self._build_cores(width)
         self._build_pools()

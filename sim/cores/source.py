@@ -14,14 +14,15 @@ def kernel_from_file(path, include_paths=(), defines=()):
     return parse(path)
 
 
-def kernel_from_text(text, name=None, file="kernel.cpp", binaries=None, foreign=False):
+def kernel_from_text(text, name=None, file="kernel.cpp", binaries=None, budget=None):
     """The kernel in a text: C++ if it defines an entry function of tt-metal, else the kernel language.
 
     `name` picks one of several in the kernel language.  `file` names a C++ kernel in messages; `binaries`: see `CppKernel`.
-    `foreign`: somebody else wrote it, so it is compiled with limits of time and memory and without the user's files.
+    `budget`: the `CompileBudget` of a file that somebody else wrote, whose kernels are compiled with limits of time and memory
+    (those in C++ each with its own) and without the user's files.
     """
     if is_cpp(text):
-        return CppKernel(file, text, binaries=binaries, foreign=foreign)
+        return CppKernel(file, text, binaries=binaries, foreign=budget is not None)
     from tensim.sim.cores.kernels.compiler import kernel_from_source
 
-    return kernel_from_source(text, name, foreign=foreign)
+    return kernel_from_source(text, name, budget=budget)

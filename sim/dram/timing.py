@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.errors import UsageError
 
 ACT, PRE, PREA, RD, WR, REF, REFB = range(7)
 COMMANDS = ("ACT", "PRE", "PREA", "RD", "WR", "REF", "REFB")
@@ -35,11 +34,8 @@ def clock_ns(arch):
 
 
 def bits(arch, key, unit=1):
-    """log2 of a parameter in units of `unit`; UsageError when that is no power of two."""
-    count = arch[key] // int(unit)
-    if count < 1 or count & (count - 1) or count * unit != arch[key]:
-        raise UsageError(f"{arch.path}: {key} is {arch[key]}; it must be a power of two times {int(unit)}")
-    return count.bit_length() - 1
+    """log2 of a parameter in units of `unit`; both are powers of two."""
+    return (arch[key] // int(unit)).bit_length() - 1
 
 
 def build_timing(arch):

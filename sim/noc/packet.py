@@ -35,12 +35,10 @@ import numpy as np
 
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import in_cache_lines, lowest_bit, zeros_in_cache_lines
-from tensim.sim.errors import UsageError
 from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, X_OUT, Y_OUT, link_index, offsets
 
 MAX_ROUTE = 32  # links: 29 on the longest route, Blackhole's 17x12 torus
 MAX_TREE = 4096
-MOST_PLACES = 10_000  # of a buffer, flits of a packet: counted in 16 bits
 # VCs of a link, in pairs by dateline bit: two each of both classes of requests, then two of responses; four places are unused
 VC_BITS = 4
 N_VCS = 1 << VC_BITS
@@ -145,12 +143,7 @@ def build_ports(arch):
 
 
 def build_noc_params(arch):
-    """The model's parameters as one record; UsageError for buffers without a place or with too many."""
-    for key in ("noc.buffer_flits", "noc.niu_requests", "noc.credit_round_trip_cycles", "dram.endpoint_requests"):
-        if not 1 <= arch[key] <= MOST_PLACES:
-            raise UsageError(f"{arch.path}: {key} is {arch[key]}; it must be from 1 to {MOST_PLACES}")
-    if arch["noc.max_packet_bytes"] > MOST_PLACES * arch["noc.flit_bytes"]:
-        raise UsageError(f"{arch.path}: noc.max_packet_bytes is more than {MOST_PLACES} flits")
+    """The model's parameters as one record."""
     params = np.zeros(1, NOC_PARAMS_DTYPE)
     p = params[0]
     p["width"], p["height"] = arch.noc_size

@@ -2,14 +2,20 @@
 
 import subprocess
 import sys
+import warnings
 
 import pytest
 import yaml
 
+import tensim as tt
 from tensim.sim.arch import architectures, load_arch
 from tensim.sim.arch.loader import DIRECTORY, MODEL, USERS, check_leaves, check_relations, described_arch
-from tensim.sim.arch.parameters import LONGEST_ROUTE, RELATIONS, schema_of, units
-from tensim.sim.errors import UsageError
+from tensim.sim.arch.parameters import ALIGNMENT, LAUNCH_BYTES, LONGEST_ROUTE, PACKET_FLITS, RELATIONS, schema_of, units
+from tensim.sim.chip.arrays import ARGS_STRIDE
+from tensim.sim.chip.chip import Chip
+from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
+from tensim.sim.errors import TensimWarning, UsageError
 from tensim.sim.noc.packet import MAX_ROUTE
 
 HEAD = "name: mine\nextends: wormhole_b0\n"
@@ -75,6 +81,51 @@ def test_what_has_no_effect_is_said(load):
     assert [len(quirk.without_effect(numerics)) for numerics in ("fast", "exact")] == [1, 0]
     assert load_arch("blackhole").without_effect("off") == []
     assert load((DIRECTORY / "wormhole_b0.yaml").read_text()).without_effect("off") == []
+
+
+def test_what_has_no_effect_is_said_when_a_device_opens(load):
+    """By the device that uses it, once; of a replay what its user gave, not what the capture holds."""
+    arch = load(HEAD + "dram: {t_cl_ns: 20}\nnoc: {hop_cycles: 4}\n")
+    with pytest.warns(TensimWarning) as told, tt.light_metal_capture() as captured:
+        tt.close_device(tt.create_device(0, arch=arch))
+    said = "dram.t_cl_ns has no effect here: the memory's commands are modelled by `tensim dram` alone"
+    assert [str(one.message) for one in told] == [said]
+    for overrides, expected in (({}, []), ({"ttnn.l1_base": 110000}, ["ttnn.l1_base"])):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            replay = tt.LightMetalReplay(captured.binary, options=tt.ReplayOptions(overrides=overrides))
+            assert replay.run()
+            replay.close()
+        assert [str(one.message).split()[0] for one in told] == expected
+
+
+def test_what_the_model_counts_fits_its_fields():
+    assert ALIGNMENT % SEMAPHORE_STRIDE == 0
+    assert LAUNCH_BYTES == N_SEMAPHORES * SEMAPHORE_STRIDE + THREADS_PER_CORE * ARGS_STRIDE
+    assert PACKET_FLITS < 1 << 15
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ("noc: {hop_cycles: 9,\n  max_packet_bytes: 1048576}\n", 4, "more than 10000 flits"),
+        ("riscv: {issue: {\n  read_overlap: 40}}\n", 4, "it must be under riscv.issue.read"),
+        ("l1: {reserved_end: 1000,\n  user_base: 8000}\n", 4, "for semaphores and runtime arguments"),
+        ("noc: {\n  buffer_flits: 10001}\n", 4, "from 1 to 10000"),
+        ("dram: {\n  internal_banks: 12}\n", 4, "a power of two"),
+    ],
+)
+def test_what_models_cannot_count_is_refused_at_its_line(load, text, line, why):
+    with pytest.raises(UsageError, match=why) as caught:
+        load(HEAD + text)
+    assert caught.value.where["line"] == line
+
+
+def test_what_the_flit_model_cannot_do_is_refused_at_its_line(load):
+    arch = load(HEAD + "noc:\n  hop_cycles: 0\n")
+    with pytest.raises(UsageError, match="the flit model takes whole cycles") as caught:
+        Chip(arch, noc="flit")
+    assert caught.value.where["line"] == 4
 
 
 def test_the_longest_route_is_what_packets_have_room_for():

@@ -46,6 +46,14 @@ def test_what_cannot_be_is_refused_before_the_run(capsys, arguments, words):
     assert code == 2 and out == "" and words in err
 
 
+@pytest.mark.parametrize("path", ["/proc/x.json", "nowhere/x.json"])
+@pytest.mark.parametrize("wrong", [(), ("--shape", "900000x900000")])
+def test_what_cannot_be_written_is_said_once(capsys, path, wrong):
+    """With another mistake, too."""
+    code, _, err = tensim(capsys, *SMALL, f"--json={path}", *wrong)
+    assert code == 2 and err.count("cannot write") == 1 and err.count(path) == 1
+
+
 def test_the_product_of_a_matmul_counts(capsys):
     code, _, err = tensim(capsys, "run", "matmul_multicast", "--shape", "90000x32x90000")
     assert code == 2 and "needs 16.2 GB of DRAM or more" in err

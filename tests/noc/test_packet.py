@@ -302,7 +302,7 @@ def test_buffers_without_a_place_or_with_too_many_are_refused(key, value):
 
 
 def test_packets_of_more_flits_than_the_model_counts_are_refused():
-    with pytest.raises(UsageError, match="noc.max_packet_bytes is more than 10000 flits"):
+    with pytest.raises(UsageError, match="noc.max_packet_bytes is 1048576, more than 10000 flits"):
         build_noc_params(load_arch("wormhole_b0", {"noc.max_packet_bytes": 1 << 20}))
 
 

@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 
+from tensim.sim.cores.kernels.compile_apart import CompileBudget
 from tensim.sim.cores.source import kernel_from_text
 from tensim.sim.errors import BinaryError
 from tensim.traces.flatbuffers.tables import Node
@@ -55,7 +56,7 @@ class KernelReader:
     """The kernels of a file; `nodes`: its `KernelBinary` tables."""
 
     def __init__(self, nodes=()):
-        self._binaries, self._kernels = {}, {}
+        self._binaries, self._kernels, self._budget = {}, {}, CompileBudget()
         for node in nodes or ():
             if node.source_hash is None or node.elf is None or node.build_key is None or node.slot > MAX_SLOT:
                 raise BinaryError(
@@ -70,5 +71,7 @@ class KernelReader:
         key = (source, name, file)
         if key not in self._kernels:
             binaries = self._binaries.get(hashlib.sha256(source.encode()).hexdigest(), {})
-            self._kernels[key] = kernel_from_text(source, name or None, file or "kernel.cpp", dict(binaries), True)
+            self._kernels[key] = kernel_from_text(
+                source, name or None, file or "kernel.cpp", dict(binaries), self._budget
+            )
         return self._kernels[key]

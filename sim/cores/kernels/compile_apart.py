@@ -9,19 +9,33 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 from tensim.sim.cores.kernels.generated import compile_generated
 from tensim.sim.errors import KernelCompileError
 
 SECONDS = 60  # of a processor; the largest kernels of the project take 15
+FILE_SECONDS = 300  # of a processor, for all kernels of a file together
 WAITED_SECONDS = 300  # at most, on a machine that has others to serve
 MEMORY_BYTES = 3 << 30
 COMMAND = f"from {__name__} import main; main()"
 
 
-def compile_apart(name, source, file):
-    """As `compile_generated`.  KernelCompileError beyond the limits, too."""
+class CompileBudget:
+    """What the kernels of one file may still take to compile.  `seconds`: of a processor."""
+
+    def __init__(self, seconds=FILE_SECONDS):
+        self.seconds = seconds
+
+
+def compile_apart(name, source, file, budget):
+    """As `compile_generated`, at the cost of a `CompileBudget`.  KernelCompileError beyond the limits, too."""
+    if budget.seconds <= 0:
+        raise KernelCompileError(
+            f"the file's kernels take more than {FILE_SECONDS} s to compile, before kernel {name}",
+            where={"file": file, "kernel": name}, hint="give their texts by --kernel-path, or a file with fewer kernels",
+        )  # fmt: skip
     command = [sys.executable, "-c", COMMAND]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     asked = json.dumps({"name": name, "source": source, "file": file}).encode()
@@ -33,11 +47,13 @@ def compile_apart(name, source, file):
     except subprocess.TimeoutExpired:
         done = None
     if done is None or done.returncode:
+        budget.seconds -= SECONDS
         limits = f"{SECONDS} s or {MEMORY_BYTES >> 30} GB"
         hint = "a kernel of a file may take that much; make it smaller, or give its text by --kernel-path"
         raise KernelCompileError(f"kernel {name} takes more than {limits} to compile", where=where, hint=hint)
     head, content = done.stdout.split(b"\n", 1)
     answer = json.loads(head)
+    budget.seconds -= answer.pop("seconds")
     if "refused" in answer:
         raise KernelCompileError(answer["refused"], where=where)
     return SimpleNamespace(content=content, **answer)  # as ObjectCode, without numba
@@ -52,7 +68,8 @@ def main():
     try:
         code = compile_generated(**asked)
     except KernelCompileError as error:
-        sys.stdout.buffer.write(json.dumps({"refused": error.message}).encode() + b"\n")
+        refused = {"refused": error.message, "seconds": time.process_time()}
+        sys.stdout.buffer.write(json.dumps(refused).encode() + b"\n")
         return
-    head = {"symbol": code.symbol, "frame_bytes": code.frame_bytes}
+    head = {"symbol": code.symbol, "frame_bytes": code.frame_bytes, "seconds": time.process_time()}
     sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + code.content)

@@ -78,13 +78,13 @@ class Kernel:
     """A kernel function: parsed and checked, not compiled yet.
 
     `names`: what the function can see outside itself; `text`: the whole text it was parsed from, None for a Python
-    function; `foreign`: somebody else wrote it, so it is compiled with limits.  Raises KernelCompileError for what no kernel
-    may contain.
+    function; `budget`: the `CompileBudget` of a file that somebody else wrote, from which it is compiled.  Raises
+    KernelCompileError for what no kernel may contain.
     """
 
-    def __init__(self, tree, file, names, text=None, foreign=False):
+    def __init__(self, tree, file, names, text=None, budget=None):
         self.tree, self.file, self.names, self.name = tree, str(file), names, tree.name
-        self.foreign, self._text, self._lowered, self._compiled = foreign, text, {}, {}
+        self.budget, self._text, self._lowered, self._compiled = budget, text, {}, {}
         self._lower({}, {}, lenient=True)
 
     def __call__(self, *args, **kwargs):
@@ -148,7 +148,7 @@ class Kernel:
             api_calls=lowered.api_calls,
             polls=lowered.polls,
             arguments=lowered.arguments,
-            code=load_generated(self.name, lowered.source, self.file, self.foreign),
+            code=load_generated(self.name, lowered.source, self.file, self.budget),
         )
 
 
@@ -169,12 +169,20 @@ def late_interrupts():
             signal.raise_signal(signal.SIGINT)
 
 
-@functools.cache
-def load_generated(name, source, file, foreign=False):
-    """`tensim.sim.engine.machine_code.MachineCode` of generated source; compiled unless the disk cache holds it."""
+_generated = {}
+
+
+def load_generated(name, source, file, budget=None):
+    """`tensim.sim.engine.machine_code.MachineCode` of generated source; compiled unless memory or the disk cache holds it."""
+    if (name, source, file) not in _generated:
+        _generated[name, source, file] = _load_generated(name, source, file, budget)
+    return _generated[name, source, file]
+
+
+def _load_generated(name, source, file, budget):
     key = f"kernel_{hashlib.sha256(source.encode()).hexdigest()[:20]}"
-    if foreign:  # Ctrl-C ends the process that compiles
-        return machine_code.load_or_compile(key, lambda: compile_apart(name, source, file))
+    if budget is not None:  # Ctrl-C ends the process that compiles
+        return machine_code.load_or_compile(key, lambda: compile_apart(name, source, file, budget))
     with late_interrupts():
         return machine_code.load_or_compile(key, lambda: compile_generated(name, source, file))
 
@@ -215,11 +223,11 @@ def device_function(function):
 # --- kernels as text
 
 
-def kernel_from_source(text, name=None, file=None, foreign=False):
+def kernel_from_source(text, name=None, file=None, budget=None):
     """The kernel in a source text: parsed, never executed.
 
     The text may hold `@kernel` and `@device_function` definitions, integer constants, enumerations of integers and
-    imports (which are ignored).  `name` picks one kernel; without it there must be exactly one.  `foreign`: see `Kernel`.
+    imports (which are ignored).  `name` picks one kernel; without it there must be exactly one.  `budget`: see `Kernel`.
     Raises KernelCompileError with file and line.
     """
     if file is None:
@@ -228,7 +236,7 @@ def kernel_from_source(text, name=None, file=None, foreign=False):
     if len(text) > MAX_TEXT:
         raise KernelCompileError(f"a text of {len(text):,} characters; at most {MAX_TEXT:,}", where={"file": file})
     try:
-        return _parsed(ast.parse(text), text, name, file, foreign)
+        return _parsed(ast.parse(text), text, name, file, budget)
     except (SyntaxError, ValueError, MemoryError) as error:
         where = {"file": file, "line": getattr(error, "lineno", None)}
         raise KernelCompileError(f"not valid Python: {error}", where=where) from error
@@ -236,7 +244,7 @@ def kernel_from_source(text, name=None, file=None, foreign=False):
         raise KernelCompileError("the text's expressions are nested too deeply", where={"file": file}) from error
 
 
-def _parsed(module, text, name, file, foreign):
+def _parsed(module, text, name, file, budget):
     names, kernels = ParsedNames(), {}
     for node in module.body:
         if isinstance(node, ast.FunctionDef):
@@ -247,7 +255,7 @@ def _parsed(module, text, name, file, foreign):
             _read_constant(node, file, names)
         elif not isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_docstring(node):
             _refuse_statement(node, file)
-    return Kernel(_choose(kernels, name, file), file, names, text, foreign)
+    return Kernel(_choose(kernels, name, file), file, names, text, budget)
 
 
 def kernel_from_file(path, name=None):

@@ -11,7 +11,6 @@ from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import READ, machine_table, noc_params_of, packets_of, schedule, transactions_of
 from tensim.sim.engine.tables import table
-from tensim.sim.errors import UsageError
 from tensim.sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
 from tensim.sim.noc.flit_network import ANY, ARRIVED, BEGUN, NETWORK, NONE, RESPONSES, build_chip, events_of
 from tensim.sim.noc.flit_network import packets_of as flit_packets_of
@@ -120,13 +119,14 @@ def flit_network(arch, links, ports):
     """
     for key in ("noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles"):
         if arch[key] < 1 or arch[key] != int(arch[key]):
-            raise UsageError(f"{key} is {arch[key]}; the flit model takes whole cycles, at least 1")
+            raise arch.wrong(key, f"{key} is {arch[key]}; the flit model takes whole cycles, at least 1")
     hop, inject, eject = (int(arch[f"noc.{key}_cycles"]) for key in ("hop", "niu_to_router", "router_to_niu"))
     credit = arch["noc.credit_round_trip_cycles"] - hop
     if credit < 1 or credit != int(credit):
-        raise UsageError(
+        raise arch.wrong(
+            "noc.credit_round_trip_cycles",
             f"noc.credit_round_trip_cycles is {arch['noc.credit_round_trip_cycles']}, whole cycles and more than the {hop} "
-            "of noc.hop_cycles for the flit model"
+            "of noc.hop_cycles for the flit model",
         )
     network = build_chip(
         *arch.noc_size, buffer=int(arch["noc.buffer_flits"]), shared=int(arch["noc.shared_buffer_flits"]),

@@ -74,11 +74,32 @@ def uncached(monkeypatch):
 
 
 def test_a_foreign_kernel_is_compiled_in_a_process_of_its_own(uncached):
-    code = kernel_from_source(HEAD + "riscv_wait(a + 4711)\n", foreign=True).compile().code
+    code = kernel_from_source(HEAD + "riscv_wait(a + 4711)\n", budget=apart.CompileBudget()).compile().code
     assert code.content[:4] == b"\x7fELF" and code.frame_bytes > 0
 
 
 def test_a_foreign_kernel_beyond_the_limits_is_refused(uncached, monkeypatch):
     monkeypatch.setattr(apart, "COMMAND", "import sys; sys.exit(1)")
     with pytest.raises(KernelCompileError, match="takes more than 60 s or 3 GB to compile"):
-        kernel_from_source(HEAD + "riscv_wait(a + 4712)\n", foreign=True).compile()
+        kernel_from_source(HEAD + "riscv_wait(a + 4712)\n", budget=apart.CompileBudget()).compile()
+
+
+def test_the_kernels_of_a_file_share_a_budget(uncached):
+    """A thousand kernels that each keep within the limits would take a day."""
+    budget = apart.CompileBudget()
+    kernels = [kernel_from_source(HEAD + f"riscv_wait(a + {4713 + i})\n", budget=budget) for i in range(2)]
+    kernels[0].compile()
+    taken = apart.FILE_SECONDS - budget.seconds
+    assert 0 < taken < apart.SECONDS
+    budget.seconds = 0
+    kernels[0].compile()  # which is compiled already
+    with pytest.raises(KernelCompileError, match="the file's kernels take more than 300 s to compile, before kernel k"):
+        kernels[1].compile()
+
+
+def test_a_kernel_beyond_its_limit_counts_for_its_file(uncached, monkeypatch):
+    budget = apart.CompileBudget()
+    monkeypatch.setattr(apart, "COMMAND", "import sys; sys.exit(1)")
+    with pytest.raises(KernelCompileError):
+        kernel_from_source(HEAD + "riscv_wait(a + 4720)\n", budget=budget).compile()
+    assert budget.seconds == apart.FILE_SECONDS - apart.SECONDS
