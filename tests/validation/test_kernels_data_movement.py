@@ -187,10 +187,8 @@ def test_rows_without_times_are_simulated_and_not_counted_in_errors(tmp_path):
     result = json.loads(ran.stdout)
     assert ran.exit_code == 0 and result["n"] == 2 and len(result["skipped"]) == 1
     assert [(item["measured"], item["err_pct"]) for item in result["rows"]] == [(None, None)] * 2
-    assert (
-        result["groups"] == {"wormhole_b0/double_buffer": {"n": 2, "structure": "described"}}
-        and "median_abs_err_pct" not in result
-    )
+    group = {"n": 2, "evidence": "predicted", "structure": "described"}
+    assert result["groups"] == {"wormhole_b0/double_buffer": group} and "median_abs_err_pct" not in result
     assert result["pairs"] == {"n": 0, "agree": 0, "by_group": {}}
 
 
