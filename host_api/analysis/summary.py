@@ -9,7 +9,7 @@ import numpy as np
 from tensim.analysis import verdict as verdicts
 from tensim.analysis.facts import LaunchFacts, launches, span_cycles
 from tensim.analysis.rules import Case, advice, by_relevance
-from tensim.sim.chip import statistics
+from tensim.sim.chip import repetition, statistics
 from tensim.sim.chip.launch_work import WAIT_NAMES
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
@@ -70,6 +70,7 @@ def collect(chip):
     """The summary of a chip, or of an interval (`tensim.sim.chip.interval`)."""
     run = RunFacts(chip)
     summary = statistics.collect(chip)
+    summary["lasting"] = repetition.lasting(chip, summary["cycles"])
     if run.verdict is None:
         nothing = {"advice": [], "circular_buffers": [], "programs": [], "launches": [], "cores": None, "verdict": None}
         return summary | nothing | {"bounded_by": None, "span_cycles": run.span_cycles}

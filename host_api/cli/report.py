@@ -19,10 +19,20 @@ SHADES = (
     (0, "dim"),
 )  # of the map of cores: percent at work
 NARROW = 70  # columns below which tables leave out what explains the rest
+SLIGHT_LOAD = 0.1  # busy units of a core below which the clock stays what it is
 
 
 def _percent(share):
     return f"{100 * share:.1f} %"
+
+
+def _print_lasting(console, lasting):
+    """What the same takes under lasting load, unless it leaves the clock as it is."""
+    if lasting and lasting["load"] > SLIGHT_LOAD:
+        console.print(
+            f"again and again: {lasting['device_seconds'] * 1e6:,.2f} µs at the {lasting['clock_mhz']:,.0f} MHz that lasting load "
+            f"leaves, and {lasting['op_gap_seconds'] * 1e6:.2f} µs from one operation to the next"
+        )
 
 
 def _table(title, *columns):
@@ -45,6 +55,7 @@ def print_report(summary, console=None):
         f"{seconds * 1e6:,.2f} µs of device time; {verdict[summary['verified']]}"
     )
     console.print(f"host {summary['host_seconds']:.2f} s, {summary['operations']:,} kernel operations")
+    _print_lasting(console, summary.get("lasting"))
     _print_verdict(console, summary)
     if summary["flops"]:
         console.print(

@@ -8,7 +8,7 @@ that only one result has counts as 0 in the other.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -133,10 +133,16 @@ def _memory(result):
 def ran(result: Result) -> dict[str, Any]:
     """{what: value} of what makes a result repeatable and can be compared between two checkouts, kernels by name."""
     found = {key: value for key, value in result.identity.items() if key not in NOT_COMPARED}
+    seen = Counter()
     for kernel in result.identity.get("kernels", []):
+        where = f"kernel {kernel['name']} on {kernel['processor']}"
+        seen[where] += 1
+        number = (
+            f" #{seen[where]}" if seen[where] > 1 else ""
+        )  # the same kernel on another NoC, or with other arguments
         for key, name in OF_A_KERNEL.items():
             if key in kernel:
-                found[f"kernel {kernel['name']} on {kernel['processor']}, {name}"] = kernel[key]
+                found[f"{where}{number}, {name}"] = kernel[key]
     return found
 
 

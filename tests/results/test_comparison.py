@@ -115,6 +115,18 @@ def test_a_kernel_s_changed_text_and_arguments_are_named(before):
     assert told[1].endswith("compile-time arguments")
 
 
+def test_a_kernel_that_runs_on_both_nocs_counts_twice(before):
+    """Receivers of a multicast product have the two NoCs the other way round in the right half of the grid."""
+    identity = copy.deepcopy(before.identity)
+    names = [kernel["name"] for kernel in identity["kernels"]]
+    twice = [number for number, name in enumerate(names) if names.count(name) > 1]
+    assert twice
+    for number in twice:
+        changed_one = copy.deepcopy(before.identity)
+        changed_one["kernels"][number]["compile_args"] = [9]
+        assert len(tt.compare(before, tt.Result(before.summary, changed_one)).identity) == 1
+
+
 def test_another_output_is_a_difference_though_no_cycle_moved(before):
     comparison = tt.compare(changed(before, verified=True), changed(before, verified=False))
     assert not comparison.same and comparison.outcome == [("verified", True, False)]

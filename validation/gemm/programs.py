@@ -5,7 +5,7 @@ from tensim.examples.blocked_matmul import build_program, create_operands, free_
 from tensim.examples.common import execute
 from tensim.examples.matmul_plan import Settings, Topology, make_plan
 from tensim.sim.arch import load_arch
-from tensim.sim.chip import statistics
+from tensim.sim.chip import repetition, statistics
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.host.binding import compile_kernels, program_cost
@@ -16,7 +16,8 @@ TOPOLOGIES = {"rows_columns": Topology.ROWS_COLUMNS, "all": Topology.ALL}
 
 
 def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded, topology, blocks, configured):
-    """[cycles of the longest TRISC1 kernel, ns per traced run, ns per untraced run] of back-to-back runs.
+    """[cycles of the longest TRISC1 kernel, ns per traced run, ns per untraced run] of back-to-back runs, and the ns once more
+    as they would be at the full clock.
 
     `shape`: (M, K, N) in elements; `blocks`: (name, tiles) of `tensim.examples.matmul_plan.Settings`; `configured`: whether
     the caller names them, which costs the host time.
@@ -37,13 +38,20 @@ def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded
         execute(device, program)
         chip = device.chip
         longest = int(statistics.thread_totals(chip, statistics.TRISC0 + 1)["longest"])
-        program_ns = statistics.program_cycles(chip) * 1000 / chip.arch.clock_mhz
-        return [longest, *runs_ns(device.arch, program, program_ns, in0_sharded, configured)]
+        cycles = statistics.program_cycles(chip)
+        program_ns = cycles * 1000 / chip.arch.clock_mhz
+        slowed_ns = repetition.run_ns(
+            chip.arch, program_ns, repetition.load(chip, cycles), WARM_UP_RUNS + MEASURED_RUNS
+        )
+        return [
+            longest,
+            *(ns for one in (slowed_ns, program_ns) for ns in runs_ns(device.arch, program, one, configured)),
+        ]
     finally:
         tt.close_device(device)
 
 
-def runs_ns(arch, program, program_ns, in0_sharded, configured):
+def runs_ns(arch, program, program_ns, configured):
     """(traced, untraced) ns per run when a program of `program_ns` runs again and again, as in the report's loop.
 
     Its configuration is written while the run before goes on (`tensim.sim.host.dispatch`), so a run takes the longer of the two;
@@ -51,18 +59,7 @@ def runs_ns(arch, program, program_ns, in0_sharded, configured):
     """
     costs, frozen = Costs(arch), program._state.snapshot(0)
     cost = program_cost(frozen, compile_kernels(frozen, arch), arch)
-    busy_ns = throttled(arch, program_ns, in0_sharded) + arch["dispatch.op_gap_ns"]
+    busy_ns = program_ns + arch["dispatch.op_gap_ns"]
     traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
     host_ns = arch["host.ttnn_operation_ns"] + configured * arch["host.ttnn_configuration_ns"]
     return max(busy_ns, traced), max(busy_ns, untraced, host_ns)
-
-
-def throttled(arch, program_ns, in0_sharded):
-    """Mean ns of a program in the report's loop: under lasting load the clock falls to what the board's power allows.
-
-    It falls less when the operands come from DRAM.
-    """
-    sustained_mhz = arch["clock.sustained_mhz" if in0_sharded else "clock.sustained_dram_mhz"]
-    full_ns = arch["clock.full_clock_ms"] * 1e6 / (WARM_UP_RUNS + MEASURED_RUNS)
-    lasting_ns = max(0.0, program_ns - full_ns)
-    return program_ns + lasting_ns * (arch.clock_mhz / sustained_mhz - 1)
