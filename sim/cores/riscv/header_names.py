@@ -24,6 +24,7 @@ FORWARD = """
     accessor/tensor_accessor.h accessor/tensor_accessor_args.h remote_circular_buffer_api.h
     ckernel_ops.h ckernel_structs.h ckernel_globals.h ckernel_sfpu.h ckernel_trisc_common.h
     core_config.h cpack_common.h cunpack_common.h experimental/kernel_args.h experimental/noc.h
+    experimental/blaze_named_args.h experimental/blaze_rt_arg.h
     experimental/circular_buffer.h experimental/dataflow_buffer.h experimental/core_local_mem.h
     experimental/endpoints.h experimental/noc_semaphore.h experimental/tensor.h experimental/lock.h
     experimental/semaphore.h experimental/scratchpad.h hostdevcommon/common_values.hpp hostdevcommon/kernel_structs.h

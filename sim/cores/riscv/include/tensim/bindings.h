@@ -36,6 +36,24 @@ using ::get_arg;
 using ::RtaArg;
 }  // namespace experimental
 
+// The form of some kernels that code generators write.
+namespace blaze_rt_args {
+enum class Dispatch : uint8_t { COMMON, PER_CORE };
+struct Arg {
+    uint32_t index;
+    Dispatch dispatch;
+};
+struct ArrayArg {
+    uint32_t index, length;
+    Dispatch dispatch;
+};
+template <auto argument, class T = uint32_t>
+TENSIM_INLINE T get(uint32_t index = 0) {
+    if constexpr (argument.dispatch == Dispatch::COMMON) return get_common_arg_val<T>(argument.index + index);
+    else return get_arg_val<T>(argument.index + index);
+}
+}  // namespace blaze_rt_args
+
 // --- names and formats
 
 namespace internal {

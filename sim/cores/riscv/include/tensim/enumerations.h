@@ -28,7 +28,7 @@ enum class p_dim_stride_target : uint8_t { IGNORE = 0, FACE_ROW_MAJOR = 1 };
 enum class DataLayout : uint8_t { TILE = 0, ROW_MAJOR = 1 };
 enum class PackMode : uint8_t { Default = 0, Untilize = 1, Tilize = 2 };
 enum class TopkTieOrder : uint8_t { Unset = 0, Ascending = 1, Descending = 2 };
-enum class DstRoundingMode : uint8_t { Default = 0, Stochastic = 1 };
+enum class DstRoundingMode : uint8_t { Default = 0, NearestEven = 1 };
 enum class BinaryOp : uint8_t { ADD = 0, SUB = 1, MUL = 2, DIV = 3, RSUB = 4, POW = 5, XLOGY = 6, RSHFT = 7, LSHFT = 8, LOGICAL_RSHFT = 9 };
 enum class RsqrtMode : uint8_t { Default = 0, Legacy = 1, Fast = 2 };
 enum class ReciprocalDestAcc : uint8_t { FP16 = 0, FP32 = 1 };

@@ -7,6 +7,7 @@
 #include "tensim/accessors.h"
 #include "tensim/objects.h"
 #include "tensim/not_modelled.h"
+#include "tensim/other_compiler.h"
 #if defined(COMPILE_FOR_TRISC)
 #include "tensim/compute.h"
 #include "tensim/tile_sides.h"
