@@ -1,0 +1,122 @@
+"""Compare device times of the library's operations with silicon's: see `tensim.validation.library`."""
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from tensim.validation.figures import distribution, error_percent
+
+OPERATIONS = Path(__file__).with_name("operations.py")
+ARCHS = {"N150": "wormhole_b0", "P150": "blackhole", "wormhole_b0 n150": "wormhole_b0"}
+BATCH = 60  # operations of one process of the library
+DTYPES = {"bfloat16": "BFLOAT16", "bfloat8": "BFLOAT8_B", "float32": "FLOAT32", "uint32": "UINT32"}
+REPORTS = ("2026-07",)  # of gemm.csv: those with device times of the library's present programs
+
+
+def matmul_rows(path, rows):
+    """Out-of-box products with a device time; host times and traces are other measurements."""
+    for number, row in enumerate(rows, 1):
+        plain = (
+            row["config_mode"] == "out_of_box" and row["use_trace"] == "False" and row["report_generation"] in REPORTS
+        )
+        if plain and row["derived_trisc1_kernel_cycles"]:
+            yield {
+                "id": f"{path.name}:{number}", "arch": ARCHS[row["chip"]], "group": f"{ARCHS[row['chip']]}/matmul/{row['dtype']}",
+                "operation": "matmul", "shape": [int(row[name]) for name in "MKN"], "dtype": row["dtype"],
+                "fidelity": row["math_fidelity"], "memory": [row[f"{name}_memory"] for name in ("in0", "in1", "out")],
+                "measured": float(row["derived_trisc1_kernel_cycles"]), "unit": "cycles",
+            }  # fmt: skip
+
+
+def exp_rows(path, rows):
+    """Streams of exp."""
+    for number, row in enumerate(rows, 1):
+        shape = [int(row[f"dim{i}"]) for i in range(4)]
+        while shape[-1] == 0:
+            shape.pop()
+        if row["dtype"] in DTYPES and len(shape) > 1:
+            arch = ARCHS[row["chip"]]
+            yield {
+                "id": f"{path.name}:{number}", "arch": arch, "group": f"{arch}/exp/{row['dtype']}/{row['input_memory']}",
+                "operation": "exp", "shape": shape, "dtype": DTYPES[row["dtype"]], "memory": [row["input_memory"]],
+                "measured": float(row["median_ns"]), "unit": "ns",
+            }  # fmt: skip
+
+
+def read(path):
+    """The rows of a file; UsageError of click for another one."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    if rows and "derived_trisc1_kernel_cycles" in rows[0]:
+        return list(matmul_rows(path, rows))
+    if rows and {"dim0", "input_memory"} <= rows[0].keys():
+        return list(exp_rows(path, rows))
+    raise click.UsageError(f"{path}: neither products of matrices nor streams of exp")
+
+
+def simulate(rows, arch, python):
+    """Cycles or ns of each row of a chip, None where the library refuses the operation."""
+    with tempfile.TemporaryDirectory() as folder:
+        listed, report = Path(folder, "rows.json"), Path(folder, "report.json")
+        listed.write_text(json.dumps(rows))
+        command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--arch", arch, "--numerics", "off"]
+        command += [*(("--python", python) if python else ()), "--json", str(report), str(OPERATIONS), str(listed)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise click.ClickException(
+                done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "the library failed"
+            )
+        refused = {json.loads(line)["place"] for line in done.stdout.splitlines() if line.startswith('{"place"')}
+        ran = [one for one in json.loads(report.read_text())["operations"] if one["name"].split(" ")[0] in NAMES]
+    second, found = iter(ran[1::2]), []
+    for place, row in enumerate(rows):
+        one = None if place in refused else next(second)
+        found.append(None if one is None else one["kernels"]["TRISC1"] if row["unit"] == "cycles" else one["ns"])
+    return found
+
+
+NAMES = ("ttnn.matmul", "ttnn.exp")
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--python", help="an interpreter that has the library")
+@click.option("--every", type=click.IntRange(1), default=1, help="only every so many rows of a group")
+@click.option("--json", "json_to", type=click.Path(), help="write rows and groups")
+def main(files, python, every, json_to):
+    """Time operations of the vendor's library on simulated chips and compare them with the rows of FILES."""
+    groups = {}
+    for path in files:
+        for row in read(path):
+            groups.setdefault(row["group"], []).append(row)
+    rows = [row for members in groups.values() for row in members[::every]]
+    for arch in sorted({row["arch"] for row in rows}):
+        mine = [row for row in rows if row["arch"] == arch]
+        for first in range(0, len(mine), BATCH):
+            some = mine[first : first + BATCH]
+            for row, simulated in zip(some, simulate(some, arch, python), strict=True):
+                row["simulated"] = simulated
+                row["err_pct"] = None if simulated is None else error_percent(simulated, row["measured"])
+            click.echo(f"{arch}: {min(first + BATCH, len(mine))} of {len(mine)}", err=True)
+    result = {"rows": rows, "groups": {}}
+    for name in sorted(groups):
+        mine = [row["err_pct"] for row in rows if row["group"] == name]
+        result["groups"][name] = distribution(mine) | {"refused": mine.count(None)}
+    everything = distribution([row["err_pct"] for row in rows])
+    for name, one in [*result["groups"].items(), ("all", everything)]:
+        if "median_abs_err_pct" in one:
+            click.echo(
+                f"{name:44} n {one['n']:4}  median {one['median_abs_err_pct']:5.1f} %  p90 {one['p90_abs_err_pct']:5.1f}  "
+                f"worst {one['max_abs_err_pct']:6.1f}  bias {one['bias_pct']:+.1f}"
+            )
+    if json_to:
+        Path(json_to).write_text(json.dumps(result | {"all": everything}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
