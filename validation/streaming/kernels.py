@@ -1,4 +1,4 @@
-"""Kernels of a streamed unary operation, a tile at a time from memory through the vector unit to DRAM, and the data movement
+"""Kernels of a streamed unary operation, a tile at a time from memory through the vector unit to memory, and the data movement
 of a height-sharded matmul: one core reads B and multicasts it, the output stays where it is packed.
 """
 # ruff: noqa: F403, F405
@@ -41,8 +41,8 @@ def exponential(count):
 
 @kernel
 def write_pages(address, first, count):
-    """Tiles `first` ... to an interleaved buffer in DRAM."""
-    target = InterleavedAddrGen(address, page_size=get_tile_size(OUT), dram=True)
+    """Tiles `first` ... to an interleaved buffer, in DRAM if compile-time argument 0 says so."""
+    target = InterleavedAddrGen(address, page_size=get_tile_size(OUT), dram=get_compile_time_arg_val(0))
     for page in range(first, first + count):
         cb_wait_front(OUT, 1)
         noc_async_write_tile(page, target, get_read_ptr(OUT))
