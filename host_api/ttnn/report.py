@@ -47,7 +47,8 @@ def operations(table):
 
 def text(table):
     """The table as lines of text."""
-    lines = [f"tensim: {len(table)} operations, {sum(row['cycles'] for row in table):,} cycles"]
+    what = "1 operation" if len(table) == 1 else f"{len(table)} operations"
+    lines = [f"tensim: {what}, {sum(row['cycles'] for row in table):,} cycles"]
     if not table:
         return "\n".join(lines)
     lines.append(f"{'#':>4} {'cycles':>12} {'µs':>10} {'cores':>5}  {'bound':10} {'stalls':44} kernels")

@@ -590,7 +590,7 @@ def check_same(one, other, what):
 
 def deallocate(tensor, force=True):
     """Free a tensor's memory."""
-    tensor.deallocate(force)
+    check_type("deallocate", "tensor", tensor, Tensor).deallocate(force)
 
 
 def reallocate(tensor, memory_config=None):

@@ -292,3 +292,8 @@ def test_partial_faces():
     """Tiles that are lower than 32 rows have them."""
     shapes = {(32, 32): 0, (32, 16): 0, (16, 32): 1, (16, 16): 1, (1, 32): 1}
     assert {shape: ttnn.Tile(shape).partial_face for shape in shapes} == shapes
+
+
+def test_only_tensors_are_deallocated():
+    with pytest.raises(TypeError, match="deallocate: tensor takes Tensor, not int"):
+        ttnn.deallocate(3)
