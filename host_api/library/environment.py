@@ -89,9 +89,10 @@ def _library_of(python):
         done = subprocess.run([python, "-c", FIND], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"cannot be run ({error})"
-    if done.returncode:
-        return "cannot be run"
-    place, release, version = json.loads(done.stdout)
+    try:
+        place, release, version = json.loads(done.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        return f"does not run as Python does (status {done.returncode})"
     if place is None:
         return f"Python {'.'.join(map(str, version))} without ttnn"
     return Library(python, Path(place), release)
@@ -138,6 +139,8 @@ def prepare(library, arch):
     device.mkdir(parents=True, exist_ok=True)
     _build(device / "device.so", PACKAGE / "device.c", ("-shared", "-fPIC", "-lpthread"))
     described = library.folder / "tt_metal/soc_descriptors" / SOC_DESCRIPTORS[arch.name]
+    if not described.is_file():
+        raise UsageError(f"ttnn {library.release} is incomplete: {described} is missing", hint="install it anew")
     shutil.copyfile(described, device / "soc_descriptor.yaml")
     board, kind, harvested = BOARDS[arch.name]
     cluster = {

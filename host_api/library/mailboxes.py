@@ -57,8 +57,8 @@ SUPPORTED = {66: (66,), 81: (81,)}  # releases 0.x whose layouts are known to be
 
 def known_release(release):
     """The first release 0.x whose mailboxes a release, "0.66.0", has; None when they are not known."""
-    parts = release.split(".")
-    minor = int(parts[1]) if parts[0] == "0" and parts[1].isdigit() else None
+    major, minor, *_ = [*release.split("."), ""]
+    minor = int(minor) if major == "0" and minor.isdigit() else None
     return next((first for first, minors in SUPPORTED.items() if minor in minors), None)
 
 

@@ -25,7 +25,7 @@ from tensim.sim.host.binding import bind
 from tensim.sim.host.frozen_program import BuildTarget, build_kernels
 
 CHILD = Path(__file__).with_name("child.py")
-ENDED = 130  # exit status after Ctrl-C
+ENDED = 128 + signal.SIGINT  # exit status after Ctrl-C
 PATIENCE = 10  # seconds in which the library may end by itself
 
 
@@ -128,23 +128,36 @@ def run(request, python=None):
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build), note)
         variables = os.environ | surroundings.variables(socket, arch)
         child = subprocess.Popen([library.python, str(CHILD), *request.arguments], env=variables)
+        interrupted = False
         try:
             server.serve(lambda: child.poll() is None)
         except KeyboardInterrupt:
-            pass
+            interrupted = True
         finally:
             server.close()
             _end(child)
-    return ENDED if child.returncode == -signal.SIGINT else abs(child.returncode)
+    return ENDED if interrupted else _status(child.returncode)
 
 
 def _end(child):
-    """Leave no process behind: the library ends by itself, or is ended."""
-    for ask in (child.terminate, child.kill):
-        if wait_for_exit(child, PATIENCE if ask == child.terminate else 1):
-            return
-        ask()
+    """Leave no process behind: the library ends by itself, or is ended, at once after another Ctrl-C."""
+    try:
+        for ask in (child.terminate, child.kill):
+            if wait_for_exit(child, PATIENCE if ask == child.terminate else 1):
+                return
+            ask()
+    except KeyboardInterrupt:
+        child.kill()
     child.wait()
+
+
+def _status(code):
+    """The exit status for a process's return code: as a shell has it when a signal ended it."""
+    if code >= 0:
+        return code
+    if code != -signal.SIGINT:
+        print(f"error: the library's process was ended by {signal.Signals(-code).name}", file=sys.stderr)
+    return 128 - code
 
 
 def main(request, python=None):

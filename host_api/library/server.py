@@ -4,6 +4,7 @@ One socket takes them all; the first word of a connection says what it is.  Laun
 them, so that all cores that were told start together, as on silicon, where the host writes faster than cores start.
 """
 
+import contextlib
 import json
 import selectors
 import socket
@@ -44,7 +45,10 @@ class Server:
         while True:
             ready = self._selector.select(0.2)
             for key, _ in ready:
-                key.data(key.fileobj)
+                try:
+                    key.data(key.fileobj)
+                except ConnectionError:  # the process on the other side has ended
+                    self.forget(key.fileobj)
             if not ready and not alive():
                 return
 
@@ -53,6 +57,12 @@ class Server:
         for key in list(self._selector.get_map().values()):
             key.fileobj.close()
         self._selector.close()
+
+    def forget(self, connection):
+        """Close a connection that nothing comes from any more."""
+        if connection.fileno() in self._selector.get_map():
+            self._selector.unregister(connection)
+        connection.close()
 
     def _accept(self, listener):
         connection, _ = listener.accept()
@@ -75,21 +85,17 @@ class Server:
     # --- compiler commands
 
     def _serve_compiler(self, connection):
-        with connection, connection.makefile("rb") as stream:
-            _, count = WORDS.unpack(stream.read(WORDS.size))
-            texts = [stream.read(struct.unpack("<I", stream.read(4))[0]).decode() for _ in range(count + 1)]
-            status, said = self._compile(texts[1:], texts[0])
+        with connection, contextlib.suppress(ConnectionError):  # the compiler was ended
+            _, count = WORDS.unpack(_receive(connection, WORDS.size))
+            sizes = (struct.unpack("<I", _receive(connection, 4))[0] for _ in range(count + 1))
+            folder, *arguments = [_receive(connection, size).decode() for size in sizes]
+            status, said = self._compile(arguments, folder)
             connection.sendall(WORDS.pack(status, len(said)) + said)
 
     # --- names of operations
 
     def _operation(self, connection):
-        head = _receive(connection, WORDS.size)
-        if head is None:
-            self._selector.unregister(connection)
-            connection.close()
-            return
-        _, size = WORDS.unpack(head)
+        _, size = WORDS.unpack(_receive(connection, WORDS.size))
         operation = json.loads(_receive(connection, size))
         if operation is not None:
             self._note(operation)
@@ -141,8 +147,7 @@ class DeviceStream:
         """Take what has arrived; carry out what is complete."""
         arrived = connection.recv(RECEIVE)
         if not arrived:
-            self._server._selector.unregister(connection)
-            connection.close()
+            self._server.forget(connection)
             return
         self._data += arrived
         at = self._carry_out(connection)
@@ -169,12 +174,12 @@ class DeviceStream:
 
 
 def _receive(connection, size):
-    """So many bytes, or None at the end of the connection."""
+    """So many bytes.  ConnectionError at the end of the connection."""
     data = b""
     while len(data) < size:
         more = connection.recv(size - len(data))
         if not more:
-            return None
+            raise ConnectionResetError
         data += more
     return data
 
@@ -197,10 +202,10 @@ def compile_answer(commands, build):
                 identifier = commands.add(arguments, folder)
             else:
                 identifier = _identifier_of_inputs(arguments, folder) or bytes(32)
-        except TensimError as error:
+            output.write_bytes(elf_of(identifier))
+            _write_dependencies(arguments, folder, output)
+        except (TensimError, OSError) as error:
             return 1, f"{error}\n".encode()
-        output.write_bytes(elf_of(identifier))
-        _write_dependencies(arguments, folder, output)
         return 0, b""
 
     return compile

@@ -47,10 +47,10 @@ class Tiles:
     def read(self, x, y, address, size):
         """Bytes for the host."""
         worker = self.workers.get((x, y))
-        if worker is not None and address + size <= self.config_end:
-            return bytes(self.config[worker][address : address + size])
         if worker is not None and address < REGISTERS:
-            return bytes(self.device.chip.read_l1(worker, address, size))
+            own = bytes(self.config[worker][address : address + size])
+            left = size - len(own)
+            return own + bytes(self.device.chip.read_l1(worker, address + len(own), left)) if left else own
         if (x, y) in self._dram and address < REGISTERS:
             bank, inside = self._bank(x, y, address)
             return bytes(self.device.chip.read_dram(bank, inside, size))

@@ -1,0 +1,89 @@
+"""Installations of the stand-in for the vendor's library, and `tensim ttnn --library` of programs with them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+HERE = Path(__file__).parent
+# What `tensim` is, but for the folder in which the library's tree is made: its first argument.
+COMMAND = """import sys
+from pathlib import Path
+from tensim.cli.main import main
+from tensim.library import environment
+place = Path(sys.argv.pop(1))
+environment.cache_root = lambda: place
+main()
+"""
+DECORATORS = '''"""The library's class of operations, as far as its name is known."""
+
+
+class FastOperation:
+    def __init__(self, name, function):
+        self.python_fully_qualified_name, self.function = name, function
+
+    def __call__(self, *arguments, **named):
+        return self.function(*arguments, **named)
+'''
+CHANNELS = {  # NoC coordinates of each DRAM channel in the library's descriptions
+    "wormhole_b0_80": "[[0-0, 0-1, 0-11], [0-5, 0-6, 0-7], [5-0, 5-1, 5-11], [5-2, 5-9, 5-10], [5-3, 5-4, 5-8], [5-5, 5-6, 5-7]]",
+    "blackhole_140": "[[0-0, 0-1, 0-11], [0-2, 0-10, 0-3], [0-9, 0-4, 0-8], [0-5, 0-7, 0-6],"
+    " [9-0, 9-1, 9-11], [9-2, 9-10, 9-3], [9-9, 9-4, 9-8], [9-5, 9-7, 9-6]]",
+}
+
+
+def install(place, release):
+    """Install the stand-in as a release; returns an interpreter that has it."""
+    package = place / "site/ttnn"
+    descriptions = package / "tt_metal/soc_descriptors"
+    descriptions.mkdir(parents=True)
+    shutil.copyfile(HERE / "stand_in.py", package / "__init__.py")
+    (package / "decorators.py").write_text(DECORATORS)
+    for name, channels in CHANNELS.items():
+        (descriptions / f"{name}_arch.yaml").write_text(f"dram: {channels}\n")
+    about = place / f"site/ttnn-{release}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: ttnn\nVersion: {release}\n")
+    python = place / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={place}/site exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    return python
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """Gives, for a release, an interpreter that has the stand-in; `cache`: where the library's trees are made."""
+    place, known = tmp_path_factory.mktemp("libraries"), {}
+
+    def of(release):
+        if release not in known:
+            known[release] = install(place / release, release)
+        return known[release]
+
+    return SimpleNamespace(of=of, cache=place / "cache")
+
+
+@pytest.fixture
+def library(installed, tmp_path):
+    """`start` and `run` a program's text with a release of the stand-in below `tensim ttnn --library`."""
+
+    def start(text, *arguments, release="0.81.1", arch="wormhole_b0", options=(), **variables):
+        program = tmp_path / "program.py"
+        program.write_text(text)
+        words = [sys.executable, "-c", COMMAND, str(installed.cache), "ttnn", "--library", "--arch", arch]
+        words += ["--python", str(installed.of(release)), *options, str(program), *arguments]
+        return subprocess.Popen(
+            words, cwd=tmp_path, env=os.environ | variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True,
+        )  # fmt: skip
+
+    def run(text, *arguments, **options):
+        process = start(text, *arguments, **options)
+        said, errors = process.communicate(timeout=120)
+        return SimpleNamespace(returncode=process.returncode, stdout=said, stderr=errors)
+
+    return SimpleNamespace(start=start, run=run)

@@ -1,0 +1,206 @@
+"""The simulation device, the compiler's stand-in and the server, together: a stand-in of the library uses them from its process."""
+
+import json
+import os
+import signal
+import textwrap
+import time
+
+import pytest
+
+RELEASES = ["0.66.0", "0.81.1"]
+COPY = """
+#include "api/dataflow/dataflow_api.h"
+void kernel_main() {
+    const uint32_t l1 = get_write_ptr(0);
+    noc_async_read(get_noc_addr_from_bank_id<true>(get_arg_val<uint32_t>(0), 0x200000), l1, 64);
+    noc_async_read_barrier();
+    volatile tt_l1_ptr uint32_t* words = reinterpret_cast<volatile tt_l1_ptr uint32_t*>(l1);
+    words[0] += get_compile_time_arg_val(1);
+    words[1] += *reinterpret_cast<volatile tt_l1_ptr uint32_t*>(get_semaphore(1));
+    noc_async_write(l1, get_noc_addr_from_bank_id<true>(get_arg_val<uint32_t>(1), 0x200000 + get_arg_val<uint32_t>(2)), 64);
+    noc_async_write_barrier();
+}
+"""
+ENDLESS = "void kernel_main() { while (true) { riscv_wait(100); } }"
+FAULT = "void kernel_main() { cb_pop_front(0, 1); }"
+CHANNELS = {  # the coordinates of the first memories of two channels
+    "wormhole_b0": [[(0, 0), (0, 1), (0, 11)], [(5, 3), (5, 4), (5, 8)]],
+    "blackhole": [[(17, 12), (17, 13), (17, 14), (0, 0)], [(18, 23), (9, 5)]],
+}
+WRITES_AND_READS = """
+import random
+
+random.seed(0)
+for core in device.cores[::9]:
+    for address in (0x3000, 0x19000, 0x1B000, 0x20001):  # mailboxes, both sides of their end, tensors
+        data = random.randbytes(5000)
+        device.write(*core, address, data)
+        assert device.read(*core, address, len(data)) == data, (core, hex(address))
+for places in channels:
+    data = random.randbytes(3 << 20)  # more than the device collects
+    device.write(*places[0], 0x1000000 - 64, data)  # and over the end of a window
+    for place in places:
+        assert device.read(*place, 0x1000000 - 64, len(data)) == data, place
+for place in (channels[0][0], device.cores[0]):
+    assert device.read(*place, 0x70000, 4) == bytes(4), "memory begins as zeros"
+device.write(30, 3, 0xFFB20000, b"register")
+assert device.read(30, 3, 0xFFB20000, 8) == b"register"
+"""
+
+
+def launches(text, *, more=""):
+    """A program that compiles a kernel and runs it on four cores, bank by bank."""
+    return textwrap.dedent(f"""
+        import struct, sys
+        import ttnn
+        from types import SimpleNamespace
+
+        device = ttnn.open_device()
+        channels = {CHANNELS}[ttnn.ARCH]
+        bank, target = {{"wormhole_b0": ((0, 0), (0, 5)), "blackhole": ((17, 12), (17, 15))}}[ttnn.ARCH]
+        to = 1 if ttnn.ARCH == "blackhole" else 2
+        device.write(*bank, 0x200000, struct.pack("<16I", *range(100, 116)))
+        text = ttnn.compiled({text!r}, arguments=(7, 1000))
+        cores = device.cores[:2] + device.cores[-2:]
+
+        def copy(*tensors):
+            args = {{core: [0, to, 64 * number] for number, core in enumerate(cores)}}
+            device.run(cores, {{0: text}}, {{0: args}}, buffers=[(2048, 2)], semaphores=[5, 6])
+
+        operation = ttnn.decorators.FastOperation("ttnn.copy", copy)
+        tensor = SimpleNamespace(shape=[32, 64], dtype="DataType.BFLOAT16", layout=1)
+        {textwrap.indent(more or "operation(tensor, 3)", " " * 8).strip()}
+        for number in range(4):
+            words = struct.unpack("<16I", device.read(*target, 0x200000 + 64 * number, 64))
+            assert words == (1100, 107, *range(102, 116)), words
+        device.close()
+    """)
+
+
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+@pytest.mark.parametrize("release", RELEASES)
+def test_memory_and_a_launch(library, tmp_path, release, arch):
+    """Tile by tile as the older release reaches its device, and through windows as the newer one does."""
+    program = launches(COPY, more=WRITES_AND_READS + "operation(tensor, 3)")
+    done = library.run(program, release=release, arch=arch, options=("--json", str(tmp_path / "out.json")))
+    assert done.returncode == 0, done.stderr
+    (one,) = json.loads((tmp_path / "out.json").read_text())["operations"]
+    assert one["name"] == "ttnn.copy 32x64: kernel" and one["cores"] == 4 and one["cycles"] > 300
+
+
+def test_a_kernel_that_does_not_compile_is_the_compilers_error(library):
+    done = library.run(launches("void kernel_main() { nothing_of_that_name(); }"))
+    assert done.returncode == 1 and "RuntimeError" in done.stderr and "nothing_of_that_name" in done.stderr
+
+
+def test_a_fault_is_an_error_of_the_operation_and_the_device_can_be_closed(library):
+    program = launches(FAULT).replace(
+        "operation(tensor, 3)",
+        "try:\n    operation(tensor)\nexcept RuntimeError as error:\n    print(error)\n    device.close()\n    sys.exit(4)",
+    )
+    done = library.run(program)
+    assert done.returncode == 4 and "circular buffer 0 under-run" in done.stdout, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- ends
+
+
+def processes_of(session):
+    """The processes of a session, by id."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(name))
+    return found
+
+
+def wait_for(file, process):
+    """Wait until a program has written a file."""
+    while not file.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
+def ended(process):
+    """(exit status, standard error) of a command that is about to end, which must leave nothing behind."""
+    _, errors = process.communicate(timeout=30)
+    assert processes_of(process.pid) == []
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize("doing", ["thinks", "runs"])
+def test_interrupts(library, tmp_path, doing):
+    """Ctrl-C while the library thinks, and while a kernel runs."""
+    if doing == "thinks":
+        program = "import pathlib, time, ttnn\nttnn.open_device()\npathlib.Path('there').touch()\ntime.sleep(60)"
+    else:
+        program = launches(ENDLESS, more="open('there', 'w')\noperation(tensor)")
+    process = library.start(program)
+    wait_for(tmp_path / "there", process)
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)
+    status, errors = ended(process)
+    assert status == 130 and "tensim" not in errors.partition("Traceback")[2].partition("tensim:")[0], errors
+
+
+@pytest.mark.parametrize(
+    "end, status, says",
+    [("sys.exit(5)", 5, ""), ("os.kill(os.getpid(), 11)", 139, "SIGSEGV"), ("1 / 0", 1, "ZeroDivision")],
+)
+def test_the_status_of_the_librarys_process_is_kept(library, end, status, says):
+    """It leaves in the middle of writes, with the device open."""
+    process = library.start(
+        f"import os, sys, ttnn\ndevice = ttnn.open_device()\ndevice.write(0, 0, 64, bytes(10**6))\n{end}"
+    )
+    found, errors = ended(process)
+    assert found == status and says in errors
+    assert errors.count("Traceback") == (end == "1 / 0"), errors
+
+
+GOES_AWAY = """
+import os, pathlib, time
+
+watched = os.fork()
+if watched == 0:
+    import ttnn
+
+    device = ttnn.open_device()
+    pathlib.Path("there").touch()
+    while not pathlib.Path("go").exists():
+        time.sleep(0.02)
+    device.read(0, 0, 0, 4)
+    os._exit(0)
+status = os.waitstatus_to_exitcode(os.waitpid(watched, 0)[1])
+pathlib.Path("part").write_text(str(status))
+os.rename("part", "status")
+"""
+
+
+def test_the_library_ends_when_the_simulator_goes_away(library, tmp_path):
+    """Its next access ends it, with a status of its own."""
+    process = library.start(GOES_AWAY)
+    wait_for(tmp_path / "there", process)
+    process.kill()
+    (tmp_path / "go").touch()
+    end = time.monotonic() + 30
+    while processes_of(process.pid):
+        assert time.monotonic() < end, "the library still runs"
+        time.sleep(0.02)
+    process.communicate()
+    assert (tmp_path / "status").read_text() == "70"
+
+
+def test_a_wrong_address_ends_both_with_one_line(library):
+    process = library.start(
+        "import ttnn\ndevice = ttnn.open_device()\ndevice.write(18, 18, 0x16E000, bytes(4))\ndevice.close()"
+    )
+    status, errors = ended(process)
+    assert status == 2 and errors.splitlines()[-1].startswith("error: L1 access out of range"), errors
+    assert errors.count("error:") == 1 and "Traceback" not in errors

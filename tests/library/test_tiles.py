@@ -1,0 +1,109 @@
+"""What the library sees as the memories of a chip: workers, DRAM, registers, and the words by which cores are started."""
+
+from types import SimpleNamespace
+
+import pytest
+
+import tensim as tt
+from tensim.library.environment import AS_SEEN
+from tensim.library.mailboxes import LAYOUTS
+from tensim.library.tiles import Tiles, dram_channels
+from tensim.sim.arch import load_arch
+from tensim.sim.errors import UsageError
+from tests.library import stand_in
+
+WORMHOLE = [[(0, 0), (0, 1), (0, 11)], [(0, 5), (0, 6), (0, 7)], [(5, 0)], [(5, 2)], [(5, 3)], [(5, 5), (5, 6), (5, 7)]]
+BLACKHOLE = [[(0, 0)], [(0, 2)], [(0, 9)], [(0, 5)], [(9, 0)], [(9, 2)], [(9, 9)], [(9, 5)]]
+INIT, GO = bytes([0, 0, 0, 0x40]), bytes([0, 0, 0, 0x80])
+
+
+@pytest.fixture(scope="module", params=stand_in.PLACES, ids=" ".join)
+def chip(request):
+    """`tiles` of a release's chip; `device`; `workers` as the release names them."""
+    release, name = request.param
+    first = {"0.66.0": 66, "0.81.1": 81}[release]
+    arch = load_arch(name, AS_SEEN[first, name])
+    device = tt.create_device(0, arch=arch)
+    channels = dram_channels(arch, WORMHOLE if name == "wormhole_b0" else BLACKHOLE)
+    tiles = Tiles(device._state, LAYOUTS[first, name], channels)
+    yield SimpleNamespace(tiles=tiles, device=device._state, arch=arch, workers=stand_in.workers(release, name))
+    tt.close_device(device)
+
+
+def test_workers_have_the_releases_coordinates(chip):
+    assert list(chip.tiles.workers) == chip.workers
+
+
+def test_l1_is_the_chips_and_mailboxes_are_the_librarys(chip):
+    tiles, (x, y), end = chip.tiles, chip.workers[5], chip.tiles.config_end
+    tiles.write(x, y, end, b"tensor")
+    assert chip.device.chip.read_l1(5, end, 6) == b"tensor"
+    tiles.write(x, y, end - 4, b"abcdefgh")
+    assert chip.device.chip.read_l1(5, end, 4) == b"efgh" and tiles.config[5][end - 4 :] == b"abcd"
+    assert tiles.read(x, y, end - 4, 8) == b"abcdefgh" and tiles.read(x, y, end - 4, 4) == b"abcd"
+    assert tiles.sizes[5][end - 4] == 4, "bytes of the mailboxes alone"
+    assert chip.device.chip.read_l1(5, end - 4, 4) == bytes(4), "memory of the chip's own programs"
+
+
+def test_all_coordinates_of_a_dram_channel_are_one_memory(chip):
+    tiles, per_tile = chip.tiles, chip.arch["dram.banks_per_tile"]
+    places = {"wormhole_b0": [(0, 5), (0, 6), (0, 7)], "blackhole": [(0, 2), (17, 15), (17, 16), (17, 17)]}[
+        chip.arch.name
+    ]
+    for bank in range(per_tile):
+        address = bank * chip.arch.dram_bank_bytes + 0x4000
+        for number, (x, y) in enumerate(places):
+            tiles.write(x, y, address, bytes([bank, number]))
+            assert chip.device.chip.read_dram(per_tile + bank, 0x4000, 2) == bytes([bank, number])
+            assert all(tiles.read(*other, address, 2) == bytes([bank, number]) for other in places)
+
+
+def test_the_channels_of_blackhole_lie_in_two_columns():
+    channels = dram_channels(load_arch("blackhole"), BLACKHOLE)
+    assert channels[0] == [(0, 0), (17, 12), (17, 13), (17, 14)] and channels[3][-1] == (17, 23)
+    assert channels[4] == [(9, 0), (18, 12), (18, 13), (18, 14)] and channels[7][-1] == (18, 23)
+
+
+def test_a_core_is_told_by_its_go_word(chip):
+    tiles, (x, y), go = chip.tiles, chip.workers[3], chip.tiles.layout.go
+    tiles.write(x, y, go, INIT)
+    assert tiles.read(x, y, go, 4) == bytes(4) and not tiles.told, "firmware is not built: it has always begun"
+    tiles.write(x, y, go, GO)
+    assert tiles.told == [3] and tiles.read(x, y, go, 4) == GO
+    assert tiles.polls(x, y, go, 4) and not tiles.polls(x, y, go - 4, 4) and not tiles.polls(0, 0, go, 4)
+    tiles.answer(3, 0)
+    assert tiles.read(x, y, go, 4) == bytes(4)
+    tiles.told.clear()
+
+
+def test_ethernet_cores_are_always_done(chip):
+    tiles, go = chip.tiles, chip.tiles.layout.idle_ethernet_go
+    tiles.write(20, 16 if chip.arch.name == "wormhole_b0" else 25, go - 2, bytes([1, 2]) + INIT)
+    assert tiles.read(20, 16 if chip.arch.name == "wormhole_b0" else 25, go - 2, 6) == bytes([1, 2]) + bytes(4)
+
+
+def test_registers_and_other_tiles_keep_what_is_written(chip):
+    tiles = chip.tiles
+    for x, y, address in ((*chip.workers[0], 0xFFB121B0), (0, 0, 0xFFB20000), (40, 40, 4094), (0, 10, 0x8100000C4)):
+        assert tiles.read(x, y, address, 8) == bytes(8)
+        tiles.write(x, y, address, b"register")
+        assert tiles.read(x, y, address, 8) == b"register"
+    assert tiles.read(40, 40, 4096, 2) == b"gi"
+
+
+def test_wrong_addresses_are_refused(chip):
+    tiles, worker, end = chip.tiles, chip.workers[0], chip.arch.l1_size
+    bank = {"wormhole_b0": (0, 0), "blackhole": (17, 12)}[chip.arch.name]
+    size = chip.arch.dram_bank_bytes * chip.arch["dram.banks_per_tile"]
+    for what, place, address in (
+        ("L1", worker, end - 2),
+        ("L1", worker, end),
+        ("DRAM", bank, size - 2),
+        ("DRAM", bank, size),
+    ):
+        if address + 4 > 0xFF000000:
+            continue  # where Blackhole's memory ends, registers begin
+        with pytest.raises(UsageError, match=what):
+            tiles.write(*place, address, bytes(4))
+        with pytest.raises(UsageError, match=what):
+            tiles.read(*place, address, 4)
