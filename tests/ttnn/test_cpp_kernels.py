@@ -211,6 +211,11 @@ def test_a_compile_time_argument_that_was_not_given(device, files):
     assert "7" in str(error)
 
 
+def test_an_accessor_whose_arguments_were_not_given(device, files):
+    files["write_pages"].write_text(WRITE_PAGES.replace("TensorAccessorArgs<1>", "TensorAccessorArgs<9>"))
+    failing(device, files, KernelCompileError, "reads a tensor accessor's compile-time arguments that it was not given")
+
+
 def test_a_named_argument_that_was_not_given(device, files):
     files["add_pairs"].write_text(ADD_PAIRS.replace('("out")', '("result")'))
     failing(device, files, KernelCompileError, "reads the named argument 'result', which it was not given")

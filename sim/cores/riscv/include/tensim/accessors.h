@@ -51,6 +51,8 @@ struct TensorAccessorArgs {
     static constexpr uint32_t coordinates_at = shard_at + (is_sharded && !shard_at_run_time ? RankCT : 0);
     static constexpr uint32_t words = coordinates_at + (is_sharded && !coordinates_at_run_time ? (NumBanksCT + 1) / 2 : 0);
     static_assert(!is_sharded || words < 4096, "these compile-time arguments describe no tensor");
+    static_assert(CTA_OFFSET + words <= kernel_compile_time_args.size(),
+                  "the kernel reads a tensor accessor's compile-time arguments that it was not given");
     static constexpr uint32_t AlignedPageSize = has_page_word ? word(1) : 0;
     static constexpr bool is_static = !(rank_at_run_time || banks_at_run_time || tensor_at_run_time || shard_at_run_time ||
                                         coordinates_at_run_time);
