@@ -84,20 +84,39 @@ def tile_fits(m, thread, index, row):
 
 
 @compiled()
-def tile_row(m, thread, index, tile):
-    """Row of the circular buffer that holds `tile` counted from its read pointer; -1 after a fault."""
-    core = threads_of(m)[thread].core
-    cb = circular_buffers_of(m)
-    if not 0 <= index < N_CIRCULAR_BUFFERS or cb[row_of(core, index)] == 0:
+def buffer_row(m, thread, index):
+    """Row of a circular buffer that the core has; -1 after a fault."""
+    row = row_of(threads_of(m)[thread].core, index)
+    if not 0 <= index < N_CIRCULAR_BUFFERS or circular_buffers_of(m)[row] == 0:
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return -1
-    row = row_of(core, index)
-    if not tile_fits(m, thread, index, row):
+    return row
+
+
+@compiled()
+def tile_row(m, thread, index, tile):
+    """Row of the circular buffer that holds `tile` counted from its read pointer; -1 after a fault."""
+    row = buffer_row(m, thread, index)
+    if row < 0 or not tile_fits(m, thread, index, row):
         return -1
+    cb = circular_buffers_of(m)
     end = cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
     if tile < 0 or cb[row + ctx.CB_READ_PTR] + (tile + 1) * cb[row + ctx.CB_PAGE_SIZE] > end:
         fail(m, thread, Fault.TILE_OUTSIDE_CB, index, tile, cb[row + ctx.CB_PAGES])
         return -1
+    return row
+
+
+@compiled()
+def rows_of_tiles(m, thread, index, tile):
+    """Row of the circular buffer with the row-major data that hold `tile`; -1 after a fault.
+
+    Its pages may be tiles, or rows of the data: the unpacker looks at the pointer alone.
+    """
+    row = buffer_row(m, thread, index)
+    cb = circular_buffers_of(m)
+    if row >= 0 and (tile < 0 or cb[row + ctx.CB_PAGE_SIZE] >= cb[row + ctx.CB_TILE_SIZE]):
+        return tile_row(m, thread, index, tile)
     return row
 
 
@@ -191,7 +210,9 @@ def start_unpack(m, thread, now):
     else:
         width = argument(t, 3) if t.operation == Op.UNPACK_A else 0
         tile = argument(t, 1) + (0 if width > 0 else t.step)
-        row0 = tile_row(m, thread, argument(t, 0), tile)
+        row0 = (
+            rows_of_tiles(m, thread, argument(t, 0), tile) if width > 0 else tile_row(m, thread, argument(t, 0), tile)
+        )
         if row0 < 0:
             return -1
         if width > 0 and not rows_fit(m, circular_buffers_of(m)[row0 + ctx.CB_READ_PTR], row0, tile + t.step, width):
@@ -573,11 +594,10 @@ def pack(m, thread, now):
     if first < 0 or first + tiles > core.capacity:
         fail(m, thread, Fault.DST_INDEX, first + tiles - 1, core.capacity, 0)
         return -1
-    row = row_of(t.core, index)
-    if not tile_fits(m, thread, index, row):
+    row, untilize = row_of(t.core, index), argument(t, 4)
+    if untilize == 0 and not tile_fits(m, thread, index, row):
         return -1
     page = out if out >= 0 else cb[row + ctx.CB_PACKED]
-    untilize = argument(t, 4)
     if untilize == 0 and page + tiles > cb[row + ctx.CB_RESERVED]:
         fail(m, thread, Fault.PACK_UNRESERVED, index, page + tiles - 1, cb[row + ctx.CB_RESERVED])
         return -1

@@ -15,6 +15,7 @@ from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.host_formats import decode, encode
 from tensim.sim.cores.numerics.tile_order import tilize
+from tensim.sim.errors import ProgramError
 
 IN0, IN1, SCALERS, OUT = 0, 1, 2, 16
 TILES = 4
@@ -64,14 +65,16 @@ def compute_kernel(lines, outputs, pushed):
     return kernel_from_source(f"@kernel\ndef compute():\n{body}\n")
 
 
-def run(device, lines, inputs, outputs, data_format, fp32_dest, pushed=0):
-    """Bytes of the output buffer; `inputs`: {circular buffer: bytes of its tiles}; `pushed`: tiles the lines push."""
-    page, core, program = tile_size(data_format), tt.CoreCoord(0, 0), tt.create_program()
-    buffers = {}
+def run(device, lines, inputs, outputs, data_format, fp32_dest, pushed=0, pages=()):
+    """Bytes of the output buffer; `inputs`: {circular buffer: bytes of its tiles}; `pushed`: pages the lines push; `pages`:
+    {circular buffer: bytes of a page} of those whose pages are no tiles."""
+    core, program = tt.CoreCoord(0, 0), tt.create_program()
+    sizes, buffers = dict.fromkeys((*inputs, OUT), tile_size(data_format)) | dict(pages), {}
+    page = sizes[OUT]
     for cb, size in [*((cb, len(data)) for cb, data in inputs.items()), (OUT, outputs * page)]:
-        config = tt.CircularBufferConfig(size, {cb: data_format}).set_page_size(cb, page)
+        config = tt.CircularBufferConfig(size, {cb: data_format}).set_page_size(cb, sizes[cb])
         buffers[cb] = tt.create_circular_buffer(program, core, config)
-    counts = [len(inputs[cb]) // page for cb in (IN0, IN1, SCALERS)]
+    counts = [len(inputs[cb]) // sizes[cb] for cb in (IN0, IN1, SCALERS)]
     kernels = [
         tt.create_kernel(program, FEED, core, tt.ReaderDataMovementConfig()),
         tt.create_kernel(
@@ -316,6 +319,26 @@ def test_tilize_and_untilize(device, name):
     assert np.array_equal(found[0], in_faces.ravel())
     assert np.array_equal(found[1], rows.ravel())
     assert np.array_equal(found[2], rows.ravel())
+
+
+def test_pages_of_row_major_data_may_be_rows(device):
+    rows = np.arange(32 * 64, dtype=np.uint16).reshape(32, 64) + 0x3F80
+    as_tiles = np.concatenate([rows[:, :32], rows[:, 32:]]).reshape(2, 32, 32)
+    in_faces = np.concatenate([tilize(tile, *tile.shape) for tile in as_tiles])
+    data_format = tt.DataFormat.Float16_b
+    inputs = {IN0: rows.tobytes(), IN1: in_faces.tobytes(), SCALERS: scaler_tiles(data_format)}
+    row = {IN0: 64 * 2}
+    lines = ["tilize_init(0, 2, 16)", "tilize_block(0, 2, 16)", "tilize_uninit(0, 16)", "cb_pop_front(0, 32)"]
+    assert run(device, lines, inputs, 2, data_format, False, pages=row) == in_faces.tobytes()
+    lines = section("copy_tile(1, 0, 0)", "copy_tile(1, 1, 1)", pack="pack_untilize_dest(16, block_ct_dim=2)")
+    assert run(device, lines, inputs, 32, data_format, False, pages={OUT: 64 * 2}) == rows.tobytes()
+
+
+def test_pages_of_tiles_hold_tiles(device):
+    data_format = tt.DataFormat.Float16_b
+    inputs = dict.fromkeys((IN0, IN1, SCALERS), scaler_tiles(data_format))
+    with pytest.raises(ProgramError, match="a page of 128 bytes does not hold a tile of 2048 bytes"):
+        run(device, section("copy_tile(1, 0, 0)"), inputs, 32, data_format, False, pages={OUT: 128})
 
 
 # --- the vector unit
