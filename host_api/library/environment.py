@@ -25,7 +25,8 @@ PREFIX = "riscv-tt-elf-"
 TOOLS = ("g++", "gcc", "objcopy", "objdump", "ld", "nm")
 INTERPRETERS = ("python3.10", "python3.12", "python3")
 INTERPRETER = "TENSIM_LIBRARY_PYTHON"  # environment: an interpreter that has the library
-QUIET = {"TT_LOGGER_LEVEL": "warn", "TT_METAL_LOGGER_LEVEL": "warn"}  # unless the user asks for more
+# Unless the user asks for more: logs with warnings alone, and no server on a port that all programs share.
+QUIET = {"TT_LOGGER_LEVEL": "warn", "TT_METAL_LOGGER_LEVEL": "warn", "TT_METAL_INSPECTOR_RPC": "0"}
 FLAGS = ("-O2", "-Wall", "-Wextra")
 SOC_DESCRIPTORS = {"wormhole_b0": "wormhole_b0_80_arch.yaml", "blackhole": "blackhole_140_arch.yaml"}
 # Of the board that a chip is told to be on: identifier (its upper bits name the kind), kind, what is harvested

@@ -32,6 +32,10 @@ VALUE = re.compile(r"\b(MATH_FIDELITY|APPROX|DST_ACCUM_MODE)\s*=\s*(?:[\w:]+<[^>
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+(?:\([^)]*\))?)[ \t]*(.*?)[ \t]*$", re.M)
 NAMED = re.compile(r'\{\s*"([^"]+)"\s*,\s*(\w+?)[uU]?[lL]*\s*\}')
 MACROS_OF_COMMAND = re.compile(r'#define TRISC_|#include "defines_generated.h"|void kernel_main\(\);')
+# What the older release makes of a compute kernel's text: its entry under a name of the processor's own.
+OWN_ENTRY = re.compile(
+    r"^namespace chlkc_unpack \{\nvoid unpack_main\(\)(.*)^\}\s*// namespace chlkc_unpack$", re.M | re.S
+)
 USER_FILE = re.compile(r'#\s*(include|line\s+1)\s+"(/[^"]+)"')
 
 
@@ -176,7 +180,9 @@ def _kernel(path, **options):
                 f"{path.name} holds more than a kernel's file", where={"file": str(path), "line": number + 2}
             )
         return CppKernel(match[2], preamble=preamble, **options)
-    return CppKernel(f"{path.parent.parent.name}.cpp", text=_joined(lines), **options)
+    return CppKernel(
+        f"{path.parent.parent.name}.cpp", text=OWN_ENTRY.sub(r"void kernel_main()\1", _joined(lines)), **options
+    )
 
 
 def _joined(lines):

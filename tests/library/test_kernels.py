@@ -155,6 +155,19 @@ def test_a_text_repeated_with_another_entry_is_its_file(library):
     assert found.kernel.file == str(file) and set(built(found)) == {2, 3, 4}
 
 
+def test_a_compute_text_under_an_entry_of_its_processor(library):
+    """The older release renames the entry of a kernel that came as a text."""
+    text = COMPUTE.replace("void kernel_main", "namespace chlkc_unpack {\nvoid unpack_main")
+    library.write(
+        "chlkc_unpack.cpp",
+        f'#define TRISC_UNPACK\n#include "defines_generated.h"\n\n{text}\n\n}}  // namespace chlkc_unpack\n',
+    )
+    library.write("defines_generated.h", "#define TILE 0\n")
+    library.describe(4, given={0: 5})
+    found = kernel_of_command(*library.command("trisc0"))
+    assert found.kernel.name == "reader" and set(built(found)) == {2, 3, 4}
+
+
 def test_a_text_without_a_file(library):
     library.write("kernel_includes.hpp", "void kernel_main() { cb_push_back(0, 1); }\n")
     library.describe(given={0: 5})
