@@ -99,8 +99,8 @@ class Buffer:
         """(bank, address in the bank) of a page; a bank of L1 is a worker index."""
         if not 0 <= page < self.num_pages:
             raise UsageError(f"page {page} is not one of the buffer's {self.num_pages}")
-        banks, offsets = self._state.pages()
-        return int(banks[page]), self.address + int(offsets[page])
+        (bank,), (offset,) = self._state.pages(page, 1)
+        return int(bank), self.address + int(offset)
 
     def page_address(self, bank: int, page: int) -> int:
         """Address of a page, which must lie in `bank`."""

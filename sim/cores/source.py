@@ -19,10 +19,10 @@ def kernel_from_text(text, name=None, file="kernel.cpp", binaries=None, budget=N
 
     `name` picks one of several in the kernel language.  `file` names a C++ kernel in messages; `binaries`: see `CppKernel`.
     `budget`: the `CompileBudget` of a file that somebody else wrote, whose kernels are compiled with limits of time and memory
-    (those in C++ each with its own) and without the user's files.
+    and without the user's files.
     """
     if is_cpp(text):
-        return CppKernel(file, text, binaries=binaries, foreign=budget is not None)
+        return CppKernel(file, text, binaries=binaries, budget=budget)
     from tensim.sim.cores.kernels.compiler import kernel_from_source
 
     return kernel_from_source(text, name, budget=budget)

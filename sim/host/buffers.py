@@ -4,6 +4,7 @@ Sources: tt-metal's allocator and tensor-sharding reports.  Banks of L1 are work
 DRAM banks.
 """
 
+import io
 import itertools
 import math
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from tensim.sim.host.allocator import round_up
 DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
 BUFFER_TYPE_NAMES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")
 INTERLEAVED, SINGLE_BANK, HEIGHT_SHARDED, WIDTH_SHARDED, BLOCK_SHARDED = range(5)
+PIECE_BYTES = 1 << 26  # that a transfer moves at a time, so that its copies take little of the host's memory
 LAYOUT_NAMES = ("INTERLEAVED", "SINGLE_BANK", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED")
 
 
@@ -55,7 +57,6 @@ class Buffer:
     tensor: tuple | None = None
     unordered: bool = False
     manager: int | None = None  # sub-device manager under which it was allocated
-    _pages: tuple | None = None
 
     @property
     def in_dram(self):
@@ -78,15 +79,12 @@ class Buffer:
         shards = -(-len(self.cores) // max(len(set(self.cores)), 1))
         return shards * math.prod(self.shard_pages) * self.aligned_page_size
 
-    def pages(self):
-        """(banks, offsets): int64 arrays over the pages, offsets relative to the buffer's address."""
-        if self._pages is None:
-            page = np.arange(self.num_pages)
-            if self.shard is None:
-                self._pages = page % self.banks, page // self.banks * self.aligned_page_size
-            else:
-                self._pages = self._sharded(page)
-        return self._pages
+    def pages(self, first, count):
+        """(banks, offsets): int64 arrays over `count` pages from `first` on, offsets relative to the buffer's address."""
+        page = np.arange(first, first + count)
+        if self.shard is None:
+            return page % self.banks, page // self.banks * self.aligned_page_size
+        return self._sharded(page)
 
     def _sharded(self, page):
         place = np.stack(np.unravel_index(page, self.shard.tensor_pages))
@@ -178,13 +176,29 @@ def aligned_page(page_size, buffer_type, arch):
 
 
 def _runs(buffer, first, count):
-    """(bank, offset, page indices relative to `first`) of runs that are contiguous in a bank."""
-    banks, offsets = (column[first : first + count] for column in buffer.pages())
+    """(bank, offset, which pages relative to `first`) of runs that are contiguous in a bank."""
+    if buffer.shard is None:
+        for bank in range(buffer.banks):
+            start = (bank - first) % buffer.banks
+            if start < count:
+                yield (
+                    bank,
+                    (first + start) // buffer.banks * buffer.aligned_page_size,
+                    slice(start, count, buffer.banks),
+                )
+        return
+    banks, offsets = buffer.pages(first, count)
     order = np.lexsort((offsets, banks))
     b, o = banks[order], offsets[order]
     breaks = np.flatnonzero((np.diff(b) != 0) | (np.diff(o) != buffer.aligned_page_size)) + 1
     for run in np.split(order, breaks):
         yield int(banks[run[0]]), int(offsets[run[0]]), run
+
+
+def _pieces(buffer, count):
+    """(first page, number of pages) of the pieces in which `count` pages are moved."""
+    piece = max(PIECE_BYTES // buffer.page_size, 1)
+    return ((first, min(piece, count - first)) for first in range(0, count, piece))
 
 
 def _check_open(device, buffer):
@@ -199,12 +213,14 @@ def write_pages(device, buffer, offset, data):
     if not len(data):
         return
     page, stride = buffer.page_size, buffer.aligned_page_size
-    rows = np.frombuffer(data, np.uint8).reshape(-1, page)
+    pages = np.frombuffer(data, np.uint8).reshape(-1, page)
     write = device.chip.write_dram if buffer.in_dram else device.write_l1
-    for bank, start, run in _runs(buffer, offset // page, len(rows)):
-        padded = np.zeros((len(run), stride), np.uint8)
-        padded[:, :page] = rows[run]
-        write(bank, buffer.address + start, padded.tobytes())
+    for first, count in _pieces(buffer, len(pages)):
+        rows = pages[first : first + count]
+        for bank, start, run in _runs(buffer, offset // page + first, count):
+            padded = np.zeros((len(rows[run]), stride), np.uint8)
+            padded[:, :page] = rows[run]
+            write(bank, buffer.address + start, padded.data.cast("B"))
 
 
 def read_pages(device, buffer, offset, size):
@@ -213,11 +229,14 @@ def read_pages(device, buffer, offset, size):
     _check_open(device, buffer)
     if not size:
         return b""
-    rows = np.empty((size // page, page), np.uint8)
-    read = device.chip.read_dram if buffer.in_dram else device.chip.read_l1
-    for bank, start, run in _runs(buffer, offset // page, len(rows)):
-        block = np.frombuffer(read(bank, buffer.address + start, len(run) * stride), np.uint8)
-        rows[run] = block.reshape(-1, stride)[:, :page]
-        if device.chip.checks is not None:
-            device.chip.checks.check_read(buffer.in_dram, bank, buffer.address + start, page, stride, len(run))
-    return rows.tobytes()
+    read, out = device.chip.read_dram if buffer.in_dram else device.chip.read_l1, io.BytesIO()
+    for first, count in _pieces(buffer, size // page):
+        rows = np.empty((count, page), np.uint8)
+        for bank, start, run in _runs(buffer, offset // page + first, count):
+            n = len(rows[run])
+            block = np.frombuffer(read(bank, buffer.address + start, n * stride), np.uint8)
+            rows[run] = block.reshape(-1, stride)[:, :page]
+            if device.chip.checks is not None:
+                device.chip.checks.check_read(buffer.in_dram, bank, buffer.address + start, page, stride, n)
+        out.write(rows.data)
+    return out.getvalue()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import tensim as tt
 from tensim.sim.errors import ProgramError, UsageError
+from tensim.sim.host import buffers
 from tensim.sim.host.allocator import Allocator
 
 
@@ -54,6 +55,27 @@ def test_what_is_written_is_read(device, kind, page):
     tt.enqueue_write_buffer(device.command_queue(), buffer, data)
     assert tt.enqueue_read_buffer(device.command_queue(), buffer) == data
     assert tt.read_from_buffer(buffer) == data
+
+
+@pytest.mark.parametrize("piece", [1, 200, 1000])
+def test_transfers_may_take_several_pieces(device, monkeypatch, piece):
+    """Pieces smaller than a page, and pieces that end anywhere in the banks; from the first page on or not."""
+    monkeypatch.setattr(buffers, "PIECE_BYTES", piece)
+    height, block = tt.TensorMemoryLayout.HEIGHT_SHARDED, tt.TensorMemoryLayout.BLOCK_SHARDED
+    for buffer in (
+        interleaved(device, 77, 36), interleaved(device, 77, 64, tt.BufferType.L1),
+        sharded(device, (18, 2), (5, 2), (3, 0), height), sharded(device, (4, 6), (2, 2), (2, 1), block),
+    ):  # fmt: skip
+        queue, page, data = device.command_queue(), buffer.page_size, noise(buffer.size)
+        tt.enqueue_write_buffer(queue, buffer, data)
+        assert tt.enqueue_read_buffer(queue, buffer) == data
+        region = tt.BufferRegion(7 * page, 11 * page)
+        tt.enqueue_write_buffer(queue, buffer.view(region), data[: 11 * page])
+        expected = data[: 7 * page] + data[: 11 * page] + data[18 * page :]
+        monkeypatch.setattr(buffers, "PIECE_BYTES", 1 << 20)
+        assert tt.enqueue_read_buffer(queue, buffer) == expected
+        monkeypatch.setattr(buffers, "PIECE_BYTES", piece)
+        assert tt.enqueue_read_buffer(queue, buffer.view(region)) == data[: 11 * page]
 
 
 def test_two_buffers_do_not_touch(device):

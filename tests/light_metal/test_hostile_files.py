@@ -1,6 +1,8 @@
 """Files that ask for something that cannot be: a documented error, with the place in the file, and nothing else happens."""
 
 import os
+import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
@@ -8,8 +10,10 @@ import pytest
 import tensim as tt
 from tensim.running.replay import LightMetalReplay
 from tensim.sim.errors import BinaryError, TensimError, TensimWarning, UsageError
-from tensim.traces.flatbuffers.tables import Node
+from tensim.traces.flatbuffers.schema import light_metal_schema
+from tensim.traces.flatbuffers.tables import Node, Writer
 from tensim.traces.light_metal.inspect import describe, draw_program
+from tensim.traces.light_metal.kernels import kernel_fields_of_text
 from tensim.traces.light_metal.verify import open_verified, problems_of
 from tensim.traces.light_metal.write import sealed
 from tests.light_metal.files import (
@@ -222,6 +226,93 @@ def test_reads_beyond_a_limit_are_not_kept():
     with pytest.warns(TensimWarning, match="are not kept"):
         assert replay.run(), replay.error
     assert [item.result is None for item in replay.reads] == [False] + [True] * 5
+
+
+def megabytes_at_most(run):
+    """Memory that Python and numpy hold at most while something runs, beyond what they hold before."""
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1] >> 20
+    finally:
+        tracemalloc.stop()
+
+
+LARGE = 192 << 20
+
+
+@pytest.fixture(scope="module")
+def bare():
+    """MB of a replay that moves next to nothing: those of its chip."""
+    write = command("EnqueueWriteBuffer", cq_global_id=0, buffer_global_id=0, src=[0] * 16, blocking=True)
+    return megabytes_at_most(LightMetalReplay(written(buffer(0), write)).run)
+
+
+def large_buffer(page_size):
+    return buffer(0, size=0, page_size=0, large_size=LARGE, large_page_size=page_size)
+
+
+def test_a_read_of_small_pages_takes_little_more_memory_than_its_bytes(bare):
+    """Not an index or a copy of every page: 6 million of them are read."""
+    read = command("EnqueueReadBuffer", cq_global_id=0, buffer_global_id=0, blocking=True)
+    replay = LightMetalReplay(written(large_buffer(32), read))
+    assert megabytes_at_most(replay.run) < bare + (1.8 * LARGE) / (1 << 20)
+    assert replay.reads[0].result == bytes(LARGE)
+
+
+def test_a_packed_payload_is_unpacked_once_and_not_before_it_is_written(bare):
+    """Its bytes and those of the chip; a payload that no command names, not at all."""
+    packed = np.frombuffer(zlib.compress(bytes(LARGE)), np.uint8)
+    payloads = [Node("Payload", {"data": packed, "codec": "zlib", "size": LARGE})] * 2
+    write = command("EnqueueWriteBuffer", cq_global_id=0, buffer_global_id=0, payload=1, blocking=True)
+    replay = LightMetalReplay(written(large_buffer(1 << 20), write, payloads=payloads))
+    assert megabytes_at_most(replay.run) < bare + (2.5 * LARGE) / (1 << 20)
+    assert replay.error is None
+
+
+@pytest.mark.parametrize("states", [LARGE - 1, LARGE + 1, 64])
+def test_a_payload_that_unpacks_to_other_bytes_than_it_states_is_refused(states, bare):
+    packed = np.frombuffer(zlib.compress(bytes(LARGE)), np.uint8)
+    large = buffer(0, size=0, page_size=0, large_size=states, large_page_size=states)
+    write = command("EnqueueWriteBuffer", cq_global_id=0, buffer_global_id=0, payload=1, blocking=True)
+    data = written(large, write, payloads=[Node("Payload", {"data": packed, "codec": "zlib", "size": states})])
+    replay = LightMetalReplay(data)
+    assert megabytes_at_most(replay.run) < bare + (min(1.3 * LARGE, states + (48 << 20))) / (1 << 20)
+    assert f"does not unpack to the {states} B it states" in str(replay.error)
+
+
+def test_a_payload_that_is_larger_than_its_buffer_is_not_unpacked():
+    packed = np.frombuffer(zlib.compress(bytes(LARGE)), np.uint8)
+    write = command("EnqueueWriteBuffer", cq_global_id=0, buffer_global_id=0, payload=1, blocking=True)
+    data = written(buffer(0), write, payloads=[Node("Payload", {"data": packed, "codec": "zlib", "size": LARGE})])
+    with pytest.raises(BinaryError, match=f"the transfer ends at byte {LARGE} of a buffer of 64 B") as refused:
+        open_verified(data)
+    assert refused.value.where["field"] == "commands[1].cmd.payload"
+
+
+# --- tables that are named again and again
+
+
+def trace_of_one_kernel(count):
+    """The bytes of a file with a trace of one kernel that is named `count` times."""
+    writer = Writer(light_metal_schema())
+    config = Node("DataMovementConfig", {})
+    kernels = [writer.node(Node("TracedKernel", {**kernel_fields_of_text(NOTHING), "kernel_config": config}))] * count
+    traced = Node("TracedProgram", {"kernels": writer.tables(kernels)})
+    trace = Node("TraceDescriptor", {"programs": [traced], "trace_bytes": 4096})
+    fields = {
+        "commands": [], "trace_descriptors": [Node("TraceDescriptorByTraceId", {"trace_id": 1, "desc": trace})],
+        "payloads": [Node("Payload", {"data": np.zeros(8 * count, np.uint8)})],  # tables are counted by the file's size
+    }  # fmt: skip
+    return writer.finish(writer.node(Node("LightMetalBinary", fields)))
+
+
+def test_a_table_that_a_trace_names_again_and_again_is_read_once():
+    data = bytes(trace_of_one_kernel(200_000))
+    binary = open_verified(data)
+    assert megabytes_at_most(lambda: open_verified(data)) < 4
+    (traced,) = binary.trace(1).programs
+    assert len(traced.kernels) == 200_000 and all(kernel is traced.kernels[0] for kernel in traced.kernels)
 
 
 # --- what terminals show

@@ -153,9 +153,14 @@ class Reader:
             places = range(at + 4, at + 4 + 4 * _U32.unpack_from(data, at)[0], 4)
             if kind.element == STRING:
                 return [self.string(place + _U32.unpack_from(data, place)[0]) for place in places]
-            return [self.table(place + _U32.unpack_from(data, place)[0], kind.index) for place in places]
+            return self._tables([place + _U32.unpack_from(data, place)[0] for place in places], kind.index)
 
         return tables
+
+    def _tables(self, positions, index):
+        """The tables of a vector.  One that stands in it again is the same Node."""
+        nodes = {position: self.table(position, index) for position in set(positions)}
+        return [nodes[position] for position in positions]
 
     def string(self, position):
         """The text at a position."""

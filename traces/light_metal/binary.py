@@ -1,6 +1,7 @@
 """A Light Metal file: its commands, payloads and traces, by number."""
 
 import hashlib
+import io
 import os
 import stat
 import zlib
@@ -10,6 +11,7 @@ from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.flatbuffers.tables import Reader
 
 MAX_FILE_BYTES = (1 << 31) - 1  # FlatBuffers' offsets reach no further
+PIECE_BYTES = 1 << 24  # of a packed payload, taken and unpacked at a time
 FIRST_LATE = 12  # from here on the later releases' union numbers are one lower: EnqueueProgram is gone
 LAST_LATE = 17
 NUMBERINGS = {
@@ -92,15 +94,21 @@ class Binary:
 
     @staticmethod
     def _unpacked(number, node):
-        """Bytes of a packed payload, never more than it says."""
-        unpacker = zlib.decompressobj()
+        """Bytes of a packed payload, hardly more than it says; piece by piece, for that takes no second copy."""
+        unpacker, out = zlib.decompressobj(), io.BytesIO()
         try:
-            data = unpacker.decompress(node.data.tobytes(), node.size)
+            for start in range(0, len(node.data), PIECE_BYTES):
+                packed = node.data[start : start + PIECE_BYTES]
+                while len(packed) and out.tell() <= node.size:
+                    out.write(unpacker.decompress(packed, PIECE_BYTES))
+                    packed = unpacker.unconsumed_tail
+            if out.tell() <= node.size:
+                out.write(unpacker.flush())
         except zlib.error as error:
             raise UsageError(f"payload {number} cannot be unpacked: {error}") from error
-        if len(data) != node.size or not unpacker.eof:
+        if out.tell() != node.size or not unpacker.eof:
             raise UsageError(f"payload {number} does not unpack to the {node.size} B it states")
-        return data
+        return out.getvalue()
 
     def data_of(self, node, words):
         """The bytes of a transfer: `words`, or the command's payload."""

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from tensim.sim.cores.kernels.compile_apart import CompileBudget
+from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores.source import kernel_from_text
 from tensim.sim.errors import BinaryError
 from tensim.traces.flatbuffers.tables import Node

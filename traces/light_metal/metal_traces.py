@@ -151,12 +151,19 @@ def _read_circular_buffer(node, names):
     )  # fmt: skip
 
 
+def _each(nodes, read):
+    """What `read` makes of each node, once for nodes that stand there again."""
+    nodes = nodes or ()
+    found = {id(node): read(node) for node in {id(node): node for node in nodes}.values()}
+    return tuple(found[id(node)] for node in nodes)
+
+
 def _read_program(node, kernels, names):
     semaphores = tuple(
         FrozenSemaphore(semaphore.id, _cores(semaphore.cores), semaphore.initial) for semaphore in node.semaphores or ()
     )
     return FrozenProgram(
-        node.program, tuple(_read_kernel(kernel, kernels, names) for kernel in node.kernels or ()),
+        node.program, _each(node.kernels, lambda kernel: _read_kernel(kernel, kernels, names)),
         tuple(_read_circular_buffer(cb, names) for cb in node.circular_buffers or ()), semaphores, node.sub_device,
     )  # fmt: skip
 
@@ -191,5 +198,5 @@ def read_descriptor(node, kernels, names):
     regions = tuple(_read_region(region, names) for region in node.regions or ())
     return TraceDescriptor(
         node.cq_id, integers(node.sub_device_ids), tuple(map(_read_counters, node.sub_device_descriptors or ())),
-        tuple(_read_program(program, kernels, names) for program in node.programs or ()), regions, node.trace_bytes,
+        _each(node.programs, lambda program: _read_program(program, kernels, names)), regions, node.trace_bytes,
     )  # fmt: skip

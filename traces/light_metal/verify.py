@@ -32,7 +32,6 @@ def open_verified(data, numbering=None):
         raise problems[0].error()
     binary = Binary(data, numbering)
     _check_identifier(binary)
-    _check_traces(binary)
     if binary.root.schema_version > SCHEMA_VERSION:
         where = {"offset": binary.root.position, "field": "schema_version"}
         message = f"the file has schema version {binary.root.schema_version}; this tensim reads up to {SCHEMA_VERSION}"
@@ -50,15 +49,6 @@ def _check_identifier(binary):
             f"the file identifier is {found!r}; a file with tensim's fields has {identifier!r}",
             where={"offset": 4, "field": "file identifier"},
         )
-
-
-def _check_traces(binary):
-    """Trace descriptors are sorted by their ids, each there once."""
-    entries = binary.reader.root("trace_descriptors").trace_descriptors or ()
-    for before, after in zip(entries, entries[1:], strict=False):
-        if before.trace_id >= after.trace_id:
-            where = {"offset": after.position, "field": "trace_descriptors"}
-            raise BinaryError(f"trace {after.trace_id} comes after trace {before.trace_id}", where=where)
 
 
 def _check_hash(data):

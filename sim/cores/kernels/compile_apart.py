@@ -16,30 +16,25 @@ from tensim.sim.cores.kernels.generated import compile_generated
 from tensim.sim.errors import KernelCompileError
 
 SECONDS = 60  # of a processor; the largest kernels of the project take 15
-FILE_SECONDS = 300  # of a processor, for all kernels of a file together
+MAX_LINES = 1_200  # of generated code: numba takes 12 ms for one
 WAITED_SECONDS = 300  # at most, on a machine that has others to serve
 MEMORY_BYTES = 3 << 30
 COMMAND = f"from {__name__} import main; main()"
 
 
-class CompileBudget:
-    """What the kernels of one file may still take to compile.  `seconds`: of a processor."""
-
-    def __init__(self, seconds=FILE_SECONDS):
-        self.seconds = seconds
-
-
 def compile_apart(name, source, file, budget):
     """As `compile_generated`, at the cost of a `CompileBudget`.  KernelCompileError beyond the limits, too."""
-    if budget.seconds <= 0:
+    where = {"file": file, "kernel": name}
+    lines = source.count("\n")
+    if lines > MAX_LINES:
         raise KernelCompileError(
-            f"the file's kernels take more than {FILE_SECONDS} s to compile, before kernel {name}",
-            where={"file": file, "kernel": name}, hint="give their texts by --kernel-path, or a file with fewer kernels",
+            f"kernel {name} is too large: {lines:,} lines of generated code, of which a kernel of a file may have {MAX_LINES:,}",
+            where=where, hint="make it smaller, or give its text by --kernel-path",
         )  # fmt: skip
+    budget.refuse_spent(name, where)
     command = [sys.executable, "-c", COMMAND]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     asked = json.dumps({"name": name, "source": source, "file": file}).encode()
-    where = {"file": file, "kernel": name}
     try:
         done = subprocess.run(
             command, input=asked, capture_output=True, env=environment, timeout=WAITED_SECONDS, check=False
@@ -47,13 +42,13 @@ def compile_apart(name, source, file, budget):
     except subprocess.TimeoutExpired:
         done = None
     if done is None or done.returncode:
-        budget.seconds -= SECONDS
+        budget.spend(SECONDS)
         limits = f"{SECONDS} s or {MEMORY_BYTES >> 30} GB"
         hint = "a kernel of a file may take that much; make it smaller, or give its text by --kernel-path"
         raise KernelCompileError(f"kernel {name} takes more than {limits} to compile", where=where, hint=hint)
     head, content = done.stdout.split(b"\n", 1)
     answer = json.loads(head)
-    budget.seconds -= answer.pop("seconds")
+    budget.spend(answer.pop("seconds"))
     if "refused" in answer:
         raise KernelCompileError(answer["refused"], where=where)
     return SimpleNamespace(content=content, **answer)  # as ObjectCode, without numba

@@ -13,9 +13,11 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
+from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.build_progress import wait_for
@@ -58,8 +60,8 @@ class Build:
 
     `source`: a path, or `text` with `name`.  `circular_buffers`: (index, data format, tile height, tile width).
     `local_memory`: bytes of the processor's local memory.  `stand_in`: text in front of the kernel instead of what only a
-    host program could say.  `foreign`: somebody else wrote the text: it includes nothing but headers of ours and of
-    `include_paths`, and its compilation is limited in time and memory.
+    host program could say.  `budget`: the `CompileBudget` of the file that the kernel is of, when somebody else wrote it: then
+    it includes nothing but headers of ours and of `include_paths`, and its compilation is limited in time and memory.
     """
 
     processor: Processor
@@ -81,7 +83,7 @@ class Build:
     full_sync: bool = False
     local_memory: int = 4096
     stand_in: str = ""
-    foreign: bool = False
+    budget: CompileBudget | None = field(default=None, compare=False)
 
     @property
     def level(self):
@@ -331,7 +333,7 @@ def _cached(record):
 
 def _build(build, tools, unit, flags, script):
     """(ELF, files that went in)."""
-    limits = {"preexec_fn": _limit} if build.foreign else {}
+    run = toolchain.run if build.budget is None else partial(_run_within, build)
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
         folder = Path(folder)
         source, script_file, target, elf = (
@@ -340,11 +342,11 @@ def _build(build, tools, unit, flags, script):
         source.write_text(unit)
         script_file.write_text(script)
         depends = folder / "kernel.d"
-        if build.foreign:
-            listed = toolchain.run([*tools.compile, *flags, "-M", "-MG", str(source)], cwd=folder, **limits).stdout
+        if build.budget is not None:
+            listed = run([*tools.compile, *flags, "-M", "-MG", str(source)], cwd=folder).stdout
             _refuse_other_files(build, tools, folder, _files_of(listed, folder))
         command = [*tools.compile, *flags, "-MD", "-MF", str(depends), "-c", str(source), "-o", str(target)]
-        result = toolchain.run(command, cwd=folder, **limits)
+        result = run(command, cwd=folder)
         if result.returncode:
             raise compile_error(build, result.stderr, source)
         _link(build, tools, script_file, target, elf)
@@ -375,6 +377,19 @@ def _refuse_other_files(build, tools, folder, files):
                 f"the kernel includes {file!r}, which lies outside the include folders",
                 where={"file": build.name, "line": 1, "processor": build.processor.name},
             )
+
+
+def _run_within(build, command, cwd):
+    """As `toolchain.run`, for a kernel of somebody else's: within limits, and at the cost of the file's budget."""
+    where = {"file": build.name, "line": 1, "processor": build.processor.name}
+    build.budget.refuse_spent(build.name, where)
+    result, seconds = toolchain.run_counted(command, cwd=cwd, preexec_fn=_limit)
+    build.budget.spend(seconds)
+    if result.returncode < 0:  # a signal ended it
+        limits = f"{FOREIGN_SECONDS} s or {FOREIGN_BYTES >> 30} GB"
+        hint = "a kernel of a file may take that much; make it smaller, or give its text by --kernel-path"
+        raise KernelCompileError(f"kernel {build.name} takes more than {limits} to compile", where=where, hint=hint)
+    return result
 
 
 def _limit():

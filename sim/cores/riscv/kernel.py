@@ -42,12 +42,12 @@ class CppKernel:
 
     `file`: its path, or a name for a text that lies nowhere; `text`: the source, None to read the file; `include_paths`:
     folders behind the kernel's own; `binaries`: {build key: {thread slot: ELF}} of a saved file, taken before the compiler;
-    `defines`: pairs beside those of a command, for our headers; `foreign`: somebody else wrote the text, see `Build`;
+    `defines`: pairs beside those of a command, for our headers; `budget`: see `Build`;
     `preamble`: text in front of the kernel, the names that a host program has bound.
     """
 
-    def __init__(self, file, text=None, include_paths=(), binaries=None, defines=(), foreign=False, preamble=""):
-        self.file, self.name, self.foreign = str(file), Path(file).stem, foreign
+    def __init__(self, file, text=None, include_paths=(), binaries=None, defines=(), budget=None, preamble=""):
+        self.file, self.name, self.budget = str(file), Path(file).stem, budget
         self.preamble = preamble
         self.include_paths, self.defines = tuple(map(str, include_paths)), tuple(defines)
         self.binaries = {} if binaries is None else binaries
@@ -103,7 +103,7 @@ class CppKernel:
             "arch": target.arch, "circular_buffers": target.circular_buffers, "include_paths": paths,
             "compile_args": parameters.compile_args, "named_args": parameters.named_compile_args,
             "defines": (*parameters.defines, *self.defines), "optimization": parameters.opt_level,
-            "foreign": self.foreign, "stand_in": self.preamble, **source,
+            "budget": self.budget, "stand_in": self.preamble, **source,
         }  # fmt: skip
         if is_compute(parameters):
             common |= {

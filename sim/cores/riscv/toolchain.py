@@ -8,8 +8,10 @@ import functools
 import hashlib
 import os
 import shlex
+import signal
 import subprocess
 import tempfile
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -65,6 +67,23 @@ def run(command, **options):
         return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, **options)
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"{command[0]} did not finish within {TIMEOUT} s") from error
+
+
+def run_counted(command, **options):
+    """(The finished process, seconds of a processor that it took); one that hangs is killed."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(command, stdout=out, stderr=messages, **options)
+        alarm = threading.Timer(TIMEOUT, os.kill, (process.pid, signal.SIGKILL))
+        alarm.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        alarm.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        texts = []
+        for file in (out, messages):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+    finished = subprocess.CompletedProcess(command, process.returncode, *texts)
+    return finished, usage.ru_utime + usage.ru_stime
 
 
 def _version_of(command):

@@ -4,8 +4,12 @@ import time
 
 import pytest
 
+from tensim.sim.arch import load_arch
+from tensim.sim.compile_budget import FILE_SECONDS, CompileBudget
 from tensim.sim.cores.kernels import compile_apart as apart
 from tensim.sim.cores.kernels.compiler import kernel_from_source
+from tensim.sim.cores.riscv import compiler as cpp_compiler
+from tensim.sim.cores.riscv.compiler import FOREIGN_SECONDS, Build, Processor, compile_unit
 from tensim.sim.engine import machine_code
 from tensim.sim.errors import KernelCompileError
 
@@ -74,22 +78,32 @@ def uncached(monkeypatch):
 
 
 def test_a_foreign_kernel_is_compiled_in_a_process_of_its_own(uncached):
-    code = kernel_from_source(HEAD + "riscv_wait(a + 4711)\n", budget=apart.CompileBudget()).compile().code
+    code = kernel_from_source(HEAD + "riscv_wait(a + 4711)\n", budget=CompileBudget()).compile().code
     assert code.content[:4] == b"\x7fELF" and code.frame_bytes > 0
 
 
 def test_a_foreign_kernel_beyond_the_limits_is_refused(uncached, monkeypatch):
     monkeypatch.setattr(apart, "COMMAND", "import sys; sys.exit(1)")
     with pytest.raises(KernelCompileError, match="takes more than 60 s or 3 GB to compile"):
-        kernel_from_source(HEAD + "riscv_wait(a + 4712)\n", budget=apart.CompileBudget()).compile()
+        kernel_from_source(HEAD + "riscv_wait(a + 4712)\n", budget=CompileBudget()).compile()
+
+
+def test_a_foreign_kernel_has_fewer_lines_than_one_of_ones_own(uncached):
+    text = HEAD + "x = a\n" + "    x = x * 3 + a\n" * (apart.MAX_LINES + 100)
+    begun = time.process_time()
+    why = r"1,3\d\d lines of generated code, of which a kernel of a file may have 1,200"
+    with pytest.raises(KernelCompileError, match=why):
+        kernel_from_source(text, budget=CompileBudget()).compile()
+    assert time.process_time() - begun < 5
+    kernel_from_source(text)  # nothing is wrong with it
 
 
 def test_the_kernels_of_a_file_share_a_budget(uncached):
     """A thousand kernels that each keep within the limits would take a day."""
-    budget = apart.CompileBudget()
+    budget = CompileBudget()
     kernels = [kernel_from_source(HEAD + f"riscv_wait(a + {4713 + i})\n", budget=budget) for i in range(2)]
     kernels[0].compile()
-    taken = apart.FILE_SECONDS - budget.seconds
+    taken = FILE_SECONDS - budget.seconds
     assert 0 < taken < apart.SECONDS
     budget.seconds = 0
     kernels[0].compile()  # which is compiled already
@@ -98,8 +112,41 @@ def test_the_kernels_of_a_file_share_a_budget(uncached):
 
 
 def test_a_kernel_beyond_its_limit_counts_for_its_file(uncached, monkeypatch):
-    budget = apart.CompileBudget()
+    budget = CompileBudget()
     monkeypatch.setattr(apart, "COMMAND", "import sys; sys.exit(1)")
     with pytest.raises(KernelCompileError):
         kernel_from_source(HEAD + "riscv_wait(a + 4720)\n", budget=budget).compile()
-    assert budget.seconds == apart.FILE_SECONDS - apart.SECONDS
+    assert budget.seconds == FILE_SECONDS - apart.SECONDS
+
+
+ARCH = load_arch("wormhole_b0")
+CPP = "void kernel_main() { get_arg_val<uint32_t>(%d); }\n"
+
+
+def build(number, budget):
+    """A C++ kernel that nobody has compiled, for BRISC."""
+    return Build(Processor.BRISC, ARCH, text=CPP % number, name="foreign.cpp", budget=budget)
+
+
+def test_kernels_in_cpp_share_the_budget_of_their_file():
+    pytest.importorskip("ziglang")
+    budget = CompileBudget()
+    compile_unit(build(1, budget))
+    taken = FILE_SECONDS - budget.seconds
+    assert 0 < taken < FOREIGN_SECONDS
+    budget.seconds = 0
+    with pytest.raises(KernelCompileError, match="take more than 300 s to compile, before kernel foreign.cpp"):
+        compile_unit(build(2, budget))
+    assert budget.seconds == 0
+
+
+def test_a_kernel_in_cpp_beyond_the_limits_is_refused(monkeypatch):
+    """The compiler is ended by a signal, and what it took is paid."""
+    pytest.importorskip("ziglang")
+    monkeypatch.setattr(cpp_compiler, "FOREIGN_SECONDS", 1)
+    slow = "constexpr int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
+    slow += "".join(f"constexpr int x{i} = f(22);\n" for i in range(200))
+    budget = CompileBudget()
+    with pytest.raises(KernelCompileError, match="takes more than 1 s or 8 GB to compile"):
+        compile_unit(Build(Processor.BRISC, ARCH, text=slow + CPP % 3, name="foreign.cpp", budget=budget))
+    assert budget.seconds < FILE_SECONDS - 0.9
