@@ -25,6 +25,7 @@ from bench import (
     handoff,
     interrupts,
     kernel_builds,
+    library,
     light_metal,
     noc_models,
     noc_replay,
@@ -253,6 +254,14 @@ def ttnn_programs():
     yield at_most("ttnn: 1000 cached calls of generic_op with new arguments", seconds, 1)
 
 
+def vendor_library():
+    """The vendor's own ttnn, where an interpreter has it: host times of its device."""
+    if (found := library.host_seconds()) is not None:
+        opened, cached = found
+        yield at_most("library: open_device", opened, 3)
+        yield at_most("library: cached add", cached, 0.03)
+
+
 def noc_events():
     """Replay of NoC events inside a process."""
     yield at_least("NoC events: transfers replayed", noc_replay.run(), 2e5)
@@ -292,7 +301,8 @@ def silicon():
 
 GROUPS = (
     commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, packet_model, flit_model, dram_controller,
-    large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, noc_events, sweeps, determinism, silicon,
+    large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library, noc_events, sweeps,
+    determinism, silicon,
 )  # fmt: skip
 
 

@@ -1,0 +1,42 @@
+"""The vendor's own ttnn on tensim: what its device costs the host."""
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from bench.start_up import TENSIM
+from tensim.library.environment import find_library
+from tensim.sim.errors import UsageError
+
+PROGRAM = """import json, sys, time
+import ttnn
+
+begun = time.perf_counter()
+device = ttnn.open_device(device_id=0)
+opened = time.perf_counter() - begun
+tensor = ttnn.Tensor([1.0] * 4096, [1, 1, 64, 64], ttnn.bfloat16, ttnn.TILE_LAYOUT).to(device)
+times = []
+for _ in range(20):
+    begun = time.perf_counter()
+    total = ttnn.add(tensor, tensor)
+    ttnn.synchronize_device(device)
+    times.append(time.perf_counter() - begun)
+with open(sys.argv[1], "w") as file:
+    json.dump([opened, min(times)], file)
+ttnn.close_device(device)
+"""
+
+
+def host_seconds():
+    """(seconds of `open_device`, of a cached addition of four tiles); None where no interpreter has the library."""
+    try:
+        python = find_library().python
+    except UsageError:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        program, report = Path(folder, "program.py"), Path(folder, "report")
+        program.write_text(PROGRAM)
+        words = [*TENSIM, "ttnn", "--library", "--python", python, str(program), str(report)]
+        subprocess.run(words, check=True, capture_output=True)
+        return tuple(json.loads(report.read_text()))
