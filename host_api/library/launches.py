@@ -21,7 +21,7 @@ DEFAULT_FORMAT = (5, 32, 32)  # of a circular buffer that no kernel's compute de
 COMPUTE = (2, 3, 4)  # processors of one compute kernel
 
 
-def program_of(tiles, workers, kernels, number):
+def program_of(tiles, workers, kernels):
     """The `FrozenProgram` that some workers were told to run.
 
     `kernels`: function of an identifier that gives its `tensim.library.kernels.LibraryKernel`.
@@ -44,6 +44,7 @@ def program_of(tiles, workers, kernels, number):
         FrozenKernel(found.kernel, found.parameters, tuple(core for core, _ in args), tuple(args), common)
         for (_, _, common), (found, args) in parts.items()
     )
+    number = messages[workers[0]].host_id
     return FrozenProgram(
         number, frozen, _circular_buffers(tiles, messages, place, formats), _semaphores(tiles, messages, place), 0
     )

@@ -68,21 +68,21 @@ class LibraryDevice:
         self.mesh = open_device(device_id=0)
         self.state = self.mesh.host._state
         self.tiles = Tiles(self.state, layout, dram_channels(self.state.arch, channels))
-        self._kernels, self._launched, self.operation = kernels, 0, None
+        self._kernels, self._numbered, self.operation = kernels, False, None
 
     def run(self, workers):
         """Run what some workers were told; returns when all have ended.  Raises what a kernel's fault raises."""
         from tensim.ttnn.measurements import measure
 
-        if not self._launched:
+        if not self._numbered:
             self._number_banks(workers[0])
-        self._launched += 1
-        program = program_of(self.tiles, workers, self._kernels.of, self._launched)
+            self._numbered = True
+        program = program_of(self.tiles, workers, self._kernels.of)
         executor, state = self.mesh.host.system.executor, self.state
         bound = bind(program, state)
         executor.host.charge("enqueue_program")
         item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
-        measure(self.mesh, item, self._name(program))
+        measure(self.mesh, item, self._name(program), {"launch_id": program.program, "library": self.operation})
         executor.finish(state, state.queues[0], state.manager.stall_group)
 
     def _number_banks(self, worker):

@@ -29,6 +29,7 @@ class Operation:
     first_starts: tuple = (0, 0)  # of any thread: the first and the last
     busy_ns: float = 0.0  # of the command, firmware included
     counters: object = field(default=None, repr=False)
+    told: dict = field(default_factory=dict)  # what else is known of it, for its row in reports
 
     @property
     def cycles(self):
@@ -65,16 +66,16 @@ class Measurements:
         self._seen, self._names = 0, {}
         self._before = self._counters() if detailed else None
 
-    def ended(self, item, name):
+    def ended(self, item, name, told):
         """An item of a queue has ended: note the programs that ran since."""
         chip = self.device.host.chip
         for number in range(self._seen, len(chip.launches)):
             launch = chip.launches[number]
             if "ended" in launch:
                 self._seen = number + 1
-                self._note(chip, launch, item, name)
+                self._note(chip, launch, name, told)
 
-    def _note(self, chip, launch, item, name):
+    def _note(self, chip, launch, name, told):
         threads = np.asarray(launch["threads"])
         table = chip.arrays["threads"]
         started, ended, kinds = table["started"][threads], table["ended"][threads], threads % THREADS_PER_CORE
@@ -86,6 +87,7 @@ class Measurements:
             len(self.operations), name, self.device, len(np.unique(threads // THREADS_PER_CORE)), launch["started"],
             launch["ended"], spans, (int(started.min()), int(started.max())),
         )  # fmt: skip
+        operation.told = told
         operation.busy_ns = operation.nanoseconds + chip.arch["dispatch.done_ns"]
         if self.detailed:
             operation.counters = self._difference(chip, launch)
@@ -140,10 +142,10 @@ def all_operations():
     return [operation for item in _all.values() for operation in item.operations]
 
 
-def measure(device, item, name):
-    """Note the programs of a queue's item when it ends."""
+def measure(device, item, name, told=None):
+    """Note the programs of a queue's item when it ends; `told`: what else their rows in reports say."""
     measured = measurements_of(device)
-    item.after = lambda: measured.ended(item, name)
+    item.after = lambda: measured.ended(item, name, told or {})
 
 
 def use_details(on):

@@ -13,7 +13,7 @@ def rows(operations):
             "operation": index, "name": one.name, "device": one.device.host.arch.name, "cores": one.cores,
             "cycles": one.cycles, "ns": round(one.nanoseconds, 3), "started": one.started,
             "kernels": {name: end - begin for name, (begin, end) in one.spans.items()},
-            **_causes(one),
+            **_causes(one), **one.told,
         }
         for index, one in enumerate(operations)
     ]  # fmt: skip
