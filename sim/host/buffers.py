@@ -18,6 +18,9 @@ DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
 BUFFER_TYPE_NAMES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")
 INTERLEAVED, SINGLE_BANK, HEIGHT_SHARDED, WIDTH_SHARDED, BLOCK_SHARDED = range(5)
 PIECE_BYTES = 1 << 26  # that a transfer moves at a time, so that its copies take little of the host's memory
+MAX_SHARDS = (
+    1 << 23
+)  # of a buffer, which the host lists: as many as the DRAM of a Wormhole has tiles of 2 KB, and some more
 LAYOUT_NAMES = ("INTERLEAVED", "SINGLE_BANK", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED")
 
 
@@ -152,6 +155,8 @@ def shard_cores(command, shards):
         if not cores or len(set(cores)) < len(cores):
             raise UsageError("a distribution needs cores, each of them once")
         count = math.prod(shards)
+        if count > MAX_SHARDS:
+            raise UsageError(f"the buffer has {count:,} shards; at most {MAX_SHARDS:,}")
         if spec.contiguous:
             return [cores[shard // -(-count // len(cores))] for shard in range(count)]
         return list(itertools.islice(itertools.cycle(cores), count))

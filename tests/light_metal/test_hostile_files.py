@@ -260,6 +260,20 @@ def test_a_read_of_small_pages_takes_little_more_memory_than_its_bytes(bare):
     assert replay.reads[0].result == bytes(LARGE)
 
 
+def test_shards_that_would_fill_the_hosts_memory_are_refused(bare):
+    cores = [Node("CoreCoord", {"x": x, "y": 0}) for x in range(8)]
+    pages = (8 << 30) // 32
+    spec = {"tensor_shape_in_pages": [pages], "shard_shape_in_pages": [1], "cores": cores}
+    sharded = buffer(
+        0, size=0, page_size=0, large_size=32 * pages, large_page_size=32, buffer_layout=2,
+        buffer_distribution_spec=Node("BufferDistributionSpec", spec),
+    )  # fmt: skip
+    replay = LightMetalReplay(written(sharded))
+    assert megabytes_at_most(replay.run) < bare + 32
+    assert f"the buffer has {pages:,} shards; at most 8,388,608" in str(replay.error)
+    assert replay.error.where["field"] == "commands[0]"
+
+
 def test_a_packed_payload_is_unpacked_once_and_not_before_it_is_written(bare):
     """Its bytes and those of the chip; a payload that no command names, not at all."""
     packed = np.frombuffer(zlib.compress(bytes(LARGE)), np.uint8)
