@@ -363,3 +363,19 @@ def test_prints_and_assertions_use_no_local_memory(build, statement):
     kernel = compile_kernel(build(f"void kernel_main() {{ {statement} }}"))
     assert kernel.local_bytes == 0
     assert {Service.DPRINT, Service.FAIL_ASSERT} & {operation for operation, _ in operations(kernel.elf)}
+
+
+@pytest.mark.parametrize("processor", COMPUTE)
+@pytest.mark.parametrize(
+    "fast, plain",
+    [
+        ("fast_untilize_init<2>(0, 16)", "pack_untilize_init<2, 2>(0, 16)"),
+        ("fast_untilize_block<2>(0, 16)", "pack_untilize_block<2, 2>(0, 1, 16)"),
+        ("fast_untilize_uninit<2>(16)", "pack_untilize_uninit(16)"),
+        ("fast_tilize_init_skip_remap(0, 2, 16)", "fast_tilize_init(0, 2, 16)"),
+    ],
+)
+def test_fast_forms_post_what_plain_ones_post(build, processor, fast, plain):
+    text = '#include "api/compute/tilize.h"\n#include "api/compute/pack_untilize.h"\nvoid kernel_main() {{ {}; }}'
+    first, second = (operations(compile_kernel(build(text.format(call), processor)).elf) for call in (fast, plain))
+    assert first == second

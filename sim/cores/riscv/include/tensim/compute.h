@@ -101,7 +101,9 @@ TENSIM_SET_UP_ALL(transpose_wh_init, INIT, setup_code::TRANSPOSE, 0, 1, setup_co
 TENSIM_SET_UP_ALL(transpose_init, INIT, setup_code::TRANSPOSE, 0, 1, setup_code::PACK)
 TENSIM_SET_UP_ALL(tilize_init, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(fast_tilize_init, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
+TENSIM_SET_UP_ALL(fast_tilize_init_skip_remap, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(fast_tilize_init_with_dt, INIT, setup_code::TILIZE, 1, 3, setup_code::PACK)
+TENSIM_SET_UP_ALL(fast_tilize_init_with_dt_skip_remap, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(untilize_init, INIT, setup_code::UNTILIZE, 0, -1, setup_code::PACK)
 TENSIM_SET_UP_ALL(pack_untilize_init, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
 TENSIM_SET_UP_ALL(unary_bcast_init, INIT, setup_code::UNARY_BCAST, 0, 1, setup_code::PACK)
@@ -148,6 +150,9 @@ TENSIM_SET_UP_PACK(pack_untilize_dst_init_short, SHORT_INIT, setup_code::PACK_UN
 TENSIM_SET_UP_PACK(pack_untilize_uninit, SHORT_INIT, setup_code::PACK, 0)
 TENSIM_SET_UP_PACK(pack_init, SHORT_INIT, setup_code::PACK, 0)
 TENSIM_SET_UP_ALL(pack_untilize_init_skip_remap, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
+TENSIM_SET_UP_ALL(fast_untilize_init, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
+TENSIM_SET_UP_ALL(fast_untilize_init_skip_remap, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
+TENSIM_SET_UP_PACK(fast_untilize_uninit, SHORT_INIT, setup_code::PACK, 0)
 TENSIM_CONFIGURE(binary_bitwise_tile_init, math, SFPU_INIT)
 TENSIM_CONFIGURE(binary_shift_tile_init, math, SFPU_INIT)
 TENSIM_SET_UP(binary_op_specific_init, SHORT_INIT, setup_code::ANYTHING, -1)
@@ -355,6 +360,19 @@ TENSIM_INLINE void pack_untilize_block(uint32_t cb, uint32_t block_rt_dim, uint3
         acquire_dst();
         for (uint32_t column = 0; column < block_ct_dim; column++) copy_tile(cb, row * block_ct_dim + column, column);
         tensim::pack_untilized(0, out, row * full_ct_dim + block * block_ct_dim, block_ct_dim, full_ct_dim);
+        release_dst();
+    }
+}
+
+// Rows of any width, a few tiles at a time, at the cost of the packs that it is made of here.
+template <uint32_t full_ct_dim, auto... options>
+TENSIM_INLINE void fast_untilize_block(uint32_t cb, uint32_t out, uint32_t tile = 0, uint32_t out_tile = 0) {
+    constexpr uint32_t at_once = 4;
+    for (uint32_t done = 0; done < full_ct_dim; done += at_once) {
+        const uint32_t tiles = full_ct_dim - done < at_once ? full_ct_dim - done : at_once;
+        acquire_dst();
+        for (uint32_t i = 0; i < tiles; i++) copy_tile(cb, tile + done + i, i);
+        tensim::pack_untilized(0, out, out_tile + done, tiles, full_ct_dim);
         release_dst();
     }
 }
