@@ -102,7 +102,7 @@ TENSIM_SET_UP_ALL(transpose_init, INIT, setup_code::TRANSPOSE, 0, 1, setup_code:
 TENSIM_SET_UP_ALL(tilize_init, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(fast_tilize_init, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(fast_tilize_init_skip_remap, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
-TENSIM_SET_UP_ALL(fast_tilize_init_with_dt, INIT, setup_code::TILIZE, 1, 3, setup_code::PACK)
+TENSIM_SET_UP_ALL(fast_tilize_init_with_dt, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(fast_tilize_init_with_dt_skip_remap, INIT, setup_code::TILIZE, 0, 2, setup_code::PACK)
 TENSIM_SET_UP_ALL(untilize_init, INIT, setup_code::UNTILIZE, 0, -1, setup_code::PACK)
 TENSIM_SET_UP_ALL(pack_untilize_init, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
