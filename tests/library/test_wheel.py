@@ -155,7 +155,10 @@ def test_files_and_exit_status(run, tmp_path):
     assert len(operations) == 10 and all(one["name"].startswith("ttnn.add 1x1x64x64 1x1x64x64: ") for one in operations)
     first = operations[0]["launch_id"]
     assert [one["launch_id"] for one in operations] == list(range(first, first + 10))
-    assert operations[0]["library"] == {"name": "ttnn.add", "tensors": [{"shape": [1, 1, 64, 64], "dtype": "bfloat16"}] * 2}
+    assert operations[0]["library"] == {
+        "name": "ttnn.add",
+        "tensors": [{"shape": [1, 1, 64, 64], "dtype": "bfloat16"}] * 2,
+    }
     assert "tensim: 10 operations" in done.stderr and "ttnn.add" in done.stderr
     assert tt.Result.load(tmp_path / "folder").operations[0]["name"] == operations[0]["name"]
     assert json.loads((tmp_path / "line.json").read_text())["traceEvents"]
