@@ -4,6 +4,7 @@ folder that names our device.
 Nothing is written into the library's folder: the tree is one of symbolic links in tensim's cache.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -133,8 +134,8 @@ class Surroundings:
 
 def prepare(library, arch):
     """The `Surroundings` of a library and an architecture, made where they are not there."""
-    name = f"{library.release}-{abs(hash_of(str(library.folder))):016x}"
-    place = cache_root() / "library" / name
+    digest = hashlib.sha256(str(library.folder).encode()).hexdigest()[:16]
+    place = cache_root() / "library" / f"{library.release}-{digest}"
     root, device = place / "root", place / arch.name
     _link_tree(library.folder, root)
     device.mkdir(parents=True, exist_ok=True)
@@ -154,13 +155,6 @@ def prepare(library, arch):
     kept.mkdir(exist_ok=True)
     listed = yaml.safe_load(described.read_text())["dram"]
     return Surroundings(root, device, kept, tuple(tuple(map(_coordinate, places)) for places in listed))
-
-
-def hash_of(text):
-    """A number of a text that is the same in every process."""
-    import hashlib
-
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def _coordinate(text):

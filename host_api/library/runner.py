@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,7 @@ class Kernels:
 
     def __init__(self, commands, arch):
         self.commands, self.arch, self._known, self._equal = commands, arch, {}, {}
+        self._building = threading.Lock()  # the library asks for a compute kernel's three processors at once
 
     def build(self, arguments, folder):
         """Compile the kernel of a command for our cores; None for what is no kernel.  Raises KernelCompileError."""
@@ -41,8 +43,9 @@ class Kernels:
         if found is None:
             return None
         what = found.kernel.file, found.kernel.preamble, found.parameters, found.circular_buffers
-        known = self._equal.setdefault(what, found)
-        build_kernels([(known.kernel, known.parameters, BuildTarget(self.arch, known.circular_buffers))])
+        with self._building:
+            known = self._equal.setdefault(what, found)
+            build_kernels([(known.kernel, known.parameters, BuildTarget(self.arch, known.circular_buffers))])
         return known
 
     def of(self, identifier):

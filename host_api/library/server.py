@@ -12,15 +12,17 @@ import struct
 import sys
 import threading
 import time
+from pathlib import Path
 
-from tensim.library.identifiers import elf_of
+from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, elf_of, identifier_in
 from tensim.library.mailboxes import DONE, SIGNAL
 from tensim.sim.errors import TensimError
 
 OPEN, WRITE, READ, CLOSE, COMPILE, OPERATION = 1, 2, 3, 4, 16, 32
 HEAD = struct.Struct("<4IQ")
 WORDS = struct.Struct("<2I")
-FAILED = 0x55  # of a go word: no signal of the library's, which raises an error for it
+# A go word whose signal is none of the library's, which raises an error for it: said once, then the cores are done
+FAILURE = bytes([*bytes(SIGNAL), 0x55])
 RECEIVE = 1 << 20
 
 
@@ -115,9 +117,7 @@ class Server:
         if not tiles.polls(x, y, address, size):
             return tiles.read(x, y, address, size)
         if tiles.told and not self._launch():
-            return bytes(
-                [*bytes(SIGNAL), FAILED]
-            )  # once, which the library raises as an error; then the cores are done
+            return FAILURE
         return tiles.read(x, y, address, size)
 
     def _launch(self):
@@ -191,8 +191,6 @@ def compile_answer(commands, build):
     """
 
     def compile(arguments, folder):
-        from pathlib import Path
-
         if "-o" not in arguments:
             return 0, b"riscv-tt-elf-g++ (tensim) 15.1.0\n"
         output = Path(folder, arguments[arguments.index("-o") + 1])
@@ -213,10 +211,6 @@ def compile_answer(commands, build):
 
 def _identifier_of_inputs(arguments, folder):
     """The identifier in the last object that a link command names, which is the kernel's own."""
-    from pathlib import Path
-
-    from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, identifier_in
-
     output = arguments[arguments.index("-o") + 1]
     for name in reversed(arguments):
         path = Path(folder, name)
@@ -229,8 +223,6 @@ def _identifier_of_inputs(arguments, folder):
 
 def _write_dependencies(arguments, folder, output):
     """The rule of dependencies that the library wants beside an object: of its source alone."""
-    from pathlib import Path
-
     source = next((name for name in arguments if name.endswith((".cc", ".cpp", ".S"))), "")
     if "-MF" in arguments:
         rule = Path(folder, arguments[arguments.index("-MF") + 1])

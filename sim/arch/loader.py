@@ -69,9 +69,8 @@ class Arch:
         origin, named = self["noc.translated_workers"], self["noc.translated_columns"]
         if named:
             if len(named) < len(columns):
-                raise self._wrong(
-                    "noc.translated_columns", f"it names {len(named)} columns; the grid has {len(columns)}"
-                )
+                key = "noc.translated_columns"
+                raise self.wrong(key, f"{key} names {len(named)} columns; the grid has {len(columns)}")
             return [(x, y) for y in rows for x in named[: len(columns)]]
         if not origin:
             return self.worker_coords

@@ -219,8 +219,8 @@ class Chip:
         self.arrays.make_idle("links", "vcs", "ports", "channels", "banks")
         self.arrays.build_flits()
         self._works.restart()
-        self.occupancy = OccupancyRecorder(self.arrays)
-        self.recorders = [self.occupancy]
+        for recorder in self.recorders:
+            recorder.forget()
         self.launches.clear()
 
     def close(self):

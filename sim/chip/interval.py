@@ -51,8 +51,7 @@ class Interval:
         for name in LONGEST:
             self._restore_longest(name)
         done.occupancy = self._recorder
-        if self._recorder in chip.recorders:  # of a chip that went back to cycle 0 it is gone
-            chip.recorders.remove(self._recorder)
+        chip.recorders.remove(self._recorder)
         done.launches = {number: one for number, one in chip.launches.items() if number >= self._launches}
         return done
 

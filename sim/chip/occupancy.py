@@ -20,8 +20,12 @@ class OccupancyRecorder:
     """
 
     def __init__(self, arrays):
-        self._arrays, self.start, self.width, self.next = arrays, None, FIRST_WINDOW, NEVER
-        self._looks = []
+        self._arrays = arrays
+        self.forget()
+
+    def forget(self):
+        """Nothing has run."""
+        self.start, self.width, self.next, self._looks = None, FIRST_WINDOW, NEVER, []
 
     def begin(self, cycle):
         """A program starts at `cycle`."""

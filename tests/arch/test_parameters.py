@@ -184,6 +184,7 @@ WRONG = [
     ("dram.endpoints", ["0-1", "x"], "it must be a list of NoC coordinates 'x-y'"),
     ("noc.translated_workers", [18], "is [x, y], not [18]"),
     ("noc.translated_workers", [60, 60], "is [60, 60]; a grid of 8x8 ends beyond coordinate 63"),
+    ("noc.translated_columns", [1, 2, 3], "names 3 columns; the grid has 8"),
     ("chip.noc_grid", [20, 13], "is [20, 13]; columns and rows together must be at most 32"),
     ("chip.noc_grid", [64, 64], "is [64, 64]; it must be a list [x, y] of whole numbers from 1 to 31"),
     ("boards.n150.rows", [1, 1], "it must be a list [y] of different whole numbers from 0 to 63"),

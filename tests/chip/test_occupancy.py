@@ -12,7 +12,7 @@ from tensim.analysis import summary as summaries
 from tensim.running.options import Options
 from tensim.running.programs import Settings, run_program
 from tensim.running.runnable import find_program
-from tensim.sim.chip import launch_work
+from tensim.sim.chip import launch_work, occupancy
 from tensim.sim.chip.occupancy import COUNTERS, FIRST_WINDOW, MOST_WINDOWS, OccupancyRecorder, shares
 
 COPY = find_program("dram_loopback")
@@ -102,6 +102,25 @@ def test_a_measured_part_has_windows_of_its_own():
     part = sum(sum(one["busy_shares"]) for one in m.result["occupancy"]["channels"])
     assert 0 < part and m.result["occupancy"]["start_cycle"] > 0
     assert after - before > 0
+
+
+@pytest.mark.parametrize("program, shape", [("matmul_multicast", "512x512x512"), ("dram_loopback", "256x256")])
+def test_looking_changes_nothing(program, shape, monkeypatch):
+    found = []
+    for width in (16, 1 << 40):
+        monkeypatch.setattr(occupancy, "FIRST_WINDOW", width)
+        result = run_program(Settings(program=program, shape=shape, image_hash=True))
+        found.append((result.cycles, result["core_cycles"], result["image_sha256"], result["noc"], result["dram"]))
+    assert found[0] == found[1]
+
+
+def test_a_chip_that_goes_back_to_cycle_0_is_looked_at_anew():
+    with tt.create_device(0) as device:
+        with tt.measure(device) as m:
+            COPY.run_on(device, Options(shape="256x256"))
+            device.chip.rewind()
+            assert device.chip.occupancy.start is None
+        assert m.result["occupancy"] is None and device.chip.recorders == [device.chip.occupancy]
 
 
 def test_longest_waits_are_those_of_the_part_and_the_whole_keeps_its_own():

@@ -15,6 +15,7 @@ OPERATIONS = Path(__file__).with_name("operations.py")
 ARCHS = {"N150": "wormhole_b0", "P150": "blackhole", "wormhole_b0 n150": "wormhole_b0"}
 BATCH = 60  # operations of one process of the library
 DTYPES = {"bfloat16": "BFLOAT16", "bfloat8": "BFLOAT8_B", "float32": "FLOAT32", "uint32": "UINT32"}
+NAMES = ("ttnn.matmul", "ttnn.exp")  # of the operations that are timed
 REPORTS = ("2026-07",)  # of gemm.csv: those with device times of the library's present programs
 
 
@@ -78,9 +79,6 @@ def simulate(rows, arch, python):
         one = None if place in refused else next(second)
         found.append(None if one is None else one["kernels"]["TRISC1"] if row["unit"] == "cycles" else one["ns"])
     return found
-
-
-NAMES = ("ttnn.matmul", "ttnn.exp")
 
 
 @click.command()
