@@ -268,18 +268,21 @@ class _Recipe:
 
     def __init__(self, file, node, inputs, outputs):
         self.file, self.node, self.counts = file, node, (inputs, outputs)
-        self._check(node)
+        self._check(node, programs=1)
 
-    def _check(self, node):
-        """BinaryError for commands that do more than make this program."""
+    def _check(self, node, programs):
+        """ValueError for commands that do other than make so many programs."""
         if node.first + node.count > len(self.file):
             raise ValueError(f"commands {node.first} to {node.first + node.count} of {len(self.file)}")
         if tuple(len(_ids(side)) for side in (node.inputs, node.outputs)) != self.counts:
             raise ValueError("a build names a different number of buffers than its program has")
-        for index in range(node.first, node.first + node.count):
-            table = self.file.command(index).table
+        tables = [self.file.command(index).table for index in range(node.first, node.first + node.count)]
+        for index, table in enumerate(tables, node.first):
             if table not in BUILDING_TABLES:
                 raise ValueError(f"command {index}, {table}, does not build a program")
+        made = tables.count("ProgramConstructorCommand")
+        if made != programs:
+            raise ValueError(f"commands {node.first} to {node.first + node.count} make {made} programs, not {programs}")
 
     def build(self, device, inputs, outputs):
         """See Variant.build."""
@@ -297,7 +300,7 @@ class _Recipe:
 
     def rebinder(self, node):
         """See Variant.rebind."""
-        self._check(node)
+        self._check(node, programs=0)
 
         def rebind(program, inputs, outputs):
             for command in self._nodes(node, program.decoder.names, inputs, outputs):

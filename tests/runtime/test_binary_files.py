@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tensim as tt
+from tensim.running.fuzz import Tables
 from tensim.runtime import (
     Affinity,
     Binary,
@@ -203,6 +204,17 @@ def test_descriptions_that_cannot_be(tmp_path):
         assert old in data
         with pytest.raises((BinaryError, UsageError)):
             Binary.load(bytes(sealed(data.replace(old, new))))
+
+
+@pytest.mark.parametrize("field, made", [("build", "0 programs, not 1"), ("rebind", "1 programs, not 0")])
+def test_commands_that_make_other_than_a_program(saved, field, made):
+    tables = Tables(saved.read_bytes())
+    (variant,) = (node for node in tables.nodes if node.fields.get("rebind") is not None)
+    build, rebind = variant.fields["build"], variant.fields["rebind"]
+    changed, other = (build, rebind) if field == "build" else (rebind, build)
+    changed.fields |= {name: other.fields[name] for name in ("first", "count")}
+    with pytest.raises(BinaryError, match=f"make {made}"):
+        Binary.load(bytes(tables.written()))
 
 
 def test_a_recording_is_no_binary(tmp_path):
