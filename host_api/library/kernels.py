@@ -25,7 +25,7 @@ BUILD_MACROS = re.compile(
     r"PROFILE_\w+"
 )
 INVALID_FORMAT = 255
-FLOAT32, BLOCK_FORMATS = 0, (2, 3, 6, 7, 11, 15)
+BLOCK_FORMATS, FORMATS_OF_32_BITS = (2, 3, 6, 7, 11, 15), (0, 8, 24)
 
 ARRAY = re.compile(r"\b(\w+)\s*\[\d*\]\s*=\s*\{([^}]*)\}")
 VALUE = re.compile(r"\b(MATH_FIDELITY|APPROX|DST_ACCUM_MODE)\s*=\s*(?:[\w:]+<[^>]*>\s*\(\s*)?(\w+)")
@@ -149,8 +149,8 @@ def _engine(descriptors, arrays, generated):
         "fp32_dest_acc_en": values["DST_ACCUM_MODE"] == "true",
         "dst_full_sync_en": "SyncFull" in descriptors,
         "bfp8_pack_precise": any(out in BLOCK_FORMATS and into not in BLOCK_FORMATS for into, out in packed),
-        # Float32 stays what it is on its way to Dst, and becomes Tf32 on its way to the source registers.
-        "unpack_to_dest_mode": tuple(int(src == dst == FLOAT32) for src, dst in unpacked),
+        # What has 32 bits stays what it is on its way to Dst; Float32 becomes Tf32 on its way to the source registers.
+        "unpack_to_dest_mode": tuple(int(src == dst and src in FORMATS_OF_32_BITS) for src, dst in unpacked),
     }
 
 

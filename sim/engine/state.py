@@ -78,7 +78,8 @@ THREAD = np.dtype(
 CORE = np.dtype(
     [(name, np.int64) for name in (
         "tile x y fidelity_phases fp32_dest sections capacity approx pack_relu pack_threshold l1_accumulate "
-        "src_started src_filled src_taken src_released src_complete_0 src_complete_1 dst_acquired dst_committed dst_released "
+        "src_started src_filled src_taken src_released src_complete_0 src_complete_1 src_passed_by "
+        "dst_acquired dst_committed dst_released "
         "fresh semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops products product_calls "
         "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
         "port0_loads port1_loads port0_stores port1_stores"

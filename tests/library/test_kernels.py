@@ -176,17 +176,18 @@ def test_a_text_without_a_file(library):
 
 
 @pytest.mark.parametrize(
-    "unpacked, packed, modes, precise",
+    "given, unpacked, packed, modes, precise",
     [
-        ({0: 0, 1: 6}, {0: 0, 1: 6}, (1, 0), False),
-        ({0: 4, 1: 6}, {0: 0, 1: 5}, (0, 0), True),
+        ({0: 0, 1: 6}, {0: 0, 1: 6}, {0: 0, 1: 6}, (1, 0), False),
+        ({0: 24, 1: 6}, {0: 24, 1: 6}, {0: 24, 1: 6}, (1, 0), False),
+        ({0: 0, 1: 6}, {0: 4, 1: 6}, {0: 0, 1: 5}, (0, 0), True),
     ],
-    ids=["Float32 reaches Dst", "Tf32, and blocks of exact datums"],
+    ids=["Float32 reaches Dst", "UInt32 reaches Dst", "Tf32, and blocks of exact datums"],
 )
-def test_settings_that_only_the_formats_tell(library, unpacked, packed, modes, precise):
+def test_settings_that_only_the_formats_tell(library, given, unpacked, packed, modes, precise):
     library.write("chlkc_unpack.cpp", COMPUTE)
     library.write("defines_generated.h", "")
-    library.describe(4, given={0: 0, 1: 6}, unpacked=unpacked, packed=packed)
+    library.describe(4, given=given, unpacked=unpacked, packed=packed)
     parameters = kernel_of_command(*library.command("trisc0")).parameters
     assert parameters.unpack_to_dest_mode[:2] == modes and parameters.bfp8_pack_precise is precise
 

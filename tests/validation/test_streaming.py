@@ -50,9 +50,17 @@ def test_other_chips_are_skipped():
 
 def test_operands_that_are_larger_than_the_memory_they_are_said_to_lie_in_are_skipped():
     in_l1 = EXP | {"dtype": "float32", "input_memory": "L1"}
-    assert streaming.read(row(in_l1, tiles=340 * 64), "exp").group == "wormhole_b0/exp/float32/L1/large"
-    with pytest.raises(Skip, match="cannot lie in the L1 of 64 cores"):
-        streaming.read(row(in_l1, tiles=341 * 64), "exp")
+    assert streaming.read(row(in_l1, tiles=336 * 56), "exp").group == "wormhole_b0/exp/float32/L1/large"
+    with pytest.raises(Skip, match="cannot lie in the L1 of 56 cores"):
+        streaming.read(row(in_l1, tiles=337 * 56), "exp")
+
+
+def test_the_output_lies_in_both_memories_where_l1_has_room(monkeypatch):
+    times = {(False, False): 30, (False, True): 20, (True, False): 24, (True, True): 22}
+    monkeypatch.setattr(programs, "stream_time", lambda tiles, dtype, in_l1, out_l1: times[in_l1, out_l1])
+    assert programs.exp_time(9125, "Float32", False) == 25 and programs.exp_time(9125, "Float32", True) == 23
+    assert programs.exp_time(9548, "Float32", True) == 24, "two tensors are too much for L1"
+    assert programs.exp_time(19000, "Float32", False) == 30, "so is one"
 
 
 def test_long_streams_are_simulated_tile_by_tile(monkeypatch):
@@ -66,7 +74,7 @@ def test_long_streams_are_simulated_tile_by_tile(monkeypatch):
 
     monkeypatch.setattr(programs, "run", run_and_look)
     streaming.simulate(streaming.read(row(EXP, tiles=6400), "exp").spec)
-    assert [(one["read_bytes"], one["write_bytes"]) for one in moved] == [(6400 * 2048, 6400 * 2048)]
+    assert [(one["read_bytes"], one["write_bytes"]) for one in moved] == [(6400 * 2048, 6400 * 2048), (6400 * 2048, 0)]
 
 
 def test_blocks_of_a_product():

@@ -4,13 +4,8 @@ Statistical: besides the errors, the rank correlation says whether simulation pu
 See `tensim.validation.streaming.programs`.
 """
 
-import functools
-
-from tensim.examples.common import ceil_div
-from tensim.sim.arch import load_arch
-from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.validation.rows import Case, Skip
-from tensim.validation.streaming.programs import ARCH, exp_time, matmul_time
+from tensim.validation.streaming.programs import GRID, exp_time, fits_l1, matmul_time
 
 SECONDS = 2.5e-4  # processor time per unit of a case's work, roughly
 COLUMNS = {
@@ -23,7 +18,7 @@ DTYPES = {
     "uint32": "UInt32",
 }  # fmt: skip
 SMALL, LARGE = 512, 8192  # tiles: bounds of the groups by size
-CORES, TILE = 64, 32
+CORES, TILE = GRID[0] * GRID[1], 32
 
 
 def read(row, layout):
@@ -37,19 +32,11 @@ def _exp(row):
         raise Skip(f"measured on {row['chip']}: only Wormhole is described")
     if dtype is None or memory not in ("DRAM", "L1") or tiles < 1:
         raise ValueError(f"{tiles} tiles of {row['dtype']} in {memory} are not possible")
-    page = tile_size(DataFormat[dtype])
-    if memory == "L1" and ceil_div(tiles, CORES) * page > room_in_l1():
-        raise Skip(f"{tiles} tiles of {page} B cannot lie in the L1 of {CORES} cores, as the row says")
+    if memory == "L1" and not fits_l1(tiles, dtype, 1):
+        raise Skip(f"{tiles} tiles of {dtype} cannot lie in the L1 of {CORES} cores, as the row says")
     size = "small" if tiles < SMALL else "medium" if tiles < LARGE else "large"
     group = f"wormhole_b0/exp/{row['dtype']}/{memory}/{size}"
     return Case(("exp", tiles, dtype, memory == "L1"), group, row.number("median_ns"), "ns", tiles / 30 + 100.0)
-
-
-@functools.cache
-def room_in_l1():
-    """Bytes of a core's L1 for buffers."""
-    arch = load_arch(ARCH)
-    return arch.l1_size - arch.l1_user_base
 
 
 def _matmul(row):

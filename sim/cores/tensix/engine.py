@@ -4,6 +4,9 @@
 The three compute threads of a core run concurrently.  They meet in two places only: SrcA/SrcB have two banks, so the
 unpack thread is at most two tile pairs ("tokens") ahead of the math thread; Dst has one or two sections, handed from
 math (acquire, commit) to pack (wait, release).  An operation on several tiles goes through them one event each.
+
+A 32-bit tile that is unpacked into Dst itself takes no source bank.  The math thread owns the section, so the unpack thread
+is not ahead at all: it begins when the math thread has come to the copy and the vector unit has drained.
 """
 
 from tensim.sim.cores import context as ctx
@@ -12,6 +15,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY
 from tensim.sim.cores.numerics.sfpu_costs import APPROXIMATE_OFFSET, BINARY_OFFSET, TERNARY_OFFSET
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
+from tensim.sim.cores.numerics.unpacker import datum_bytes
 from tensim.sim.cores.operations import Binary, Config, Op, Pool, ReduceDim
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.data import (
@@ -35,6 +39,7 @@ from tensim.sim.cores.tensix.source_banks import (
     bank_released,
     completion,
     last_completion,
+    math_waits,
     set_completion,
     wait_for_free_bank,
     wait_for_ready_bank,
@@ -176,6 +181,31 @@ def matmul_position(step, ct, rt):
 
 
 @compiled()
+def goes_to_dst(m, t):
+    """Whether the posted unpack operation writes into Dst, around the source banks: one operand of 32 bits for a Dst as wide,
+    from a circular buffer that is unpacked so (`unpack_to_dest_mode`)."""
+    core, index = cores_of(m)[t.core], argument(t, 0)
+    if t.operation != Op.UNPACK_A or core.fp32_dest == 0 or not 0 <= index < N_CIRCULAR_BUFFERS:
+        return False
+    wide = datum_bytes(circular_buffers_of(m)[row_of(t.core, index) + ctx.CB_FORMAT]) == 4
+    return wide and (core.unpack_to_dst >> index) & 1 != 0
+
+
+@compiled()
+def hand_over(m, thread, now):
+    """The math thread has come to the copy of a tile that goes to Dst: cycles (1/1024) until the unpack thread begins, and from
+    the last datum until the math thread goes on.
+
+    Both RISC-V cores wait for it: math's until the vector unit has drained, unpack's for the place in Dst, which it then has
+    to issue the call for.
+    """
+    unpacker = threads_of(m)[thread]
+    for t in (unpacker, threads_of(m)[unpacker.core * THREADS_PER_CORE + MATH_SLOT]):
+        t.issued = max(t.issued, now)
+    return (2 * m.sync_lag + m.issue_unpack) * 1024
+
+
+@compiled()
 def start_unpack(m, thread, now):
     """Begin the next token of the posted unpack operation; returns its end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
@@ -229,6 +259,8 @@ def start_unpack(m, thread, now):
         transpose = argument(t, 2) if t.operation == Op.UNPACK_A else 0
         if transpose != 0:
             cost += m.unpack_transpose
+        if cores_of(m)[t.core].src_passed_by == cores_of(m)[t.core].src_started + 1:
+            cost += hand_over(m, thread, now)
         do_unpack(m, t.core, row0, argument(t, 1) + t.step, 0, 0, transpose, 0, width, True, False)
     return spend(m, thread, now, cost)
 
@@ -257,8 +289,11 @@ def unpack(m, thread, now):
         t.step += 1
         if t.step == t.count:
             return now, True
-    if not bank_free(core):
+    to_dst = goes_to_dst(m, t)
+    if not bank_free(core) or (to_dst and not math_waits(m, t.core)):
         return wait_for_free_bank(m, thread, now), False
+    if to_dst:
+        core.src_passed_by = core.src_started + 1
     end = start_unpack(m, thread, now)
     if end < 0:
         return end, False
@@ -337,6 +372,8 @@ def start_math_token(m, thread, now):
         if target < 0:
             return -1
         do_copy(m, t.core, target, argument(t, 1))
+        if core.src_passed_by == core.src_taken + 1:  # the unpacker has put it there
+            return spend(m, thread, now, 0)
         return spend(m, thread, now, m.copy_instructions * 1024 + m.copy_overhead)
     if t.operation == Op.MATH_BINARY:
         target = dst_tile(m, thread, argument(t, 1))

@@ -1,5 +1,8 @@
 """SrcA and SrcB change hands: two banks each, which the unpack thread fills and the math thread takes, one after the other.
 
+A tile that the unpackers write into Dst goes the same way, but begins only when the math unit waits for it (`math_waits`);
+`src_passed_by` is the number of the last such filling.
+
 Four counters of a core say where the banks are (docs/hardware/tensix.md#unpackers): fillings started and ended by the
 unpackers, fillings taken and given back by the math unit.  Whoever finds no bank waits until the other thread moves on, and
 tries again in the next cycle.
@@ -51,13 +54,32 @@ def completion(core):
 
 
 @compiled()
+def math_waits(m, core):
+    """Whether the math thread stands still because it has used all that the unpackers began to fill."""
+    record, math = cores_of(m)[core], threads_of(m)[core * THREADS_PER_CORE + MATH_SLOT]
+    return record.src_started == record.src_taken and math.state == PARKED and math.wait == WAIT_SOURCE_READY
+
+
+@compiled()
 def wait_for_free_bank(m, thread, now):
     return park(m, thread, now, WAIT_SOURCE_FREE, 0, 0, 0)
 
 
 @compiled()
 def wait_for_ready_bank(m, thread, now):
+    """Park the math thread; an unpack thread that waits although a bank is free waits for that (`math_waits`)."""
+    core = threads_of(m)[thread].core
+    if bank_free(cores_of(m)[core]):
+        wake_unpacker(m, core, now)
     return park(m, thread, now, WAIT_SOURCE_READY, 0, 0, 0)
+
+
+@compiled()
+def wake_unpacker(m, core, now):
+    """The unpack thread, if it waits for a source bank, tries again."""
+    unpack = core * THREADS_PER_CORE + UNPACK_SLOT
+    if threads_of(m)[unpack].state == PARKED and threads_of(m)[unpack].wait == WAIT_SOURCE_FREE:
+        wake_to_retry(m, unpack, now)
 
 
 @compiled()
@@ -73,6 +95,4 @@ def bank_filled(m, core, now):
 def bank_released(m, core, now):
     """The math unit gives the bank taken last back: the unpack thread may go on."""
     cores_of(m)[core].src_released += 1
-    unpack = core * THREADS_PER_CORE + UNPACK_SLOT
-    if threads_of(m)[unpack].state == PARKED and threads_of(m)[unpack].wait == WAIT_SOURCE_FREE:
-        wake_to_retry(m, unpack, now)
+    wake_unpacker(m, core, now)
