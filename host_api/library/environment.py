@@ -30,15 +30,13 @@ INTERPRETER = "TENSIM_LIBRARY_PYTHON"  # environment: an interpreter that has th
 QUIET = {"TT_LOGGER_LEVEL": "warn", "TT_METAL_LOGGER_LEVEL": "warn", "TT_METAL_INSPECTOR_RPC": "0"}
 FLAGS = ("-O2", "-Wall", "-Wextra")
 SOC_DESCRIPTORS = {"wormhole_b0": "wormhole_b0_80_arch.yaml", "blackhole": "blackhole_140_arch.yaml"}
-# Of the board that a chip is told to be on: identifier (its upper bits name the kind), kind, what is harvested
+# Of the board that a chip is told to be on: identifier (its upper bits name the kind), kind
 BOARDS = {
-    "wormhole_b0": (0x18 << 36 | 1, "n150", {"harvest_mask": 0x1}),  # one row
-    "blackhole": (
-        0x40 << 36 | 1,
-        "p150",
-        {"harvest_mask": 0x3, "eth_harvesting_mask": 0x120, "pcie_harvesting_mask": 0x2},
-    ),
+    "wormhole_b0": (0x18 << 36 | 1, "n150"),
+    "blackhole": (0x40 << 36 | 1, "p150"),
 }
+HARVESTED_BLACKHOLE = {"harvest_mask": 0x3, "eth_harvesting_mask": 0x120, "pcie_harvesting_mask": 0x2}
+WORMHOLE_ROWS = 10
 # Parameters of a chip as the library sees it, by first release 0.x and architecture: Blackhole's columns have their translated
 # coordinates; before 0.81 the description of the cluster is not read, and chips have all rows and columns, one of which dispatches
 BLACKHOLE = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
@@ -136,7 +134,7 @@ def prepare(library, arch):
     """The `Surroundings` of a library and an architecture, made where they are not there."""
     digest = hashlib.sha256(str(library.folder).encode()).hexdigest()[:16]
     place = cache_root() / "library" / f"{library.release}-{digest}"
-    root, device = place / "root", place / arch.name
+    root, device = place / "root", place / "-".join([arch.name, *map(str, arch.grid)])
     _link_tree(library.folder, root)
     device.mkdir(parents=True, exist_ok=True)
     _build(device / "device.so", PACKAGE / "device.c", ("-shared", "-fPIC", "-lpthread"))
@@ -144,10 +142,10 @@ def prepare(library, arch):
     if not described.is_file():
         raise UsageError(f"ttnn {library.release} is incomplete: {described} is missing", hint="install it anew")
     shutil.copyfile(described, device / "soc_descriptor.yaml")
-    board, kind, harvested = BOARDS[arch.name]
+    board, kind = BOARDS[arch.name]
     cluster = {
         "arch": {0: arch.name}, "chips": {0: [0, 0, 0, 0]}, "ethernet_connections": [], "chips_with_mmio": [{0: 0}],
-        "harvesting": {0: {"noc_translation": True} | harvested},
+        "harvesting": {0: {"noc_translation": True} | _harvested(arch)},
         "boards": [[{"board_id": board}, {"board_type": kind}, {"chips": [0]}]],
     }  # fmt: skip
     (device / "cluster_descriptor.yaml").write_text(yaml.safe_dump(cluster))
@@ -155,6 +153,13 @@ def prepare(library, arch):
     kept.mkdir(exist_ok=True)
     listed = yaml.safe_load(described.read_text())["dram"]
     return Surroundings(root, device, kept, tuple(tuple(map(_coordinate, places)) for places in listed))
+
+
+def _harvested(arch):
+    """What a chip lacks: a Wormhole those of its ten rows of Tensix tiles that neither compute nor, one of them, dispatch."""
+    if arch.name == "blackhole":
+        return HARVESTED_BLACKHOLE
+    return {"harvest_mask": (1 << max(WORMHOLE_ROWS - 1 - arch.grid[1], 0)) - 1}
 
 
 def _coordinate(text):

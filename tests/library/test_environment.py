@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tensim.library import environment
 from tensim.library.environment import Library, find_library, layout_for, prepare
@@ -70,6 +71,15 @@ def test_nothing_is_written_into_the_librarys_folder(tmp_path, cache):
     assert os.access(made.root / "runtime/sfpi/compiler/bin/riscv-tt-elf-g++", os.X_OK)
     built = (made.device / "device.so").stat().st_mtime_ns
     assert prepare(library, WORMHOLE) == made and (made.device / "device.so").stat().st_mtime_ns == built
+
+
+def test_the_library_is_told_what_a_board_lacks(tmp_path, cache):
+    library, masks = find_library(str(install(tmp_path, "0.81.1"))), []
+    for board in ("n150", "n300"):
+        made = prepare(library, load_arch("wormhole_b0", {"board": board}))
+        described = yaml.safe_load((made.device / "cluster_descriptor.yaml").read_text())
+        masks.append(described["harvesting"][0]["harvest_mask"])
+    assert masks == [0b1, 0b11], "rows of the ten beside those that compute and the one that dispatches"
 
 
 def test_no_c_compiler(tmp_path, cache, monkeypatch):

@@ -16,6 +16,7 @@ ARCHS = {"N150": "wormhole_b0", "P150": "blackhole", "wormhole_b0 n150": "wormho
 BATCH = 60  # operations of one process of the library
 DTYPES = {"bfloat16": "BFLOAT16", "bfloat8": "BFLOAT8_B", "float32": "FLOAT32", "uint32": "UINT32"}
 NAMES = ("ttnn.matmul", "ttnn.exp")  # of the operations that are timed
+EXP_BOARD = "n300"  # 8 x 7 cores, as the steps of the measured times tell
 REPORTS = ("2026-07",)  # of gemm.csv: those with device times of the library's present programs
 
 
@@ -28,14 +29,15 @@ def matmul_rows(path, rows):
         if plain and row["derived_trisc1_kernel_cycles"]:
             yield {
                 "id": f"{path.name}:{number}", "arch": ARCHS[row["chip"]], "group": f"{ARCHS[row['chip']]}/matmul/{row['dtype']}",
-                "operation": "matmul", "shape": [int(row[name]) for name in "MKN"], "dtype": row["dtype"],
+                "board": None, "operation": "matmul", "shape": [int(row[name]) for name in "MKN"], "dtype": row["dtype"],
                 "fidelity": row["math_fidelity"], "memory": [row[f"{name}_memory"] for name in ("in0", "in1", "out")],
                 "measured": float(row["derived_trisc1_kernel_cycles"]), "unit": "cycles",
             }  # fmt: skip
 
 
 def exp_rows(path, rows):
-    """Streams of exp."""
+    """Streams of exp: the median of samples of which half have their output in DRAM, half in L1, where it fits
+    (`tensim.validation.streaming`)."""
     for number, row in enumerate(rows, 1):
         shape = [int(row[f"dim{i}"]) for i in range(4)]
         while shape[-1] == 0:
@@ -44,7 +46,8 @@ def exp_rows(path, rows):
             arch = ARCHS[row["chip"]]
             yield {
                 "id": f"{path.name}:{number}", "arch": arch, "group": f"{arch}/exp/{row['dtype']}/{row['input_memory']}",
-                "operation": "exp", "shape": shape, "dtype": DTYPES[row["dtype"]], "memory": [row["input_memory"]],
+                "board": EXP_BOARD, "operation": "exp", "shape": shape, "dtype": DTYPES[row["dtype"]],
+                "memory": [row["input_memory"]], "outputs": ["DRAM", "L1"],
                 "measured": float(row["median_ns"]), "unit": "ns",
             }  # fmt: skip
 
@@ -60,13 +63,15 @@ def read(path):
     raise click.UsageError(f"{path}: neither products of matrices nor streams of exp")
 
 
-def simulate(rows, arch, python):
-    """Cycles or ns of each row of a chip, None where the library refuses the operation."""
+def simulate(rows, arch, board, python):
+    """Cycles or ns of each row of a chip, the mean over its outputs; None where the library refuses the operation."""
+    calls = [(row, output) for row in rows for output in row.get("outputs", [None])]
     with tempfile.TemporaryDirectory() as folder:
         listed, report = Path(folder, "rows.json"), Path(folder, "report.json")
-        listed.write_text(json.dumps(rows))
+        listed.write_text(json.dumps([row | {"output": output} for row, output in calls]))
         command = [sys.executable, "-m", "tensim", "ttnn", "--library", "--arch", arch, "--numerics", "off"]
-        command += [*(("--python", python) if python else ()), "--json", str(report), str(OPERATIONS), str(listed)]
+        command += [*(("--set", f"board={board}") if board else ()), *(("--python", python) if python else ())]
+        command += ["--json", str(report), str(OPERATIONS), str(listed)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise click.ClickException(
@@ -74,11 +79,12 @@ def simulate(rows, arch, python):
             )
         refused = {json.loads(line)["place"] for line in done.stdout.splitlines() if line.startswith('{"place"')}
         ran = [one for one in json.loads(report.read_text())["operations"] if one["name"].split(" ")[0] in NAMES]
-    second, found = iter(ran[1::2]), []
-    for place, row in enumerate(rows):
-        one = None if place in refused else next(second)
-        found.append(None if one is None else one["kernels"]["TRISC1"] if row["unit"] == "cycles" else one["ns"])
-    return found
+    second, found = iter(ran[1::2]), {row["id"]: [] for row in rows}
+    for place, (row, _) in enumerate(calls):
+        if place not in refused:
+            one = next(second)
+            found[row["id"]].append(one["kernels"]["TRISC1"] if row["unit"] == "cycles" else one["ns"])
+    return [sum(times) / len(times) if times else None for times in found.values()]
 
 
 @click.command()
@@ -93,11 +99,11 @@ def main(files, python, every, json_to):
         for row in read(path):
             groups.setdefault(row["group"], []).append(row)
     rows = [row for members in groups.values() for row in members[::every]]
-    for arch in sorted({row["arch"] for row in rows}):
-        mine = [row for row in rows if row["arch"] == arch]
+    for arch, board in sorted({(row["arch"], row["board"]) for row in rows}, key=str):
+        mine = [row for row in rows if (row["arch"], row["board"]) == (arch, board)]
         for first in range(0, len(mine), BATCH):
             some = mine[first : first + BATCH]
-            for row, simulated in zip(some, simulate(some, arch, python), strict=True):
+            for row, simulated in zip(some, simulate(some, arch, board, python), strict=True):
                 row["simulated"] = simulated
                 row["err_pct"] = None if simulated is None else error_percent(simulated, row["measured"])
             click.echo(f"{arch}: {min(first + BATCH, len(mine))} of {len(mine)}", err=True)

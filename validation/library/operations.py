@@ -39,7 +39,7 @@ def matmul(device, one, grid):
 
 def exp(device, one, grid):
     a = empty(device, one["shape"], one["dtype"], one["memory"][0])
-    return (a,), lambda: ttnn.exp(a)
+    return (a,), lambda: ttnn.exp(a, memory_config=MEMORY[one["output"]])
 
 
 def main(path):
