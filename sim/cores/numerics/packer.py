@@ -79,7 +79,8 @@ half_to_bf16 = row_operation(lambda word: flushed(_widened(word) & 0xFFFF0000))
 def early(source, kind, data_format, dst, target):
     """Round a row of Dst words to the intermediate of an output format.
 
-    `dst`: DST32, DST16 (what it holds has at most 16 bits), or either plus PRECISE: block floats are made of all the bits.
+    `dst`: DST32, DST16 (what it holds has at most 16 bits), or either plus PRECISE: block floats are made of all the bits, of a
+    32-bit Dst without a look at NaN.
     """
     bits = block_bits(data_format)
     narrow_out = format_kind(data_format) == NARROW
@@ -91,10 +92,12 @@ def early(source, kind, data_format, dst, target):
             if bits > 0:
                 round_to_e5m6(target, target)
         elif bits > 0:
-            if dst & PRECISE:
-                cut_to_bf16(source, target)
-            else:
+            if dst & PRECISE == 0:
                 round_to_bfp8(source, target)
+            elif dst & DST16:
+                round_to_bf16(source, target)
+            else:
+                cut_to_bf16(source, target)
         elif data_format == FLOAT16_B or dst & DST16:
             round_to_bf16(source, target)
         elif data_format == TF32:

@@ -187,9 +187,10 @@ def relu(word, mode, limit):
 
 
 def intermediate(word, name, wide_dst=True, precise=False):
-    """Early conversion of a Dst word with an 8-bit exponent; `precise`: block floats see 7 bits of it, cut."""
+    """Early conversion of a Dst word with an 8-bit exponent; `precise`: block floats see 7 bits of it, cut, and of a 32-bit Dst
+    NaN as a number."""
     if precise and name.startswith("bfp") and not name.endswith("a"):
-        return word >> 16 << 16 if fields(word)[1] else 0
+        return flushed((word if wide_dst else finite(word)) >> 16 << 16)
     if name == "bf16" or (name == "fp32" and not wide_dst):
         return flushed(rounded(finite(word), 16))
     if name in ("fp16", "bfp8a"):

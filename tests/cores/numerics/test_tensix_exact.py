@@ -190,8 +190,8 @@ def test_maximum(seed, kind, unit, dim, fresh, doubled):
         assert (found[i, 0] if dim == ReduceDim.ROW else found[0, i]) == wanted
 
 
-@given(seed=seeds, kind=st.sampled_from(["ordinary", "cancelling"]), unit=units, fresh=st.booleans())
-@settings(max_examples=20, deadline=None)
+@given(seed=seeds, kind=classes, unit=units, fresh=st.booleans())
+@settings(max_examples=60, deadline=None)
 def test_sums_of_rows_are_products_with_a_column(seed, kind, unit, fresh):
     rng, (_, narrow, wide, _) = np.random.default_rng(seed), unit
     array, factor = source_words(rng, kind, narrow, False), np.uint32(15 if narrow else 127) << np.uint32(23)
@@ -205,6 +205,28 @@ def test_sums_of_rows_are_products_with_a_column(seed, kind, unit, fresh):
     )
     wanted = simulate(lambda a, c, d: matmul_exact(a, c, d, unit_tuple(*unit)), (array, column, old))
     assert (found[:, 0] == wanted[:, 0]).all()
+
+
+@given(seed=seeds, kind=classes, factor=classes, unit=units, fresh=st.booleans(), ten_bits=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_sums_of_columns(seed, kind, factor, unit, fresh, ten_bits):
+    """Face by face, each in all phases, in groups of eight rows, whatever the exponents; only row 0 is left."""
+    rng, (phases, narrow, wide, quirk) = np.random.default_rng(seed), unit
+    array, scaler = source_words(rng, kind, narrow, ten_bits), source_words(rng, factor, narrow, False)
+    scaler = np.broadcast_to(scaler[:1], (32, 32)).copy()
+    scaler[:, 16:] = scaler[:, :16]  # each face has the factors of its rows
+    old = dst_words(rng, kind, narrow, wide)
+    found = simulate(
+        lambda a, s, d: reduce_exact(Pool.SUM, ReduceDim.COL, a, s, d, fresh, unit_tuple(*unit)), (array, scaler, old)
+    )
+    reference, factors = Unit(narrow, wide, quirk), [*map(int, scaler[0, :16])]
+    for column in range(32):
+        word = 0 if fresh else int(old[0, column])
+        for rows in (slice(0, 16), slice(16, 32)):
+            for phase in range(phases):
+                word = reference.dot([*map(int, array[rows, column])], factors, phase, word)
+        assert found[0, column] == word
+    assert not fresh or not found[1:].any()
 
 
 @given(seed=seeds, phases=st.integers(1, 4), big=st.booleans())
@@ -273,6 +295,46 @@ def test_packing(seed, name, kind, wide, mode, threshold, precise):
     else:
         found = raw.view({32: np.uint32, 16: np.uint16, 8: np.uint8}[size])
     assert found.tolist() == [datum for _, datums in blocks for datum in datums]
+
+
+ONE, LARGE = 0x3F800000, 0x7F000000
+SPECIAL = {  # first word of a block that a 1 and zeros fill up
+    "NaN": 0x7FC00000, "NaN with a sign": 0xFFC00000, "small NaN": 0x7F810000, "NaN below 16 bits": 0x7F800001,
+    "infinity": 0x7F800000, "-infinity": 0xFF800000, "-0": 0x80000000, "denormal": 0x007FFFFF, "-denormal": 0x80400000,
+    "smallest": 0x00800000, "largest": 0x7F7F0000, "just below 2": 0x3FFF0000, "1 of another block": LARGE,
+}  # fmt: skip
+EXPECTED = {  # name -> exponent of the block, first datum of 8 bits; None: as infinity
+    "NaN": None, "NaN with a sign": None, "small NaN": None, "NaN below 16 bits": None, "infinity": (255, 0x40),
+    "-infinity": (255, 0xC0), "-0": (127, 0), "denormal": (127, 0), "-denormal": (127, 0), "smallest": (127, 0),
+    "largest": (254, 0x7F), "just below 2": (127, 0x7F), "1 of another block": (254, 0x40),
+}  # fmt: skip
+CARRIED = {"largest": (255, 0x40), "just below 2": (128, 0x40)}  # where 6 bits of mantissa round to a power of two
+
+
+@pytest.mark.parametrize("precise", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("size", [8, 4, 2])
+def test_special_numbers_in_block_floats(size, wide, precise):
+    """NaN becomes infinity, a number of the binade above all others; only a precise pack of a 32-bit Dst keeps its mantissa.
+
+    Denormals and -0 become zero without a sign; a magnitude that rounds to 2 is the largest below, or carries before.
+    """
+    code = FORMATS[f"bfp{size}"][0]
+    for name, word in SPECIAL.items():
+        words = np.zeros(1024, np.uint32)
+        words[:2] = word & (0xFFFFFFFF if wide else 0xFFFF0000), ONE
+        if not wide and name in ("NaN below 16 bits", "denormal"):
+            continue  # no such numbers in 16 bits
+        out = np.zeros(64 + 1024, np.uint8)
+        dst = (DST32 if wide else DST16) | (PRECISE if precise else 0)
+        pack_tile(words.ctypes.data, WIDE, code, dst, TILE_ROWS, out.ctypes.data, 0, 0, 0)
+        first = int(out[64]) & (1 << size) - 1
+        wanted = EXPECTED if precise else EXPECTED | CARRIED
+        exponent, datum = wanted[name] or (255, 0xC0 if word >> 31 else 0x40)
+        if EXPECTED[name] is None and wide and precise:  # bits of the mantissa that 7 bits hold
+            datum |= min((128 + (word >> 16 & 127) + 1) >> 1, 127) & 0x3F
+        datum = (datum & 0x7F) >> 8 - size | datum >> 7 << size - 1 if datum & 0x7F else 0
+        assert (int(out[0]), first) == (exponent, datum), name
 
 
 @pytest.mark.parametrize("rows", [1, 16, 32])
