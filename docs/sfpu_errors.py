@@ -8,6 +8,7 @@ from tensim.sim.cores.numerics.matrix_unit import WIDE
 from tensim.sim.cores.numerics.sfpu import SfpuBinary, SfpuUnary
 from tensim.sim.cores.numerics.sfpu_exact import sfpu_binary_exact, sfpu_unary_exact
 from tensim.sim.cores.numerics.tensix_exact import set_dst_kind
+from tensim.sim.cores.operations import Approximation
 from tensim.sim.engine import state
 from tests.cores.numerics.sfpu_definitions import BINARY, UNARY, A, B, C
 
@@ -40,7 +41,17 @@ def unary(name, x, wide):
     """The function of every value of `x`, as left in Dst."""
     out = x.copy()
     for first in range(0, len(x), TILE):
-        sfpu_unary_exact(core(wide), int(SfpuUnary[name.upper()]), out, first, 0, bits(A), bits(B), bits(C))
+        sfpu_unary_exact(
+            core(wide),
+            int(SfpuUnary[name.upper()]),
+            int(Approximation.ACCURATE),
+            out,
+            first,
+            0,
+            bits(A),
+            bits(B),
+            bits(C),
+        )
     return out
 
 

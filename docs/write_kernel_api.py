@@ -19,7 +19,10 @@ from tensim.sim.cores.operations import Config, Op
 PAGE = Path(__file__).with_name("kernel_api.md")
 BEGIN, END = "<!-- calls: docs/write_kernel_api.py -->", "<!-- end -->"
 VECTOR_TITLES = {
-    Op.SFPU_UNARY: ("One tile, in place", "`X(idst, ..., approx=0, vector_mode=0)`: x is a datum of Dst[idst]."),
+    Op.SFPU_UNARY: (
+        "One tile, in place",
+        "`X(idst, ..., approx=math_approx_mode, vector_mode=0)`: x is a datum of Dst[idst].",
+    ),
     Op.SFPU_BINARY: (
         "Two tiles",
         "`X(idst0, idst1, odst, approx=0, vector_mode=0)`: x is a datum of Dst[idst0], y of Dst[idst1].",
@@ -34,8 +37,10 @@ METHODS_INTRODUCTION = (
 )
 VECTOR_INTRODUCTION = """\
 All belong to the math thread and cost `tensix.issue.math` and `tensix.sfpu_cycles.NAME` (`default` where the function has no
-entry), with `approx` `tensix.sfpu_cycles_approximate.NAME`. Parameters are 32-bit patterns: a, b and c are `param0`, `param1` and
-`param2` as floats, n is `param0` as an integer. Comparisons give 1 or 0."""
+entry), in approximate form `tensix.sfpu_cycles_approximate.NAME`. `approx`, 0 or 1, chooses the form; a call of one tile that
+leaves it out follows the kernel's `math_approx_mode`. `X_tile_init` has it, too; give both the same. `exp_tile` and its
+initialisation take `input_clamping=0` besides ([numerics](numerics.md#approximate-forms)). Parameters are 32-bit patterns: a, b
+and c are `param0`, `param1` and `param2` as floats, n is `param0` as an integer. Comparisons give 1 or 0."""
 CONFIGURATION_INTRODUCTION = """\
 Configuration calls take tt-metal's arguments and ignore them: the model knows the formats from the circular buffers. Each of their
 threads is charged the cost. `X_tile_init` stands for that of each vector function."""

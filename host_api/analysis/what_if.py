@@ -83,6 +83,7 @@ def _vector(arch):
     return (
         _costs(arch, "tensix.sfpu_cycles")
         | _costs(arch, "tensix.sfpu_cycles_approximate")
+        | _costs(arch, "tensix.sfpu_cycles_unclamped")
         | _costs(arch, "tensix.sfpu_reduce")
     )
 

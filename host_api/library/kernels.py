@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from tensim.light_metal.library_kernels import page_words
+from tensim.light_metal.library_kernels import header_defines
 from tensim.sim.cores.riscv.compiler import Processor
 from tensim.sim.cores.riscv.kernel import CppKernel, slots_of
 from tensim.sim.errors import UsageError
@@ -84,7 +84,7 @@ def kernel_of_command(arguments, folder):
         )
     body = generated / ("kernel_includes.hpp" if processor is not None else "chlkc_unpack.cpp")
     root = next(parent.parent for parent in Path(source).parents if parent.name == "tt_metal")
-    kernel = _kernel(body, include_paths=_include_paths(arguments, folder, root), defines=page_words([root]))
+    kernel = _kernel(body, include_paths=_include_paths(arguments, folder, root), defines=header_defines([root]))
     return LibraryKernel(kernel, parameters, _circular_buffers(arrays), slots_of(parameters))
 
 

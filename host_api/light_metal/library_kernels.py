@@ -43,22 +43,25 @@ def find_kernel(file_name, folders):
     for folder, place in tried:
         path = folder / place
         if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-            return path, kernel_from_file(path, roots, page_words(roots))
+            return path, kernel_from_file(path, roots, header_defines(roots))
     hint = (
         "tried " + ", ".join(str(folder / place) for folder, place in tried) if tried else "--kernel-path FOLDER has it"
     )
     raise UsageError(missing, hint=hint)
 
 
-def page_words(roots):
-    """Definition for our headers when the arguments that a library's host code makes for tensor accessors hold no page size.
+def header_defines(roots):
+    """Definitions for our headers in kernels of a library: what its own headers and host code do differently.
 
-    They have it from 0.68 on (docs/hardware/kernel_api.md#tensor-accessors).
+    A vector function whose template argument does not say whether it approximates takes the default of the library's headers.
+    The arguments that its host code makes for tensor accessors hold the page size from 0.68 on
+    (docs/hardware/kernel_api.md#tensor-accessors).
     """
+    defaults = (("TENSIM_LIBRARY_DEFAULTS", "1"),)
     headers = (Path(root) / "tt_metal/hw/inc/api/tensor/tensor_accessor_args.h" for root in roots)
     texts = [header.read_text(errors="replace") for header in headers if header.is_file()]
     absent = texts and not any("AlignedPageSize" in text for text in texts)
-    return (("TENSIM_ACCESSOR_PAGE_WORD", "0"),) if absent else ()
+    return (*defaults, ("TENSIM_ACCESSOR_PAGE_WORD", "0")) if absent else defaults
 
 
 def library_kernels(binary, folders=()):

@@ -75,14 +75,15 @@ class measure:
         name = self.name or self._script() or "script"
         told = {
             "name": name, "description": "measured in a script", "verified": None, "comparison": None, "loops": [],
-            "warnings": self.device.arch.without_effect(self.device.chip.numerics), "unwritten": [],
+            "unwritten": [],
         }  # fmt: skip
-        chip = self.device.chip
+        chip, summary = self.device.chip, collect(done)
+        told["warnings"] = self.device.arch.without_effect(chip.numerics) + summary["warnings"]
         if self._zones:
             told["zones"] = zones(chip, self._begun_cycle)
         if self._image_hash:
             told["image_sha256"] = chip.image_sha256()
-        return collect(done) | told | {"host_seconds": time.perf_counter() - self._begun}
+        return summary | told | {"host_seconds": time.perf_counter() - self._begun}
 
     def _identity(self):
         chip, script = self.device.chip, self._script()

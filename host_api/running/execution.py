@@ -63,12 +63,13 @@ def execute(program, settings, arch, device_options, begun, on_progress, watch):
             with identity.launches(lambda: current_system().executor) as launches:
                 result, loops, binary = _run(program, settings, device, on_progress)
             changes.require_used()
-            summary = collect(device.chip) | {
+            summary = collect(device.chip)
+            summary |= {
                 "name": program.name,
                 "description": result.description,
                 "verified": result.verified if settings.numerics != "off" else None,
                 "comparison": None if settings.numerics == "off" or result.verified else result.comparison(),
-                "warnings": arch.without_effect(settings.numerics),
+                "warnings": arch.without_effect(settings.numerics) + summary["warnings"],
                 "loops": loops,
             }
             summary |= watch.end(device.chip)

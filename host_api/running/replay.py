@@ -101,7 +101,7 @@ def _replay_loops(file, binary, options, loops, logs, on_progress, configure):
         "file": str(file), "name": Path(file).name, "commands": len(binary), "compares": replay.compares,
         "captured_cycles": binary.root.cycles, "differs": replay.differs,
         "image_sha256": images, "verified": passed if replay.compares else None,
-        "warnings": [str(warning.message) for warning in told],
+        "warnings": [str(warning.message) for warning in told] + summary["warnings"],
         "host_seconds": seconds, "loops": durations,
     }  # fmt: skip
     return Result(summary, repeatable)

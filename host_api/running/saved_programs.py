@@ -64,7 +64,7 @@ def run_saved(file, opened, options, program, loops, logs, on_progress, configur
         configure(told, device.chip.arch)
     summary |= {
         "file": str(file), "name": Path(file).name, "commands": len(opened), "compares": compares,
-        "captured_cycles": opened.root.cycles, "differs": [], "image_sha256": images, "warnings": [],
+        "captured_cycles": opened.root.cycles, "differs": [], "image_sha256": images,
         "verified": all(item["passed"] for item in compares) if compares else None, "loops": durations,
         "programs": [info.name for info in infos], "host_seconds": time.perf_counter() - begun,
     }  # fmt: skip

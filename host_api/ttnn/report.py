@@ -34,7 +34,8 @@ def result(table, devices, identity):
     first = devices[0]
     summary = first | {
         "kernel_operations": first["operations"], "name": identity["program"], "description": "a ttnn program",
-        "verified": None, "warnings": [], "unwritten": [],
+        "verified": None, "unwritten": [],
+        "warnings": list(dict.fromkeys(text for one in devices for text in one["warnings"])),
         "device_seconds": sum(one["device_seconds"] for one in devices),
     } | operations(table)  # fmt: skip
     return Result(summary | ({"devices": devices} if len(devices) > 1 else {}), identity)

@@ -206,6 +206,8 @@ class observed:
         if not self.request.quiet:
             sys.stdout.flush()
             print(report.text(table), file=sys.stderr)
+            for text in self.result.warnings if self.result is not None else ():
+                print(f"warning: {text}", file=sys.stderr)
 
     def _write(self, table, failed):
         """Write the files that were asked for; `failed`: how the program ended, if not well."""

@@ -13,6 +13,7 @@ from tensim.sim.chip.arrays import NUMERICS, MachineArrays
 from tensim.sim.chip.failures import deadlock, fault, live_threads
 from tensim.sim.chip.functional_memory import FunctionalMemory
 from tensim.sim.chip.host_log import HostLog
+from tensim.sim.chip.interval import TOTALS
 from tensim.sim.chip.launch import Launch
 from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
@@ -57,6 +58,7 @@ class Chip:
         self.work = np.zeros(self.n_workers * THREADS_PER_CORE, st.WORK)  # of each thread, over the programs that ended
         self.core_cycles = np.zeros(self.n_workers, np.int64)  # from the start of each program to its end on the core
         self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores = 0, 0, 0, set()
+        self.long_sums, self.sensitive_functions = 0, 0  # what `numerics=fast` hides
         self.log_chunks, self.noc_call_chunks, self.host_log = [], [], HostLog()
         self.on_print = functools.partial(print, file=sys.stderr)  # called with each line of DPRINT
         self._next_time, self._settled = None, False
@@ -188,9 +190,8 @@ class Chip:
         threads["state"][mine], threads["launch"][mine] = st.IDLE, -1
         cores = set(threads["core"][mine[threads["slot"][mine] == TRISC0]].tolist())
         for core in cores:
-            self.flops += int(self.arrays["cores"][core]["flops"])
-            self.fpu_busy += int(self.arrays["cores"][core]["fpu_busy"])
-            self.sfpu_busy += int(self.arrays["cores"][core]["sfpu_busy"])
+            for name in TOTALS:
+                setattr(self, name, getattr(self, name) + int(self.arrays["cores"][core][name]))
         self.compute_cores |= cores
 
     def close_rows(self):

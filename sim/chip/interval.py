@@ -14,7 +14,13 @@ GROWING = {  # arrays of the machine and their counters; None: the whole array
     "lines": None,
 }
 LONGEST = ("links", "channels")  # arrays with the longest wait and whose it was
-TOTALS = ("flops", "fpu_busy", "sfpu_busy")  # of the compute cores that have ended their programs
+TOTALS = (
+    "flops",
+    "fpu_busy",
+    "sfpu_busy",
+    "long_sums",
+    "sensitive_functions",
+)  # of the compute cores that have ended their programs
 
 
 class Interval:

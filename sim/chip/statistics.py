@@ -313,6 +313,23 @@ def roofline(chip, cycles):
     }
 
 
+def hidden_by_fast(chip):
+    """Warnings of what `numerics=fast` computed better than the chip does (docs/numerics.md#where-fast-is-too-optimistic)."""
+    advice = "numerics=exact shows it, fp32_dest_acc_en avoids it"
+    found = []
+    if chip.sensitive_functions:
+        found.append(
+            f"numerics=fast is too exact here: {chip.sensitive_functions:,} tiles of exponentials or logarithms of numbers "
+            f"computed in a 16-bit Dst, whose rounding single results of the chip may show by several percent; {advice}"
+        )
+    if chip.long_sums:
+        found.append(
+            f"numerics=fast is too exact here: sums of more than 15 tiles in a 16-bit Dst ({chip.long_sums:,} tiles beyond these), "
+            f"which the chip rounds at every step, 1 % and more in all; {advice}"
+        )
+    return found
+
+
 def collect(chip):
     """The machine-readable summary of a chip's work (keys: docs/design.md#9-machine-readable-output)."""
     cycles = program_cycles(chip)
@@ -337,4 +354,5 @@ def collect(chip):
         "operations": int(chip.machine["operations"]),
         "core_cycles": core_cycles_by_core(chip),
         "lines": slowest_lines(chip),
+        "warnings": hidden_by_fast(chip),
     }

@@ -53,7 +53,7 @@ class Op(IntEnum):
     MATH_BINARY = 51  # op (Binary), idst, bcast, accumulate, reuse
     MATH_MATMUL = 52  # idst, ct, rt                        Dst[idst + r*ct + c] += in0[r] @ in1[c]
     MATH_REDUCE = 53  # pool (Pool), dim (ReduceDim), idst
-    SFPU_UNARY = 54  # function (see sfpu.py), idst, p0, p1, p2 (32-bit patterns)
+    SFPU_UNARY = 54  # function (see sfpu.py) + Approximation << FUNCTION_BITS, idst, p0, p1, p2 (32-bit patterns)
     SFPU_BINARY = 55  # function, idst0, idst1, odst, p0
     MATH_TRANSPOSE_DST = 56  # idst
     MATH_COPY_DST = 57  # idst from, idst to
@@ -127,6 +127,18 @@ class ReduceDim(IntEnum):
     ROW = 0  # result in column 0
     COL = 1  # result in row 0
     SCALAR = 2  # result in element 0, 0
+
+
+class Approximation(IntEnum):
+    """Which form of a vector-unit function is computed."""
+
+    KERNEL = 0  # as the kernel's math_approx_mode says
+    ACCURATE = 1
+    APPROXIMATE = 2
+    UNCLAMPED = 3  # approximate, without limiting large negative inputs: the exponential alone has it
+
+
+FUNCTION_BITS = 8  # of the number of a unary function
 
 
 class Config(IntEnum):

@@ -82,7 +82,7 @@ CORE = np.dtype(
         "dst_acquired dst_committed dst_released "
         "fresh semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops products product_calls "
         "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
-        "port0_loads port1_loads port0_stores port1_stores"
+        "port0_loads port1_loads port0_stores port1_stores dst_terms dst_rounded long_sums sensitive_functions"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -229,6 +229,8 @@ PARAMETERS = {
     "short_init_math": ("tensix.short_init.math", 1),
     "short_init_pack": ("tensix.short_init.pack", 1),
     "sfpu_init_cycles": ("tensix.sfpu_init", 1),
+    "exp_init_approximate": ("tensix.exp_init.approximate", 1),
+    "exp_init_unclamped": ("tensix.exp_init.unclamped", 1),
     "pack_mode_cycles": ("tensix.pack.mode_change", 1),
     "reconfig_cycles": ("tensix.reconfig", 1),
     "issue_unpack": ("tensix.issue.unpack", 1),

@@ -209,7 +209,7 @@ def _llk_op(row):
     settings = (*settings[:5], approx)
     thread = engine.split()[0]
     if name.endswith("_init") or name == "compute_kernel_hw_startup":
-        structure, arguments = "init_call", (_init_name(name), thread)
+        structure, arguments = "init_call", (_init_name(name, extra), thread)
     elif engine == "math (SFPU)":
         structure, arguments = "vector_face", (vector_function(name),)
     else:
@@ -223,8 +223,10 @@ def _fidelity(extra):
     return match[0] if match else None
 
 
-def _init_name(name):
+def _init_name(name, extra):
     """The initialisation that stands for `name`: its own, that of a vector function, or one of its kind."""
+    if name == "exp_tile_init" and "approx_mode=true" in extra:
+        return "exp_unclamped_init" if "input_clamping=false" in extra else "exp_approximate_init"
     if name in ("mul_tiles_init", "copy_tile_init", "compute_kernel_hw_startup"):
         return name
     if name.removesuffix("_tile_init") in SFPU_API:

@@ -10,7 +10,7 @@ from tensim.sim.cores.checks.shadow import core_of
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.numerics.sfpu import SfpuUnary
 from tensim.sim.cores.numerics.tile import TILE_SIDE
-from tensim.sim.cores.operations import Bcast, Binary, Op
+from tensim.sim.cores.operations import FUNCTION_BITS, Bcast, Binary, Op
 from tensim.sim.cores.tensix.engine import matmul_position
 from tensim.sim.cores.tensix.source_banks import bank_free, bank_ready
 from tensim.sim.cores.threads import argument
@@ -163,7 +163,9 @@ def in_dst(m, s, thread):
     t = threads_of(m)[thread]
     op = t.operation
     if op == Op.SFPU_UNARY:
-        state = WRITTEN if argument(t, 0) in FILLS else read_dst(m, s, thread, argument(t, 1))
+        state = (
+            WRITTEN if argument(t, 0) & ((1 << FUNCTION_BITS) - 1) in FILLS else read_dst(m, s, thread, argument(t, 1))
+        )
         write_dst(m, s, thread, argument(t, 1), state, False)
     elif op == Op.SFPU_BINARY:
         state = max(read_dst(m, s, thread, argument(t, 1)), read_dst(m, s, thread, argument(t, 2)))

@@ -13,12 +13,13 @@ from tensim.sim.cores.checks.initialisation import (
     LAST_MODE,
     SECOND_SHIFT,
     VECTOR_CALLS,
+    VECTOR_CODE_BITS,
     VECTOR_KIND,
     Setup,
 )
 from tensim.sim.cores.checks.shadow import core_of
 from tensim.sim.cores.circular_buffer import row_of
-from tensim.sim.cores.operations import Config, Op
+from tensim.sim.cores.operations import FUNCTION_BITS, Config, Op
 from tensim.sim.cores.slots import MATH_SLOT, UNPACK_SLOT
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
@@ -56,7 +57,7 @@ def configure(m, s, thread):
         return
     mine, setup = core_of(s, t.core), value & ((1 << BUFFER_SHIFT) - 1)
     if register == Config.SFPU_INIT:
-        constants = constants_of(value)
+        constants = constants_of(value & ((1 << VECTOR_CODE_BITS) - 1))
         if constants != ANY_VECTOR:
             mine.constants = constants
         return
@@ -166,7 +167,9 @@ def check_vector_setup(m, s, thread):
     """An operation of the vector unit: those that use its constants or its table need theirs, others work without."""
     t = threads_of(m)[thread]
     mine, code = core_of(s, t.core), 1 + argument(t, 0)
-    if t.operation != Op.SFPU_UNARY:
+    if t.operation == Op.SFPU_UNARY:
+        code = 1 + (argument(t, 0) & ((1 << FUNCTION_BITS) - 1))
+    else:
         code += VECTOR_KIND  # none of three operands has constants
     needed = constants_of(code)
     if needed != ANY_VECTOR and mine.constants != needed:

@@ -2,7 +2,8 @@
 
 The second argument of `Op.CONFIG` is a `Setup`, and above it one plus the circular buffer whose format the call configures:
 on the unpack thread for SrcA (and, where the front end knows both, one plus that for SrcB above that), on the pack thread the
-packer's.  A C++ kernel has 11 bits for it.  That of `Config.SFPU_INIT` is the `vector_code` of its function.
+packer's.  A C++ kernel has 11 bits for it.  That of `Config.SFPU_INIT` is the `vector_code` of its function, and above it an
+`Approximation`.
 """
 
 from enum import IntEnum
@@ -38,6 +39,7 @@ class Setup(IntEnum):
 LAST_MODE = Setup.ANYTHING
 VECTOR_KINDS = (SfpuUnary, SfpuBinary, SfpuTernary)
 VECTOR_KIND = 1 << 9  # codes of a kind of function
+VECTOR_CODE_BITS = 11
 ANY_VECTOR = 0  # a function without constants
 
 

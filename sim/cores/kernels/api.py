@@ -37,6 +37,16 @@ class Configured:
 
 
 @dataclass(frozen=True)
+class Approximated:
+    """A word of a vector function's call or initialisation: `code`, and from bit `shift` on the `Approximation` that the
+    keywords `approx` and `input_clamping` choose.
+    """
+
+    code: int
+    shift: int
+
+
+@dataclass(frozen=True)
 class Post:
     """One operation: the threads it belongs to, and its arguments as parameter names, states or integers."""
 
@@ -100,8 +110,9 @@ def _cb(column, **options):
     return Value(parameters("cb"), f"cb_word(ctx, {{cb}}, {column}, {{line}})", {"load": 1}, **options)
 
 
-# What calls set for later calls of the same thread: name -> value at the kernel's start
-STATES = {"accumulate": "0", "transposed": "0", "read_trid": "-1", "write_trid": "-1"}
+# What calls set for later calls of the same thread: name -> value at the kernel's start.  No call sets math_approx_mode, -1:
+# the machine knows what the kernel's configuration says.
+STATES = {"accumulate": "0", "transposed": "0", "read_trid": "-1", "write_trid": "-1", "math_approx_mode": "-1"}
 
 _ONE_PACKET, _PAGE = int(Issue.ONE_PACKET), int(Issue.PAGE)
 

@@ -5,15 +5,29 @@ A call acts on the threads it belongs to and is nothing on the others.  Initiali
 cost (`Op.CONFIG`) and, where it matters for the values, set a state that later calls carry.
 """
 
-from tensim.sim.cores.checks.initialisation import Setup, vector_code
-from tensim.sim.cores.kernels.api import COMPUTE, MATH, PACK, UNPACK, Call, Configured, Post, call, operation, post
+from dataclasses import replace
+
+from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS, Setup, vector_code
+from tensim.sim.cores.kernels.api import (
+    COMPUTE,
+    MATH,
+    PACK,
+    UNPACK,
+    Approximated,
+    Call,
+    Configured,
+    Post,
+    call,
+    operation,
+    post,
+)
 from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
-from tensim.sim.cores.operations import Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
+from tensim.sim.cores.operations import FUNCTION_BITS, Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
 
 # Template parameters of tt-metal's configuration calls, as keywords
 TEMPLATE_OPTIONS = tuple(
     "op op_type eltwise_binary_type binary_reuse_dest bcast_type bcast_dim dim pool reduce_type reduce_dim full at_start "
-    "acc_to_dest transpose block_ct_dim full_ct_dim approx fast_and_approx to_from_int8 is_fp32_dest_acc_en".split()
+    "acc_to_dest transpose block_ct_dim full_ct_dim approx fast_and_approx input_clamping to_from_int8 is_fp32_dest_acc_en".split()
 )
 ADD, SUB, MUL = int(Binary.ADD), int(Binary.SUB), int(Binary.MUL)
 NONE, ROW, COL, SCALAR = int(Bcast.NONE), int(Bcast.ROW), int(Bcast.COL), int(Bcast.SCALAR)
@@ -208,7 +222,10 @@ for _name, _op in (("add", ADD), ("sub", SUB), ("mul", MUL)):
             )
 
 
-_OPTIONS = "approx=0 vector_mode=0"  # template parameters that change rounding or cost only
+# Template parameters: of functions that have an approximate form, and of the others, for which they change nothing
+_APPROXIMABLE = "approx=math_approx_mode vector_mode=0"
+_OPTIONS = "approx=0 vector_mode=0"
+_CLAMPING = " input_clamping=1"  # the exponential's
 
 
 _FORMS = {  # kind of function -> operation, its tiles, room for parameters
@@ -222,14 +239,22 @@ def _vector(function, n_parameters):
     """A vector-unit call on one tile in place (idst, ...), or on two or three tiles to another (idst0, ..., odst, ...)."""
     extra = ["in_dtype", "out_dtype"] if function is SfpuUnary.TYPECAST else [f"param{i}" for i in range(n_parameters)]
     op, tiles, room = _FORMS[type(function)]
-    words = [*extra, "0", "0", "0"][:room]
-    return operation(
-        MATH,
-        op,
-        " ".join([tiles, *extra, _OPTIONS]),
-        " ".join([str(int(function)), tiles, *words]),
-        data=" ".join(extra),
-    )
+    words = " ".join([tiles, *[*extra, "0", "0", "0"][:room]])
+    if type(function) is not SfpuUnary:
+        return operation(
+            MATH, op, f"{tiles} {' '.join(extra)} {_OPTIONS}", f"{int(function)} {words}", data=" ".join(extra)
+        )
+    options = _APPROXIMABLE + (_CLAMPING if function is SfpuUnary.EXP else "")
+    posted = post(MATH, op, words, " ".join(extra))
+    word = Approximated(int(function), FUNCTION_BITS)
+    return call(f"{tiles} {' '.join(extra)} {options}", replace(posted, arguments=(word, *posted.arguments)))
+
+
+def _vector_init(function):
+    """The initialisation of a vector function: it costs the math thread time."""
+    word = Approximated(vector_code(function), VECTOR_CODE_BITS)
+    posts = (Post(MATH, Op.CONFIG, (int(Config.SFPU_INIT), word)),)
+    return Call({}, posts, ignores_arguments=True, forms=("approx",), options=TEMPLATE_OPTIONS)
 
 
 def vector_names(name):
@@ -244,5 +269,5 @@ def vector_names(name):
 for _name, (_function, _count) in SFPU_API.items():
     for _spelling in vector_names(_name):
         OPERATIONS[_spelling] = _vector(_function, _count)
-    OPERATIONS[f"{_name}_tile_init"] = config(Config.SFPU_INIT, MATH, setup=vector_code(_function))
+    OPERATIONS[f"{_name}_tile_init"] = _vector_init(_function)
 OPERATIONS["max_tile_init"] = config(Config.SFPU_INIT, MATH)

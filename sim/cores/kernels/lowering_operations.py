@@ -4,13 +4,14 @@ import ast
 import functools
 
 from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, SECOND_SHIFT, Setup
-from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, Configured
+from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, Approximated, Configured
 from tensim.sim.cores.kernels.api import OPERATIONS as DATA_MOVEMENT
 from tensim.sim.cores.kernels.api_compute import OPERATIONS as ON_TILES
 from tensim.sim.cores.kernels.lowering_expressions import merged
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Int, Record, literal
 from tensim.sim.cores.kernels.names import did_you_mean
+from tensim.sim.cores.operations import Approximation
 
 OPERATIONS = DATA_MOVEMENT | ON_TILES
 # Instructions of a NoC call whose NoC or virtual channel is known only at run time: base of the registers and places of
@@ -116,6 +117,22 @@ class Operations(Part):
             shift = SECOND_SHIFT
         return text
 
+    def _approximated(self, name, word, arguments):
+        """The generated text of an `Approximated` word: negative `approx` leaves the choice to the kernel's configuration."""
+        approx = arguments.get("approx", self.emitter.state("math_approx_mode"))
+        clamping = arguments.get("input_clamping", literal(1))
+        for value in (approx, clamping):
+            self.emitter.decide(value, f"an argument of {name}")
+        if approx.constant is not None and clamping.constant is not None:
+            chosen = Approximation.KERNEL
+            if approx.constant >= 0:
+                wanted = Approximation.APPROXIMATE if clamping.constant else Approximation.UNCLAMPED
+                chosen = wanted if approx.constant else Approximation.ACCURATE
+            return str(word.code + (chosen << word.shift))
+        first, second = approx.number, clamping.number
+        chosen = f"({first} >= 0) + ({first} > 0) + ({first} > 0) * ({second} == 0)"  # the numbers of `Approximation`
+        return f"({word.code} + (({chosen}) << {word.shift}))"
+
     @staticmethod
     def _setup(word, arguments):
         """The `Setup` of a `Configured` word; that of a product depends on an argument, which only the kernel may know."""
@@ -130,6 +147,9 @@ class Operations(Part):
         for word in post.arguments:
             if isinstance(word, Configured):
                 words.append(self._configured(word, arguments))
+                continue
+            if isinstance(word, Approximated):
+                words.append(self._approximated(name, word, arguments))
                 continue
             if isinstance(word, int):
                 value = literal(word)

@@ -14,9 +14,14 @@ from tensim.sim.cores.numerics.tile import TILE_DATUMS
 from tensim.sim.cores.numerics.tile_formats import bits_of_float, float_of_bits, is_integer
 from tensim.sim.cores.numerics.tile_math import reduce_tile
 from tensim.sim.cores.numerics.unpacker import UINT8, UINT16, UINT32
+from tensim.sim.cores.operations import Approximation
 from tensim.sim.engine.compiled import compiled
 
 ONE = np.ones(1, np.float32)  # the scaler of a reduction that has none
+# The approximate exponential: steps of its integer per unit of x, 2^8 / ln 2; the integer of exp(0), 127 * 2^8, less what
+# halves the largest error; places by which it is shifted; below -88.5 there is nothing but zero
+EXP_PER_ONE, EXP_OF_ZERO = np.float32(369.329925537109375), 32500.818359375
+EXP_SHIFT, EXP_LOWEST, SMALLEST_NORMAL = 15, np.float32(-88.5), 1 << 23
 
 # name -> number of extra parameters; the order gives the function numbers
 _UNARY = {
@@ -514,8 +519,39 @@ def sfpu_ternary(function, dst, o0, o1, o2, oo, p0):
 
 
 @compiled()
-def sfpu_unary(function, dst, off, p0, p1, p2):
-    """Apply a unary function to dst[off:off + 1024]; parameters are 32-bit patterns."""
+def approximate_exp(x, scale, clamped):
+    """exp(scale * x) as the vector unit approximates it: the bits of a float32, read as an integer, grow with the logarithm of
+    its value, and along a straight line between powers of two (docs/hardware/numerics.md#approximate-exponential).
+
+    A multiply-add gives the upper bits, which are rounded to an integer and shifted to their place.  `clamped`: the integer is
+    unsigned, as large negative inputs are limited first; else it has a sign, and 15 bits, so that results end below 2.
+    """
+    if clamped:
+        limit = EXP_LOWEST / scale
+        if x < limit or (x != x and bits_of_float(x) >> 31):  # NaN is ordered by its sign
+            x = limit
+    largest = 0xFFFF if clamped else 0x7FFF
+    upper = np.float32(np.float64(EXP_PER_ONE * scale) * np.float64(x) + EXP_OF_ZERO)
+    integer = largest  # NaN, too
+    if abs(upper) < largest:
+        integer = int(math.floor(np.float64(abs(upper)) + 0.5))  # the sum is exact: `upper` has 24 significant bits
+    word = integer << EXP_SHIFT
+    if word < SMALLEST_NORMAL or (clamped and upper < 0):
+        return np.float32(0)
+    return float_of_bits(word | (1 << 31 if upper < 0 else 0))
+
+
+@compiled()
+def sfpu_unary(function, form, dst, off, p0, p1, p2):
+    """Apply a unary function to dst[off:off + 1024]; parameters are 32-bit patterns.
+
+    `form`: an `Approximation` that is known; the exponential alone computes approximately, exp(p0 * x), 0 meaning 1.
+    """
+    if function == SfpuUnary.EXP and form != Approximation.ACCURATE:
+        scale = float_of_bits(p0) if p0 != 0 else np.float32(1)
+        for i in range(off, off + TILE_DATUMS):
+            dst[i] = approximate_exp(dst[i], scale, form == Approximation.APPROXIMATE)
+        return
     a, b, c = float_of_bits(p0), float_of_bits(p1), float_of_bits(p2)
     p = p0 - 0x100000000 if p0 >= 0x80000000 else p0
     if function == SfpuUnary.TYPECAST:

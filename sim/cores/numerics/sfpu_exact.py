@@ -83,10 +83,10 @@ def words_of(dst, first, tile):
 
 
 @compiled()
-def sfpu_unary_exact(record, function, dst, first, tile, p0, p1, p2):
+def sfpu_unary_exact(record, function, form, dst, first, tile, p0, p1, p2):
     words = words_of(dst, first, tile)
     narrow = load_values(record, tile, words)
-    sfpu_unary(function, dst, first + TILE_DATUMS * tile, p0, p1, p2)
+    sfpu_unary(function, form, dst, first + TILE_DATUMS * tile, p0, p1, p2)
     if function == SfpuUnary.TYPECAST:
         set_dst_kind(record, tile, OPAQUE if format_kind(p1) >= INTEGER else WIDE)
         narrow = format_kind(p1) == NARROW and record.fp32_dest == 0

@@ -1,10 +1,22 @@
 """Header text that follows from the project's tables: operations as traps, enumerations, vector functions."""
 
-from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, Setup, vector_code
+from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, VECTOR_CODE_BITS, Setup, vector_code
 from tensim.sim.cores.kernels.api_compute import vector_names
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
-from tensim.sim.cores.operations import Barrier, Bcast, Binary, Config, Issue, Op, Pool, ReduceDim, Reuse
+from tensim.sim.cores.operations import (
+    FUNCTION_BITS,
+    Approximation,
+    Barrier,
+    Bcast,
+    Binary,
+    Config,
+    Issue,
+    Op,
+    Pool,
+    ReduceDim,
+    Reuse,
+)
 from tensim.sim.cores.riscv.traps import ARGUMENTS, RESULTS, Form, Manipulator, Print
 
 TYPES = {"u": "uint32_t", "s": "int32_t", "q": "uint64_t"}
@@ -25,10 +37,25 @@ def operations_header():
         escaped = body.replace("\\", "\\\\")
         lines.append(f'asm(".macro {head}\\n{escaped}\\n.endm");')
     lines.append("namespace tensim {")
-    for enumeration in (Op, Barrier, Issue, Bcast, Binary, Reuse, Pool, ReduceDim, Config, Setup, Print, Manipulator):
+    for enumeration in (
+        Op,
+        Barrier,
+        Issue,
+        Bcast,
+        Binary,
+        Reuse,
+        Pool,
+        ReduceDim,
+        Config,
+        Setup,
+        Approximation,
+        Print,
+        Manipulator,
+    ):
         members = ", ".join(f"{member.name} = {int(member)}" for member in enumeration)
         lines.append(f"namespace {enumeration.__name__.lower()}_code {{ enum : uint32_t {{ {members} }}; }}")
     lines.append(f"constexpr uint32_t setup_shift = {BUFFER_SHIFT};")
+    lines.append(f"constexpr uint32_t function_bits = {FUNCTION_BITS}, vector_code_bits = {VECTOR_CODE_BITS};")
     # An immediate is sign-extended: a large unsigned constant must come from a register.
     lines.append(
         "TENSIM_INLINE uint32_t argument(uint32_t v) "
@@ -94,6 +121,10 @@ _TILES = {
 
 
 FLOAT_PARAMETERS = ("fill",)  # functions whose parameters tt-metal takes as numbers; others take a number's bits
+# Places of the template argument that chooses the approximate form, of a call and of its initialisation (the reciprocal's is
+# known by its type), and its default in the library's headers (docs/hardware/kernel_api.md#unary-sfpu-calls).
+APPROXIMATED = {"gelu": (0, 0), "tanh": (0, 0), "sigmoid": (1, 0), "recip": (None, None)}
+DEFAULTS = {"gelu": "true", "tanh": "false", "sigmoid": "false"}
 
 
 def vector_functions_header():
@@ -113,7 +144,7 @@ def vector_functions_header():
         post = (
             f"{{ if constexpr (tensim::on_math) tensim::post_{operation.lower()}({int(function)}, {names}, {words}); }}"
         )
-        if name == "exp":  # compute.h: its scale
+        if name == "exp":  # compute.h: its scale and its clamping
             continue
         if name == "typecast":
             head = "template <auto in_format, auto out_format, auto... options> TENSIM_INLINE void typecast_tile(uint32_t idst)"
@@ -124,6 +155,9 @@ def vector_functions_header():
                 f"{{ tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)}); }}"
             )
             continue
+        if name in APPROXIMATED:
+            lines.append(_approximated(name, function))
+            continue
         for spelling in vector_names(name):
             lines.append(f"template <auto... options> TENSIM_INLINE void {spelling}({tiles}{extra}, auto...) {post}")
         lines.append(
@@ -131,6 +165,22 @@ def vector_functions_header():
             f"{{ tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)}); }}"
         )
     return "\n".join([*lines, "}  // namespace ckernel", ""])
+
+
+def _approximated(name, function):
+    """Call and initialisation of a function that has an approximate form (compute_threads.h: `form_of`)."""
+    call, init = (
+        "reciprocal_form<options...>()" if place is None else f"form_of<{place}, {DEFAULTS[name]}, options...>()"
+        for place in APPROXIMATED[name]
+    )
+    return (
+        f"template <auto... options> TENSIM_INLINE void {name}_tile(uint32_t idst, auto...) {{ "
+        f"if constexpr (tensim::on_math) tensim::post_sfpu_unary({int(function)} | "
+        f"tensim::{call} << tensim::function_bits, idst, 0, 0, 0); }}\n"
+        f"template <auto... options> TENSIM_INLINE void {name}_tile_init(auto...) {{ "
+        f"tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)} | "
+        f"tensim::{init} << tensim::vector_code_bits); }}"
+    )
 
 
 HEADERS = {

@@ -32,8 +32,9 @@ from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.tile_formats import decode_rows, decode_tile, value_kind
 from tensim.sim.cores.numerics.tile_math import binary_tile, copy_tile, matmul_tile, reduce_tile, transpose_tile
 from tensim.sim.cores.numerics.unpacker import format_kind
-from tensim.sim.cores.operations import Binary, Reuse
+from tensim.sim.cores.operations import Binary, Pool, Reuse
 from tensim.sim.cores.slots import THREADS_PER_CORE, UNPACK_SLOT
+from tensim.sim.cores.tensix.hidden_rounding import added, function_of_one, function_of_two, is_rounded, written
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of
@@ -147,6 +148,8 @@ def take_fresh(m, core, tile):
     record = cores_of(m)[core]
     fresh = (record.fresh >> tile) & 1
     record.fresh &= ~(1 << tile)
+    if fresh:
+        written(record, tile, 0)
     return fresh
 
 
@@ -169,6 +172,7 @@ def do_matmul(m, core, tile):
         record, (a, b) = cores_of(m)[core], token_words(m, core)
         matmul_tiles_exact(m, record, token_banks(record), a, b, tile, dst_words(m, core, tile))
         return
+    added(cores_of(m)[core], tile)
     a, b = token_offsets(m, core)
     matmul_tile(src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile))
 
@@ -182,6 +186,7 @@ def do_copy(m, core, tile, bcast):
         record, (a, b) = cores_of(m)[core], token_words(m, core)
         copy_tile_exact(m, record, token_banks(record), a, tile, dst_words(m, core, tile), bcast)
         return
+    written(cores_of(m)[core], tile, 0)
     a, b = token_offsets(m, core)
     copy_tile(src_a_of(m), a, bcast, dst_of(m), dst_offset(core, tile))
 
@@ -202,6 +207,10 @@ def do_binary(m, core, tile, op, bcast, accumulate, reuse):
         return
     a, b = token_offsets(m, core)
     dst, target = dst_of(m), dst_offset(core, tile)
+    if accumulate or op == Binary.MUL or reuse != Reuse.NONE:
+        added(cores_of(m)[core], tile)
+    else:
+        written(cores_of(m)[core], tile, 1)
     if reuse == Reuse.DEST_TO_SRCA:
         binary_tile(op, bcast, dst, target, src_a_of(m), a, dst, target, 0)
     elif reuse == Reuse.DEST_TO_SRCB:
@@ -219,6 +228,8 @@ def do_reduce(m, core, tile, pool, dim):
         record, (a, b) = cores_of(m)[core], token_words(m, core)
         reduce_tile_exact(m, record, token_banks(record), pool, dim, a, b, tile, dst_words(m, core, tile), fresh != 0)
         return
+    if pool != Pool.MAX:
+        added(cores_of(m)[core], tile)
     a, b = token_offsets(m, core)
     reduce_tile(pool, dim, src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile), fresh)
 
@@ -244,18 +255,20 @@ def do_copy_dst(m, core, source, target):
     take_fresh(m, core, target)
     record = cores_of(m)[core]
     set_dst_kind(record, target, dst_kind(record, source))
+    written(record, target, is_rounded(record, source))
     copy_tile(dst_of(m), dst_offset(core, source), 0, dst_of(m), dst_offset(core, target))
 
 
 @compiled()
-def do_sfpu_unary(m, core, tile, function, p0, p1, p2):
+def do_sfpu_unary(m, core, tile, function, form, p0, p1, p2):
     if m.data_on == 0:
         return
     clear_if_fresh(m, core, tile)
     if m.data_on == EXACT:
-        sfpu_unary_exact(cores_of(m)[core], function, dst_of(m), dst_offset(core, 0), tile, p0, p1, p2)
+        sfpu_unary_exact(cores_of(m)[core], function, form, dst_of(m), dst_offset(core, 0), tile, p0, p1, p2)
         return
-    sfpu_unary(function, dst_of(m), dst_offset(core, tile), p0, p1, p2)
+    function_of_one(cores_of(m)[core], function, tile)
+    sfpu_unary(function, form, dst_of(m), dst_offset(core, tile), p0, p1, p2)
 
 
 @compiled()
@@ -268,6 +281,8 @@ def do_sfpu_reduce(m, core, tile, pool, dim):
         record, first = cores_of(m)[core], dst_offset(core, 0)
         sfpu_reduce_exact(record, pool, dim, dst_of(m), first, tile, spare, spare_offset)
         return
+    if pool != Pool.MAX:
+        written(cores_of(m)[core], tile, 1)
     sfpu_reduce(pool, dim, dst_of(m), dst_offset(core, tile), spare, spare_offset)
 
 
@@ -279,6 +294,7 @@ def do_sfpu_binary(m, core, function, a, b, out, p0):
     if m.data_on == EXACT:
         sfpu_binary_exact(cores_of(m)[core], function, dst_of(m), dst_offset(core, 0), a, b, out, p0)
         return
+    function_of_two(cores_of(m)[core], function, a, b, out)
     sfpu_binary(function, dst_of(m), dst_offset(core, a), dst_offset(core, b), dst_offset(core, out), p0)
 
 
@@ -290,6 +306,7 @@ def do_sfpu_ternary(m, core, function, a, b, c, out, p0):
     if m.data_on == EXACT:
         sfpu_ternary_exact(cores_of(m)[core], function, dst_of(m), dst_offset(core, 0), a, b, c, out, p0)
         return
+    written(cores_of(m)[core], out, 1)
     offsets = dst_offset(core, a), dst_offset(core, b), dst_offset(core, c)
     sfpu_ternary(function, dst_of(m), offsets[0], offsets[1], offsets[2], dst_offset(core, out), p0)
 

@@ -10,13 +10,14 @@ is not ahead at all: it begins when the math thread has come to the copy and the
 """
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS, vector_code
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY
-from tensim.sim.cores.numerics.sfpu_costs import APPROXIMATE_OFFSET, BINARY_OFFSET, TERNARY_OFFSET
+from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY, SfpuUnary
+from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, unary_cost
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import datum_bytes
-from tensim.sim.cores.operations import Binary, Config, Op, Pool, ReduceDim
+from tensim.sim.cores.operations import FUNCTION_BITS, Approximation, Binary, Config, Op, Pool, ReduceDim
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.data import (
     do_binary,
@@ -60,6 +61,8 @@ from tensim.sim.engine.state import (
 
 # what an unpack operation delivers next: all of a token, its first face, its others
 WHOLE_TILES, FIRST_FACE, OTHER_FACES = 1, 2, 3
+FUNCTION_MASK, VECTOR_CODE_MASK = (1 << FUNCTION_BITS) - 1, (1 << VECTOR_CODE_BITS) - 1
+EXP_CODE = vector_code(SfpuUnary.EXP)
 # a matrix instruction works on 8 rows of the left operand (docs/hardware/tensix.md#cycles-per-tile)
 MVMUL_ROWS = 8
 
@@ -450,9 +453,16 @@ def sfpu_reduce_cycles(m, dim):
 
 
 @compiled()
-def known_function(m, thread, count):
+def approximation_of(core, word):
+    """The form of a vector function that a call or its initialisation asks for; `word`: an `Approximation`."""
+    if word != Approximation.KERNEL:
+        return word
+    return Approximation.APPROXIMATE if core.approx else Approximation.ACCURATE
+
+
+@compiled()
+def known_function(m, thread, function, count):
     """Whether the posted function of the vector unit is one of `count`; a fault if it is not."""
-    function = argument(threads_of(m)[thread], 0)
     if 0 <= function < count:
         return True
     fail(m, thread, Fault.UNKNOWN_FUNCTION, function, count, 0)
@@ -466,24 +476,26 @@ def start_math_in_dst(m, thread, now):
     core = cores_of(m)[t.core]
     if t.operation == Op.SFPU_UNARY:
         target = dst_tile(m, thread, argument(t, 1))
-        if target < 0 or not known_function(m, thread, N_UNARY):
+        function = argument(t, 0) & FUNCTION_MASK
+        if target < 0 or not known_function(m, thread, function, N_UNARY):
             return -1
-        do_sfpu_unary(m, t.core, target, argument(t, 0), argument(t, 2), argument(t, 3), argument(t, 4))
-        return vector(m, thread, now, APPROXIMATE_OFFSET * core.approx + argument(t, 0))
+        form = approximation_of(core, argument(t, 0) >> FUNCTION_BITS)
+        do_sfpu_unary(m, t.core, target, function, form, argument(t, 2), argument(t, 3), argument(t, 4))
+        return vector(m, thread, now, unary_cost(function, form))
     if t.operation == Op.SFPU_BINARY:
         a, b, out = (
             dst_tile(m, thread, argument(t, 1)),
             dst_tile(m, thread, argument(t, 2)),
             dst_tile(m, thread, argument(t, 3)),
         )
-        if a < 0 or b < 0 or out < 0 or not known_function(m, thread, N_BINARY):
+        if a < 0 or b < 0 or out < 0 or not known_function(m, thread, argument(t, 0), N_BINARY):
             return -1
         do_sfpu_binary(m, t.core, argument(t, 0), a, b, out, argument(t, 4))
         return vector(m, thread, now, BINARY_OFFSET + argument(t, 0))
     if t.operation == Op.SFPU_TERNARY:
         a, b = dst_tile(m, thread, argument(t, 1)), dst_tile(m, thread, argument(t, 2))
         c, out = dst_tile(m, thread, argument(t, 3)), dst_tile(m, thread, argument(t, 4))
-        if a < 0 or b < 0 or c < 0 or out < 0 or not known_function(m, thread, N_TERNARY):
+        if a < 0 or b < 0 or c < 0 or out < 0 or not known_function(m, thread, argument(t, 0), N_TERNARY):
             return -1
         do_sfpu_ternary(m, t.core, argument(t, 0), a, b, c, out, argument(t, 5))
         return vector(m, thread, now, TERNARY_OFFSET + argument(t, 0))
@@ -669,6 +681,18 @@ def short_init_cycles(m, slot):
 
 
 @compiled()
+def vector_init_cycles(m, core, word):
+    """Cycles of a vector function's initialisation; `word`: its `vector_code` and, above, an `Approximation`."""
+    if word & VECTOR_CODE_MASK == EXP_CODE:
+        form = approximation_of(core, word >> VECTOR_CODE_BITS)
+        if form == Approximation.APPROXIMATE:
+            return m.exp_init_approximate
+        if form == Approximation.UNCLAMPED:
+            return m.exp_init_unclamped
+    return m.sfpu_init_cycles
+
+
+@compiled()
 def configure(m, thread, now):
     """Init and reconfigure calls: their cost on the calling thread, and the packer modes they set."""
     t = threads_of(m)[thread]
@@ -680,7 +704,7 @@ def configure(m, thread, now):
     elif register == Config.SHORT_INIT:
         cost = short_init_cycles(m, t.slot)
     elif register == Config.SFPU_INIT:
-        cost = m.sfpu_init_cycles
+        cost = vector_init_cycles(m, core, value)
     elif register == Config.PACK_RELU:
         core.pack_relu, core.pack_threshold = value & 3, value >> 2
     elif register == Config.PACK_L1_ACC:

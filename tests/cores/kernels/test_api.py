@@ -362,7 +362,6 @@ def test_other_spellings_of_vector_functions():
         "add_int_tile(0, 1, 2)": (Op.SFPU_BINARY, int(SFPU_API["add_int"][0]), 0, 1, 2),
         "max_tile(0, 1)": (Op.SFPU_BINARY, int(SFPU_API["binary_max"][0]), 0, 1, 0),
         "mask_tile(0, 1)": (Op.SFPU_BINARY, int(SFPU_API["mask_binary"][0]), 0, 1, 0),
-        "exp_tile(1, approx=True)": (Op.SFPU_UNARY, int(SfpuUnary.EXP), 1),
     }
     assert_posts(list(spellings.items()), M)
 

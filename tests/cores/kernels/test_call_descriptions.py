@@ -32,7 +32,7 @@ def test_a_call_with_several_forms_shows_them_all():
     [
         ("cb_push_back", "(cb, n)"),
         ("matmul_tiles", "(in0_cb, in1_cb, itile0, itile1, idst, transpose=transposed)"),
-        ("exp_tile", "(idst, approx=0, vector_mode=0)"),
+        ("exp_tile", "(idst, approx=math_approx_mode, vector_mode=0, input_clamping=1)"),
         ("noc_async_write_page", "(id, gen, src, size=0, offset=0, noc=noc_index)"),
         ("pack_tile", "(idst, ocb, output_tile_index=0, out_of_order_output=0)"),
         ("l1_ptr", "(address, type=uint32)"),

@@ -16,6 +16,7 @@ from tensim.sim.cores.numerics.sfpu import (
     sfpu_ternary,
     sfpu_unary,
 )
+from tensim.sim.cores.operations import Approximation
 from tests.cores.numerics.sfpu_definitions import BINARY, UNARY, A, B, C
 
 TILE = 1024
@@ -54,7 +55,7 @@ def test_unary(name):
     definition, low, high = UNARY[name]
     x = spread(low, high)
     tile = x.copy()
-    sfpu_unary(SfpuUnary[name.upper()], tile, 0, bits(A), bits(B), bits(C))
+    sfpu_unary(SfpuUnary[name.upper()], Approximation.ACCURATE, tile, 0, bits(A), bits(B), bits(C))
     expected = np.array([float(definition(float(value))) for value in x])
     np.testing.assert_allclose(tile, expected, rtol=2e-6, atol=1e-6)
 
@@ -65,7 +66,7 @@ def test_unary(name):
 def test_classification_of_special_values(name, expected):
     tile = np.zeros(TILE, np.float32)
     tile[:4] = np.inf, np.inf, -np.inf, np.nan
-    sfpu_unary(SfpuUnary[name.upper()], tile, 0, 0, 0, 0)
+    sfpu_unary(SfpuUnary[name.upper()], Approximation.ACCURATE, tile, 0, 0, 0, 0)
     assert tile.sum() == expected
 
 
@@ -73,7 +74,7 @@ def test_classification_of_special_values(name, expected):
 def test_round(decimals):
     x = spread(-50, 50)
     tile = x.copy()
-    sfpu_unary(SfpuUnary.ROUND, tile, 0, decimals & 0xFFFFFFFF, 0, 0)
+    sfpu_unary(SfpuUnary.ROUND, Approximation.ACCURATE, tile, 0, decimals & 0xFFFFFFFF, 0, 0)
     np.testing.assert_allclose(tile, np.round(x.astype(np.float64), decimals), rtol=1e-6)
 
 
@@ -110,7 +111,7 @@ FLOAT, INT, UINT, SHORT = DataFormat.Float32, DataFormat.Int32, DataFormat.UInt3
 )  # fmt: skip
 def test_typecast_to_integers(source, target, value, expected):
     tile = np.full(TILE, value, np.float32) if source == FLOAT else words(np.full(TILE, value))
-    sfpu_unary(SfpuUnary.TYPECAST, tile, 0, source, target, 0)
+    sfpu_unary(SfpuUnary.TYPECAST, Approximation.ACCURATE, tile, 0, source, target, 0)
     assert set(integers(tile)) == {expected}
 
 
@@ -119,7 +120,7 @@ def test_typecast_to_integers(source, target, value, expected):
 )
 def test_typecast_to_floats(source, value, expected):
     tile = words(np.full(TILE, value))
-    sfpu_unary(SfpuUnary.TYPECAST, tile, 0, source, FLOAT, 0)
+    sfpu_unary(SfpuUnary.TYPECAST, Approximation.ACCURATE, tile, 0, source, FLOAT, 0)
     assert set(tile) == {expected}
 
 

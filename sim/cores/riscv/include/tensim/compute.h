@@ -381,17 +381,45 @@ TENSIM_INLINE void fast_untilize_block(uint32_t cb, uint32_t out, uint32_t tile 
 
 template <auto... options>
 TENSIM_INLINE void max_tile(uint32_t idst0, uint32_t idst1, auto...) { binary_max_tile(idst0, idst1, idst0); }
-// `scale`: the upper half of a float that the tile is multiplied with first, which costs a multiplication of its own.
+}  // namespace ckernel
+namespace tensim {
+static uint32_t exp_scale = 0;  // of approximate exponentials, a float's bits, 0 without one: what their initialisation said
+template <auto option>
+TENSIM_INLINE constexpr bool leaves_unclamped() {
+    if constexpr (std::is_same_v<decltype(option), ckernel::InputClamping>) return option == ckernel::InputClamping::None;
+    return false;
+}
+// An Approximation.  Kernels without a template argument for it follow their configuration, as everywhere (form_of).
+template <auto... options>
+TENSIM_INLINE constexpr uint32_t exp_form() {
+    using namespace approximation_code;
+    constexpr uint32_t form = form_of<0, false, options...>();
+    if constexpr (form == APPROXIMATE && (leaves_unclamped<options>() || ...)) return UNCLAMPED;
+    return form;
+}
+template <uint32_t form>
+inline constexpr bool approximates = form == approximation_code::KERNEL ? APPROX : form != approximation_code::ACCURATE;
+}  // namespace tensim
+namespace ckernel {
+// `scale`: the upper half of a float that the tile is multiplied with first, which costs a multiplication of its own.  The
+// approximate form has its scale from its initialisation, for nothing.
 template <auto... options>
 TENSIM_INLINE void exp_tile(uint32_t idst, int = VectorMode::RC, uint16_t scale = 0x3F80) {
-    if (scale != 0x3F80) mul_unary_tile(idst, uint32_t(scale) << 16);
-    if constexpr (tensim::on_math) tensim::post_sfpu_unary(tensim::exp_function, idst, 0, 0, 0);
+    constexpr uint32_t form = tensim::exp_form<options...>(), word = tensim::exp_function | form << tensim::function_bits;
+    if constexpr (tensim::approximates<form>) {
+        if constexpr (tensim::on_math) tensim::post_sfpu_unary(word, idst, tensim::exp_scale, 0, 0);
+    } else {
+        if (scale != 0x3F80) mul_unary_tile(idst, uint32_t(scale) << 16);
+        if constexpr (tensim::on_math) tensim::post_sfpu_unary(word, idst, 0, 0, 0);
+    }
 }
+// The scale is a template argument of four bytes, the bits of a float: no other one is above 1.
 template <auto... options>
 TENSIM_INLINE void exp_tile_init(auto...) {
-    constexpr bool scaled = ((sizeof(options) == 4 && uint32_t(options) > 1 && uint32_t(options) != 0x3F800000u) || ...);
-    if constexpr (scaled) tensim::post_fail_assert(TENSIM_TEXT("exp_tile_init with a scale is not modelled"));
-    tensim::configure_math(tensim::SFPU_INIT, tensim::exp_code);
+    constexpr uint32_t form = tensim::exp_form<options...>();
+    if constexpr (tensim::on_math && tensim::approximates<form>)
+        tensim::exp_scale = ((sizeof(options) == 4 && uint32_t(options) > 1 ? uint32_t(options) : 0u) | ... | 0u);
+    tensim::configure_math(tensim::SFPU_INIT, tensim::exp_code | form << tensim::vector_code_bits);
 }
 template <auto... options>
 TENSIM_INLINE void mask_tile(uint32_t idst, uint32_t mask, auto...) { mask_binary_tile(idst, mask, idst); }

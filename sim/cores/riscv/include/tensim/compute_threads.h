@@ -49,6 +49,32 @@ TENSIM_INLINE uint32_t matmul_setup(Values... values) {
     if (!__builtin_constant_p(transpose)) return setup_code::ANYTHING;
     return transpose ? setup_code::MATMUL_TRANSPOSED : setup_code::MATMUL;
 }
+// Which form of a vector function a call asks for, an Approximation: what its template argument at `place` says, else what the
+// kernel's math_approx_mode says; in kernels of the library, what its headers have as the argument's default.
+template <int place, bool library_default, auto... options>
+TENSIM_INLINE constexpr uint32_t form_of() {
+    using namespace approximation_code;
+    if constexpr (place < int(sizeof...(options)))
+        return bool(std::get<place>(std::make_tuple(options...))) ? APPROXIMATE : ACCURATE;
+#ifdef TENSIM_LIBRARY_DEFAULTS
+    return library_default ? APPROXIMATE : ACCURATE;
+#else
+    return KERNEL;
+#endif
+}
+template <auto option>
+TENSIM_INLINE constexpr uint32_t reciprocal_option() {
+    using namespace approximation_code;
+    if constexpr (std::is_same_v<decltype(option), ckernel::ReciprocalApproxMode>) {
+        if (option == ckernel::ReciprocalApproxMode::Approximate) return APPROXIMATE;
+        if (option == ckernel::ReciprocalApproxMode::Precise) return ACCURATE;
+    }
+    return KERNEL;
+}
+template <auto... options>
+TENSIM_INLINE constexpr uint32_t reciprocal_form() {
+    return (reciprocal_option<options>() | ... | approximation_code::KERNEL);
+}
 }  // namespace tensim
 // Waits for the instructions that this thread has issued: an operation has ended when its call returns.
 TENSIM_INLINE void tensix_sync() {}

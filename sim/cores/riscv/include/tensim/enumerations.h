@@ -32,7 +32,7 @@ enum class DstRoundingMode : uint8_t { Default = 0, NearestEven = 1 };
 enum class BinaryOp : uint8_t { ADD = 0, SUB = 1, MUL = 2, DIV = 3, RSUB = 4, POW = 5, XLOGY = 6, RSHFT = 7, LSHFT = 8, LOGICAL_RSHFT = 9 };
 enum class RsqrtMode : uint8_t { Default = 0, Legacy = 1, Fast = 2 };
 enum class ReciprocalDestAcc : uint8_t { FP16 = 0, FP32 = 1 };
-enum class ReciprocalApproxMode : uint8_t { Approximate = 0, Precise = 1 };
+enum class ReciprocalApproxMode : uint8_t { Approximate = 0, Precise = 1, Default = 2 };
 enum class ThreadId : uint8_t { UnpackThreadId = 0, MathThreadId = 1, PackThreadId = 2, BriscThreadId = 3 };
 enum class WelfordInitMode : uint8_t { ClearStats = 0, PreserveStats = 1 };
 enum class TwoPassAccumulation : uint8_t { Sum = 0, ShiftedSum = 1 };
