@@ -16,7 +16,7 @@ from tensim.sim.cores.numerics.sfpu_exact import (
 )
 from tensim.sim.cores.numerics.tensix_exact import dst_kind, set_dst_kind
 from tensim.sim.cores.numerics.tile_order import tilize, untilize
-from tensim.sim.cores.operations import Pool, ReduceDim
+from tensim.sim.cores.operations import Approximation, Pool, ReduceDim
 from tensim.sim.engine import state
 
 TILE = 1024
@@ -35,7 +35,8 @@ def core(wide=False, kinds=(WIDE, WIDE, WIDE, WIDE)):
 def apply(record, name, x, *parameters):
     """A unary function of 1024 words; returns the words that Dst holds afterwards."""
     dst = np.asarray(x, np.uint32).view(np.float32).copy()
-    sfpu_unary_exact(record, int(SfpuUnary[name]), dst, 0, 0, *(*parameters, 0, 0, 0)[:3])
+    words = (*parameters, 0, 0, 0)[:3]
+    sfpu_unary_exact(record, int(SfpuUnary[name]), int(Approximation.ACCURATE), dst, 0, 0, *words)
     return dst.view(np.uint32)
 
 
