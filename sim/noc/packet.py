@@ -14,8 +14,10 @@ A waiting packet is buffered at the inputs of the routers behind it, `buffer` fl
 the next packet only while the buffer has room for another like it.  Claimed link by claimed link the cycle in which the
 tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link
 before, and only when the flit that is a buffer ahead has left and its credit is back.  The links behind a waiting packet
-carry others meanwhile, and its own flits when it goes on.  Flits of different VCs interleave on a link; a packet of one flit
-therefore never waits for a long one of another class, which it delays by one cycle.
+carry others meanwhile, and its own flits when it goes on: they are booked for the cycles from then on, and the gap before
+them for whoever comes until then.  Flits of different VCs interleave on a link: a packet that comes later delays one that
+is under way by its flits, at most by as many as that one has left; a packet of one flit therefore never waits for a long one
+of another class, which it delays by one cycle.
 
 All VCs of a port share most of its buffer (ISA DRAMTile): `shared_buffer` flits beside one for each.  A packet that finds
 other VCs full gets what is left, and sends no more flits than that per round trip of a credit.  A VC is full when its packet
@@ -57,10 +59,11 @@ NO_PORT = -1
 LINK_DTYPE = in_cache_lines(
     [(name, np.int64) for name in "clear flits packets stall".split()]
     + [(name, np.int32) for name in "in_use latency port next_tile wraps writer requests owner".split()]
-    + [(name, np.int64) for name in "reserved stamp offset longest waiter".split()]
+    + [(name, np.int64) for name in "reserved stamp offset longest waiter gap_begin gap_end".split()]
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
+# gap_begin, gap_end: cycles before `clear` that nothing is booked for yet;
 # writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that the NIU behind it can buffer;
 # stall: cycles that packets waited for it, `longest` the most that one did, of the tile whose injection link is `waiter`;
 # in_use: bit set of VCs that hold anything, and of some that no longer do
@@ -270,8 +273,7 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     link.packets += 1
     if start > arrive:
         note_wait(link, start - arrive, link_number if hop == 0 else link_of(pk.route[0]))
-    clear = max(link.clear, now) + flits
-    link.clear = clear
+    clear = book(link, now, flits)
     done = start + 1
     if flits > 1:
         done = max(clear, start + flits)
@@ -318,6 +320,18 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     return release(links, vcs, p, packets, index, hop, done, first_released, last_released, now, others)
 
 
+@compiled(inline="always")
+def book(link, now, flits):
+    """Book a link for flits from cycle `now` on, its gap first; the cycle in which it has carried them."""
+    begin = max(link.gap_begin, now)
+    in_gap = max(0, min(flits, link.gap_end - begin))
+    link.gap_begin = begin + in_gap
+    if in_gap == flits:
+        return link.gap_begin
+    link.clear = max(link.clear, now) + flits - in_gap
+    return link.clear
+
+
 @compiled()
 def flits_between(link, vcs, packets, pk, start):
     """Flits of other VCs that pass an ejection link between those of a packet from cycle `start` on: of each no more than it has.
@@ -354,7 +368,10 @@ def go_on(links, p, pk, start):
             if stalled > 0:
                 link.clear = max(start, link.clear - stalled)
         if stalled > 0:
-            link.clear = max(link.clear, start) + stalled
+            if link.clear < start:
+                link.gap_begin, link.gap_end = link.clear, start
+                link.clear = start
+            link.clear += stalled
             pk.done[i] = max(pk.done[i], link.clear)
         if i > 0:
             pk.done[i] = max(pk.done[i], pk.done[i - 1] + latency_behind(p, i - 1))
@@ -372,7 +389,7 @@ def take_room(link, vcs, p, packets, pk, at, flits, start, done, now):
 
     `done`: the cycle in which it crosses otherwise.
     """
-    room = room_behind(link, vcs, p, packets, pk, at, start, now)
+    room = meet_others(link, vcs, p, packets, pk, at, start, now)
     if room < p.round_trip and flits > room:
         paced = start + flits * p.round_trip // room
         if paced > done:
@@ -385,10 +402,11 @@ def take_room(link, vcs, p, packets, pk, at, flits, start, done, now):
 
 
 @compiled(forceinline=True)
-def room_behind(link, vcs, p, packets, pk, at, start, now):
+def meet_others(link, vcs, p, packets, pk, at, start, now):
     """Flits of a packet that the buffer behind a link takes from cycle `start` on: one, and what others leave of the shared part.
 
-    For a dynamic request, every other VC of requests that is in use counts as full (48 random writers, ISA DRAMTile).
+    Others that are under way on the link are slowed down.  For a dynamic request, every other VC of requests that is in use
+    counts as full (48 random writers, ISA DRAMTile).
     """
     shared = p.shared_buffer
     here = at & -N_VCS
@@ -401,13 +419,33 @@ def room_behind(link, vcs, p, packets, pk, at, start, now):
             shared -= max(vc.buffered - 1, 0)
             if vc.buffered == 0 and vc.free <= now:
                 link.in_use &= ~(1 << number)
-        elif pk.dynamic != 0 and pk.response == REQUEST and number < REQUEST_VCS:
+            continue
+        other = packets[vc.holder]
+        if vc.free == HELD and other.waits == 0 and pk.flits > 1:
+            slow_down(p, other, vc.hop, pk.flits, start, link.clear)
+        if pk.dynamic != 0 and pk.response == REQUEST and number < REQUEST_VCS:
             shared -= p.buffer
         else:
-            other = packets[vc.holder]
             full = other.waits != 0 or vc.hop <= other.slow_hop
             shared -= (vc.room if full else vc.use) - 1
     return max(1, min(p.buffer, shared + 1))
+
+
+@compiled()
+def slow_down(p, pk, hop, flits, start, clear):
+    """Another packet's flits cross the link at a hop of a packet, between those that it has left there from cycle `start` on.
+
+    `clear`: the cycle in which the link has carried both.
+    """
+    left = min(pk.done[hop] - start, pk.flits)
+    if left <= 0:
+        return
+    done = min(pk.done[hop] + min(flits, left), clear)
+    for i in range(hop, pk.hop):
+        if done <= pk.done[i]:
+            return
+        pk.done[i] = done
+        done += latency_behind(p, i)
 
 
 @compiled(inline="always")
@@ -443,8 +481,6 @@ def release(links, vcs, p, packets, index, hop, done, first, last, now, others):
     """
     pk = packets[index]
     held, remaining = pk.held, pk.remaining
-    if hop > held:
-        others = leave_buffer(vcs, packets, pk.route[hop - held - 1], remaining, p.buffer, now, others)
     if last < 0:
         return others
     leaves, delivered = done, pk.delivered
@@ -465,6 +501,12 @@ def release(links, vcs, p, packets, index, hop, done, first, last, now, others):
             others = enter_buffer(vcs, packets, pk.route[i], 1, links[link_of(pk.route[i])].requests, free, others)
         else:
             others = set_free(vcs, packets, pk.route[i], free, others)
+    if hop > held:
+        at = pk.route[hop - held - 1]
+        # the next packet has places left until the first of these flits has left, and its credit is back
+        credit = leaves - remaining + p.round_trip - p.hop
+        free = max(now, credit - (p.buffer - vcs[at].buffered))
+        others = leave_buffer(vcs, packets, at, remaining, p.buffer, free, others)
     return others
 
 
@@ -513,7 +555,7 @@ def enter_buffer(vcs, packets, at, flits, room, free, others):
 
 @compiled(forceinline=True)
 def leave_buffer(vcs, packets, at, flits, room, now, others):
-    """Flits go on from the buffer behind a VC; it is set free if it was held for want of room."""
+    """Flits go on from the buffer behind a VC; if it was held for want of room, it is set free, from cycle `now` on."""
     vc = vcs[at]
     vc.buffered -= flits
     if vc.full == 0 or vc.buffered + flits > room:

@@ -63,6 +63,7 @@ class Reference:
             EJECT: arch["noc.router_to_niu_cycles"],
         }
         self.clear, self.vc_free, self.queues, self.ports = {}, {}, {}, {}
+        self.gaps = {}  # by link: cycles before `clear` that are not booked, begin and end
         self.buffered, self.full = {}, {}  # flits behind (link, VC); since when its buffer is full
         self.holder = {}  # the last packet of a (link, VC)
         self.taken = {}  # by (link, VC): its last packet, at which hop, with room for how many flits, needing how many
@@ -116,8 +117,8 @@ class Reference:
         start = max(packet.arrived, self.vc_free.get((link, vc), 0))
         self.vc_free[link, vc] = inf
         self.holder[link, vc] = packet
-        self.clear[link] = max(self.clear.get(link, 0), self.now) + flits
-        done = max(self.clear[link], start + flits) if flits > 1 else start + 1
+        clear = self.book(link, flits)
+        done = max(clear, start + flits) if flits > 1 else start + 1
         if flits > 1 and link[2] == EJECT:
             done = max(start + flits, min(done, start + flits + self.flits_between(packet, link, vc, start)))
         if hop > 0:
@@ -135,12 +136,22 @@ class Reference:
         packet.done.append(done)
         packet.vcs.append(vc)
         packet.hop += 1
-        freed = self.leave(packet, hop - packet.held - 1)
         if packet.hop == len(packet.links):
             packet.delivered = done - 1 + self.latency[EJECT]
-            return freed + self.release(packet, range(hop, max(hop - packet.held, 0) - 1, -1))
+            return self.release(packet, range(hop, max(hop - packet.held, 0) - 1, -1))
         heapq.heappush(self.events, (start + self.through(packet, hop), packet.index))
-        return freed + (self.release(packet, [hop - packet.held]) if hop >= packet.held else [])
+        return self.release(packet, [hop - packet.held]) if hop >= packet.held else []
+
+    def book(self, link, flits):
+        """The cycle in which a link has carried flits booked now: in its gap, as far as they fit, and behind all others."""
+        begin, end = self.gaps.get(link, (0, 0))
+        begin = max(begin, self.now)
+        early = max(0, min(flits, end - begin))
+        self.gaps[link] = (begin + early, end)
+        if early == flits:
+            return begin + early
+        self.clear[link] = max(self.clear.get(link, 0), self.now) + flits - early
+        return self.clear[link]
 
     def flits_between(self, packet, link, mine, start):
         """Flits that the other VCs of an ejection link send between those of a packet, at most as many as it has."""
@@ -157,6 +168,8 @@ class Reference:
                 if stalled > 0:
                     self.clear[link] = max(start, self.clear[link] - stalled)
             if stalled > 0:
+                if start > self.clear[link]:
+                    self.gaps[link] = (self.clear[link], start)
                 self.clear[link] = max(self.clear[link], start) + stalled
                 packet.done[hop] = max(packet.done[hop], self.clear[link])
             if hop > 0:
@@ -169,12 +182,23 @@ class Reference:
         for kind in ("request 0", "request 1", "response"):
             for other in ((kind, dateline, i) for dateline in (0, 1) for i in (0, 1)):
                 if other != vc:
+                    if packet.flits > 1 and self.vc_free.get((link, other), 0) == inf:
+                        self.slow_down(*self.taken[link, other][:2], packet.flits, start, self.clear[link])
                     shared -= max(self.flits_behind(packet, link, other, start) - 1, 0)
         room = max(1, min(packet.buffer, shared + 1))
         if packet.flits > room and start + packet.flits * loop // room > done:
             packet.slow_hop, done = packet.hop, start + packet.flits * loop // room
         self.taken[link, vc] = packet, packet.hop, room, min(room, 1 + packet.flits * loop // (done - start))
         return done
+
+    def slow_down(self, packet, hop, flits, start, clear):
+        """As many of `flits` as a packet has left at a hop pass between them."""
+        left = min(packet.done[hop] - start, packet.flits)
+        if packet.waits or left <= 0:
+            return
+        packet.done[hop] = max(packet.done[hop], min(packet.done[hop] + min(flits, left), clear))
+        for i in range(hop + 1, packet.hop):
+            packet.done[i] = max(packet.done[i], packet.done[i - 1] + self.through(packet, i - 1))
 
     def flits_behind(self, packet, link, vc, start):
         """Flits that another VC has behind a link at `start`, as `packet` sees it."""
@@ -205,17 +229,19 @@ class Reference:
                         self.full[place] = free
                         continue
                 result += self.free(*place, free)
-        return result
+        return result + self.leave(packet, len(packet.done) - 2 - packet.held, leaves - packet.remaining)
 
-    def leave(self, packet, hop):
-        """The rest of a packet goes on from the buffer behind a link of its route."""
+    def leave(self, packet, hop, time):
+        """The rest of a packet goes on from the buffer behind a link of its route, at `time`: its places come back later."""
         if hop < 0:
             return []
         place = packet.links[hop], packet.vcs[hop]
+        time += self.arch["noc.credit_round_trip_cycles"] - self.arch["noc.hop_cycles"]
+        free = max(self.now, time - (packet.buffer - self.buffered[place]))
         self.buffered[place] -= packet.remaining
         if place not in self.full or self.buffered[place] + packet.remaining > packet.buffer:
             return []
-        return self.free(*place, max(self.full.pop(place), self.now))
+        return self.free(*place, max(self.full.pop(place), free))
 
     def free(self, link, vc, time):
         self.vc_free[link, vc] = time

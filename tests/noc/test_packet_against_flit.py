@@ -125,6 +125,20 @@ def test_both_models_take_the_same_links(chips):
     assert flit["stall"].sum() > 0
 
 
+@pytest.mark.parametrize("flits", [17, 33, 65])
+def test_writers_round_a_ring_take_as_long(chips, flits):
+    """Eight cores of a row write nearly all the way round it, over links that all share, packets of one flit more than whole
+    buffers: what waits books its flits ahead, and others take the gaps.
+    """
+    arch = chips[0].arch
+    row = arch.worker_coords[:8]
+    assert len({y for _, y in row}) == 1
+    size = (flits - 1) * arch["noc.flit_bytes"]
+    table = events(*[(row[i - 1], 0, EventKind.WRITE, 1, row[i], size, 0) for _ in range(32) for i in range(8)])
+    packet, flit = cycles(chips, table)
+    assert flit == pytest.approx(packet, rel=0.1)
+
+
 def test_senders_of_one_row_back_off_in_both_models(chips):
     """All cores of a row multicast to it again and again, and nearly every reservation meets another sender's path: with the
     same law of back-off, but other random numbers, the whole takes as long within 15 %, and no receiver is left out.
