@@ -30,7 +30,7 @@ ICACHE_LINE = 16  # bytes: one read of L1 (docs/hardware/riscv.md#instruction-fe
 CB_TABLE_BYTES = N_CIRCULAR_BUFFERS * ctx.CB_WORDS * 8  # rows of a core's circular buffers
 # What a thread starts without
 THREAD_COUNTERS = (
-    "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head "
+    "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head attempts "
     "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4"
 ).split()
 # What the compute engine of a core starts without

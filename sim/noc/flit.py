@@ -15,7 +15,15 @@ are buffered in their target's NIU until its response leaves, and a write waits 
 
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import lowest_bit
-from tensim.sim.noc.flit_multicast import NEW, add_output, cross_multicasts, last_tree, may_leave, new_tree
+from tensim.sim.noc.flit_multicast import (
+    NEW,
+    add_output,
+    cross_multicasts,
+    last_tree,
+    may_leave,
+    new_tree,
+    tail_has_left,
+)
 from tensim.sim.noc.flit_network import (
     ANY,
     ARRIVED,
@@ -79,22 +87,24 @@ def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
     """
     p = packets_of(net)[packet]
     p.source, p.target, p.flits, p.group, p.ready, p.emission = source, NONE, flits, 0, ready, emission
-    p.linked, p.keep, p.stage, p.receivers, p.delay = linked, keep, NEW, 0, 0
+    p.linked, p.keep, p.stage, p.receivers, p.rest, p.delay = linked, keep, NEW, 0, 0, 0
     p.awaits_response, p.is_response, p.dram_queue = 0, 0, NONE
     p.tree = last_tree(net, source) if linked else new_tree(net, source)
 
 
 @compiled()
-def add_receiver(net, packet, target):
-    """Add the unicast route to one receiver to a multicast's tree; returns its hops."""
+def add_receiver(net, packet, entry, target):
+    """Add the unicast route by `entry` to one receiver to a multicast's tree; returns its hops."""
     p = packets_of(net)[packet]
     node, hops, local = p.source, 0, net.ports - 1
+    goal = entry if node != entry else target
     p.receivers += 1
-    out = route(net, node, target)
+    out = route(net, node, goal)
     while out != local:
         add_output(net, p.tree, node, out)
         node = channels_of(net)[channels_of(net)[node * net.inputs + out * net.vcs].downstream].node
-        out = route(net, node, target)
+        goal = goal if node != entry else target
+        out = route(net, node, goal)
         hops += 1
     add_output(net, p.tree, node, local)
     return hops
@@ -340,13 +350,16 @@ def send_flit(net, packet, node, channel):
         p.begun, p.arrived = net.now, net.now + net.inject
         nodes_of(net)[node].requests -= p.is_response
         note_wait(link, net.now - p.ready, node * (net.ports + 1))
-        report(net, BEGUN, packet, node, net.now)
+        if p.tree == NONE or p.linked != 0:
+            report(net, BEGUN, packet, node, net.now)
     p.sent += 1
     link.flits += 1
     hand_on(net, channel, packet, net.inject)
     if p.sent < p.flits:
         return
     link.packets += 1
+    if p.tree != NONE:
+        tail_has_left(net, p)
     leave_queue(net, node, p)
     report(net, LEFT, packet, node, net.now + 1)
 

@@ -2,15 +2,16 @@
 
 A multicast at the front of its NIU's queue of requests reserves the multicast VC of all links of its tree at once, which
 takes as long as in the packet model; when another sender has one of them, it tries again after a random wait
-(`tensim.sim.noc.multicast.random_wait`).  A link is free again when the tail has left it, or stays reserved for the next
-packet of a linked one.  A reserved link carries the multicast's flits first.
+(`tensim.sim.noc.multicast.random_wait`).  The path may be reserved again when the tail has left its NIU, or stays reserved for
+the next packet of a linked one; the next one's data wait until no link carries the last one's.  A reserved link carries the
+multicast's flits first.
 """
 
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import lowest_bit
 from tensim.sim.noc.flit_network import (
     ARRIVED,
-    NONE,
+    BEGUN,
     TREE_NODES,
     TREES_PER_NIU,
     channels_of,
@@ -66,36 +67,47 @@ def may_leave(net, packet):
     if p.stage == NEW:
         if p.linked != 0:
             p.stage = RESERVED
-        elif overlaps(net, p.tree, n.path):
+        elif net.now < n.free + p.rest:
+            return False
+        elif overlaps(net, p.tree, net.reserved_at):
             wait_for_path(net, p)
         else:
-            reserve(net, p)
-    if p.stage == RESERVED and net.now >= p.ready and (p.linked != 0 or n.draining == 0):
-        p.stage = GRANTED
-        n.draining += p.receivers
+            add_links(net, p.tree, net.reserved_at)
+            p.stage, p.ready, n.attempts = RESERVED, net.now + p.delay, 0
+            report(net, BEGUN, packet, p.source, net.now)
+    if p.stage == RESERVED and net.now >= p.ready:
+        if p.linked != 0:
+            p.stage = GRANTED
+        elif n.draining == 0 and not overlaps(net, p.tree, net.occupied_at):
+            p.stage = GRANTED
+            add_links(net, p.tree, net.occupied_at)
+        n.draining += p.receivers if p.stage == GRANTED else 0
     return p.stage == GRANTED
 
 
 @compiled()
-def overlaps(net, tree, own):
-    """Whether links of a tree are reserved, other than those of the NIU's `own` last one (NONE: it had none)."""
-    trees, reserved, n = words_at(net.trees_at), words_at(net.reserved_at), net.tree_words
-    taken = 0
-    for word in range(n):
-        mine = 0 if own == NONE else trees[own * n + word]
-        taken |= trees[tree * n + word] & reserved[word] & ~mine
+def overlaps(net, tree, links):
+    """Whether a tree has links of the set at address `links`."""
+    tree_links, others, taken = net.trees_at + 8 * net.tree_words * tree, words_at(links), 0
+    for word in range(net.tree_words):
+        taken |= words_at(tree_links)[word] & others[word]
     return taken != 0
 
 
 @compiled()
-def reserve(net, p):
-    """The links of a multicast's tree are its own; it may leave when its NIU knows."""
-    trees, reserved, n = words_at(net.trees_at), words_at(net.reserved_at), net.tree_words
-    for word in range(n):
-        reserved[word] |= trees[p.tree * n + word]
-    p.stage, p.ready = RESERVED, net.now + p.delay
-    sender = nodes_of(net)[p.source]
-    sender.path, sender.attempts = p.tree, 0
+def add_links(net, tree, links):
+    """The links of a tree belong to the set at address `links` from now on."""
+    for word in range(net.tree_words):
+        words_at(links)[word] |= words_at(net.trees_at)[tree * net.tree_words + word]
+
+
+@compiled()
+def tail_has_left(net, p):
+    """The tail of a multicast has left its NIU: others may reserve its path, unless it is linked to another one."""
+    nodes_of(net)[p.source].free = net.now + 1
+    if p.keep == 0:
+        for word in range(net.tree_words):
+            words_at(net.reserved_at)[word] &= ~words_at(net.trees_at)[p.tree * net.tree_words + word]
 
 
 @compiled()
@@ -162,18 +174,6 @@ def branch(net, node, c, packet, outs):
     if last:
         c.sent = 0
         if p.keep == 0:
-            free_links(net, p, node, outs)
+            words_at(net.occupied_at)[node // TREE_NODES] &= ~(outs << (4 * (node % TREE_NODES)))
     if c.count == 0:
         n.multicasts &= ~(1 << c.port)
-
-
-@compiled()
-def free_links(net, p, node, outs):
-    """The tail of a multicast has left a router; links that its sender has reserved again stay so.
-
-    They leave its tree, which holds what is its own: others may reserve them from now on (`overlaps`).
-    """
-    word, shift, path = node // TREE_NODES, 4 * (node % TREE_NODES), nodes_of(net)[p.source].path
-    again = tree_bits(net, path, node) if path != p.tree else 0
-    words_at(net.reserved_at)[word] &= ~((outs & ~again) << shift)
-    words_at(net.trees_at)[p.tree * net.tree_words + word] &= ~(outs << shift)

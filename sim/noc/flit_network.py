@@ -20,11 +20,11 @@ NODES_PER_WORD = 62  # of the bit set of routers at work
 TREE_NODES = 15  # per word of a multicast tree, four bits each
 TREES_PER_NIU = 4  # one that drains and those that wait
 BEGUN, LEFT, ARRIVED = 0, 1, 2
-EVENTS_PER_NODE = 3  # in a cycle: one of each
+EVENTS_PER_NODE = 4  # in a cycle: one of each, and BEGUN of a multicast that reserves its path
 
 WORD = np.dtype(np.int64)
 _ARRAYS = (
-    "packets nodes channels buffers wires wire_counts credits credit_counts pools events active links ports trees reserved"
+    "packets nodes channels buffers wires wire_counts credits credit_counts pools events active links ports trees reserved occupied"
 ).split()
 NETWORK = np.dtype(
     [(name, np.int64) for name in (
@@ -36,13 +36,14 @@ NETWORK = np.dtype(
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
 )  # fmt: skip
 # `ready`: cycle from which it may leave, `begun`: at which its head left; `emission`: cycles its source needs for it;
-# `arrived`: its head in the present router; `tree`: of a multicast, with the cycles (`delay`) that reserving it takes;
+# `arrived`: its head in the present router; `tree`: of a multicast, with the cycles for which its NIU rests before it reserves it
+# (`rest`) and that reserving it takes (`delay`);
 # `awaits_response`: 1 for a read request from another tile, `is_response`: 1 for the data it asked for; `dram_queue`: write
 # queue of the DRAM channel it goes to, as an index of `ports`, or NONE; `dram_queue_ticks`: time it takes of that channel, until
 # `drained`
 PACKET = np.dtype(
     [(name, np.int64) for name in (
-        "source target flits group ready emission begun arrived sent dateline static_vc next tree receivers delay linked keep "
+        "source target flits group ready emission begun arrived sent dateline static_vc next tree receivers rest delay linked keep "
         "stage awaits_response is_response dram_queue dram_queue_ticks drained"
     ).split()]
 )  # fmt: skip
@@ -57,12 +58,12 @@ CHANNEL = np.dtype(
 )  # fmt: skip
 # `need`: bit set of input VCs whose front packet has no output VC yet; `request`: by output port, those with a flit for it;
 # `multicasts`: input ports with a multicast flit; `draining`: receivers that the NIU's last multicast has not reached;
-# `path`: the tree that the NIU reserved last; `attempts` for the one at the front of its queue, `draws` of random numbers;
+# `free`: cycle from which its tail has left; `attempts` for the one at the front of its queue, `draws` of random numbers;
 # `requests`: read requests that the NIU buffers
 NODE = np.dtype(
     [
         (name, np.int64)
-        for name in ("noc x y l1_port need multicasts next_class draining tree path attempts draws requests").split()
+        for name in ("noc x y l1_port need multicasts next_class draining tree free attempts draws requests").split()
     ]
     + [(name, np.int64, MAX_PORTS) for name in "request turn".split()]
     + [(name, np.int64, MAX_CLASSES + 1) for name in "head tail".split()]
@@ -119,10 +120,11 @@ class Network:
         self.place("events", np.zeros(EVENTS_PER_NODE * n_nodes, EVENT))
         self.place("active", np.zeros(int(net["words"]), np.int64))
         self.place("trees", np.zeros(trees * int(net["tree_words"]), np.int64))
-        self.place("reserved", np.zeros(int(net["tree_words"]), np.int64))
+        for name in ("reserved", "occupied"):
+            self.place(name, np.zeros(int(net["tree_words"]), np.int64))
         self.arrays["links"]["requests"] = np.iinfo(LINK_DTYPE["requests"]).max
         self.arrays["nodes"]["head"] = self.arrays["nodes"]["tail"] = NONE
-        self.arrays["nodes"]["l1_port"] = self.arrays["nodes"]["path"] = NONE
+        self.arrays["nodes"]["l1_port"] = NONE
 
     def place(self, name, array):
         """Keep an array alive and tell the network its address."""

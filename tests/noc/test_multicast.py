@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tensim.sim.arch import load_arch
-from tensim.sim.noc.multicast import PATH_TAKEN, send_multicast
+from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, send_multicast
 from tensim.sim.noc.packet import (
     PACKET_DTYPE,
     REQUEST,
@@ -17,6 +17,7 @@ from tensim.sim.noc.packet import (
 )
 
 ONE_CYCLE = 1024
+LATER = 1000  # NIUs rest a few cycles after a packet, also at the begin of time
 
 
 class Network:
@@ -48,7 +49,7 @@ class Network:
 
 def test_multicast_reaches_workers_only_and_uses_each_link_once():
     net = Network()
-    n, _, _ = net.multicast(0, net.tile(1, 1), (1, 1, 9, 11), 3, 0)
+    n, _, _ = net.multicast(0, net.tile(1, 1), (1, 1, 9, 11), 3, LATER)
     reached = {int(net.receivers[2 * i]) for i in range(n)}
     assert n == 63 and all(net.mask[tile] for tile in reached) and net.tile(1, 1) not in reached
     assert net.links["packets"].max() == 1
@@ -59,13 +60,16 @@ def test_multicast_reaches_workers_only_and_uses_each_link_once():
     [((1, 1, 2, 2), (1, 1), 2), ((1, 1, 3, 3), (1, 1), 4), ((1, 1, 9, 1), (1, 1), 8)],
 )
 def test_unlinked_multicast_period(corners, source, depth):
-    """16 H + F + 5 cycles from one unlinked multicast to the next (H even), F flits (docs/hardware/noc.md#multicast)."""
+    """16 H + F + 5 cycles from one unlinked multicast to the next (H even), F flits (docs/hardware/noc.md#multicast).
+
+    The command buffer takes the next one as soon as the path is being reserved.
+    """
     net = Network()
-    free = 0
-    for _ in range(2):
-        begun = free
-        _, _, free = net.multicast(0, net.tile(*source), corners, 3, free, loopback=1)
-    assert free - begun == 16 * depth + 3 + 5
+    _, left, free = net.multicast(0, net.tile(*source), corners, 3, LATER, loopback=1)
+    assert left == LATER and free == LATER + 16 * depth + 3
+    answer, ready, _ = net.multicast(0, net.tile(*source), corners, 3, left + 20, loopback=1)
+    assert answer == NIU_BUSY and ready == LATER + 16 * depth + 3 + 5
+    assert net.multicast(0, net.tile(*source), corners, 3, ready, loopback=1)[0] > 0
 
 
 def test_a_linked_multicast_skips_the_reservation():
@@ -75,22 +79,38 @@ def test_a_linked_multicast_skips_the_reservation():
 
 
 def test_a_reservation_fails_while_another_sender_holds_a_link_of_the_path():
-    """From the reservation until the tail has passed; the same sender, and paths elsewhere, are not refused."""
+    """From the reservation until the tail has left the sender; paths elsewhere are not refused.
+
+    Another one may have the path before the sender's NIU reserves it again.
+    """
     net = Network()
     first, second, row = net.tile(1, 1), net.tile(2, 1), (1, 1, 9, 1)
-    _, _, free = net.multicast(0, first, row, 3, 0, loopback=1)
+    _, _, free = net.multicast(0, first, row, 3, LATER, loopback=1)
     before = net.links.copy()
-    assert net.multicast(0, second, row, 3, free // 2, loopback=1)[0] == PATH_TAKEN
+    assert net.multicast(0, second, row, 3, free - 1, loopback=1)[0] == PATH_TAKEN
     assert (net.links["clear"] == before["clear"]).all()
-    assert net.multicast(0, net.tile(1, 3), (1, 3, 9, 3), 3, free // 2, loopback=1)[0] == 8
-    assert net.multicast(0, first, row, 3, free, loopback=1)[0] == 8
-    assert net.multicast(0, second, row, 3, 10 * free, loopback=1)[0] == 8
+    assert net.multicast(0, net.tile(1, 3), (1, 3, 9, 3), 3, free - 1, loopback=1)[0] == 8
+    assert net.multicast(0, first, row, 3, free, loopback=1)[0] == NIU_BUSY
+    assert net.multicast(0, second, row, 3, free, loopback=1)[0] == 8
+    assert net.multicast(0, first, row, 3, free + 10, loopback=1)[0] == PATH_TAKEN
+
+
+@pytest.mark.parametrize("noc", [0, 1])
+def test_a_multicast_gets_to_the_rows_of_its_rectangle_first(noc):
+    """On NoC 1 to its columns: the sender's row (column) carries nothing, the rectangle's first one all of it."""
+    net = Network()
+    source, row = ((1, 2), (1, 1, 9, 1)) if noc == 0 else ((2, 11), (1, 11, 1, 1))
+    assert net.multicast(noc, net.tile(*source), row, 3, LATER)[0] > 0
+    taken = [divmod(int(i), 4) for i in np.flatnonzero(net.links["packets"])]
+    turns = {tile % (net.width * net.height) for tile, kind in taken if kind == (1 if noc == 0 else 2)}
+    line = {tile // net.width if noc == 0 else tile % net.width for tile in turns}
+    assert line == {1}
 
 
 def test_a_linked_path_stays_held_until_the_last_packet():
     net = Network()
     first, second, row = net.tile(1, 1), net.tile(2, 1), (1, 1, 9, 1)
-    net.multicast(0, first, row, 3, 0, loopback=1, keep=1)
+    net.multicast(0, first, row, 3, LATER, loopback=1, keep=1)
     assert net.multicast(0, second, row, 3, 100_000, loopback=1)[0] == PATH_TAKEN
     net.multicast(0, first, row, 3, 100_000, loopback=1, path_open=1)
     assert net.multicast(0, second, row, 3, 200_000, loopback=1)[0] == 8

@@ -36,16 +36,20 @@ def send_packet(m, net, index, now):
 
 @compiled()
 def send_multicast_packet(m, net, index, now):
-    """Hand a multicast's packet to its NIU; its transaction holds `is_open` in `value` and `keep` in `address`."""
+    """Hand a multicast's packet to its NIU.
+
+    Its transaction holds `is_open` in `value`, `keep` in `address` and the tile at which it gets to its rectangle in `local`.
+    """
     x, pk, p = transactions_of(m)[index], packets_of(m)[index], noc_params_of(m)[0]
     first = x.noc * m.n_tiles
     inject_multicast(net, index, first + x.source, pk.flits, now, pk.emission, x.value, x.address)
     receiver, depth = pk.next, 0
     while receiver >= 0:
-        depth = max(depth, add_receiver(net, index, first + transactions_of(m)[receiver].target))
+        depth = max(depth, add_receiver(net, index, first + x.local, first + transactions_of(m)[receiver].target))
         receiver = packets_of(m)[receiver].next
     if x.value == 0:  # the law of `tensim.sim.noc.multicast`
-        flit_packets_of(net)[index].delay = p.reserve * depth + (p.even_extra if depth % 2 == 0 else p.odd_extra)
+        flit_packets_of(net)[index].delay = p.reserve * depth
+        flit_packets_of(net)[index].rest = p.even_extra if depth % 2 == 0 else p.odd_extra
     enqueue(net, index)
 
 

@@ -6,7 +6,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, schedule_transaction, staging_address
 from tensim.sim.cores.niu.transfer_checks import check_congruent, check_l1, check_writers, open_path, valid_noc
-from tensim.sim.cores.threads import argument, charge_stall, fail
+from tensim.sim.cores.threads import argument, charge, charge_stall, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.engine.state import (
@@ -31,7 +31,7 @@ from tensim.sim.engine.state import (
     transactions_of,
     workers_mask_of,
 )
-from tensim.sim.noc.multicast import PATH_TAKEN, list_receivers, random_wait, send_multicast
+from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, entry_tile, list_receivers, random_wait, send_multicast
 from tensim.sim.noc.packet import HELD, REQUEST, prepare
 
 CORNERS_SHIFT = 36  # of a multicast address: the four coordinates lie above
@@ -69,10 +69,14 @@ def issue_multicast(m, thread, now):
     if is_open != 0 and is_open != path:
         fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
         return -1
-    cost = m.issue_multicast if t.attempts == 0 else 0
+    cost = m.issue_multicast
+    if is_open == 0 and m.flit_model_at == 0:  # there NIUs reserve the paths
+        if t.attempts == 0:
+            return first_attempt(m, thread, now, cost)
+        cost = 0
     n, left, free = multicast_packet(m, thread, now + cost, address, noc, expected, loopback, is_open, linked, flits)
-    if n == PATH_TAKEN:
-        return reserve_again(m, thread, now + cost)
+    if n == PATH_TAKEN or n == NIU_BUSY:
+        return reserve_again(m, thread, now, n, left)
     if n < 0:
         return -1
     keep = path if linked != 0 else 0  # unlinked, every packet reserves its path anew (docs/hardware/noc.md#multicast)
@@ -96,7 +100,7 @@ def issue_multicast(m, thread, now):
     base = thread * NOC_WORDS + 64 * noc
     if m.flit_model_at != 0:
         words[base + WRITES_UNSENT] += 1
-        carry_multicast(m, WRITE, thread, noc, chain, flits, is_open, keep, now + cost)
+        carry_multicast(m, WRITE, thread, noc, chain, address, flits, is_open, keep, now + cost)
     else:
         words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
     words[base + WRITES_OUT] += n
@@ -106,30 +110,51 @@ def issue_multicast(m, thread, now):
 
 
 @compiled()
-def reserve_again(m, thread, now):
-    """The path of a multicast is another's: returns the cycle of the next attempt.
+def first_attempt(m, thread, now, cost):
+    """A multicast is in the command buffer after `cost` cycles: returns the cycle at which its NIU may reserve the path.
+
+    `attempts` counts from one while the thread comes back for it.
+    """
+    threads_of(m)[thread].attempts = threads_of(m)[thread].phase = 1
+    charge(m, thread, now, cost)
+    return now + cost
+
+
+@compiled()
+def reserve_again(m, thread, now, answer, again):
+    """The path of a multicast is another's, or its NIU is busy until cycle `again`: returns the cycle of the next attempt.
 
     Random exponential back-off: the window doubles with every failure.
     """
     t = threads_of(m)[thread]
-    window = m.backoff_cycles << min(t.attempts, m.backoff_doublings)
-    t.attempts += 1
-    again = now + random_wait(window, ((m.backoff_seed * 1024 + t.core) * 1048576 + t.sequence) * 4096 + t.attempts)
+    if answer == PATH_TAKEN:
+        window = m.backoff_cycles << min(t.attempts - 1, m.backoff_doublings)
+        t.attempts += 1
+        draw = ((m.backoff_seed * 1024 + t.core) * 1048576 + t.sequence) * 4096 + t.attempts
+        again = now + random_wait(window, draw)
     charge_stall(m, thread, WAIT_NOC_ISSUE, now, again)
     t.phase = 1
     return again
 
 
 @compiled()
+def corners(m, address):
+    """(x0, y0, x1, y1) of the rectangle of a multicast address, in tiles; -1 where there are none."""
+    columns, rows = noc_columns_of(m), noc_rows_of(m)
+    return (
+        columns[(address >> 48) & 63], rows[(address >> 54) & 63],
+        columns[(address >> 36) & 63], rows[(address >> 42) & 63],
+    )  # fmt: skip
+
+
+@compiled()
 def multicast_packet(m, thread, time, address, noc, expected, loopback, is_open, keep, flits):
     """Route one multicast packet; receivers, `expected` in number, land in the machine's receiver list.
 
-    Returns (their number, PATH_TAKEN or -1 after a fault; cycle at which it starts to leave; cycle at which its tail has left).
+    Returns what `send_multicast` does, or -1 in place of the number after a fault.
     """
     t = threads_of(m)[thread]
-    columns, rows = noc_columns_of(m), noc_rows_of(m)
-    x1, y1 = columns[(address >> 36) & 63], rows[(address >> 42) & 63]
-    x0, y0 = columns[(address >> 48) & 63], rows[(address >> 54) & 63]
+    x0, y0, x1, y1 = corners(m, address)
     if min(x0, x1, y0, y1) < 0:
         x, y = max((address >> 36) & 63, (address >> 48) & 63), max((address >> 42) & 63, (address >> 54) & 63)
         fail(m, thread, Fault.UNKNOWN_TILE, address, x, y)
@@ -148,8 +173,8 @@ def multicast_packet(m, thread, time, address, noc, expected, loopback, is_open,
             links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
             x0, y0, x1, y1, loopback, is_open, keep, flits, time, receivers_of(m),
         )  # fmt: skip
-        if n == PATH_TAKEN:
-            return n, 0, 0
+        if n == PATH_TAKEN or n == NIU_BUSY:
+            return n, left, free
     t.attempts = 0
     if n == 0:
         fail(m, thread, Fault.MULTICAST_EMPTY, address, 0, 0)
@@ -176,12 +201,12 @@ def to_receiver(m, index, time, chain):
 
 
 @compiled()
-def carry_multicast(m, kind, thread, noc, chain, flits, is_open, keep, time):
+def carry_multicast(m, kind, thread, noc, chain, address, flits, is_open, keep, time):
     """Make the transaction, without a target, whose packet the flit model takes to all receivers in `chain`."""
     source = cores_of(m)[threads_of(m)[thread].core].tile
     index = new_transaction(m, kind, thread, noc, source, source)
     x, p, pk = transactions_of(m)[index], noc_params_of(m)[0], packets_of(m)[index]
-    x.target, x.value, x.address = -1, is_open, keep
+    x.target, x.value, x.address, x.local = -1, is_open, keep, entry_tile(p, noc, source, *corners(m, address))
     prepare(p, pk, noc, source, source, flits, REQUEST, p.multicast_cost)
     pk.next = chain
     schedule_transaction(m, index, time)
@@ -198,10 +223,14 @@ def issue_multicast_increment(m, thread, now):
     offset = address & ctx.NOC_OFFSET_MASK
     if not (valid_noc(m, thread, noc, -1) and check_l1(m, thread, t.core, offset, 4, True)):
         return -1
-    cost = m.issue_atomic if t.attempts == 0 else 0
+    cost = m.issue_atomic
+    if m.flit_model_at == 0:
+        if t.attempts == 0:
+            return first_attempt(m, thread, now, cost)
+        cost = 0
     n, left, _ = multicast_packet(m, thread, now + cost, address, noc, expected, 0, 0, 0, 1)
-    if n == PATH_TAKEN:
-        return reserve_again(m, thread, now + cost)
+    if n == PATH_TAKEN or n == NIU_BUSY:
+        return reserve_again(m, thread, now, n, left)
     if n < 0:
         return -1
     receivers, chain = receivers_of(m), -1
@@ -211,7 +240,7 @@ def issue_multicast_increment(m, thread, now):
         x.address, x.size, x.value = offset, 4, value
         chain = to_receiver(m, index, receivers[2 * i + 1], chain)
     if m.flit_model_at != 0:
-        carry_multicast(m, ATOMIC, thread, noc, chain, 1, 0, 0, now + cost)
+        carry_multicast(m, ATOMIC, thread, noc, chain, address, 1, 0, 0, now + cost)
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE] = left
     return next_issue(m, thread, now, cost, True)
