@@ -69,11 +69,11 @@ def issue_multicast(m, thread, now):
     if is_open != 0 and is_open != path:
         fail(m, thread, Fault.LINKED_OPEN, address, 0, 0)
         return -1
-    cost = m.issue_multicast
+    cost, issued = m.issue_multicast, now
     if is_open == 0 and m.flit_model_at == 0:  # there NIUs reserve the paths
         if t.attempts == 0:
             return first_attempt(m, thread, now, cost)
-        cost = 0
+        cost, issued = 0, t.count
     n, left, free = multicast_packet(m, thread, now + cost, address, noc, expected, loopback, is_open, linked, flits)
     if n == PATH_TAKEN or n == NIU_BUSY:
         return reserve_again(m, thread, now, n, left)
@@ -92,7 +92,7 @@ def issue_multicast(m, thread, now):
     for i in range(n):
         index = new_transaction(m, WRITE, thread, noc, core.tile, receivers[2 * i])
         x = transactions_of(m)[index]
-        x.address, x.local, x.size, x.staging = offset + t.step, local + t.step, count, slot
+        x.address, x.local, x.size, x.staging, x.issued = offset + t.step, local + t.step, count, slot, issued
         if not check_writers(m, index):
             return -1
         chain = to_receiver(m, index, receivers[2 * i + 1], chain)
@@ -113,9 +113,10 @@ def issue_multicast(m, thread, now):
 def first_attempt(m, thread, now, cost):
     """A multicast is in the command buffer after `cost` cycles: returns the cycle at which its NIU may reserve the path.
 
-    `attempts` counts from one while the thread comes back for it.
+    `attempts` counts from one while the thread comes back for it; `count` is the cycle at which its issue began.
     """
-    threads_of(m)[thread].attempts = threads_of(m)[thread].phase = 1
+    t = threads_of(m)[thread]
+    t.attempts, t.phase, t.count = 1, 1, now
     charge(m, thread, now, cost)
     return now + cost
 
@@ -223,11 +224,11 @@ def issue_multicast_increment(m, thread, now):
     offset = address & ctx.NOC_OFFSET_MASK
     if not (valid_noc(m, thread, noc, -1) and check_l1(m, thread, t.core, offset, 4, True)):
         return -1
-    cost = m.issue_atomic
+    cost, issued = m.issue_atomic, now
     if m.flit_model_at == 0:
         if t.attempts == 0:
             return first_attempt(m, thread, now, cost)
-        cost = 0
+        cost, issued = 0, t.count
     n, left, _ = multicast_packet(m, thread, now + cost, address, noc, expected, 0, 0, 0, 1)
     if n == PATH_TAKEN or n == NIU_BUSY:
         return reserve_again(m, thread, now, n, left)
@@ -237,7 +238,7 @@ def issue_multicast_increment(m, thread, now):
     for i in range(n):
         index = new_transaction(m, ATOMIC, thread, noc, cores_of(m)[t.core].tile, receivers[2 * i])
         x = transactions_of(m)[index]
-        x.address, x.size, x.value = offset, 4, value
+        x.address, x.size, x.value, x.issued = offset, 4, value, issued
         chain = to_receiver(m, index, receivers[2 * i + 1], chain)
     if m.flit_model_at != 0:
         carry_multicast(m, ATOMIC, thread, noc, chain, address, 1, 0, 0, now + cost)
