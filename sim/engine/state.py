@@ -70,7 +70,7 @@ THREAD = np.dtype(
         "function frame context core slot launch state operation phase step count event_at in_event_heap "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
         "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts "
-        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at riscv"
+        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at riscv began"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -81,6 +81,7 @@ CORE = np.dtype(
         "src_started src_filled src_taken src_released src_complete_0 src_complete_1 src_passed_by "
         "dst_acquired dst_committed dst_released "
         "fresh semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops products product_calls "
+        "product_tiles unpack_hold "
         "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
         "port0_loads port1_loads port0_stores port1_stores dst_terms dst_rounded long_sums sensitive_functions"
     ).split()],
@@ -221,6 +222,7 @@ PARAMETERS = {
     "pack_bytes": ("tensix.pack.bytes_per_cycle", 1),
     "pack_minimum": ("tensix.pack.minimum_cycles", 1),
     "pack_overhead": ("tensix.pack.tile_overhead", 1024),
+    "pack_unpack_hold": ("tensix.pack.unpack_hold", 1024),
     "pack_l1_acc_percent": ("tensix.pack.l1_accumulate_factor", 100),
     "init_unpack": ("tensix.init.unpack", 1),
     "init_math": ("tensix.init.math", 1),

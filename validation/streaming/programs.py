@@ -85,64 +85,72 @@ def subblock(columns):
     return (1, columns) if columns <= DST_TILES else (1, 1)
 
 
-def block_depth(height, k, n):
-    """Tiles of K in a block: all, while two blocks of A and B, the output and its fp32 partials fit into L1, else one."""
-    tiles = 2 * k * n + 2 * height * k + 3 * height * n
-    return k if tiles * tile_size(DataFormat.Float16_b) <= ARCH["validation.streaming_l1_bytes"] else 1
+def out_blocks(height, k, n):
+    """Blocks of rows in which a core makes its output: the fewest with which ttnn takes the program to fit into L1.
+
+    The shards of A and the output lie there; beside them it counts both operands of a block twice, and its output and
+    partial sums (which the launches show not to be kept apart).
+    """
+    tile = tile_size(DataFormat.Float16_b)
+    room = (ARCH.l1_size - ARCH.l1_user_base) // tile - height * k - height * n
+    for blocks in range(1, height + 1):
+        rows = height // blocks
+        if height % blocks == 0 and 2 * (rows * k + k * n + rows * n) <= room:
+            return blocks
+    return height
 
 
 def matmul_time(m, k, n, count):
-    """ns of (m x k) by (k x n) tiles, m shared out over `count` cores row by row of the grid: bf16, HiFi2.
+    """ns of (m x k) by (k x n) tiles, m shared out over `count` cores row by row of the grid, as ttnn runs it: bf16, HiFi2.
 
-    The first core reads B from DRAM and multicasts it to the rectangle around all cores; the output
-    stays in L1 as A does: its writes to DRAM would take longer than the measured times of shallow products.
+    For each block of the output the first core reads all of B from DRAM and multicasts it to the rectangle around all
+    cores; K is not divided. A lies in L1, the output stays there.
     """
     dtype, height = DataFormat.Float16_b, ceil_div(m, count)
-    used = ceil_div(m, height)
+    used, blocks = ceil_div(m, height), out_blocks(height, k, n)
     with tt.create_device(0, arch=ARCH, numerics="off") as device:
         b = _interleaved(device, k * n, dtype, False)
         program, cores = tt.create_program(), grid_cores(GRID)[:used]
         box = tt.CoreRange(cores[0], tt.CoreCoord(max(c.x for c in cores), max(c.y for c in cores)))
-        depth = block_depth(height, k, n)
-        _matmul_buffers(program, box, height, k, n, depth, dtype)
+        _matmul_buffers(program, box, height, k, n, dtype)
         ready, received = (tt.create_semaphore(program, box, 0) for _ in range(2))
-        _feed_and_multiply(program, cores, (height, k, n), depth)
-        blocks = [depth * n, ready, received, k // depth, height * n]
-        writer = tt.WriterDataMovementConfig(compile_args=blocks)
+        _feed_and_multiply(program, cores, (height // blocks, k, n), blocks)
+        mover = tt.DataMovementConfig(
+            processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC.NOC_0,
+            compile_args=[k * n, ready, received, blocks, height * n],
+        )  # fmt: skip
         places = [device.worker_core_from_logical_core(core) for core in (box.start_coord, box.end_coord)]
-        corners = [places[1].x, places[1].y, places[0].x, places[0].y]  # of a multicast on NoC 1
         others = (
             box.end_coord.x * box.end_coord.y + box.end_coord.x + box.end_coord.y
         )  # cores of the box but the sender
-        sender = tt.create_kernel(program, kernels.send_b, cores[0], writer)
-        words = [b.address, used - 1, others, *corners]
+        sender = tt.create_kernel(program, kernels.send_b, cores[0], mover)
+        words = [b.address, used - 1, others, places[0].x, places[0].y, places[1].x, places[1].y]
         tt.set_runtime_args(program, sender, cores[0], words)
         if used > 1:
             receivers = tt.CoreRangeSet([tt.CoreRange(core, core) for core in cores[1:]])
-            receiver = tt.create_kernel(program, kernels.receive_b, receivers, writer)
+            receiver = tt.create_kernel(program, kernels.receive_b, receivers, mover)
             tt.set_runtime_args(program, receiver, receivers, [places[0].x, places[0].y])
         return run(device, program)
 
 
-def _matmul_buffers(program, box, height, k, n, depth, dtype):
-    blocks = min(k // depth, DOUBLE_BUFFER)
-    for index, tiles in ((CB_IN0, height * k), (CB_IN1, blocks * depth * n)):
+def _matmul_buffers(program, box, height, k, n, dtype):
+    for index, tiles in ((CB_IN0, height * k), (CB_IN1, k * n)):
         create_circular_buffer(program, box, index, tiles, dtype)
     page = tile_size(dtype)
-    config = tt.CircularBufferConfig(
-        height * n * page, {CB_PARTIALS: dtype, CB_OUT: dtype}
-    )  # partials become the output
+    config = tt.CircularBufferConfig(height * n * page, {CB_PARTIALS: dtype, CB_OUT: dtype})
     for index in (CB_PARTIALS, CB_OUT):
         config.set_page_size(index, page)
     tt.create_circular_buffer(program, box, config)
 
 
-def _feed_and_multiply(program, cores, shape, depth):
-    """The shards of A are there at once; the product, block by block."""
-    height, k, n = shape
-    places, blocks = tt.CoreRangeSet([tt.CoreRange(core, core) for core in cores]), k // depth
-    feeder = tt.ReaderDataMovementConfig(compile_args=[CB_IN0, height * depth, blocks])
+def _feed_and_multiply(program, cores, shape, blocks):
+    """The shards of A are there at once; the product, block by block of the output."""
+    rows, k, n = shape
+    places = tt.CoreRangeSet([tt.CoreRange(core, core) for core in cores])
+    feeder = tt.DataMovementConfig(
+        processor=tt.DataMovementProcessor.RISCV_1, noc=tt.NOC.NOC_1, compile_args=[CB_IN0, rows * k, blocks]
+    )
     tt.create_kernel(program, feed, places, feeder)
-    arguments = [1, blocks, height, n, depth, *subblock(n), 1, 1]
+    arguments = [blocks, 1, rows, n, k, *subblock(n), 0, 0]
     config = tt.ComputeConfig(math_fidelity=tt.MathFidelity.HiFi2, compile_args=arguments)
     tt.create_kernel(program, multiply_blocks, places, config)

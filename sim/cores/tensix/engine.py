@@ -13,10 +13,11 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS, vector_code
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.faults import Fault
+from tensim.sim.cores.numerics.data_format import BLOCK
 from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY, SfpuUnary
 from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, unary_cost
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
-from tensim.sim.cores.numerics.unpacker import datum_bytes
+from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
 from tensim.sim.cores.operations import FUNCTION_BITS, Approximation, Binary, Config, Op, Pool, ReduceDim
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.data import (
@@ -131,16 +132,52 @@ def rows_of_tiles(m, thread, index, tile):
 @compiled()
 def tile_data(m, row, rate):
     """Cycles (1/1024) for which an unpacker of `rate` bytes per cycle moves a tile of a circular buffer from L1."""
+    return max(mantissa_bytes(m, row) * 1024 // rate, tile_width(m, row))
+
+
+@compiled()
+def tile_width(m, row):
+    """Cycles (1/1024) for which a tile passes the width of a source register."""
+    return circular_buffers_of(m)[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums
+
+
+@compiled()
+def mantissa_bytes(m, row):
+    """Bytes of a tile without the exponents of a block float, which come beside the data (docs/hardware/tensix.md#unpackers)."""
     cb = circular_buffers_of(m)
-    return max(cb[row + ctx.CB_TILE_SIZE] * 1024 // rate, cb[row + ctx.CB_TILE_HW] * 1024 // m.unpack_datums)
+    exponents = cb[row + ctx.CB_TILE_HW] // BLOCK if block_bits(cb[row + ctx.CB_FORMAT]) != 0 else 0
+    return cb[row + ctx.CB_TILE_SIZE] - exponents
+
+
+@compiled()
+def matmul_read(m, row0, row1, ct, rt, both):
+    """Cycles (1/1024) for which a step of a block product reads L1: both operands (in1 goes to SrcA, in0 to SrcB) or the one
+    that streams."""
+    size0, size1 = mantissa_bytes(m, row0), mantissa_bytes(m, row1)
+    alone0, alone1 = size0 * 1024 // m.unpack_b_bytes, size1 * 1024 // m.unpack_bytes
+    if both:
+        return max(alone0, alone1, (size0 + size1) * 1024 // m.unpack_joint_bytes)
+    return alone1 if ct >= rt else alone0
+
+
+@compiled()
+def held(read, hold):
+    """Cycles (1/1024) by which the packer lengthens a read of L1 of which `hold` is left: a third of the time is its own."""
+    return min(read // 2, hold)
+
+
+@compiled()
+def unpack_product(m, read, width, hold):
+    """Cycles (1/1024) of a step of a block product whose operands are read in `read`; narrow datums are bound by the width
+    of the source registers."""
+    return max(read + held(read, hold) + m.unpack_matmul_overhead, width)
 
 
 @compiled()
 def unpack_both(m, row_a, row_b, joint_rate):
     """Cycles (1/1024) of two tiles through the two unpackers at once, which share L1's width (docs/hardware/tensix.md#unpackers):
     `joint_rate` bytes per cycle, less when the tiles go face by face."""
-    cb = circular_buffers_of(m)
-    joint = (cb[row_a + ctx.CB_TILE_SIZE] + cb[row_b + ctx.CB_TILE_SIZE]) * 1024 // joint_rate
+    joint = (mantissa_bytes(m, row_a) + mantissa_bytes(m, row_b)) * 1024 // joint_rate
     return max(tile_data(m, row_a, m.unpack_bytes), tile_data(m, row_b, m.unpack_b_bytes), joint)
 
 
@@ -221,13 +258,9 @@ def start_unpack(m, thread, now):
         if row0 < 0 or row1 < 0:
             return -1
         cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_SIDE
-        if both:
-            cost = unpack_both(m, row1, row0, m.unpack_joint_bytes)  # in1 goes to SrcA, in0 to SrcB
-        elif ct >= rt:
-            cost = tile_data(m, row1, m.unpack_bytes)
-        else:
-            cost = tile_data(m, row0, m.unpack_b_bytes)
-        cost += m.unpack_matmul_overhead
+        core, read = cores_of(m)[t.core], matmul_read(m, row0, row1, ct, rt, both)
+        cost = unpack_product(m, read, max(tile_width(m, row0), tile_width(m, row1)), core.unpack_hold)
+        core.unpack_hold -= held(read, core.unpack_hold)
         keeps0 = not both and ct >= rt
         keeps1 = not both and ct < rt
         do_unpack(m, t.core, row0, tile0, row1, tile1, 0, argument(t, 7), 0, not keeps0, not keeps1)
@@ -344,9 +377,19 @@ def matmul_instructions(m, core):
 
 
 @compiled()
-def matmul_overhead(m, tiles):
-    """Cycles (1/1024) that a block product of so many tiles takes beyond its matrix instructions."""
-    return m.math_overhead if tiles == 1 else m.math_block_overhead
+def matmul_overhead(m, tiles, waited):
+    """Cycles (1/1024) that a block product of so many tiles takes beyond its matrix instructions, of which `waited` cycles
+    have passed while its first operands were on their way."""
+    return max((m.math_overhead if tiles == 1 else m.math_block_overhead) - waited * 1024, 0)
+
+
+@compiled()
+def hold_unpackers(m, core):
+    """A section of block products goes to the packer, whose way to L1 the unpackers then share."""
+    if core.product_tiles > 0:
+        hold = core.product_tiles * m.pack_unpack_hold
+        core.unpack_hold += 2 * hold if core.l1_accumulate != 0 else hold  # sums are read and written
+        core.product_tiles = 0
 
 
 @compiled()
@@ -366,7 +409,8 @@ def start_math_token(m, thread, now):
         cost = matmul_instructions(m, core) * m.mvmul_cycles
         if t.step == 0:
             core.product_calls += 1
-            cost += matmul_overhead(m, t.count)
+            core.product_tiles = max(core.product_tiles, argument(t, 0) + t.count)
+            cost += matmul_overhead(m, t.count, now - t.began)
         do_matmul(m, t.core, target)
         core.fpu_busy += matmul_instructions(m, core)
         return spend(m, thread, now, cost)
@@ -526,6 +570,8 @@ def math(m, thread, now):
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
     if t.phase == 0 and t.step == 0:
+        if t.count == 0:
+            t.began = now
         t.count = math_tokens(t)
         if t.count == 0:
             return start_math_in_dst(m, thread, now), True
@@ -575,6 +621,7 @@ def dst_commit(m, thread, now):
         fail(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0)
         return -1
     core.dst_committed += 1
+    hold_unpackers(m, core)
     charge(m, thread, now, m.sync_cycles)
     pack_thread = t.core * THREADS_PER_CORE + PACK_SLOT
     other = threads_of(m)[pack_thread]

@@ -17,12 +17,14 @@ from tensim.sim.cores.numerics.unpacker import format_kind
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.engine import (
+    held,
     math,
     matmul_instructions,
     matmul_overhead,
-    tile_data,
+    matmul_read,
+    tile_width,
     unpack,
-    unpack_both,
+    unpack_product,
 )
 from tensim.sim.cores.tensix.source_banks import SOURCE_BANKS
 from tensim.sim.cores.threads import advance, argument, charge, charge_stall, schedule_thread
@@ -84,13 +86,12 @@ def runs(m, a, b):
 
 @compiled()
 def unpack_costs(m, a):
-    """Of a posted block: (its products, steps from one change of the kept operand to the next, cost of the step that brings
-    two tiles, cost of one that brings one)."""
+    """Of a posted block: (its products, steps from one change of the kept operand to the next, cycles (1/1024) for which the
+    step that brings two tiles reads L1, those of one that brings one, the least cost of a step)."""
     ct, rt = argument(a, 4), argument(a, 5)
     row0, row1 = row_of(a.core, argument(a, 0)), row_of(a.core, argument(a, 1))
-    pair = unpack_both(m, row1, row0, m.unpack_joint_bytes)
-    single = tile_data(m, row1, m.unpack_bytes) if ct >= rt else tile_data(m, row0, m.unpack_b_bytes)
-    return ct * rt, max(ct, rt), pair + m.unpack_matmul_overhead, single + m.unpack_matmul_overhead
+    pair, single = matmul_read(m, row0, row1, ct, rt, True), matmul_read(m, row0, row1, ct, rt, False)
+    return ct * rt, max(ct, rt), pair, single, max(tile_width(m, row0), tile_width(m, row1))
 
 
 @compiled()
@@ -115,12 +116,14 @@ def step_to_completion(m, unpacker, multiplier):
     Returns whether it is the unpack operation that ends.
     """
     a, b, core = threads_of(m)[unpacker], threads_of(m)[multiplier], cores_of(m)[threads_of(m)[unpacker].core]
-    a.count, kept, pair, single = unpack_costs(m, a)
+    a.count, kept, pair, single, width = unpack_costs(m, a)
     a_phase, a_step, a_fraction, a_busy, a_stall = a.phase, a.step, a.fraction, 0, 0
     a_at, a_since = (a.event_at, 0) if a.state == RUNNING else (PARKED_AT, a.wait_since)
     a_count, column = a.count, a_step % kept
+    if b.count == 0:
+        b.began = b.event_at
     b.count = b_count = argument(b, 1) * argument(b, 2)
-    instructions, first = matmul_instructions(m, core), matmul_overhead(m, b_count)
+    instructions, hold = matmul_instructions(m, core), core.unpack_hold
     product = instructions * m.mvmul_cycles
     b_phase, b_step, b_fraction, b_busy, b_stall = b.phase, b.step, b.fraction, 0, 0
     b_at, b_since = (b.event_at, 0) if b.state == RUNNING else (PARKED_AT, b.wait_since)
@@ -139,7 +142,8 @@ def step_to_completion(m, unpacker, multiplier):
             if started - released >= SOURCE_BANKS:
                 a_since, a_at = a_at, PARKED_AT
             else:
-                total = (pair if column == 0 else single) + a_fraction
+                read = pair if column == 0 else single
+                total, hold = unpack_product(m, read, width, hold) + a_fraction, hold - held(read, hold)
                 cycles = max(total >> 10, 1)
                 a_phase, a_fraction, started = 1, total & 1023, started + 1
                 a_busy, a_at = a_busy + cycles, a_at + cycles
@@ -155,12 +159,14 @@ def step_to_completion(m, unpacker, multiplier):
             else:
                 total = product + b_fraction
                 if b_step == 0:
-                    total, calls = total + first, calls + 1
+                    total, calls = total + matmul_overhead(m, b_count, b_at - b.began), calls + 1
                 cycles = max(total >> 10, 1)
                 b_phase, b_fraction, taken = 1, total & 1023, taken + 1
                 b_busy, b_at = b_busy + cycles, b_at + cycles
     products = taken - core.src_taken
-    core.products, core.product_calls = core.products + products, calls
+    if calls > core.product_calls:
+        core.product_tiles = max(core.product_tiles, argument(b, 0) + b_count)
+    core.products, core.product_calls, core.unpack_hold = core.products + products, calls, hold
     core.flops += products * 2 * TILE_SIDE * TILE_DATUMS
     core.fpu_busy += products * instructions
     core.src_started, core.src_filled, core.src_taken, core.src_released = started, filled, taken, released
