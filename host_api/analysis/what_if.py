@@ -198,7 +198,7 @@ def narrower_results(arch):
 def larger_blocks(arch, tiles):
     """Products in blocks of 1 x `tiles` instead of single ones: one operand stays, a call is paid once a block."""
     joint = arch["tensix.unpack.joint_bytes_per_cycle"]
-    stream = arch["tensix.unpack.bytes_per_cycle"]
+    stream = arch["tensix.unpack.matmul_bytes_per_cycle"]
     pair, single = max(2 / joint, 1 / stream), 1 / stream
     per_tile = (pair + (tiles - 1) * single) / tiles
     return {

@@ -154,7 +154,7 @@ def matmul_read(m, row0, row1, ct, rt, both):
     """Cycles (1/1024) for which a step of a block product reads L1: both operands (in1 goes to SrcA, in0 to SrcB) or the one
     that streams."""
     size0, size1 = mantissa_bytes(m, row0), mantissa_bytes(m, row1)
-    alone0, alone1 = size0 * 1024 // m.unpack_b_bytes, size1 * 1024 // m.unpack_bytes
+    alone0, alone1 = size0 * 1024 // m.unpack_b_bytes, size1 * 1024 // m.unpack_matmul_bytes
     if both:
         return max(alone0, alone1, (size0 + size1) * 1024 // m.unpack_joint_bytes)
     return alone1 if ct >= rt else alone0
