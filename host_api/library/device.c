@@ -2,7 +2,8 @@
 
    Its functions are those that the library's driver asks of a simulator (docs/library.md).  Releases differ in the way: older
    ones read and write tiles, newer ones PCI memory, whose windows (TLBs) name the tile.  Writes are collected and sent with the
-   next read, so that a large tensor costs few messages.  The socket's path is in the environment, because the library may load
+   next read, so that a large tensor costs few messages, or the next word: it may tell a core to run, which tensim must know
+   before the library's next operation begins.  The socket's path is in the environment, because the library may load
    a copy of this file. */
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 enum { OPEN = 1, WRITE, READ, CLOSE };
-enum { BUFFERED = 1 << 20, CLOSED_STATUS = 70 };
+enum { BUFFERED = 1 << 20, CLOSED_STATUS = 70, WORD = 4 };
 
 struct message {
     uint32_t kind, x, y, bytes;
@@ -83,6 +84,8 @@ static void post(uint32_t kind, uint32_t x, uint32_t y, uint64_t address, const 
 
 static void write_tile(uint32_t x, uint32_t y, uint64_t address, const void *data, uint32_t bytes) {
     post(WRITE, x, y, address, data, bytes);
+    if (bytes == WORD)
+        flush();
 }
 
 static void read_tile(uint32_t x, uint32_t y, uint64_t address, void *data, uint32_t bytes) {

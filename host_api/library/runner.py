@@ -63,7 +63,7 @@ class Kernels:
 
 
 class LibraryDevice:
-    """The chip below the library.  `operation`: the library's one that runs now."""
+    """The chip below the library."""
 
     def __init__(self, layout, channels, kernels):
         from tensim.ttnn.devices import open_device
@@ -71,7 +71,15 @@ class LibraryDevice:
         self.mesh = open_device(device_id=0)
         self.state = self.mesh.host._state
         self.tiles = Tiles(self.state, layout, dram_channels(self.state.arch, channels))
-        self._kernels, self._numbered, self.operation = kernels, False, None
+        self._kernels, self._numbered = kernels, False
+        self._operation = None  # of the library's, that runs now
+        self._launching = []  # the one that has told cores to run, when the library has gone on before it looks for their end
+
+    def begin(self, operation):
+        """The library begins an operation; what it has told cores before is an earlier one's."""
+        if self.tiles.told and not self._launching:
+            self._launching.append(self._operation)
+        self._operation = operation
 
     def run(self, workers):
         """Run what some workers were told; returns when all have ended.  Raises what a kernel's fault raises."""
@@ -85,7 +93,8 @@ class LibraryDevice:
         bound = bind(program, state)
         executor.host.charge("enqueue_program")
         item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
-        measure(self.mesh, item, self._name(program), {"launch_id": program.program, "library": self.operation})
+        operation = self._launching.pop() if self._launching else self._operation
+        measure(self.mesh, item, _name(program, operation), {"launch_id": program.program, "library": operation})
         executor.finish(state, state.queues[0], state.manager.stall_group)
 
     def _number_banks(self, worker):
@@ -94,12 +103,14 @@ class LibraryDevice:
         places = l1_banks(tiles.layout, tiles.config[worker], arch.dram_banks, len(tiles.workers))
         self.state.chip.number_l1_banks([tiles.workers[place] for place in places])
 
-    def _name(self, program):
-        kernels = ", ".join(dict.fromkeys(one.kernel.name for one in program.kernels))
-        if self.operation is None:
-            return kernels
-        shapes = " ".join("x".join(map(str, one["shape"])) for one in self.operation["tensors"])
-        return f"{self.operation['name']} {shapes}: {kernels}"
+
+def _name(program, operation):
+    """What the report calls a launch of a program by an operation of the library's, or by none."""
+    kernels = ", ".join(dict.fromkeys(one.kernel.name for one in program.kernels))
+    if operation is None:
+        return kernels
+    shapes = " ".join("x".join(map(str, one["shape"])) for one in operation["tensors"])
+    return f"{operation['name']} {shapes}: {kernels}"
 
 
 def run(request, python=None):
@@ -126,7 +137,7 @@ def run(request, python=None):
 
         def note(operation):
             if device:
-                device[-1].operation = operation
+                device[-1].begin(operation)
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build), note)
         variables = os.environ | surroundings.variables(socket, arch)

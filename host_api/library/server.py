@@ -36,6 +36,7 @@ class Server:
     def __init__(self, path, open_device, compile, note):
         self._open_device, self._compile, self._note = open_device, compile, note
         self.device = self.failure = None
+        self._streams = set()  # connections of the device
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
         self._listener.listen(64)
@@ -47,12 +48,15 @@ class Server:
         while True:
             ready = self._selector.select(0.2)
             for key, _ in ready:
-                try:
-                    key.data(key.fileobj)
-                except ConnectionError:  # the process on the other side has ended
-                    self.forget(key.fileobj)
+                self._receive_from(key)
             if not ready and not alive():
                 return
+
+    def _receive_from(self, key):
+        try:
+            key.data(key.fileobj)
+        except ConnectionError:  # the process on the other side has ended
+            self.forget(key.fileobj)
 
     def close(self):
         """Close all connections: a library that still runs ends with its next access."""
@@ -64,6 +68,7 @@ class Server:
         """Close a connection that nothing comes from any more."""
         if connection.fileno() in self._selector.get_map():
             self._selector.unregister(connection)
+        self._streams.discard(connection)
         connection.close()
 
     def _accept(self, listener):
@@ -78,6 +83,7 @@ class Server:
         if kind == COMPILE:
             threading.Thread(target=self._serve_compiler, args=(connection,), daemon=True).start()
         elif kind == OPEN:
+            self._streams.add(connection)
             self._selector.register(connection, selectors.EVENT_READ, DeviceStream(self).receive)
         elif kind == OPERATION:
             self._selector.register(connection, selectors.EVENT_READ, self._operation)
@@ -100,9 +106,16 @@ class Server:
         _, size = WORDS.unpack(_receive(connection, WORDS.size))
         operation = json.loads(_receive(connection, size))
         if operation is not None:
+            self._catch_up()
             self._note(operation)
         text = b"" if self.failure is None else str(self.failure).encode()
         connection.sendall(struct.pack("<I", len(text)) + text)
+
+    def _catch_up(self):
+        """Carry out what the device's connection has brought: the library has written it before its next operation begins."""
+        while ready := [key for key, _ in self._selector.select(0) if key.fileobj in self._streams]:
+            for key in ready:
+                self._receive_from(key)
 
     # --- accesses
 

@@ -89,6 +89,19 @@ def test_memory_and_a_launch(library, tmp_path, release, arch):
     assert one["name"] == "ttnn.copy 32x64: kernel" and one["cores"] == 4 and one["cycles"] > 300
 
 
+def test_a_launch_is_the_operations_that_told_the_cores(library, tmp_path):
+    """The library looks for a launch's end when it has more to do: by then its next operation has begun."""
+    later = """
+    waits, device.wait = device.wait, lambda cores: None
+    operation(tensor, 3)
+    ttnn.decorators.FastOperation("ttnn.later", lambda *tensors: waits(cores))(tensor)
+    """
+    done = library.run(launches(COPY, more=textwrap.dedent(later)), options=("--json", str(tmp_path / "out.json")))
+    assert done.returncode == 0, done.stderr
+    (one,) = json.loads((tmp_path / "out.json").read_text())["operations"]
+    assert one["name"] == "ttnn.copy 32x64: kernel" and one["library"]["name"] == "ttnn.copy"
+
+
 def test_a_kernel_that_does_not_compile_is_the_compilers_error(library):
     done = library.run(launches("void kernel_main() { nothing_of_that_name(); }"))
     assert done.returncode == 1 and "RuntimeError" in done.stderr and "nothing_of_that_name" in done.stderr
