@@ -52,6 +52,7 @@ BARRIERS = {
     EventKind.ATOMIC_BARRIER: Barrier.ATOMIC,
     EventKind.FULL_BARRIER: Barrier.FULL,
 }
+WORD = 4  # bytes
 ALIGNMENT = 64  # bytes: every architecture's largest
 
 # One event.  sx, sy: the issuing core; slot: 0 BRISC, 1 NCRISC; x, y: the other end, or the first corner of a multicast in
@@ -169,7 +170,7 @@ def _table(arch, events, threads, origin, delay):
         elif kind == EventKind.MULTICAST:
             corners = (events["x1"] << 36) | (events["y1"] << 42) | (events["x"] << 48) | (events["y"] << 54)
             operation = Op.NOC_MULTICAST
-            values = sending, corners + place, size, _receivers(arch, events), 0, 0, noc
+            values = sending, corners + place, size, _receivers(arch, events), _linked(events, threads), 0, noc
         elif kind in BARRIERS:
             operation, values = Op.NOC_BARRIER, (BARRIERS[kind], noc, -1)
         else:
@@ -178,6 +179,23 @@ def _table(arch, events, threads, origin, delay):
         for column, value in enumerate(values, ARGS):
             table[mine, column] = value[mine] if isinstance(value, np.ndarray) else value
     return table
+
+
+def _linked(events, threads):
+    """1 for multicasts of data whose thread then multicasts a word to the same rectangle, else 0.
+
+    tt-metal's kernels link the two (the word is the flag that the data have come), which recordings do not say.  As an open
+    path takes nothing else, other threads of the core must keep off the NoC.
+    """
+    linked = np.zeros(len(events), bool)
+    linked[:-1] = (threads[1:] == threads[:-1]) & (events["bytes"][1:] <= WORD) & (events["bytes"][:-1] > WORD)
+    linked &= events["kind"] == EventKind.MULTICAST
+    for name in ("kind", "noc", "x", "y", "x1", "y1"):
+        linked[:-1] &= events[name][1:] == events[name][:-1]
+    ways = threads // THREADS_PER_CORE * 2 + events["noc"]
+    moves = events["kind"] < FIRST_BARRIER
+    used, threads_of_way = np.unique(np.unique([ways[moves], threads[moves]], axis=1)[0], return_counts=True)
+    return (linked & np.isin(ways, used[threads_of_way == 1])).astype(np.int64)
 
 
 def _recording_cost(arch, events, threads):

@@ -53,18 +53,18 @@ def write_pages(address, first, count):
 
 @kernel
 def send_b(b_address, waiting, in_box, x0, y0, x1, y1):
-    """Read B block by block, multicast each to the `in_box` other cores of a rectangle once `waiting` of them are ready."""
+    """For each block of the output read B, multicast it to the `in_box` others of a rectangle once `waiting` cores are ready."""
     tiles, ready, received = (
         get_compile_time_arg_val(0), get_semaphore(get_compile_time_arg_val(1)), get_semaphore(get_compile_time_arg_val(2))
     )  # fmt: skip
     source = InterleavedAddrGen(b_address, page_size=get_tile_size(CB_IN1), dram=True)
     nbytes = tiles * get_tile_size(CB_IN1)
     noc_semaphore_set(received, 1)
-    for block in range(get_compile_time_arg_val(3)):
+    for _ in range(get_compile_time_arg_val(3)):
         cb_reserve_back(CB_IN1, tiles)
         start = get_write_ptr(CB_IN1)
         for tile in range(tiles):
-            noc_async_read_tile(block * tiles + tile, source, start + tile * get_tile_size(CB_IN1))
+            noc_async_read_tile(tile, source, start + tile * get_tile_size(CB_IN1))
         noc_async_read_barrier()
         if waiting > 0:
             noc_semaphore_wait(ready, waiting)
