@@ -161,6 +161,13 @@ def matmul_read(m, row0, row1, ct, rt, both):
 
 
 @compiled()
+def hold_of(core, ct, rt):
+    """Cycles (1/1024) that the packer still takes from the reads of a block product: from those of one that streams into SrcA
+    (`matmul_position`); one that streams into SrcB, and has a SrcA tile to read for every `rt` of them, loses none."""
+    return core.unpack_hold if ct >= rt else 0
+
+
+@compiled()
 def held(read, hold):
     """Cycles (1/1024) by which the packer lengthens a read of L1 of which `hold` is left: a third of the time is its own."""
     return min(read // 2, hold)
@@ -259,8 +266,9 @@ def start_unpack(m, thread, now):
             return -1
         cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_SIDE
         core, read = cores_of(m)[t.core], matmul_read(m, row0, row1, ct, rt, both)
-        cost = unpack_product(m, read, max(tile_width(m, row0), tile_width(m, row1)), core.unpack_hold)
-        core.unpack_hold -= held(read, core.unpack_hold)
+        hold = hold_of(core, ct, rt)
+        cost = unpack_product(m, read, max(tile_width(m, row0), tile_width(m, row1)), hold)
+        core.unpack_hold = hold - held(read, hold)
         keeps0 = not both and ct >= rt
         keeps1 = not both and ct < rt
         do_unpack(m, t.core, row0, tile0, row1, tile1, 0, argument(t, 7), 0, not keeps0, not keeps1)

@@ -18,6 +18,7 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.engine import (
     held,
+    hold_of,
     math,
     matmul_instructions,
     matmul_overhead,
@@ -123,7 +124,7 @@ def step_to_completion(m, unpacker, multiplier):
     if b.count == 0:
         b.began = b.event_at
     b.count = b_count = argument(b, 1) * argument(b, 2)
-    instructions, hold = matmul_instructions(m, core), core.unpack_hold
+    instructions, hold = matmul_instructions(m, core), hold_of(core, argument(a, 4), argument(a, 5))
     product = instructions * m.mvmul_cycles
     b_phase, b_step, b_fraction, b_busy, b_stall = b.phase, b.step, b.fraction, 0, 0
     b_at, b_since = (b.event_at, 0) if b.state == RUNNING else (PARKED_AT, b.wait_since)
