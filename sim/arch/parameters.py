@@ -43,6 +43,7 @@ RELATIONS = (
     ("tensix.fifo.call_instructions", "at most", "tensix.fifo.unpack"),
     ("tensix.fifo.call_instructions", "at most", "tensix.fifo.math"),
     ("tensix.fifo.call_instructions", "at most", "tensix.fifo.pack"),
+    ("tensix.fifo.reuse_instructions", "at most", "tensix.fifo.math"),
     ("dispatch.trace_page_min_bytes", "at most", "dispatch.trace_page_max_bytes"),
 )
 POWERS_OF_TWO = (

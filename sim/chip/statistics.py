@@ -32,6 +32,20 @@ def core_cycles(chip, core):
     return int((threads["ended"] - threads["started"]).max())
 
 
+def risc_cycles(chip, core):
+    """{kind of thread: cycles from its start until its RISC-V core came to the end of the kernel} in the last program that ran
+    on worker `core`: what a profiler zone around the kernel says.
+
+    The core of a compute thread does not wait for its coprocessor, which may still have calls in its instruction FIFO.
+    """
+    threads = chip.arrays["threads"][core * THREADS_PER_CORE : (core + 1) * THREADS_PER_CORE]
+    ran = {name: thread for name, thread in zip(THREAD_NAMES, threads, strict=True) if thread["ended"] > 0}
+    return {
+        name: int((thread["issued"] if name in THREAD_NAMES[TRISC0:] else thread["ended"]) - thread["started"])
+        for name, thread in ran.items()
+    }
+
+
 def core_cycles_by_core(chip):
     """{"(x,y)": cycles from the start of each program to its end there, summed} of the worker cores that ran one."""
     columns = chip.arch.grid[0]

@@ -141,7 +141,8 @@ def issue_of(m, t):
     if FIRST_UNPACK <= op <= LAST_UNPACK:
         return m.issue_unpack_pair if op == Op.UNPACK_AB else m.issue_unpack, 0, m.call_instructions
     if FIRST_MATH <= op <= LAST_MATH:
-        return m.issue_math, 0, m.call_instructions
+        from_dst = op == Op.MATH_BINARY and argument(t, 4) != 0  # an operand is moved out of Dst face by face
+        return m.issue_math, 0, m.reuse_instructions if from_dst else m.call_instructions
     if FIRST_DST_CALL <= op <= LAST_DST_CALL:
         return m.issue_sync, 0, 1
     if op == Op.TT_INSTRUCTION and argument(t, 1) > 0:

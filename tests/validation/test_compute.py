@@ -18,6 +18,7 @@ from tensim.validation.compute.programs import (
     create_circular_buffer,
     kernels,
     run,
+    zone,
 )
 from tensim.validation.rows import Row, Skip, cases_of, read_rows
 
@@ -182,3 +183,38 @@ def test_pairs_of_compute_differ_in_strategy_synchronisation_or_subblock():
     assert compute.pairs(rows) == {"n": 2, "agree": 1, "by_group": {"wormhole_b0/MB2": {"n": 2, "agree": 1}}}
     other = {"group": "blackhole/LLK math", "measured": 1.0, "simulated": 1.0, "columns": {"engine": "math"}}
     assert compute.pairs([other])["n"] == 0
+
+
+# --- sums: the RISC-V cores run ahead of their coprocessor, the packer shares L1
+
+
+def sum_time(strategy, tiles, blocks, resident=1, arch="wormhole_b0", full_sync=False):
+    return run(strategy, arch, (*BF16[:4], full_sync, False), (tiles, blocks, resident, 0, 2))
+
+
+def test_a_zone_ends_before_the_packer_does():
+    with Core("wormhole_b0", BF16) as core:
+        core.buffers(A=2, SUM=1, OUT=1)
+        core.mover(kernels.read_sum_operands, (1, 1), (core.tensor(2),))
+        core.compute(kernels.sum_by_packer, 1, 1, 1, 0)
+        times = core.run()
+    assert all(times.issued[name] <= cycles for name, cycles in times.ended.items())
+    assert zone(times) == times.issued["TRISC0"] < times.ended["TRISC2"] - 100
+
+
+def test_few_blocks_of_a_tile_cost_issue_time_until_the_instruction_fifos_are_full():
+    one, two, eight, sixteen = (sum_time("sum_by_packer", 1, blocks) for blocks in (1, 2, 8, 16))
+    assert two - one < 40 < (sixteen - eight) / 8
+
+
+def test_a_sum_of_blocks_in_dst_leaves_one_call_in_the_instruction_fifo():
+    """From DRAM each block waits for its read: what is left of the last one tells, two calls of it with two tiles a block."""
+    one, two = (sum_time("sum_in_dst", tiles, 8, 0) - sum_time("sum_by_packer", tiles, 8, 0) for tiles in (1, 2))
+    assert one == 0 < 100 < two
+
+
+@pytest.mark.parametrize("full_sync, low, high", [(False, 56, 63), (True, 80, 90)])
+def test_the_packer_is_slowed_by_unpackers_that_read_beside_it(full_sync, low, high):
+    """Half sync unpacks the next block meanwhile; full sync copies and packs by turns, 43 and 41 cycles a tile."""
+    few, many = (sum_time("sum_by_packer", 4, blocks, full_sync=full_sync) for blocks in (4, 12))
+    assert low < (many - few) / 32 < high

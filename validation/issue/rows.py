@@ -77,7 +77,7 @@ def _slope(arch, source, thread, defines):
             kernel = create(core.program, source, at, tt.ComputeConfig(defines=defines))
             tt.set_runtime_args(core.program, kernel, at, [rounds, base] if is_cpp else [rounds, base, 1])
             core.device.chip.write_l1(0, base, pointers.tobytes())
-            cycles.append(core.run()[f"TRISC{thread}"])
+            cycles.append(core.run().ended[f"TRISC{thread}"])
     return (cycles[1] - cycles[0]) / (MANY - FEW)
 
 

@@ -7,7 +7,7 @@ and the slope for the others.
 import tensim as tt
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.validation.compute import kernels as compute_kernels
-from tensim.validation.compute.programs import SCALE, A, B, Core, zone
+from tensim.validation.compute.programs import SCALE, TRISCS, A, B, Core, end_of
 from tensim.validation.compute.sources import vector_loop
 from tensim.validation.kernels import expression_kernels as kernels
 from tensim.validation.kernels.columns import find, nanoseconds
@@ -28,6 +28,7 @@ PASSES = {  # a zone of an unfused evaluation: one of its passes
 ZONE_BLOCK = 4  # tiles per section where a zone row does not say (assumed)
 VECTOR_ROWS = 32  # vector operations of a whole tile
 FEW, MANY = 2, 6
+COMPUTED = end_of(*TRISCS)
 
 
 def spec(row):
@@ -79,7 +80,7 @@ def time_ns(what, arch, settings, *arguments):
     return nanoseconds(arch, measure(arch, settings, *arguments))
 
 
-def launch(build, arch, settings, rounds, measure=zone):
+def launch(build, arch, settings, rounds, measure=COMPUTED):
     """(cycles of a few rounds + the slope for the others, slope): what a launch of `rounds` rounds takes."""
     times = []
     for some in (FEW, MANY):
@@ -102,7 +103,7 @@ def evaluation(arch, settings, arguments, results, thread):
         core.mover(compute_kernels.feed, (SCALE, 1, 1), writer=True)
         core.compute(kernels.evaluate, *arguments, rounds, results)
 
-    return launch(build, arch, settings, 0, zone if thread is None else lambda times: times[thread])[1]
+    return launch(build, arch, settings, 0, COMPUTED if thread is None else end_of(thread))[1]
 
 
 def subblocks(arch, settings, shape, iterations):
@@ -121,5 +122,5 @@ def scope(arch, settings, function, operations):
     def build(core, rounds):
         core.compute(vector_loop(function), 0, rounds)
 
-    _, slope = launch(build, arch, settings, 0, lambda times: times["TRISC1"])
+    _, slope = launch(build, arch, settings, 0, end_of("TRISC1"))
     return slope * operations / VECTOR_ROWS

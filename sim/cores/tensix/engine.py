@@ -18,7 +18,17 @@ from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY, SfpuUna
 from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, unary_cost
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
-from tensim.sim.cores.operations import FUNCTION_BITS, Approximation, Binary, Config, Op, Pool, ReduceDim
+from tensim.sim.cores.operations import (
+    FIRST_UNPACK,
+    FUNCTION_BITS,
+    LAST_UNPACK,
+    Approximation,
+    Binary,
+    Config,
+    Op,
+    Pool,
+    ReduceDim,
+)
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.data import (
     do_binary,
@@ -51,6 +61,7 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.state import (
     PARKED,
+    RUNNING,
     WAIT_DST_FREE,
     WAIT_DST_READY,
     WAIT_SOURCE_READY,
@@ -683,6 +694,26 @@ def pack_fits(m, row, last, untilize):
 
 
 @compiled()
+def unpackers_read(m, core, now):
+    """Whether the unpackers of a core read L1 at `now`; inside a block product its unpack thread may have been simulated on."""
+    t = threads_of(m)[core * THREADS_PER_CORE + UNPACK_SLOT]
+    if t.state == PARKED:
+        return t.wait_since > now
+    return t.state == RUNNING and FIRST_UNPACK <= t.operation <= LAST_UNPACK and t.phase != 0
+
+
+@compiled()
+def accumulate_percent(m, core, number, now):
+    """How much longer a tile of the data format `number` takes that the packer adds to one in L1, as a percentage.
+
+    Sums of 32 bits are slower themselves; narrower ones only share L1, where they are read and written, with the unpackers.
+    """
+    if datum_bytes(number) == 4:
+        return m.pack_l1_acc_percent
+    return m.pack_l1_shared_percent if unpackers_read(m, core, now) else 100
+
+
+@compiled()
 def pack(m, thread, now):
     """pack_tile and its block and untilize forms: Dst tiles to the back of a circular buffer."""
     t = threads_of(m)[thread]
@@ -717,7 +748,7 @@ def pack(m, thread, now):
     size = cb[row + ctx.CB_TILE_SIZE]
     cost = max(m.pack_minimum * 1024, size * 1024 // m.pack_bytes)
     if core.l1_accumulate != 0:
-        cost = cost * m.pack_l1_acc_percent // 100
+        cost = cost * accumulate_percent(m, t.core, cb[row + ctx.CB_FORMAT], now) // 100
     cost += m.pack_overhead
     if untilize != 0:  # rows of 16 datums one by one (docs/hardware/tensix.md#packers); a call sets the rows' distance
         cost = max(cost, m.pack_untilize)
