@@ -209,11 +209,10 @@ def choose_vc(net, node, c, packet, out):
     ejects = out == net.ports - 1
     if net.kind != MESH and not (ejects and p.group == RESPONSES):  # an ejection link lends all VCs of the class
         turned = c.port == net.ports - 1 or axis(net, c.port) != axis(net, out)
-        late = (
-            p.dateline
-            if ejects
-            else (0 if turned else p.dateline) | links_of(net)[node * (net.ports + 1) + 1 + out].wraps
-        )
+        if ejects:  # a DRAM endpoint takes writes of both sides one after the other
+            late = p.dateline if p.dram_queue == NONE else 0
+        else:
+            late = (0 if turned else p.dateline) | links_of(net)[node * (net.ports + 1) + 1 + out].wraps
         size //= 2
         first += late * size
         if p.static_vc != ANY:

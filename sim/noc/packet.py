@@ -6,8 +6,9 @@ first served, while another packet holds it.  The dateline bit is set behind the
 which keeps the tori free of deadlock (docs/hardware/noc.md#virtual-channels-and-arbitration).  There are two classes of
 requests and one of responses, each with two VCs: a request keeps to the one that its static VC number (0 to 3: class and VC
 of it) names, responses and dynamic requests take whichever is free behind their source, whose NIU sends one packet of a
-class at a time; an ejection link lends both to every response, and its VCs share it flit by flit.  What a tile sends to
-itself goes by its own router alone, like everything else: into it and out of it in turn with the others of its class.
+class at a time; an ejection link lends both to every response, and its VCs share it flit by flit.  A DRAM endpoint takes
+static writes of both sides of the dateline one after the other.  What a tile sends to itself goes by its own router alone,
+like everything else: into it and out of it in turn with the others of its class.
 
 A waiting packet is buffered at the inputs of the routers behind it, `buffer` flits in each, and so holds the VCs of
 (flits - 1) // buffer links behind its head.  Its remaining flits are in one more buffer; the VC before that one is free for
@@ -217,7 +218,9 @@ def head_event(links, vcs, ports, p, packets, index, now):
     p.granted = p.tail_sent = -1
     pk.arrive = now
     if pk.response == REQUEST:
-        pair = 4 * (pk.static_vc >> 1) + 2 * pk.dateline
+        pair = 4 * (pk.static_vc >> 1)
+        if direction_of(pk.link) != EJECT or pk.dram_queue < 0:
+            pair += 2 * pk.dateline
     else:
         pair = REQUEST_VCS + (0 if direction_of(pk.link) == EJECT else 2 * pk.dateline)
     queue = pk.vc = pk.link * N_VCS + pair

@@ -245,6 +245,21 @@ def test_a_dram_channel_takes_writes_no_faster_than_it_stores_them():
     assert ends[-1] - ends[-2] == pytest.approx(per_packet, abs=1.5)
 
 
+@pytest.mark.parametrize("queue", [-1, 120])
+def test_a_dram_channel_takes_writes_of_both_sides_of_the_dateline_one_after_the_other(queue):
+    """A short write from nearby waits for the tail of a long one that has come round the ring; other tiles take them together."""
+    links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
+    p, packets = build_noc_params(WORMHOLE)[0], np.zeros(2, PACKET_DTYPE)
+    ends = []
+    for index, (time, source, flits) in enumerate([(0, tile(5, 8), 257), (100, tile(4, 2), 3)]):
+        prepare(p, packets[index], 0, source, tile(5, 2), flits, 0, ONE_CYCLE)
+        packets[index]["dram_queue"] = queue
+        while packets[index]["delivered"] == 0:
+            time = head_event(links, vcs, ports, p, packets, index, time)
+        ends.append(time)
+    assert (ends[1] > ends[0]) == (queue >= 0)
+
+
 def test_the_l1_port_is_shared_by_both_nocs_and_both_directions():
     """Four packets into and out of one L1 take what its port needs for all of them: 64 B/cycle, two flits."""
     here = tile(4, 4)
