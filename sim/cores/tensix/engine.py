@@ -19,9 +19,7 @@ from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, 
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
 from tensim.sim.cores.operations import (
-    FIRST_UNPACK,
     FUNCTION_BITS,
-    LAST_UNPACK,
     Approximation,
     Binary,
     Config,
@@ -64,6 +62,7 @@ from tensim.sim.engine.state import (
     RUNNING,
     WAIT_DST_FREE,
     WAIT_DST_READY,
+    WAIT_SOURCE_FREE,
     WAIT_SOURCE_READY,
     circular_buffers_of,
     cores_of,
@@ -694,23 +693,23 @@ def pack_fits(m, row, last, untilize):
 
 
 @compiled()
-def unpackers_read(m, core, now):
-    """Whether the unpackers of a core read L1 at `now`; inside a block product its unpack thread may have been simulated on."""
-    t = threads_of(m)[core * THREADS_PER_CORE + UNPACK_SLOT]
-    if t.state == PARKED:
-        return t.wait_since > now
-    return t.state == RUNNING and FIRST_UNPACK <= t.operation <= LAST_UNPACK and t.phase != 0
+def unpackers_at_work(m, index):
+    """Whether the unpackers of a core fill a section of Dst: the math thread has one, and the unpack thread waits for nothing
+    but a source bank.  Both hold whether or not a block product has run ahead (`run_ahead`)."""
+    core, t = cores_of(m)[index], threads_of(m)[index * THREADS_PER_CORE + UNPACK_SLOT]
+    reads = t.state == RUNNING or (t.state == PARKED and t.wait == WAIT_SOURCE_FREE)
+    return core.dst_acquired > core.dst_committed and reads
 
 
 @compiled()
-def accumulate_percent(m, core, number, now):
+def accumulate_percent(m, core, number):
     """How much longer a tile of the data format `number` takes that the packer adds to one in L1, as a percentage.
 
     Sums of 32 bits are slower themselves; narrower ones only share L1, where they are read and written, with the unpackers.
     """
     if datum_bytes(number) == 4:
         return m.pack_l1_acc_percent
-    return m.pack_l1_shared_percent if unpackers_read(m, core, now) else 100
+    return m.pack_l1_shared_percent if unpackers_at_work(m, core) else 100
 
 
 @compiled()
@@ -748,7 +747,7 @@ def pack(m, thread, now):
     size = cb[row + ctx.CB_TILE_SIZE]
     cost = max(m.pack_minimum * 1024, size * 1024 // m.pack_bytes)
     if core.l1_accumulate != 0:
-        cost = cost * accumulate_percent(m, t.core, cb[row + ctx.CB_FORMAT], now) // 100
+        cost = cost * accumulate_percent(m, t.core, cb[row + ctx.CB_FORMAT]) // 100
     cost += m.pack_overhead
     if untilize != 0:  # rows of 16 datums one by one (docs/hardware/tensix.md#packers); a call sets the rows' distance
         cost = max(cost, m.pack_untilize)

@@ -36,8 +36,10 @@ MULTIPLY = kernel_from_source(
 @kernel
 def multiply(rounds, missing):
     rt, ct, kt = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
-    low = get_compile_time_arg_val(3)
+    low, sums = get_compile_time_arg_val(3), get_compile_time_arg_val(4)
     mm_block_init(0, 1, 16, 0, ct, rt, kt)
+    if sums:
+        pack_reconfig_l1_acc(1)
     for i in range(rounds):
         cb_wait_front(0, rt * kt)
         cb_wait_front(1, kt * ct)
@@ -87,11 +89,13 @@ def run(
     formats=(DataFormat.Float16_b,) * 2,
     missing=0,
     low=0,
+    sums=0,
     numerics="off",
 ):
     """What is counted for blocks of `shape` = (rt, ct, kt) tiles, ROUNDS + n of them on the n-th core, all spans in a `log` or not.
 
-    The last core's in0 tiles lie `missing` tiles too far back.  `low`: 1 multiplies each in1 tile by tiles of LOW as well.
+    The last core's in0 tiles lie `missing` tiles too far back.  `low`: 1 multiplies each in1 tile by tiles of LOW as well;
+    `sums`: 1 adds the output to what lies in L1.
     """
     rt, ct, kt = shape
     program, cores = tt.create_program(), tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(CORES - 1, 0))
@@ -104,7 +108,7 @@ def run(
     config = tt.CircularBufferConfig(rt * kt * half, {LOW: DataFormat.Float16_b}).set_page_size(LOW, half)
     tt.create_circular_buffer(program, cores, config.set_tile_dims(LOW, tt.Tile((16, 32))))
     compute = tt.ComputeConfig(
-        math_fidelity=tt.MathFidelity[fidelity], fp32_dest_acc_en=wide, compile_args=[rt, ct, kt, low]
+        math_fidelity=tt.MathFidelity[fidelity], fp32_dest_acc_en=wide, compile_args=[rt, ct, kt, low, sums]
     )
     feed = tt.create_kernel(program, FEED, cores, tt.ReaderDataMovementConfig())
     multiply = tt.create_kernel(program, MULTIPLY, cores, compute)
@@ -145,6 +149,15 @@ def test_same_when_operands_of_two_tile_heights_take_turns(arch, shape):
     ahead = run(arch, shape, False, low=1)
     assert ahead == run(arch, shape, True, low=1)
     assert ahead["fpu_busy"] < 2 * run(arch, shape, False)["fpu_busy"]
+
+
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+@pytest.mark.parametrize("fidelity", ["LoFi", "HiFi4"])
+@pytest.mark.parametrize("shape", [(1, 6, 3), (4, 2, 3), (1, 1, 4), (2, 1, 90)])
+def test_same_when_the_packer_adds_to_sums_in_l1(arch, fidelity, shape):
+    """Both share L1's width: sums slow the unpackers, and unpackers at work slow the packer."""
+    ahead = run(arch, shape, False, fidelity, sums=1)
+    assert ahead == run(arch, shape, True, fidelity, sums=1)
 
 
 @pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
