@@ -213,7 +213,7 @@ def linear_bias():
 # --- rows
 
 
-@case(0.03)
+@case(0.04)  # its kernels take exp in the approximate form, which is up to 3 % off (docs/numerics.md); 0.01 without
 def softmax_rows():
     x = values(1, 1, 64, 128)
     return ttnn.softmax(put(x), dim=-1), softmax(x)
