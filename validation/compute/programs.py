@@ -1,7 +1,7 @@
 """The programs of the compute benchmarks: circular buffers, kernels and arguments on one core, and what is measured.
 
-A measured zone of a compute thread is the thread's time from its start to its end; "per round" is the slope between two
-numbers of rounds, so that start-up and first use drop out.
+A measured zone of a compute thread ends when its RISC-V core has issued all, or, where a row says what an engine takes, when
+the engine is done; "per round" is the slope between two numbers of rounds, so that start-up and first use drop out.
 """
 
 from typing import NamedTuple

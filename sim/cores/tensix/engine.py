@@ -18,15 +18,7 @@ from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY, SfpuUna
 from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, unary_cost
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
-from tensim.sim.cores.operations import (
-    FUNCTION_BITS,
-    Approximation,
-    Binary,
-    Config,
-    Op,
-    Pool,
-    ReduceDim,
-)
+from tensim.sim.cores.operations import FUNCTION_BITS, Approximation, Binary, Config, Op, Pool, ReduceDim
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.data import (
     do_binary,
