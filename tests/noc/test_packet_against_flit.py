@@ -139,6 +139,23 @@ def test_writers_round_a_ring_take_as_long(chips, flits):
     assert flit == pytest.approx(packet, rel=0.1)
 
 
+@pytest.mark.parametrize(("target", "waits"), [((5, 2), True), ((7, 2), False)])
+def test_a_dram_endpoint_takes_writes_of_both_sides_of_the_dateline_in_turn(target, waits):
+    """A word from next door meets a long write that has come round the ring; a worker tile takes the two flit by flit."""
+    x, y = target
+    arch = load_arch("wormhole_b0")
+    assert (target in [place[:2] for place in arch.dram_endpoints]) == waits
+    chips = [Chip(arch, numerics="off", noc=model) for model in ("packet", "flit")]
+    south = max(row for column, row in arch.worker_coords if column == x - 1)
+    long, near = ((x - 1, south), 0, EventKind.WRITE, 0, target, 8192, 0), (x - 1, y)
+    short = (near, 0, EventKind.WRITE, 0, target, 64, 100), (near, 0, EventKind.WRITE_BARRIER, 0, target, 0, 101)
+    then = (near, 0, EventKind.WRITE, 0, (x + 1, y), 8192, 102)
+    alone, alone_flit = cycles(chips, events(*short, then))
+    both, both_flit = cycles(chips, events(long, *short, then))
+    assert (alone, both) == (alone_flit, both_flit)
+    assert (both - alone > 100) == waits
+
+
 def test_senders_of_one_row_back_off_in_both_models(chips):
     """All cores of a row multicast to it again and again, and nearly every reservation meets another sender's path: with the
     same law of back-off, but other random numbers, the whole takes as long within 15 %, and no receiver is left out.
