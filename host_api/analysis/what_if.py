@@ -60,7 +60,8 @@ def _noc_bandwidth(arch):
     widest = math.gcd(WIDEST_FLIT, arch["noc.max_packet_bytes"])
     return {
         "noc.flit_bytes": widest, "l1.noc_port_bytes_per_cycle": LARGEST_RATE, "noc.niu_requests": MANY,
-        "noc.buffer_flits": MANY, "noc.shared_buffer_flits": MANY, "noc.credit_round_trip_cycles": arch["noc.hop_cycles"] + 1,
+        "noc.reallocation_cycles": 0, "noc.buffer_flits": MANY, "noc.shared_buffer_flits": MANY,
+        "noc.credit_round_trip_cycles": arch["noc.hop_cycles"] + 1,
     }  # fmt: skip
 
 

@@ -217,18 +217,23 @@ def choose_vc(net, node, c, packet, out):
         first += late * size
         if p.static_vc != ANY:
             first, size = first + p.static_vc, 1
-    vc = take_vc(net, base, first, size)
+    vc = take_vc(net, base, first, size, p)
     if vc != NONE:
         p.dateline = late
     return vc
 
 
 @compiled()
-def take_vc(net, base, first, size):
-    """Hold the first free one of `size` VCs from `first` on of the output whose VC 0 is channel `base`; NONE if none is free."""
+def take_vc(net, base, first, size, p):
+    """Hold the first free one of `size` VCs from `first` on of the output whose VC 0 is channel `base`; NONE if none is free.
+
+    For packet `p` of several flits that has waited and may take no other VC, it is free some cycles later than for others.
+    """
     for i in range(first, first + size):
-        if channels_of(net)[base + i].held == 0:
-            channels_of(net)[base + i].held = 1
+        c = channels_of(net)[base + i]
+        at_once = p.static_vc == ANY or p.flits == 1 or p.arrived > c.freed
+        if c.held == 0 and (at_once or net.now > c.freed + net.reallocation):
+            c.held = 1
             return i
     return NONE
 
@@ -308,7 +313,7 @@ def cross(net, node, channel, out):
         link.packets += 1
         n.request[out] &= ~(1 << c.index)
         c.sent, c.out = 0, NONE
-        channels_of(net)[output].held = 0
+        channels_of(net)[output].held, channels_of(net)[output].freed = 0, net.now
         if c.count > 0:
             n.need |= 1 << c.index
     elif c.count == 0:

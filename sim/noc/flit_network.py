@@ -30,7 +30,7 @@ NETWORK = np.dtype(
     [(name, np.int64) for name in (
         "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer shared credit "
         "hop inject eject "
-        "port_ticks dram_queue_room span wire_room words tree_words now stepped in_flight moved n_events "
+        "reallocation port_ticks dram_queue_room span wire_room words tree_words now stepped in_flight moved n_events "
         "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
@@ -49,11 +49,12 @@ PACKET = np.dtype(
 )  # fmt: skip
 # Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,
 # flits, flits of the front packet that have left, output port (NONE before) and VC given to it.  Of the output VC of the same
-# index: the input VC behind it, whether a packet holds it, room behind it, of which other VCs may have taken some (`has_room`).
+# index: the input VC behind it, whether a packet holds it, the cycle in which the last tail left it (`freed`), room behind it, of
+# which other VCs may have taken some (`has_room`).
 # The NIU's own wire is an output VC of the port to the NIU, whose `held` stands for the ejection.
 CHANNEL = np.dtype(
     [(name, np.int64) for name in (
-        "node port index vc upstream first count sent out out_vc downstream held credits"
+        "node port index vc upstream first count sent out out_vc downstream held freed credits"
     ).split()]
 )  # fmt: skip
 # `need`: bit set of input VCs whose front packet has no output VC yet; `request`: by output port, those with a flit for it;

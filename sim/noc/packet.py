@@ -8,13 +8,15 @@ requests and one of responses, each with two VCs: a request keeps to the one tha
 of it) names, responses and dynamic requests take whichever is free behind their source, whose NIU sends one packet of a
 class at a time; an ejection link lends both to every response, and its VCs share it flit by flit.  A DRAM endpoint takes
 static writes of both sides of the dateline one after the other.  What a tile sends to itself goes by its own router alone,
-like everything else: into it and out of it in turn with the others of its class.
+like everything else: into it and out of it in turn with the others of its class.  A request of several flits that has waited
+in a router for its static VC gets it `reallocation` cycles after the tail before it has left.
 
-A waiting packet is buffered at the inputs of the routers behind it, `buffer` flits in each, and so holds the VCs of
-(flits - 1) // buffer links behind its head.  Its remaining flits are in one more buffer; the VC before that one is free for
-the next packet only while the buffer has room for another like it.  Claimed link by claimed link the cycle in which the
-tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the link
-before, and only when the flit that is a buffer ahead has left and its credit is back.  The links behind a waiting packet
+A waiting packet is buffered at the inputs of the routers behind it, up to `buffer` flits in each, and so holds the VCs of
+the links from its tail to its head.  Its first flits to be buffered stand behind a link that is free again for the next
+packet only while the buffer has room for another like it.  Packets leave a buffer in the order in which they came into it:
+a head waits until the tail before it has gone on, wherever the two are bound for.  Claimed link by claimed link the cycle in
+which the tail leaves follows: not before the link has carried the flits claimed ahead, not before the tail has come over the
+link before, and only when the flit that is a buffer ahead has left and its credit is back.  The links behind a waiting packet
 carry others meanwhile, and its own flits when it goes on: they are booked for the cycles from then on, and the gap before
 them for whoever comes until then.  Flits of different VCs interleave on a link: a packet that comes later delays one that
 is under way by its flits, at most by as many as that one has left; a packet of one flit therefore never waits for a long one
@@ -27,7 +29,8 @@ many cores down by multiples: buffered requests take the places of responses.  W
 passed.
 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
-together; what a tile sends to itself passes it twice, flit by flit.  A read request is buffered in its target's NIU until
+together, and what will pass it later leaves the time until then to others; what a tile sends to itself passes it twice, flit
+by flit.  A read request is buffered in its target's NIU until
 the response starts to leave, and an NIU that is full of them holds its ejection link.  Data for a DRAM channel come out of the
 network no faster than its write queue takes them.  A write on a dynamic VC that is under way together with the one of another
 sender before it arrives mixed with its data flit by flit (ISA DRAMTile); else such a packet goes the way of others.
@@ -50,6 +53,7 @@ STATIC_VCS = 4  # numbers of static VCs of requests: class (2) and VC of it (1)
 DEFAULT_VC = 1  # static VC of requests that name none (tt-metal's VC of unicast writes)
 PORT_BITS = 8
 PORT_TICKS = 1 << PORT_BITS  # per cycle: the unit of time of L1 ports
+PORT_STREAMS = 4  # that share an L1 port flit by flit: into it and out of it on both NoCs
 HELD = 1 << 62  # no end known yet
 DYNAMIC_VC = 16  # "VC number" of a request whose VC routers choose: the 4 bits of a VC end at 15
 WAITING = -1
@@ -68,28 +72,31 @@ LINK_DTYPE = in_cache_lines(
 # writer: 1 + injection link of the last packet for a DRAM channel; requests: reads that the NIU behind it can buffer;
 # stall: cycles that packets waited for it, `longest` the most that one did, of the tile whose injection link is `waiter`;
 # in_use: bit set of VCs that hold anything, and of some that no longer do
-VC_DTYPE = np.dtype(
-    [(name, np.int64) for name in "free full".split()]
-    + [(name, np.int32) for name in "waiting holder".split()]
-    + [(name, np.int16) for name in "buffered hop room use".split()],
+VC_DTYPE = in_cache_lines(
+    [(name, np.int64) for name in "free full left".split()]
+    + [(name, np.int32) for name in "waiting holder behind".split()]
+    + [(name, np.int16) for name in "buffered hop room use entered gone".split()],
 )
-# Of a VC, N_VCS of each link, a pair in a line.  free: the cycle from which it is, or HELD; waiting: queue of those that
+# Of a VC, N_VCS of each link.  free: the cycle from which it is, or HELD; waiting: queue of those that
 # wait for it or the other one of its pair, its first packet (of the pair's first VC) or last one (of its second); buffered:
 # flits in the buffer behind the link; full: 0, or the cycle from which it would be free if that buffer had room; holder: the
-# last packet that took it, at hop `hop` of its route, with `room` for flits, of which its rate needs `use`
+# last packet that took it, at hop `hop` of its route, with `room` for flits, of which its rate needs `use`; entered, gone:
+# packets that have taken it and whose tails have left the buffer behind it, the last one in cycle `left` (both wrap round);
+# behind: the last one (by `next`) of the packets in that buffer whose heads wait until the tail before them has left it
 PACKET_DTYPE = in_cache_lines(
     [(name, np.int64) for name in "time arrive".split()]
     + [(name, np.int32) for name in "link vc tile flits next dram_queue".split()]
-    + [(name, np.int16) for name in "hop held remaining x_hops y_hops slow_hop".split()]
+    + [(name, np.int16) for name in "hop tail rest x_hops y_hops slow_hop turn".split()]
     + [
         (name, np.int8)
         for name in "noc response dateline dynamic static_vc waits awaits_response local mixed delivered".split()
     ]
     + [(name, np.int64) for name in "begun left dram_queue_ticks fragments_ticks".split()]
     + [(name, np.int32) for name in "emission buffered_behind next_granted next_tail_sent".split()]
-    + [("route", np.int32, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)]
+    + [("route", np.int32, MAX_ROUTE), ("done", np.int64, MAX_ROUTE), ("rooms", np.int16, MAX_ROUTE)]
 )
-# held: links whose VCs it holds behind its head while it waits; remaining: flits of it in the buffer before these;
+# tail: the first hop whose VC it still holds; rest: flits in the buffer before that link; rooms: for how many flits of it the
+# buffer behind each link of its route has room; turn: its number among the packets that came over the last of them;
 # awaits_response: 1 for a read request; vc: the index of the last VC that it took or waits for; buffered_behind: 1 + that of
 # the ejection behind which its request is buffered, or 0; dram_queue: write queue of the DRAM channel it goes to, as an index
 # of the ports, or -1; dram_queue_ticks: time it takes of that channel, fragments_ticks: if its flits come mixed with those of
@@ -98,7 +105,7 @@ PACKET_DTYPE = in_cache_lines(
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra stamp granted tail_sent dram_queue_room shared_buffer round_trip"
+        "reserve even_extra odd_extra n_ports stamp granted tail_sent reallocation dram_queue_room shared_buffer round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
     align=True,
@@ -137,13 +144,16 @@ def build_vcs(arch):
     """All VCs of all links, free."""
     width, height = arch.noc_size
     vcs = zeros_in_cache_lines(2 * width * height * LINKS_PER_TILE * N_VCS, VC_DTYPE)
-    vcs["waiting"] = -1
+    vcs["waiting"] = vcs["behind"] = -1
     return vcs
 
 
 def build_ports(arch):
-    """Cycle (in PORT_TICKS) from which the L1 port of each tile is free, then the data bus of each DRAM channel."""
-    return np.zeros(arch.noc_size[0] * arch.noc_size[1] + arch.dram_banks, np.int64)
+    """Cycle (in PORT_TICKS) from which the L1 port of each tile is free, then the data bus of each DRAM channel.
+
+    After all of them the begin, and then the end, of the time before that nothing is booked for yet, in the same order.
+    """
+    return np.zeros(3 * (arch.noc_size[0] * arch.noc_size[1] + arch.dram_banks), np.int64)
 
 
 def build_noc_params(arch):
@@ -164,6 +174,8 @@ def build_noc_params(arch):
     p["dram_queue_room"] = round(
         arch["dram.write_queue"] * burst_bytes * PORT_TICKS / arch["dram.bank_bytes_per_cycle"]
     )
+    p["reallocation"] = arch["noc.reallocation_cycles"]
+    p["n_ports"] = p["tiles"] + arch.dram_banks
     p["granted"] = p["tail_sent"] = -1
     return params
 
@@ -196,8 +208,7 @@ def prepare(p, pk, noc, source, target, flits, response, cost):
     pk.noc, pk.tile, pk.flits, pk.response = noc, source, flits, response
     pk.x_hops, pk.y_hops = offsets(p.width, p.height, noc, source, target)
     pk.link = link_index(p.tiles, noc, source, INJECT)
-    pk.held = (flits - 1) // p.buffer
-    pk.remaining = flits - pk.held * p.buffer
+    pk.tail = pk.rest = 0
     pk.awaits_response, pk.dram_queue, pk.mixed = 0, -1, 0
     pk.emission = occupancy(cost, flits)
     pk.local = 1 if source == target else 0
@@ -210,13 +221,19 @@ def head_event(links, vcs, ports, p, packets, index, now):
     """The head of a packet reaches its next link at cycle `now`.
 
     Returns the cycle of the packet's next event: the head at the link after that or, when `delivered` is set, the tail in
-    the target's NIU; WAITING when the VC is held.  What it sets free may let others go on: `p.granted` starts the list
-    (by `next_granted`) of the packets that have got their link, next event at `time`, `p.tail_sent` the list (by
-    `next_tail_sent`) of those whose tail leaves the source, at `left`.  `begun` is the cycle at which the head left the source.
+    the target's NIU; WAITING when the VC is held, or a tail before it in the buffer.  What it sets free may let others go on:
+    `p.granted` starts the list (by `next_granted`) of the packets that have got their link, or (`waits` is 1) come to the
+    front of their buffer, next event at `time`, `p.tail_sent` the list (by `next_tail_sent`) of those whose tail leaves the
+    source, at `left`.  `begun` is the cycle at which the head left the source.
     """
     pk = packets[index]
     p.granted = p.tail_sent = -1
-    pk.arrive = now
+    if pk.waits == 0:
+        pk.arrive = now
+        if pk.hop > 0 and vcs[pk.route[pk.hop - 1]].gone != pk.turn:
+            wait_in_buffers(links, p, pk)
+            pk.next, vcs[pk.route[pk.hop - 1]].behind = vcs[pk.route[pk.hop - 1]].behind, index
+            return WAITING
     if pk.response == REQUEST:
         pair = 4 * (pk.static_vc >> 1)
         if direction_of(pk.link) != EJECT or pk.dram_queue < 0:
@@ -232,8 +249,8 @@ def head_event(links, vcs, ports, p, packets, index, now):
     elif pk.hop > 0:
         pk.vc = queue + (pk.static_vc & 1)
     if vcs[pk.vc].free == HELD:
-        pk.waits = 1
-        wait_in_buffers(links, p, pk)
+        if pk.waits == 0:
+            wait_in_buffers(links, p, pk)
         pk.next = -1
         if vcs[queue].waiting < 0:
             vcs[queue].waiting = index
@@ -269,6 +286,13 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     ejects = direction_of(link_number) == EJECT
     before = vc.free
     start = max(arrive, before)
+    if hop > 0:
+        if flits > 1 and before > arrive and pk.response == REQUEST and pk.dynamic == 0:
+            start = before + p.reallocation
+        start = max(start, vcs[pk.route[hop - 1]].left)
+    if not ejects:
+        pk.turn = vc.entered
+        vc.entered += 1
     vc.free = HELD
     vc.holder, vc.hop = index, hop
     link.in_use |= 1 << number_of(at)
@@ -296,9 +320,10 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     if not ejects:
         done = max(done, take_room(link, vcs, p, packets, pk, at, flits, start, done, now))
     if link.port != NO_PORT and flits > 1 and (pk.local == 0 or hop == 0):
-        passes = 1 + pk.local
-        port = max(ports[link.port], start * PORT_TICKS) + passes * (flits - 1) * p.port_ticks
-        ports[link.port] = port
+        begin, ticks = start * PORT_TICKS, (1 + pk.local) * (flits - 1) * p.port_ticks
+        port = book_port(ports, p.n_ports, link.port, begin, ticks)
+        if flits <= p.buffer:  # such a packet's flits pass between those of longer ones
+            port = min(port, begin + PORT_STREAMS * ticks)
         done = max(done, port >> PORT_BITS)
     if ejects and pk.dram_queue >= 0:
         writer = 1 + link_of(pk.route[0])
@@ -311,16 +336,21 @@ def claim(links, vcs, ports, p, packets, index, now, others):
     pk.route[hop] = at
     pk.done[hop] = done
     pk.hop = hop + 1
-    last_released = hop - pk.held
+    first_released = hop
     if ejects:
         pk.delivered = 1
         pk.time = done - 1 + link.latency
-        first_released, last_released = hop, max(last_released, 0)
     else:
+        pk.rooms[hop] = vc.room
         pk.time = start + latency_behind(p, hop)
         follow_route(links, p, pk)
-        first_released = last_released
-    return release(links, vcs, p, packets, index, hop, done, first_released, last_released, now, others)
+        capacity = vc.room
+        while capacity < flits and first_released > pk.tail:
+            first_released -= 1
+            capacity += pk.rooms[first_released]
+        if capacity < flits:
+            return others
+    return release(links, vcs, p, packets, index, hop, done, first_released, now, others)
 
 
 @compiled(inline="always")
@@ -333,6 +363,35 @@ def book(link, now, flits):
         return link.gap_begin
     link.clear = max(link.clear, now) + flits - in_gap
     return link.clear
+
+
+@compiled(inline="always")
+def book_from(link, start, flits):
+    """Book a link for flits from cycle `start` on, and leave the cycles until then as its gap; see `book`."""
+    if link.clear < start:
+        link.gap_begin, link.gap_end, link.clear = link.clear, start, start + flits
+        return link.clear
+    if max(link.gap_begin, start) < link.gap_end:
+        return book(link, start, flits)
+    link.clear += flits
+    return link.clear
+
+
+@compiled()
+def book_port(ports, n, at, start, ticks):
+    """Book `ticks` of one of `n` ports from `start` on, its gap first; when it has passed them."""
+    begin = max(ports[n + at], start)
+    room = ports[2 * n + at] - begin
+    if room > 0:
+        ports[n + at] = begin + min(ticks, room)
+        if room >= ticks:
+            return begin + ticks
+        ticks -= room
+    if ports[at] < start:
+        ports[n + at], ports[2 * n + at] = ports[at], start
+        ports[at] = start
+    ports[at] += ticks
+    return ports[at]
 
 
 @compiled()
@@ -353,37 +412,45 @@ def flits_between(link, vcs, packets, pk, start):
 
 @compiled()
 def wait_in_buffers(links, p, pk):
-    """A packet waits for its next link: the flits that will be buffered leave the links behind its head to others."""
-    for i in range(max(0, pk.hop - pk.held), pk.hop):
+    """A packet waits before its next link: the flits that will be buffered leave the links behind its head to others."""
+    pk.waits = 1
+    for i in range(pk.tail, pk.hop):
         stalled = stalled_flits(p, pk, i)
         if stalled > 0:
-            link = links[link_of(pk.route[i])]
-            link.clear = max(pk.arrive, link.clear - stalled)
+            leave_out(links[link_of(pk.route[i])], pk.done[i], pk.arrive, stalled)
 
 
 @compiled()
 def go_on(links, p, pk, start):
     """A packet that has waited goes on at cycle `start`: the buffered flits take the links behind its head now."""
-    for i in range(max(0, pk.hop - pk.held), pk.hop):
+    for i in range(pk.tail, pk.hop):
         link, stalled = links[link_of(pk.route[i])], stalled_flits(p, pk, i)
         if pk.waits == 0:  # it knew for how long, and some of the buffers behind it did not fill up
             stalled = min(stalled, start - pk.arrive - (p.buffer - p.hop) * (pk.hop - i))
             if stalled > 0:
-                link.clear = max(start, link.clear - stalled)
+                leave_out(link, pk.done[i], pk.arrive, stalled)
         if stalled > 0:
-            if link.clear < start:
-                link.gap_begin, link.gap_end = link.clear, start
-                link.clear = start
-            link.clear += stalled
-            pk.done[i] = max(pk.done[i], link.clear)
+            pk.done[i] = max(pk.done[i], book_from(link, start, stalled))
         if i > 0:
             pk.done[i] = max(pk.done[i], pk.done[i - 1] + latency_behind(p, i - 1))
 
 
 @compiled(inline="always")
+def leave_out(link, done, now, flits):
+    """Take back what a link has booked for the last flits of a packet that it was to have carried in cycle `done`."""
+    if done <= link.gap_end:
+        link.gap_begin = max(now, link.gap_begin - flits)
+    else:
+        link.clear = max(now, link.clear - flits)
+
+
+@compiled(inline="always")
 def stalled_flits(p, pk, i):
     """Flits of a waiting packet that have not crossed the link at hop `i` when the buffers from there to its head are full."""
-    return min(pk.flits - p.buffer * (pk.hop - i), pk.done[i] - pk.arrive)
+    left = pk.flits
+    for j in range(i, pk.hop):
+        left -= pk.rooms[j]
+    return min(left, pk.done[i] - pk.arrive)
 
 
 @compiled(forceinline=True)
@@ -430,7 +497,10 @@ def meet_others(link, vcs, p, packets, pk, at, start, now):
             shared -= p.buffer
         else:
             full = other.waits != 0 or vc.hop <= other.slow_hop
-            shared -= (vc.room if full else vc.use) - 1
+            taken = vc.room if full else vc.use
+            if other.waits != 0:  # since when it has got the places that came free, one per round trip
+                taken = max(taken, min(other.flits, p.buffer, taken + (now - other.arrive) // p.round_trip))
+            shared -= taken - 1
     return max(1, min(p.buffer, shared + 1))
 
 
@@ -477,40 +547,70 @@ def follow_route(links, p, pk):
 
 
 @compiled(forceinline=True)
-def release(links, vcs, p, packets, index, hop, done, first, last, now, others):
-    """Set the VCs of hops `first` down to `last` free when the tail leaves them; the head has claimed `hop`.
+def release(links, vcs, p, packets, index, hop, done, first, now, others):
+    """Set the VCs of hops `first` down to the tail's free when the tail leaves them; the head has claimed `hop`.
 
     Returns the stack of packets that can claim now (see `claim`).
     """
     pk = packets[index]
-    held, remaining = pk.held, pk.remaining
-    if last < 0:
-        return others
-    leaves, delivered = done, pk.delivered
+    flits, last, delivered, rest = pk.flits, pk.tail, pk.delivered, pk.flits
+    leaves = done
     for i in range(hop, last - 1, -1):
         if i < hop:
-            leaves = max(pk.done[i], leaves - p.buffer + p.round_trip - p.hop)
+            leaves = max(pk.done[i], leaves - pk.rooms[i] + p.round_trip - p.hop)
         if i > first:
+            rest -= pk.rooms[i]
             continue
         free = max(leaves, now)
+        if i > 0:
+            depart(vcs, packets, p, pk.route[i - 1], free)
         if i == 0:
             pk.left = free
             pk.next_tail_sent = p.tail_sent
             p.tail_sent = index
-        if delivered == 0:
-            others = enter_buffer(vcs, packets, pk.route[i], remaining, p.buffer, free, others)
-        elif i == hop and pk.awaits_response != 0:
+        if delivered == 0 and i == first:
+            others = enter_buffer(vcs, packets, pk.route[i], rest, p.buffer, free, others)
+        elif i == hop and pk.awaits_response != 0 and delivered != 0:
             pk.buffered_behind = pk.route[i] + 1
             others = enter_buffer(vcs, packets, pk.route[i], 1, links[link_of(pk.route[i])].requests, free, others)
         else:
             others = set_free(vcs, packets, pk.route[i], free, others)
-    if hop > held:
-        at = pk.route[hop - held - 1]
+    if last > 0:
+        at = pk.route[last - 1]
         # the next packet has places left until the first of these flits has left, and its credit is back
-        credit = leaves - remaining + p.round_trip - p.hop
+        credit = leaves - pk.rest + p.round_trip - p.hop
         free = max(now, credit - (p.buffer - vcs[at].buffered))
-        others = leave_buffer(vcs, packets, at, remaining, p.buffer, free, others)
+        others = leave_buffer(vcs, packets, at, pk.rest, p.buffer, free, others)
+    pk.tail, pk.rest = first + 1, rest
     return others
+
+
+@compiled(inline="always")
+def depart(vcs, packets, p, at, time):
+    """The tail of the packet at the front of the buffer behind a VC leaves it at cycle `time`; the next one may go on."""
+    vc = vcs[at]
+    vc.gone += 1
+    vc.left = time
+    if vc.behind >= 0:
+        come_to_front(vc, packets, p, time)
+
+
+@compiled()
+def come_to_front(vc, packets, p, time):
+    """The head at the front of the buffer behind a VC, if it has come, goes on at cycle `time`."""
+    before, following = -1, vc.behind
+    while following >= 0 and packets[following].turn != vc.gone:
+        before, following = following, packets[following].next
+    if following < 0:
+        return
+    pk = packets[following]
+    if before < 0:
+        vc.behind = pk.next
+    else:
+        packets[before].next = pk.next
+    pk.time = time
+    pk.next_granted = p.granted
+    p.granted = following
 
 
 @compiled(forceinline=True)

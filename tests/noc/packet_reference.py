@@ -35,20 +35,19 @@ class Packet:
         self.static_vc = traffic["static_vc"]
         self.local = traffic["source"] == traffic["target"]
         self.buffer = arch["noc.buffer_flits"]
-        self.held = (self.flits - 1) // self.buffer
-        self.remaining = self.flits - self.held * self.buffer
+        self.tail = self.rest = 0
         self.route = route_of(*arch.noc_size, traffic["noc"], traffic["source"], traffic["target"])
         self.links = [(traffic["noc"], tile, direction) for tile, direction, _ in self.route]
-        self.hop, self.vcs, self.done, self.delivered = 0, [], [], None
+        self.hop, self.vcs, self.done, self.rooms, self.delivered = 0, [], [], [], None
         self.waits, self.slow_hop = False, -1
 
     def stalled(self, hop):
         """Flits that have not crossed the link at `hop` when this packet waits and the buffers up to its head are full."""
-        return min(self.flits - self.buffer * (self.hop - hop), self.done[hop] - self.arrived)
+        return min(self.flits - sum(self.rooms[hop : self.hop]), self.done[hop] - self.arrived)
 
     def behind(self):
         """Hops whose virtual channels it holds behind its head."""
-        return range(max(0, self.hop - self.held), self.hop)
+        return range(self.tail, self.hop)
 
 
 class Reference:
@@ -65,6 +64,7 @@ class Reference:
         self.clear, self.vc_free, self.queues, self.ports = {}, {}, {}, {}
         self.gaps = {}  # by link: cycles before `clear` that are not booked, begin and end
         self.buffered, self.full = {}, {}  # flits behind (link, VC); since when its buffer is full
+        self.inside, self.left = {}, {}  # packets that have to leave that buffer, in turn; when the last one has left
         self.holder = {}  # the last packet of a (link, VC)
         self.taken = {}  # by (link, VC): its last packet, at which hop, with room for how many flits, needing how many
         self.packets = [Packet(arch, i, record) for i, record in enumerate(traffic)]
@@ -79,7 +79,11 @@ class Reference:
         return [packet.delivered for packet in self.packets]
 
     def arrive(self, packet):
-        packet.arrived = self.now
+        if not packet.waits:
+            packet.arrived = self.now
+            if packet.hop > 0 and self.inside[packet.links[packet.hop - 1], packet.vcs[-1]][0] is not packet:
+                self.wait(packet)
+                return
         link = packet.links[packet.hop]
         vcs = self.channels(packet)
         direction = packet.route[packet.hop][1]
@@ -90,14 +94,26 @@ class Reference:
             if first > self.now and second < first and (packet.flits > 1 or self.holder[link, vc].flits > 1):
                 vc = vcs[1]
         if self.vc_free.get((link, vc), 0) == inf:
-            packet.waits = True
-            for hop in packet.behind():
-                if packet.stalled(hop) > 0:
-                    behind = packet.links[hop]
-                    self.clear[behind] = max(self.now, self.clear[behind] - packet.stalled(hop))
+            self.wait(packet)
             self.queues.setdefault((link, vcs), []).append((packet, vcs if either else (vc,)))
         else:
             self.claim_in_turn([(packet, vc)])
+
+    def wait(self, packet):
+        """A packet's flits that will be buffered leave the links behind its head to others."""
+        if not packet.waits:
+            packet.waits = True
+            for hop in packet.behind():
+                if packet.stalled(hop) > 0:
+                    self.leave_out(packet, hop, packet.stalled(hop))
+
+    def leave_out(self, packet, hop, flits):
+        """Take back the last flits that the link at a hop of a packet was to carry, from its gap if they are there."""
+        link, (begin, end) = packet.links[hop], self.gaps.get(packet.links[hop], (0, 0))
+        if packet.done[hop] <= end:
+            self.gaps[link] = (max(packet.arrived, begin - flits), end)
+        else:
+            self.clear[link] = max(packet.arrived, self.clear[link] - flits)
 
     def channels(self, packet):
         """The pair of VCs of a packet's class on its next link."""
@@ -114,7 +130,14 @@ class Reference:
     def claim(self, packet, vc):
         """Returns the packets that can claim a VC now, with that VC."""
         hop, link, flits = packet.hop, packet.links[packet.hop], packet.flits
-        start = max(packet.arrived, self.vc_free.get((link, vc), 0))
+        free = self.vc_free.get((link, vc), 0)
+        if free > packet.arrived and hop > 0 and flits > 1 and not (packet.response or packet.dynamic):
+            free += self.arch["noc.reallocation_cycles"]
+        start = max(packet.arrived, free)
+        if hop > 0:
+            start = max(start, self.left.get((packet.links[hop - 1], packet.vcs[-1]), 0))
+        if link[2] != EJECT:
+            self.inside.setdefault((link, vc), []).append(packet)
         self.vc_free[link, vc] = inf
         self.holder[link, vc] = packet
         clear = self.book(link, flits)
@@ -131,27 +154,47 @@ class Reference:
         _, tile, direction = link
         if tile in self.workers and direction in (INJECT, EJECT) and flits > 1 and not (packet.local and hop > 0):
             per_flit = (1 + packet.local) * self.arch["noc.flit_bytes"] / self.arch["l1.noc_port_bytes_per_cycle"]
-            self.ports[tile] = max(self.ports.get(tile, 0), start) + (flits - 1) * per_flit
-            done = max(done, int(self.ports[tile]))
+            cycles = (flits - 1) * per_flit
+            passed = self.pass_port(tile, start, cycles)
+            done = max(done, int(passed if flits > packet.buffer else min(passed, start + 4 * cycles)))
         packet.done.append(done)
         packet.vcs.append(vc)
         packet.hop += 1
         if packet.hop == len(packet.links):
             packet.delivered = done - 1 + self.latency[EJECT]
-            return self.release(packet, range(hop, max(hop - packet.held, 0) - 1, -1))
+            return self.release(packet, hop)
+        packet.rooms.append(self.taken[link, vc][2])
         heapq.heappush(self.events, (start + self.through(packet, hop), packet.index))
-        return self.release(packet, [hop - packet.held]) if hop >= packet.held else []
+        for first in range(hop, packet.tail - 1, -1):
+            if sum(packet.rooms[first:]) >= flits:
+                return self.release(packet, first)
+        return []
 
-    def book(self, link, flits):
-        """The cycle in which a link has carried flits booked now: in its gap, as far as they fit, and behind all others."""
+    def book(self, link, flits, start=None):
+        """The cycle in which a link has carried flits from `start` (now) on: in its gap as far as they fit, then behind all."""
+        start = self.now if start is None else start
         begin, end = self.gaps.get(link, (0, 0))
-        begin = max(begin, self.now)
+        begin = max(begin, start)
         early = max(0, min(flits, end - begin))
         self.gaps[link] = (begin + early, end)
         if early == flits:
             return begin + early
-        self.clear[link] = max(self.clear.get(link, 0), self.now) + flits - early
+        self.clear[link] = max(self.clear.get(link, 0), start) + flits - early
         return self.clear[link]
+
+    def pass_port(self, tile, start, cycles):
+        """When the L1 port of a tile has passed what needs it for some cycles from `start` on, its gap first."""
+        free, begin, end = self.ports.get(tile, (0, 0, 0))
+        begin = max(begin, start) if end > start else begin
+        early = max(0, min(cycles, end - max(begin, start)))
+        if early > 0:
+            begin += early
+        if early < cycles:
+            if start > free:
+                free, begin, end = start, free, start
+            free += cycles - early
+        self.ports[tile] = free, begin, end
+        return free if early < cycles else begin
 
     def flits_between(self, packet, link, mine, start):
         """Flits that the other VCs of an ejection link send between those of a packet, at most as many as it has."""
@@ -166,12 +209,9 @@ class Reference:
                 filled = (packet.buffer - self.arch["noc.hop_cycles"]) * (packet.hop - hop)
                 stalled = min(stalled, start - packet.arrived - filled)
                 if stalled > 0:
-                    self.clear[link] = max(start, self.clear[link] - stalled)
+                    self.leave_out(packet, hop, stalled)
             if stalled > 0:
-                if start > self.clear[link]:
-                    self.gaps[link] = (self.clear[link], start)
-                self.clear[link] = max(self.clear[link], start) + stalled
-                packet.done[hop] = max(packet.done[hop], self.clear[link])
+                packet.done[hop] = max(packet.done[hop], self.book_from(link, start, stalled))
             if hop > 0:
                 packet.done[hop] = max(packet.done[hop], packet.done[hop - 1] + self.through(packet, hop - 1))
 
@@ -207,39 +247,68 @@ class Reference:
         if packet.dynamic and not packet.response and vc[0] != "response":
             return packet.buffer + 1
         holder, hop, room, use = self.taken[link, vc]
-        return room if holder.waits or hop <= holder.slow_hop else use
+        if holder.waits:
+            waited = (self.now - holder.arrived) // self.arch["noc.credit_round_trip_cycles"]
+            return max(room, min(holder.flits, packet.buffer, room + waited))
+        return room if hop <= holder.slow_hop else use
 
     def through(self, packet, hop):
         """Cycles from a link of the route, which is not the last, to the next one."""
         return self.latency[packet.route[hop][1]]
 
-    def release(self, packet, hops):
-        """Let the tail leave the links of `hops`; the rest of a packet that is under way stays in a buffer."""
-        result = []
-        leaves = packet.done[-1]
-        for hop in range(len(packet.done) - 1, min(hops, default=len(packet.done)) - 1, -1):
+    def book_from(self, link, start, flits):
+        """As `book`, but from `start` on; the cycles until then are the link's gap."""
+        if start > self.clear[link]:
+            self.gaps[link] = (self.clear[link], start)
+            self.clear[link] = start + flits
+            return self.clear[link]
+        begin, end = self.gaps.get(link, (0, 0))
+        if max(begin, start) < end:
+            return self.book(link, flits, start)
+        self.clear[link] += flits
+        return self.clear[link]
+
+    def release(self, packet, first):
+        """Let the tail leave all links up to the one at hop `first`; the rest of a packet that is under way is buffered there."""
+        result, rests = [], []
+        credit = self.arch["noc.credit_round_trip_cycles"] - self.arch["noc.hop_cycles"]
+        leaves, rest = packet.done[-1], packet.flits
+        for hop in range(len(packet.done) - 1, packet.tail - 1, -1):
             if hop < len(packet.done) - 1:
-                credit = self.arch["noc.credit_round_trip_cycles"] - self.arch["noc.hop_cycles"]
-                leaves = max(packet.done[hop], leaves - packet.buffer + credit)
-            if hop in hops:
-                place, free = (packet.links[hop], packet.vcs[hop]), max(leaves, self.now)
-                if packet.delivered is None:
-                    self.buffered[place] = self.buffered.get(place, 0) + packet.remaining
-                    if self.buffered[place] + packet.remaining > packet.buffer:
-                        self.full[place] = free
-                        continue
-                result += self.free(*place, free)
-        return result + self.leave(packet, len(packet.done) - 2 - packet.held, leaves - packet.remaining)
+                leaves = max(packet.done[hop], leaves - packet.rooms[hop] + credit)
+            if hop > first:
+                rest -= packet.rooms[hop]
+                continue
+            place, free = (packet.links[hop], packet.vcs[hop]), max(leaves, self.now)
+            if hop > 0:
+                self.depart((packet.links[hop - 1], packet.vcs[hop - 1]), free)
+            if packet.delivered is None and hop == first:
+                self.buffered[place] = self.buffered.get(place, 0) + rest
+                if self.buffered[place] + rest > packet.buffer:
+                    self.full[place] = free
+                    continue
+            result += self.free(*place, free)
+        result += self.leave(packet, packet.tail - 1, leaves - packet.rest + credit)
+        packet.tail, packet.rest = first + 1, rest
+        return result
+
+    def depart(self, place, time):
+        """The tail of the first packet in a buffer leaves it at `time`; the next one, if its head has come, goes on then."""
+        self.inside[place].pop(0)
+        self.left[place] = time
+        if self.inside[place]:
+            packet = self.inside[place][0]
+            if packet.waits and packet.hop < len(packet.links) and packet.links[packet.hop - 1] == place[0]:
+                heapq.heappush(self.events, (time, packet.index))
 
     def leave(self, packet, hop, time):
-        """The rest of a packet goes on from the buffer behind a link of its route, at `time`: its places come back later."""
+        """The rest of a packet goes on from the buffer behind a link of its route; its places are back from `time` on."""
         if hop < 0:
             return []
         place = packet.links[hop], packet.vcs[hop]
-        time += self.arch["noc.credit_round_trip_cycles"] - self.arch["noc.hop_cycles"]
         free = max(self.now, time - (packet.buffer - self.buffered[place]))
-        self.buffered[place] -= packet.remaining
-        if place not in self.full or self.buffered[place] + packet.remaining > packet.buffer:
+        self.buffered[place] -= packet.rest
+        if place not in self.full or self.buffered[place] + packet.rest > packet.buffer:
             return []
         return self.free(*place, max(self.full.pop(place), free))
 

@@ -48,6 +48,19 @@ def test_a_buffer_smaller_than_the_credit_loop_slows_long_packets():
     assert done[0] == pytest.approx(1000 * (HOP + 1) / 5, rel=0.03)
 
 
+@pytest.mark.parametrize(("flits", "static_vc", "later"), [(9, 0, 2), (1, 0, 0), (9, -1, 0)])
+def test_a_write_that_has_waited_gets_its_vc_some_cycles_after_the_tail(flits, static_vc, later):
+    """Not what may take any VC, nor a single flit."""
+    ends = []
+    for cycles in (0, 2):
+        network = chip()
+        network.net["reallocation"] = cycles
+        long = [(20, 25, 257, 0, 0)] * (1 if static_vc == 0 else 2)
+        packets = [*long, (22, 24, flits, 0, 100)]
+        ends.append(run(network, packets, 10_000, [0] + [1] * (len(long) - 1) + [static_vc])[-1])
+    assert ends[1] - ends[0] == later
+
+
 @pytest.mark.parametrize("shared", [0, 3, 7])
 def test_a_vc_without_room_in_the_shared_part_sends_a_flit_per_round_trip(shared):
     """Each VC has a place of its own, and up to `buffer` with those that all VCs of a port share (ISA DRAMTile)."""

@@ -260,6 +260,21 @@ def test_a_dram_channel_takes_writes_of_both_sides_of_the_dateline_one_after_the
     assert (ends[1] > ends[0]) == (queue >= 0)
 
 
+@pytest.mark.parametrize(
+    ("flits", "response", "dynamic", "later"), [(9, 0, 0, 1), (1, 0, 0, 0), (9, 1, 0, 0), (9, 0, 1, 0)]
+)
+def test_a_write_that_has_waited_gets_its_vc_after_the_tail(flits, response, dynamic, later):
+    """`noc.reallocation_cycles` later; not what may take another VC, nor a single flit."""
+    row = (tile(5, 2), flits, response, dynamic)
+    before = [(0, 0, tile(x, 2), tile(5, 2), 257, response, dynamic) for x in range(1 + max(response, dynamic))]
+    rows = [*before, (100, 0, tile(2, 2), *row)]
+    with_it, without = (
+        delivered(*rows, arch=load_arch("wormhole_b0", {"noc.reallocation_cycles": cycles}))[-1] for cycles in (1, 0)
+    )
+    assert without > delivered(rows[-1])[0] + 100
+    assert with_it - without == later
+
+
 def test_the_l1_port_is_shared_by_both_nocs_and_both_directions():
     """Four packets into and out of one L1 take what its port needs for all of them: 64 B/cycle, two flits."""
     here = tile(4, 4)
@@ -323,9 +338,9 @@ def test_packets_of_more_flits_than_the_model_counts_are_refused():
 
 @pytest.mark.parametrize("name", ARCHES)
 def test_records_fill_cache_lines(name):
-    """What a hop touches does not straddle lines of 64 bytes; the VCs of a pair share one."""
+    """What a hop touches does not straddle lines of 64 bytes."""
     arch = load_arch(name)
-    assert LINK_DTYPE.itemsize % 64 == PACKET_DTYPE.itemsize % 64 == 2 * VC_DTYPE.itemsize % 64 == 0
+    assert LINK_DTYPE.itemsize % 64 == PACKET_DTYPE.itemsize % 64 == VC_DTYPE.itemsize % 64 == 0
     assert PACKET_DTYPE.fields["begun"][1] == 64  # all that is needed at every hop stands before it
     assert all(table.ctypes.data % 64 == 0 for table in (build_links(arch), build_vcs(arch)))
 

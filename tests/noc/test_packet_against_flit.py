@@ -125,10 +125,10 @@ def test_both_models_take_the_same_links(chips):
     assert flit["stall"].sum() > 0
 
 
-@pytest.mark.parametrize("flits", [17, 33, 65])
+@pytest.mark.parametrize("flits", [9, 17, 18, 20, 24, 33, 65])
 def test_writers_round_a_ring_take_as_long(chips, flits):
-    """Eight cores of a row write nearly all the way round it, over links that all share, packets of one flit more than whole
-    buffers: what waits books its flits ahead, and others take the gaps.
+    """Eight cores of a row write nearly all the way round it, over links that all share: what waits books its flits ahead on links and
+    L1 ports, and others take the gaps.
     """
     arch = chips[0].arch
     row = arch.worker_coords[:8]
@@ -154,6 +154,21 @@ def test_a_dram_endpoint_takes_writes_of_both_sides_of_the_dateline_in_turn(targ
     both, both_flit = cycles(chips, events(long, *short, then))
     assert (alone, both) == (alone_flit, both_flit)
     assert (both - alone > 100) == waits
+
+
+@pytest.mark.parametrize(("column", "waits"), [(3, True), (2, False)])
+def test_a_packet_waits_behind_the_tail_before_it_wherever_it_is_bound_for(column, waits):
+    """Of a write of 17 flits that waits in the router of its target one flit stands in the router before, in column 3: a word
+    that turns there stands behind it, one that turns in column 2 does not.
+    """
+    chips = [Chip(load_arch("wormhole_b0"), numerics="off", noc=model) for model in ("packet", "flit")]
+    stream, waiting = ((3, 1), 0, EventKind.WRITE, 0, (4, 1), 8192, 0), ((1, 1), 0, EventKind.WRITE, 0, (4, 1), 512, 20)
+    sender, target = (2, 1), (column, 2)
+    word = (sender, 0, EventKind.WRITE, 0, target, 64, 80), (sender, 0, EventKind.WRITE_BARRIER, 0, target, 0, 81)
+    then = (sender, 0, EventKind.WRITE, 0, (2, 2), 8192, 82)
+    alone, both = cycles(chips, events(*word, then)), cycles(chips, events(stream, waiting, *word, then))
+    assert alone[0] == alone[1] and both[0] == pytest.approx(both[1], abs=2)
+    assert (both[0] - alone[0] > 100) == waits
 
 
 def test_senders_of_one_row_back_off_in_both_models(chips):

@@ -117,7 +117,7 @@ def move_packet(m, index, now):
     other = p.granted
     while other >= 0:
         schedule_transaction(m, other, packets[other].time)
-        if packets[other].hop == 1:
+        if packets[other].hop == 1 and packets[other].waits == 0:
             left_command_buffer(m, other, now)
         other = packets[other].next_granted
     other = p.tail_sent
