@@ -553,8 +553,7 @@ def release(links, vcs, p, packets, index, hop, done, first, now, others):
     Returns the stack of packets that can claim now (see `claim`).
     """
     pk = packets[index]
-    flits, last, delivered, rest = pk.flits, pk.tail, pk.delivered, pk.flits
-    leaves = done
+    last, delivered, rest, leaves = pk.tail, pk.delivered, pk.flits, done
     for i in range(hop, last - 1, -1):
         if i < hop:
             leaves = max(pk.done[i], leaves - pk.rooms[i] + p.round_trip - p.hop)
@@ -563,14 +562,14 @@ def release(links, vcs, p, packets, index, hop, done, first, now, others):
             continue
         free = max(leaves, now)
         if i > 0:
-            depart(vcs, packets, p, pk.route[i - 1], free)
-        if i == 0:
+            depart(vcs, packets, p, pk.route[i - 1], free, now)
+        else:
             pk.left = free
             pk.next_tail_sent = p.tail_sent
             p.tail_sent = index
         if delivered == 0 and i == first:
             others = enter_buffer(vcs, packets, pk.route[i], rest, p.buffer, free, others)
-        elif i == hop and pk.awaits_response != 0 and delivered != 0:
+        elif i == hop and pk.awaits_response != 0:
             pk.buffered_behind = pk.route[i] + 1
             others = enter_buffer(vcs, packets, pk.route[i], 1, links[link_of(pk.route[i])].requests, free, others)
         else:
@@ -586,13 +585,13 @@ def release(links, vcs, p, packets, index, hop, done, first, now, others):
 
 
 @compiled(inline="always")
-def depart(vcs, packets, p, at, time):
+def depart(vcs, packets, p, at, time, now):
     """The tail of the packet at the front of the buffer behind a VC leaves it at cycle `time`; the next one may go on."""
     vc = vcs[at]
     vc.gone += 1
     vc.left = time
     if vc.behind >= 0:
-        come_to_front(vc, packets, p, time)
+        come_to_front(vc, packets, p, max(time, now + 1))
 
 
 @compiled()

@@ -270,7 +270,7 @@ class Reference:
 
     def release(self, packet, first):
         """Let the tail leave all links up to the one at hop `first`; the rest of a packet that is under way is buffered there."""
-        result, rests = [], []
+        result = []
         credit = self.arch["noc.credit_round_trip_cycles"] - self.arch["noc.hop_cycles"]
         leaves, rest = packet.done[-1], packet.flits
         for hop in range(len(packet.done) - 1, packet.tail - 1, -1):
@@ -299,7 +299,7 @@ class Reference:
         if self.inside[place]:
             packet = self.inside[place][0]
             if packet.waits and packet.hop < len(packet.links) and packet.links[packet.hop - 1] == place[0]:
-                heapq.heappush(self.events, (time, packet.index))
+                heapq.heappush(self.events, (max(time, self.now + 1), packet.index))
 
     def leave(self, packet, hop, time):
         """The rest of a packet goes on from the buffer behind a link of its route; its places are back from `time` on."""

@@ -85,11 +85,11 @@ def random_traffic(data, arch, most):
     return result
 
 
-@pytest.mark.parametrize("name", ARCHES)
+@pytest.mark.parametrize(("name", "hop"), [*((name, None) for name in ARCHES), ("wormhole_b0", 20)])
 @given(data=st.data())
-def test_the_compiled_model_and_a_plain_reference_agree(name, data):
-    """Every packet of random traffic arrives in the same cycle."""
-    arch = load_arch(name)
+def test_the_compiled_model_and_a_plain_reference_agree(name, hop, data):
+    """Every packet of random traffic arrives in the same cycle, also where a hop takes longer than a credit's round trip."""
+    arch = load_arch(name, {} if hop is None else {"noc.hop_cycles": hop})
     packets = random_traffic(data, arch, 120)
     assert send(arch, packets)[1].tolist() == Reference(arch, packets).run()
 

@@ -127,8 +127,8 @@ def test_both_models_take_the_same_links(chips):
 
 @pytest.mark.parametrize("flits", [9, 17, 18, 20, 24, 33, 65])
 def test_writers_round_a_ring_take_as_long(chips, flits):
-    """Eight cores of a row write nearly all the way round it, over links that all share: what waits books its flits ahead on links and
-    L1 ports, and others take the gaps.
+    """Eight cores of a row write nearly all the way round it, over links that all share: what waits books its flits ahead on
+    links and L1 ports, and others take the gaps.
     """
     arch = chips[0].arch
     row = arch.worker_coords[:8]
