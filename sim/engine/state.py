@@ -55,8 +55,10 @@ STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, ST
 # --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
 NOC_WORDS = 288
 READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT = 0, 1, 2, 3, 4
-# writes whose tail has not left yet; the cycle from which the command buffer is free
-WRITES_UNSENT, POSTED_UNSENT, COMMAND_FREE = 6, 7, 8
+# writes whose tail has not left yet; the cycle from which a command buffer is free, + WRITE_BUFFER to ATOMIC_BUFFER; that from
+# which the NIU takes something else than multicasts of a linked path
+WRITES_UNSENT, POSTED_UNSENT, COMMAND_FREE, NIU_FREE = 6, 7, 8, 12
+WRITE_BUFFER, READ_BUFFER, WORD_BUFFER, ATOMIC_BUFFER = range(4)
 TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
 TRID_UNSENT = 256  # + 16 * noc
 SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid

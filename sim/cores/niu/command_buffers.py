@@ -10,20 +10,25 @@ from tensim.sim.dram.channel import bus_ticks, fragments_ticks
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
 from tensim.sim.engine.state import (
+    ATOMIC_BUFFER,
     COMMAND_FREE,
     INLINE,
     LOG_NOC,
+    NIU_FREE,
     NOC_WORDS,
     PARKED,
     POSTED_FLUSH_AT,
     POSTED_UNSENT,
     READ,
+    READ_BUFFER,
     TILE_DRAM,
     TILE_WORKER,
     TRID_FLUSH_AT,
     TRID_UNSENT,
     WAIT_NOC_ISSUE,
+    WORD_BUFFER,
     WRITE,
+    WRITE_BUFFER,
     WRITE_FLUSH_AT,
     WRITES_UNSENT,
     dram_params_of,
@@ -43,16 +48,26 @@ FLIT_COST = 1024  # of one cycle
 
 
 @compiled()
-def command_buffer_ready(m, thread, noc, now):
-    """Wait until the thread's last packet on a NoC has begun to leave.
+def buffer_of(kind):
+    """The command buffer that tt-metal's calls use for a kind of request: one each for data in and out, words and atomics."""
+    if kind == READ:
+        return READ_BUFFER
+    if kind == WRITE:
+        return WRITE_BUFFER
+    return WORD_BUFFER if kind == INLINE else ATOMIC_BUFFER
+
+
+@compiled()
+def command_buffer_ready(m, thread, noc, buffer, now):
+    """Wait until the thread's last packet of a command buffer on a NoC has begun to leave.
 
     Returns `now` when the call can go on; else the cycle at which to try again, or -1 (parked).
     """
     if noc < 0 or noc > 1:
         return now
-    free = noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE]
+    free = noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE + buffer]
     if free == HELD:
-        return park(m, thread, now, WAIT_NOC_ISSUE, 0, noc, -1)
+        return park(m, thread, now, WAIT_NOC_ISSUE, buffer, noc, -1)
     if free > now:
         charge_stall(m, thread, WAIT_NOC_ISSUE, now, free)
         threads_of(m)[thread].phase = 1
@@ -82,8 +97,9 @@ def send_request(m, index, flits, time):
         packet.dram_queue = m.n_tiles + bank_of(m, x.target, x.address)
         packet.dram_queue_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
         packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
-    noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = HELD
-    schedule_transaction(m, index, time)
+    words, base = noc_words_of(m), x.thread * NOC_WORDS + 64 * x.noc
+    words[base + COMMAND_FREE + buffer_of(x.kind)] = HELD
+    schedule_transaction(m, index, max(time, words[base + NIU_FREE]))
 
 
 @compiled()
@@ -133,10 +149,10 @@ def left_command_buffer(m, index, now):
     x = transactions_of(m)[index]
     if x.stage != AT_TARGET:
         return
-    begun = packets_of(m)[index].begun
-    noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE] = begun
+    begun, buffer = packets_of(m)[index].begun, buffer_of(x.kind)
+    noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE + buffer] = begun
     t = threads_of(m)[x.thread]
-    if t.state == PARKED and t.wait == WAIT_NOC_ISSUE and t.wait_b == x.noc:
+    if t.state == PARKED and t.wait == WAIT_NOC_ISSUE and t.wait_a == buffer and t.wait_b == x.noc:
         unpark(m, x.thread, begun)
         schedule_thread(m, x.thread, begun)
 

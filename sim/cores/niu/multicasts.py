@@ -3,7 +3,7 @@
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue
+from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, schedule_transaction, staging_address
 from tensim.sim.cores.niu.transfer_checks import check_congruent, check_l1, check_writers, open_path, valid_noc
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail
@@ -11,8 +11,11 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.engine.state import (
     ATOMIC,
+    ATOMIC_BUFFER,
     ATOMICS_OUT,
     COMMAND_FREE,
+    INLINE,
+    NIU_FREE,
     NOC_WORDS,
     WAIT_NOC_ISSUE,
     WRITE,
@@ -43,7 +46,10 @@ def issue_multicast(m, thread, now):
     t = threads_of(m)[thread]
     local, address, size = argument(t, 0), argument(t, 1), argument(t, 2)
     expected, linked, loopback, noc = argument(t, 3), argument(t, 4), argument(t, 5), argument(t, 6)
-    ready = command_buffer_ready(m, thread, noc, now)
+    buffer = buffer_of(
+        INLINE if size <= 4 else WRITE
+    )  # tt-metal's noc_semaphore_set_multicast does not take that of writes
+    ready = command_buffer_ready(m, thread, noc, buffer, now)
     if ready != now:
         return ready
     core = cores_of(m)[t.core]
@@ -100,11 +106,15 @@ def issue_multicast(m, thread, now):
     base = thread * NOC_WORDS + 64 * noc
     if m.flit_model_at != 0:
         words[base + WRITES_UNSENT] += 1
-        carry_multicast(m, WRITE, thread, noc, chain, address, flits, is_open, keep, now + cost)
+        carry_multicast(
+            m, INLINE if size <= 4 else WRITE, thread, noc, chain, address, flits, is_open, keep, now + cost
+        )
     else:
         words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
     words[base + WRITES_OUT] += n
-    words[base + COMMAND_FREE] = left
+    words[base + COMMAND_FREE + buffer] = left
+    if m.flit_model_at == 0:
+        words[base + NIU_FREE] = left
     t.step += count
     return next_issue(m, thread, now, cost, last)
 
@@ -218,7 +228,7 @@ def issue_multicast_increment(m, thread, now):
     """Atomic increment of one word on every core of a rectangle."""
     t = threads_of(m)[thread]
     address, value, expected, noc = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3)
-    ready = command_buffer_ready(m, thread, noc, now)
+    ready = command_buffer_ready(m, thread, noc, ATOMIC_BUFFER, now)
     if ready != now:
         return ready
     offset = address & ctx.NOC_OFFSET_MASK
@@ -243,5 +253,7 @@ def issue_multicast_increment(m, thread, now):
     if m.flit_model_at != 0:
         carry_multicast(m, ATOMIC, thread, noc, chain, address, 1, 0, 0, now + cost)
     noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
-    noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE] = left
+    noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE + ATOMIC_BUFFER] = left
+    if m.flit_model_at == 0:
+        noc_words_of(m)[thread * NOC_WORDS + 64 * noc + NIU_FREE] = left
     return next_issue(m, thread, now, cost, True)

@@ -3,7 +3,7 @@
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.niu.command_buffers import command_buffer_ready, next_issue, send_request
+from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue, send_request
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address, tile_at
 from tensim.sim.cores.niu.transfer_checks import (
     check_congruent,
@@ -26,6 +26,7 @@ from tensim.sim.engine.state import (
     NOC_WORDS,
     POSTED_UNSENT,
     READ,
+    READ_BUFFER,
     READS_OUT,
     SAVED_STATE,
     TILE_DRAM,
@@ -34,6 +35,7 @@ from tensim.sim.engine.state import (
     TRID_UNSENT,
     TRID_WRITES,
     WRITE,
+    WRITE_BUFFER,
     WRITES_OUT,
     WRITES_UNSENT,
     cores_of,
@@ -68,7 +70,7 @@ def count_read(m, thread, now):
 @compiled()
 def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_packet):
     """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
-    ready = command_buffer_ready(m, thread, noc, now)
+    ready = command_buffer_ready(m, thread, noc, READ_BUFFER, now)
     if ready != now:
         return ready
     t = threads_of(m)[thread]
@@ -115,7 +117,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
 @compiled()
 def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc, cost, one_packet):
     """One packet of a write; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
-    ready = command_buffer_ready(m, thread, noc, now)
+    ready = command_buffer_ready(m, thread, noc, WRITE_BUFFER, now)
     if ready != now:
         return ready
     t = threads_of(m)[thread]
@@ -180,7 +182,7 @@ def count_write(m, thread, noc, trid, posted):
 @compiled()
 def issue_word(m, thread, now, kind, address, value, noc, posted, vc, cost):
     """A one-flit request that carries its operand: inline write or atomic increment."""
-    ready = command_buffer_ready(m, thread, noc, now)
+    ready = command_buffer_ready(m, thread, noc, buffer_of(kind), now)
     if ready != now:
         return ready
     t = threads_of(m)[thread]
