@@ -63,7 +63,7 @@ NO_PORT = -1
 # The model's speed follows from the cache lines that a hop touches.
 LINK_DTYPE = in_cache_lines(
     [(name, np.int64) for name in "clear flits packets stall".split()]
-    + [(name, np.int32) for name in "in_use latency port next_tile wraps writer requests owner".split()]
+    + [(name, np.int32) for name in "in_use latency port next_tile wraps writer requests owner buffered closed".split()]
     + [(name, np.int64) for name in "reserved stamp offset longest waiter gap_begin gap_end".split()]
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
@@ -310,7 +310,7 @@ def claim(links, vcs, ports, p, packets, index, now, others):
         pk.begun = start
         if pk.buffered_behind > 0:
             ejection, pk.buffered_behind = pk.buffered_behind - 1, 0
-            others = leave_buffer(vcs, packets, ejection, 1, links[link_of(ejection)].requests, now, others)
+            others = leave_niu(links[link_of(ejection)], vcs, packets, ejection & -N_VCS, now, others)
         done = max(done, start + pk.emission)
     else:
         if start > arrive:
@@ -571,7 +571,7 @@ def release(links, vcs, p, packets, index, hop, done, first, now, others):
             others = enter_buffer(vcs, packets, pk.route[i], rest, p.buffer, free, others)
         elif i == hop and pk.awaits_response != 0:
             pk.buffered_behind = pk.route[i] + 1
-            others = enter_buffer(vcs, packets, pk.route[i], 1, links[link_of(pk.route[i])].requests, free, others)
+            others = enter_niu(links[link_of(pk.route[i])], vcs, packets, pk.route[i], free, others)
         else:
             others = set_free(vcs, packets, pk.route[i], free, others)
     if last > 0:
@@ -664,3 +664,31 @@ def leave_buffer(vcs, packets, at, flits, room, now, others):
         return others
     free, vc.full = max(vc.full, now), 0
     return set_free(vcs, packets, at, free, others)
+
+
+@compiled()
+def enter_niu(link, vcs, packets, at, free, others):
+    """A read request enters the NIU behind a VC, which is free from `free` on if another one finds room there."""
+    link.buffered += 1
+    if link.buffered >= link.requests:
+        vcs[at].full = free
+        link.closed |= 1 << number_of(at)
+        return others
+    return set_free(vcs, packets, at, free, others)
+
+
+@compiled()
+def leave_niu(link, vcs, packets, first, now, others):
+    """A request's response starts to leave its NIU: of the VCs from `first` on held for want of room, the oldest is set free."""
+    link.buffered -= 1
+    if link.closed == 0 or link.buffered >= link.requests:
+        return others
+    oldest, left = -1, link.closed
+    while left:
+        at = first + lowest_bit(left)
+        left &= left - 1
+        if oldest < 0 or vcs[at].full < vcs[oldest].full:
+            oldest = at
+    link.closed &= ~(1 << number_of(oldest))
+    free, vcs[oldest].full = max(vcs[oldest].full, now), 0
+    return set_free(vcs, packets, oldest, free, others)
