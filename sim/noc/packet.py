@@ -251,12 +251,7 @@ def head_event(links, vcs, ports, p, packets, index, now):
     if vcs[pk.vc].free == HELD:
         if pk.waits == 0:
             wait_in_buffers(links, p, pk)
-        pk.next = -1
-        if vcs[queue].waiting < 0:
-            vcs[queue].waiting = index
-        else:
-            packets[vcs[queue + 1].waiting].next = index
-        vcs[queue + 1].waiting = index
+        wait_for_vc(vcs, packets, queue, index)
         return WAITING
     claiming, others = index, -1
     while True:
@@ -622,6 +617,23 @@ def set_free(vcs, packets, at, free, others):
     packets[waiting].vc = at
     packets[waiting].next = others
     return waiting
+
+
+@compiled()
+def wait_for_vc(vcs, packets, queue, index):
+    """Put a packet into the queue for a pair of VCs: behind all whose heads came to this router no later than its own."""
+    arrive, before, following = packets[index].arrive, -1, vcs[queue].waiting
+    if following >= 0 and packets[vcs[queue + 1].waiting].arrive <= arrive:
+        before, following = vcs[queue + 1].waiting, -1
+    while following >= 0 and packets[following].arrive <= arrive:
+        before, following = following, packets[following].next
+    packets[index].next = following
+    if following < 0:
+        vcs[queue + 1].waiting = index
+    if before < 0:
+        vcs[queue].waiting = index
+    else:
+        packets[before].next = index
 
 
 @compiled()
