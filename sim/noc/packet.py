@@ -495,7 +495,7 @@ def meet_others(link, vcs, p, packets, pk, at, start, now):
             taken = vc.room if full else vc.use
             if other.waits != 0:  # since when it has got the places that came free, one per round trip
                 taken = max(taken, min(other.flits, p.buffer, taken + (now - other.arrive) // p.round_trip))
-            shared -= taken - 1
+            shared -= (vc.buffered if vc.full != 0 else min(p.buffer, vc.buffered + taken)) - 1
     return max(1, min(p.buffer, shared + 1))
 
 
