@@ -1,6 +1,7 @@
 """The rules of `tensim.sim.noc.packet` in plain Python: a dictionary per link, an object per packet, a heap of events."""
 
 import heapq
+from bisect import insort
 from math import inf
 
 from tensim.sim.noc.topology import EJECT, INJECT, X_OUT, Y_OUT
@@ -95,7 +96,8 @@ class Reference:
                 vc = vcs[1]
         if self.vc_free.get((link, vc), 0) == inf:
             self.wait(packet)
-            self.queues.setdefault((link, vcs), []).append((packet, vcs if either else (vc,)))
+            queue = self.queues.setdefault((link, vcs), [])
+            insort(queue, (packet, vcs if either else (vc,)), key=lambda waiting: waiting[0].arrived)
         else:
             self.claim_in_turn([(packet, vc)])
 
@@ -247,10 +249,14 @@ class Reference:
         if packet.dynamic and not packet.response and vc[0] != "response":
             return packet.buffer + 1
         holder, hop, room, use = self.taken[link, vc]
+        before = self.buffered.get((link, vc), 0)
+        if (link, vc) in self.full:
+            return before
+        own = room if holder.waits or hop <= holder.slow_hop else use
         if holder.waits:
             waited = (self.now - holder.arrived) // self.arch["noc.credit_round_trip_cycles"]
-            return max(room, min(holder.flits, packet.buffer, room + waited))
-        return room if hop <= holder.slow_hop else use
+            own = max(own, min(holder.flits, packet.buffer, own + waited))
+        return min(packet.buffer, before + own)
 
     def through(self, packet, hop):
         """Cycles from a link of the route, which is not the last, to the next one."""

@@ -226,7 +226,7 @@ RACES = {
         "noc_semaphore_wait(reinterpret_cast<volatile tt_l1_ptr uint32_t*>(get_semaphore(level)), 1);", "",
     ),
     "a shard is passed on before it has come": (
-        "race_write", "noc_async_write(address, get_noc_addr(next_x, next_y, address), shard_bytes)",
+        "race_read", "noc_async_write(address, get_noc_addr(next_x, next_y, address), shard_bytes)",
         "ring_all_gather", PYTHON, "pass_shards", "noc_semaphore_wait_min(arrived, step)", "pass",
     ),
     "one thread tells the other of a read before its barrier": (
