@@ -62,9 +62,9 @@ NO_PORT = -1
 
 # The model's speed follows from the cache lines that a hop touches.
 LINK_DTYPE = in_cache_lines(
-    [(name, np.int64) for name in "clear flits packets stall".split()]
+    [(name, np.int64) for name in "clear gap_begin gap_end flits packets".split()]
     + [(name, np.int32) for name in "in_use latency port next_tile wraps writer requests owner buffered closed".split()]
-    + [(name, np.int64) for name in "reserved stamp offset longest waiter gap_begin gap_end".split()]
+    + [(name, np.int64) for name in "stall longest waiter reserved stamp offset".split()]
 )
 # clear: the cycle from which the link has nothing left to carry; reserved: the cycle until which the path of a multicast of
 # tile `owner` holds the link; port: the tile whose L1 is behind it, or NO_PORT; wraps: 1 on the link that closes the ring;
@@ -75,7 +75,7 @@ LINK_DTYPE = in_cache_lines(
 # in_use: bit set of VCs that hold anything, and of some that no longer do
 VC_DTYPE = in_cache_lines(
     [(name, np.int64) for name in "free full left".split()]
-    + [(name, np.int32) for name in "waiting holder behind".split()]
+    + [(name, np.int32) for name in "waiting holder behind last_behind".split()]
     + [(name, np.int16) for name in "buffered hop room use entered gone".split()],
 )
 # Of a VC, N_VCS of each link.  free: the cycle from which it is, or HELD; waiting: queue of those that
@@ -83,7 +83,7 @@ VC_DTYPE = in_cache_lines(
 # flits in the buffer behind the link; full: 0, or the cycle from which it would be free if that buffer had room; holder: the
 # last packet that took it, at hop `hop` of its route, with `room` for flits, of which its rate needs `use`; entered, gone:
 # packets that have taken it and whose tails have left the buffer behind it, the last one in cycle `left` (both wrap round);
-# behind: the last one (by `next`) of the packets in that buffer whose heads wait until the tail before them has left it
+# behind, last_behind: queue of the packets in that buffer whose heads wait until the tail before them has left it
 PACKET_DTYPE = in_cache_lines(
     [(name, np.int64) for name in "time arrive".split()]
     + [(name, np.int32) for name in "link vc tile flits next dram_queue".split()]
@@ -94,7 +94,7 @@ PACKET_DTYPE = in_cache_lines(
     ]
     + [(name, np.int64) for name in "begun left dram_queue_ticks fragments_ticks".split()]
     + [(name, np.int32) for name in "emission buffered_behind next_granted next_tail_sent".split()]
-    + [("route", np.int32, MAX_ROUTE), ("done", np.int64, MAX_ROUTE), ("rooms", np.int16, MAX_ROUTE)]
+    + [("route", np.int16, MAX_ROUTE), ("rooms", np.int16, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)]
 )
 # tail: the first hop whose VC it still holds; rest: flits in the buffer before that link; rooms: for how many flits of it the
 # buffer behind each link of its route has room; turn: its number among the packets that came over the last of them;
@@ -233,7 +233,7 @@ def head_event(links, vcs, ports, p, packets, index, now):
         pk.arrive = now
         if pk.hop > 0 and vcs[pk.route[pk.hop - 1]].gone != pk.turn:
             wait_in_buffers(links, p, pk)
-            pk.next, vcs[pk.route[pk.hop - 1]].behind = vcs[pk.route[pk.hop - 1]].behind, index
+            wait_behind_tail(vcs[pk.route[pk.hop - 1]], packets, index)
             return WAITING
     if pk.response == REQUEST:
         pair = 4 * (pk.static_vc >> 1)
@@ -313,7 +313,9 @@ def claim(links, vcs, ports, p, packets, index, now, others):
             go_on(links, p, pk, start)
         done = max(done, pk.done[hop - 1] + latency_behind(p, hop - 1))
     pk.waits = 0
-    if not ejects:
+    if flits == 1:
+        vc.room = vc.use = 1
+    elif not ejects:
         done = max(done, take_room(link, vcs, p, packets, pk, at, flits, start, done, now))
     if link.port != NO_PORT and flits > 1 and (pk.local == 0 or hop == 0):
         begin, ticks = start * PORT_TICKS, (1 + pk.local) * (flits - 1) * p.port_ticks
@@ -487,7 +489,7 @@ def meet_others(link, vcs, p, packets, pk, at, start, now):
                 link.in_use &= ~(1 << number)
             continue
         other = packets[vc.holder]
-        if vc.free == HELD and other.waits == 0 and pk.flits > 1:
+        if vc.free == HELD and other.waits == 0:
             slow_down(p, other, vc.hop, pk.flits, start, link.clear)
         if pk.dynamic != 0 and pk.response == REQUEST and number < REQUEST_VCS:
             shared -= p.buffer
@@ -590,22 +592,26 @@ def depart(vcs, packets, p, at, time, now):
         come_to_front(vc, packets, p, max(time, now + 1))
 
 
-@compiled()
+@compiled(inline="always")
+def wait_behind_tail(vc, packets, index):
+    """A head waits in the buffer behind a VC for the tail before it; heads come in their turn."""
+    packets[index].next = -1
+    if vc.behind < 0:
+        vc.behind = index
+    else:
+        packets[vc.last_behind].next = index
+    vc.last_behind = index
+
+
+@compiled(inline="always")
 def come_to_front(vc, packets, p, time):
     """The head at the front of the buffer behind a VC, if it has come, goes on at cycle `time`."""
-    before, following = -1, vc.behind
-    while following >= 0 and packets[following].turn != vc.gone:
-        before, following = following, packets[following].next
-    if following < 0:
-        return
-    pk = packets[following]
-    if before < 0:
-        vc.behind = pk.next
-    else:
-        packets[before].next = pk.next
-    pk.time = time
-    pk.next_granted = p.granted
-    p.granted = following
+    index = vc.behind
+    if packets[index].turn == vc.gone:
+        vc.behind = packets[index].next
+        packets[index].time = time
+        packets[index].next_granted = p.granted
+        p.granted = index
 
 
 @compiled(forceinline=True)

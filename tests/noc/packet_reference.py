@@ -221,10 +221,13 @@ class Reference:
         """The tail crosses at `done`, or later when the other VCs leave too little of the buffer behind the link."""
         loop = self.arch["noc.credit_round_trip_cycles"]
         shared = self.arch["noc.shared_buffer_flits"]
+        if packet.flits == 1:
+            self.taken[link, vc] = packet, packet.hop, 1, 1
+            return done
         for kind in ("request 0", "request 1", "response"):
             for other in ((kind, dateline, i) for dateline in (0, 1) for i in (0, 1)):
                 if other != vc:
-                    if packet.flits > 1 and self.vc_free.get((link, other), 0) == inf:
+                    if self.vc_free.get((link, other), 0) == inf:
                         self.slow_down(*self.taken[link, other][:2], packet.flits, start, self.clear[link])
                     shared -= max(self.flits_behind(packet, link, other, start) - 1, 0)
         room = max(1, min(packet.buffer, shared + 1))
