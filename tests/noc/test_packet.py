@@ -19,6 +19,7 @@ from tensim.sim.noc.packet import (
     build_vcs,
     head_event,
     prepare,
+    wait_for_vc,
 )
 from tensim.sim.noc.topology import EJECT, INJECT, LINKS_PER_TILE, hops, link_index
 from tests.noc.packet_reference import Reference
@@ -209,6 +210,19 @@ def test_an_answer_passes_a_blocked_one():
     assert responses == delivered(behind)[0] < requests - 150
 
 
+@given(arrivals=st.lists(st.integers(0, 20), min_size=1, max_size=12))
+def test_of_those_that_wait_the_head_that_came_first_goes_first(arrivals):
+    """Heads that stood behind a tail ask for a virtual channel later than others that came to the router after them."""
+    vcs, packets = build_vcs(WORMHOLE)[:2], np.zeros(len(arrivals), PACKET_DTYPE)
+    packets["arrive"] = arrivals
+    for index in range(len(arrivals)):
+        wait_for_vc(vcs, packets, 0, index)
+    queue = [vcs["waiting"][0]]
+    while packets["next"][queue[-1]] >= 0:
+        queue.append(packets["next"][queue[-1]])
+    assert queue == sorted(range(len(arrivals)), key=lambda index: arrivals[index]) and vcs["waiting"][1] == queue[-1]
+
+
 def test_reads_that_wait_for_their_answers_fill_an_niu():
     """An NIU takes `noc.niu_requests` read requests; the next one holds the ejection link until a response leaves."""
     links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
@@ -225,6 +239,27 @@ def test_reads_that_wait_for_their_answers_fill_an_niu():
     prepare(p, packets[0], 0, target, source, 33, 1, ONE_CYCLE)
     head_event(links, vcs, ports, p, packets, 0, 10_000)
     assert packets[-1]["delivered"] == 1 and p["granted"] == len(packets) - 1
+
+
+def test_reads_from_both_sides_of_the_dateline_fill_an_niu_together():
+    """They come on two VCs; each is held when it delivers one that makes the NIU full, for as many responses as are too many."""
+    links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
+    p, room = build_noc_params(WORMHOLE)[0], WORMHOLE["noc.niu_requests"]
+    packets, target = np.zeros(room + 2, PACKET_DTYPE), tile(3, 1)
+    for index, packet in enumerate(packets):
+        prepare(p, packet, 0, tile(2 if index % 2 else 8, 1), target, 1, 0, ONE_CYCLE)
+        packet["awaits_response"] = 1
+        time = 100 * index
+        while packet["delivered"] == 0 and time >= 0:
+            time = head_event(links, vcs, ports, p, packets, index, time)
+    assert packets["delivered"].tolist() == [1] * (room + 1) + [0]
+    for index in (0, 1):
+        assert packets[-1]["delivered"] == 0
+        prepare(p, packets[index], 0, target, tile(4, 1), 33, 1, ONE_CYCLE)
+        time = 10_000 * (1 + index)
+        while packets[index]["delivered"] == 0:
+            time = head_event(links, vcs, ports, p, packets, index, time)
+    assert packets[-1]["delivered"] == 1
 
 
 def test_a_dram_channel_takes_writes_no_faster_than_it_stores_them():

@@ -88,6 +88,33 @@ def test_a_blackhole_core_works_while_its_command_buffer_is_busy_with_a_read():
     assert cycles_per_read("wormhole_b0", 8) == cycles_per_read("wormhole_b0", 1) + 7
 
 
+@kernel
+def send_block_and_read(x0, y0, x1, y1, count, x, y, reads, note):
+    """A block and a word behind it to a rectangle, then reads; notes what the calls of the reads take."""
+    noc_async_write_multicast(SOURCE, get_noc_multicast_addr(x0, y0, x1, y1, TARGET), 8192, count, True)
+    noc_semaphore_set_multicast(NOTES, get_noc_multicast_addr(x0, y0, x1, y1, NOTES), count)
+    begin = get_timestamp()
+    for _ in range(reads):
+        noc_async_read(get_noc_addr(x, y, SOURCE), TARGET + 8192, 64)
+    l1_ptr(note, uint32)[0] = get_timestamp() - begin
+    noc_async_read_barrier()
+    noc_async_write_barrier()
+
+
+def test_a_read_waits_in_its_own_command_buffer():
+    """Writes, words and reads have one each: the core goes on while a read waits for the multicasts before it, the next one
+    finds its command buffer busy until they have left.
+    """
+    device, taken = tt.create_device(1, numerics="off"), []
+    first, last, other = (physical(device, core) for core in ((1, 0), (7, 0), (0, 5)))
+    for reads in (0, 1, 2):
+        run(device, (send_block_and_read, tt.CoreCoord(0, 0), [*first, *last, 7, *other, reads, NOTES]))
+        taken.append(int(read(device, (0, 0), NOTES, 4).view(np.uint32)[0]))
+    tt.close_device(device)
+    none, one, two = taken
+    assert one - none < 2 * load_arch("wormhole_b0")["riscv.issue.read"] and two - one > 8192 // 32
+
+
 @pytest.mark.parametrize(("overlap", "allowed"), [(-1, "from 0 to"), (22, "under riscv.issue.read_one_packet, 22")])
 def test_an_overlap_longer_than_a_read_is_refused(overlap, allowed):
     with pytest.raises(UsageError, match=f"riscv.issue.read_overlap is {overlap}; it must be {allowed}"):
