@@ -16,9 +16,9 @@ BARRIERS = {
     st.WAIT_READ_BARRIER: "the read barrier",
     st.WAIT_WRITE_BARRIER: "the write barrier",
     st.WAIT_ATOMIC_BARRIER: "the atomic barrier",
-    st.WAIT_NOC_ISSUE: "the command buffer, whose packet cannot leave,",
     st.WAIT_FLUSH: "the write flush",
 }
+COMMAND_BUFFERS = ("reads", "writes", "words", "atomics")  # st.READ_BUFFER to st.ATOMIC_BUFFER
 COUPLING = {  # reason -> (words, slot of the thread that could end the wait)
     st.WAIT_DST_FREE: ("tile_regs_acquire: a Dst section to be released by the pack thread", 4),
     st.WAIT_DST_READY: ("tile_regs_wait: a Dst section to be committed by the math thread", 3),
@@ -73,6 +73,8 @@ def _wait(chip, thread):
     if reason in COUPLING:
         words, slot = COUPLING[reason]
         return Wait(thread, words, [core * THREADS_PER_CORE + slot])
+    if reason == st.WAIT_NOC_ISSUE:
+        return Wait(thread, f"the command buffer of {COMMAND_BUFFERS[a]}, whose packet cannot leave, of NoC {b}", [])
     return Wait(thread, f"{BARRIERS[reason]} of NoC {b}", [])
 
 

@@ -27,7 +27,7 @@ WAIT_DST_FREE = 69  # tile_regs_acquire: the pack thread still holds every secti
 WAIT_DST_READY = 70  # tile_regs_wait: the math thread has not committed
 WAIT_SOURCE_FREE = 71  # unpack: both source banks are full
 WAIT_SOURCE_READY = 72  # math: no source bank is full
-WAIT_NOC_ISSUE = 73  # the command buffer or the NIU is busy with an earlier packet
+WAIT_NOC_ISSUE = 73  # a command buffer or the NIU is busy with an earlier packet
 WAIT_NONE = 79
 N_REASONS = 80
 N_INSTRUCTION_WORDS = 128  # (unit, cycles) of up to 64 coprocessor instructions
@@ -55,10 +55,10 @@ STOP_LIMIT, STOP_LAUNCH_DONE, STOP_FUEL, STOP_MEMORY, STOP_ERROR, STOP_EMPTY, ST
 # --- columns of a thread's NoC bookkeeping: per NoC 64 words, then saved command-buffer states
 NOC_WORDS = 288
 READS_OUT, WRITES_OUT, ATOMICS_OUT, WRITE_FLUSH_AT, POSTED_FLUSH_AT = 0, 1, 2, 3, 4
-# writes whose tail has not left yet; the cycle from which a command buffer is free, + WRITE_BUFFER to ATOMIC_BUFFER; that from
-# which the NIU takes something else than multicasts of a linked path
+# writes whose tail has not left yet; the cycle from which a command buffer is free, + READ_BUFFER to ATOMIC_BUFFER; the cycle from
+# which the NIU takes this thread's next request: behind the one before and, in the packet model, its multicasts
 WRITES_UNSENT, POSTED_UNSENT, COMMAND_FREE, NIU_FREE = 6, 7, 8, 12
-WRITE_BUFFER, READ_BUFFER, WORD_BUFFER, ATOMIC_BUFFER = range(4)
+READ_BUFFER, WRITE_BUFFER, WORD_BUFFER, ATOMIC_BUFFER = range(4)
 TRID_READS, TRID_WRITES, TRID_FLUSH_AT = 16, 32, 48
 TRID_UNSENT = 256  # + 16 * noc
 SAVED_STATE = 128  # + 16 * noc + 8 * command buffer: address, bytes, posted, vc, trid

@@ -144,6 +144,7 @@ def build_links(arch):
 def build_vcs(arch):
     """All VCs of all links, free."""
     width, height = arch.noc_size
+    assert 2 * width * height * LINKS_PER_TILE * N_VCS <= 1 << 15  # `route` of a packet holds their indices
     vcs = zeros_in_cache_lines(2 * width * height * LINKS_PER_TILE * N_VCS, VC_DTYPE)
     vcs["waiting"] = vcs["behind"] = -1
     return vcs
@@ -698,16 +699,20 @@ def enter_niu(link, vcs, packets, at, free, others):
 
 @compiled()
 def leave_niu(link, vcs, packets, first, now, others):
-    """A request's response starts to leave its NIU: of the VCs from `first` on held for want of room, the oldest is set free."""
+    """A request's response starts to leave its NIU: of the VCs from `first` on held for want of room, the oldest is set free.
+
+    If no packet waits for that one, the next oldest as well.
+    """
     link.buffered -= 1
-    if link.closed == 0 or link.buffered >= link.requests:
-        return others
-    oldest, left = -1, link.closed
-    while left:
-        at = first + lowest_bit(left)
-        left &= left - 1
-        if oldest < 0 or vcs[at].full < vcs[oldest].full:
-            oldest = at
-    link.closed &= ~(1 << number_of(oldest))
-    free, vcs[oldest].full = max(vcs[oldest].full, now), 0
-    return set_free(vcs, packets, oldest, free, others)
+    claiming = others
+    while claiming == others and link.closed != 0 and link.buffered < link.requests:
+        oldest, left = -1, link.closed
+        while left:
+            at = first + lowest_bit(left)
+            left &= left - 1
+            if oldest < 0 or vcs[at].full < vcs[oldest].full:
+                oldest = at
+        link.closed &= ~(1 << number_of(oldest))
+        free, vcs[oldest].full = max(vcs[oldest].full, now), 0
+        claiming = set_free(vcs, packets, oldest, free, others)
+    return claiming

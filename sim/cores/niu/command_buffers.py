@@ -45,16 +45,19 @@ from tensim.sim.engine.state import (
 from tensim.sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
 
 FLIT_COST = 1024  # of one cycle
+WORD_BYTES = 4
 
 
 @compiled()
-def buffer_of(kind):
-    """The command buffer that tt-metal's calls use for a kind of request: one each for data in and out, words and atomics."""
+def buffer_of(kind, size):
+    """The command buffer of a request: tt-metal's calls use one each for data in, data out, semaphores that are copied to others,
+    and words that a request carries (inline writes, atomics).
+    """
     if kind == READ:
         return READ_BUFFER
     if kind == WRITE:
-        return WRITE_BUFFER
-    return WORD_BUFFER if kind == INLINE else ATOMIC_BUFFER
+        return WORD_BUFFER if size <= WORD_BYTES else WRITE_BUFFER
+    return ATOMIC_BUFFER
 
 
 @compiled()
@@ -98,8 +101,10 @@ def send_request(m, index, flits, time):
         packet.dram_queue_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
         packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
     words, base = noc_words_of(m), x.thread * NOC_WORDS + 64 * x.noc
-    words[base + COMMAND_FREE + buffer_of(x.kind)] = HELD
-    schedule_transaction(m, index, max(time, words[base + NIU_FREE]))
+    words[base + COMMAND_FREE + buffer_of(x.kind, x.size)] = HELD
+    begin = max(time, words[base + NIU_FREE])
+    words[base + NIU_FREE] = begin + 1  # in the order of the calls, whatever buffers they use
+    schedule_transaction(m, index, begin)
 
 
 @compiled()
@@ -149,7 +154,7 @@ def left_command_buffer(m, index, now):
     x = transactions_of(m)[index]
     if x.stage != AT_TARGET:
         return
-    begun, buffer = packets_of(m)[index].begun, buffer_of(x.kind)
+    begun, buffer = packets_of(m)[index].begun, buffer_of(x.kind, x.size)
     noc_words_of(m)[x.thread * NOC_WORDS + 64 * x.noc + COMMAND_FREE + buffer] = begun
     t = threads_of(m)[x.thread]
     if t.state == PARKED and t.wait == WAIT_NOC_ISSUE and t.wait_a == buffer and t.wait_b == x.noc:

@@ -14,7 +14,6 @@ from tensim.sim.engine.state import (
     ATOMIC_BUFFER,
     ATOMICS_OUT,
     COMMAND_FREE,
-    INLINE,
     NIU_FREE,
     NOC_WORDS,
     WAIT_NOC_ISSUE,
@@ -46,9 +45,8 @@ def issue_multicast(m, thread, now):
     t = threads_of(m)[thread]
     local, address, size = argument(t, 0), argument(t, 1), argument(t, 2)
     expected, linked, loopback, noc = argument(t, 3), argument(t, 4), argument(t, 5), argument(t, 6)
-    buffer = buffer_of(
-        INLINE if size <= 4 else WRITE
-    )  # tt-metal's noc_semaphore_set_multicast does not take that of writes
+    count = min(size - t.step, m.max_packet)
+    buffer = buffer_of(WRITE, count)
     ready = command_buffer_ready(m, thread, noc, buffer, now)
     if ready != now:
         return ready
@@ -67,7 +65,6 @@ def issue_multicast(m, thread, now):
             return -1
         if t.reads_open > 0 and check_open_reads(m, thread, local, size):
             return -1
-    count = min(size - t.step, m.max_packet)
     last = t.step + count >= size
     flits = 1 + (count + m.flit_bytes - 1) // m.flit_bytes
     path = (address >> CORNERS_SHIFT) + 1
@@ -106,15 +103,13 @@ def issue_multicast(m, thread, now):
     base = thread * NOC_WORDS + 64 * noc
     if m.flit_model_at != 0:
         words[base + WRITES_UNSENT] += 1
-        carry_multicast(
-            m, INLINE if size <= 4 else WRITE, thread, noc, chain, address, flits, is_open, keep, now + cost
-        )
+        carry_multicast(m, WRITE, thread, noc, chain, address, count, is_open, keep, now + cost)
     else:
         words[base + WRITE_FLUSH_AT] = max(words[base + WRITE_FLUSH_AT], free)
     words[base + WRITES_OUT] += n
     words[base + COMMAND_FREE + buffer] = left
     if m.flit_model_at == 0:
-        words[base + NIU_FREE] = left
+        words[base + NIU_FREE] = max(words[base + NIU_FREE], left)
     t.step += count
     return next_issue(m, thread, now, cost, last)
 
@@ -212,12 +207,14 @@ def to_receiver(m, index, time, chain):
 
 
 @compiled()
-def carry_multicast(m, kind, thread, noc, chain, address, flits, is_open, keep, time):
-    """Make the transaction, without a target, whose packet the flit model takes to all receivers in `chain`."""
+def carry_multicast(m, kind, thread, noc, chain, address, size, is_open, keep, time):
+    """Make the transaction, without a target, whose packet of `size` bytes the flit model takes to all receivers in `chain`."""
     source = cores_of(m)[threads_of(m)[thread].core].tile
     index = new_transaction(m, kind, thread, noc, source, source)
     x, p, pk = transactions_of(m)[index], noc_params_of(m)[0], packets_of(m)[index]
     x.target, x.value, x.address, x.local = -1, is_open, keep, entry_tile(p, noc, source, *corners(m, address))
+    x.size = size
+    flits = 1 + (size + m.flit_bytes - 1) // m.flit_bytes
     prepare(p, pk, noc, source, source, flits, REQUEST, p.multicast_cost)
     pk.next = chain
     schedule_transaction(m, index, time)
@@ -251,9 +248,10 @@ def issue_multicast_increment(m, thread, now):
         x.address, x.size, x.value, x.issued = offset, 4, value, issued
         chain = to_receiver(m, index, receivers[2 * i + 1], chain)
     if m.flit_model_at != 0:
-        carry_multicast(m, ATOMIC, thread, noc, chain, address, 1, 0, 0, now + cost)
-    noc_words_of(m)[thread * NOC_WORDS + 64 * noc + ATOMICS_OUT] += n
-    noc_words_of(m)[thread * NOC_WORDS + 64 * noc + COMMAND_FREE + ATOMIC_BUFFER] = left
+        carry_multicast(m, ATOMIC, thread, noc, chain, address, 0, 0, 0, now + cost)
+    words, base = noc_words_of(m), thread * NOC_WORDS + 64 * noc
+    words[base + ATOMICS_OUT] += n
+    words[base + COMMAND_FREE + ATOMIC_BUFFER] = left
     if m.flit_model_at == 0:
-        noc_words_of(m)[thread * NOC_WORDS + 64 * noc + NIU_FREE] = left
+        words[base + NIU_FREE] = max(words[base + NIU_FREE], left)
     return next_issue(m, thread, now, cost, True)

@@ -21,6 +21,7 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
 from tensim.sim.engine.state import (
     ATOMIC,
+    ATOMIC_BUFFER,
     ATOMICS_OUT,
     INLINE,
     NOC_WORDS,
@@ -117,10 +118,11 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
 @compiled()
 def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc, cost, one_packet):
     """One packet of a write; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
-    ready = command_buffer_ready(m, thread, noc, WRITE_BUFFER, now)
+    t = threads_of(m)[thread]
+    count = min(size - t.step, m.max_packet)
+    ready = command_buffer_ready(m, thread, noc, buffer_of(WRITE, count), now)
     if ready != now:
         return ready
-    t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
     if t.step == 0:
         if size <= 0:
@@ -147,7 +149,6 @@ def issue_write(m, thread, now, local, destination, size, noc, trid, posted, vc,
             return -1
         if t.reads_open > 0 and check_open_reads(m, thread, local, size):
             return -1
-    count = min(size - t.step, m.max_packet)
     index = new_transaction(m, WRITE, thread, noc, core.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid, x.posted = offset + t.step, local + t.step, count, trid, posted
@@ -182,7 +183,7 @@ def count_write(m, thread, noc, trid, posted):
 @compiled()
 def issue_word(m, thread, now, kind, address, value, noc, posted, vc, cost):
     """A one-flit request that carries its operand: inline write or atomic increment."""
-    ready = command_buffer_ready(m, thread, noc, buffer_of(kind), now)
+    ready = command_buffer_ready(m, thread, noc, ATOMIC_BUFFER, now)
     if ready != now:
         return ready
     t = threads_of(m)[thread]
@@ -284,7 +285,7 @@ def noc_write_with_state(m, thread, now):
     noc = argument(t, 3)
     if not valid_noc(m, thread, noc, argument(t, 4)):
         return -1
-    base = thread * NOC_WORDS + SAVED_STATE + 16 * noc + 8
+    base = thread * NOC_WORDS + SAVED_STATE + 16 * noc + 8 * WRITE_BUFFER
     words = noc_words_of(m)
     size = argument(t, 2) if argument(t, 2) > 0 else words[base + 1]
     destination = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 1) & ctx.NOC_OFFSET_MASK)

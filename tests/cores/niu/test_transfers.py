@@ -115,6 +115,51 @@ def test_a_read_waits_in_its_own_command_buffer():
     assert one - none < 2 * load_arch("wormhole_b0")["riscv.issue.read"] and two - one > 8192 // 32
 
 
+@kernel
+def signal_behind_multicasts(x0, y0, x1, y1, count, x, y, times):
+    """Again and again: two multicasts on a path that they hold, then a block to one core and its signal; the core answers."""
+    target, signal = get_noc_addr(x, y, TARGET), get_noc_addr(x, y, NOTES)
+    for i in range(times):
+        l1_ptr(SOURCE + 8188, uint32)[0] = i + 1
+        noc_async_write_multicast(SOURCE, get_noc_multicast_addr(x0, y0, x1, y1, TARGET), 8192, count, True)
+        noc_semaphore_set_multicast(NOTES + 64, get_noc_multicast_addr(x0, y0, x1, y1, NOTES + 64), count)
+        noc_async_write(SOURCE, target, 8192)
+        noc_semaphore_inc(signal, 1)
+        noc_semaphore_wait_min(NOTES, i + 1)
+    noc_async_write_barrier()
+    noc_async_atomic_barrier()
+
+
+@kernel
+def look_and_answer(x, y, times):
+    late = 0
+    for i in range(times):
+        noc_semaphore_wait_min(NOTES, i + 1)
+        if l1_ptr(TARGET + 8188, uint32)[0] != i + 1:
+            late += 1
+        noc_semaphore_inc(get_noc_addr(x, y, NOTES), 1)
+    l1_ptr(NOTES + 128, uint32)[0] = late
+    noc_async_atomic_barrier()
+
+
+def test_requests_that_wait_in_several_command_buffers_leave_in_the_order_of_the_calls():
+    """A signal behind a write to the same core comes after it, whatever the number of transactions before (here all of 256)."""
+    device, far = tt.create_device(1, max_cycles=5_000_000), (0, 5)
+    first, last, other, home = (physical(device, core) for core in ((1, 0), (3, 0), far, (0, 0)))
+    for core in ((0, 0), far):
+        write(device, core, NOTES, np.zeros(256, np.uint8))
+    program, config = tt.create_program(), tt.ReaderDataMovementConfig()
+    for function, core, args in (
+        (signal_behind_multicasts, (0, 0), [*first, *last, 3, *other, 300]), (look_and_answer, far, [*home, 300]),
+    ):  # fmt: skip
+        handle = tt.create_kernel(program, function, tt.CoreCoord(*core), config)
+        tt.set_runtime_args(program, handle, tt.CoreCoord(*core), [int(arg) for arg in args])
+    tt.enqueue_program(device.command_queue(), program, blocking=True)
+    assert read(device, far, NOTES, 4).view(np.uint32)[0] == 300
+    assert read(device, far, NOTES + 128, 4).view(np.uint32)[0] == 0
+    tt.close_device(device)
+
+
 @pytest.mark.parametrize(("overlap", "allowed"), [(-1, "from 0 to"), (22, "under riscv.issue.read_one_packet, 22")])
 def test_an_overlap_longer_than_a_read_is_refused(overlap, allowed):
     with pytest.raises(UsageError, match=f"riscv.issue.read_overlap is {overlap}; it must be {allowed}"):
