@@ -19,7 +19,7 @@ READS, GAP, PAGE = 32, 124, 2048  # per core: as in recordings of interleaved re
 
 def interleaved_reads(arch):
     """Events of every core reading pages from all DRAM banks in turn, with one barrier each."""
-    banks, rows = arch.dram_endpoints, []
+    banks, rows = arch.dram_endpoints[0], []
     for core, (x, y) in enumerate(arch.worker_coords):
         for i in range(READS):
             bx, by, _ = banks[(core + i) % len(banks)]

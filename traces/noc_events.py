@@ -94,7 +94,7 @@ class Recording:
     def memories(self):
         """Which memories the transfers reach: "l1", "dram" or "dram+l1"."""
         moving = self.events[self.events["kind"] < EventKind.READ_BARRIER]
-        dram = _tiles(self.arch, self.arch.dram_endpoints)[moving["y"], moving["x"]]
+        dram = _tiles(self.arch, self.arch.dram_tiles)[moving["y"], moving["x"]]
         return "dram" if dram.all() else "dram+l1" if dram.any() else "l1"
 
 
@@ -341,7 +341,7 @@ def _end_barriers(calls, threads):
 def _mark_what_is_not_simulated(arch, calls):
     """Transfers that the model has nothing for become MARK; returns how many, by reason."""
     one_word = np.isin(calls["kind"], (EventKind.INLINE_WRITE, EventKind.ATOMIC_INC))
-    dram = _tiles(arch, arch.dram_endpoints)[calls["y"], calls["x"]]
+    dram = _tiles(arch, arch.dram_tiles)[calls["y"], calls["x"]]
     memory = dram | _tiles(arch, arch.worker_coords)[calls["y"], calls["x"]]
     reasons = {
         "transfers of no bytes": (calls["bytes"] == 0) & ~one_word,

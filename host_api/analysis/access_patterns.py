@@ -12,7 +12,7 @@ from tensim.sim.cores.niu.noc_record import CALLED
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
 
-OFFSET_BITS = 36
+OFFSET_BITS, COORDINATE_BITS = 36, 6  # of a NoC address
 SOURCE, LOCAL, SIZE = 0, 1, 2  # arguments of a read; of a write: local address, destination, size
 FEWEST_RECEIVERS = 3  # equal unicasts in a row from which one multicast is the better call
 
@@ -46,19 +46,30 @@ def access_patterns(chip):
     """The `AccessPatterns` of everything a chip with a record of its NoC calls has run."""
     calls = chip.noc_calls()
     calls = calls[calls["moment"] == CALLED]
-    banks = {int(address) >> OFFSET_BITS for address in chip.arrays.dram_bank_addresses}
+    banks = {x | y << COORDINATE_BITS: first for (x, y), first in chip.arch.dram_tiles.items()}
     reads = calls[calls["operation"] == int(Op.NOC_READ)]
-    places = reads["arguments"][:, SOURCE]
-    in_dram = np.isin(places >> OFFSET_BITS, list(banks))
+    source = reads["arguments"][:, SOURCE]
+    in_dram = np.isin(source >> OFFSET_BITS, list(banks))
     writes = calls[calls["operation"] == int(Op.NOC_WRITE)]
     to_cores = writes[~np.isin(writes["arguments"][:, 1] >> OFFSET_BITS, list(banks))]
-    return AccessPatterns(_reads(reads[in_dram]), _reads(reads[~in_dram]), *_unicasts(to_cores))
+    of_dram = _by_bank(source[in_dram], banks)
+    return AccessPatterns(
+        _reads(reads[in_dram], of_dram), _reads(reads[~in_dram], source[~in_dram]), *_unicasts(to_cores)
+    )
 
 
-def _reads(calls):
+def _by_bank(addresses, banks):
+    """Addresses with the number of their tile's first bank in place of its coordinates: several tiles reach one bank."""
+    first = np.zeros(1 << 2 * COORDINATE_BITS, np.int64)
+    first[list(banks)] = list(banks.values())
+    return first[addresses >> OFFSET_BITS] << OFFSET_BITS | addresses & ctx.NOC_OFFSET_MASK
+
+
+def _reads(calls, source):
+    """`Reads` of some calls from these addresses, None without any."""
     if len(calls) == 0:
         return None
-    source, size = calls["arguments"][:, SOURCE], calls["arguments"][:, SIZE]
+    size = calls["arguments"][:, SIZE]
     core = calls["thread"] // THREADS_PER_CORE
     order = np.lexsort((core, source))
     source, size, core = source[order], size[order], core[order]

@@ -141,7 +141,7 @@ class MeshDevice:
         bank, y = pair(logical_core)
         if y or not 0 <= bank < self.host.arch.dram_banks:
             raise ArgumentError(f"DRAM core {bank}-{y} is not one of 0-0 to {self.host.arch.dram_banks - 1}-0")
-        return CoreCoord(*self.host.arch.dram_endpoints[bank][:2])
+        return CoreCoord(*self.host.arch.dram_endpoints[0][bank][:2])
 
     def get_optimal_dram_bank_to_logical_worker_assignment(self, noc=None, coordinate=None):
         """For each DRAM bank the worker core nearest to it, each core once."""

@@ -9,7 +9,7 @@ def workers_of_banks(arch, noc):
     if recorded and arch.board == RECORDED_BOARD:
         return [tuple(map(int, text.split("-"))) for text in recorded]
     taken, result = set(), []
-    for x, y, _ in arch.dram_endpoints:
+    for x, y, _ in arch.dram_endpoints[noc]:
         free = (index for index in range(len(arch.worker_coords)) if index not in taken)
         best = min(free, key=lambda index: (_hops(arch.noc_size, noc, (x, y), arch.worker_coords[index]), index))
         taken.add(best)

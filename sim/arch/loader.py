@@ -61,6 +61,7 @@ class Arch:
         self.worker_coords = [(x, y) for y in rows for x in columns]
         self.kernel_coords = self._translated(columns, rows)
         self.dram_endpoints = self._endpoints(width, height)
+        self.dram_tiles = self._dram_tiles()
         text = json.dumps({key: leaf["value"] for key, leaf in leaves.items()}, sort_keys=True)
         self.digest = hashlib.sha256(f"{board} {text}".encode()).hexdigest()
 
@@ -88,12 +89,26 @@ class Arch:
         return axes
 
     def _endpoints(self, width, height):
+        """For each NoC the (x, y, byte offset) of each DRAM bank: where tt-metal sends requests for it."""
         per_tile, size, result = self["dram.banks_per_tile"], self["dram.bank_bytes"], []
-        for bank, text in enumerate(self["dram.endpoints"]):
-            x, y = (int(part) for part in text.split("-"))
-            if not (x < width and y < height) or (x, y) in self.worker_coords:
-                raise self.wrong("dram.endpoints", f"DRAM endpoint {text} is outside the grid or a worker core")
-            result.append((x, y, bank % per_tile * size))
+        second = "dram.endpoints_noc1" if self["dram.endpoints_noc1"] else "dram.endpoints"
+        for key in ("dram.endpoints", second):
+            result.append([])
+            for bank, text in enumerate(self[key]):
+                x, y = (int(part) for part in text.split("-"))
+                if not (x < width and y < height) or (x, y) in self.worker_coords:
+                    raise self.wrong(key, f"DRAM endpoint {text} is outside the grid or a worker core")
+                result[-1].append((x, y, bank % per_tile * size))
+        return tuple(result)
+
+    def _dram_tiles(self):
+        """{(x, y) of a DRAM tile: its first bank}, the endpoints of both NoCs."""
+        result = {}
+        for key, places in zip(("dram.endpoints", "dram.endpoints_noc1"), self.dram_endpoints, strict=True):
+            for bank, (x, y, _) in enumerate(places):
+                first = bank - bank % self["dram.banks_per_tile"]
+                if result.setdefault((x, y), first) != first:
+                    raise self.wrong(key, f"DRAM endpoint {x}-{y} cannot serve banks {result[x, y]} and {bank}")
         return result
 
     def with_workers(self, tiles):
@@ -105,7 +120,7 @@ class Arch:
         (width, height), found = self.noc_size, len(columns) + len(rows)
         for x, y in sorted(tiles):
             wider = columns | {x}, rows | {y}
-            covers_dram = any(dx in wider[0] and dy in wider[1] for dx, dy, _ in self.dram_endpoints)
+            covers_dram = any(dx in wider[0] and dy in wider[1] for dx, dy in self.dram_tiles)
             if x < width and y < height and not covers_dram:
                 columns, rows = wider
         if found == len(columns) + len(rows):

@@ -20,12 +20,12 @@ COMPARISONS = {
     "at most": operator.le,
     "a multiple of": lambda value, other: value % other == 0,
 }
-READS = "read", "read_stateful", "read_one_packet", "read_page"
+OVERLAPPED = "read", "read_stateful"
 RELATIONS = (
     ("l1.reserved_end", "under", "l1.user_base"),
     ("l1.user_base", "under", "l1.size"),
     ("noc.max_packet_bytes", "a multiple of", "noc.flit_bytes"),
-    *(("riscv.issue.read_overlap", "under", f"riscv.issue.{read}") for read in READS),
+    *(("riscv.issue.read_overlap", "under", f"riscv.issue.{read}") for read in OVERLAPPED),
     ("dram.user_base", "under", "dram.bank_bytes"),
     ("dram.banks", "a multiple of", "dram.banks_per_tile"),
     ("dram.write_high", "over", "dram.write_low"),
@@ -123,9 +123,10 @@ def contradiction(values):
         )
     if len(values["noc.translated_workers"]) not in (0, 2):
         return ("noc.translated_workers",), f"noc.translated_workers is [x, y], not {values['noc.translated_workers']}"
-    if len(values["dram.endpoints"]) != values["dram.banks"]:
-        keys = "dram.banks", "dram.endpoints"
-        return keys, f"dram.endpoints lists {len(values['dram.endpoints'])} tiles for {values['dram.banks']} banks"
+    for key, may_be_empty in (("dram.endpoints", False), ("dram.endpoints_noc1", True)):
+        tiles = len(values[key])
+        if tiles != values["dram.banks"] and not (may_be_empty and tiles == 0):
+            return ("dram.banks", key), f"{key} lists {tiles} tiles for {values['dram.banks']} banks"
     for key in POWERS_OF_TWO:
         if values[key] & (values[key] - 1):
             return (key,), f"{key} is {values[key]}; it must be a power of two"

@@ -143,10 +143,12 @@ class MachineArrays:
         for index, (x, y) in enumerate(self.arch.worker_coords):
             tiles[y * width + x] = (st.TILE_WORKER, index, -1)
             mask[y * width + x] = 1
-        self.dram_bank_addresses = np.zeros(self.arch.dram_banks, np.int64)
-        for bank, (x, y, offset) in enumerate(self.arch.dram_endpoints):
-            tiles[y * width + x] = (st.TILE_DRAM, bank - offset // self.arch.dram_bank_bytes, -1)
-            self.dram_bank_addresses[bank] = (x << 36) | (y << 42) | offset
+        for (x, y), first in self.arch.dram_tiles.items():
+            tiles[y * width + x] = (st.TILE_DRAM, first, -1)
+        self.dram_bank_addresses = np.array(
+            [[(x << 36) | (y << 42) | offset for x, y, offset in places] for places in self.arch.dram_endpoints],
+            np.int64,
+        )
         self.l1_bank_addresses = np.zeros(self.n_workers, np.int64)
         self.number_l1_banks(range(self.n_workers))
 

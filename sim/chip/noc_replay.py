@@ -14,6 +14,7 @@ bytes of a target.
 """
 
 import functools
+import itertools
 from enum import IntEnum
 
 import numpy as np
@@ -139,7 +140,7 @@ def _bank_offsets(arch):
     """Offset of a bank in its DRAM tile by [y, x], of the last bank of the tile; -1 on other tiles."""
     width, height = arch.noc_size
     result = np.full((height, width), -1)
-    for x, y, offset in arch.dram_endpoints:
+    for x, y, offset in itertools.chain(*arch.dram_endpoints):
         result[y, x] = offset
     return result
 

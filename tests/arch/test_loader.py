@@ -31,9 +31,17 @@ def test_the_architectures_that_come_with_tensim(name):
     assert name in architectures()
     arch = load_arch(name)
     assert arch.name == name and len(arch.worker_coords) == arch.grid[0] * arch.grid[1]
-    assert len(arch.dram_endpoints) == arch.dram_banks
+    assert [len(places) for places in arch.dram_endpoints] == [arch.dram_banks, arch.dram_banks]
     leaf = arch.describe("noc.hop_cycles")
     assert leaf["value"] == arch["noc.hop_cycles"] and set(leaf) == {"value", "unit", "conf", "src"}
+
+
+def test_blackhole_has_other_dram_endpoints_on_each_noc():
+    """Both tiles of a bank reach it; a chip without places for NoC 1 has those of NoC 0."""
+    blackhole, wormhole = load_arch("blackhole"), load_arch("wormhole_b0")
+    assert blackhole.dram_endpoints[0][1] == (0, 2, 0) and blackhole.dram_endpoints[1][1] == (0, 10, 0)
+    assert blackhole.dram_tiles[0, 2] == blackhole.dram_tiles[0, 10] == 1 and len(blackhole.dram_tiles) == 16
+    assert wormhole.dram_endpoints[0] == wormhole.dram_endpoints[1]
 
 
 # --- a user's file
@@ -116,6 +124,8 @@ def test_an_edited_file_is_read_again(write):
             "dram.endpoints is .* it must be a list of NoC coordinates 'x-y'",
         ),
         (extension(dram={"endpoints": {"value": ["1-1"] * 12}}), "endpoint 1-1 is outside the grid or a worker"),
+        (extension(dram={"endpoints_noc1": {"value": ["0-0"] * 4}}), "dram.endpoints_noc1 lists 4 tiles for 12 banks"),
+        (extension(dram={"endpoints_noc1": {"value": ["0-0"] * 12}}), "endpoint 0-0 cannot serve banks 0 and 2"),
         (extension(boards=5), "boards must be a section"),
         (
             extension(boards={"n150": {"columns": {"value": 5}}}),

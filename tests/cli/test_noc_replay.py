@@ -13,7 +13,7 @@ from tensim.sim.errors import UsageError
 
 ARCH = load_arch("wormhole_b0")
 PAGE = 2048
-DRAM = ARCH.dram_endpoints[0][:2]
+DRAM = ARCH.dram_endpoints[0][0][:2]
 FIGURES = {"n", "median_abs_err_pct", "mean_abs_err_pct", "p90_abs_err_pct", "max_abs_err_pct", "bias_pct"}
 
 
@@ -121,7 +121,7 @@ def test_threads_are_independent_and_contend(chip):
 
 
 def test_a_replay_does_not_depend_on_the_ones_before(chip):
-    events = table(*(read(100 * i, to=ARCH.dram_endpoints[i % 12][:2]) for i in range(50)), barrier(5000, 5400))
+    events = table(*(read(100 * i, to=ARCH.dram_endpoints[0][i % 12][:2]) for i in range(50)), barrier(5000, 5400))
     first = replay(chip, events, 0)
     replay(chip, table(read(0, to=(2, 2)), write(10, (3, 3))), 0)
     assert replay(chip, events, 0) == first == replay(Chip(ARCH, numerics="off"), events, 0)

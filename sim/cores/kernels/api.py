@@ -255,7 +255,7 @@ VALUES = {
         parameters("x0 y0 x1 y1 addr noc=NOC"), "multicast_address({x0}, {y0}, {x1}, {y1}, {addr})", {"alu": 6}, roles=DM
     ),
     "get_noc_addr_from_bank_id": Value(
-        parameters("bank offset noc=NOC dram=1"), "bank_address(ctx, {bank}, {offset}, {dram}, {line})", _BANK, roles=DM
+        parameters("bank offset noc=NOC dram=1"), "bank_address(ctx, {bank}, {offset}, {dram}, {noc}, {line})", _BANK, roles=DM
     ),
     "_own_address": Value(parameters("addr"), "own_address(ctx, {addr})", {"alu": 3}),
     "_tile_address": Value(parameters("x y addr"), "noc_address({x}, {y}, {addr})", {"alu": 4}),

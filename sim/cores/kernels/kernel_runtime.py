@@ -205,12 +205,14 @@ def multicast_address(x0, y0, x1, y1, offset):
 
 
 @compiled_for_integers
-def bank_address(block, bank, offset, dram, line):
-    """NoC address of an offset in a DRAM (or L1) bank."""
+def bank_address(block, bank, offset, dram, noc, line):
+    """NoC address of an offset in a DRAM (or L1) bank, for requests on a NoC."""
     table = load_i64(block + 8 * (ctx.DRAM_BANKS if dram != 0 else ctx.L1_BANKS))
     count = load_i64(block + 8 * (ctx.N_DRAM_BANKS if dram != 0 else ctx.N_L1_BANKS))
     if bank < 0 or bank >= count:
         stop(block, line, _BAD_BANK)
+    if dram != 0 and noc == 1:
+        bank += count
     return load_i64(table + 8 * bank) + offset
 
 
@@ -222,12 +224,12 @@ def aligned_page(block, page_size, dram):
 
 
 @compiled_for_integers
-def interleaved_address(block, page, base, stride, dram, offset, line):
+def interleaved_address(block, page, base, stride, dram, offset, noc, line):
     """Page `page` of an interleaved buffer: bank = page mod banks (docs/hardware/kernel_api.md#address-helpers)."""
     if page < 0:
         stop(block, line, _BAD_PAGE)
     count = load_i64(block + 8 * (ctx.N_DRAM_BANKS if dram != 0 else ctx.N_L1_BANKS))
-    return bank_address(block, page % count, page // count * stride + base + offset, dram, line)
+    return bank_address(block, page % count, page // count * stride + base + offset, dram, noc, line)
 
 
 # A tensor accessor's words: tensor_accessors.py.  `first` is the compile-time argument that holds the first of them.
@@ -363,7 +365,7 @@ def shard_bytes(block, first, page_size, line):
 
 
 @compiled_for_integers
-def shard_address(block, shard, first, page_size, offset, line):
+def shard_address(block, shard, first, page_size, offset, noc, line):
     """NoC address of shard `shard`, whose tensor begins at `offset` in every bank."""
     if shard < 0 or shard >= shard_count(block, first, line):
         stop(block, line, _BAD_PAGE)
@@ -372,7 +374,7 @@ def shard_address(block, shard, first, page_size, offset, line):
     pair = compile_arg(block, accessor_coordinates(block, first, line) + bank // 2, line)
     place = pair >> 16 * (bank % 2) & 0xFFFF
     if is_in_dram(block, first, line):
-        return bank_address(block, place >> 8, offset, 1, line)
+        return bank_address(block, place >> 8, offset, 1, noc, line)
     return noc_address(place >> 8, place & 255, offset)
 
 
@@ -386,13 +388,13 @@ def is_own_tile(block, address):
 
 
 @compiled_for_integers
-def accessor_address(block, page, first, base, page_size, offset, line):
+def accessor_address(block, page, first, base, page_size, offset, noc, line):
     """NoC address of a page of the tensor that the accessor at compile-time argument `first` describes."""
     if not is_sharded(block, first, line):
         dram = is_in_dram(block, first, line)
-        return interleaved_address(block, page, base, aligned_page(block, page_size, dram), dram, offset, line)
+        return interleaved_address(block, page, base, aligned_page(block, page_size, dram), dram, offset, noc, line)
     if page < 0:
         stop(block, line, _BAD_PAGE)
     shard, inside = page_place(block, page, first, line)
     offset += base + inside * accessor_page(block, first, page_size, line)
-    return shard_address(block, shard, first, page_size, offset, line)
+    return shard_address(block, shard, first, page_size, offset, noc, line)

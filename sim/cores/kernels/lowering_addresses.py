@@ -57,15 +57,15 @@ class Addresses(Part):
         fields = (self.expressions.as_integer(values[key], node) for key in ("bank_base_address", "page_size"))
         return Record("accessor", (args["first"], *(self.emitter.atom(value) for value in fields)))
 
-    def page_address(self, node, generator, page, offset):
-        """NoC address of a page of an address generator or tensor accessor."""
-        page, offset = self.expressions.as_integer(page, node), self.expressions.as_integer(offset, node)
+    def page_address(self, node, generator, page, offset, noc):
+        """Address of a page of an address generator or tensor accessor on a NoC."""
+        page, offset, noc = (self.expressions.as_integer(value, node) for value in (page, offset, noc))
         if isinstance(generator, Record) and generator.kind == "interleaved":
             base, _, stride, dram = generator.fields
-            parts = [page, base, stride, dram, offset]
+            parts = [page, base, stride, dram, offset, noc]
             name = "interleaved_address"
         elif isinstance(generator, Record) and generator.kind == "accessor":
-            parts = [page, *generator.fields, offset]
+            parts = [page, *generator.fields, offset, noc]
             name = "accessor_address"
         elif isinstance(generator, Record) and generator.kind == "unknown":
             return Int("0")
@@ -81,7 +81,7 @@ class Addresses(Part):
         if generator or "gen" in keywords:
             bound = self.arguments.values(node, "get_noc_addr", parameters("id gen offset=0 noc=NOC"), values, keywords)
             self.charge_page_address()
-            return self.page_address(node, bound["gen"], bound["id"], bound["offset"])
+            return self.page_address(node, bound["gen"], bound["id"], bound["offset"], bound["noc"])
         if len(values) + len(keywords) < 3:
             bound = self.arguments.integers(node, "get_noc_addr", parameters("addr noc=NOC"), values, keywords)
             return self.operations.value_call(node, VALUES["_own_address"], {"addr": bound["addr"]})
@@ -100,7 +100,7 @@ class Addresses(Part):
         bound = self.arguments.values(node, name, parameters(PAGE_CALLS[name]), positional, keywords)
         generator = bound["gen"]
         offset = self.expressions.as_integer(bound.get("offset", literal(0)), node)
-        address = self.page_address(node, generator, bound["id"], offset)
+        address = self.page_address(node, generator, bound["id"], offset, bound["noc"])
         size = self.expressions.as_integer(bound.get("size", literal(0)), node)
         if size.constant == 0:
             page = Int("0") if generator.kind == "unknown" else generator["page_size"]
@@ -115,25 +115,27 @@ class Addresses(Part):
         accessor = bound["gen"]
         if isinstance(accessor, Record) and accessor.kind == "unknown":
             return None
-        address = self.shard_address(node, accessor, bound["shard_id"], literal(0))
+        address = self.shard_address(node, accessor, bound["shard_id"], literal(0), bound["noc"])
         first, _, page = accessor.fields
         size = merged(f"shard_bytes(ctx, {first.text}, {page.text}, {self.emitter.line})", first, page)
         if "dst" in bound:
             return self.operations.api_operation(node, "_read_page", address, bound["dst"], size, bound["noc"])
         return self.operations.api_operation(node, "_write_page", bound["src"], address, size, bound["noc"])
 
-    def shard_address(self, node, accessor, shard, offset):
+    def shard_address(self, node, accessor, shard, offset, noc):
+        """Address of a shard of a tensor accessor on a NoC."""
         if not (isinstance(accessor, Record) and accessor.kind == "accessor"):
             self.emitter.refuse(node, "this call needs a tensor accessor")
-        shard, (first, base, page) = self.expressions.as_integer(shard, node), accessor.fields
+        shard, noc = self.expressions.as_integer(shard, node), self.expressions.as_integer(noc, node)
+        first, base, page = accessor.fields
         start = self.expressions.binary(ast.Add(), base, self.expressions.as_integer(offset, node), node)
-        text = f"shard_address(ctx, {shard.number}, {first.text}, {page.text}, {start.number}, {self.emitter.line})"
-        return merged(text, shard, first, page, start)
+        texts = f"{shard.number}, {first.text}, {page.text}, {start.number}, {noc.number}"
+        return merged(f"shard_address(ctx, {texts}, {self.emitter.line})", shard, first, page, start, noc)
 
     def method_interleaved_get_noc_addr(self, node, value, positional, keywords):
         bound = self.arguments.values(node, "get_noc_addr", parameters("id offset=0 noc=NOC"), positional, keywords)
         self.charge_page_address()
-        return self.page_address(node, value, bound["id"], bound["offset"])
+        return self.page_address(node, value, bound["id"], bound["offset"], bound["noc"])
 
     method_accessor_get_noc_addr = method_interleaved_get_noc_addr
 
@@ -142,7 +144,7 @@ class Addresses(Part):
             node, "get_shard_noc_addr", parameters("shard_id offset=0 noc=NOC"), positional, keywords
         )
         self.charge_page_address()
-        return self.shard_address(node, value, bound["shard_id"], bound["offset"])
+        return self.shard_address(node, value, bound["shard_id"], bound["offset"], bound["noc"])
 
     def method_accessor_get_aligned_page_size(self, node, value, positional, keywords):
         first, _, page = value.fields
@@ -168,11 +170,11 @@ class Addresses(Part):
 
     def method_accessor_is_local_page(self, node, value, positional, keywords):
         page = self.arguments.values(node, "is_local_page", parameters("page"), positional, keywords)["page"]
-        return self._is_local_tile(self.page_address(node, value, page, literal(0)))
+        return self._is_local_tile(self.page_address(node, value, page, literal(0), literal(0)))
 
     def method_accessor_is_local_shard(self, node, value, positional, keywords):
         shard = self.arguments.values(node, "is_local_shard", parameters("shard_id"), positional, keywords)["shard_id"]
-        return self._is_local_tile(self.shard_address(node, value, shard, literal(0)))
+        return self._is_local_tile(self.shard_address(node, value, shard, literal(0), literal(0)))
 
     def method_accessor_get_bank_and_offset(self, node, value, positional, keywords):
         """(bank, byte offset there) of a page."""

@@ -70,15 +70,15 @@ class Nocs(Part):
     def _transfer(self, node, noc, positional, keywords, name):
         params = parameters("src dst size page_id=0 src_offset=0 dst_offset=0")
         bound = self.arguments.values(node, f"Noc.async_{name}", params, positional, keywords)
-        source = self._endpoint(node, bound["src"], bound["page_id"], bound["src_offset"], False)
-        target = self._endpoint(node, bound["dst"], bound["page_id"], bound["dst_offset"], True)
+        source = self._endpoint(node, bound["src"], bound["page_id"], bound["src_offset"], noc["index"], False)
+        target = self._endpoint(node, bound["dst"], bound["page_id"], bound["dst_offset"], noc["index"], True)
         return self.operations.api_operation(node, f"noc_async_{name}", source, target, bound["size"], noc["index"])
 
-    def _endpoint(self, node, value, page, offset, write_side):
+    def _endpoint(self, node, value, page, offset, noc, write_side):
         """Address of one end of an object-style transfer: L1 address, NoC address, or page of a tensor."""
         if isinstance(value, Record) and value.kind in ("interleaved", "accessor"):
             self.addresses.charge_page_address()
-            return self.addresses.page_address(node, value, page, offset)
+            return self.addresses.page_address(node, value, page, offset, noc)
         if isinstance(value, Record) and value.kind == "circular_buffer":
             call = VALUES["get_write_ptr" if write_side else "get_read_ptr"]
             value = self.operations.value_call(node, call, {"cb": value["id"]})

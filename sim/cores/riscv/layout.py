@@ -30,20 +30,24 @@ def _aligned(size, alignment):
 
 
 def _bank_table(coordinates, offsets):
-    """Bytes of a table of banks: x | y << 6 for each NoC (uint16), then byte offsets (int32), each 4-byte aligned."""
-    places = np.tile(np.array([x | y << 6 for x, y in coordinates], np.uint16), 2).tobytes()
+    """Bytes of a table of banks: x | y << 6 for each NoC (uint16), then byte offsets (int32), each 4-byte aligned.
+
+    `coordinates`: those of all banks for NoC 0, then for NoC 1.
+    """
+    places = np.array([x | y << 6 for x, y in coordinates], np.uint16).tobytes()
     places = places.ljust(_aligned(len(places), 4), b"\0")
     return places + np.array(offsets, np.int64).astype(np.int32).tobytes()
 
 
 def bank_tables(arch, l1_banks=None):
-    """Bytes of the firmware words from BANKS_AT on: the DRAM banks, then the L1 banks, in NoC-0 coordinates for both NoCs.
+    """Bytes of the firmware words from BANKS_AT on: the DRAM banks, then the L1 banks, in NoC-0 coordinates for both.
 
     `l1_banks`: the worker of each L1 bank; None: bank i is worker i.
     """
-    dram = [(x, y) for x, y, _ in arch.dram_endpoints], [offset for _, _, offset in arch.dram_endpoints]
+    dram = [(x, y) for places in arch.dram_endpoints for x, y, _ in places]
+    offsets = [offset for _, _, offset in arch.dram_endpoints[0]]
     workers = list(arch.kernel_coords) if l1_banks is None else [arch.kernel_coords[worker] for worker in l1_banks]
-    return _bank_table(*dram) + _bank_table(workers, [0] * len(workers))
+    return _bank_table(dram, offsets) + _bank_table(workers * 2, [0] * len(workers))
 
 
 def firmware_bytes(arch):

@@ -50,7 +50,7 @@ class Driver:
         for index, columns in (cbs or {}).items():
             for column, value in columns.items():
                 self.cb_table[index, column] = value
-        self.dram_banks = np.array([(bank << 36) | (9 << 42) for bank in range(DRAM_BANKS)], np.int64)
+        self.dram_banks = np.array([[(bank << 36) | (y << 42) for bank in range(DRAM_BANKS)] for y in (8, 9)], np.int64)
         self.l1_banks = np.array([((bank + 1) << 36) | (1 << 42) for bank in range(L1_BANKS)], np.int64)
         values = {
             ctx.L1: self.l1.ctypes.data, ctx.L1_SIZE: L1_BYTES,

@@ -48,7 +48,8 @@ def assert_posts(table, role, **surroundings):
 # --- data movement: call -> operations
 
 GENERATOR = "InterleavedAddrGen(64, 96, dram=True)"  # DRAM pages of 96 bytes: three times the alignment
-PAGE_5 = (9 << 42) + (1 << 36) + 64 + 96  # page 5 of 4 banks: the second one of bank 1
+PAGE_5 = (9 << 42) + (1 << 36) + 64 + 96  # page 5 of 4 banks: the second one of bank 1, by its endpoint on NoC 1
+PAGE_5_NOC0 = PAGE_5 - (1 << 42)
 TRANSFERS = [
     (f"noc_async_read({FAR}, 64, 96)", (Op.NOC_READ, FAR, 64, 96, NOC, -1, 0, -1)),
     (f"noc_async_read({FAR}, 64, 96, noc=0, max_page_size=128)", (Op.NOC_READ, FAR, 64, 96, 0, -1, 0, -1)),
@@ -121,8 +122,8 @@ TRANSFERS = [
         "sem.set_multicast(noc, 4, 5, 6, 7, 9)",
         (Op.NOC_MULTICAST, SEMAPHORES + 16, RECTANGLE - 4096 + SEMAPHORES + 16, 4, 9, 0, 0, 0),
     ),
-    (f"noc.async_read({GENERATOR}, cb, 96, page_id=5)", (Op.NOC_READ, PAGE_5, 4096 + 128, 96, 0)),
-    (f"noc.async_write(cb, {GENERATOR}, 96, page_id=5)", (Op.NOC_WRITE, 8192, PAGE_5, 96, 0)),
+    (f"noc.async_read({GENERATOR}, cb, 96, page_id=5)", (Op.NOC_READ, PAGE_5_NOC0, 4096 + 128, 96, 0)),
+    (f"noc.async_write(cb, {GENERATOR}, 96, page_id=5)", (Op.NOC_WRITE, 8192, PAGE_5_NOC0, 96, 0)),
     (f"noc.async_write(CoreLocalMem(64), {FAR}, 96)", (Op.NOC_WRITE, 64, FAR, 96, 0)),
     (f"noc.async_write_multicast(64, {RECTANGLE}, 96, 9)", (Op.NOC_MULTICAST, 64, RECTANGLE, 96, 9, 0, 0, 0)),
     (f"noc.set_async_read_state({FAR}, 96)", (Op.NOC_SET_STATE, 0, FAR, 96, 0)),
