@@ -26,13 +26,13 @@ TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "bus_free write_free gap_begin gap_end writing written activate_at "
-        "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter"
+        "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter supplied"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
 )  # fmt: skip
 # busy: ticks of data on the bus; waited: ticks from the arrival of requests to the first of their data, `longest` the most of
-# any, which thread `waiter` had sent
+# any, which thread `waiter` had sent; supplied: the cycle by which all data of the last read have left it
 BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".split()], align=True)
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
@@ -202,12 +202,11 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
 
     `mixed`: 1 when the flits of a write come mixed with those of other writes; `thread`: the sender's.
 
-    Returns the cycle at which read data can start to leave the channel at the NoC's rate without a gap, or at which a
-    write is acknowledged.  A write starts on the channel as soon as its first data are there.
+    Returns the cycle at which the first of the data read leaves the channel, or at which a write is acknowledged.  A write
+    starts on the channel as soon as its first data are there.
     """
     channel = channels[index]
-    on_link = size * p.link_ticks_per_kib >> 10
-    arrival = time * TICKS - on_link if is_write else accept(channel, p, noc, time * TICKS)
+    arrival = time * TICKS - (size * p.link_ticks_per_kib >> 10) if is_write else accept(channel, p, noc, time * TICKS)
     first, end = -1, arrival
     at, last = address // p.burst_bytes * p.burst_bytes, address + size
     while at < last:
@@ -234,5 +233,5 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
         done = max(end, time * TICKS) if p.device_acknowledges != 0 else time * TICKS
         return (done + p.write_latency) // TICKS
     channel.read_bytes += size
-    leave = max(first, end - on_link)
-    return (leave + p.read_latency) // TICKS
+    channel.supplied = (end + p.read_latency) // TICKS
+    return (first + p.read_latency) // TICKS

@@ -60,7 +60,7 @@ def inject(net, packet, source, target, flits, group, ready, emission, static_vc
     p = packets_of(net)[packet]
     p.source, p.target, p.flits, p.group = source, target, flits, group
     p.ready, p.emission, p.static_vc = ready, emission, static_vc
-    p.tree, p.receivers, p.awaits_response, p.is_response, p.dram_queue = NONE, 1, 0, 0, NONE
+    p.tree, p.receivers, p.awaits_response, p.is_response, p.dram_queue, p.supplied = NONE, 1, 0, 0, NONE, 0
     enqueue(net, packet)
 
 
@@ -88,7 +88,7 @@ def inject_multicast(net, packet, source, flits, ready, emission, linked, keep):
     p = packets_of(net)[packet]
     p.source, p.target, p.flits, p.group, p.ready, p.emission = source, NONE, flits, 0, ready, emission
     p.linked, p.keep, p.stage, p.receivers, p.rest, p.delay = linked, keep, NEW, 0, 0, 0
-    p.awaits_response, p.is_response, p.dram_queue = 0, 0, NONE
+    p.awaits_response, p.is_response, p.dram_queue, p.supplied = 0, 0, NONE, 0
     p.tree = last_tree(net, source) if linked else new_tree(net, source)
 
 
@@ -352,6 +352,7 @@ def send_flit(net, packet, node, channel):
     p, link = packets_of(net)[packet], links_of(net)[node * (net.ports + 1)]
     if p.sent == 0:
         p.begun, p.arrived = net.now, net.now + net.inject
+        p.emission = max(p.emission, p.supplied - net.now)
         nodes_of(net)[node].requests -= p.is_response
         note_wait(link, net.now - p.ready, node * (net.ports + 1))
         if p.tree == NONE or p.linked != 0:

@@ -40,11 +40,11 @@ NETWORK = np.dtype(
 # (`rest`) and that reserving it takes (`delay`);
 # `awaits_response`: 1 for a read request from another tile, `is_response`: 1 for the data it asked for; `dram_queue`: write
 # queue of the DRAM channel it goes to, as an index of `ports`, or NONE; `dram_queue_ticks`: time it takes of that channel, until
-# `drained`
+# `drained`; `supplied`: cycle by which a DRAM channel has given all of its data, or 0
 PACKET = np.dtype(
     [(name, np.int64) for name in (
         "source target flits group ready emission begun arrived sent dateline static_vc next tree receivers rest delay linked keep "
-        "stage awaits_response is_response dram_queue dram_queue_ticks drained"
+        "stage awaits_response is_response supplied dram_queue dram_queue_ticks drained"
     ).split()]
 )  # fmt: skip
 # Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,

@@ -31,9 +31,10 @@ cores down by multiples: buffered requests take the places of responses. What a 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
 together, and what will pass it later leaves the time until then to others; what a tile sends to itself passes it twice, flit
 by flit. A read request is buffered in its target's NIU until the response starts to leave, and an NIU that is full of them
-holds its ejection link for all VCs of requests. Data for a DRAM channel come out of the network no faster than its write queue
-takes them. A write on a dynamic VC that is under way together with the one of another sender before it arrives mixed with its
-data flit by flit (ISA DRAMTile); else such a packet goes the way of others.
+holds its ejection link for all VCs of requests. Data of a DRAM channel leave with the first of them, at its rate. Data for it
+come out of the network no faster than its write queue takes them. A write on a dynamic VC that is under way together with the
+one of another sender before it arrives mixed with its data flit by flit (ISA DRAMTile); else such a packet goes the way of
+others.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 
@@ -92,21 +93,23 @@ PACKET_DTYPE = in_cache_lines(
         (name, np.int8)
         for name in "noc response dateline dynamic static_vc waits awaits_response local mixed delivered".split()
     ]
-    + [(name, np.int64) for name in "begun left dram_queue_ticks fragments_ticks".split()]
+    + [(name, np.int64) for name in "begun left supplied dram_queue_ticks fragments_ticks".split()]
     + [(name, np.int32) for name in "emission buffered_behind next_granted next_tail_sent".split()]
     + [("route", np.int16, MAX_ROUTE), ("rooms", np.int16, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)]
 )
 # tail: the first hop whose VC it still holds; rest: flits in the buffer before that link; rooms: for how many flits of it the
 # buffer behind each link of its route has room; turn: its number among the packets that came over the last of them;
 # awaits_response: 1 for a read request; vc: the index of the last VC that it took or waits for; buffered_behind: 1 + that of
-# the ejection behind which its request is buffered, or 0; dram_queue: write queue of the DRAM channel it goes to, as an index
-# of the ports, or -1; dram_queue_ticks: time it takes of that channel, fragments_ticks: if its flits come mixed with those of
-# others; dynamic: 1 for a request whose VC routers may change; static_vc: of a request, 0 to 3; mixed: 1 when its flits came
-# so; waits: 1 while its head waits for a VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
+# the ejection behind which its request is buffered, or 0; supplied: the cycle by which a DRAM channel has given all data of a
+# response, else 0; dram_queue: write queue of the DRAM channel it goes to, as an index of the ports, or -1; dram_queue_ticks:
+# time it takes of that channel, fragments_ticks: if its flits come mixed with those of others; dynamic: 1 for a request whose
+# VC routers may change; static_vc: of a request, 0 to 3; mixed: 1 when its flits came so; waits: 1 while its head waits for a
+# VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra n_ports stamp granted tail_sent reallocation dram_queue_room shared_buffer round_trip"
+        "reserve even_extra odd_extra n_ports stamp granted tail_sent reallocation dram_queue_room dram_cost shared_buffer "
+        "round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
     align=True,
@@ -123,7 +126,7 @@ def build_links(arch):
     links["latency"][kinds == EJECT] = arch["noc.router_to_niu_cycles"]
     links["port"] = NO_PORT
     links["requests"] = arch["noc.niu_requests"]
-    for x, y, _ in arch.dram_endpoints:
+    for x, y in arch.dram_tiles:
         for noc in range(2):
             links["requests"][link_index.py_func(width * height, noc, y * width + x, EJECT)] = arch[
                 "dram.endpoint_requests"
@@ -176,6 +179,7 @@ def build_noc_params(arch):
     p["dram_queue_room"] = round(
         arch["dram.write_queue"] * burst_bytes * PORT_TICKS / arch["dram.bank_bytes_per_cycle"]
     )
+    p["dram_cost"] = round(1024 * arch["noc.flit_bytes"] / arch["dram.bank_bytes_per_cycle"])
     p["reallocation"] = arch["noc.reallocation_cycles"]
     p["n_ports"] = p["tiles"] + arch.dram_banks
     p["granted"] = p["tail_sent"] = -1
@@ -308,7 +312,7 @@ def claim(links, vcs, ports, p, packets, index, now, others):
         if pk.buffered_behind > 0:
             ejection, pk.buffered_behind = pk.buffered_behind - 1, 0
             others = leave_niu(links[link_of(ejection)], vcs, packets, ejection & -N_VCS, now, others)
-        done = max(done, start + pk.emission)
+        done = max(done, start + pk.emission, pk.supplied)
     else:
         if start > arrive:
             go_on(links, p, pk, start)
@@ -449,7 +453,7 @@ def stalled_flits(p, pk, i):
     left = pk.flits
     for j in range(i, pk.hop):
         left -= pk.rooms[j]
-    return min(left, pk.done[i] - pk.arrive)
+    return min(left, (pk.done[i] - pk.arrive) * pk.flits // pk.emission)
 
 
 @compiled(forceinline=True)

@@ -27,6 +27,14 @@ def test_lone_read_costs_the_measured_latency(name, latency):
     assert latency <= Channel(name).access(0, 64, LATER) - LATER <= latency + 3
 
 
+@pytest.mark.parametrize(("name", "behind"), [("wormhole_b0", 8192 / 24), ("blackhole", 8192 / 47.41)])
+def test_data_leave_with_the_first_of_them(name, behind):
+    """A long read leaves no later than a short one; its last data follow at the channel's rate."""
+    short, long = Channel(name), Channel(name)
+    assert short.access(0, 64, LATER) == (leaves := long.access(0, 8192, LATER))
+    assert long.state[0]["supplied"] - leaves == pytest.approx(behind, abs=2)
+
+
 @pytest.mark.parametrize(
     ("name", "is_write", "measured"),
     [

@@ -264,6 +264,22 @@ def test_reads_from_both_sides_of_the_dateline_fill_an_niu_together(room):
     assert ejection["buffered"] == ejection["closed"] == 0
 
 
+def test_data_of_a_dram_channel_hold_up_the_tail_alone():
+    """A response whose data come slowly leaves at once, and is complete when they are; what has them all is no slower."""
+    links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
+    p, ends = build_noc_params(WORMHOLE)[0], []
+    for supplied in (0, 50, 500):
+        packets, time = np.zeros(1, PACKET_DTYPE), 0
+        prepare(p, packets[0], 0, tile(5, 2), tile(1, 1), 65, 1, ONE_CYCLE)
+        packets[0]["supplied"] = supplied
+        while packets[0]["delivered"] == 0:
+            time = head_event(links, vcs, ports, p, packets, 0, time)
+            assert packets[0]["begun"] == 0
+        ends.append(time)
+        links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
+    assert ends[0] == ends[1] and ends[2] - ends[0] == 500 - 65
+
+
 def test_a_dram_channel_takes_writes_no_faster_than_it_stores_them():
     """The write queue takes the first writes at the link's rate, the later ones at the channel's."""
     links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)

@@ -38,7 +38,7 @@ def random_transfer(rng, arch, time, largest=40_000):
     core, other = (workers[rng.integers(len(workers))] for _ in range(2))
     kind = EventKind(int(rng.choice([EventKind.READ, EventKind.WRITE, EventKind.INLINE_WRITE, EventKind.ATOMIC_INC])))
     if kind in (EventKind.READ, EventKind.WRITE) and rng.random() < 0.3:
-        other = arch.dram_endpoints[rng.integers(len(arch.dram_endpoints))][:2]
+        other = arch.dram_endpoints[0][rng.integers(arch.dram_banks)][:2]
     size = 4 if kind in (EventKind.INLINE_WRITE, EventKind.ATOMIC_INC) else 32 * int(rng.integers(1, largest // 32))
     return core, int(rng.integers(2)), kind, int(rng.integers(2)), other, size, time
 
@@ -125,6 +125,14 @@ def test_both_models_take_the_same_links(chips):
     assert flit["stall"].sum() > 0
 
 
+def test_long_reads_of_dram_take_as_long(chips):
+    """Data come out of a channel at its rate, whatever model carries them."""
+    arch = chips[0].arch
+    size, (*place, _) = arch["noc.max_packet_bytes"], arch.dram_endpoints[0][0]
+    packet, flit = cycles(chips, events((arch.worker_coords[0], 0, EventKind.READ, 0, tuple(place), size, 0)))
+    assert packet == pytest.approx(flit, abs=3) and packet > size / arch["dram.bank_bytes_per_cycle"]
+
+
 @pytest.mark.parametrize("flits", [9, 17, 18, 20, 24, 33, 65])
 def test_writers_round_a_ring_take_as_long(chips, flits):
     """Eight cores of a row write nearly all the way round it, over links that all share: what waits books its flits ahead on
@@ -144,7 +152,7 @@ def test_a_dram_endpoint_takes_writes_of_both_sides_of_the_dateline_in_turn(targ
     """A word from next door meets a long write that has come round the ring; a worker tile takes the two flit by flit."""
     x, y = target
     arch = load_arch("wormhole_b0")
-    assert (target in [place[:2] for place in arch.dram_endpoints]) == waits
+    assert (target in arch.dram_tiles) == waits
     chips = [Chip(arch, numerics="off", noc=model) for model in ("packet", "flit")]
     south = max(row for column, row in arch.worker_coords if column == x - 1)
     long, near = ((x - 1, south), 0, EventKind.WRITE, 0, target, 8192, 0), (x - 1, y)

@@ -31,7 +31,7 @@ def send_packet(m, net, index, now):
     inject(net, index, first + source, first + target, pk.flits, group, now, pk.emission, static_vc)
     p, reads = flit_packets_of(net)[index], int(x.kind == READ)
     p.awaits_response, p.is_response = (reads, 0) if asks else (0, reads)
-    p.dram_queue, p.dram_queue_ticks = pk.dram_queue, pk.dram_queue_ticks
+    p.dram_queue, p.dram_queue_ticks, p.supplied = pk.dram_queue, pk.dram_queue_ticks, pk.supplied
 
 
 @compiled()

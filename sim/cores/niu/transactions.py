@@ -42,7 +42,8 @@ def new_transaction(m, kind, thread, noc, source, target):
     x.key = event_heap.make_key(event_heap.CLASS_NETWORK, t.core, t.slot, t.sequence)
     x.staging = x.next_open = x.previous_open = x.trid = -1
     x.posted = x.value = 0
-    packets_of(m)[index].dynamic, packets_of(m)[index].static_vc = 0, DEFAULT_VC
+    pk = packets_of(m)[index]
+    pk.dynamic, pk.static_vc, pk.supplied = 0, DEFAULT_VC, 0
     x.issued = m.now
     return index
 

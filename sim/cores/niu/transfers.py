@@ -69,8 +69,11 @@ def count_read(m, thread, now):
 
 
 @compiled()
-def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_packet):
-    """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on."""
+def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, overlap, one_packet):
+    """One packet of a read; `t.step` bytes have been issued before.  Returns the cycle at which the core goes on.
+
+    `overlap`: the last of the `cost` cycles, in which the core does something else.
+    """
     ready = command_buffer_ready(m, thread, noc, READ_BUFFER, now)
     if ready != now:
         return ready
@@ -112,7 +115,7 @@ def issue_read(m, thread, now, source, local, size, noc, trid, vc, cost, one_pac
     if trid >= 0:
         words[base + TRID_READS + trid] += 1
     t.step += count
-    return next_issue(m, thread, now, cost - m.issue_read_overlap, t.step >= size)
+    return next_issue(m, thread, now, cost - overlap, t.step >= size)
 
 
 @compiled()
@@ -220,16 +223,16 @@ def issue_word(m, thread, now, kind, address, value, noc, posted, vc, cost):
 def noc_read(m, thread, now):
     t = threads_of(m)[thread]
     kind = argument(t, 5)
-    cost = m.issue_read
+    cost, overlap = m.issue_read, m.issue_read_overlap
     if kind == Issue.PAGE and t.step == 0:
-        cost = m.issue_read_page
+        cost, overlap = m.issue_read_page, 0
     elif kind == Issue.ONE_PACKET:
-        cost = m.issue_read_one_packet
+        cost, overlap = m.issue_read_one_packet, 0
     elif kind == Issue.STATEFUL:
         cost = m.issue_read_stateful
     return issue_read(
         m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4), argument(t, 6),
-        cost, kind == Issue.ONE_PACKET,
+        cost, overlap, kind == Issue.ONE_PACKET,
     )  # fmt: skip
 
 
@@ -276,7 +279,9 @@ def noc_read_with_state(m, thread, now):
     source = (words[base] & ~ctx.NOC_OFFSET_MASK) | (argument(t, 0) & ctx.NOC_OFFSET_MASK)
     trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
     vc = words[base + 3]
-    return issue_read(m, thread, now, source, argument(t, 1), size, noc, trid, vc, m.issue_read_stateful, False)
+    return issue_read(
+        m, thread, now, source, argument(t, 1), size, noc, trid, vc, m.issue_read_stateful, m.issue_read_overlap, False
+    )
 
 
 @compiled()

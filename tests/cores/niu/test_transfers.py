@@ -9,6 +9,7 @@ import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import ProgramError, UsageError
+from tensim.sim.noc.topology import EJECT, link_index
 
 # ruff: noqa: F405
 SOURCE, TARGET, NOTES = 0x40000, 0x80000, 0xC0000  # L1 addresses on every core that no allocator uses here
@@ -160,7 +161,7 @@ def test_requests_that_wait_in_several_command_buffers_leave_in_the_order_of_the
     tt.close_device(device)
 
 
-@pytest.mark.parametrize(("overlap", "allowed"), [(-1, "from 0 to"), (22, "under riscv.issue.read_one_packet, 22")])
+@pytest.mark.parametrize(("overlap", "allowed"), [(-1, "from 0 to"), (34, "under riscv.issue.read_stateful, 34")])
 def test_an_overlap_longer_than_a_read_is_refused(overlap, allowed):
     with pytest.raises(UsageError, match=f"riscv.issue.read_overlap is {overlap}; it must be {allowed}"):
         tt.create_device(1, arch=load_arch("blackhole", {"riscv.issue.read_overlap": overlap}))
@@ -189,7 +190,7 @@ def read_late(bank, wait, vc, note):
 def test_requests_on_a_static_channel_of_their_own_pass_those_for_a_busy_bank(noc):
     """Behind the core at NoC (4, 1), which reads all it can from the endpoint beside it, (1, 1) reads once from another one."""
     device, taken = tt.create_device(1, noc=noc, numerics="off"), []
-    banks = [(x, y) for x, y, _ in device.arch.dram_endpoints]
+    banks = [(x, y) for x, y, _ in device.arch.dram_endpoints[0]]
     assert physical(device, (3, 0)) == (4, 1) and physical(device, (0, 0)) == (1, 1)
     for vc in range(4):
         busy = (read_bank, tt.CoreCoord(3, 0), [banks.index((5, 1)), 200, 2])
@@ -658,3 +659,58 @@ def test_dram_banks_keep_what_is_written(device, size, noc):
         assert np.array_equal(read(device, HOME, TARGET, size), data[:size])
         assert np.array_equal(read(device, HOME, TARGET + 0x10000, 512), data[:512])
         assert device.chip.read_dram(bank, offset, size) == data[:size].tobytes()
+
+
+# --- where DRAM banks are
+
+
+@kernel
+def read_bank_in_all_ways(bank, pages, note):
+    """One page of a bank as an offset in it, as a page of a generator, and of an accessor (compile-time argument 0)."""
+    noc_async_read(get_noc_addr_from_bank_id(bank, pages), note, 64)
+    noc_async_read_page(bank, InterleavedAddrGen(pages, 64, True), note + 64)
+    noc_async_read_page(bank, TensorAccessor(TensorAccessorArgs(0), pages, 64), note + 128)
+    noc_async_read_barrier()
+
+
+READ_BANK = """
+#include "dataflow_api.h"
+
+void kernel_main() {
+    const uint32_t bank = get_arg_val<uint32_t>(0), pages = get_arg_val<uint32_t>(1), note = get_arg_val<uint32_t>(2);
+    const auto generator = InterleavedAddrGen<true>{.bank_base_address = pages, .page_size = 64};
+    constexpr auto args = TensorAccessorArgs<0>();
+    const auto accessor = TensorAccessor(args, pages, 64);
+    noc_async_read(get_noc_addr_from_bank_id<true>(bank, pages), note, 64);
+    noc_async_read_page(bank, generator, note + 64);
+    noc_async_read_page(bank, accessor, note + 128);
+    noc_async_read_barrier();
+}
+"""
+
+
+@pytest.mark.parametrize("arch", ["blackhole", "wormhole_b0"])
+@pytest.mark.parametrize("noc", [0, 1])
+@pytest.mark.parametrize("language", ["python", "cpp"])
+def test_each_noc_reads_a_bank_at_its_own_endpoint(arch, noc, language):
+    """The bytes are the same; requests leave the network at the tile that the architecture names for the bank and the NoC."""
+    device, core, bank = tt.create_device(1, arch=arch), tt.CoreCoord(0, 0), 1
+    config = tt.InterleavedBufferConfig(device=device, size=64 * 16, page_size=64, buffer_type=tt.BufferType.DRAM)
+    pages = tt.create_buffer(config)
+    data = random_bytes(noc, 64 * 16)
+    tt.enqueue_write_buffer(device.command_queue(0), pages, data.tobytes())
+    program = tt.create_program()
+    arguments = tt.TensorAccessorArgs(pages).get_compile_time_args()
+    config = tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC(noc), compile_args=arguments)
+    if language == "python":
+        handle = tt.create_kernel(program, read_bank_in_all_ways, core, config)
+    else:
+        handle = tt.create_kernel_from_string(program, READ_BANK, core, config)
+    tt.set_runtime_args(program, handle, core, [bank, pages.address, NOTES])
+    tt.enqueue_program(device.command_queue(0), program, blocking=True)
+    assert (read(device, (0, 0), NOTES, 192).reshape(3, 64) == data[64 * bank : 64 * bank + 64]).all()
+    x, y, _ = device.arch.dram_endpoints[noc][bank]
+    width, height = device.arch.noc_size
+    ejection = device.chip.arrays["links"][link_index(width * height, noc, y * width + x, EJECT)]
+    assert ejection["packets"] == 3
+    tt.close_device(device)
