@@ -84,7 +84,7 @@ def test_blocks_are_cut_into_the_longest_even_pages():
 def test_near_cores_share_no_links_between_channels():
     with Bench("wormhole_b0") as bench:
         placed = bench.place(12, 12, 0, False, True)
-        links = [set(bench.path(bench.endpoint(bank), bench.tile(core), 0)) for core, bank in placed]
+        links = [set(bench.path(bench.endpoint(bank, 0), bench.tile(core), 0)) for core, bank in placed]
     assert len({core for core, _ in placed}) == 12
     assert all(not a & b for i, a in enumerate(links) for b in links[:i])
 

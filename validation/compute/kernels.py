@@ -52,46 +52,6 @@ def drain():
         cb_pop_front(cb, tiles)
 
 
-@device_function
-def read_tiles(cb, source, first, tiles):
-    """`tiles` tiles from DRAM with one barrier."""
-    cb_reserve_back(cb, tiles)
-    for i in range(tiles):
-        noc_async_read_tile(first + i, source, get_write_ptr(cb) + i * get_tile_size(cb))
-    noc_async_read_barrier()
-    cb_push_back(cb, tiles)
-
-
-@kernel
-def read_sum_operands():
-    """MB2: the first block of `tiles` tiles, the initial value, then the other blocks, each with one barrier."""
-    tiles, blocks = get_compile_time_arg_val(0), get_compile_time_arg_val(1)
-    source = InterleavedAddrGen(get_arg_val(0), page_size=get_tile_size(A), dram=True)
-    for block in range(blocks):
-        read_tiles(A, source, (block + 1) * tiles, tiles)
-        if block == 0:
-            read_tiles(SUM, source, 0, tiles)
-
-
-@kernel
-def read_matmul_operands():
-    """MB3: for each step of K a column of A (`mt` tiles) and a row of B (`nt` tiles), a barrier behind each."""
-    mt, nt, kt = get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2)
-    a = InterleavedAddrGen(get_arg_val(0), page_size=get_tile_size(A), dram=True)
-    b = InterleavedAddrGen(get_arg_val(1), page_size=get_tile_size(B), dram=True)
-    for k in range(kt):
-        cb_reserve_back(A, mt)
-        for i in range(mt):
-            noc_async_read_tile(i * kt + k, a, get_write_ptr(A) + i * get_tile_size(A))
-        noc_async_read_barrier()
-        cb_push_back(A, mt)
-        cb_reserve_back(B, nt)
-        for i in range(nt):
-            noc_async_read_tile(k * nt + i, b, get_write_ptr(B) + i * get_tile_size(B))
-        noc_async_read_barrier()
-        cb_push_back(B, nt)
-
-
 # --- MB1, MB5A: copies
 
 

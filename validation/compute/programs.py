@@ -4,6 +4,7 @@ A measured zone of a compute thread ends when its RISC-V core has issued all, or
 the engine is done; "per round" is the slope between two numbers of rounds, so that start-up and first use drop out.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import tensim as tt
@@ -16,6 +17,8 @@ from tensim.validation.compute import kernels
 from tensim.validation.compute import op_kernels as ops
 from tensim.validation.compute.sources import instruction_loop, vector_loop, vector_stream
 
+# data movement, which on silicon is C++ as well: what a page costs is its instructions
+CPP = Path(__file__).parent / "cpp"
 A, B, SUM, SCALE, OUT = kernels.A, kernels.B, kernels.SUM, kernels.SCALE, kernels.OUT
 FEW, MANY = 4, 12  # rounds between which a slope is taken
 RESIDENT_RESULTS = 64  # tiles: more do not fit into L1 beside two resident operands
@@ -55,9 +58,9 @@ class Core:
             tt.create_circular_buffer(self.program, self.cores, config)
 
     def tensor(self, tiles):
-        """Address of `tiles` tiles in DRAM."""
+        """`tiles` tiles in DRAM."""
         self.tensors.append(tt.create_buffer(interleaved_config(self.device, (1, tiles), self.dtype)))
-        return self.tensors[-1].address
+        return self.tensors[-1]
 
     def compute(self, kernel, *arguments):
         """The compute kernel with its compile-time arguments."""
@@ -68,12 +71,16 @@ class Core:
         )  # fmt: skip
         tt.create_kernel(self.program, kernel, self.cores, config)
 
-    def mover(self, kernel, compile_args, args=(), writer=False):
+    def mover(self, kernel, compile_args, writer=False):
         """A data-movement kernel: reader on NCRISC, writer on BRISC."""
         make = tt.WriterDataMovementConfig if writer else tt.ReaderDataMovementConfig
-        handle = tt.create_kernel(self.program, kernel, self.cores, make(compile_args=list(compile_args)))
-        if args:
-            tt.set_runtime_args(self.program, handle, tt.CoreCoord(0, 0), list(args))
+        return tt.create_kernel(self.program, kernel, self.cores, make(compile_args=list(compile_args)))
+
+    def reader(self, name, compile_args, tensors):
+        """The kernel `cpp/NAME.cpp`, which reads these tensors: their accessors and addresses are its further arguments."""
+        accessors = [arg for tensor in tensors for arg in tt.TensorAccessorArgs(tensor).get_compile_time_args()]
+        handle = self.mover(CPP / f"{name}.cpp", [*compile_args, *accessors])
+        tt.set_runtime_args(self.program, handle, tt.CoreCoord(0, 0), [tensor.address for tensor in tensors])
 
     def run(self):
         """The `Times` of the program."""
@@ -197,7 +204,7 @@ def _sum(kernel):
         def build(core):
             core.buffers(A=depth * tiles, SUM=tiles, OUT=tiles)
             fetched = 1 if resident else blocks
-            core.mover(kernels.read_sum_operands, (tiles, fetched), (core.tensor(tiles * (fetched + 1)),))
+            core.reader("read_sum_operands", (tiles, fetched), [core.tensor(tiles * (fetched + 1))])
             core.compute(kernel, tiles, blocks, resident, op)
 
         return once(build, arch, settings)
@@ -214,7 +221,7 @@ def _matmul(kernel, resident_steps):
             core.buffers(A=steps * mt, B=steps * nt, SUM=mt * nt, SCALE=1, OUT=mt * nt)
             if kernel is kernels.matmul_scaled_accumulate:
                 core.mover(kernels.feed_scaled_sum, (mt * nt,), writer=True)
-            core.mover(kernels.read_matmul_operands, (mt, nt, kt), (core.tensor(mt * kt), core.tensor(kt * nt)))
+            core.reader("read_matmul_operands", (mt, nt, kt), [core.tensor(mt * kt), core.tensor(kt * nt)])
             core.compute(kernel, mt, nt, kt, rt, ct, epilogue)
 
         return once(build, arch, settings)

@@ -15,7 +15,8 @@ from tensim.sim.noc.packet import DEFAULT_VC, DYNAMIC_VC, STATIC_VCS
 from tensim.sim.noc.topology import next_hop
 from tensim.validation.dram import kernels
 
-SEEDS = 5  # random placements whose mean stands for "randomly chosen"
+ALL_TILES = (("board", "n150_physical"),)  # rows of the ISA pages, which know no dispatching cores
+SEEDS = 12  # random placements whose mean stands for "randomly chosen"
 MIB = 1 << 20
 READERS = 8  # cores that read one channel together, when their number is not stated
 BLOCKS_BUFFERED = 3  # of a core that reads and forwards
@@ -107,9 +108,9 @@ class Bench:
         x, y = self.arch.worker_coords[self.worker(core)]
         return y * self.width + x
 
-    def endpoint(self, bank):
-        """Tile of a channel's endpoint."""
-        x, y, _ = self.arch.dram_endpoints[bank]
+    def endpoint(self, bank, noc):
+        """Tile of a channel's endpoint for requests on a NoC."""
+        x, y, _ = self.arch.dram_endpoints[noc][bank]
         return y * self.width + x
 
     def path(self, source, target, noc):
@@ -129,7 +130,7 @@ class Bench:
         paths, result = Paths(), []
         for i in range(count):
             bank = i % banks
-            end = self.endpoint(bank)
+            end = self.endpoint(bank, noc)
             ways = {
                 core: self.path(self.tile(core), end, noc) if is_write else self.path(end, self.tile(core), noc)
                 for core in cores
@@ -173,7 +174,7 @@ def channel_streams(arch, cores, banks, near, is_write, dynamic, noc):
     """
     rates = []
     for seed in range(1 if near else SEEDS):
-        with Bench(arch) as bench:
+        with Bench(arch, ALL_TILES) as bench:
             kernel = kernels.write_channel if is_write else kernels.read_channel_few_in_flight
             for i, (core, bank) in enumerate(bench.place(cores, banks, noc, is_write, near, seed)):
                 args = (bank, i * MIB, MIB // bench.packet, bench.packet, bench.packet, bench.scratch)

@@ -34,7 +34,7 @@ def simulate(arch, board, grid, shape, dtype, fidelity, in0_sharded, out_sharded
     try:
         plan = make_plan(shape, grid, settings, free_l1_bytes(device))
         operands = create_operands(device, shape, plan, settings)
-        program = build_program(device, plan, settings, operands, tt.MathFidelity[fidelity])
+        program = build_program(device, plan, settings, operands, tt.MathFidelity[fidelity], kernels="cpp")
         execute(device, program)
         chip = device.chip
         longest = int(statistics.thread_totals(chip, statistics.TRISC0 + 1)["longest"])

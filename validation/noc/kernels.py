@@ -9,6 +9,7 @@ from tensim.kernel_api import *
 
 ARRIVED, GO = 0, 1  # semaphores of the meeting
 GROUP = 4  # cores that one of the first to know wakes, itself included
+MEETING_NOC = 0
 
 
 @device_function
@@ -16,8 +17,8 @@ def meet_all():
     """Let all cores of the program go on together: the first core counts the others, then tells every fourth of a row.
 
     Rows come one after the other, in the order in which the cores are numbered.  The cores that are told first wake the
-    three behind them.  Common arguments: columns and rows of the program's cores, then the x of its columns and the y of
-    its rows.
+    three behind them.  It goes over NoC 0, whatever the NoC of the transactions: silicon's skew is the same on both.
+    Common arguments: columns and rows of the program's cores, then the x of its columns and the y of its rows.
     """
     columns = get_common_arg_val(0)
     rows = get_common_arg_val(1)
@@ -32,17 +33,20 @@ def meet_all():
                 target_y = get_common_arg_val(2 + columns + row)
                 for column in range(0, columns, GROUP):
                     if column + row > 0:
-                        noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + column), target_y, go), 1)
+                        noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + column), target_y, go), 1, MEETING_NOC)
         else:
-            noc_semaphore_inc(get_noc_addr(get_common_arg_val(2), get_common_arg_val(2 + columns), arrived), 1)
-            noc_async_atomic_barrier()
+            first = get_noc_addr(get_common_arg_val(2), get_common_arg_val(2 + columns), arrived)
+            noc_semaphore_inc(first, 1, MEETING_NOC)
+            noc_async_atomic_barrier(MEETING_NOC)
             noc_semaphore_wait(go, 1)
         if x & (GROUP - 1) == 0:
             for column in range(x + 1, min(x + GROUP, columns)):
                 noc_semaphore_inc(
-                    get_noc_addr(get_common_arg_val(2 + column), get_common_arg_val(2 + columns + y), go), 1
+                    get_noc_addr(get_common_arg_val(2 + column), get_common_arg_val(2 + columns + y), go),
+                    1,
+                    MEETING_NOC,
                 )
-        noc_async_atomic_barrier()
+        noc_async_atomic_barrier(MEETING_NOC)
 
 
 @device_function
