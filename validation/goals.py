@@ -21,12 +21,14 @@ class Goal:
     "pairs" (percent of the designs ordered as on silicon), "rank correlation" or "failures" (rows whose simulation raises).
     `groups`: regular expression of the groups that count, without their chip; empty: all.  "family median": of the medians
     of families, each of which counts once.  `rows`: of which evidence (`tensim.validation.evidence`) rows count; empty: all.
+    `only`: the chip that it is about; empty: each.
     """
 
     figure: str
     limit: float
     groups: str = ""
     rows: str = ""
+    only: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,14 @@ class Verdict:
 
     def as_json(self):
         """The fields as one flat dict."""
-        return {
-            "name": self.name, "chip": self.chip, **asdict(self.goal), "value": self.value, "holds": self.holds,
-        }  # fmt: skip
+        goal = {name: value for name, value in asdict(self.goal).items() if name != "only"}
+        return {"name": self.name, "chip": self.chip, **goal, "value": self.value, "holds": self.holds}
 
 
 NO_FAILURES = Goal("failures", 0)
 CROWDED = r"(ROW_TO_ROW|COLUMN_TO_COLUMN)/MULTICAST"  # random back-off on silicon: judged apart
 OTHERS = rf"(?!{CROWDED})"
+COLUMNS = r"ALL_(TO|FROM)_ALL/UNICAST/DRAM"  # every core at the columns of DRAM tiles
 PRODUCTS = (
     "manual 2026-07",
     "manual older",
@@ -65,14 +67,17 @@ PRODUCTS = (
 GOALS = {
     "noc": (
         Goal("median", 4), Goal("bias", 3), Goal("p90", 15, OTHERS), Goal("worst group", 12, OTHERS),
-        Goal("worst group", 20, CROWDED),
+        Goal("median", 8, CROWDED), Goal("p90", 25, CROWDED), Goal("median", 6, COLUMNS),
     ),
-    "replay-noc closed": (Goal("mean", 4), Goal("worst", 12)),
-    "replay-noc open": (Goal("mean", 3), Goal("worst", 11)),
-    "dram": (Goal("median", 5), Goal("worst group", 12)),
+    "replay-noc closed": (Goal("mean", 2.2), Goal("worst", 8)),
+    "replay-noc open": (Goal("mean", 2.0), Goal("worst", 8)),
+    "replay-noc closed flit": (Goal("mean", 2.0), Goal("worst", 7)),
+    "replay-noc open flit": (Goal("mean", 1.6), Goal("worst", 7)),
+    "dram": (Goal("median", 5), Goal("worst group", 12), Goal("median", 6, "channels/(read|write) random")),
     "numerics": (Goal("worst", 0),),
     "compute": (
-        Goal("median", 6), Goal("p90", 20), Goal("bias", 4), Goal("worst group", 12), Goal("pairs", 90),
+        Goal("median", 4), Goal("p90", 12), Goal("bias", 4), Goal("worst group", 12), Goal("pairs", 90, only="blackhole"),
+        Goal("pairs", 92, only="wormhole_b0"),
         Goal("median", 6, rows=PREDICTED), Goal("p90", 20, rows=PREDICTED), Goal("family median", 6, rows=PREDICTED),
     ),
     "gemm device": (
@@ -85,7 +90,10 @@ GOALS = {
     ),
     "issue": (Goal("median", 2), Goal("p90", 10), Goal("bias", 2), Goal("worst group", 15)),
     "kernels": (Goal("median", 10), Goal("p90", 30), Goal("worst group", 20), Goal("pairs", 85)),
-    "streaming": (Goal("rank correlation", 0.98), Goal("median", 15)),
+    "streaming": (
+        Goal("rank correlation", 0.98), Goal("median", 8, "matmul"), Goal("p90", 25, "matmul"), Goal("median", 3, "exp"),
+        Goal("p90", 30, "exp"), Goal("worst group", 10, "exp/(float32|uint32)"),
+    ),
     "dispatch": (Goal("median", 15, "(un)?traced"), Goal("median", 15, "transfers")),
 }  # fmt: skip
 
@@ -98,6 +106,8 @@ def judge(name, chip, rows, failures=(), pairs=None):
     """
     verdicts = [Verdict(name, chip, NO_FAILURES, len(failures))] if failures else []
     for goal in GOALS.get(name, ()):
+        if goal.only not in ("", chip):
+            continue
         mine = [row for row in rows if row["err_pct"] is not None and _counts(goal, row)]
         value = _figure(goal.figure, mine, pairs) if mine else None
         if value is not None:

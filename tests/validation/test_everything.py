@@ -84,6 +84,7 @@ def test_golden_cases_and_recordings_are_found_below_any_of_the_folders(folder, 
     found = {selection.name: (len(selection.cases), len(selection.bad)) for selection in selections}
     assert found == {
         "streaming": (20, 0), "numerics": (1, 0), "replay-noc closed": (1, 1), "replay-noc open": (1, 1),
+        "replay-noc closed flit": (1, 1), "replay-noc open flit": (1, 1),
     }  # fmt: skip
 
 
@@ -100,17 +101,18 @@ def test_kinds_share_a_process(folder, tmp_path_factory):
     assert result["skipped"]["streaming"] == [] and len(result["rows"]["streaming"]) == 20
 
 
-def test_a_recording_is_replayed_in_both_modes(tmp_path):
+def test_a_recording_is_replayed_in_both_modes_and_noc_models(tmp_path):
     read = {"proc": "BRISC", "noc": "NOC_0", "src_device_id": 0, "sx": 1, "sy": 1, "dx": 2, "dy": 1}
     read |= {"type": "READ", "num_bytes": 64}
     (tmp_path / "trace.json").write_text(json.dumps([read | {"timestamp": 100}, read | {"timestamp": 900}]))
     result = run_folders([tmp_path], 1, lambda text: None, keep=False)
     recordings, _ = read_all([tmp_path / "trace.json"], load_arch("wormhole_b0"))
-    for line, mode in zip(result["lines"], ("closed", "open"), strict=True):
-        (row,), _, _ = replay_all(recordings, mode, "packet", None, lambda text: None)
-        assert (line.name, line.chip, line.n) == (f"replay-noc {mode}", "wormhole_b0", 1)
+    ways = ("closed", "packet"), ("open", "packet"), ("closed", "flit"), ("open", "flit")
+    for line, (mode, noc) in zip(result["lines"], ways, strict=True):
+        (row,), _, _ = replay_all(recordings, mode, noc, None, lambda text: None)
+        name = f"replay-noc {mode} flit" if noc == "flit" else f"replay-noc {mode}"
+        assert (line.name, line.chip, line.n) == (name, "wormhole_b0", 1)
         assert line.bias == pytest.approx(row["err_pct"]) and row["measured"] == 800 - 20
-        name = f"replay-noc {mode}"
         assert result["rows"][name][0]["kept_gap_share"] == row["kept_gap_share"] == 1.0
         assert result["kept_gaps"][name] == {"mean": 1.0, "least": 1.0, "most": 1.0, "rest_abs_err_pct": None}
 

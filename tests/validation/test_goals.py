@@ -41,7 +41,15 @@ def test_row_multicasts_are_judged_apart_from_the_tail_of_the_others():
     assert by_goal["median", 4].value == 2.0  # all rows
     assert by_goal["p90", 15].value < 2.0
     assert by_goal["worst group", 12].value == 1.5
-    assert by_goal["worst group", 20].value == 40.0 and not by_goal["worst group", 20].holds
+    assert by_goal["p90", 25].value == 40.0 and not by_goal["p90", 25].holds
+
+
+def test_a_goal_may_be_about_one_chip():
+    def limits(chip):
+        pairs = judge("compute", chip, rows_of("MB2", 1.0), pairs=lambda rows: {"n": 100, "agree": 91})
+        return {item.goal.limit: item.holds for item in pairs if item.goal.figure == "pairs"}
+
+    assert limits("wormhole_b0") == {92: False} and limits("blackhole") == {90: True}
 
 
 def test_matrix_products_that_state_their_blocks_have_goals_of_their_own():
