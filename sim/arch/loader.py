@@ -30,6 +30,7 @@ USERS = {
     "ttnn": "only programs of ttnn use it",
     "validate compute": "only `tensim validate compute` uses it",
     "validate gemm": "only `tensim validate gemm` uses it",
+    "validate noc": "only `tensim validate noc` uses it",
     "validate streaming": "only `tensim validate streaming` uses it",
 }  # what alone uses a parameter, by the entry `only` of its leaf
 NOC_COORDINATES = 64  # of an axis, that a NoC address can name

@@ -93,6 +93,22 @@ def test_senders_of_linked_multicasts_have_the_path_one_after_the_other():
     assert zones(1, **changes) == one != zones(2, **changes)
 
 
+def test_cores_of_an_all_to_all_row_on_dram_start_one_after_the_other():
+    """In the order of their numbers, row by row: silicon's rows of one transaction take so much longer than one core's."""
+    changes = {
+        "pattern": "ALL_FROM_ALL",
+        "direction": "read",
+        "memory": "DRAM_INTERLEAVED",
+        "targets": "all banks round-robin",
+    }
+    changes |= {"issuing_cores": "full grid (8x7)", "transactions_per_target_or_mcast": 1}
+    skew = load_arch("wormhole_b0")["validation.start_skew_ns"]  # at 1 GHz as many cycles
+    issuers = noc.issuers(noc.read(row(**changes), "latencies").spec)
+    begins = {core: begin for core, (begin, _) in zip(issuers, zones(1, **changes), strict=True)}
+    for x, y in issuers:
+        assert begins[x, y] - begins[0, 0] == pytest.approx((8 * y + x) * skew, abs=8)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -1,4 +1,4 @@
-"""Kernels of the NoC latency rows: cores meet, then each times its issue loop and barrier.
+"""Kernels of the NoC latency rows: each core times its issue loop and barrier.
 
 Runtime arguments of all: L1 address for (begin, end) of the zone; own buffer; remote buffer; bytes; transactions per
 target; what the kernel needs of targets.
@@ -7,46 +7,15 @@ target; what the kernel needs of targets.
 
 from tensim.kernel_api import *
 
-ARRIVED, GO = 0, 1  # semaphores of the meeting
-GROUP = 4  # cores that one of the first to know wakes, itself included
-MEETING_NOC = 0
-
 
 @device_function
-def meet_all():
-    """Let all cores of the program go on together: the first core counts the others, then tells every fourth of a row.
+def wait_for_turn():
+    """Silicon's cores start one after the other, in the order of their numbers.
 
-    Rows come one after the other, in the order in which the cores are numbered.  The cores that are told first wake the
-    three behind them.  It goes over NoC 0, whatever the NoC of the transactions: silicon's skew is the same on both.
-    Common arguments: columns and rows of the program's cores, then the x of its columns and the y of its rows.
+    Common arguments: columns of the program's cores, and the time from one core to the next in sixteenths of a cycle.
     """
-    columns = get_common_arg_val(0)
-    rows = get_common_arg_val(1)
-    arrived = get_semaphore(ARRIVED)
-    go = get_semaphore(GO)
-    x = get_relative_logical_x()
-    y = get_relative_logical_y()
-    if columns * rows > 1:
-        if x == 0 and y == 0:
-            noc_semaphore_wait(arrived, columns * rows - 1)
-            for row in range(rows):
-                target_y = get_common_arg_val(2 + columns + row)
-                for column in range(0, columns, GROUP):
-                    if column + row > 0:
-                        noc_semaphore_inc(get_noc_addr(get_common_arg_val(2 + column), target_y, go), 1, MEETING_NOC)
-        else:
-            first = get_noc_addr(get_common_arg_val(2), get_common_arg_val(2 + columns), arrived)
-            noc_semaphore_inc(first, 1, MEETING_NOC)
-            noc_async_atomic_barrier(MEETING_NOC)
-            noc_semaphore_wait(go, 1)
-        if x & (GROUP - 1) == 0:
-            for column in range(x + 1, min(x + GROUP, columns)):
-                noc_semaphore_inc(
-                    get_noc_addr(get_common_arg_val(2 + column), get_common_arg_val(2 + columns + y), go),
-                    1,
-                    MEETING_NOC,
-                )
-        noc_async_atomic_barrier(MEETING_NOC)
+    number = get_relative_logical_y() * get_common_arg_val(0) + get_relative_logical_x()
+    riscv_wait(number * get_common_arg_val(1) >> 4)
 
 
 @device_function
@@ -136,7 +105,7 @@ def multicast_loopback(stamps, own, remote, nbytes, transactions, x0, y0, x1, y1
 @kernel
 def read_bank(stamps, own, remote, nbytes, transactions, bank):
     """Read a page of one DRAM bank again and again."""
-    meet_all()
+    wait_for_turn()
     source = get_noc_addr_from_bank_id(bank, remote)
     begin = get_timestamp()
     for _ in range(transactions):
@@ -148,7 +117,7 @@ def read_bank(stamps, own, remote, nbytes, transactions, bank):
 @kernel
 def write_bank(stamps, own, remote, nbytes, transactions, bank):
     """Write a page of one DRAM bank again and again."""
-    meet_all()
+    wait_for_turn()
     destination = get_noc_addr_from_bank_id(bank, remote)
     begin = get_timestamp()
     for _ in range(transactions):
@@ -160,7 +129,7 @@ def write_bank(stamps, own, remote, nbytes, transactions, bank):
 @kernel
 def read_banks(stamps, own, remote, nbytes, transactions, banks, first):
     """Read one page of each DRAM bank in turn, from bank `first` on."""
-    meet_all()
+    wait_for_turn()
     source = InterleavedAddrGen(remote, page_size=nbytes, dram=True)
     begin = get_timestamp()
     page = first
@@ -176,7 +145,7 @@ def read_banks(stamps, own, remote, nbytes, transactions, banks, first):
 @kernel
 def write_banks(stamps, own, remote, nbytes, transactions, banks, first):
     """Write one page of each DRAM bank in turn, from bank `first` on."""
-    meet_all()
+    wait_for_turn()
     destination = InterleavedAddrGen(remote, page_size=nbytes, dram=True)
     begin = get_timestamp()
     page = first

@@ -153,8 +153,6 @@ def run(device, spec):
     stamps, own, remote = (l1_buffer(device, n_workers, size) for size in (64, LARGEST, LARGEST))
     program, cores = tt.create_program(), issuers(spec)
     box = tt.CoreRange(tt.CoreCoord(*min(cores)), tt.CoreCoord(*max(cores)))
-    for semaphore in (kernels.ARRIVED, kernels.GO):
-        assert tt.create_semaphore(program, box, 0) == semaphore
     if memory != "L1":
         banks = device.num_banks(tt.BufferType.DRAM)
         remote = tt.create_buffer(
@@ -167,7 +165,7 @@ def run(device, spec):
     processor = tt.DataMovementProcessor.RISCV_0 if direction == "write" else tt.DataMovementProcessor.RISCV_1
     config = tt.DataMovementConfig(processor=processor, noc=tt.NOC.NOC_0 if noc == 0 else tt.NOC.NOC_1)
     kernel = tt.create_kernel(program, getattr(kernels, name), box, config)
-    tt.set_common_runtime_args(program, kernel, meeting(device, cores))
+    tt.set_common_runtime_args(program, kernel, turns(device, cores))
     for core in cores:
         common = [stamps.address, own.address, remote.address, nbytes, transactions]
         tt.set_runtime_args(program, kernel, tt.CoreCoord(*core), common + details(device, spec, core, grid))
@@ -200,12 +198,10 @@ def corners(device, box, noc):
     return [first.x, first.y, last.x, last.y] if noc == 0 else [last.x, last.y, first.x, first.y]
 
 
-def meeting(device, cores):
-    """Common arguments: columns and rows of the cores, and their physical x and y."""
-    first, last = min(cores), max(cores)
-    places = [device.worker_core_from_logical_core(tt.CoreCoord(x, first[1])) for x in range(first[0], last[0] + 1)]
-    heights = [device.worker_core_from_logical_core(tt.CoreCoord(first[0], y)) for y in range(first[1], last[1] + 1)]
-    return [len(places), len(heights), *(place.x for place in places), *(place.y for place in heights)]
+def turns(device, cores):
+    """Common arguments: columns of the cores, and sixteenths of a cycle from the start of one to that of the next."""
+    columns = max(cores)[0] - min(cores)[0] + 1
+    return [columns, round(16 * device.arch["validation.start_skew_ns"] * device.arch.clock_mhz / 1000)]
 
 
 def details(device, spec, core, grid):
