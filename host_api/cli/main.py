@@ -40,7 +40,7 @@ COMMANDS = {
     "ttnn": ("ttnn", "Run a ttnn program on a simulated chip and list its operations."),
     "validate": (
         "validate",
-        "Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.",
+        "Re-create measured rows of FILES as programs, simulate them and compare; KIND is what was measured.",
     ),
     "verify": (
         "light_metal_files",

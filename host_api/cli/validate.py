@@ -24,9 +24,10 @@ SHOWN_SKIPS = 10
 @click.option("--fresh", is_flag=True, help="Ignore cached results of earlier runs of the same code.")
 @json_option
 def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_to):
-    """Re-create measured rows of FILES as programs, simulate them and compare; KIND: see --help.
+    """Re-create measured rows of FILES as programs, simulate them and compare; KIND is what was measured.
 
-    For numerics, FILES are folders of golden cases (index.json and arrays), and datums are compared bit by bit.
+    docs/validation.md says how the rows of each KIND become programs.  For numerics, FILES are folders of golden cases (index.json
+    and arrays), and datums are compared bit by bit.
     """
     from tensim.validation.figures import add_rank_correlation, summary
     from tensim.validation.rows import read_rows

@@ -137,7 +137,7 @@ class MeshDevice:
         return CoreCoord(x, y)
 
     def dram_core_from_logical_core(self, logical_core):
-        """The coordinate of the endpoint of DRAM bank x of a logical core (x, 0)."""
+        """The coordinate of the endpoint on NoC 0 of DRAM bank x of a logical core (x, 0)."""
         bank, y = pair(logical_core)
         if y or not 0 <= bank < self.host.arch.dram_banks:
             raise ArgumentError(f"DRAM core {bank}-{y} is not one of 0-0 to {self.host.arch.dram_banks - 1}-0")

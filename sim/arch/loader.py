@@ -97,8 +97,10 @@ class Arch:
             result.append([])
             for bank, text in enumerate(self[key]):
                 x, y = (int(part) for part in text.split("-"))
-                if not (x < width and y < height) or (x, y) in self.worker_coords:
-                    raise self.wrong(key, f"DRAM endpoint {text} is outside the grid or a worker core")
+                if not (x < width and y < height):
+                    raise self.wrong(key, f"{key} gives bank {bank} tile {text}, outside the {width}x{height} NoC grid")
+                if (x, y) in self.worker_coords:
+                    raise self.wrong(key, f"{key} gives bank {bank} tile {text}, which is a worker core")
                 result[-1].append((x, y, bank % per_tile * size))
         return tuple(result)
 
@@ -109,7 +111,11 @@ class Arch:
             for bank, (x, y, _) in enumerate(places):
                 first = bank - bank % self["dram.banks_per_tile"]
                 if result.setdefault((x, y), first) != first:
-                    raise self.wrong(key, f"DRAM endpoint {x}-{y} cannot serve banks {result[x, y]} and {bank}")
+                    raise self.wrong(
+                        key,
+                        f"{key} gives bank {bank} tile {x}-{y}, which is bank {result[x, y]}'s in dram.endpoints or "
+                        "dram.endpoints_noc1",
+                    )
         return result
 
     def with_workers(self, tiles):

@@ -126,7 +126,8 @@ def contradiction(values):
     for key, may_be_empty in (("dram.endpoints", False), ("dram.endpoints_noc1", True)):
         tiles = len(values[key])
         if tiles != values["dram.banks"] and not (may_be_empty and tiles == 0):
-            return ("dram.banks", key), f"{key} lists {tiles} tiles for {values['dram.banks']} banks"
+            as_noc0 = "; [] stands for the tiles of dram.endpoints" if may_be_empty else ""
+            return ("dram.banks", key), f"{key} lists {tiles} tiles for {values['dram.banks']} banks{as_noc0}"
     for key in POWERS_OF_TWO:
         if values[key] & (values[key] - 1):
             return (key,), f"{key} is {values[key]}; it must be a power of two"

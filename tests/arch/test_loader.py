@@ -123,9 +123,10 @@ def test_an_edited_file_is_read_again(write):
             extension(dram={"endpoints": {"value": ["north"] * 12}}),
             "dram.endpoints is .* it must be a list of NoC coordinates 'x-y'",
         ),
-        (extension(dram={"endpoints": {"value": ["1-1"] * 12}}), "endpoint 1-1 is outside the grid or a worker"),
+        (extension(dram={"endpoints": {"value": ["1-1"] * 12}}), "bank 0 tile 1-1, which is a worker core"),
+        (extension(dram={"endpoints": {"value": ["9-12"] * 12}}), "bank 0 tile 9-12, outside the 10x12 NoC grid"),
         (extension(dram={"endpoints_noc1": {"value": ["0-0"] * 4}}), "dram.endpoints_noc1 lists 4 tiles for 12 banks"),
-        (extension(dram={"endpoints_noc1": {"value": ["0-0"] * 12}}), "endpoint 0-0 cannot serve banks 0 and 2"),
+        (extension(dram={"endpoints_noc1": {"value": ["0-0"] * 12}}), "gives bank 2 tile 0-0, which is bank 0's"),
         (extension(boards=5), "boards must be a section"),
         (
             extension(boards={"n150": {"columns": {"value": 5}}}),

@@ -28,7 +28,7 @@ def test_lone_read_costs_the_measured_latency(name, latency):
 
 
 @pytest.mark.parametrize(("name", "behind"), [("wormhole_b0", 8192 / 24), ("blackhole", 8192 / 47.41)])
-def test_data_leave_with_the_first_of_them(name, behind):
+def test_a_read_starts_to_leave_with_its_first_data(name, behind):
     """A long read leaves no later than a short one; its last data follow at the channel's rate."""
     short, long = Channel(name), Channel(name)
     assert short.access(0, 64, LATER) == (leaves := long.access(0, 8192, LATER))

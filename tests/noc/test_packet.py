@@ -266,9 +266,9 @@ def test_reads_from_both_sides_of_the_dateline_fill_an_niu_together(room):
 
 def test_data_of_a_dram_channel_hold_up_the_tail_alone():
     """A response whose data come slowly leaves at once, and is complete when they are; what has them all is no slower."""
-    links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
     p, ends = build_noc_params(WORMHOLE)[0], []
     for supplied in (0, 50, 500):
+        links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
         packets, time = np.zeros(1, PACKET_DTYPE), 0
         prepare(p, packets[0], 0, tile(5, 2), tile(1, 1), 65, 1, ONE_CYCLE)
         packets[0]["supplied"] = supplied
@@ -276,7 +276,6 @@ def test_data_of_a_dram_channel_hold_up_the_tail_alone():
             time = head_event(links, vcs, ports, p, packets, 0, time)
             assert packets[0]["begun"] == 0
         ends.append(time)
-        links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
     assert ends[0] == ends[1] and ends[2] - ends[0] == 500 - 65
 
 

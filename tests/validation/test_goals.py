@@ -46,8 +46,8 @@ def test_row_multicasts_are_judged_apart_from_the_tail_of_the_others():
 
 def test_a_goal_may_be_about_one_chip():
     def limits(chip):
-        pairs = judge("compute", chip, rows_of("MB2", 1.0), pairs=lambda rows: {"n": 100, "agree": 91})
-        return {item.goal.limit: item.holds for item in pairs if item.goal.figure == "pairs"}
+        verdicts = judge("compute", chip, rows_of("MB2", 1.0), pairs=lambda rows: {"n": 100, "agree": 91})
+        return {item.goal.limit: item.holds for item in verdicts if item.goal.figure == "pairs"}
 
     assert limits("wormhole_b0") == {92: False} and limits("blackhole") == {90: True}
 

@@ -15,7 +15,7 @@ from tensim.sim.noc.packet import DEFAULT_VC, DYNAMIC_VC, STATIC_VCS
 from tensim.sim.noc.topology import next_hop
 from tensim.validation.dram import kernels
 
-ALL_TILES = (("board", "n150_physical"),)  # rows of the ISA pages, which know no dispatching cores
+ALL_TILES = (("board", "n150_physical"),)  # in the rows of the ISA pages no core is set aside for dispatch
 SEEDS = 12  # random placements whose mean stands for "randomly chosen"
 MIB = 1 << 20
 READERS = 8  # cores that read one channel together, when their number is not stated

@@ -97,9 +97,9 @@ SECTIONS = {
         "noc_semaphore_inc_multicast": "Add `incr` to a semaphore on `num_dests` cores of a rectangle.",
     },
     "Addresses": {
-        "get_noc_addr": "NoC address of (x, y, address), of an address on this core, or of a page of a generator or accessor.",
+        "get_noc_addr": "NoC address of (x, y, address), of an address on this core, or of a page for requests on `noc`.",
         "get_noc_multicast_addr": "Address of a rectangle of cores; on NoC 1 the caller exchanges start and end.",
-        "get_noc_addr_from_bank_id": "NoC address of an offset in a DRAM bank, or in an L1 bank with `dram=0`.",
+        "get_noc_addr_from_bank_id": "NoC address of an offset in a DRAM bank (L1 bank with `dram=0`) for requests on `noc`.",
         "get_dram_noc_addr": "NoC address of page `id` of an interleaved DRAM buffer.",
         "get_l1_noc_addr": "NoC address of page `id` of an interleaved L1 buffer.",
         "InterleavedAddrGen": "Address generator of an interleaved buffer.",

@@ -26,7 +26,7 @@ def noc_async_read_one_packet_set_state(src, size, noc=noc_index, vc=0, use_vc=0
 
 
 def noc_async_read_tile_dram_sharded_set_state(bank_base_address, page_size, bank_id=0, vc=0, noc=noc_index, use_vc=0):
-    source = get_noc_addr_from_bank_id(bank_id, bank_base_address)
+    source = get_noc_addr_from_bank_id(bank_id, bank_base_address, noc)
     noc_async_read_one_packet_set_state(source, page_size, noc, vc, use_vc)
     return source & 0xFFFFFFFFF
 
@@ -40,11 +40,11 @@ def noc_async_read_tile_dram_sharded_with_state_with_trid(src_base, src_offset, 
 
 
 def get_dram_noc_addr(id, page_size, bank_base_address, offset=0, noc=noc_index):
-    return get_noc_addr(id, InterleavedAddrGen(bank_base_address, page_size, dram=True), offset)
+    return get_noc_addr(id, InterleavedAddrGen(bank_base_address, page_size, dram=True), offset, noc)
 
 
 def get_l1_noc_addr(id, page_size, bank_base_address, offset=0, noc=noc_index):
-    return get_noc_addr(id, InterleavedAddrGen(bank_base_address, page_size, dram=False), offset)
+    return get_noc_addr(id, InterleavedAddrGen(bank_base_address, page_size, dram=False), offset, noc)
 
 
 def _semaphore_up(sem_addr, noc, x, y, value=1):

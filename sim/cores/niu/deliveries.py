@@ -112,9 +112,10 @@ def access_memory(m, index, now):
             x.thread,
         )
         ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].write_free)
-        log_bytes(m, x.thread, LOG_DRAM + bank, now, done, x.size, x.kind, x.target)
+        end = channels_of(m)[bank].supplied if x.kind == READ else done
+        log_bytes(m, x.thread, LOG_DRAM + bank, now, end, x.size, x.kind, x.target)
         if x.kind == READ:
-            packets_of(m)[index].supplied = channels_of(m)[bank].supplied
+            packets_of(m)[index].supplied = end
             note_touched(m, bank, inside, x.size)
         if x.kind == READ and moves(m, x.size):
             x.staging = new_staging(m, 1)

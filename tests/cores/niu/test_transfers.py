@@ -665,52 +665,83 @@ def test_dram_banks_keep_what_is_written(device, size, noc):
 
 
 @kernel
-def read_bank_in_all_ways(bank, pages, note):
-    """One page of a bank as an offset in it, as a page of a generator, and of an accessor (compile-time argument 0)."""
-    noc_async_read(get_noc_addr_from_bank_id(bank, pages), note, 64)
-    noc_async_read_page(bank, InterleavedAddrGen(pages, 64, True), note + 64)
-    noc_async_read_page(bank, TensorAccessor(TensorAccessorArgs(0), pages, 64), note + 128)
-    noc_async_read_barrier()
+def read_bank_in_all_ways(bank, pages, shards, note, noc):
+    """Page `bank` of 64 B pages, one per bank, found in every way.
+
+    Compile-time arguments: of the interleaved `pages`, then of `shards`, one page per bank as well.
+    """
+    noc_async_read(get_noc_addr_from_bank_id(bank, pages, noc), note, 64, noc)
+    noc_async_read(get_dram_noc_addr(bank, 64, pages, 0, noc), note + 64, 64, noc)
+    noc_async_read_page(bank, InterleavedAddrGen(pages, 64, True), note + 128, 0, noc)
+    noc_async_read_page(bank, TensorAccessor(TensorAccessorArgs(0), pages, 64), note + 192, 0, noc)
+    sharded = TensorAccessor(TensorAccessorArgs(2), shards, 64)
+    noc_async_read_page(bank, sharded, note + 256, 0, noc)
+    noc_async_read(sharded.get_noc_addr(bank, 0, noc), note + 320, 64, noc)
+    noc_async_read(sharded.get_shard_noc_addr(bank, 0, noc), note + 384, 64, noc)
+    noc_async_read_shard(bank, sharded, note + 448, noc)
+    base = noc_async_read_tile_dram_sharded_set_state(pages, 64, bank, 0, noc)
+    noc_async_read_tile_dram_sharded_with_state(base, 0, note + 512, noc)
+    noc_async_read_barrier(noc)
 
 
 READ_BANK = """
 #include "dataflow_api.h"
 
 void kernel_main() {
-    const uint32_t bank = get_arg_val<uint32_t>(0), pages = get_arg_val<uint32_t>(1), note = get_arg_val<uint32_t>(2);
+    const uint32_t bank = get_arg_val<uint32_t>(0), pages = get_arg_val<uint32_t>(1), shards = get_arg_val<uint32_t>(2);
+    const uint32_t note = get_arg_val<uint32_t>(3), noc = get_arg_val<uint32_t>(4);
     const auto generator = InterleavedAddrGen<true>{.bank_base_address = pages, .page_size = 64};
-    constexpr auto args = TensorAccessorArgs<0>();
-    const auto accessor = TensorAccessor(args, pages, 64);
-    noc_async_read(get_noc_addr_from_bank_id<true>(bank, pages), note, 64);
-    noc_async_read_page(bank, generator, note + 64);
-    noc_async_read_page(bank, accessor, note + 128);
-    noc_async_read_barrier();
+    constexpr auto first = TensorAccessorArgs<0>();
+    constexpr auto second = TensorAccessorArgs<2>();
+    const auto accessor = TensorAccessor(first, pages, 64);
+    const auto sharded = TensorAccessor(second, shards, 64);
+    noc_async_read(get_noc_addr_from_bank_id<true>(bank, pages, noc), note, 64, noc);
+    noc_async_read(get_dram_noc_addr(bank, 64, pages, 0, noc), note + 64, 64, noc);
+    noc_async_read_page(bank, generator, note + 128, 0, noc);
+    noc_async_read_page(bank, accessor, note + 192, 0, noc);
+    noc_async_read_page(bank, sharded, note + 256, 0, noc);
+    noc_async_read(sharded.get_noc_addr(bank, 0, noc), note + 320, 64, noc);
+    noc_async_read(sharded.get_shard_noc_addr(bank, 0, noc), note + 384, 64, noc);
+    for (const auto& page : sharded.shard_pages(bank, 0, 1, noc)) noc_async_read(page.noc_addr(), note + 448, 64, noc);
+    const uint32_t base = noc_async_read_tile_dram_sharded_set_state(pages, 64, bank, 0, noc);
+    noc_async_read_tile_dram_sharded_with_state(base, 0, note + 512, 0, noc);
+    noc_async_read_barrier(noc);
 }
 """
+WAYS = 9
 
 
 @pytest.mark.parametrize("arch", ["blackhole", "wormhole_b0"])
 @pytest.mark.parametrize("noc", [0, 1])
+@pytest.mark.parametrize("own", [0, 1])
 @pytest.mark.parametrize("language", ["python", "cpp"])
-def test_each_noc_reads_a_bank_at_its_own_endpoint(arch, noc, language):
-    """The bytes are the same; requests leave the network at the tile that the architecture names for the bank and the NoC."""
+def test_each_noc_reads_a_bank_at_its_own_endpoint(arch, noc, own, language):
+    """The bytes are the same; requests leave the network at the tile that the architecture names for the bank and the NoC.
+
+    Also those of a kernel whose own NoC is the other one.
+    """
     device, core, bank = tt.create_device(1, arch=arch), tt.CoreCoord(0, 0), 1
-    config = tt.InterleavedBufferConfig(device=device, size=64 * 16, page_size=64, buffer_type=tt.BufferType.DRAM)
+    banks = device.arch.dram_banks
+    config = tt.InterleavedBufferConfig(device=device, size=64 * banks, page_size=64, buffer_type=tt.BufferType.DRAM)
     pages = tt.create_buffer(config)
-    data = random_bytes(noc, 64 * 16)
-    tt.enqueue_write_buffer(device.command_queue(0), pages, data.tobytes())
+    spec = tt.BufferDistributionSpec((banks, 1), (1, 1), [(x, 0) for x in range(banks)])
+    layout = tt.TensorMemoryLayout.BLOCK_SHARDED
+    shards = tt.create_buffer(tt.ShardedBufferConfig(device, 64 * banks, 64, tt.BufferType.DRAM, layout, spec))
+    data = random_bytes(noc, 64 * banks)
+    for buffer in (pages, shards):
+        tt.enqueue_write_buffer(device.command_queue(0), buffer, data.tobytes())
     program = tt.create_program()
-    arguments = tt.TensorAccessorArgs(pages).get_compile_time_args()
-    config = tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC(noc), compile_args=arguments)
+    arguments = [arg for buffer in (pages, shards) for arg in tt.TensorAccessorArgs(buffer).get_compile_time_args()]
+    config = tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC(own), compile_args=arguments)
     if language == "python":
         handle = tt.create_kernel(program, read_bank_in_all_ways, core, config)
     else:
         handle = tt.create_kernel_from_string(program, READ_BANK, core, config)
-    tt.set_runtime_args(program, handle, core, [bank, pages.address, NOTES])
+    tt.set_runtime_args(program, handle, core, [bank, pages.address, shards.address, NOTES, noc])
     tt.enqueue_program(device.command_queue(0), program, blocking=True)
-    assert (read(device, (0, 0), NOTES, 192).reshape(3, 64) == data[64 * bank : 64 * bank + 64]).all()
+    assert (read(device, (0, 0), NOTES, 64 * WAYS).reshape(WAYS, 64) == data[64 * bank : 64 * bank + 64]).all()
     x, y, _ = device.arch.dram_endpoints[noc][bank]
     width, height = device.arch.noc_size
     ejection = device.chip.arrays["links"][link_index(width * height, noc, y * width + x, EJECT)]
-    assert ejection["packets"] == 3
+    assert ejection["packets"] == WAYS
     tt.close_device(device)

@@ -282,9 +282,9 @@ struct TensorAccessor {
             return mapping_of(at);
         }
     }
-    TENSIM_INLINE uint64_t address_in_bank(uint32_t bank, uint32_t bytes) const {
+    TENSIM_INLINE uint64_t address_in_bank(uint32_t bank, uint32_t bytes, uint8_t noc) const {
         uint32_t place = args.bank_coordinates(bank);
-        if constexpr (is_dram) return tensim::bank_address<true>(place >> 8, bank_base_address + bytes, noc_index);
+        if constexpr (is_dram) return tensim::bank_address<true>(place >> 8, bank_base_address + bytes, noc);
         else return tensim::noc_address(place >> 8, place & 255, bank_base_address + bytes);
     }
 
@@ -295,18 +295,19 @@ struct TensorAccessor {
             return tensim::page_address<is_dram>(page, bank_base_address, get_aligned_page_size(), offset, noc);
         } else {
             auto found = get_bank_and_offset(page);
-            return address_in_bank(found.bank_id, found.bank_page_offset * get_aligned_page_size() + offset);
+            return address_in_bank(found.bank_id, found.bank_page_offset * get_aligned_page_size() + offset, noc);
         }
     }
     template <class Coordinates>
         requires requires(const Coordinates& at) { at[0]; }
-    TENSIM_INLINE uint64_t get_noc_addr(const Coordinates& at, uint32_t offset = 0, uint8_t = noc_index) const {
+    TENSIM_INLINE uint64_t get_noc_addr(const Coordinates& at, uint32_t offset = 0, uint8_t noc = noc_index) const {
         auto found = mapping_of(at);
-        return address_in_bank(found.bank_id, found.bank_page_offset * get_aligned_page_size() + offset);
+        return address_in_bank(found.bank_id, found.bank_page_offset * get_aligned_page_size() + offset, noc);
     }
-    TENSIM_INLINE uint64_t get_shard_noc_addr(uint32_t shard, uint32_t offset = 0, uint8_t = noc_index) const {
+    TENSIM_INLINE uint64_t get_shard_noc_addr(uint32_t shard, uint32_t offset = 0, uint8_t noc = noc_index) const {
         static_assert(is_sharded, "only a sharded tensor has shards");
-        return address_in_bank(bank_of(shard), slot_of(shard) * dspec().shard_volume() * get_aligned_page_size() + offset);
+        uint32_t first = slot_of(shard) * dspec().shard_volume() * get_aligned_page_size();
+        return address_in_bank(bank_of(shard), first + offset, noc);
     }
     TENSIM_INLINE bool is_local_bank(uint32_t x, uint32_t y, uint8_t noc = noc_index) const {
         return x == my_x[noc] && y == my_y[noc];
@@ -336,6 +337,7 @@ struct TensorAccessor {
     struct ShardPageIterator {
         const TensorAccessor* owner;
         uint32_t shard, at, step;
+        uint8_t noc;
         TENSIM_INLINE uint32_t page() const {  // its number in the tensor
             auto spec = owner->dspec();
             uint32_t first = shard, rest = at, number = 0;
@@ -360,7 +362,7 @@ struct TensorAccessor {
             return outside;
         }
         TENSIM_INLINE tensor_accessor::Page operator*() const {
-            return {owner->get_shard_noc_addr(shard, at * owner->get_aligned_page_size()), page()};
+            return {owner->get_shard_noc_addr(shard, at * owner->get_aligned_page_size(), noc), page()};
         }
         TENSIM_INLINE void skip_padding() {
             while (at < owner->dspec().shard_volume() && is_padding()) at += step;
@@ -385,15 +387,16 @@ struct TensorAccessor {
     }
     TENSIM_INLINE Range<PageIterator> pages() const { return pages(0, dspec().tensor_volume()); }
     TENSIM_INLINE Range<ShardPageIterator> strided_shard_pages(
-        uint32_t shard, uint32_t start, uint32_t stride, uint32_t end = tensor_accessor::UNKNOWN) const {
+        uint32_t shard, uint32_t start, uint32_t stride, uint32_t end = tensor_accessor::UNKNOWN,
+        uint8_t noc = noc_index) const {
         uint32_t last = end == tensor_accessor::UNKNOWN ? dspec().shard_volume() : end;
-        ShardPageIterator first{this, shard, start, stride};
+        ShardPageIterator first{this, shard, start, stride, noc};
         first.skip_padding();
-        return {first, {this, shard, last, stride}};
+        return {first, {this, shard, last, stride, noc}};
     }
     TENSIM_INLINE Range<ShardPageIterator> shard_pages(
-        uint32_t shard, uint32_t start = 0, uint32_t end = tensor_accessor::UNKNOWN, uint8_t = noc_index) const {
-        return strided_shard_pages(shard, start, 1, end);
+        uint32_t shard, uint32_t start = 0, uint32_t end = tensor_accessor::UNKNOWN, uint8_t noc = noc_index) const {
+        return strided_shard_pages(shard, start, 1, end, noc);
     }
 };
 template <uint32_t cta, uint32_t crta>
