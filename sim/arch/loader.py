@@ -139,8 +139,12 @@ class Arch:
         return Arch(self.name, self.path, self.board, leaves)
 
     def wrong(self, key, text):
-        """A UsageError about a parameter, at its line if it stands in a user's file."""
-        return _wrong(self.path, self._leaves[key], text)
+        """A UsageError about a parameter, at its line if it stands in a user's file.
+
+        What comes with tensim is right, so beside such a file an override is at fault.
+        """
+        path = None if Path(self.path).parent == DIRECTORY else self.path
+        return _wrong(path, self._leaves[key], text)
 
     def __getitem__(self, key):
         leaf = self._leaves.get(key)

@@ -44,6 +44,12 @@ def test_blackhole_has_other_dram_endpoints_on_each_noc():
     assert wormhole.dram_endpoints[0] == wormhole.dram_endpoints[1]
 
 
+def test_an_endpoint_set_beside_a_chip_of_tensim_does_not_blame_its_file():
+    tiles = ["1-2", *load_arch("blackhole")["dram.endpoints_noc1"][1:]]
+    with pytest.raises(UsageError, match="^dram.endpoints_noc1 gives bank 0 tile 1-2, which is a worker core$"):
+        load_arch("blackhole", {"dram.endpoints_noc1": tiles})
+
+
 # --- a user's file
 
 
