@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import threading
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -82,7 +83,7 @@ def keep(name, code):
     path = _path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     head = json.dumps({"symbol": code.symbol, "frame_bytes": code.frame_bytes}).encode()
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.tmp")  # threads compile as well
     temporary.write_bytes(head + b"\n" + code.content)
     os.replace(temporary, path)
 

@@ -1,8 +1,10 @@
 """Machine code on disk: what it calls, and that a warm start needs nothing else."""
 
 import io
+import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -24,6 +26,7 @@ def adds(count):
 
 WARM_START = """
 import sys
+import threading
 from tensim.cli.main import main
 try:
     main(["run", "add_integers"])
@@ -96,10 +99,18 @@ def test_of_several_that_want_the_same_code_one_compiles(compiled, tmp_path):
 
 
 def test_where_files_cannot_be_locked_each_compiles(compiled, monkeypatch):
+    """And writes a file of its own, also when both have written before either is in place."""
+    both_written, put = threading.Barrier(2, timeout=60), os.replace
+
     def no_locks(file, how):
         raise OSError("No locks available")
 
+    def put_when_both_are_written(*paths):
+        both_written.wait()
+        put(*paths)
+
     monkeypatch.setattr(machine_code.fcntl, "flock", no_locks)
+    monkeypatch.setattr(machine_code.os, "replace", put_when_both_are_written)
     calls, compile_function = compiled
     assert all(code.address for code in wanted_at_once(2, compile_function)) and len(calls) == 2
 
