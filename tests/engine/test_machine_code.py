@@ -36,8 +36,8 @@ except SystemExit:
 
 
 def test_a_warm_start_imports_neither_numba_nor_the_engine():
-    entry_points.run.address  # noqa: B018  compiles it
-    done = subprocess.run([sys.executable, "-c", WARM_START], capture_output=True, text=True, timeout=600)
+    for _ in range(2):  # the first one compiles what is missing
+        done = subprocess.run([sys.executable, "-c", WARM_START], capture_output=True, text=True, timeout=600)
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
 
 
