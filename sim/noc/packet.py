@@ -248,8 +248,9 @@ def head_event(links, vcs, ports, p, packets, index, now):
         pair = REQUEST_VCS + (0 if direction_of(pk.link) == EJECT else 2 * pk.dateline)
     queue = pk.vc = pk.link * N_VCS + pair
     changes = pk.dynamic != 0 or pk.response != REQUEST
-    if changes:
-        if pk.hop > 0 and vcs[queue].free > now and vcs[queue + 1].free < vcs[queue].free:
+    if changes and pk.hop > 0:
+        at_front = max(now, vcs[pk.route[pk.hop - 1]].left)  # the tail before it is known to leave the buffer by then
+        if vcs[queue].free > at_front and vcs[queue + 1].free < vcs[queue].free:
             single = pk.flits == 1 and packets[vcs[queue].holder].flits == 1  # of which a link carries one per cycle
             pk.vc = queue if single else queue + 1
     elif pk.hop > 0:
@@ -335,7 +336,7 @@ def claim(links, vcs, ports, p, packets, index, now, others):
         link.writer = writer
         drained = max(ports[pk.dram_queue], start * PORT_TICKS) + pk.dram_queue_ticks
         ports[pk.dram_queue] = drained
-        done = max(done, (drained - p.dram_queue_room) >> PORT_BITS)
+        done = max(done, (drained - p.dram_queue_room + PORT_TICKS - 1) >> PORT_BITS)
     pk.route[hop] = at
     pk.done[hop] = done
     pk.hop = hop + 1

@@ -92,7 +92,8 @@ class Reference:
         vc = vcs[0 if direction == INJECT or either else packet.static_vc % 2]
         if direction != INJECT and either:
             first, second = (self.vc_free.get((link, vc), 0) for vc in vcs)
-            if first > self.now and second < first and (packet.flits > 1 or self.holder[link, vc].flits > 1):
+            at_front = max(self.now, self.left.get((packet.links[packet.hop - 1], packet.vcs[-1]), 0))
+            if first > at_front and second < first and (packet.flits > 1 or self.holder[link, vc].flits > 1):
                 vc = vcs[1]
         if self.vc_free.get((link, vc), 0) == inf:
             self.wait(packet)

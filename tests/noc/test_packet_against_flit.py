@@ -147,6 +147,24 @@ def test_writers_round_a_ring_take_as_long(chips, flits):
     assert flit == pytest.approx(packet, rel=0.1)
 
 
+def test_two_streams_of_responses_share_a_link_equally():
+    """Banks 1 and 4 answer over the link from 0-1 to 1-1, which carries less than both give: a response follows the one before it
+    on the same VC, so that the stream that comes round the ring has no more of them there than the other.
+    """
+    arch = load_arch("wormhole_b0")
+    chips = [Chip(arch, numerics="off", noc=model) for model in ("packet", "flit")]
+    banks = [arch.dram_endpoints[0][bank][:2] for bank in (1, 4)]
+    assert banks == [(0, 1), (5, 1)]
+    reads = [
+        ((x, 2), 0, EventKind.READ, 0, bank, 2048, 40 * i)
+        for x, bank in zip((1, 2), banks, strict=True)
+        for i in range(24)
+    ]
+    packet, flit = cycles(chips, events(*reads))
+    assert packet == pytest.approx(flit, rel=0.005)
+    assert 3120 < packet < 3120 + 400  # 48 packets of 65 flits: the link is never idle from the first response on
+
+
 @pytest.mark.parametrize(("target", "waits"), [((5, 2), True), ((7, 2), False)])
 def test_a_dram_endpoint_takes_writes_of_both_sides_of_the_dateline_in_turn(target, waits):
     """A word from next door meets a long write that has come round the ring; a worker tile takes the two flit by flit."""
