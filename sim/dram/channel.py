@@ -1,6 +1,6 @@
 """One DRAM channel of the compiled engine, at the granularity of requests: endpoint, rows, data bus, refresh.
 
-It follows from the command-level model (`tensim.sim.dram.controller`), whose parameters it takes, by five simplifications:
+It follows from the command-level model (`tensim.sim.dram.controller`), whose parameters it takes, by six simplifications:
 - rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests of a
   direction use the data bus in the order of their arrival, but while one waits for its row, later ones of its direction
   fill the gap as far as they fit (the newest gap of the bus is kept), as under FR-FCFS;
@@ -10,8 +10,10 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
 - the limits on activates (tRRD, tFAW) are one spacing between them, in the order of requests; a change of direction is one
   turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted), and writes shorter than
   what a controller drains at a time, from one mark of its queue to the other, pay their share of it;
-- refresh of all banks closes the bus for precharge, tRFC and activate every tREFI; refresh per bank hides behind the data
-  of other banks and costs nothing.
+- refresh of all banks closes the bus for precharge, tRFC and activate every tREFI, spread over the channels, whose
+  controllers know nothing of each other; refresh per bank hides behind the data of other banks and costs nothing;
+- the data of a read come no sooner than if it had to open its row: it is opened while the request is on its way through the
+  controller (reads of one bank, one after the other, take as long as the first; ONE_FROM_ONE of 4 to 256, trid_double_issue).
 Writes whose flits come mixed with those of other writes open a row with every burst.  In front of it the endpoint accepts
 one read request per NoC every `request_cycles`.  A lone access costs what is measured
 (docs/hardware/dram.md#bandwidth-and-latency).  Times inside are 1/256 cycles.
@@ -26,13 +28,14 @@ TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "bus_free write_free gap_begin gap_end writing written activate_at "
-        "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter supplied"
+        "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter supplied phase"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
 )  # fmt: skip
 # busy: ticks of data on the bus; waited: ticks from the arrival of requests to the first of their data, `longest` the most of
-# any, which thread `waiter` had sent; supplied: the cycle by which all data of the last read have left it
+# any, which thread `waiter` had sent; supplied: the cycle by which all data of the last read have left it; phase: ticks by which
+# its refreshes come earlier than at multiples of tREFI
 BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".split()], align=True)
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
@@ -46,7 +49,10 @@ DRAM_PARAMS_DTYPE = np.dtype(
 
 def build_channels(arch):
     """One idle channel per DRAM bank of the architecture."""
-    return np.zeros(arch.dram_banks, CHANNEL_DTYPE)
+    channels = np.zeros(arch.dram_banks, CHANNEL_DTYPE)
+    interval = int(build_dram_params(arch)["refresh_interval"][0])
+    channels["phase"] = np.arange(arch.dram_banks) * interval // arch.dram_banks
+    return channels
 
 
 def build_banks(arch):
@@ -110,15 +116,22 @@ def open_row(channel, bank, p, row, bursts, ticks):
     return bank.ready
 
 
+@compiled(inline="always")
+def in_one_interval(channel, p, begin, end):
+    """Whether no refresh begins between two ticks."""
+    return (begin + channel.phase) // p.refresh_interval == (end + channel.phase) // p.refresh_interval
+
+
 @compiled()
 def occupy(channel, p, free, ready, ticks, closed):
     """(first, last) tick of `ticks` of data from `ready` on, on a bus that is free from `free` on and closed by refreshes."""
     start = max(ready, free)
-    if start % p.refresh_interval < closed:
-        start += closed - start % p.refresh_interval
+    behind = (start + channel.phase) % p.refresh_interval
+    if behind < closed:
+        start += closed - behind
         channel.refreshes += 1
     end = start + ticks
-    if closed > 0 and start // p.refresh_interval != end // p.refresh_interval:
+    if closed > 0 and not in_one_interval(channel, p, start, end):
         end += closed
         channel.refreshes += 1
     return start, end
@@ -159,8 +172,11 @@ def use_bus(channel, p, ready, ticks, is_write):
     closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
     free = (channel.write_free if is_write else channel.bus_free) + change
     start, end = occupy(channel, p, free, ready, ticks - used, closed)
-    in_one_interval = free // p.refresh_interval == start // p.refresh_interval and free % p.refresh_interval >= closed
-    if ready > free and in_one_interval:
+    if (
+        ready > free
+        and in_one_interval(channel, p, free, start)
+        and (free + channel.phase) % p.refresh_interval >= closed
+    ):
         channel.gap_begin, channel.gap_end = free, ready
     elif change > 0 or start > free:
         channel.gap_end = 0
@@ -215,6 +231,8 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
         number, row = locate(p, at)
         bank = banks[index * p.internal_banks + number]
         ready = open_row(channel, bank, p, row, min(bursts, p.groups), arrival)
+        if not is_write:
+            ready = max(ready, arrival + p.activate)
         ticks = bus_ticks(p, stop - at, is_write and size <= p.partial_bytes)
         if mixed != 0:
             ticks = max(ticks, fragments_ticks(p, stop - at))

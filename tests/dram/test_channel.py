@@ -21,7 +21,7 @@ class Channel:
         return dram_access(self.state, self.banks, self.p, channel, address, size, is_write, time, noc, mixed, 0)
 
 
-@pytest.mark.parametrize(("name", "latency"), [("wormhole_b0", 135), ("blackhole", 160)])
+@pytest.mark.parametrize(("name", "latency"), [("wormhole_b0", 137), ("blackhole", 164)])
 def test_lone_read_costs_the_measured_latency(name, latency):
     """noc_latencies.csv, reads of one transaction; 64 bytes take up to 3 cycles more on the bus than on the NoC."""
     assert latency <= Channel(name).access(0, 64, LATER) - LATER <= latency + 3
@@ -131,6 +131,25 @@ def test_marks_of_the_write_queue_that_meet_are_refused():
 
 def test_refresh_closes_the_bus():
     assert Channel().access(0, 64, 1900) - 1900 > 150  # tREFI = 1900 cycles: the window has just begun
+
+
+def test_channels_refresh_one_after_the_other():
+    """Twelve windows of 122 cycles, spread over the 1900 of tREFI: at any time one channel is in its own, or none."""
+    for time in range(38_000, 39_900, 20):
+        channel = Channel()
+        late = [channel.access(0, 64, time, channel=index) - time > 160 for index in range(12)]
+        assert sum(late) <= 1
+    channel = Channel()
+    assert channel.access(0, 64, 1900 * 11 // 12, channel=1) > 1900 * 11 // 12 + 150  # a twelfth earlier than channel 0
+
+
+@pytest.mark.parametrize("name", ["wormhole_b0", "blackhole"])
+def test_a_row_that_is_open_makes_no_read_faster(name):
+    """Reads of a page one after the other, and the first of a row: the row opens while the request is on its way."""
+    channel = Channel(name)
+    waits = [channel.access(64 * i, 64, LATER + 100 * i) - LATER - 100 * i for i in range(8)]
+    assert channel.state[0]["row_hits"] == 7
+    assert len(set(waits)) == 1
 
 
 @given(st.lists(st.tuples(st.integers(0, 4000), st.integers(1, 64), st.integers(0, 500)), min_size=1, max_size=40))

@@ -179,12 +179,14 @@ def test_cold_repeats_are_identical():  # T32
             assert result.counters["sim.dram.row_miss"] == [1 / 3] * 4
 
 
-def test_the_first_warm_repeat_is_the_slowest():  # T32
-    """It opens the DRAM row.  Refreshes, which meet one repeat more often than another, are too rare here to meet any."""
+def test_the_first_warm_repeat_opens_the_dram_row():  # T32
+    """Which takes no longer than a row that is open: it happens while the request passes the controller.  Refreshes, which meet one
+    repeat more often than another, are too rare here to meet any.
+    """
     with System(SystemConfig(overrides={"dram.t_refi_ns": 1e9})) as system:
         bound = reader(system.open("sim://wormhole_b0"))
         result = evaluate((bound, 0), [X], repeat=3, warmup=0, counters=["sim.dram.row_miss"])
-        assert result.cycles[0] > max(result.cycles[1:])
+        assert len(set(result.cycles)) == 1
         assert result.counters["sim.dram.row_miss"] == [1, 0, 0]
 
 
