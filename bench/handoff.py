@@ -17,7 +17,7 @@ from tensim.sim.cores.slots import THREADS_PER_CORE
 PAGE = 32  # bytes: one flit
 PAGES = 4
 OVERRIDES = {f"riscv.{kind}": 0 for kind in ("alu", "branch", "mul", "div", "local_load")}
-PRODUCED, PACKED = 0, 1  # circular buffers
+BUFFERS = PRODUCED, PACKED = 0, 1  # circular buffers
 BARRIER_EVERY = 8
 
 
@@ -76,7 +76,7 @@ def build(device, rounds):
     width, height = device.arch.grid
     cores = tt.CoreRange((0, 0), (width - 1, height - 1))
     program = tt.create_program()
-    for index in (PRODUCED, PACKED):
+    for index in BUFFERS:
         config = tt.CircularBufferConfig(PAGES * PAGE, {index: tt.DataFormat.UInt32}).set_page_size(index, PAGE)
         tt.create_circular_buffer(program, cores, config)
     kernels = (

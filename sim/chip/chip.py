@@ -238,7 +238,7 @@ class Chip:
         threads = self._loader.load(launch, slot, cycle)
         if self.checks is not None:
             self.checks.launch(launch, slot)
-        return self._begin(launch.name, slot, threads, cycle, launch)
+        return self._begin(launch.name, slot, threads, cycle, launch, self._loader.setup_cycles(launch, threads))
 
     def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
         """Start threads that a compiled front end drives from a table, instead of kernels; returns the launch id.
@@ -265,8 +265,8 @@ class Chip:
             raise SimulatorError(f"more than {len(slots)} programs at once")
         return slot
 
-    def _begin(self, name, slot, threads, cycle, launch=None):
-        """Schedule the prepared threads of a program; returns its launch id."""
+    def _begin(self, name, slot, threads, cycle, launch=None, setup=0):
+        """Schedule the prepared threads of a program, each `setup` cycles behind `cycle`; returns its launch id."""
         self._settled = False
         if not self._running:
             self.arrays.forget_touched()
@@ -277,7 +277,8 @@ class Chip:
         self._running[slot] = launch_id
         self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads, "launch": launch}
         indices = np.asarray(threads, np.int64)
-        start_threads(self._machine_address, indices.ctypes.data, len(indices), cycle)
+        times = np.full(len(indices), cycle) + setup
+        start_threads(self._machine_address, indices.ctypes.data, times.ctypes.data, len(indices))
         return launch_id
 
     # --- functional memory (`functional_memory`)

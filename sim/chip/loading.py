@@ -10,7 +10,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.riscv.program import RiscvKernel
-from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
+from tensim.sim.cores.slots import BRISC, THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.engine import state as st
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
 from tensim.sim.errors import ProgramError, SimulatorError, UsageError
@@ -74,6 +74,19 @@ class ProgramLoader:
             mine = np.add.outer(np.multiply(kernel.cores, THREADS_PER_CORE), self._slots(kernel)).ravel()
             self._arrays["traffic"]["barrier_period"][mine] = self.barrier_periods.get(kernel.compiled.name, 0)
         return threads.tolist()
+
+    def setup_cycles(self, launch, threads):
+        """Cycles (int64 of each thread) from the start of a program to that of its threads.
+
+        The BRISC starts the others, sets up the circular buffers of its core and begins its own kernel last
+        (docs/hardware/dispatch.md#worker-side): in split_reader, with two, 27 to 46 cycles after the NCRISC's.
+        """
+        cores, slots = np.divmod(np.asarray(threads, np.int64), THREADS_PER_CORE)
+        buffers = np.zeros(self._arrays.n_workers, np.int64)
+        for cb in launch.circular_buffers:
+            buffers[cb.cores] += 1
+        per_buffer = self.arch["dispatch.cb_setup_ns"] * self.arch.clock_mhz / 1000
+        return np.where(slots == BRISC, np.rint(buffers[cores] * per_buffer).astype(np.int64), 0)
 
     def keep(self, launch_slot, held):
         """Keep alive what the threads of a program point to until the slot is used again."""

@@ -338,14 +338,14 @@ def run(machine, limit, fuel):
 
 
 @compiled()
-def start_threads(machine, threads, count, time):
-    """Schedule the first event of `count` prepared threads; `threads`: address of their indices, int64."""
+def start_threads(machine, threads, times, count):
+    """Schedule the first events of `count` prepared threads; `threads`, `times`: addresses of their indices and cycles, int64."""
     m = machine_table(machine)[0]
     for i in range(count):
         thread = load_i64(threads + 8 * i)
         t = threads_of(m)[thread]
         t.operation = OPERATION_START
-        schedule_thread(m, thread, time)
+        schedule_thread(m, thread, load_i64(times + 8 * i))
 
 
 @compiled()

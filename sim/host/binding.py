@@ -1,6 +1,5 @@
 """A frozen program on a device: the launch its chip starts, and what the dispatcher writes for it."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, KernelLaunch, Launch, SemaphoreLaunch
@@ -171,7 +170,6 @@ def program_cost(program, compiled, arch):
         config_bytes=shared,
         ring_bytes=max(ring, default=0),
         ring_binary_bytes=max(binaries.values(), default=0),
-        circular_buffers=_most_circular_buffers(program),
         ncrisc_bytes=max(
             (size for kernel, size in zip(program.kernels, sizes, strict=True) if _is_ncrisc(kernel)), default=0
         ),
@@ -185,12 +183,6 @@ def _is_ncrisc(kernel):
 def _binary_bytes(kernel, compiled):
     """Bytes of a kernel's binaries; a compute kernel is three, one per TRISC."""
     return compiled.text_bytes * (TRISCS if kernel.is_compute else 1)
-
-
-def _most_circular_buffers(program):
-    """Circular buffers of the core that has most."""
-    per_core = Counter(core for cb in program.circular_buffers for core in cb.cores for _ in cb.formats)
-    return max(per_core.values(), default=0)
 
 
 def _config_bytes(program, arch):

@@ -32,7 +32,6 @@ class ProgramCost:
     ring_bytes: int = 0  # configuration memory of the core that needs most
     ring_binary_bytes: int = 0  # binaries in it
     ncrisc_bytes: int = 0  # largest binary of an NCRISC
-    circular_buffers: int = 0  # of the core that has most
 
 
 class Costs:
@@ -66,11 +65,11 @@ class Costs:
     def start(self, cost):
         """Time from the go signal to the first instruction of a kernel.
 
-        Workers set up the circular buffers; those of Wormhole and Grayskull also copy the NCRISC's binary into its own
-        instruction memory, beside the rest of the start (docs/hardware/dispatch.md#worker-side).
+        Workers of Wormhole and Grayskull copy the NCRISC's binary into its own instruction memory, beside the rest of the
+        start (docs/hardware/dispatch.md#worker-side).
         """
         copy = cost.ncrisc_bytes / 1024 * self._ns["ncrisc_copy_kib_ns"] - self._ns["ncrisc_copy_hidden_ns"]
-        return self["go"] + round((max(copy, 0) + cost.circular_buffers * self._ns["cb_setup_ns"]) * FS_PER_NS)
+        return self["go"] + round(max(copy, 0) * FS_PER_NS)
 
     def _configuration_packets(self, cost):
         """ns for circular buffers, semaphores and common arguments: a packet per group of cores."""

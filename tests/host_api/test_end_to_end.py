@@ -40,6 +40,12 @@ def spin(n):
     while n < 5:
         x += 1
 """
+CLOCK = """
+@kernel
+def clock(address):
+    words = l1_ptr(address, uint32)
+    words[0] = get_timestamp()
+"""
 OUTSIDE = """
 @kernel
 def outside(address):
@@ -319,3 +325,21 @@ def test_a_kernel_that_fails_when_the_host_wakes_it_is_reported(device):
     semaphore.reset_semaphore_value(1)
     with pytest.raises(ProgramError, match="outside"):
         tt.finish(queue)
+
+
+@pytest.mark.parametrize(("buffers", "cycles"), [(0, 0), (2, 42), (32, 672)])
+def test_the_brisc_begins_when_the_circular_buffers_are_set_up(device, buffers, cycles):
+    """It starts the other cores first; 21 ns a buffer.  Source: docs/hardware/dispatch.md#worker-side."""
+    program, core = tt.create_program(), tt.CoreCoord(0, 0)
+    for index in range(buffers):
+        config = tt.CircularBufferConfig(64, {index: tt.DataFormat.UInt32}).set_page_size(index, 64)
+        tt.create_circular_buffer(program, core, config)
+    times = tt.create_buffer(
+        tt.InterleavedBufferConfig(device=device, size=128, page_size=128, buffer_type=tt.BufferType.L1)
+    )
+    for i, config in enumerate((tt.WriterDataMovementConfig(), tt.ReaderDataMovementConfig())):  # BRISC, NCRISC
+        kernel = tt.create_kernel_from_string(program, CLOCK, core, config)
+        tt.set_runtime_args(program, kernel, core, [times.address + 64 * i])
+    tt.enqueue_program(device.command_queue(0), program, blocking=True)
+    words = np.frombuffer(bytes(tt.enqueue_read_buffer(device.command_queue(0), times, blocking=True)), np.uint32)
+    assert words[0] - words[16] == cycles
