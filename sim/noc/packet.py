@@ -6,11 +6,11 @@ packet holds it; of those that wait the one goes first whose head came to the ro
 wrap of the ring and cleared by the turn, which keeps the tori free of deadlock
 (docs/hardware/noc.md#virtual-channels-and-arbitration). There are two classes of requests and one of responses, each with two
 VCs: a request keeps to the one that its static VC number (0 to 3: class and VC of it) names, responses and dynamic requests
-take whichever is free behind their source, whose NIU sends one packet of a class at a time; an ejection link lends both to
-every response, and its VCs share it flit by flit. A DRAM endpoint takes static writes of both sides of the dateline one after
-the other. What a tile sends to itself goes by its own router alone, like everything else: into it and out of it in turn with
-the others of its class. A request of several flits that has waited in a router for its static VC gets it `reallocation` cycles
-after the tail before it has left.
+take whichever is free when they come to the front of a buffer behind their source, whose NIU sends one packet of a class at a
+time; an ejection link lends both to every response, and its VCs share it flit by flit. A DRAM endpoint takes static writes of
+both sides of the dateline one after the other. What a tile sends to itself goes by its own router alone, like everything
+else: into it and out of it in turn with the others of its class. A request of several flits that has waited in a router for
+its static VC gets it `reallocation` cycles after the tail before it has left.
 
 A waiting packet is buffered at the inputs of the routers behind it, up to `buffer` flits in each, and so holds the VCs of the
 links from its tail to its head. Its first flits to be buffered stand behind a link that is free again for the next packet only

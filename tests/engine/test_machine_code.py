@@ -26,7 +26,6 @@ def adds(count):
 
 WARM_START = """
 import sys
-import threading
 from tensim.cli.main import main
 try:
     main(["run", "add_integers"])
