@@ -14,7 +14,9 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
   controllers know nothing of each other; refresh per bank hides behind the data of other banks and costs nothing;
 - the data of a read come no sooner than if it had to open its row: it is opened while the request is on its way through the
   controller (reads of one bank, one after the other, take as long as the first; ONE_FROM_ONE of 4 to 256, trid_double_issue).
-Writes whose flits come mixed with those of other writes open a row with every burst.  In front of it the endpoint accepts
+Writes whose flits come mixed with those of other writes open a row with every burst.  A read-modify-write (64 B on Wormhole)
+occupies the bank, but is acknowledged like other writes: alone it ends as soon as one of 128 B, four take three bank times more
+(ONE_TO_ONE).  In front of it the endpoint accepts
 one read request per NoC every `request_cycles`.  A lone access costs what is measured
 (docs/hardware/dram.md#bandwidth-and-latency).  Times inside are 1/256 cycles.
 """
@@ -223,7 +225,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
     """
     channel = channels[index]
     arrival = time * TICKS - (size * p.link_ticks_per_kib >> 10) if is_write else accept(channel, p, noc, time * TICKS)
-    first, end = -1, arrival
+    first, end, behind = -1, arrival, 0
     at, last = address // p.burst_bytes * p.burst_bytes, address + size
     while at < last:
         stop = min((at // p.row_bytes + 1) * p.row_bytes, -(-last // p.burst_bytes) * p.burst_bytes)
@@ -234,6 +236,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
         if not is_write:
             ready = max(ready, arrival + p.activate)
         ticks = bus_ticks(p, stop - at, is_write and size <= p.partial_bytes)
+        behind = ticks - bus_ticks(p, stop - at, False)  # what the controller still does when it has the data
         if mixed != 0:
             ticks = max(ticks, fragments_ticks(p, stop - at))
         start, end = use_bus(channel, p, ready, ticks, 1 if is_write else 0)
@@ -248,7 +251,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
             channel.longest, channel.waiter = waited, thread
     if is_write:
         channel.write_bytes += size
-        done = max(end, time * TICKS) if p.device_acknowledges != 0 else time * TICKS
+        done = max(end - behind, time * TICKS) if p.device_acknowledges != 0 else time * TICKS
         return (done + p.write_latency) // TICKS
     channel.read_bytes += size
     channel.supplied = (end + p.read_latency) // TICKS

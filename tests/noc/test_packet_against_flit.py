@@ -167,14 +167,14 @@ def test_two_streams_of_responses_share_a_link_equally():
 
 @pytest.mark.parametrize(("target", "waits"), [((5, 2), True), ((7, 2), False)])
 def test_a_dram_endpoint_takes_writes_of_both_sides_of_the_dateline_in_turn(target, waits):
-    """A word from next door meets a long write that has come round the ring; a worker tile takes the two flit by flit."""
+    """128 B from next door meet a long write that has come round the ring; a worker tile takes the two flit by flit."""
     x, y = target
     arch = load_arch("wormhole_b0")
     assert (target in arch.dram_tiles) == waits
     chips = [Chip(arch, numerics="off", noc=model) for model in ("packet", "flit")]
     south = max(row for column, row in arch.worker_coords if column == x - 1)
     long, near = ((x - 1, south), 0, EventKind.WRITE, 0, target, 8192, 0), (x - 1, y)
-    short = (near, 0, EventKind.WRITE, 0, target, 64, 100), (near, 0, EventKind.WRITE_BARRIER, 0, target, 0, 101)
+    short = (near, 0, EventKind.WRITE, 0, target, 128, 100), (near, 0, EventKind.WRITE_BARRIER, 0, target, 0, 101)
     then = (near, 0, EventKind.WRITE, 0, (x + 1, y), 8192, 102)
     alone, alone_flit = cycles(chips, events(*short, then))
     both, both_flit = cycles(chips, events(long, *short, then))
