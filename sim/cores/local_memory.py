@@ -2,9 +2,10 @@
 (docs/hardware/riscv.md#baby-risc-v-cores).
 
 Cores are in order and issue one instruction a cycle.  A load blocks the instruction that uses its value, not the core: up
-to four are under way.  Stores wait in a queue of four entries for the core's port into L1, which a narrow store blocks for
-several cycles; on Blackhole a store merges into a waiting one beside it.  TRISC1 and TRISC2 share a port, the other three
-cores the other one (docs/hardware/l1.md#l1, Wormhole's map; the three-core probes of `wolfpine_derived_rates.csv` show it on
+to four are under way.  Stores wait in a queue of four entries for the core's port into L1.  They reach it some cycles after
+they issue, and a narrow store then blocks it for several: a load that comes before passes the store, one that comes later
+waits.  On Blackhole a store merges into a waiting one beside it.  TRISC1 and TRISC2 share a port, the other three cores the
+other one (docs/hardware/l1.md#l1, Wormhole's map; the three-core probes of `wolfpine_derived_rates.csv` show it on
 Blackhole).  Banks are not modelled: two cores that store to one bank do not meet.
 """
 
@@ -28,13 +29,17 @@ MERGE_BLOCK, MERGE_DISTANCE = (
 
 @compiled()
 def take_port(m, t, start):
-    """Cycle at which a load that could begin at `start` gets the port: before waiting stores, behind one under way."""
+    """Cycle at which a load that could begin at `start` gets the port: before stores that wait, behind one under way."""
     c = cores_of(m)[t.core]
     second = t.slot >= FIRST_OF_SECOND_PORT
-    stores = c.port1_stores if second else c.port0_stores
+    begun, stores = (c.port1_begun, c.port1_stores) if second else (c.port0_begun, c.port0_stores)
     if stores > start * FRACTION:
-        start += ((stores - start * FRACTION) % m.l1_store + FRACTION - 1) // FRACTION
-        stores += FRACTION
+        if begun <= start * FRACTION:
+            left = m.l1_store if begun == start * FRACTION else (stores - start * FRACTION) % m.l1_store
+            start += (left + FRACTION - 1) // FRACTION
+            stores += FRACTION
+        else:
+            stores += max((start + 1) * FRACTION - begun, 0)
     start = max(start, c.port1_loads if second else c.port0_loads)
     if second:
         c.port1_loads, c.port1_stores = start + 1, stores
@@ -48,11 +53,13 @@ def queue_store(m, t, now):
     """Put a store that issues at `now` behind those of its port; the cycle at which it has changed L1."""
     c = cores_of(m)[t.core]
     second = t.slot >= FIRST_OF_SECOND_PORT
-    end = max(now * FRACTION, c.port1_stores if second else c.port0_stores) + m.l1_store
+    stores = c.port1_stores if second else c.port0_stores
+    begin = max((now + m.l1_store_way) * FRACTION, stores)
+    end = begin + m.l1_store
     if second:
-        c.port1_stores = end
+        c.port1_stores, c.port1_begun = end, begin if begin > stores else c.port1_begun
     else:
-        c.port0_stores = end
+        c.port0_stores, c.port0_begun = end, begin if begin > stores else c.port0_begun
     done = (end + FRACTION - 1) // FRACTION
     t.store_4, t.store_3, t.store_2, t.store_1 = t.store_3, t.store_2, t.store_1, done
     return done

@@ -85,7 +85,8 @@ CORE = np.dtype(
         "fresh semaphore_waiters linked_noc0 linked_noc1 fpu_busy sfpu_busy source_rows flops products product_calls "
         "product_tiles unpack_hold "
         "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
-        "port0_loads port1_loads port0_stores port1_stores dst_terms dst_rounded long_sums sensitive_functions"
+        "port0_loads port1_loads port0_stores port1_stores port0_begun port1_begun dst_terms dst_rounded long_sums "
+        "sensitive_functions"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -182,6 +183,7 @@ PARAMETERS = {
     "fetch_miss": ("riscv.fetch_miss", 1),
     "l1_load": ("riscv.l1_load", 1),
     "l1_store": ("riscv.l1_store", 1024),
+    "l1_store_way": ("riscv.l1_store_way", 1),
     "store_merges": ("riscv.store_merges", 1),
     "l1_noc_latency": ("l1.noc_access_latency", 1),
     "l1_noc_write_latency": ("l1.noc_write_latency", 1),

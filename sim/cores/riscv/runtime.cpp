@@ -15,8 +15,16 @@ void* memcpy(void* to, const void* from, size_t size) {
 void* memmove(void* to, const void* from, size_t size) {
     auto target = static_cast<uint8_t*>(to);
     auto source = static_cast<const uint8_t*>(from);
-    if (uintptr_t(target) - uintptr_t(source) >= size) return memcpy(to, from, size);
-    while (size--) target[size] = source[size];
+    if (uintptr_t(target) - uintptr_t(source) < size) {
+        while (size--) target[size] = source[size];
+        return to;
+    }
+    constexpr size_t words = 4;  // at a time, one after the other: they may overlap the words before them
+    if (((uintptr_t(target) | uintptr_t(source)) & 3) == 0)
+        for (; size >= 4 * words; size -= 4 * words, target += 4 * words, source += 4 * words)
+            for (size_t i = 0; i < words; i++)
+                reinterpret_cast<uint32_t*>(target)[i] = reinterpret_cast<const uint32_t*>(source)[i];
+    memcpy(target, source, size);
     return to;
 }
 void* memset(void* to, int value, size_t size) {

@@ -5,6 +5,7 @@
 
 import pytest
 
+from tensim.sim.arch import load_arch
 from tensim.sim.chip.launch import ComputeSettings
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.layout import LOCAL_BASE
@@ -105,6 +106,23 @@ def test_stores_to_many_places_wait_for_the_port(arch, service):
 def test_stores_to_one_place_merge_on_blackhole_only():
     assert slope([store("sw", A1, A0)]) == pytest.approx(1, abs=2 / UNROLL)
     assert slope([store("sw", A1, A0)], "wormhole_b0") == pytest.approx(5, abs=2 / UNROLL)
+
+
+def test_a_load_passes_a_store_that_is_on_its_way_to_the_port_and_waits_for_one_that_has_it():
+    """perf_lab_microkernels.csv: of the C library's memmove, which copies four words a round, one load in four waits
+    (transfer_alignment, 44 cycles a round), of index_staging, whose loads come four cycles behind a store, each.
+    """
+    arch = "wormhole_b0"
+    way, service, latency = (load_arch(arch)[f"riscv.{key}"] for key in ("l1_store_way", "l1_store", "l1_load"))
+
+    def round_of(between):  # a load, the store of what it brings, other instructions
+        return slope(lambda i: [load("lw", A1, A0), store("sw", A1, A0, 64), [addi(A2, A2, 1)] * between], arch)
+
+    wanted = {between: latency + 1 + between for between in range(way - 1)}
+    wanted |= dict.fromkeys((way - 1, way, way + service - 1), latency + way + service)
+    wanted[way + service] = latency + way + service + 1
+    for between, expected in wanted.items():  # the two instructions of the loop come once, behind the last one
+        assert round_of(between) == pytest.approx(expected, abs=6 / UNROLL)
 
 
 def test_the_math_and_pack_threads_share_a_port():
