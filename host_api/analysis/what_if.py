@@ -105,7 +105,7 @@ def _pack(arch):
 
 
 def _issue(arch):
-    calls = {f"riscv.issue.{name}": 0 if name == "read_overlap" else 1 for name in arch.section("riscv.issue")}
+    calls = {f"riscv.issue.{name}": 0 if name.endswith("_overlap") else 1 for name in arch.section("riscv.issue")}
     return calls | _costs(arch, "tensix.issue") | {"riscv.alu": 0, "riscv.branch": 0, "riscv.mul": 0}
 
 
@@ -170,13 +170,14 @@ def _shorter_ways(arch, count):
 def larger_requests(arch, factor):
     """Each transfer's own cost divided by `factor`: what remains when requests are that much larger."""
     calls = {key: max(round(arch[key] / factor), 1) for key in (f"riscv.issue.{name}" for name in ISSUE_OF_TRANSFERS)}
-    calls["riscv.issue.read_overlap"] = 0
+    calls |= {f"riscv.issue.{name}": 0 for name in arch.section("riscv.issue") if name.endswith("_overlap")}
     overlap = {"dram.request_cycles": arch["dram.request_cycles"] / factor}
     return _shorter_ways(arch, factor) | calls | overlap
 
 
 ISSUE_OF_TRANSFERS = (
-    "read", "read_stateful", "read_one_packet", "read_page", "write", "write_stateful", "write_one_packet", "write_page"
+    "read", "read_dram", "read_stateful", "read_one_packet", "read_page",
+    "write", "write_stateful", "write_one_packet", "write_page",
 )  # fmt: skip
 
 

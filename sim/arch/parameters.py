@@ -20,12 +20,12 @@ COMPARISONS = {
     "at most": operator.le,
     "a multiple of": lambda value, other: value % other == 0,
 }
-OVERLAPPED = "read", "read_stateful"
+OVERLAPPED = "read", "read_dram", "read_stateful"  # calls with an overlap of their own
 RELATIONS = (
     ("l1.reserved_end", "under", "l1.user_base"),
     ("l1.user_base", "under", "l1.size"),
     ("noc.max_packet_bytes", "a multiple of", "noc.flit_bytes"),
-    *(("riscv.issue.read_overlap", "under", f"riscv.issue.{read}") for read in OVERLAPPED),
+    *((f"riscv.issue.{read}_overlap", "under", f"riscv.issue.{read}") for read in OVERLAPPED),
     ("dram.user_base", "under", "dram.bank_bytes"),
     ("dram.banks", "a multiple of", "dram.banks_per_tile"),
     ("dram.write_high", "over", "dram.write_low"),

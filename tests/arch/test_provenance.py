@@ -32,7 +32,7 @@ MEASURED = {
     **{("ttlang_microbench.csv", f"MB{n}"): (BLACKHOLE,) for n in ("4", "5A", "5B", "5C", "5D", "5E", "5_exp")},
     **{("perf_lab_microkernels.csv", name): (WORMHOLE,) for name in (
         "compute_block_size", "double_buffer", "dram_saturation", "row_reduce_accumulate", "tensix_all_reduce_compute",
-        "bank_placement",
+        "bank_placement", "index_staging", "page_walk_order", "split_reader", "transfer_alignment",
     )},
     **{("perf_lab_microkernels.csv", name): (BLACKHOLE,) for name in (
         "eltwise_l1_vs_dest_accumulate", "reduce_block", "sfpu_tile_scope",

@@ -36,13 +36,14 @@ void kernel_main() {
                 const uint32_t start = get_write_ptr(cb_in0);
                 uint32_t address = start;
                 for (uint32_t row = block_row * out_block_h; row < (block_row + 1) * out_block_h; row++) {
-                    if (row < valid_rows) {
-                        const uint32_t page = (first_row + row) * k_tiles + k * block_w;
-                        for (uint32_t column = 0; column < block_w; column++) {
-                            noc_async_read_tile(page + column, source, address + column * tile_bytes);
+                    uint32_t page = (first_row + row) * k_tiles + k * block_w;
+                    for (uint32_t column = 0; column < block_w; column++) {
+                        if (row < valid_rows) {
+                            noc_async_read_tile(page, source, address);
                         }
+                        page++;
+                        address += tile_bytes;
                     }
-                    address += block_w * tile_bytes;
                 }
                 noc_async_read_barrier();
                 if (receivers > 0) {

@@ -47,11 +47,14 @@ void kernel_main() {
                 const uint32_t start = get_write_ptr(cb_in1);
                 uint32_t address = start;
                 for (uint32_t row = k * block_k; row < (k + 1) * block_k; row++) {
-                    const uint32_t page = row * n_tiles + first_column + column0;
-                    for (int32_t column = 0; column < columns; column++) {
-                        noc_async_read_tile(page + column, source, address + column * tile_bytes);
+                    uint32_t page = row * n_tiles + first_column + column0;
+                    for (int32_t column = 0; column < static_cast<int32_t>(out_block_w); column++) {
+                        if (column < columns) {
+                            noc_async_read_tile(page, source, address);
+                        }
+                        page++;
+                        address += tile_bytes;
                     }
-                    address += out_block_w * tile_bytes;
                 }
                 noc_async_read_barrier();
                 if (receivers > 0) {

@@ -18,11 +18,15 @@ from tensim.sim.cores.operations import Config, Issue, Op
 
 THREADS = {DM: "data movement", UNPACK: "unpack", MATH: "math", PACK: "pack"}
 READ_COSTS = {
-    Issue.PLAIN: "riscv.issue.read",
+    Issue.PLAIN: "riscv.issue.read, riscv.issue.read_dram",
     Issue.ONE_PACKET: "riscv.issue.read_one_packet",
     Issue.PAGE: "riscv.issue.read_page",
 }
-WRITE_COSTS = {issue: key.replace("read", "write") for issue, key in READ_COSTS.items()}
+WRITE_COSTS = {
+    Issue.PLAIN: "riscv.issue.write",
+    Issue.ONE_PACKET: "riscv.issue.write_one_packet",
+    Issue.PAGE: "riscv.issue.write_page",
+}
 ISSUE_WORD = 5  # argument of NOC_READ and NOC_WRITE that holds the Issue
 COSTS = {
     Op.STORE: "riscv.l1_store",
@@ -149,7 +153,7 @@ def _post_cost(post):
     """Architecture keys of one operation."""
     if post.op in (Op.NOC_READ, Op.NOC_WRITE):
         costs = READ_COSTS if post.op == Op.NOC_READ else WRITE_COSTS
-        return (costs[post.arguments[ISSUE_WORD]],)
+        return tuple(costs[post.arguments[ISSUE_WORD]].split(", "))
     if post.op == Op.CONFIG:
         return (CONFIG_COSTS[post.arguments[0]],)
     return tuple(COSTS[post.op].split(", ")) if post.op in COSTS else ()

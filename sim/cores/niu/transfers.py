@@ -219,6 +219,13 @@ def issue_word(m, thread, now, kind, address, value, noc, posted, vc, cost):
     return next_issue(m, thread, now, cost, True)
 
 
+@compiled(inline="always")
+def reads_dram(m, thread, source):
+    """Whether a read's source lies in DRAM."""
+    tile = tile_at(m, thread, source)
+    return tile >= 0 and tiles_of(m)[tile].kind == TILE_DRAM
+
+
 @compiled()
 def noc_read(m, thread, now):
     t = threads_of(m)[thread]
@@ -229,7 +236,9 @@ def noc_read(m, thread, now):
     elif kind == Issue.ONE_PACKET:
         cost, overlap = m.issue_read_one_packet, 0
     elif kind == Issue.STATEFUL:
-        cost = m.issue_read_stateful
+        cost, overlap = m.issue_read_stateful, m.issue_read_stateful_overlap
+    elif reads_dram(m, thread, argument(t, 0)):
+        cost, overlap = m.issue_read_dram, m.issue_read_dram_overlap
     return issue_read(
         m, thread, now, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4), argument(t, 6),
         cost, overlap, kind == Issue.ONE_PACKET,
@@ -280,8 +289,9 @@ def noc_read_with_state(m, thread, now):
     trid = argument(t, 4) if argument(t, 4) >= 0 else words[base + 4]
     vc = words[base + 3]
     return issue_read(
-        m, thread, now, source, argument(t, 1), size, noc, trid, vc, m.issue_read_stateful, m.issue_read_overlap, False
-    )
+        m, thread, now, source, argument(t, 1), size, noc, trid, vc,
+        m.issue_read_stateful, m.issue_read_stateful_overlap, False,
+    )  # fmt: skip
 
 
 @compiled()

@@ -221,7 +221,7 @@ RACES = {
         "reduction_tree", PYTHON, "receiver", "noc_semaphore_wait(get_semaphore(level), 1)", "pass",
     ),
     "a core reads what it is sent before it has come, C++": (
-        "race_write", "noc_async_write(result, get_noc_addr(parent_x, parent_y, slot), tiles * page)",
+        "race_read", "add_tiles(source, cb_incoming, 0, 0, 0)",
         "reduction_tree", CPP, "receiver",
         "noc_semaphore_wait(reinterpret_cast<volatile tt_l1_ptr uint32_t*>(get_semaphore(level)), 1);", "",
     ),

@@ -19,7 +19,7 @@ def test_help_shows_signature_text_threads_and_cost():
     text = pydoc.plain(pydoc.render_doc(kernel_api.noc_async_read))
     assert "noc_async_read(src, dst, size, noc=noc_index, read_req_vc=-1, max_page_size=0)\n" in text
     assert "Read `size` bytes from a NoC address into L1" in text
-    assert "Threads: data movement\n" in text and "Cost: riscv.issue.read\n" in text
+    assert "Threads: data movement\n" in text and "Cost: riscv.issue.read, riscv.issue.read_dram\n" in text
 
 
 def test_a_call_with_several_forms_shows_them_all():
