@@ -8,9 +8,9 @@ walks a table of operations with their recorded times and posts them as a kernel
 after it moves by the difference between the simulated and the recorded end
 (docs/hardware/noc_event_traces.md#what-the-timestamps-say).
 
-A recording holds no addresses.  Reads come from consecutive pages of a DRAM bank in the order of their times, as from
-interleaved tensors; in L1, which has no timing by address, reads land in one place, and no two threads write the same
-bytes of a target.
+A recording holds no addresses.  The reads of a thread come from consecutive pages of a DRAM bank, as from its block of an
+interleaved tensor, those of the next thread from the pages behind them; in L1, which has no timing by address, reads land
+in one place, and no two threads write the same bytes of a target.
 """
 
 import functools
@@ -161,7 +161,7 @@ def _table(arch, events, threads, origin, delay):
         mine = events["kind"] == kind
         if kind == EventKind.READ:
             operation = Op.NOC_READ
-            values = tile + _sources(arch, events, landing), landing, size, noc, -1, 0, -1
+            values = tile + _sources(arch, events, threads, landing), landing, size, noc, -1, 0, -1
         elif kind == EventKind.WRITE:
             operation, values = Op.NOC_WRITE, (sending, tile + place, size, noc, -1, 0, 0, -1)
         elif kind == EventKind.INLINE_WRITE:
@@ -203,15 +203,14 @@ def _recording_cost(arch, events, threads):
     """Cycles between the recorded time of a transfer and its call: what the recording itself takes.
 
     The recorder reads the clock, stores the event and then lets the call begin; so the smallest gap behind a transfer is
-    that cost and the issue of the call (reads of silicon are never nearer than 118 cycles to what follows).  The call may
-    have been a page read or write, the dearest ones.  What is above `noc.recording_cycles` is the program's own.
+    that cost and the call with what its address takes (reads of silicon are never nearer than 118 cycles to what follows).
+    What is above `noc.recording_cycles` is the program's own.
     """
     one_packet = (events["kind"] < FIRST_BARRIER) & (events["bytes"] <= arch["noc.max_packet_bytes"])
     gaps = np.diff(events["time"])[one_packet[:-1] & (threads[1:] == threads[:-1])]
     if not len(gaps):
         return 0
-    issue = max(arch["riscv.issue.read_page"], arch["riscv.issue.write_page"])
-    return min(max(int(gaps.min()) - issue, 0), arch["noc.recording_cycles"])
+    return min(max(int(gaps.min()) - arch["noc.recorded_call_cycles"], 0), arch["noc.recording_cycles"])
 
 
 def _align(address):
@@ -248,7 +247,7 @@ def _rectangle(x, y, x1, y1):
     return slice(min(y, y1), max(y, y1) + 1), slice(min(x, x1), max(x, x1) + 1)
 
 
-def _sources(arch, events, landing):
+def _sources(arch, events, threads, landing):
     """For each event the offset in its tile from which a read comes."""
     result = np.full(len(events), landing)
     offsets = _bank_offsets(arch)[events["y"], events["x"]]
@@ -256,7 +255,7 @@ def _sources(arch, events, landing):
     if not len(reads):
         return result
     tiles = events["y"][reads] * arch.noc_size[0] + events["x"][reads]
-    order = np.lexsort((events["time"][reads], tiles))
+    order = np.lexsort((events["time"][reads], threads[reads], tiles))
     reads, tiles = reads[order], tiles[order]
     pages = _align(events["bytes"][reads])
     changes = np.diff(tiles, prepend=-1) != 0

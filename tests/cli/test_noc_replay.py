@@ -85,11 +85,11 @@ def test_no_chip_replays_in_less_than_what_is_kept(mode):
 
 
 def test_the_cost_of_recording_lies_between_a_time_and_its_call(chip):
-    """Calls that are never nearer than 121 cycles were recorded at 121 less the dearest issue cost each."""
-    dearest = max(ARCH["riscv.issue.read_page"], ARCH["riscv.issue.write_page"])
-    dense = table(read(0), read(dearest, to=(2, 2)), read(40_000))
+    """Calls that are never nearer than 121 cycles were recorded at 121 less a call and its address each."""
+    call = ARCH["noc.recorded_call_cycles"]
+    dense = table(read(0), read(call, to=(2, 2)), read(40_000))
     sparse = table(read(0), read(121, to=(2, 2)), read(40_000))
-    assert replay(chip, sparse, 0, "open") - replay(chip, dense, 0, "open") == 121 - dearest
+    assert replay(chip, sparse, 0, "open") - replay(chip, dense, 0, "open") == 121 - call
     one_a_while = table(read(0), read(9000, to=(2, 2)), read(40_000))
     assert replay(chip, one_a_while, 0, "open") - replay(chip, dense, 0, "open") == ARCH["noc.recording_cycles"] == 99
 
