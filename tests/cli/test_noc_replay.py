@@ -84,6 +84,21 @@ def test_no_chip_replays_in_less_than_what_is_kept(mode):
     assert kept < replay(fast, events, 0, mode) < kept + 500 < replay(slow, events, 0, mode)
 
 
+def test_a_thread_reads_pages_of_its_own(chip):
+    """Two pages fit into a row: those that follow each other are of one thread.  16 threads that take turns meet closed rows
+    in each round, as their rows outnumber the banks; one after the other they find every second page in an open row.
+    """
+    cores, groups = ARCH.worker_coords[:16], ARCH["dram.interleaved_groups"]
+    assert 2 * PAGE == ARCH["dram.row_bytes"] * groups and len(cores) > ARCH["dram.internal_banks"] // groups
+
+    def row_hits(order):
+        replay(chip, table(*[read(1000 * i, core=core) for i, core in enumerate(order)]), 0, "open")
+        return int(chip.arrays["channels"]["row_hits"].sum())
+
+    assert row_hits([*cores, *cores]) == 0
+    assert row_hits([core for core in cores for _ in range(2)]) == len(cores)
+
+
 def test_the_cost_of_recording_lies_between_a_time_and_its_call(chip):
     """Calls that are never nearer than 121 cycles were recorded at 121 less a call and its address each."""
     call = ARCH["noc.recorded_call_cycles"]
