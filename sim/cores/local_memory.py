@@ -54,7 +54,7 @@ def queue_store(m, t, now):
     c = cores_of(m)[t.core]
     second = t.slot >= FIRST_OF_SECOND_PORT
     stores = c.port1_stores if second else c.port0_stores
-    begin = max((now + m.l1_store_way) * FRACTION, stores)
+    begin = max((now + m.l1_store_delay) * FRACTION, stores)
     end = begin + m.l1_store
     if second:
         c.port1_stores, c.port1_begun = end, begin if begin > stores else c.port1_begun

@@ -186,7 +186,7 @@ PARAMETERS = {
     "fetch_miss": ("riscv.fetch_miss", 1),
     "l1_load": ("riscv.l1_load", 1),
     "l1_store": ("riscv.l1_store", 1024),
-    "l1_store_way": ("riscv.l1_store_way", 1),
+    "l1_store_delay": ("riscv.l1_store_delay", 1),
     "store_merges": ("riscv.store_merges", 1),
     "l1_noc_latency": ("l1.noc_access_latency", 1),
     "l1_noc_write_latency": ("l1.noc_write_latency", 1),

@@ -113,14 +113,14 @@ def test_a_load_passes_a_store_that_is_on_its_way_to_the_port_and_waits_for_one_
     (transfer_alignment, 44 cycles a round), of index_staging, whose loads come four cycles behind a store, each.
     """
     arch = "wormhole_b0"
-    way, service, latency = (load_arch(arch)[f"riscv.{key}"] for key in ("l1_store_way", "l1_store", "l1_load"))
+    delay, service, latency = (load_arch(arch)[f"riscv.{key}"] for key in ("l1_store_delay", "l1_store", "l1_load"))
 
     def round_of(between):  # a load, the store of what it brings, other instructions
         return slope(lambda i: [load("lw", A1, A0), store("sw", A1, A0, 64), [addi(A2, A2, 1)] * between], arch)
 
-    wanted = {between: latency + 1 + between for between in range(way - 1)}
-    wanted |= dict.fromkeys((way - 1, way, way + service - 1), latency + way + service)
-    wanted[way + service] = latency + way + service + 1
+    wanted = {between: latency + 1 + between for between in range(delay - 1)}
+    wanted |= dict.fromkeys((delay - 1, delay, delay + service - 1), latency + delay + service)
+    wanted[delay + service] = latency + delay + service + 1
     for between, expected in wanted.items():  # the two instructions of the loop come once, behind the last one
         assert round_of(between) == pytest.approx(expected, abs=6 / UNROLL)
 
