@@ -41,7 +41,7 @@ CHANNEL_DTYPE = np.dtype(
 BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".split()], align=True)
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "internal_banks groups row_bytes burst_bytes ticks_per_kib activate precharge row_active activate_spacing "
+        "internal_banks groups row_bytes burst_bytes queue_bytes ticks_per_kib activate precharge row_active activate_spacing "
         "write_recovery refresh_interval refresh_time turnaround drain_ticks read_latency write_latency "
         "partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
@@ -72,6 +72,7 @@ def build_dram_params(arch):
     p["internal_banks"], p["row_bytes"] = arch["dram.internal_banks"] // groups, arch["dram.row_bytes"] * groups
     p["groups"] = groups
     p["burst_bytes"] = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
+    p["queue_bytes"] = arch["dram.write_queue"] * p["burst_bytes"]
     p["ticks_per_kib"] = round(1024 * TICKS / arch["dram.bank_bytes_per_cycle"])
     p["link_ticks_per_kib"] = round(1024 * TICKS / arch["noc.flit_bytes"])
     for field, key in (
@@ -206,6 +207,17 @@ def bus_ticks(p, size, partial):
     """Ticks that `size` bytes take of the data bus; `partial`: as a read-modify-write."""
     ticks = size * p.ticks_per_kib >> 10
     return max(ticks, p.partial_ticks) if partial else ticks
+
+
+@compiled(inline="always")
+def queue_ticks(p, size):
+    """(ticks for which a write of `size` bytes keeps a channel, ticks of as many such writes as its queue holds).
+
+    The queue holds data: the slower they are written, the longer it takes them without holding up the network.
+    """
+    data = bus_ticks(p, max(size, p.burst_bytes), False)
+    ticks = bus_ticks(p, size, size <= p.partial_bytes)
+    return ticks, bus_ticks(p, p.queue_bytes, False) * ticks // data
 
 
 @compiled(inline="always")

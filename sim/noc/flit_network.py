@@ -30,7 +30,7 @@ NETWORK = np.dtype(
     [(name, np.int64) for name in (
         "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer shared credit "
         "hop inject eject "
-        "reallocation port_ticks dram_queue_room span wire_room words tree_words now stepped in_flight moved n_events "
+        "reallocation port_ticks span wire_room words tree_words now stepped in_flight moved n_events "
         "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
@@ -40,11 +40,12 @@ NETWORK = np.dtype(
 # (`rest`) and that reserving it takes (`delay`);
 # `awaits_response`: 1 for a read request from another tile, `is_response`: 1 for the data it asked for; `dram_queue`: write
 # queue of the DRAM channel it goes to, as an index of `ports`, or NONE; `dram_queue_ticks`: time it takes of that channel, until
-# `drained`; `supplied`: cycle by which a DRAM channel has given all of its data, or 0
+# `drained`; `dram_queue_room`: time that as many writes like it take as the queue has room for; `supplied`: cycle by which a DRAM
+# channel has given all of its data, or 0
 PACKET = np.dtype(
     [(name, np.int64) for name in (
         "source target flits group ready emission begun arrived sent dateline static_vc next tree receivers rest delay linked keep "
-        "stage awaits_response is_response supplied dram_queue dram_queue_ticks drained"
+        "stage awaits_response is_response supplied dram_queue dram_queue_ticks dram_queue_room drained"
     ).split()]
 )  # fmt: skip
 # Of an input VC: its router, port, number there and at the port; the output VC a credit goes back to; place of the front flit,
@@ -300,7 +301,8 @@ def take_port(net, node, first):
 def dram_queue_takes(net, packet, sent):
     """Whether the write queue of the DRAM channel takes the next flit of a write, of which `sent` are in it.
 
-    Channels serve packets in the order of their heads, each at its rate; `dram_queue_room` ticks of data fit into the queue.
+    Channels serve packets in the order of their heads, each at its rate; the queue has room for
+    the last `dram_queue_room` ticks of data.
     """
     p = packets_of(net)[packet]
     if p.dram_queue == NONE:
@@ -310,4 +312,4 @@ def dram_queue_takes(net, packet, sent):
         p.drained = queues[p.dram_queue] = max(queues[p.dram_queue], net.now * PORT_TICKS) + p.dram_queue_ticks
         return True
     left = (p.flits - 1 - sent) * p.dram_queue_ticks // (p.flits - 1)
-    return (p.drained - left - net.dram_queue_room) // PORT_TICKS <= net.now + 1
+    return (p.drained - left - p.dram_queue_room) // PORT_TICKS <= net.now + 1

@@ -93,7 +93,7 @@ PACKET_DTYPE = in_cache_lines(
         (name, np.int8)
         for name in "noc response dateline dynamic static_vc waits awaits_response local mixed delivered".split()
     ]
-    + [(name, np.int64) for name in "begun left supplied dram_queue_ticks fragments_ticks".split()]
+    + [(name, np.int64) for name in "begun left supplied dram_queue_ticks dram_queue_room fragments_ticks".split()]
     + [(name, np.int32) for name in "emission buffered_behind next_granted next_tail_sent".split()]
     + [("route", np.int16, MAX_ROUTE), ("rooms", np.int16, MAX_ROUTE), ("done", np.int64, MAX_ROUTE)]
 )
@@ -102,13 +102,14 @@ PACKET_DTYPE = in_cache_lines(
 # awaits_response: 1 for a read request; vc: the index of the last VC that it took or waits for; buffered_behind: 1 + that of
 # the ejection behind which its request is buffered, or 0; supplied: the cycle by which a DRAM channel has given all data of a
 # response, else 0; dram_queue: write queue of the DRAM channel it goes to, as an index of the ports, or -1; dram_queue_ticks:
-# time it takes of that channel, fragments_ticks: if its flits come mixed with those of others; dynamic: 1 for a request whose
+# time it takes of that channel, fragments_ticks: if its flits come mixed with those of others; dram_queue_room: time that as many
+# writes like it take as the queue has room for; dynamic: 1 for a request whose
 # VC routers may change; static_vc: of a request, 0 to 3; mixed: 1 when its flits came so; waits: 1 while its head waits for a
 # VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra n_ports stamp granted tail_sent reallocation dram_queue_room dram_cost shared_buffer "
+        "reserve even_extra odd_extra n_ports stamp granted tail_sent reallocation dram_cost shared_buffer "
         "round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
@@ -175,10 +176,6 @@ def build_noc_params(arch):
     p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
     p["port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["l1.noc_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]
-    burst_bytes = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
-    p["dram_queue_room"] = round(
-        arch["dram.write_queue"] * burst_bytes * PORT_TICKS / arch["dram.bank_bytes_per_cycle"]
-    )
     p["dram_cost"] = round(1024 * arch["noc.flit_bytes"] / arch["dram.bank_bytes_per_cycle"])
     p["reallocation"] = arch["noc.reallocation_cycles"]
     p["n_ports"] = p["tiles"] + arch.dram_banks
@@ -336,7 +333,7 @@ def claim(links, vcs, ports, p, packets, index, now, others):
         link.writer = writer
         drained = max(ports[pk.dram_queue], start * PORT_TICKS) + pk.dram_queue_ticks
         ports[pk.dram_queue] = drained
-        done = max(done, (drained - p.dram_queue_room + PORT_TICKS - 1) >> PORT_BITS)
+        done = max(done, (drained - pk.dram_queue_room + PORT_TICKS - 1) >> PORT_BITS)
     pk.route[hop] = at
     pk.done[hop] = done
     pk.hop = hop + 1

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensim.sim.arch import load_arch
-from tensim.sim.dram.channel import TICKS, build_banks, build_channels, build_dram_params, dram_access
+from tensim.sim.dram.channel import (
+    TICKS,
+    build_banks,
+    build_channels,
+    build_dram_params,
+    dram_access,
+    queue_ticks,
+)
 from tensim.sim.errors import UsageError
 
 LATER = 150  # cycles: past the refresh window at the start of time
@@ -179,3 +186,13 @@ def test_channels_are_independent(requests):
     for page, lines in requests:
         both.access(32 * page, 32 * lines, 0, channel=5)
     assert [one.access(32 * p, 32 * n, 0) for p, n in requests] == [both.access(32 * p, 32 * n, 0) for p, n in requests]
+
+
+@pytest.mark.parametrize("name", ["wormhole_b0", "blackhole", "grayskull"])
+@given(size=st.integers(1, 16384))
+def test_a_write_queue_holds_as_many_bytes_of_slow_writes_as_of_fast_ones(name, size):
+    """`dram.write_queue` bursts, however long each takes; silicon: 56 cores that write 64 B each keep Wormhole's channels busy."""
+    arch, p = load_arch(name), build_dram_params(load_arch(name))[0]
+    burst = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
+    ticks, room = queue_ticks(p, size)
+    assert room / ticks * max(size, burst) == pytest.approx(arch["dram.write_queue"] * burst, rel=0.02)

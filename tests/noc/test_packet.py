@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bench.packet import ONE_CYCLE, TRAFFIC, send
 from tensim.sim.arch import load_arch
+from tensim.sim.dram.channel import build_dram_params, queue_ticks
 from tensim.sim.errors import UsageError
 from tensim.sim.noc.packet import (
     HELD,
@@ -289,12 +290,30 @@ def test_a_dram_channel_takes_writes_no_faster_than_it_stores_them():
         packets = np.zeros(1, PACKET_DTYPE)
         prepare(p, packets[0], 0, tile(1, 1), tile(5, 2), 65, 0, ONE_CYCLE)
         packets[0]["dram_queue"], packets[0]["dram_queue_ticks"] = 120, round(256 * per_packet)
+        packets[0]["dram_queue_room"] = round(256 * per_packet)
         time = 66 * index
         while packets[0]["delivered"] == 0:
             time = head_event(links, vcs, ports, p, packets, 0, time)
         ends.append(time)
     assert 64 <= ends[1] - ends[0] < 70
     assert ends[-1] - ends[-2] == pytest.approx(per_packet, abs=1.5)
+
+
+def test_a_write_queue_full_of_slow_writes_alone_holds_up_the_network():
+    """Read-modify-writes of 64 B take the channel 60 cycles each, but its queue holds 32 of them, as many as of any such size."""
+    links, vcs, ports = build_links(WORMHOLE), build_vcs(WORMHOLE), build_ports(WORMHOLE)
+    p, dram = build_noc_params(WORMHOLE)[0], build_dram_params(WORMHOLE)[0]
+    ends = []
+    for index in range(60):
+        packets, time = np.zeros(1, PACKET_DTYPE), 4 * index
+        prepare(p, packets[0], 0, tile(1, 1), tile(5, 2), 3, 0, ONE_CYCLE)
+        packets[0]["dram_queue"] = 120
+        packets[0]["dram_queue_ticks"], packets[0]["dram_queue_room"] = queue_ticks(dram, 64)
+        while packets[0]["delivered"] == 0:
+            time = head_event(links, vcs, ports, p, packets, 0, time)
+        ends.append(time)
+    assert ends[31] - ends[0] == 4 * 31
+    assert ends[-1] - ends[-2] == WORMHOLE["dram.partial_write_cycles"]
 
 
 @pytest.mark.parametrize("queue", [-1, 120])

@@ -6,7 +6,7 @@ Source: docs/hardware/noc.md#packets.
 from tensim.sim.cores.barriers import transaction_returned
 from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, bank_of, log_bytes, schedule_transaction
 from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
-from tensim.sim.dram.channel import bus_ticks, fragments_ticks
+from tensim.sim.dram.channel import fragments_ticks, queue_ticks
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
 from tensim.sim.engine.state import (
@@ -98,7 +98,7 @@ def send_request(m, index, flits, time):
     if x.kind == WRITE and tiles_of(m)[x.target].kind == TILE_DRAM:
         dram = dram_params_of(m)[0]
         packet.dram_queue = m.n_tiles + bank_of(m, x.target, x.address)
-        packet.dram_queue_ticks = bus_ticks(dram, x.size, x.size <= dram.partial_bytes)
+        packet.dram_queue_ticks, packet.dram_queue_room = queue_ticks(dram, x.size)
         packet.fragments_ticks = fragments_ticks(dram, x.size) if packet.dynamic != 0 else 0
     words, base = noc_words_of(m), x.thread * NOC_WORDS + 64 * x.noc
     words[base + COMMAND_FREE + buffer_of(x.kind, x.size)] = HELD

@@ -31,7 +31,8 @@ def send_packet(m, net, index, now):
     inject(net, index, first + source, first + target, pk.flits, group, now, pk.emission, static_vc)
     p, reads = flit_packets_of(net)[index], int(x.kind == READ)
     p.awaits_response, p.is_response = (reads, 0) if asks else (0, reads)
-    p.dram_queue, p.dram_queue_ticks, p.supplied = pk.dram_queue, pk.dram_queue_ticks, pk.supplied
+    p.dram_queue, p.dram_queue_ticks, p.dram_queue_room = pk.dram_queue, pk.dram_queue_ticks, pk.dram_queue_room
+    p.supplied = pk.supplied
 
 
 @compiled()
@@ -139,7 +140,7 @@ def flit_network(arch, links, ports):
     nodes, (width, height) = network.arrays["nodes"], arch.noc_size
     for x, y in arch.worker_coords:
         nodes["l1_port"][[y * width + x + noc * width * height for noc in (0, 1)]] = y * width + x
-    for name in ("port_ticks", "dram_queue_room", "reallocation"):
+    for name in ("port_ticks", "reallocation"):
         network.net[name] = build_noc_params(arch)[name][0]
     for name in ("backoff_cycles", "backoff_doublings", "backoff_seed"):
         network.net[name] = arch[f"noc.{name}"]
