@@ -12,8 +12,9 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
   what a controller drains at a time, from one mark of its queue to the other, pay their share of it;
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI, spread over the channels, whose
   controllers know nothing of each other; refresh per bank hides behind the data of other banks and costs nothing;
-- the data of a read come no sooner than if it had to open its row: it is opened while the request is on its way through the
-  controller (reads of one bank, one after the other, take as long as the first; ONE_FROM_ONE of 4 to 256, trid_double_issue).
+- data pass no sooner than if their request had to open its row: it is opened while the request is on its way through the
+  controller (requests of one bank, one after the other, take as long as the first; ONE_FROM_ONE and ONE_TO_ONE of 4 to 256,
+  trid_double_issue).
 Writes whose flits come mixed with those of other writes open a row with every burst.  A read-modify-write (64 B on Wormhole)
 occupies the bank, but is acknowledged like other writes: alone it ends as soon as one of 128 B, four take three bank times more
 (ONE_TO_ONE).  In front of it the endpoint accepts
@@ -42,7 +43,7 @@ BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".spl
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes queue_bytes ticks_per_kib activate precharge row_active activate_spacing "
-        "write_recovery refresh_interval refresh_time turnaround drain_ticks read_latency write_latency "
+        "write_recovery refresh_interval refresh_time turnaround drain_ticks read_latency write_latency short_bytes short_latency "
         "partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
     align=True,
@@ -87,6 +88,7 @@ def build_dram_params(arch):
         p["refresh_time"] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
     p["write_latency"] = arch["dram.write_latency"] * TICKS
+    p["short_bytes"], p["short_latency"] = arch["dram.short_write_bytes"], arch["dram.short_write_latency"] * TICKS
     p["device_acknowledges"] = arch["dram.device_acknowledges"]
     p["partial_bytes"] = arch["dram.partial_write_bytes"]
     p["partial_ticks"] = arch["dram.partial_write_cycles"] * TICKS
@@ -244,9 +246,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
         bursts = (stop - at) // p.burst_bytes
         number, row = locate(p, at)
         bank = banks[index * p.internal_banks + number]
-        ready = open_row(channel, bank, p, row, min(bursts, p.groups), arrival)
-        if not is_write:
-            ready = max(ready, arrival + p.activate)
+        ready = max(open_row(channel, bank, p, row, min(bursts, p.groups), arrival), arrival + p.activate)
         ticks = bus_ticks(p, stop - at, is_write and size <= p.partial_bytes)
         behind = ticks - bus_ticks(p, stop - at, False)  # what the controller still does when it has the data
         if mixed != 0:
@@ -264,7 +264,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
     if is_write:
         channel.write_bytes += size
         done = max(end - behind, time * TICKS) if p.device_acknowledges != 0 else time * TICKS
-        return (done + p.write_latency) // TICKS
+        return (done + (p.short_latency if size <= p.short_bytes else p.write_latency)) // TICKS
     channel.read_bytes += size
     channel.supplied = (end + p.read_latency) // TICKS
     return (first + p.read_latency) // TICKS
