@@ -12,9 +12,9 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
   what a controller drains at a time, from one mark of its queue to the other, pay their share of it;
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI, spread over the channels, whose
   controllers know nothing of each other; refresh per bank hides behind the data of other banks and costs nothing;
-- data pass no sooner than if their request had to open its row: it is opened while the request is on its way through the
-  controller (requests of one bank, one after the other, take as long as the first; ONE_FROM_ONE and ONE_TO_ONE of 4 to 256,
-  trid_double_issue).
+- the data of a read come, and a write is acknowledged, no sooner than if they had to open their row: it is opened while the
+  request is on its way through the controller (requests of one bank, one after the other, take as long as the first;
+  ONE_FROM_ONE and ONE_TO_ONE of 4 to 256, trid_double_issue).
 Writes whose flits come mixed with those of other writes open a row with every burst.  A read-modify-write (64 B on Wormhole)
 occupies the bank, but is acknowledged like other writes: alone it ends as soon as one of 128 B, four take three bank times more
 (ONE_TO_ONE).  In front of it the endpoint accepts
@@ -42,7 +42,7 @@ CHANNEL_DTYPE = np.dtype(
 BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".split()], align=True)
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "internal_banks groups row_bytes burst_bytes queue_bytes ticks_per_kib activate precharge row_active activate_spacing "
+        "internal_banks groups row_bytes burst_bytes queue_ticks ticks_per_kib activate precharge row_active activate_spacing "
         "write_recovery refresh_interval refresh_time turnaround drain_ticks read_latency write_latency short_bytes short_latency "
         "partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
@@ -73,7 +73,7 @@ def build_dram_params(arch):
     p["internal_banks"], p["row_bytes"] = arch["dram.internal_banks"] // groups, arch["dram.row_bytes"] * groups
     p["groups"] = groups
     p["burst_bytes"] = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
-    p["queue_bytes"] = arch["dram.write_queue"] * p["burst_bytes"]
+    p["queue_ticks"] = round(arch["dram.write_queue"] * p["burst_bytes"] * TICKS / arch["dram.bank_bytes_per_cycle"])
     p["ticks_per_kib"] = round(1024 * TICKS / arch["dram.bank_bytes_per_cycle"])
     p["link_ticks_per_kib"] = round(1024 * TICKS / arch["noc.flit_bytes"])
     for field, key in (
@@ -219,7 +219,7 @@ def queue_ticks(p, size):
     """
     data = bus_ticks(p, max(size, p.burst_bytes), False)
     ticks = bus_ticks(p, size, size <= p.partial_bytes)
-    return ticks, bus_ticks(p, p.queue_bytes, False) * ticks // data
+    return ticks, p.queue_ticks * ticks // data
 
 
 @compiled(inline="always")
@@ -246,7 +246,9 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
         bursts = (stop - at) // p.burst_bytes
         number, row = locate(p, at)
         bank = banks[index * p.internal_banks + number]
-        ready = max(open_row(channel, bank, p, row, min(bursts, p.groups), arrival), arrival + p.activate)
+        ready = open_row(channel, bank, p, row, min(bursts, p.groups), arrival)
+        if not is_write:
+            ready = max(ready, arrival + p.activate)
         ticks = bus_ticks(p, stop - at, is_write and size <= p.partial_bytes)
         behind = ticks - bus_ticks(p, stop - at, False)  # what the controller still does when it has the data
         if mixed != 0:
@@ -263,7 +265,9 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
             channel.longest, channel.waiter = waited, thread
     if is_write:
         channel.write_bytes += size
-        done = max(end - behind, time * TICKS) if p.device_acknowledges != 0 else time * TICKS
+        done = time * TICKS
+        if p.device_acknowledges != 0:
+            done = max(done, end - behind, arrival + p.activate + bus_ticks(p, size, False))
         return (done + (p.short_latency if size <= p.short_bytes else p.write_latency)) // TICKS
     channel.read_bytes += size
     channel.supplied = (end + p.read_latency) // TICKS
