@@ -72,14 +72,16 @@ def test_who_acknowledges_a_write(name):
 def test_a_write_to_an_open_row_is_acknowledged_no_sooner():
     """Four writes of 128 B end three periods of their issue after one (ONE_TO_ONE: 413 and 488 cycles)."""
     channel = Channel()
-    first, later = (channel.access(address, 128, time, True) - time for address, time in ((0, LATER), (128, LATER + 50)))
+    first, later = (
+        channel.access(address, 128, time, True) - time for address, time in ((0, LATER), (128, LATER + 50))
+    )
     assert channel.state[0]["row_hits"] == 1 and first == later
 
 
 def test_writes_of_more_than_128_bytes_are_acknowledged_later():
     """ONE_TO_ONE on Wormhole: 413 cycles for one of 128 B, 448 for one of 512, of which 12 are flits."""
     short, long = (Channel().access(0, size, LATER, True) for size in (128, 512))
-    assert long - short == pytest.approx(448 - 413 - 12, abs=7)
+    assert 12 < long - short <= 448 - 413 - 12  # copies with a barrier for each page ask for less
 
 
 def test_small_writes_cost_a_read_modify_write():

@@ -175,8 +175,10 @@ def test_tilize_without_handshake_is_faster_and_reconfiguring_costs():
 
 def test_more_cores_and_no_reads_shorten_a_stream():
     one, two = (launches.time_ns("wormhole_b0", cores, 1, 8, True) for cores in (1, 2))
-    read_too, written = (
-        time_ns("constant_synthesis", variant, "output 1 MB; 8 pages per barrier", cores="8")
-        for variant in ("stream_from_dram", "synthesize")
-    )
-    assert two < one and written < read_too
+    assert two < one
+    for megabytes, cores in ((1, "8"), (4, "64")):  # 4 MB on silicon: 46 us and 35
+        read_too, written = (
+            time_ns("constant_synthesis", variant, f"output {megabytes} MB; 8 pages per barrier", cores=cores)
+            for variant in ("stream_from_dram", "synthesize")
+        )
+        assert written < read_too
