@@ -217,7 +217,7 @@ def queue_ticks(p, size):
 
     The queue holds data: the slower they are written, the longer it takes them without holding up the network.
     """
-    data = bus_ticks(p, max(size, p.burst_bytes), False)
+    data = max(1, bus_ticks(p, max(size, p.burst_bytes), False))  # 0 if bandwidth is set free
     ticks = bus_ticks(p, size, size <= p.partial_bytes)
     return ticks, p.queue_ticks * ticks // data
 

@@ -211,3 +211,5 @@ def test_a_write_queue_holds_as_many_bytes_of_slow_writes_as_of_fast_ones(name, 
     burst = arch["dram.burst_length"] * arch["dram.channel_bits"] // 8
     ticks, room = queue_ticks(p, size)
     assert room / ticks * max(size, burst) == pytest.approx(arch["dram.write_queue"] * burst, rel=0.02)
+    free = build_dram_params(load_arch(name, {"dram.bank_bytes_per_cycle": 65536.0, "dram.partial_write_cycles": 0}))[0]
+    assert queue_ticks(free, 32) == (0, 0)
