@@ -203,10 +203,11 @@ class LaunchFacts:
                 + max(data, size / arch["dram.bank_bytes_per_cycle"])
             )
         if kind == "dram_writes":
+            short = size <= arch["dram.short_write_bytes"]
             return (
                 arch["riscv.issue.write"]
                 + way
-                + arch["dram.write_latency"]
+                + arch["dram.short_write_latency" if short else "dram.write_latency"]
                 + max(data, size / arch["dram.bank_bytes_per_cycle"])
             )
         memory = arch["l1.noc_access_latency" if kind == "l1_reads" else "l1.noc_write_latency"]

@@ -53,7 +53,7 @@ def _dram_bandwidth():
 
 
 def _dram_latency():
-    return {"dram.read_latency": 0, "dram.write_latency": 0}
+    return {"dram.read_latency": 0, "dram.write_latency": 0, "dram.short_write_latency": 0}
 
 
 def _noc_bandwidth(arch):
@@ -159,8 +159,8 @@ def less_traffic(arch, factor):
 def _shorter_ways(arch, count):
     """Latencies divided by `count`."""
     keys = (
-        "dram.read_latency", "dram.write_latency", "noc.hop_cycles", "noc.niu_to_router_cycles", "noc.router_to_niu_cycles",
-        "l1.noc_access_latency", "l1.noc_write_latency",
+        "dram.read_latency", "dram.write_latency", "dram.short_write_latency", "noc.hop_cycles", "noc.niu_to_router_cycles",
+        "noc.router_to_niu_cycles", "l1.noc_access_latency", "l1.noc_write_latency",
     )  # fmt: skip
     overrides = {key: max(round(arch[key] / count), 1) for key in keys}
     overrides["riscv.issue.barrier_poll"] = max(round(arch["riscv.issue.barrier_poll"] / count), 1)

@@ -191,6 +191,14 @@ def test_free_memory_answers_at_once(experiment, least):
     assert reads[1] < (1 - least) * reads[0]
 
 
+@pytest.mark.parametrize("name", ["wormhole_b0", "blackhole", "grayskull"])
+def test_memory_latency_free_leaves_no_latency_of_dram(name):
+    """A latency that the chip file gets one day must not stay behind when latency is set free."""
+    arch = load_arch(name)
+    (free,) = (one.overrides for one in free_resources(arch) if one.name == "memory_latency_free")
+    assert all(free[f"dram.{key}"] == 0 for key in arch.section("dram") if key.endswith("_latency"))
+
+
 @pytest.mark.parametrize("settings", [{"arch": "blackhole"}, {"arch": "grayskull"}, {"noc": "flit"}])
 def test_experiments_fit_every_chip_and_model(settings):
     found = advise(program("one_read_at_a_time"), **settings)
