@@ -11,7 +11,8 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
   turnaround, in which the rows of the other stream are opened, too (`direction_change_ns`, fitted), and writes shorter than
   what a controller drains at a time, from one mark of its queue to the other, pay their share of it;
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI, spread over the channels, whose
-  controllers know nothing of each other; refresh per bank hides behind the data of other banks and costs nothing;
+  controllers know nothing of each other; refresh per bank closes one set of banks after the other, while the bus takes data of
+  other sets: a stream that stays in one set waits (ONE_FROM_ONE and ONE_TO_ONE on Blackhole, up to 8 KiB: 43 of 47 B/cycle);
 - the data of a read come, and a write is acknowledged, no sooner than if they had to open their row: it is opened while the
   request is on its way through the controller (requests of one bank, one after the other, take as long as the first;
   ONE_FROM_ONE and ONE_TO_ONE of 4 to 256, trid_double_issue).
@@ -31,19 +32,19 @@ TICKS = 256
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "bus_free write_free gap_begin gap_end writing written activate_at "
-        "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter supplied phase"
+        "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter supplied drained phase"
     ).split()]
     + [("accept_at", np.int64, 2)],
     align=True,
 )  # fmt: skip
 # busy: ticks of data on the bus; waited: ticks from the arrival of requests to the first of their data, `longest` the most of
 # any, which thread `waiter` had sent; supplied: the cycle by which all data of the last read have left it; phase: ticks by which
-# its refreshes come earlier than at multiples of tREFI
-BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at".split()], align=True)
+# its refreshes come earlier than at multiples of tREFI; drained: tick at which all data written so far have gone
+BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at free used due".split()], align=True)
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes queue_ticks ticks_per_kib activate precharge row_active activate_spacing "
-        "write_recovery refresh_interval refresh_time turnaround drain_ticks read_latency write_latency short_bytes short_latency "
+        "write_recovery refresh_interval refresh_time set_refresh_time turnaround drain_ticks read_latency write_latency short_bytes short_latency "
         "partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
     align=True,
@@ -84,8 +85,8 @@ def build_dram_params(arch):
     p["activate_spacing"] = round(max(arch["dram.t_rrd_s_ns"], arch["dram.t_faw_ns"] / 4) * per_ns)
     p["turnaround"] = round(arch["dram.direction_change_ns"] * per_ns)
     p["drain_ticks"] = (high - low) * p["burst_bytes"] * p["ticks_per_kib"] >> 10
-    if not arch["dram.refresh_per_bank"]:
-        p["refresh_time"] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
+    refresh = "set_refresh_time" if arch["dram.refresh_per_bank"] else "refresh_time"
+    p[refresh] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
     p["write_latency"] = arch["dram.write_latency"] * TICKS
     p["short_bytes"], p["short_latency"] = arch["dram.short_write_bytes"], arch["dram.short_write_latency"] * TICKS
@@ -160,6 +161,34 @@ def change_ticks(channel, p, ticks, is_write):
         return 0
     written = ticks if is_write else channel.written
     return p.turnaround * min(written, p.drain_ticks) // p.drain_ticks
+
+
+@compiled()
+def pass_refresh(channel, bank, p, number, slot, end, ticks, is_write):
+    """(first, last) tick of data for which the bus has time from `slot` to `end`, past the refreshes of their set of banks.
+
+    A set that is idle for long enough is refreshed ahead, another one when that is due.  What waits for a set follows one after
+    the other when it is refreshed and its row is open again.
+    """
+    closed = p.set_refresh_time + (p.write_recovery if is_write else 0)
+    phase = channel.phase + number * p.refresh_interval // p.internal_banks
+    due = (slot + phase) // p.refresh_interval * p.refresh_interval - phase
+    if slot - bank.used >= closed - p.activate:
+        due += p.refresh_interval
+    elif due > bank.due:
+        bank.free = max(due, bank.used) + closed
+        channel.refreshes += 1
+    bank.due = max(due, bank.due)
+    start = max(slot, bank.free)
+    end = max(end, start + ticks)
+    if end >= bank.due + p.refresh_interval:
+        bank.due += p.refresh_interval
+        bank.free = end = end + closed
+        channel.refreshes += 1
+    elif start > slot:
+        bank.free = end
+    bank.used = max(bank.used, end)
+    return start, end
 
 
 @compiled()
@@ -254,6 +283,8 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
         if mixed != 0:
             ticks = max(ticks, fragments_ticks(p, stop - at))
         start, end = use_bus(channel, p, ready, ticks, 1 if is_write else 0)
+        if p.set_refresh_time > 0:
+            start, end = pass_refresh(channel, bank, p, number, start, end, ticks, is_write)
         bank.precharge_at = max(bank.precharge_at, end + (p.write_recovery if is_write else 0))
         if first < 0:
             first = start
@@ -265,6 +296,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
             channel.longest, channel.waiter = waited, thread
     if is_write:
         channel.write_bytes += size
+        channel.drained = max(channel.write_free, end - p.queue_ticks)
         done = time * TICKS
         if p.device_acknowledges != 0:
             done = max(done, end - behind, arrival + p.activate + bus_ticks(p, size, False))

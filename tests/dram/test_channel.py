@@ -174,6 +174,27 @@ def test_channels_refresh_one_after_the_other():
     assert channel.access(0, 64, 1900 * 11 // 12, channel=1) > 1900 * 11 // 12 + 150  # a twelfth earlier than channel 0
 
 
+@pytest.mark.parametrize(("size", "low", "high"), [(4096, 41, 43.5), (8192, 41, 43.5), (16384, 46.5, 47.5)])
+@pytest.mark.parametrize("is_write", [False, True])
+def test_a_stream_that_stays_in_a_set_of_banks_waits_for_its_refreshes(size, low, high, is_write):
+    """Silicon: Blackhole reads 41 to 43 of 47.4 B/cycle of one bank in transactions of 4 and 8 KiB at one address, 47 in those of
+    16 KiB, which two sets of banks share (docs/hardware/dram.md#bandwidth-and-latency).
+    """
+    channel, ends = Channel("blackhole"), [0, 0]
+    for _ in range(2000):
+        ends.append(channel.access(0, size, ends[-2], is_write))
+        if is_write:  # acknowledged when queued
+            ends[-1] = channel.state[0]["drained"] // TICKS
+    assert low < size * 2000 / ends[-1] < high
+
+
+def test_a_set_of_banks_that_is_idle_now_and_then_is_refreshed_then():
+    """Reads of a page at one address every 300 cycles: none is late by a refresh of 224."""
+    channel = Channel("blackhole")
+    waits = {channel.access(0, 2048, 300 * i) - 300 * i for i in range(1000)}
+    assert len(waits) == 1 and channel.state[0]["refreshes"] == 0
+
+
 @pytest.mark.parametrize("name", ["wormhole_b0", "blackhole"])
 def test_a_row_that_is_open_makes_no_read_faster(name):
     """Reads of a page one after the other, and the first of a row: the row opens while the request is on its way."""

@@ -1,4 +1,4 @@
-"""The engine's channel against the command-level controller: achieved rate on streams and random traffic."""
+"""The engine's channel against the command-level controller: achieved rate on streams, random traffic, and in one row."""
 
 import numpy as np
 import pytest
@@ -61,6 +61,8 @@ LIMITS = {
     ("random", 512, 0): (13, 2, 5),
     ("random", 512, 1): (31, 5, 7),
     ("random", 64, 0): (45, 27, 27),
+    ("row", 2048, 0): (2, 2, 2),
+    ("row", 2048, 1): (2, 2, 2),
 }
 
 
@@ -73,7 +75,10 @@ def test_rates_agree(name, pattern, size, write_share, limit):
     overrides |= {"dram.device_acknowledges": 1, "dram.write_latency": 0, "dram.short_write_bytes": 0}
     arch = load_arch(name, overrides)  # acknowledgements tell when data have been written, and are there at once
     n, rng = TOTAL // max(size, 512), np.random.default_rng(0)
-    addresses = np.arange(n) * size if pattern == "stream" else rng.integers(0, 1 << 16, n) * 8192
+    if pattern == "random":
+        addresses = rng.integers(0, 1 << 16, n) * 8192
+    else:
+        addresses = np.arange(n) * size % (TOTAL if pattern == "stream" else arch["dram.row_bytes"])
     kinds = (rng.random(n) < write_share).astype(int)
     engine, controller = (rate(arch, addresses, size, kinds) for rate in (engine_rate, controller_rate))
     assert engine == pytest.approx(controller, rel=limit / 100)

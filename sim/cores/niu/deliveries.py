@@ -111,7 +111,7 @@ def access_memory(m, index, now):
             packets_of(m)[index].mixed,
             x.thread,
         )
-        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].write_free)
+        ports_of(m)[m.n_tiles + bank] = max(ports_of(m)[m.n_tiles + bank], channels_of(m)[bank].drained)
         end = channels_of(m)[bank].supplied if x.kind == READ else done
         log_bytes(m, x.thread, LOG_DRAM + bank, now, end, x.size, x.kind, x.target)
         if x.kind == READ:
