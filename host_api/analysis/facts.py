@@ -208,7 +208,7 @@ class LaunchFacts:
                 arch["riscv.issue.write"]
                 + way
                 + arch["dram.short_write_latency" if short else "dram.write_latency"]
-                + max(data, size / arch["dram.bank_bytes_per_cycle"])
+                + max(data, size / min(arch["dram.bank_bytes_per_cycle"], arch["dram.write_port_bytes_per_cycle"]))
             )
         memory = arch["l1.noc_access_latency" if kind == "l1_reads" else "l1.noc_write_latency"]
         return arch["riscv.issue.read" if kind == "l1_reads" else "riscv.issue.write"] + way + memory + data

@@ -45,6 +45,7 @@ def _dram_bandwidth():
     )  # fmt: skip
     rows |= {
         "bank_bytes_per_cycle": LARGEST_RATE,
+        "write_port_bytes_per_cycle": LARGEST_RATE,
         "request_cycles": 0,
         "partial_write_cycles": 0,
         "endpoint_requests": MANY,
@@ -148,6 +149,7 @@ def less_traffic(arch, factor):
     """Memory moves `factor` times as much in a time: what remains when each byte is read that much less often."""
     return {
         "dram.bank_bytes_per_cycle": min(arch["dram.bank_bytes_per_cycle"] * factor, LARGEST_RATE),
+        "dram.write_port_bytes_per_cycle": min(arch["dram.write_port_bytes_per_cycle"] * factor, LARGEST_RATE),
         "dram.request_cycles": arch["dram.request_cycles"] / factor,
         "noc.flit_bytes": _flit_bytes(arch, factor),
         "l1.noc_port_bytes_per_cycle": min(arch["l1.noc_port_bytes_per_cycle"] * factor, LARGEST_RATE),

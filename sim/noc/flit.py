@@ -35,6 +35,7 @@ from tensim.sim.noc.flit_network import (
     NONE,
     RESPONSES,
     channels_of,
+    dram_port_takes,
     dram_queue_takes,
     events_of,
     hand_on,
@@ -284,7 +285,9 @@ def can_leave(net, node, out, c):
     room = links_of(net)[node * (net.ports + 1) + net.ports].requests
     if c.sent == 0 and p.group != RESPONSES and n.requests >= room:
         return False
-    return dram_queue_takes(net, packet, c.sent) and take_port(net, node, c.sent == 0)
+    if not (dram_queue_takes(net, packet, c.sent) and take_port(net, node, c.sent == 0)):
+        return False
+    return dram_port_takes(net, node, packet, c.sent)
 
 
 @compiled()

@@ -30,7 +30,7 @@ NETWORK = np.dtype(
     [(name, np.int64) for name in (
         "kind width height n_nodes classes ports vcs unicast_vcs multicast_vc inputs buffer shared credit "
         "hop inject eject "
-        "reallocation port_ticks span wire_room words tree_words now stepped in_flight moved n_events "
+        "reallocation port_ticks dram_ports dram_port_ticks span wire_room words tree_words now stepped in_flight moved n_events "
         "backoff_cycles backoff_doublings backoff_seed due"
     ).split()]
     + [(f"{name}_at", np.int64) for name in _ARRAYS]
@@ -313,3 +313,15 @@ def dram_queue_takes(net, packet, sent):
         return True
     left = (p.flits - 1 - sent) * p.dram_queue_ticks // (p.flits - 1)
     return (p.drained - left - p.dram_queue_room) // PORT_TICKS <= net.now + 1
+
+
+@compiled()
+def dram_port_takes(net, node, packet, sent):
+    """Whether the port of a node's DRAM tile, if it is slower than a link, takes a data flit of a write in this cycle."""
+    if packets_of(net)[packet].dram_queue == NONE or sent == 0 or net.dram_port_ticks <= PORT_TICKS:
+        return True
+    ports, at = words_at(net.ports_at), net.dram_ports + node
+    if ports[at] >= (net.now + 1) * PORT_TICKS:
+        return False
+    ports[at] = max(ports[at], net.now * PORT_TICKS) + net.dram_port_ticks
+    return True

@@ -32,9 +32,9 @@ At the ends: data that leave an L1 go at a rate of their own, and all data into 
 together, and what will pass it later leaves the time until then to others; what a tile sends to itself passes it twice, flit
 by flit. A read request is buffered in its target's NIU until the response starts to leave, and an NIU that is full of them
 holds its ejection link for all VCs of requests. A response leaves a DRAM tile as soon as its first data are there and goes on at
-the channel's rate; what is written there comes out of the network no faster than the channel's write queue takes it. A write on
-a dynamic VC that is under way together with the one of another sender before it arrives mixed with its data flit by flit (ISA
-DRAMTile); else such a packet goes the way of others.
+the channel's rate; what is written there comes out of the network no faster than the tile's port and the channel's write queue
+take it. A write on a dynamic VC that is under way together with the one of another sender before it arrives mixed
+with its data flit by flit (ISA DRAMTile); else such a packet goes the way of others.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 
@@ -108,8 +108,8 @@ PACKET_DTYPE = in_cache_lines(
 # VC; slow_hop: the last hop whose buffer had less room than its rate needs, or -1
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks "
-        "reserve even_extra odd_extra n_ports stamp granted tail_sent reallocation dram_cost shared_buffer "
+        "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks dram_ports dram_port_ticks n_ports "
+        "reserve even_extra odd_extra stamp granted tail_sent reallocation dram_cost shared_buffer "
         "round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
@@ -155,11 +155,17 @@ def build_vcs(arch):
 
 
 def build_ports(arch):
-    """Cycle (in PORT_TICKS) from which the L1 port of each tile is free, then the data bus of each DRAM channel.
+    """Cycle (in PORT_TICKS) from which the L1 port of each tile is free, then the data bus of each DRAM channel, then the port
+    of each DRAM tile on each NoC.
 
     After all of them the begin, and then the end, of the time before that nothing is booked for yet, in the same order.
     """
-    return np.zeros(3 * (arch.noc_size[0] * arch.noc_size[1] + arch.dram_banks), np.int64)
+    return np.zeros(3 * n_ports(arch), np.int64)
+
+
+def n_ports(arch):
+    """L1 ports of all tiles, DRAM channels, and ports of all tiles on each NoC."""
+    return 3 * arch.noc_size[0] * arch.noc_size[1] + arch.dram_banks
 
 
 def build_noc_params(arch):
@@ -175,10 +181,11 @@ def build_noc_params(arch):
     p["write_cost"] = round(arch["noc.write_flit_cycles"] * 1024)
     p["multicast_cost"] = round(arch["noc.multicast_flit_cycles"] * 1024)
     p["port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["l1.noc_port_bytes_per_cycle"])
+    p["dram_port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["dram.write_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]
     p["dram_cost"] = round(1024 * arch["noc.flit_bytes"] / arch["dram.bank_bytes_per_cycle"])
     p["reallocation"] = arch["noc.reallocation_cycles"]
-    p["n_ports"] = p["tiles"] + arch.dram_banks
+    p["dram_ports"], p["n_ports"] = p["tiles"] + arch.dram_banks, n_ports(arch)
     p["granted"] = p["tail_sent"] = -1
     return params
 
@@ -327,6 +334,10 @@ def claim(links, vcs, ports, p, packets, index, now, others):
             port = min(port, begin + PORT_STREAMS * ticks)
         done = max(done, port >> PORT_BITS)
     if ejects and pk.dram_queue >= 0:
+        if p.dram_port_ticks > PORT_TICKS:
+            at_port = p.dram_ports + link_number // LINKS_PER_TILE
+            port = book_port(ports, p.n_ports, at_port, start * PORT_TICKS, (flits - 1) * p.dram_port_ticks)
+            done = max(done, (port - p.dram_port_ticks >> PORT_BITS) + 2)
         writer = 1 + link_of(pk.route[0])
         if pk.dynamic != 0 and link.writer != writer and pk.begun < max(before, vcs[at ^ 1].free):
             pk.mixed, pk.dram_queue_ticks = 1, max(pk.dram_queue_ticks, pk.fragments_ticks)

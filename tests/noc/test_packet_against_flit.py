@@ -133,6 +133,19 @@ def test_long_reads_of_dram_take_as_long(chips):
     assert packet == pytest.approx(flit, abs=3) and packet > size / arch["dram.bank_bytes_per_cycle"]
 
 
+@pytest.mark.parametrize("model", ["packet", "flit"])
+@pytest.mark.parametrize(("overrides", "more"), [({}, 72), ({"dram.write_port_bytes_per_cycle": 64}, 65)])
+def test_a_dram_tile_takes_writes_at_its_rate(model, overrides, more):
+    """Silicon: on Blackhole a write of 8 KiB ends 72 cycles after one of 4 KiB, and one of 16 KiB 144 later (ONE_TO_ALL)."""
+    arch = load_arch("blackhole", overrides)
+    chip, (*place, _) = Chip(arch, numerics="off", noc=model), arch.dram_endpoints[0][0]
+    short, middle, long = (
+        cycles([chip], events((arch.worker_coords[0], 0, EventKind.WRITE, 0, tuple(place), size, 0)))[0]
+        for size in (4096, 8192, 16384)
+    )
+    assert middle - short == pytest.approx(more, abs=1) and long - middle == pytest.approx(2 * more, abs=1)
+
+
 @pytest.mark.parametrize("flits", [9, 17, 18, 20, 24, 33, 65])
 def test_writers_round_a_ring_take_as_long(chips, flits):
     """Eight cores of a row write nearly all the way round it, over links that all share: what waits books its flits ahead on

@@ -140,7 +140,7 @@ def flit_network(arch, links, ports):
     nodes, (width, height) = network.arrays["nodes"], arch.noc_size
     for x, y in arch.worker_coords:
         nodes["l1_port"][[y * width + x + noc * width * height for noc in (0, 1)]] = y * width + x
-    for name in ("port_ticks", "reallocation"):
+    for name in ("port_ticks", "dram_ports", "dram_port_ticks", "reallocation"):
         network.net[name] = build_noc_params(arch)[name][0]
     for name in ("backoff_cycles", "backoff_doublings", "backoff_seed"):
         network.net[name] = arch[f"noc.{name}"]
