@@ -44,8 +44,8 @@ BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at free
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes queue_ticks ticks_per_kib activate precharge row_active activate_spacing "
-        "write_recovery refresh_interval refresh_time set_refresh_time turnaround drain_ticks read_latency write_latency short_bytes short_latency "
-        "partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
+        "write_recovery refresh_interval refresh_time set_refresh_time turnaround drain_ticks read_latency write_latency "
+        "short_bytes short_latency partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
     align=True,
 )  # fmt: skip
