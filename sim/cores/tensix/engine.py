@@ -152,14 +152,18 @@ def mantissa_bytes(m, row):
 
 
 @compiled()
-def matmul_read(m, row0, row1, ct, rt, both):
-    """Cycles (1/1024) for which a step of a block product reads L1: both operands (in1 goes to SrcA, in0 to SrcB) or the one
-    that streams."""
+def matmul_reads(m, row0, row1, ct, rt):
+    """Cycles (1/1024) for which a step of a block product reads L1 (in0 goes to SrcB, in1 to SrcA): (both operands, the one that
+    streams, the one that is kept for several steps or 0).
+
+    Address phases show where an unpacker follows itself; that of the other one passes meanwhile.
+    """
     size0, size1 = mantissa_bytes(m, row0), mantissa_bytes(m, row1)
-    alone0, alone1 = size0 * 1024 // m.unpack_b_bytes, size1 * 1024 // m.unpack_matmul_bytes
-    if both:
-        return max(alone0, alone1, (size0 + size1) * 1024 // m.unpack_joint_bytes)
-    return alone1 if ct >= rt else alone0
+    in0 = size0 * 1024 // m.unpack_b_bytes + m.unpack_matmul_overhead
+    in1 = size1 * 1024 // m.unpack_matmul_bytes + m.unpack_matmul_overhead
+    both = max(in0, in1, (size0 + size1) * 1024 // m.unpack_joint_bytes)
+    streams, kept = (in1, in0) if ct >= rt else (in0, in1)
+    return both, streams, kept if max(ct, rt) > 1 else 0
 
 
 @compiled()
@@ -176,10 +180,10 @@ def held(read, hold):
 
 
 @compiled()
-def unpack_product(m, read, width, hold):
-    """Cycles (1/1024) of a step of a block product whose operands are read in `read`; narrow datums are bound by the width
-    of the source registers."""
-    return max(read + held(read, hold) + m.unpack_matmul_overhead, width)
+def unpack_product(read, hold, early, least):
+    """Cycles (1/1024) of a step of a block product that reads L1 for `read`, of which `early` while it waited for a bank of the
+    operand that streams: the other one's is free then (`matmul_reads`)."""
+    return max(read + held(read, hold) - early, least)
 
 
 @compiled()
@@ -267,9 +271,11 @@ def start_unpack(m, thread, now):
         if row0 < 0 or row1 < 0:
             return -1
         cores_of(m)[t.core].source_rows = circular_buffers_of(m)[row0 + ctx.CB_TILE_HW] // TILE_SIDE
-        core, read = cores_of(m)[t.core], matmul_read(m, row0, row1, ct, rt, both)
+        pair, single, kept = matmul_reads(m, row0, row1, ct, rt)
+        core, read = cores_of(m)[t.core], pair if both else single
         hold = hold_of(core, ct, rt)
-        cost = unpack_product(m, read, max(tile_width(m, row0), tile_width(m, row1)), hold)
+        early = min((now - t.began) * 1024, kept) if both else 0
+        cost = unpack_product(read, hold, early, max(single, tile_width(m, row0), tile_width(m, row1)))
         core.unpack_hold = hold - held(read, hold)
         keeps0 = not both and ct >= rt
         keeps1 = not both and ct < rt
@@ -320,6 +326,8 @@ def unpack(m, thread, now):
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
     if t.phase == 0 and t.step == 0:
+        if t.count == 0:
+            t.began = now
         t.count = unpack_tokens(t)
         if t.count <= 0:
             fail(m, thread, Fault.DST_INDEX, t.count, 0, 0)
@@ -333,6 +341,7 @@ def unpack(m, thread, now):
             bank_filled(m, t.core, now)
         t.phase = 0
         t.step += 1
+        t.began = now
         if t.step == t.count:
             return now, True
     to_dst = goes_to_dst(m, t)

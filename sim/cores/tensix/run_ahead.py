@@ -22,7 +22,7 @@ from tensim.sim.cores.tensix.engine import (
     math,
     matmul_instructions,
     matmul_overhead,
-    matmul_read,
+    matmul_reads,
     tile_width,
     unpack,
     unpack_product,
@@ -88,11 +88,12 @@ def runs(m, a, b):
 @compiled()
 def unpack_costs(m, a):
     """Of a posted block: (its products, steps from one change of the kept operand to the next, cycles (1/1024) for which the
-    step that brings two tiles reads L1, those of one that brings one, the least cost of a step)."""
+    step that brings two tiles reads L1, those of them that it may while it waits, those of a step that brings one tile, the
+    least cost of a step)."""
     ct, rt = argument(a, 4), argument(a, 5)
     row0, row1 = row_of(a.core, argument(a, 0)), row_of(a.core, argument(a, 1))
-    pair, single = matmul_read(m, row0, row1, ct, rt, True), matmul_read(m, row0, row1, ct, rt, False)
-    return ct * rt, max(ct, rt), pair, single, max(tile_width(m, row0), tile_width(m, row1))
+    pair, single, early = matmul_reads(m, row0, row1, ct, rt)
+    return ct * rt, max(ct, rt), pair, early, single, max(single, tile_width(m, row0), tile_width(m, row1))
 
 
 @compiled()
@@ -117,7 +118,8 @@ def step_to_completion(m, unpacker, multiplier):
     Returns whether it is the unpack operation that ends.
     """
     a, b, core = threads_of(m)[unpacker], threads_of(m)[multiplier], cores_of(m)[threads_of(m)[unpacker].core]
-    a.count, kept, pair, single, width = unpack_costs(m, a)
+    a_ready = a.began if a.count != 0 else a.event_at
+    a.count, kept, pair, most, single, least = unpack_costs(m, a)
     a_phase, a_step, a_fraction, a_busy, a_stall = a.phase, a.step, a.fraction, 0, 0
     a_at, a_since = (a.event_at, 0) if a.state == RUNNING else (PARKED_AT, a.wait_since)
     a_count, column = a.count, a_step % kept
@@ -136,6 +138,7 @@ def step_to_completion(m, unpacker, multiplier):
                 if a_step + 1 == a_count:
                     break
                 a_phase, a_step, column, filled = 0, a_step + 1, column + 1, filled + 1
+                a_ready = a_at
                 if column == kept:
                     column = 0
                 if b_at == PARKED_AT:
@@ -144,7 +147,8 @@ def step_to_completion(m, unpacker, multiplier):
                 a_since, a_at = a_at, PARKED_AT
             else:
                 read = pair if column == 0 else single
-                total, hold = unpack_product(m, read, width, hold) + a_fraction, hold - held(read, hold)
+                early = min((a_at - a_ready) * 1024, most) if column == 0 else 0
+                total, hold = unpack_product(read, hold, early, least) + a_fraction, hold - held(read, hold)
                 cycles = max(total >> 10, 1)
                 a_phase, a_fraction, started = 1, total & 1023, started + 1
                 a_busy, a_at = a_busy + cycles, a_at + cycles
@@ -171,6 +175,7 @@ def step_to_completion(m, unpacker, multiplier):
     core.flops += products * 2 * TILE_SIDE * TILE_DATUMS
     core.fpu_busy += products * instructions
     core.src_started, core.src_filled, core.src_taken, core.src_released = started, filled, taken, released
+    a.began = a_ready
     put_back(m, unpacker, a_at, a_phase, a_step, a_fraction, a_since, WAIT_SOURCE_FREE, a_busy, a_stall)
     put_back(m, multiplier, b_at, b_phase, b_step, b_fraction, b_since, WAIT_SOURCE_READY, b_busy, b_stall)
     return a_at <= b_at
