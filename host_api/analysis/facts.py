@@ -200,6 +200,7 @@ class LaunchFacts:
                 arch["riscv.issue.read"]
                 + way
                 + arch["dram.read_latency"]
+                + min(size, arch["dram.read_chunk_bytes"]) / arch["noc.flit_bytes"]
                 + max(data, size / arch["dram.bank_bytes_per_cycle"])
             )
         if kind == "dram_writes":

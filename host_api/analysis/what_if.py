@@ -54,7 +54,7 @@ def _dram_bandwidth():
 
 
 def _dram_latency():
-    return {"dram.read_latency": 0, "dram.write_latency": 0, "dram.short_write_latency": 0}
+    return {"dram.read_latency": 0, "dram.read_chunk_bytes": 0, "dram.write_latency": 0, "dram.short_write_latency": 0}
 
 
 def _noc_bandwidth(arch):

@@ -1,6 +1,6 @@
 """One DRAM channel of the compiled engine, at the granularity of requests: endpoint, rows, data bus, refresh.
 
-It follows from the command-level model (`tensim.sim.dram.controller`), whose parameters it takes, by six simplifications:
+It follows from the command-level model (`tensim.sim.dram.controller`), whose parameters it takes, by these simplifications:
 - rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests of a
   direction use the data bus in the order of their arrival, but while one waits for its row, later ones of its direction
   fill the gap as far as they fit (the newest gap of the bus is kept), as under FR-FCFS;
@@ -18,8 +18,8 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
   ONE_FROM_ONE and ONE_TO_ONE of 4 to 256, trid_double_issue).
 Writes whose flits come mixed with those of other writes open a row with every burst.  A read-modify-write (64 B on Wormhole)
 occupies the bank, but is acknowledged like other writes: alone it ends as soon as one of 128 B, four take three bank times more
-(ONE_TO_ONE).  In front of it the endpoint accepts
-one read request per NoC every `request_cycles`.  A lone access costs what is measured
+(ONE_TO_ONE).  Data of a read leave a Blackhole tile chunk by chunk, late by the time that one takes on a link.  In front of it the
+endpoint accepts one read request per NoC every `request_cycles`.  A lone access costs what is measured
 (docs/hardware/dram.md#bandwidth-and-latency).  Times inside are 1/256 cycles.
 """
 
@@ -45,7 +45,7 @@ DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes queue_ticks ticks_per_kib activate precharge row_active activate_spacing "
         "write_recovery refresh_interval refresh_time set_refresh_time turnaround drain_ticks read_latency write_latency "
-        "short_bytes short_latency partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
+        "short_bytes short_latency chunk_bytes partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -90,6 +90,7 @@ def build_dram_params(arch):
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
     p["write_latency"] = arch["dram.write_latency"] * TICKS
     p["short_bytes"], p["short_latency"] = arch["dram.short_write_bytes"], arch["dram.short_write_latency"] * TICKS
+    p["chunk_bytes"] = arch["dram.read_chunk_bytes"]
     p["device_acknowledges"] = arch["dram.device_acknowledges"]
     p["partial_bytes"] = arch["dram.partial_write_bytes"]
     p["partial_ticks"] = arch["dram.partial_write_cycles"] * TICKS
@@ -263,7 +264,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
 
     `mixed`: 1 when the flits of a write come mixed with those of other writes; `thread`: the sender's.
 
-    Returns the cycle at which the first of the data read leaves the channel, or at which a write is acknowledged.  A write
+    Returns the cycle at which the first chunk of the data read leaves the tile, or at which a write is acknowledged.  A write
     starts on the channel as soon as its first data are there.
     """
     channel = channels[index]
@@ -302,5 +303,6 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
             done = max(done, end - behind, arrival + p.activate + bus_ticks(p, size, False))
         return (done + (p.short_latency if size <= p.short_bytes else p.write_latency)) // TICKS
     channel.read_bytes += size
-    channel.supplied = (end + p.read_latency) // TICKS
-    return (first + p.read_latency) // TICKS
+    chunk = min(size, p.chunk_bytes)
+    channel.supplied = (end + p.read_latency + (chunk * p.link_ticks_per_kib >> 10)) // TICKS
+    return (first + p.read_latency + bus_ticks(p, chunk, False)) // TICKS

@@ -109,7 +109,7 @@ PACKET_DTYPE = in_cache_lines(
 NOC_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "width height tiles hop inject buffer read_cost write_cost multicast_cost port_ticks dram_ports dram_port_ticks n_ports "
-        "reserve even_extra odd_extra stamp granted tail_sent reallocation dram_cost shared_buffer "
+        "reserve even_extra odd_extra stamp granted tail_sent reallocation dram_cost chunk_flits shared_buffer "
         "round_trip"
     ).split()]
     + [("tree", np.int64, MAX_TREE)],
@@ -184,6 +184,7 @@ def build_noc_params(arch):
     p["dram_port_ticks"] = round(PORT_TICKS * arch["noc.flit_bytes"] / arch["dram.write_port_bytes_per_cycle"])
     p["even_extra"], p["odd_extra"] = arch["noc.reserve_even_cycles"], arch["noc.reserve_odd_cycles"]
     p["dram_cost"] = round(1024 * arch["noc.flit_bytes"] / arch["dram.bank_bytes_per_cycle"])
+    p["chunk_flits"] = arch["dram.read_chunk_bytes"] // arch["noc.flit_bytes"]
     p["reallocation"] = arch["noc.reallocation_cycles"]
     p["dram_ports"], p["n_ports"] = p["tiles"] + arch.dram_banks, n_ports(arch)
     p["granted"] = p["tail_sent"] = -1

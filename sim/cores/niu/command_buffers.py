@@ -115,7 +115,11 @@ def send_response(m, index, now):
     flits, cost = 1, FLIT_COST
     if x.kind == READ:
         flits += (x.size + m.flit_bytes - 1) // m.flit_bytes
-        cost = p.read_cost if tiles_of(m)[x.target].kind == TILE_WORKER else p.dram_cost
+        if tiles_of(m)[x.target].kind == TILE_WORKER:
+            cost = p.read_cost
+        else:  # the first chunk is there as a whole
+            chunk = min(flits, 1 + p.chunk_flits)
+            cost = p.dram_cost if p.chunk_flits == 0 else (chunk * FLIT_COST + (flits - chunk) * p.dram_cost) // flits
     log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size, x.kind, x.target)
     x.stage = AT_SOURCE
     prepare(p, packets_of(m)[index], x.noc, x.target, x.source, flits, RESPONSE, cost)

@@ -155,7 +155,8 @@ def test_a_step_of_a_block_product_takes_what_silicon_takes(shape, data_format, 
     operand that is kept is read while a bank for the one that streams is waited for.
     """
     short, long = (
-        run("wormhole_b0", (*shape, k), False, fidelity, formats=(data_format,) * 2)["cores"][CORES - 1] for k in (4, 28)
+        run("wormhole_b0", (*shape, k), False, fidelity, formats=(data_format,) * 2)["cores"][CORES - 1]
+        for k in (4, 28)
     )
     assert (long - short) / 24 / (ROUNDS + CORES - 1) == pytest.approx(cycles, rel=0.05)
 
