@@ -39,8 +39,10 @@ CHANNEL_DTYPE = np.dtype(
 )  # fmt: skip
 # busy: ticks of data on the bus; waited: ticks from the arrival of requests to the first of their data, `longest` the most of
 # any, which thread `waiter` had sent; supplied: the cycle by which all data of the last read have left it; phase: ticks by which
-# its refreshes come earlier than at multiples of tREFI; drained: tick at which all data written so far have gone
+# its refreshes come earlier than at multiples of tREFI; drained: tick from which a write finds the channel's queue empty
 BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at free used due".split()], align=True)
+# Of a set, where banks are refreshed one by one: due: tick of the last refresh that it has had or got ahead; used: end of its
+# data; free: tick from which it serves what has waited for a refresh
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes queue_ticks ticks_per_kib activate precharge row_active activate_spacing "
@@ -174,7 +176,7 @@ def pass_refresh(channel, bank, p, number, slot, end, ticks, is_write):
     closed = p.set_refresh_time + (p.write_recovery if is_write else 0)
     phase = channel.phase + number * p.refresh_interval // p.internal_banks
     due = (slot + phase) // p.refresh_interval * p.refresh_interval - phase
-    if slot - bank.used >= closed - p.activate:
+    if slot - bank.used >= closed - p.activate:  # a request opens its row anyway
         due += p.refresh_interval
     elif due > bank.due:
         bank.free = max(due, bank.used) + closed
@@ -297,6 +299,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
             channel.longest, channel.waiter = waited, thread
     if is_write:
         channel.write_bytes += size
+        # Data that wait for one set leave room for others until they fill the queue
         channel.drained = max(channel.write_free, end - p.queue_ticks)
         done = time * TICKS
         if p.device_acknowledges != 0:

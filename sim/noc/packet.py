@@ -31,10 +31,10 @@ cores down by multiples: buffered requests take the places of responses. What a 
 At the ends: data that leave an L1 go at a rate of their own, and all data into and out of an L1 share its port, both NoCs
 together, and what will pass it later leaves the time until then to others; what a tile sends to itself passes it twice, flit
 by flit. A read request is buffered in its target's NIU until the response starts to leave, and an NIU that is full of them
-holds its ejection link for all VCs of requests. A response leaves a DRAM tile as soon as its first data are there and goes on at
-the channel's rate; what is written there comes out of the network no faster than the tile's port and the channel's write queue
-take it. A write on a dynamic VC that is under way together with the one of another sender before it arrives mixed
-with its data flit by flit (ISA DRAMTile); else such a packet goes the way of others.
+holds its ejection link for all VCs of requests. A response leaves a DRAM tile as soon as its first data (a chunk of them, on
+Blackhole) are there and goes on at the channel's rate; what is written there comes out of the network no faster than the
+tile's port and the channel's write queue take it. A write on a dynamic VC that is under way together with the one of another
+sender before it arrives mixed with its data flit by flit (ISA DRAMTile); else such a packet goes the way of others.
 Latency without load: 5 + 9 per hop + 5 cycles for the head (ISA NoC/README).
 """
 

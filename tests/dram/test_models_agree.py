@@ -72,11 +72,9 @@ LIMITS = {
 )
 def test_rates_agree(name, pattern, size, write_share, limit):
     overrides = {"dram.request_cycles": 0.0, "dram.partial_write_bytes": 0}
+    # Acknowledgements tell when data have been written, and are there at once; data read leave as they come
     overrides |= {"dram.device_acknowledges": 1, "dram.write_latency": 0, "dram.short_write_bytes": 0}
-    overrides |= {"dram.read_chunk_bytes": 0}
-    arch = load_arch(
-        name, overrides
-    )  # acknowledgements tell when data have been written, and are there at once, as data read
+    arch = load_arch(name, overrides | {"dram.read_chunk_bytes": 0})
     n, rng = TOTAL // max(size, 512), np.random.default_rng(0)
     if pattern == "random":
         addresses = rng.integers(0, 1 << 16, n) * 8192

@@ -118,8 +118,8 @@ def send_response(m, index, now):
         if tiles_of(m)[x.target].kind == TILE_WORKER:
             cost = p.read_cost
         else:  # the first chunk is there as a whole
-            chunk = min(flits, 1 + p.chunk_flits)
-            cost = p.dram_cost if p.chunk_flits == 0 else (chunk * FLIT_COST + (flits - chunk) * p.dram_cost) // flits
+            chunk = min(flits, p.chunk_flits)
+            cost = (chunk * FLIT_COST + (flits - chunk) * p.dram_cost) // flits
     log_bytes(m, x.thread, LOG_NOC + x.noc, x.issued, now, x.size, x.kind, x.target)
     x.stage = AT_SOURCE
     prepare(p, packets_of(m)[index], x.noc, x.target, x.source, flits, RESPONSE, cost)
