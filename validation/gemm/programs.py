@@ -55,11 +55,12 @@ def runs_ns(arch, program, program_ns, configured):
     """(traced, untraced) ns per run when a program of `program_ns` runs again and again, as in the report's loop.
 
     Its configuration is written while the run before goes on (`tensim.sim.host.dispatch`), so a run takes the longer of the two;
-    untraced it also takes as long as the host needs for the call of the operation.
+    untraced it also takes as long as the host needs for the call of the operation, and the loop as a whole one time the
+    shorter of call and run as well: the first program waits for its call, or the last call for its program.
     """
     costs, frozen = Costs(arch), program._state.snapshot(0)
     cost = program_cost(frozen, compile_kernels(frozen, arch), arch)
     busy_ns = program_ns + arch["dispatch.op_gap_ns"]
-    traced, untraced = (costs.configuration(cost, host_fed) / FS_PER_NS for host_fed in (False, True))
-    host_ns = arch["host.ttnn_operation_ns"] + configured * arch["host.ttnn_configuration_ns"]
-    return max(busy_ns, traced), max(busy_ns, untraced, host_ns)
+    traced, untraced = (max(busy_ns, costs.configuration(cost, host_fed) / FS_PER_NS) for host_fed in (False, True))
+    call_ns = arch["host.ttnn_operation_ns"] + configured * arch["host.ttnn_configuration_ns"]
+    return traced, max(untraced, call_ns) + min(untraced, call_ns) / MEASURED_RUNS
