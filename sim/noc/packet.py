@@ -567,9 +567,11 @@ def release(links, vcs, p, packets, index, hop, done, first, now, others):
     """
     pk = packets[index]
     last, delivered, rest, leaves = pk.tail, pk.delivered, pk.flits, done
+    # the last flits of a write leave the buffers behind them no faster than the port of a DRAM tile takes them
+    ticks = p.dram_port_ticks if delivered != 0 and pk.dram_queue >= 0 else PORT_TICKS
     for i in range(hop, last - 1, -1):
         if i < hop:
-            leaves = max(pk.done[i], leaves - pk.rooms[i] + p.round_trip - p.hop)
+            leaves = max(pk.done[i], leaves - (pk.rooms[i] * ticks >> PORT_BITS) + p.round_trip - p.hop)
         if i > first:
             rest -= pk.rooms[i]
             continue

@@ -146,6 +146,18 @@ def test_a_dram_tile_takes_writes_at_its_rate(model, overrides, more):
     assert middle - short == pytest.approx(more, abs=1) and long - middle == pytest.approx(2 * more, abs=1)
 
 
+@pytest.mark.parametrize(("size", "measured"), [(4096, 4712), (8192, 9040), (16384, 18151)])
+def test_a_stream_of_writes_to_bank_after_bank_is_ahead_of_the_ports_of_dram_tiles(size, measured):
+    """64 writes of a core: what buffers hold of one is taken while the next one goes to another tile (ONE_TO_ALL, NoC 0)."""
+    arch = load_arch("blackhole")
+    chips = [Chip(arch, numerics="off", noc=model) for model in ("packet", "flit")]
+    banks = [tuple(place[:2]) for place in arch.dram_endpoints[0]]
+    core = arch.worker_coords[0]
+    table = events(*[(core, 0, EventKind.WRITE, 0, banks[i % len(banks)], size, 0) for i in range(64)])
+    packet, flit = cycles(chips, table)
+    assert packet == pytest.approx(flit, abs=2) and flit == pytest.approx(measured, rel=0.02)
+
+
 @pytest.mark.parametrize("flits", [9, 17, 18, 20, 24, 33, 65])
 def test_writers_round_a_ring_take_as_long(chips, flits):
     """Eight cores of a row write nearly all the way round it, over links that all share: what waits books its flits ahead on
