@@ -12,7 +12,8 @@ It follows from the command-level model (`tensim.sim.dram.controller`), whose pa
   what a controller drains at a time, from one mark of its queue to the other, pay their share of it;
 - refresh of all banks closes the bus for precharge, tRFC and activate every tREFI, spread over the channels, whose
   controllers know nothing of each other; refresh per bank closes one set of banks after the other, while the bus takes data of
-  other sets: a stream that stays in one set waits (ONE_FROM_ONE and ONE_TO_ONE on Blackhole, up to 8 KiB: 43 of 47 B/cycle);
+  other sets: a stream that stays in one set waits for each of its banks, but for the time of the bursts that the queue holds for
+  the others (ONE_FROM_ONE and ONE_TO_ONE on Blackhole, up to 8 KiB: 40 to 42 of 47 B/cycle);
 - the data of a read come, and a write is acknowledged, no sooner than if they had to open their row: it is opened while the
   request is on its way through the controller (requests of one bank, one after the other, take as long as the first;
   ONE_FROM_ONE and ONE_TO_ONE of 4 to 256, trid_double_issue).
@@ -46,8 +47,9 @@ BANK_DTYPE = np.dtype([(name, np.int64) for name in "row ready precharge_at free
 DRAM_PARAMS_DTYPE = np.dtype(
     [(name, np.int64) for name in (
         "internal_banks groups row_bytes burst_bytes queue_ticks ticks_per_kib activate precharge row_active activate_spacing "
-        "write_recovery refresh_interval refresh_time set_refresh_time turnaround drain_ticks read_latency write_latency "
-        "short_bytes short_latency chunk_bytes partial_bytes partial_ticks link_ticks_per_kib request_ticks device_acknowledges"
+        "write_recovery refresh_interval refresh_time set_refresh_interval set_refresh_time turnaround drain_ticks read_latency "
+        "write_latency short_bytes short_latency chunk_bytes partial_bytes partial_ticks link_ticks_per_kib request_ticks "
+        "device_acknowledges"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -87,8 +89,13 @@ def build_dram_params(arch):
     p["activate_spacing"] = round(max(arch["dram.t_rrd_s_ns"], arch["dram.t_faw_ns"] / 4) * per_ns)
     p["turnaround"] = round(arch["dram.direction_change_ns"] * per_ns)
     p["drain_ticks"] = (high - low) * p["burst_bytes"] * p["ticks_per_kib"] >> 10
-    refresh = "set_refresh_time" if arch["dram.refresh_per_bank"] else "refresh_time"
-    p[refresh] = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
+    refresh = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
+    if arch["dram.refresh_per_bank"]:
+        # bursts that the queue holds for the other banks of a set go on meanwhile
+        others = arch["dram.read_queue"] // groups * p["burst_bytes"] * p["ticks_per_kib"] >> 10
+        p["set_refresh_interval"], p["set_refresh_time"] = p["refresh_interval"] // groups, refresh - others
+    else:
+        p["refresh_time"] = refresh
     p["read_latency"] = max(arch["dram.read_latency"] * TICKS - p["activate"], 0)
     p["write_latency"] = arch["dram.write_latency"] * TICKS
     p["short_bytes"], p["short_latency"] = arch["dram.short_write_bytes"], arch["dram.short_write_latency"] * TICKS
@@ -174,18 +181,18 @@ def pass_refresh(channel, bank, p, number, slot, end, ticks, is_write):
     the other when it is refreshed and its row is open again.
     """
     closed = p.set_refresh_time + (p.write_recovery if is_write else 0)
-    phase = channel.phase + number * p.refresh_interval // p.internal_banks
-    due = (slot + phase) // p.refresh_interval * p.refresh_interval - phase
+    phase = channel.phase + number * p.set_refresh_interval // p.internal_banks
+    due = (slot + phase) // p.set_refresh_interval * p.set_refresh_interval - phase
     if slot - bank.used >= closed - p.activate:  # a request opens its row anyway
-        due += p.refresh_interval
+        due += p.set_refresh_interval
     elif due > bank.due:
         bank.free = max(due, bank.used) + closed
         channel.refreshes += 1
     bank.due = max(due, bank.due)
     start = max(slot, bank.free)
     end = max(end, start + ticks)
-    if end >= bank.due + p.refresh_interval:
-        bank.due += p.refresh_interval
+    if end >= bank.due + p.set_refresh_interval:
+        bank.due += p.set_refresh_interval
         bank.free = end = end + closed
         channel.refreshes += 1
     elif start > slot:

@@ -59,10 +59,12 @@ LIMITS = {
     ("random", 2048, 0): (2, 5, 6),
     ("random", 2048, 1): (2, 6, 8),
     ("random", 512, 0): (13, 2, 5),
-    ("random", 512, 1): (31, 5, 7),
+    ("random", 512, 1): (32, 5, 7),
     ("random", 64, 0): (45, 27, 27),
-    ("row", 2048, 0): (2, 2, 2),
-    ("row", 2048, 1): (2, 2, 2),
+    # On Blackhole the controller refreshes both banks of a stream in one row at a time, and is 7 to 8 % faster than silicon
+    # (tests/dram/test_channel.py)
+    ("row", 2048, 0): (8, 2, 2),
+    ("row", 2048, 1): (8, 2, 2),
 }
 
 
