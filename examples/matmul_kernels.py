@@ -161,8 +161,7 @@ def in0_sharded(shard_address, my_column, x0, y0, x1, y1):
 
 @device_function
 def write_out_block(destination, row0, column0, rows, columns, block_h, block_w, subblock_h, subblock_w, pitch):
-    """Write an out block as its subblocks come from the packer, without tiles beyond (rows, columns); a barrier behind each, as
-    tt-metal's writers have.
+    """Write an out block as its subblocks come from the packer, without tiles beyond (rows, columns).
 
     (row0, column0): tile position of the block in the output; `pitch`: tiles in a row of the output.
     """
@@ -177,7 +176,7 @@ def write_out_block(destination, row0, column0, rows, columns, block_h, block_w,
                     if row < rows and column < columns:
                         noc_async_write_tile((row0 + row) * pitch + column0 + column, destination, address)
                     address += tile_bytes
-            noc_async_write_barrier()
+            noc_async_writes_flushed()
             cb_pop_front(CB_OUT, subblock_tiles)
 
 
@@ -259,6 +258,7 @@ def in1_receiver_writer(sender_x, sender_y, out_address, first_row, valid_rows, 
                     destination, first_row + row0, first_column + column0, valid_rows - row0,
                     valid_columns - column0, out_block_h, out_block_w, subblock_h, subblock_w, n_tiles,
                 )  # fmt: skip
+    noc_async_write_barrier()
     noc_async_atomic_barrier()
 
 

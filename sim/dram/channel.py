@@ -92,7 +92,7 @@ def build_dram_params(arch):
     refresh = round(arch["dram.t_rfc_ns"] * per_ns) + p["precharge"] + p["activate"]
     if arch["dram.refresh_per_bank"]:
         # bursts that the queue holds for the other banks of a set go on meanwhile
-        others = arch["dram.read_queue"] // groups * p["burst_bytes"] * p["ticks_per_kib"] >> 10
+        others = arch["dram.read_queue"] * (groups - 1) // groups * p["burst_bytes"] * p["ticks_per_kib"] >> 10
         p["set_refresh_interval"], p["set_refresh_time"] = p["refresh_interval"] // groups, refresh - others
     else:
         p["refresh_time"] = refresh

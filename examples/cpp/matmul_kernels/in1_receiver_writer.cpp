@@ -44,5 +44,6 @@ void kernel_main() {
             }
         }
     }
+    noc_async_write_barrier();
     noc_async_atomic_barrier();
 }

@@ -26,7 +26,7 @@ inline void write_out_block(
                     address += tile_bytes;
                 }
             }
-            noc_async_write_barrier();
+            noc_async_writes_flushed();
             cb_pop_front(cb_out, subblock_tiles);
         }
     }
