@@ -43,7 +43,8 @@ def exponential(count):
 def write_pages(address, first, count):
     """Tiles `first` ... to an interleaved buffer, in DRAM if compile-time argument 0 says so; a barrier behind each.
 
-    So do the library's releases up to 0.64, the rows' own among them; since 0.66 it waits until the tile has left the core.
+    So do the library's releases from 0.59 to 0.64, the nearest to that of the rows; since 0.66 it waits until the tile has left
+    the core.
     """
     target = InterleavedAddrGen(address, page_size=get_tile_size(OUT), dram=get_compile_time_arg_val(0))
     for page in range(first, first + count):
