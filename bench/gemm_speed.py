@@ -9,6 +9,7 @@ import time
 
 import click
 
+from tensim.sim.arch import load_arch
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.validation.gemm import blocks as gemm_blocks
 from tensim.validation.gemm import rows as gemm
@@ -21,15 +22,15 @@ CUBE_SECONDS, LARGE_CUBE_SECONDS, LARGE_CUBE_BYTES, CORE_CYCLES = 6, 300, 6e9, 1
 def run(spec):
     """(core-cycles, seconds of processor time) of one program."""
     begun = time.process_time()
-    cycles, _, _ = gemm.simulate(spec)
+    cycles, *_ = gemm.simulate(spec)
     return cycles * spec[2][0] * spec[2][1], time.process_time() - begun
 
 
 def cube(size):
     """Seconds of processor time for a size^3 bf16 HiFi4 product on a full n150, operands in DRAM."""
-    blocks = gemm_blocks.tuned((size,) * 3, N150[2], DataFormat.Float16_b, False, False)
+    blocks = gemm_blocks.tuned((size,) * 3, N150[2], DataFormat.Float16_b, load_arch(N150[0]), False, False)
     spec = (
-        *N150, (size,) * 3, int(DataFormat.Float16_b), "HiFi4", False, False, "rows_columns", tuple(blocks.items())
+        *N150, (size,) * 3, int(DataFormat.Float16_b), "HiFi4", False, False, "rows_columns", tuple(blocks.items()), True
     )  # fmt: skip
     return run(spec)[1]
 

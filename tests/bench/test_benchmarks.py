@@ -1,9 +1,25 @@
 """The benchmarks measure what they say, each on a small case: `make bench` itself takes minutes."""
 
+from pathlib import Path
+
 import pytest
 
-from bench import checks, gemm, interrupts, light_metal, noc_replay, numerics, runtime, sweep, trace
+from bench import (
+    checks,
+    gemm,
+    gemm_speed,
+    interrupts,
+    light_metal,
+    noc_replay,
+    numerics,
+    runtime,
+    sweep,
+    trace,
+    write_out,
+)
 from tensim.runtime import DType
+
+SAMPLE = Path(__file__).parents[2] / "validation" / "sample"
 
 
 def test_a_matrix_product_beside_its_published_time():
@@ -32,8 +48,29 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         lambda: noc_replay.run(),
         lambda: min(sweep.run(points=3, shape="64x64x64")),
         lambda: numerics.products_per_second("LoFi"),
+        lambda: gemm_speed.cube(512),
     ],
-    ids=["submits", "tilize", "encode", "light_metal", "interrupts", "checks", "noc_replay", "sweep", "numerics"],
+    ids=[
+        "submits",
+        "tilize",
+        "encode",
+        "light_metal",
+        "interrupts",
+        "checks",
+        "noc_replay",
+        "sweep",
+        "numerics",
+        "gemm_speed",
+    ],
 )
 def test_it_runs(measure):
     assert measure() > 0
+
+
+def test_write_outs_are_compared_from_the_last_product_on():
+    """640x832x832 of bf16: silicon takes 18.07 us a run, of which 2.07 lie between operations and 13.10 are TRISC1's."""
+    spec, *times = write_out.measured(SAMPLE / "gemm.csv", "2026-07")[0]
+    assert (spec[3], write_out.output_bytes(spec)) == ((640, 832, 832), 20 * 26 * 2048)
+    here, silicon, share = write_out.tails(spec, *times)
+    assert silicon == pytest.approx(18_070 - 2_070 - 13_099, abs=5)
+    assert here == pytest.approx(silicon, rel=0.15) and 0.1 < share < 0.3
