@@ -3,16 +3,18 @@
 By default it is the clang in the package `ziglang`, called as plain clang and as ld.lld; TENSIM_CXX names another one.
 """
 
+import contextlib
 import fcntl
 import functools
 import hashlib
 import os
+import re
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,6 +44,7 @@ ZIG_FOLDERS = """libcxx/include libcxxabi/include include libc/include/riscv32-l
 STANDARD_HEADERS = """algorithm array atomic bit climits cmath compare concepts cstddef cstdint cstdlib cstdio cstring
     limits new numeric optional span string_view tuple type_traits utility variant""".split()
 TIMEOUT = 300  # seconds of one step
+SYSTEM = "/bin /usr/bin /lib /lib64 /usr/lib /usr/lib64 /usr/libexec /etc/ld.so.cache".split()  # what any program needs
 NO_COMPILER = "no C++ compiler for RISC-V kernels is installed"
 NO_COMPILER_HINT = "pip install 'tensim[cpp]', or let TENSIM_CXX name a RISC-V g++ or clang"
 
@@ -63,27 +66,51 @@ class Toolchain:
 
 def run(command, **options):
     """The finished process; a compiler that hangs is an error."""
+    quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, **options)
+        return subprocess.run(command, timeout=TIMEOUT, **quiet, **options)
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"{command[0]} did not finish within {TIMEOUT} s") from error
 
 
-def run_counted(command, **options):
-    """(The finished process, seconds of a processor that it took); one that hangs is killed."""
+def run_counted(command, waited, shown, **options):
+    """(The finished process, seconds of a processor that it took).
+
+    `waited`: seconds after which it is killed, with what it has started; then they are what it took.  `shown`: characters of
+    its output and of its messages that are read.
+    """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as messages:
-        process = subprocess.Popen(command, stdout=out, stderr=messages, **options)
-        alarm = threading.Timer(TIMEOUT, os.kill, (process.pid, signal.SIGKILL))
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=messages, **options)
+        late = threading.Event()
+        alarm = threading.Timer(waited, lambda: (late.set(), _kill(process.pid)))
         alarm.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        alarm.cancel()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        finally:
+            alarm.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for file in (out, messages):
             file.seek(0)
-            texts.append(file.read().decode(errors="replace"))
+            texts.append(file.read(shown).decode(errors="replace"))
     finished = subprocess.CompletedProcess(command, process.returncode, *texts)
-    return finished, usage.ru_utime + usage.ru_stime
+    return finished, waited if late.is_set() else usage.ru_utime + usage.ru_stime
+
+
+def _kill(process):
+    """End a process and those that it has started."""
+    with contextlib.suppress(OSError):
+        started = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        for child in started:
+            _kill(int(child))
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+def files_of(rule, folder):
+    """Files that a make rule of the compiler names; relative ones lie below `folder`."""
+    names = re.split(r"(?<!\\)\s+", rule.replace("\\\n", " ").partition(":")[2])
+    return [os.path.join(folder, name.replace("\\ ", " ")) for name in names if name]
 
 
 def _version_of(command):
@@ -128,6 +155,30 @@ def toolchain():
     """The `Toolchain` of this environment; UsageError when there is none."""
     text = os.environ.get("TENSIM_CXX")
     return _named(text) if text else _packaged()
+
+
+def folders(tools, optimization):
+    """Folders and files that a compilation and its link read or run, resolved: the compiler's own and ours."""
+    runtime, generated = Path(prepared(tools, optimization)[1]), include_folder() / "complete"
+    ours = [INCLUDE, include_folder(), generated.resolve().parent, runtime.parent, runtime.resolve().parent]
+    if tools.zig is None:
+        return [*ours, *_folders_of(tools)]
+    library = _arithmetic_file(tools)
+    return [*ours, library.parent, library.resolve().parent, tools.zig]
+
+
+@functools.cache
+def _folders_of(tools):
+    """Those of a compiler that TENSIM_CXX names: what it lists, and what programs need to run.  None holds a home."""
+    listed = run([*tools.compile, *tools.flags, "-print-search-dirs"]).stdout
+    found = [place for line in listed.splitlines() for place in line.partition(":")[2].strip().lstrip("=").split(":")]
+    said = run([*tools.compile, *tools.flags, "-E", "-v", "-x", "c++", os.devnull]).stderr
+    found += [line.strip() for line in said.splitlines() if line.startswith(" /")]
+    program, home = shutil.which(tools.compile[0]), Path(os.path.expanduser("~")).resolve()
+    places = [Path(place).resolve() for place in (*found, *SYSTEM) if place] + (
+        [Path(program).resolve()] if program else []
+    )
+    return [place for place in dict.fromkeys(places) if place.exists() and not home.is_relative_to(place)]
 
 
 def write_atomically(path, data):
@@ -179,7 +230,7 @@ def prepared(tools, optimization):
     return tuple(include), str(runtime)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _locked(folder):
     """One process at a time prepares a folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -209,13 +260,17 @@ def _once(command, target, option="-o"):
     os.replace(partial, target)
 
 
+def _arithmetic_file(tools):
+    return cache_folder() / f"arithmetic-{hashlib.sha256(tools.version.encode()).hexdigest()[:16]}" / "arithmetic.a"
+
+
 @functools.cache
 def arithmetic_library(tools):
     """The library of 64-bit division and floating point, built when the first kernel needs it."""
     if tools.zig is None:
         return "-lgcc"
-    folder = cache_folder() / f"arithmetic-{hashlib.sha256(tools.version.encode()).hexdigest()[:16]}"
-    library = folder / "arithmetic.a"
+    library = _arithmetic_file(tools)
+    folder = library.parent
     with _locked(folder):
         if not library.exists():
             source, zig = tools.zig / "lib/compiler_rt.zig", tools.zig / "zig"
