@@ -22,6 +22,7 @@ TOKEN = re.compile(
     |(?P<other>[^"'\\])""",
     re.M | re.S | re.X,
 )
+PLAIN = ("word", "other", "digits", "letter")
 LARGEST = 16 << 20  # characters of a preprocessed kernel
 ASSEMBLER = ("asm", "__asm", "__asm__")
 QUALIFIERS = re.compile(r"(__)?(volatile|inline|goto|const)(__)?")
@@ -91,18 +92,18 @@ def _tokens(text):
         if match is None:
             raise FileAccess("a text that cannot be read without the compiler", file, line)
         kind = match.lastgroup
-        if match["marker"] is not None:
-            file, line = match["file"] if match["file"] is not None else file, int(match["number"]) - 1
-        elif match["pragma"] is not None:
-            yield "pragma", match["asked"], file, line
-        elif match["raw"] is not None:
-            yield "string", match["body"], file, line
-        elif match["string"] is not None:
-            yield "string", ESCAPE.sub(_character, match["content"]), file, line
-        elif match["directive"] is not None:
-            raise FileAccess(f"the directive {match[0].strip()[:40]!r}", file, line)
-        elif match["comment"] is None and match["space"] is None:
+        if kind in PLAIN:
             yield kind, match[0], file, line
+        elif kind == "marker":
+            file, line = match["file"] if match["file"] is not None else file, int(match["number"]) - 1
+        elif kind == "pragma":
+            yield kind, match["asked"], file, line
+        elif kind == "raw":
+            yield "string", match["body"], file, line
+        elif kind == "string":
+            yield kind, ESCAPE.sub(_character, match["content"]), file, line
+        elif kind == "directive":
+            raise FileAccess(f"the directive {match[0].strip()[:40]!r}", file, line)
         line += match[0].count("\n")
         at = match.end()
 
