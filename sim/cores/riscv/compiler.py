@@ -25,6 +25,7 @@ from tensim.sim.cores.riscv.foreign import ForeignBuild
 from tensim.sim.cores.riscv.generated import ASSEMBLER_MACROS
 from tensim.sim.cores.riscv.refusals import refusal_of
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
+from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
 from tensim.sim.errors import KernelCompileError, UsageError
 
 LOCAL_MEMORY, CB_WINDOW, CB_STRIDE, STRINGS = 0xFFB00000, 0xFFC40000, 512, 0x70000000
@@ -312,9 +313,9 @@ def compile_kernel(build):
     if found is None:
         elf, inputs = _build(build, tools, unit, flags, script)
         path = record.with_name(f"{_digest(elf)}.elf")
-        toolchain.write_atomically(path, elf)
+        write_atomically(path, elf)
         files = {name: _digest(data) for name in inputs if (data := _read(name)) is not None}
-        toolchain.write_atomically(record, json.dumps({"elf": path.name, "files": files}).encode())
+        write_sealed(record, json.dumps({"elf": path.name, "files": files}).encode())
     else:
         elf = found
     return describe(elf, str(build.source or build.name))
@@ -322,7 +323,7 @@ def compile_kernel(build):
 
 def _cached(record):
     """The ELF that a record names, if the files that it was made of are still the same."""
-    data = _read(record)
+    data = read_sealed(record)
     if data is None:
         return None
     content = json.loads(data)
@@ -336,6 +337,7 @@ def _cached(record):
 
 def _build(build, tools, unit, flags, script):
     """(ELF, files that went in)."""
+    toolchain.mend_prepared(tools, build.level)
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
         folder = Path(folder)
         source, script_file, target, elf = (

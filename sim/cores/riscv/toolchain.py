@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import functools
 import hashlib
+import json
 import os
 import re
 import shlex
@@ -19,7 +20,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from tensim.sim.cores.riscv import header_names
 from tensim.sim.engine.cache import cache_root
+from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
 from tensim.sim.errors import SimulatorError, UsageError
 
 PACKAGE = Path(__file__).resolve().parent
@@ -43,6 +46,7 @@ ZIG_FOLDERS = """libcxx/include libcxxabi/include include libc/include/riscv32-l
 # Standard headers that tt-metal's build includes before every kernel
 STANDARD_HEADERS = """algorithm array atomic bit climits cmath compare concepts cstddef cstdint cstdlib cstdio cstring
     limits new numeric optional span string_view tuple type_traits utility variant""".split()
+COMPLETE = "complete"  # of a prepared folder: the hashes of its files
 TIMEOUT = 300  # seconds of one step
 SYSTEM = "/bin /usr/bin /lib /lib64 /usr/lib /usr/lib64 /usr/libexec /etc/ld.so.cache".split()  # what any program needs
 NO_COMPILER = "no C++ compiler for RISC-V kernels is installed"
@@ -159,7 +163,7 @@ def toolchain():
 
 def folders(tools, optimization):
     """Folders and files that a compilation and its link read or run, resolved: the compiler's own and ours."""
-    runtime, generated = Path(prepared(tools, optimization)[1]), include_folder() / "complete"
+    runtime, generated = Path(prepared(tools, optimization)[1]), include_folder() / COMPLETE
     ours = [INCLUDE, include_folder(), generated.resolve().parent, runtime.parent, runtime.resolve().parent]
     if tools.zig is None:
         return [*ours, *_folders_of(tools)]
@@ -181,14 +185,6 @@ def _folders_of(tools):
     return [place for place in dict.fromkeys(places) if place.exists() and not home.is_relative_to(place)]
 
 
-def write_atomically(path, data):
-    """Write bytes so that another process sees all of them or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(data)
-    os.replace(file.name, path)
-
-
 def cache_folder():
     """Where headers, precompiled headers and objects are kept."""
     return cache_root() / "cpp"
@@ -197,37 +193,71 @@ def cache_folder():
 @functools.cache
 def include_folder():
     """The folder of generated headers: what follows from tables, and tt-metal's names of headers."""
-    from tensim.sim.cores.riscv import header_names
-
     sources = [PACKAGE / "generated.py", PACKAGE / "traps.py", PACKAGE / "header_names.py"]
     cores = PACKAGE.parent
     sources += [cores / "operations.py", cores / "kernels/api_compute.py"]
     sources += [cores / "numerics/sfpu.py", cores / "numerics/data_format.py"]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = cache_folder() / f"include-{digest}"
-    if not (folder / "complete").exists():
-        from tensim.sim.cores.riscv.generated import HEADERS
-
-        for name, text in header_names.forwarders().items():
-            write_atomically(folder / name, text.encode())
-        for name, make in HEADERS.items():
-            write_atomically(folder / name, make().encode())
-        write_atomically(folder / "complete", b"")
+    if not (folder / COMPLETE).exists():
+        _write_headers(folder)
     return folder
+
+
+def _write_headers(folder):
+    from tensim.sim.cores.riscv.generated import HEADERS
+
+    texts = header_names.forwarders() | {name: make() for name, make in HEADERS.items()}
+    for name, text in texts.items():
+        write_atomically(folder / name, text.encode())
+    _say_complete(folder, texts)
 
 
 @functools.cache
 def prepared(tools, optimization):
     """Flags that bring in the standard headers, and the objects to link against."""
-    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS)).encode())
-    key.update((PACKAGE / "runtime.cpp").read_bytes())
-    folder = cache_folder() / f"runtime-{key.hexdigest()[:16]}"
+    folder = _runtime_folder(tools, optimization)
     header, compiled, runtime = folder / "standard.h", folder / "standard.h.pch", folder / "runtime.o"
     with _locked(folder):
-        if not (folder / "complete").exists():
+        if not (folder / COMPLETE).exists():
             _prepare(tools, optimization, folder)
     include = ["-include-pch", str(compiled)] if tools.is_clang else ["-include", str(header)]
     return tuple(include), str(runtime)
+
+
+def _runtime_folder(tools, optimization):
+    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS)).encode())
+    key.update((PACKAGE / "runtime.cpp").read_bytes())
+    return cache_folder() / f"runtime-{key.hexdigest()[:16]}"
+
+
+@functools.cache
+def mend_prepared(tools, optimization):
+    """Make anew what a compilation needs of the cache and what is not as it was written: once per process, 20 ms."""
+    if not _is_whole(include_folder()):
+        _write_headers(include_folder())
+    folder = _runtime_folder(tools, optimization)
+    with _locked(folder):
+        if not _is_whole(folder):
+            _prepare(tools, optimization, folder)
+
+
+def _say_complete(folder, names):
+    """Keep the hashes of a folder's files, which are all there."""
+    hashes = {str(name): hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    write_sealed(folder / COMPLETE, json.dumps(hashes).encode())
+
+
+def _is_whole(folder):
+    """Whether a folder's files are as they were when it was complete."""
+    kept = read_sealed(folder / COMPLETE)
+    try:
+        return kept is not None and all(
+            hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+            for name, digest in json.loads(kept).items()
+        )
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager
@@ -247,7 +277,7 @@ def _prepare(tools, optimization, folder):
     _once([*flags, "-fno-builtin", "-c", str(PACKAGE / "runtime.cpp")], runtime)
     if tools.is_clang:
         _once([*flags, "-x", "c++-header", str(header)], compiled)
-    write_atomically(folder / "complete", b"")
+    _say_complete(folder, [path.name for path in (header, runtime, compiled) if path.exists()])
 
 
 def _once(command, target, option="-o"):
@@ -272,7 +302,7 @@ def arithmetic_library(tools):
     library = _arithmetic_file(tools)
     folder = library.parent
     with _locked(folder):
-        if not library.exists():
+        if not _is_whole(folder):
             source, zig = tools.zig / "lib/compiler_rt.zig", tools.zig / "zig"
             command = f"{zig} build-lib {source} --name arithmetic -O ReleaseSmall -ffunction-sections -fdata-sections"
             command += " -target riscv32-freestanding-none -mcpu=generic_rv32+m"
@@ -282,4 +312,5 @@ def arithmetic_library(tools):
                     library,
                     "-femit-bin=",
                 )
+            _say_complete(folder, [library.name])
     return str(library)
