@@ -233,7 +233,7 @@ def _runtime_folder(tools, optimization):
 
 @functools.cache
 def mend_prepared(tools, optimization):
-    """Make anew what a compilation needs of the cache and what is not as it was written: once per process, 20 ms."""
+    """Make anew what a compilation needs of the cache and what is not as it was written; looked at once per process."""
     if not _is_whole(include_folder()):
         _write_headers(include_folder())
     folder = _runtime_folder(tools, optimization)
