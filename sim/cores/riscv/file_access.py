@@ -18,13 +18,22 @@ TOKEN = re.compile(
     |(?P<letter>(?:u8|u|U|L)?'(?:[^'\\\n]|\\.)+')
     |(?P<digits>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)
     |(?P<word>[^\W\d][\w$]*)
-    |(?P<space>\s+)
+    |(?P<space>\n|[^\S\n]+)
     |(?P<other>[^"'\\])""",
     re.M | re.S | re.X,
+)
+# Whole tokens of which none matters, at once
+RUN = re.compile(
+    r"""(?:(?>[^\S\n]++(?!\#)|\n(?![^\S\n]*\#)|\.?\d(?:[eEpP][+-]|'\w|[\w.])*
+    |(?!(?:asm|__asm|__asm__|optimize)(?![\w$]))[^\W\d][\w$]*(?!["'\w$])
+    |[{}()\[\];,<>=+*&|!~?:^%-]|\.(?!\d)|/(?![/*])))+""",
+    re.X,
 )
 PLAIN = ("word", "other", "digits", "letter")
 LARGEST = 16 << 20  # characters of a preprocessed kernel
 ASSEMBLER = ("asm", "__asm", "__asm__")
+TELLING = (*ASSEMBLER, "optimize")  # words whose next tokens are looked at one by one, up to one of these
+ENDS = tuple("):;{}")
 QUALIFIERS = re.compile(r"(__)?(volatile|inline|goto|const)(__)?")
 ESCAPE = re.compile(
     r"\\(?:[xu]\{(?P<braced>[0-9a-fA-F]+)\}|x(?P<hex>[0-9a-fA-F]+)|u(?P<short>[0-9a-fA-F]{4})|U(?P<long>[0-9a-fA-F]{8})|"
@@ -86,13 +95,21 @@ def refuse_file_access(text, own=(), copies_strings=False):
 
 def _tokens(text):
     """(kind, content, file, line) of all tokens that matter; strings decoded."""
-    at, file, line = 0, None, 1
+    at, file, line, closely = 0, None, 1, False
     while at < len(text):
+        run = None if closely else RUN.match(text, at)
+        if run is not None:
+            if not run[0].isspace():  # which may stand between the parts of a string
+                yield "run", "", file, line
+            line += run[0].count("\n")
+            at = run.end()
+            continue
         match = TOKEN.match(text, at)
         if match is None:
             raise FileAccess("a text that cannot be read without the compiler", file, line)
         kind = match.lastgroup
         if kind in PLAIN:
+            closely = match[0] in TELLING or (closely and match[0] not in ENDS)
             yield kind, match[0], file, line
         elif kind == "marker":
             file, line = match["file"] if match["file"] is not None else file, int(match["number"]) - 1

@@ -300,6 +300,7 @@ def test_without_landlock_nothing_is_claimed(monkeypatch):
 @pytest.mark.parametrize(
     "text",
     [
+        'int x;\n  # pragma comment(lib, "x")\n', 'int x;\n\t#pragma comment(lib, "x")',
         'int x; asm { nop }', 'asm(L".incbin \\"x\\"");', "\\u0061sm(\"nop\");", 'int a = "unclosed;', "# ident \"x\"",
         '__attribute__((section("x\\n.incbin \\"f\\""))) int x;', '__attribute__((section("x;.include \\"f\\""))) int x;',
         '__attribute__((optimize("profile-use=/etc/passwd"))) void f();', "#pragma GCC pch_preprocess \"f\"",
