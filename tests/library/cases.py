@@ -237,6 +237,34 @@ def rms_norm():
     return ttnn.rms_norm(put(x), epsilon=1e-5), x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5)
 
 
+@case(0.03)
+def group_norm_sharded():
+    """Its kernel packs to pages that nobody has reserved."""
+    rows, features, groups = 64, 128, 8
+    x = values(1, 1, rows, features)
+    memory = sharded(rows, features, (2, 2), ttnn.ShardStrategy.BLOCK)
+    selects = np.zeros((1, groups, 32, 32), np.float32)  # of the tile in which a group lies
+    for group in range(groups):
+        first = features // groups * group % 32
+        selects[:, group, :, first : first + features // groups] = 1
+    found = ttnn.group_norm(
+        put(x, memory=memory), num_groups=groups, input_mask=put(selects), memory_config=memory,
+        core_grid=ttnn.CoreGrid(x=2, y=2), inplace=False, epsilon=1e-5,
+    )  # fmt: skip
+    parts = x.reshape(rows, groups, -1)
+    mean, variance = (of(axis=(0, 2), keepdims=True) for of in (parts.mean, parts.var))
+    return found, ((parts - mean) / np.sqrt(variance + 1e-5)).reshape(x.shape)
+
+
+@case(0)
+def plus_one():
+    """Its kernel has no runtime arguments but common ones."""
+    x = np.arange(4, dtype=np.float32)
+    made = ttnn.Tensor([int(value) for value in x], [4], ttnn.int32, ttnn.ROW_MAJOR_LAYOUT).to(device)
+    ttnn.plus_one(made)
+    return made, x + 1
+
+
 @case()
 def sum_rows():
     x = values(1, 1, 64, 128)
