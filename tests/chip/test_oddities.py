@@ -6,6 +6,7 @@ import pytest
 import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tensim.sim.cores.kernels.compiler import kernel_from_source
+from tensim.sim.cores.riscv.kernel import CppKernel
 from tensim.sim.errors import DeadlockError, ProgramError, TensimWarning
 
 # ruff: noqa: F405
@@ -181,6 +182,51 @@ def test_all_that_wait_for_a_page_see_it(opened):
 
 
 @kernel
+def push_two_and_count():
+    out = l1_ptr(SEEN, uint32)
+    cb_reserve_back(0, 2)
+    cb_push_back(0, 2)
+    riscv_wait(2000)
+    out[0] = cb_pages_available_at_front(0, 1)
+    out[1] = cb_pages_available_at_front(0, 2)
+
+
+@kernel
+def take_one_later():
+    riscv_wait(1000)
+    cb_wait_front(0, 2)
+    cb_pop_front(0, 1)
+
+
+def test_the_unpack_thread_counts_for_itself(opened):
+    """It waits for what it has not popped itself, and writes its own count over the one that another thread has changed."""
+    device = opened()
+    run(device, (push_two_and_count, READER), (take_one, WRITER), (take_one_later, COMPUTE), buffers=[(0, 2)])
+    assert seen(device, 2) == [1, 0]
+
+
+POINTER = """
+#include "dataflow_api.h"
+void kernel_main() {
+    const uint32_t there = get_arg_val<uint32_t>(0);
+    get_local_cb_interface(0).fifo_wr_ptr = there;
+    *reinterpret_cast<volatile uint32_t*>(there) = get_write_ptr(0);
+    cb_reserve_back(0, 1);
+    cb_push_back(0, 1);
+    reinterpret_cast<volatile uint32_t*>(there)[1] = get_write_ptr(0);
+}
+"""
+
+
+def test_a_pointer_may_be_set_to_where_the_buffer_is_not(opened):
+    function, device = CppKernel("kernel.cpp", text=POINTER), opened()
+    result = run(device, (function, READER, SEEN), buffers=[(0, 2)])
+    assert seen(device, 2) == [SEEN, SEEN + PAGE]
+    assert [(one["kind"], one["line"]) for one in result["oddities"]] == [("cb_pointer", 5), ("cb_straddle", 8)]
+    refused(opened(check=True), "cb_pointer", (function, READER, SEEN), buffers=[(0, 2)])
+
+
+@kernel
 def wait_for_too_many():
     cb_wait_front(0, 3)
 
@@ -239,6 +285,40 @@ def test_tiles_are_packed_behind_the_write_pointer_reserved_or_not(opened, pages
     assert [one["kind"] for one in result["oddities"]] == kinds
     assert result["oddities"][0]["count"] == 2 and result["oddities"][0]["thread"] == "TRISC2"
     refused(opened(check=True), "pack_unreserved", *kernels, buffers=[(0, 3), (16, pages), (17, 2)])
+
+
+@kernel
+def fill_in_twos(first):
+    fill_tile_init()
+    for _ in range(2):
+        cb_reserve_back(16, 2)
+        tile_regs_acquire()
+        fill_tile(0, first)
+        tile_regs_commit()
+        tile_regs_wait()
+        pack_tile(0, 16)
+        tile_regs_release()
+        cb_push_back(16, 2)
+        cb_wait_front(16, 2)
+        cb_pop_front(16, 2)
+    cb_reserve_back(16, 1)
+    tile_regs_acquire()
+    fill_tile(0, float_bits(2.0))
+    tile_regs_commit()
+    tile_regs_wait()
+    pack_tile(0, 16)
+    tile_regs_release()
+    cb_push_back(16, 1)
+
+
+def test_a_compute_pointer_that_has_passed_the_end_comes_back_by_the_size(opened):
+    """Four pages of a buffer of three: the fifth is its second."""
+    device = opened()
+    result = run(device, (fill_in_twos, COMPUTE, 0x3F800000), (note_place, WRITER), buffers=[(16, 3)])
+    (place,) = seen(device, 1)
+    assert [seen(device, 1, place + PAGE * i)[0] >> 16 for i in range(3)] == [0x3F80, 0x4000, 0x3F80]
+    found = [(one["kind"], one["thread"]) for one in result["oddities"]]
+    assert sorted(found) == [("cb_straddle", "TRISC0"), ("cb_straddle", "TRISC2")]
 
 
 @kernel
