@@ -456,7 +456,7 @@ FORMULAS = {
     "ge_binary": "x >= y",
     "binary_max": "max(x, y)",
     "binary_min": "min(x, y)",
-    "xlogy_binary": "x * ln(y), 0 if x is 0",
+    "xlogy_binary": "x * ln(y)",
     "mask_binary": "x if y != 0 else 0",
     "fmod_binary": "x mod y, with the sign of x",
     "remainder_binary": "x mod y, with the sign of y",

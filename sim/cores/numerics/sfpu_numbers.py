@@ -347,7 +347,7 @@ def float_binary(f, x, y):
     if f == SfpuBinary.LOGADDEXP2_BINARY:
         return log_of_sum(x * LOG_2, y * LOG_2) / LOG_2
     if f == SfpuBinary.XLOGY_BINARY:
-        return 0.0 if x == 0 else x * log_or_limit(y)
+        return x * log_or_limit(y)
     if f == SfpuBinary.MASK_BINARY:
         return 0.0 if y == 0 else x
     return math.nan
