@@ -89,9 +89,10 @@ def is_nan(*operands):
     return np.isnan(operands).any(0)
 
 
-def is_huge(*operands):
-    """Sums, squares or products of such numbers overflow, and their quotients are denormal."""
-    return ~(np.abs(operands) < 1e18).all(0)
+def is_extreme(*operands):
+    """Sums, squares or products of such numbers overflow or are flushed, and their quotients are denormal."""
+    size = np.abs(operands)
+    return ~((size < 1e18) & ((size > 1e-18) | (size == 0))).all(0)
 
 
 def zero_times_infinity(x, y):
@@ -103,13 +104,30 @@ COARSE = Excuse(
     lambda *x: np.isfinite(x[0]),
     ("bfloat8_b",),
 )
-OVERFLOW = Excuse("the library's own steps overflow, or flush a denormal", is_huge, FLOATS)
+OVERFLOW = Excuse("the library's own steps overflow, or flush a denormal", is_extreme, FLOATS)
+MATRIX = Excuse(
+    "the matrix unit has neither infinity nor NaN", lambda *x: ~np.isfinite(x).all(0), ("bfloat16", "float32")
+)
+ORDERED = Excuse("SFPSWAP orders NaN beyond infinity", is_nan, FLOATS)
 # What the library's own composition of kernels, or a kernel's arithmetic, makes of special numbers
 EXCUSES = {
     "i0": (Excuse("torch has NaN where the function is infinite", is_infinite),),
     "i1": (Excuse("torch has NaN where the function is infinite", is_infinite),),
-    "multiply": (Excuse("a product in a 16-bit Dst: 0 times infinity is 0", zero_times_infinity, ("bfloat16",)),),
-    "minimum": (Excuse("SFPSWAP orders NaN beyond infinity", is_nan, FLOATS),),
+    "add": (MATRIX,),
+    "subtract": (MATRIX,),
+    "rsub": (MATRIX,),
+    "squared_difference": (MATRIX,),
+    "multiply": (
+        MATRIX,
+        Excuse("a product in a 16-bit Dst: 0 times infinity is 0", zero_times_infinity, ("bfloat16",)),
+    ),
+    "minimum": (ORDERED,),
+    "minimum 3": (ORDERED,),
+    "minimum -2": (ORDERED,),
+    "maximum 3": (ORDERED,),
+    "maximum -2": (ORDERED,),
+    "heaviside": (Excuse("SFPSETCC takes NaN for a number with its sign", is_nan, FLOATS),),
+    "atan2": (Excuse("-0 becomes +0 on its way to Dst", lambda x, y: (x == 0) | (y == 0), FLOATS),),
     "hardswish": (Excuse("a product in a 16-bit Dst: 0 times infinity is 0", is_infinite, ("bfloat16",)),),
     "tril": (Excuse("the library multiplies with a mask", lambda x: ~np.isfinite(x), FLOATS),),
     "triu": (Excuse("the library multiplies with a mask", lambda x: ~np.isfinite(x), FLOATS),),
@@ -117,7 +135,9 @@ EXCUSES = {
     "div_no_nan": (COARSE,),
     "xlogy": (
         Excuse(
-            "the kernel multiplies with the logarithm, of 0 and below, too", lambda x, y: (x == 0) & (y <= 0), FLOATS
+            "the kernel multiplies with the logarithm, of 0 and below, too",
+            lambda x, y: (x == 0) & ~((y > 0) & (y < np.inf)),
+            FLOATS,
         ),
     ),
     "pow": (Excuse("exp(y log x) of -infinity", lambda x, y: np.isinf(x), FLOATS),),
@@ -138,7 +158,14 @@ EXCUSES = {
 }
 # Results that cancel, or are rounded to an integer after the quotient was rounded to bf16; factors 1/n and scalers in bf16, an
 # approximate exponential in softmax (docs/hardware/numerics.md#approximate-exponential)
-ABSOLUTE = {"tanhshrink": 1e-6, "logaddexp": 1e-6, "logaddexp2": 1e-6, "div floor": 1.0, "div trunc": 1.0}
+ABSOLUTE = {
+    "logit": 0.03,
+    "tanhshrink": 1e-6,
+    "logaddexp": 1e-6,
+    "logaddexp2": 1e-6,
+    "div floor": 1.0,
+    "div trunc": 1.0,
+}
 TOLERANCE = {"softmax": 0.05, "layer_norm": 0.02, "rms_norm": 0.02}
 
 
@@ -147,23 +174,23 @@ def _unary():
         "abs acos acosh asin asinh atan atanh ceil cos cosh digamma erf erfc erfinv exp exp2 expm1 floor frac hardsigmoid "
         "hardswish i0 i1 isfinite isinf isnan isneginf isposinf lgamma log log10 log1p log2 logical_not mish neg reciprocal "
         "relu relu6 round rsqrt sigmoid sign signbit silu sin sinh softplus softsign sqrt square tan tanh tanhshrink trunc "
-        "deg2rad rad2deg tril triu hardshrink hardtanh softshrink gelu selu celu elu leaky_relu logit multigammaln polygamma "
-        "bitwise_not"
+        "deg2rad rad2deg tril triu hardshrink hardtanh softshrink gelu selu celu elu leaky_relu logit multigammaln polygamma"
     ).split()
-    given = {"logit": (1e-6,), "multigammaln": (4,), "polygamma": (1,)}
+    given = {"logit", "multigammaln", "polygamma"}
     for name in plain:
         if name == "multigammaln":
             yield Operation(name, 1, lambda x: torch.special.multigammaln(x, 4))
         elif name == "polygamma":
             yield Operation(name, 1, lambda x: torch.special.polygamma(1, x), arguments=(1,))
         elif name == "logit":
-            yield Operation(name, 1, lambda x: torch.logit(x.double(), 1e-6), keywords={"eps": 1e-6})
+            yield Operation(name, 1, lambda x: torch.logit(x, 0.1), keywords={"eps": 0.1}, types=FLOATS)
         elif name == "leaky_relu":
             yield Operation(name, 1, lambda x: torch.nn.functional.leaky_relu(x, 0.25), arguments=(0.25,))
         elif name == "elu":
             yield Operation(name, 1, lambda x: torch.nn.functional.elu(x, 0.5), arguments=(0.5,))
         elif name not in given:
             yield Operation(name, 1)
+    yield Operation("bitwise_not", 1, types=WHOLE)
     yield Operation("log_sigmoid", 1, lambda x: torch.nn.functional.logsigmoid(x))
     yield Operation("cbrt", 1, lambda x: torch.sign(x) * torch.abs(x.double()) ** (1 / 3))
     yield Operation("swish", 1, lambda x: torch.nn.functional.silu(x))

@@ -57,6 +57,16 @@ def test_no_operation_differs_silently(tmp_path, arch, numerics):
     assert sum(line["outcome"] == "same" for line in found) >= len(found) // 4
 
 
+@pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn")
+def test_what_was_wrong_once(tmp_path):
+    """Minima that were sums, integers with signs, formats that were ignored, padding that counted."""
+    found = outcomes(
+        tmp_path, "blackhole", "fast", names=("min over -1", "logical_not", "div", "layer_norm", "rms_norm")
+    )
+    assert [text_of(line) for line in found if line["outcome"] == "differs"] == []
+    assert {line["name"] for line in found if line["outcome"] == "same"} == {line["name"] for line in found}
+
+
 def main(arch, numerics, *names):
     import tempfile
 

@@ -344,7 +344,7 @@ FORMULAS = {
     "softshrink": "x - a above a, x + a below -a, else 0",
     "hardtanh": "x limited to [a, b]",
     "hardsigmoid": "x / 6 + 0.5 limited to [0, 1]",
-    "hardmish": "x * (x + 2.8 limited to [0, 5]) / 5",
+    "hardmish": "x * (x / 2 + 1 limited to [0, 1])",
     "hardgelu": "x * (x / 2 + 0.5 limited to [0, 1])",
     "clamp": "x limited to [a, b]",
     "threshold": "x if x > a else b",

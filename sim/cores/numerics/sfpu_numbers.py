@@ -205,7 +205,7 @@ def float_unary(f, x, a, b, c, p):
     if f == SfpuUnary.HARDSIGMOID:
         return min(max(x / 6.0 + 0.5, 0.0), 1.0)
     if f == SfpuUnary.HARDMISH:
-        return x * min(max(x + 2.8, 0.0), 5.0) * 0.2
+        return x * min(max(x / 2.0 + 1.0, 0.0), 1.0)
     if f == SfpuUnary.HARDGELU:
         return x * min(max(x / 2.0 + 0.5, 0.0), 1.0)
     if f == SfpuUnary.CLAMP:

@@ -43,7 +43,7 @@ UNARY = {
     "softplus": (lambda x: math.log1p(math.exp(A * x)) * B, -5, 5), "softsign": (lambda x: x / (1 + abs(x)), -5, 5),
     "softshrink": (lambda x: math.copysign(max(abs(x) - A, 0), x), -5, 5), "hardtanh": (lambda x: min(max(x, A), B), -5, 5),
     "hardsigmoid": (lambda x: min(max(x / 6 + 0.5, 0), 1), -5, 5), "clamp": (lambda x: min(max(x, A), B), -5, 5),
-    "hardmish": (lambda x: x * min(max(x + 2.8, 0), 5) / 5, -5, 5),
+    "hardmish": (lambda x: x * min(max(x / 2 + 1, 0), 1), -5, 5),
     "hardgelu": (lambda x: x * min(max(x / 2 + 0.5, 0), 1), -5, 5), "threshold": (lambda x: x if x > A else B, -5, 5),
     "heaviside": (lambda x: (x > 0) if x != 0 else A, -5, 5), "erf": (math.erf, -3, 3), "erfc": (math.erfc, -3, 3),
     "erfinv": (inverse_erf, -0.99, 0.99), "i0": (lambda x: bessel(0, x), -5, 5), "i1": (lambda x: bessel(1, x), -5, 5),
