@@ -31,8 +31,8 @@ HUGE = 3.38e38  # above: infinity after a rounding
 def put(array, kind):
     """A tensor on the device and what it holds, in float64 or int64."""
     if operations.torch is None:
-        flat = array.reshape(-1).tolist()
-        return ttnn.Tensor(flat, list(array.shape), TYPES[kind], ttnn.TILE_LAYOUT).to(device), array
+        tensor = ttnn.Tensor(array.reshape(-1).tolist(), list(array.shape), TYPES[kind], ttnn.TILE_LAYOUT).to(device)
+        return tensor, get(tensor)
     wide = operations.torch.from_numpy(array)
     if kind != "uint32":
         wide = wide.to(operations.torch.int32 if kind in RANGES else operations.torch.float32)
