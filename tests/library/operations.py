@@ -128,7 +128,9 @@ EXCUSES = {
     "maximum -2": (ORDERED,),
     "heaviside": (Excuse("SFPSETCC takes NaN for a number with its sign", is_nan, FLOATS),),
     "atan2": (Excuse("-0 becomes +0 on its way to Dst", lambda x, y: (x == 0) | (y == 0), FLOATS),),
-    "hardswish": (Excuse("a product in a 16-bit Dst: 0 times infinity is 0", is_infinite, ("bfloat16",)),),
+    "hardswish": (
+        Excuse("a product in a 16-bit Dst: 0 times infinity is 0", lambda x: ~np.isfinite(x), ("bfloat16",)),
+    ),
     "tril": (Excuse("the library multiplies with a mask", lambda x: ~np.isfinite(x), FLOATS),),
     "triu": (Excuse("the library multiplies with a mask", lambda x: ~np.isfinite(x), FLOATS),),
     "hypot": (OVERFLOW, COARSE),
@@ -173,7 +175,9 @@ ABSOLUTE = {
 }
 # Several steps, each cut to the 8 bits of a 16-bit Dst (docs/numerics.md#where-fast-is-too-optimistic)
 TOLERANCE = dict.fromkeys(("squared_difference", "hypot", "ldexp", "bias_gelu", "layer_norm", "rms_norm"), 0.02) | {
-    "softmax": 0.065
+    "softmax": 0.065,
+    "prod over -1": 0.15,  # of 42 and of 64 factors, each cut by the fidelity's phases
+    "prod over -2": 0.15,
 }
 
 
