@@ -60,6 +60,7 @@ class Chip:
         self.core_cycles = np.zeros(self.n_workers, np.int64)  # from the start of each program to its end on the core
         self.flops, self.fpu_busy, self.sfpu_busy, self.compute_cores = 0, 0, 0, set()
         self.long_sums, self.sensitive_functions = 0, 0  # what `numerics=fast` hides
+        self.wide_products = 0  # of four fidelity phases into a 32-bit Dst
         self.log_chunks, self.noc_call_chunks, self.host_log = [], [], HostLog()
         self.on_print = functools.partial(print, file=sys.stderr)  # called with each line of DPRINT
         self._next_time, self._settled = None, False

@@ -6,6 +6,7 @@ from tensim.sim.chip.deadlock import wait_for_graph
 from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
+from tensim.sim.cores.operations import Op, unknown_value
 from tensim.sim.engine import state as st
 from tensim.sim.errors import DeadlockError, ProgramError, SimulatorError
 
@@ -31,6 +32,8 @@ def fault(chip):
         message = f"the kernel failed: {found}" if found is not None else "the kernel failed"
     elif code == Fault.KERNEL_RAISED:
         message = RAISE_MESSAGES.get(a, "the kernel stopped without a reason")
+    elif code == Fault.UNKNOWN_VALUE:
+        message = unknown_value(Op(a), b, c)
     elif code == Fault.DATA_NOT_MOVED:
         message = UNMOVED_REACHED[a]
     elif code == Fault.UNORDERED_WRITERS:

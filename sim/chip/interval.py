@@ -20,6 +20,7 @@ TOTALS = (
     "sfpu_busy",
     "long_sums",
     "sensitive_functions",
+    "wide_products",
 )  # of the compute cores that have ended their programs
 
 

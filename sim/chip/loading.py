@@ -37,7 +37,7 @@ THREAD_COUNTERS = (
 CORE_COUNTERS = (
     "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released src_complete_0 src_complete_1 "
     "dst_acquired dst_committed dst_released fresh fpu_busy sfpu_busy flops products product_calls "
-    "dst_terms dst_rounded long_sums sensitive_functions "
+    "dst_terms dst_rounded long_sums sensitive_functions wide_products "
     "product_tiles unpack_hold"
 ).split()
 

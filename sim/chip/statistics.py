@@ -328,8 +328,11 @@ def roofline(chip, cycles):
     }
 
 
-def hidden_by_fast(chip):
-    """Warnings of what `numerics=fast` computed better than the chip does (docs/numerics.md#where-fast-is-too-optimistic)."""
+def better_than_the_chip(chip):
+    """Warnings of what was computed better than the chip does it: by `numerics=fast`
+    (docs/numerics.md#where-fast-is-too-optimistic), and where a fault of the chip is not modelled
+    (docs/numerics.md#faults-of-chips-that-are-not-modelled).
+    """
     advice = "numerics=exact shows it, fp32_dest_acc_en avoids it"
     found = []
     if chip.sensitive_functions:
@@ -341,6 +344,12 @@ def hidden_by_fast(chip):
         found.append(
             f"numerics=fast is too exact here: sums of more than 15 tiles in a 16-bit Dst ({chip.long_sums:,} tiles beyond these), "
             f"which the chip rounds at every step, 1 % and more in all; {advice}"
+        )
+    if chip.wide_products and chip.arch["tensix.math.wide_hifi4_fault"]:
+        found.append(
+            f"{chip.arch.name} has a hardware fault that is not modelled: of products with HiFi4 into a 32-bit Dst "
+            f"({chip.wide_products:,} tiles here) the chip gets single elements wrong by powers of two, here all are right; "
+            "HiFi3, or a 16-bit Dst, avoids it"
         )
     return found
 
@@ -370,5 +379,5 @@ def collect(chip):
         "core_cycles": core_cycles_by_core(chip),
         "lines": slowest_lines(chip),
         "oddities": odd,
-        "warnings": hidden_by_fast(chip) + odd_warnings(odd),
+        "warnings": better_than_the_chip(chip) + odd_warnings(odd),
     }

@@ -50,6 +50,11 @@ class Fault(IntEnum):
     ARGUMENT_UNSET = 45
     MULTICAST_TO_SENDER = 46
     LINKED_TO_SENDER = 47
+    UNKNOWN_VALUE = 48
+    INTEGER_OPERANDS = 49
+    UNKNOWN_FORMAT = 50
+    ACCUMULATED_FORMAT = 51
+    ROWS_FORMAT = 52
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -96,6 +101,13 @@ MESSAGES = {
     Fault.FORMAT_PAIR: "operands of formats {a} and {b}: the matrix unit takes two with 8-bit exponents, two with 5-bit "
     "exponents or two integers (docs/hardware/numerics.md#products)",
     Fault.UNKNOWN_FUNCTION: "unknown function {a} of the vector unit; there are {b} with as many operands",
+    Fault.UNKNOWN_VALUE: "{message}",
+    Fault.INTEGER_OPERANDS: "operands of formats {a} and {b}: the matrix unit computes with numbers, and of integers it multiplies "
+    "tiles of 8 bits alone (docs/hardware/numerics.md#products)",
+    Fault.UNKNOWN_FORMAT: "the vector unit has no such call for data format {a} (with {b}); "
+    "docs/hardware/kernel_api.md#data-formats-of-vector-calls lists them",
+    Fault.ACCUMULATED_FORMAT: "accumulation in L1 of data format {a}: the packer adds Float32, Float16_b and Float16 alone",
+    Fault.ROWS_FORMAT: "rows of data format {a}: block floats come in tiles, their 16 neighbours share an exponent",
     Fault.ILLEGAL_INSTRUCTION: "illegal instruction {a:#010x} (a trap of the compiler, or no RV32IM code)",
     Fault.JUMP_OUTSIDE: "jump to {a:#x}, which is no instruction of the kernel's text of {b} bytes",
     Fault.NO_MEMORY: "access to {a:#x}, {b} bytes: neither L1 nor the core's local memory",

@@ -58,7 +58,7 @@ class Op(IntEnum):
     MATH_TRANSPOSE_DST = 56  # idst
     MATH_COPY_DST = 57  # idst from, idst to
     SFPU_TERNARY = 58  # function, idst0, idst1, idst2, odst, p0
-    SFPU_REDUCE = 59  # pool (Pool), dim (ReduceDim), idst      the tile in Dst itself
+    SFPU_REDUCE = 59  # pool (Pool), dim (ReduceDim), idst, data format      the tile in Dst itself
     # --- pack thread
     PACK = 60  # idst, cb, out tile (-1: next in order), tiles, untilize (full_ct in tiles, 0: tile layout), block_ct
     # --- configuration on any compute thread; charges the init or reconfigure cost
@@ -121,6 +121,7 @@ class Pool(IntEnum):
     SUM = 0
     AVG = 1
     MAX = 2
+    MIN = 3  # the vector unit alone
 
 
 class ReduceDim(IntEnum):
@@ -136,6 +137,24 @@ class Approximation(IntEnum):
     ACCURATE = 1
     APPROXIMATE = 2
     UNCLAMPED = 3  # approximate, without limiting large negative inputs: the exponential alone has it
+
+
+# What the arguments of compute operations may be, by their place; any other value stops the kernel
+DOMAINS = {
+    Op.UNPACK_AB: {4: Bcast, 6: ReduceDim},
+    Op.UNPACK_REUSE: {2: (Reuse.DEST_TO_SRCA, Reuse.DEST_TO_SRCB)},
+    Op.MATH_COPY: {1: Bcast},
+    Op.MATH_BINARY: {0: Binary, 2: Bcast, 4: Reuse},
+    Op.MATH_REDUCE: {0: (Pool.SUM, Pool.AVG, Pool.MAX), 1: ReduceDim},
+    Op.SFPU_REDUCE: {0: Pool, 1: ReduceDim},
+}
+
+
+def unknown_value(op, place, value):
+    """What is wrong with an argument that is outside its domain."""
+    members = list(DOMAINS[op][place])
+    known = ", ".join(f"{member.name} ({member:d})" for member in members)
+    return f"{op.name} has no {type(members[0]).__name__} {value}; it knows {known}"
 
 
 FUNCTION_BITS = 8  # of the number of a unary function

@@ -7,7 +7,8 @@ from tensim.sim.cores import operations
 from tensim.sim.cores.kernels.api import MATH, operation
 from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
-from tensim.sim.cores.numerics.sfpu import N_UNARY, SfpuUnary, check_complete, int_unary
+from tensim.sim.cores.numerics.sfpu import check_complete, int_unary
+from tensim.sim.cores.numerics.sfpu_functions import N_UNARY, SfpuUnary
 from tensim.sim.cores.operations import Op
 from tensim.sim.errors import SimulatorError
 

@@ -6,7 +6,7 @@
 import re
 
 from tensim.sim.arch import load_arch
-from tensim.sim.cores.numerics.sfpu import SFPU_API
+from tensim.sim.cores.numerics.sfpu_functions import SFPU_API
 from tensim.validation.compute.programs import run
 from tensim.validation.compute.sources import vector_function
 from tensim.validation.pairs import pair_order

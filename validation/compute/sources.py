@@ -6,7 +6,7 @@ One kernel is made per name (and kept by Python), so that a new name of the kern
 import functools
 
 from tensim.sim.cores.kernels.compiler import kernel_from_source
-from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary
+from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuBinary, SfpuTernary
 from tensim.validation.compute.kernels import OUT, A
 from tensim.validation.rows import Skip
 

@@ -8,7 +8,7 @@ from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.memory import DST_TILE, L1_BYTES, UNWRITTEN, WRITTEN, l1_states, mark, origin, state_of
 from tensim.sim.cores.checks.shadow import core_of
 from tensim.sim.cores.circular_buffer import row_of
-from tensim.sim.cores.numerics.sfpu import SfpuUnary
+from tensim.sim.cores.numerics.sfpu_functions import SfpuUnary
 from tensim.sim.cores.numerics.tile import TILE_SIDE
 from tensim.sim.cores.operations import FUNCTION_BITS, Bcast, Binary, Op
 from tensim.sim.cores.tensix.engine import matmul_position

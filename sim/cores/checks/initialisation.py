@@ -8,7 +8,7 @@ packer's.  A C++ kernel has 11 bits for it.  That of `Config.SFPU_INIT` is the `
 
 from enum import IntEnum
 
-from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.operations import Bcast, Binary
 
 BUFFER_SHIFT, SECOND_SHIFT = 5, 11  # bits

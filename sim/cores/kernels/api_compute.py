@@ -21,7 +21,8 @@ from tensim.sim.cores.kernels.api import (
     operation,
     post,
 )
-from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.operations import FUNCTION_BITS, Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
 
 # Template parameters of tt-metal's configuration calls, as keywords
@@ -121,7 +122,10 @@ OPERATIONS = {
         MATH, Op.MATH_REDUCE, f"idst num_faces=4 pool={int(Pool.SUM)} dim={int(ReduceDim.ROW)}", "pool dim idst"
     ),
     "sfpu_reduce": operation(
-        MATH, Op.SFPU_REDUCE, f"idst pool={int(Pool.SUM)} dim={int(ReduceDim.COL)}", "pool dim idst"
+        MATH,
+        Op.SFPU_REDUCE,
+        f"idst pool={int(Pool.SUM)} dim={int(ReduceDim.COL)} data_format={int(DataFormat.Float32)}",
+        "pool dim idst data_format",
     ),
     "sfpu_reduce_init": config(Config.SFPU_INIT, MATH),
     # --- pack
@@ -259,11 +263,16 @@ def _vector_init(function):
 
 def vector_names(name):
     """The spellings of a vector-unit call: X_tile, and for typed forms X_tile_type as well."""
+    if name in SPELLINGS:
+        return SPELLINGS[name]
     names = [f"{name}_tile"]
-    for suffix in ("_int32", "_int", "_bitcast"):
+    for suffix in ("_int32", "_uint32", "_uint16", "_int", "_bitcast"):
         if name.endswith(suffix):
             names.append(f"{name.removesuffix(suffix)}_tile{suffix}")
     return names
+
+
+SPELLINGS = {"remainder_unary_uint32": ["remainder_tile_uint32"]}
 
 
 for _name, (_function, _count) in SFPU_API.items():

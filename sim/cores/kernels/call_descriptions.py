@@ -10,6 +10,7 @@ from inspect import Parameter, Signature
 from operator import or_
 
 from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, MATH, PACK, REQUIRED, UNPACK, VALUES, parameters
+from tensim.sim.cores.kernels.api_compute import SPELLINGS
 from tensim.sim.cores.kernels.call_texts import FORMULAS, SECTIONS, SPECIAL
 from tensim.sim.cores.kernels.lowering_addresses import GENERATORS, PAGE_CALLS, SHARD_CALLS
 from tensim.sim.cores.kernels.lowering_inlining import library
@@ -221,7 +222,7 @@ def texts():
 def vector_function(name):
     """The key of FORMULAS that a call of the vector unit (X_tile, X_tile_int32, ...) computes, or None."""
     base, _, suffix = name.partition("_tile")
-    key = base + suffix
+    key = next((key for key, spellings in SPELLINGS.items() if name in spellings), base + suffix)
     return key if ("_tile" in name and key in FORMULAS) else None
 
 

@@ -11,7 +11,7 @@ from tensim.sim.cores.kernels.lowering_expressions import merged
 from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Int, Record, literal
 from tensim.sim.cores.kernels.names import did_you_mean
-from tensim.sim.cores.operations import Approximation
+from tensim.sim.cores.operations import DOMAINS, Approximation, unknown_value
 
 OPERATIONS = DATA_MOVEMENT | ON_TILES
 # Instructions of a NoC call whose NoC or virtual channel is known only at run time: base of the registers and places of
@@ -70,7 +70,7 @@ class Operations(Part):
             arguments = self.arguments.integers(node, name, call.parameters, positional, keywords)
         for choice in RUN_TIME_CHOICE.keys() & call.parameters.keys():
             self.emitter.cost("alu", arguments[choice], count=RUN_TIME_CHOICE[choice])
-        posts = [(post.roles, post.op, self._words(name, post, arguments)) for post in call.posts]
+        posts = [(post.roles, post.op, self._words(node, name, post, arguments)) for post in call.posts]
         if any(
             isinstance(word, Configured) and word.setup == Setup.MATMUL
             for post in call.posts
@@ -141,10 +141,10 @@ class Operations(Part):
             return word.setup
         return Setup.ANYTHING if transpose.constant is None else Setup.MATMUL_TRANSPOSED
 
-    def _words(self, name, post, arguments):
+    def _words(self, node, name, post, arguments):
         """Generated texts of a post's arguments."""
-        words = []
-        for word in post.arguments:
+        words, domains = [], DOMAINS.get(post.op, {})
+        for place, word in enumerate(post.arguments):
             if isinstance(word, Configured):
                 words.append(self._configured(word, arguments))
                 continue
@@ -157,6 +157,8 @@ class Operations(Part):
                 value = arguments[word]
             else:
                 value = self.emitter.state(word)
+            if value.constant is not None and place in domains and value.constant not in list(domains[place]):
+                self.emitter.refuse(node, f"{name}: {unknown_value(post.op, place, value.constant)}")
             if word not in post.data:
                 self.emitter.decide(value, f"an argument of {name.lstrip('_')}")
             words.append(value.number)

@@ -132,7 +132,7 @@ def relu_row(typingctx, words, mode, threshold):
 # --- accumulation in L1
 
 
-def _nearest_even(word, bits):
+def nearest_even(word, bits):
     """float32 rounded to nearest even, the lower `bits` bits dropped."""
     odd = word.shift_right(bits) & 1
     return (word + odd + ((1 << (bits - 1)) - 1)) & ~((1 << bits) - 1)
@@ -151,12 +151,12 @@ def _float_sum(old, new):
 def _bf16_sum(old, new):
     """The float32 sum rounded to nearest even: float32 has more than twice bf16's bits, so this rounds the exact sum."""
     total = _float_sum(old, new)
-    return ((total & 0x7FFFFFFF) > EXPONENT).choose(total, _signed_flush(_nearest_even(total, 16)))
+    return ((total & 0x7FFFFFFF) > EXPONENT).choose(total, _signed_flush(nearest_even(total, 16)))
 
 
 def _half_sum(old, new):
     """fp16: saturates; an exponent below 0, and cancellation of the largest numbers, saturate as well (a quirk)."""
-    total = _nearest_even(_widened(old).float_add(_widened(new)), 13)
+    total = nearest_even(_widened(old).float_add(_widened(new)), 13)
     exponent = exponent_of(total) - 112
     sign = total & SIGN
     result = sign | (exponent << 23) | (total & 0x7FE000)
@@ -181,7 +181,7 @@ add_fp32, add_bf16, add_half = (_sum_intrinsic(function) for function in (_float
 
 @compiled()
 def accumulate_in_l1(words, data_format, address, scratch):
-    """Add what L1 holds to a row of intermediate words; formats other than fp32, bf16 and fp16 replace it."""
+    """Add what L1 holds to a row of intermediate words of fp32, bf16 or fp16: the packer adds no other formats."""
     if data_format == FLOAT32:
         add_fp32(address, words)
     elif data_format == FLOAT16_B:
@@ -349,10 +349,10 @@ def pack_tile(source, kind, data_format, dst, rows, address, relu_mode, threshol
 
 
 @compiled()
-def pack_rows(source, kind, data_format, dst, address, pitch):
-    """1024 words of Dst in face order -> 32 row-major rows of 32 datums, `pitch` bytes apart (untilize)."""
-    half_row = ROW * datum_bytes(data_format)
+def pack_rows(source, kind, data_format, dst, address, pitch, relu_mode, threshold, l1_accumulate):
+    """1024 words of Dst in face order -> 32 row-major rows of 32 datums, `pitch` bytes apart (untilize), else as `pack_tile`."""
+    half_row, limit = ROW * datum_bytes(data_format), relu_limit(threshold, data_format)
     for row in range(32):
         for half in range(2):
-            target = address + pitch * row + half_row * half
-            pack_row(source + WORD_ROW * face_row(row, half), kind, data_format, dst, target, 0, 0, 0)
+            target, words = address + pitch * row + half_row * half, source + WORD_ROW * face_row(row, half)
+            pack_row(words, kind, data_format, dst, target, relu_mode, limit, l1_accumulate)

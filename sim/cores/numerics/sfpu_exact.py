@@ -14,14 +14,19 @@ from tensim.sim.cores.numerics.matrix_unit import (
     flush_words,
     rebias_words,
 )
+from tensim.sim.cores.numerics.packer import nearest_even
 from tensim.sim.cores.numerics.sfpu import (
-    FIRST_BINARY_INT,
-    FIRST_UNARY_INT,
-    SfpuUnary,
     sfpu_binary,
     sfpu_reduce,
     sfpu_ternary,
     sfpu_unary,
+)
+from tensim.sim.cores.numerics.sfpu_functions import (
+    FIRST_BINARY_INT,
+    FIRST_BINARY_QUOTIENT,
+    FIRST_UNARY_INT,
+    SfpuBinary,
+    SfpuUnary,
 )
 from tensim.sim.cores.numerics.simd_lanes import row_operation
 from tensim.sim.cores.numerics.tensix_exact import dst_kind, set_dst_kind
@@ -39,7 +44,12 @@ def _cut_to_half(word):
     return (exponent <= 0).choose(sign, result)
 
 
-cut_to_half = row_operation(_cut_to_half)
+def _to_bf16_even(word):
+    """float32 rounded to the nearest bf16, halves to even; infinity and NaN stay."""
+    return (exponent_of(word).equals(255)).choose(word, nearest_even(word, 16))
+
+
+cut_to_half, round_to_even = row_operation(_cut_to_half), row_operation(_to_bf16_even)
 
 
 @compiled()
@@ -96,11 +106,20 @@ def sfpu_unary_exact(record, function, form, dst, first, tile, p0, p1, p2):
 
 
 @compiled()
-def sfpu_binary_exact(record, function, dst, first, a, b, out, p0):
-    narrow = load_values(record, a, words_of(dst, first, a))
+def sfpu_binary_exact(record, function, dst, first, a, b, out, nearest):
+    """`nearest`: the call rounds its result to bf16 itself, as products and quotients do; others are cut by a 16-bit Dst."""
+    narrow, wide = load_values(record, a, words_of(dst, first, a)), record.fp32_dest != 0
     load_values(record, b, words_of(dst, first, b))
-    sfpu_binary(function, dst, first + TILE_DATUMS * a, first + TILE_DATUMS * b, first + TILE_DATUMS * out, p0)
-    set_dst_kind(record, out, OPAQUE if function >= FIRST_BINARY_INT else dst_kind(record, a))
+    sfpu_binary(function, dst, first + TILE_DATUMS * a, first + TILE_DATUMS * b, first + TILE_DATUMS * out, wide)
+    if function >= FIRST_BINARY_QUOTIENT:
+        set_dst_kind(record, out, WIDE)
+    else:
+        set_dst_kind(record, out, OPAQUE if function >= FIRST_BINARY_INT else dst_kind(record, a))
+    rounds = nearest != 0 or function == SfpuBinary.MUL_BINARY or function == SfpuBinary.DIV_BINARY
+    if rounds and not wide and not narrow and dst_kind(record, out) == WIDE:
+        for row in range(TILE_ROWS):
+            at = words_of(dst, first, out) + WORD_ROW * row
+            round_to_even(at, at)
     for tile in (a, b, out):
         store_values(record, tile, words_of(dst, first, tile), narrow)
 
@@ -118,8 +137,8 @@ def sfpu_ternary_exact(record, function, dst, first, a, b, c, out, p0):
 
 
 @compiled()
-def sfpu_reduce_exact(record, pool, dim, dst, first, tile, spare, so):
+def sfpu_reduce_exact(record, pool, dim, data_format, dst, first, tile, spare, so):
     words = words_of(dst, first, tile)
     narrow = load_values(record, tile, words)
-    sfpu_reduce(pool, dim, dst, first + TILE_DATUMS * tile, spare, so)
+    sfpu_reduce(pool, dim, data_format, dst, first + TILE_DATUMS * tile, spare, so)
     store_values(record, tile, words, narrow)

@@ -182,6 +182,16 @@ def row_operation(function):
 
 
 @Intrinsic
+def largest_magnitude(typingctx, words):
+    """The largest of 16 words at a host address without their signs."""
+
+    def codegen(context, builder, signature, args):
+        return builder.zext((Lanes.load(builder, args[0]) & 0x7FFFFFFF).largest(), _ADDRESS)
+
+    return types.int64(types.int64), codegen
+
+
+@Intrinsic
 def row_on_stack(typingctx):
     """Address of 16 words of the calling function's own; each place of use has other ones."""
 

@@ -36,6 +36,13 @@ def bits_of_float(typingctx, value):
 
 
 @compiled()
+def signed_word(value):
+    """The int32 in a float32 word."""
+    bits = bits_of_float(value)
+    return bits - 0x100000000 if bits >= 0x80000000 else bits
+
+
+@compiled()
 def is_integer(data_format):
     return format_kind(data_format) >= INTEGER
 

@@ -3,7 +3,7 @@
 from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, VECTOR_CODE_BITS, Setup, vector_code
 from tensim.sim.cores.kernels.api_compute import vector_names
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
-from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, CASTS, SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.operations import (
     FUNCTION_BITS,
     Approximation,
@@ -124,6 +124,8 @@ _TILES = {
 }  # fmt: skip
 
 
+OF_THEIR_OWN = ("exp", "fmod", "remainder", "rdiv")  # compute.h: what an initialisation or a mode says changes the call
+ROUNDED = ("add_binary", "sub_binary", "rsub_binary")  # calls whose template argument is a DstRoundingMode
 FLOAT_PARAMETERS = ("fill",)  # functions whose parameters tt-metal takes as numbers; others take a number's bits
 # Places of the template argument that chooses the approximate form, of a call and of its initialisation (the reciprocal's is
 # known by its type), and its default in the library's headers (docs/hardware/kernel_api.md#unary-sfpu-calls).
@@ -133,42 +135,89 @@ DEFAULTS = {"gelu": "true", "tanh": "false", "sigmoid": "false"}
 
 def vector_functions_header():
     """Every call of the vector unit that the table of numerics knows, with its init."""
-    lines = ["#pragma once", '#include "tensim/compute_threads.h"']
-    lines += [
-        f"namespace tensim {{ constexpr uint32_t exp_function = {int(SfpuUnary.EXP)}, exp_code = {vector_code(SfpuUnary.EXP)}; }}",
+    numbers = ", ".join(f"{name}_function = {int(SFPU_API[name][0])}" for name in NUMBERED)
+    codes = ", ".join(f"{name}_code = {vector_code(SFPU_API[name][0])}" for name in NUMBERED)
+    casts = " || ".join(f"format == {int(code)}" for code in CASTS)
+    lines = [
+        "#pragma once",
+        '#include "tensim/compute_threads.h"',
+        f"namespace tensim {{ constexpr uint32_t {numbers}, {codes};",
+        f"constexpr bool casts(uint32_t format) {{ return {casts}; }} }}",
         "namespace ckernel {",
     ]
     for name, (function, count) in SFPU_API.items():
-        operation, tiles, names, room = _TILES[type(function)]
-        given = [f"p{i}" for i in range(count)]
-        kind = "float" if name in FLOAT_PARAMETERS else "uint32_t"
-        bits = [f"__builtin_bit_cast(uint32_t, {p})" for p in given]
-        words = ", ".join([*bits, *["0"] * room][:room])
-        extra = "".join(f", {kind} {p}" for p in given)
-        post = (
-            f"{{ if constexpr (tensim::on_math) tensim::post_{operation.lower()}({int(function)}, {names}, {words}); }}"
-        )
-        if name == "exp":  # compute.h: its scale and its clamping
+        if name in OF_THEIR_OWN:
             continue
         if name == "typecast":
-            head = "template <auto in_format, auto out_format, auto... options> TENSIM_INLINE void typecast_tile(uint32_t idst)"
-            post = post.replace(", ".join(bits), "uint32_t(in_format), uint32_t(out_format)")
-            lines.append(f"{head} {post}")
-            lines.append(
-                "template <auto... options> TENSIM_INLINE void typecast_tile_init() "
-                f"{{ tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)}); }}"
-            )
-            continue
-        if name in APPROXIMATED:
+            lines += _typecast(function)
+        elif name in APPROXIMATED:
             lines.append(_approximated(name, function))
-            continue
-        for spelling in vector_names(name):
-            lines.append(f"template <auto... options> TENSIM_INLINE void {spelling}({tiles}{extra}, auto...) {post}")
-        lines.append(
-            f"template <auto... options> TENSIM_INLINE void {name}_tile_init(auto...) "
-            f"{{ tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)}); }}"
-        )
+        elif name not in BY_FORMAT:
+            chosen = f"constexpr uint32_t function = {int(function)};"
+            lines += _call(name, chosen, _FORMATLESS.format(name=name), function, count)
+            lines.append(_init(name, function))
+    for name, functions in BY_FORMAT.items():
+        lines += _call_by_format(name, functions)
     return "\n".join([*lines, "}  // namespace ckernel", ""])
+
+
+NUMBERED = (*OF_THEIR_OWN, "rdiv_trunc", "rdiv_floor")
+_FORMATLESS = (
+    'static_assert(!tensim::names_a_format<options...>, "tensim refuses data_format: {name}_tile of a data format");'
+)
+
+
+def _call(name, chosen, check, function, count):
+    """The spellings of a call.  `chosen`: declares the number of its function; `check`: of its template arguments."""
+    operation, tiles, names, room = _TILES[type(function)]
+    given = [f"p{i}" for i in range(count)]
+    kind = "float" if name in FLOAT_PARAMETERS else "uint32_t"
+    bits = [f"__builtin_bit_cast(uint32_t, {p})" for p in given]
+    if name in ROUNDED:
+        bits = ["tensim::rounds_to_even<options...>"]
+    words = ", ".join([*bits, *["0"] * room][:room])
+    extra = "".join(f", {kind} {p}" for p in given)
+    body = f"if constexpr (tensim::on_math) tensim::post_{operation.lower()}(function, {names}, {words});"
+    return [
+        f"template <auto... options> TENSIM_INLINE void {spelling}({tiles}{extra}, auto...) {{ {chosen} {check} {body} }}"
+        for spelling in vector_names(name)
+    ]
+
+
+def _init(name, function):
+    return (
+        f"template <auto... options> TENSIM_INLINE void {name}_tile_init(auto...) "
+        f"{{ tensim::configure_math(tensim::config_code::SFPU_INIT, {vector_code(function)}); }}"
+    )
+
+
+def _call_by_format(name, functions):
+    """A call whose function a data format chooses, the first of the table without one."""
+    numbers = {data_format: SFPU_API[function] for data_format, function in functions.items()}
+    first = next(iter(numbers))
+    cases = " ".join(f"case {int(code)}: return {int(function)};" for code, (function, _) in numbers.items())
+    yield (
+        f"struct {name}_functions {{ static constexpr uint32_t of(uint32_t format) "
+        f"{{ switch (format) {{ {cases} default: return tensim::no_function; }} }} }};"
+    )
+    chosen = f"constexpr uint32_t function = {name}_functions::of(tensim::format_of<{int(first)}, options...>());"
+    check = f'static_assert(function != tensim::no_function, "tensim refuses data_format: {name}_tile of this data format");'
+    function, count = numbers[first]
+    yield from _call(name, chosen, check, function, count)
+    yield _init(name, function)
+
+
+def _typecast(function):
+    check = (
+        "static_assert(tensim::casts(uint32_t(in_format)) && tensim::casts(uint32_t(out_format)), "
+        '"tensim refuses data_format: typecast_tile of this data format");'
+    )
+    words = f"{int(function)}, idst, uint32_t(in_format), uint32_t(out_format), 0"
+    yield (
+        "template <auto in_format, auto out_format, auto... options> TENSIM_INLINE void typecast_tile(uint32_t idst) "
+        f"{{ {check} if constexpr (tensim::on_math) tensim::post_sfpu_unary({words}); }}"
+    )
+    yield _init("typecast", function)
 
 
 def _approximated(name, function):

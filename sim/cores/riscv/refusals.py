@@ -12,6 +12,8 @@ ADVICE = {
     "sockets": "stream sockets are not modelled; move data with NoC calls",
     "remote_circular_buffers": "global circular buffers are not modelled; use NoC writes and semaphores",
     "reduction": "use SUM, AVG or MAX",
+    "data_format": "docs/hardware/kernel_api.md#data-formats-of-vector-calls lists the formats of each call",
+    "mode": "use a value of the enumeration that the call documents",
     "hardware_registers": "registers of the chip cannot be reached; use the calls of the API",
     "firmware": "the firmware's own memory does not exist here; take times with DeviceZoneScopedN or get_timestamp()",
     "quasar": "the chip is not modelled",

@@ -73,7 +73,7 @@ ARGUMENTS = {
     Op.UNPACK_A: "uuuuu", Op.UNPACK_AB: "uuuuuuu", Op.UNPACK_MATMUL: "uuuuuuuu", Op.UNPACK_REUSE: "uuu",
     Op.MATH_COPY: "uu", Op.MATH_BINARY: "uuuuu", Op.MATH_MATMUL: "uuu", Op.MATH_REDUCE: "uuu",
     Op.SFPU_UNARY: "uuuuu", Op.SFPU_BINARY: "uuuuu", Op.MATH_TRANSPOSE_DST: "u", Op.MATH_COPY_DST: "uu",
-    Op.SFPU_TERNARY: "uuuuuu", Op.SFPU_REDUCE: "uuu", Op.PACK: "uusuuu", Op.CONFIG: "uu", Op.TT_INSTRUCTION: "uu",
+    Op.SFPU_TERNARY: "uuuuuu", Op.SFPU_REDUCE: "uuuu", Op.PACK: "uusuuu", Op.CONFIG: "uu", Op.TT_INSTRUCTION: "uu",
     Op.ZONE_BEGIN: "u", Op.ZONE_END: "u",
     Service.END: "", Service.FAIL_ASSERT: "u", Service.DPRINT: "uuu", Service.RESULT_HIGH: "",
 }  # fmt: skip

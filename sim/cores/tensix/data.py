@@ -7,7 +7,7 @@ puts matmul's in0 in SrcB and in1 in SrcA).  Nothing here costs time; with numer
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.exact_math import SPARE_TILE, transpose_exact
-from tensim.sim.cores.numerics.matrix_unit import WIDE
+from tensim.sim.cores.numerics.matrix_unit import INTEGER, OPAQUE, WIDE
 from tensim.sim.cores.numerics.packer import DST32, pack_rows, pack_tile
 from tensim.sim.cores.numerics.sfpu import sfpu_binary, sfpu_reduce, sfpu_ternary, sfpu_unary
 from tensim.sim.cores.numerics.sfpu_exact import (
@@ -27,19 +27,30 @@ from tensim.sim.cores.numerics.tensix_exact import (
     matmul_tiles_exact,
     reduce_tile_exact,
     set_dst_kind,
+    set_source_format,
+    source_format,
 )
 from tensim.sim.cores.numerics.tile import TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.tile_formats import decode_rows, decode_tile, value_kind
-from tensim.sim.cores.numerics.tile_math import binary_tile, copy_tile, matmul_tile, reduce_tile, transpose_tile
-from tensim.sim.cores.numerics.unpacker import format_kind
-from tensim.sim.cores.operations import Binary, Pool, Reuse
-from tensim.sim.cores.slots import THREADS_PER_CORE, UNPACK_SLOT
+from tensim.sim.cores.numerics.tile_math import (
+    binary_tile,
+    copy_tile,
+    is_finite,
+    matmul_tile,
+    matmul_tile_of_any,
+    matmul_tile_of_integers,
+    reduce_tile,
+    transpose_tile,
+)
+from tensim.sim.cores.numerics.unpacker import FLOAT16, FLOAT16_B, FLOAT32, block_bits, format_kind
+from tensim.sim.cores.operations import Binary, Op, Pool, Reuse
+from tensim.sim.cores.slots import PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.hidden_rounding import added, function_of_one, function_of_two, is_rounded, written
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of
+from tensim.sim.engine.state import circular_buffers_of, cores_of, dst_of, src_a_of, src_b_of, threads_of
 
-WORD = 4  # bytes
+WORD, ALL_PHASES = 4, 4  # bytes; fidelity phases of HiFi4
 EXACT = 2  # data_on with numerics=exact; 1 with fast, 0 with off
 
 
@@ -71,18 +82,43 @@ def load_tile(m, core, row, tile, transpose, width, registers, offset):
 
 @compiled()
 def check_formats(m, core, row0, row1):
-    """Refuse a pair of operands that no mode of the matrix unit takes."""
-    cb = circular_buffers_of(m)
+    """Refuse operands that no mode of the matrix unit takes; `row1`: of the other one, or `row0` again where Dst holds it."""
+    cb, thread = circular_buffers_of(m), core * THREADS_PER_CORE + UNPACK_SLOT
     first, second = cb[row0 + ctx.CB_FORMAT], cb[row1 + ctx.CB_FORMAT]
-    if format_kind(first) != format_kind(second):
-        fail(m, core * THREADS_PER_CORE + UNPACK_SLOT, Fault.FORMAT_PAIR, first, second, 0)
+    kind = format_kind(first)
+    if kind != format_kind(second):
+        fail(m, thread, Fault.FORMAT_PAIR, first, second, 0)
+    elif kind == OPAQUE or (kind == INTEGER and threads_of(m)[thread].operation != Op.UNPACK_MATMUL):
+        fail(m, thread, Fault.INTEGER_OPERANDS, first, second, 0)
+
+
+@compiled()
+def note_source(m, record, operand, bank, row, words):
+    """What products need to know of a source bank with `fast` numerics: its format, and whether all its numbers are finite."""
+    data_format = circular_buffers_of(m)[row + ctx.CB_FORMAT]
+    set_source_format(record, operand, bank, data_format)
+    bit = 1 << (2 * operand + bank)
+    record.not_finite &= ~bit
+    if format_kind(data_format) < INTEGER and not is_finite(words):
+        record.not_finite |= bit
 
 
 @compiled()
 def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, load0, load1):
     """Fill the next source bank; load0/load1 False: the operand stays from the token before."""
+    if width > 0 and block_bits(circular_buffers_of(m)[row0 + ctx.CB_FORMAT]) > 0:
+        fail(
+            m,
+            core * THREADS_PER_CORE + UNPACK_SLOT,
+            Fault.ROWS_FORMAT,
+            circular_buffers_of(m)[row0 + ctx.CB_FORMAT],
+            0,
+            0,
+        )
     if load0 and load1:
         check_formats(m, core, row0, row1)
+    elif threads_of(m)[core * THREADS_PER_CORE + UNPACK_SLOT].operation == Op.UNPACK_REUSE:
+        check_formats(m, core, row0, row0)
     if m.data_on == 0:
         return
     record = cores_of(m)[core]
@@ -96,6 +132,7 @@ def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, 
             load_exact(m, core, 0, row0, tile0, transpose0, width, alone, a.ctypes.data + WORD * offset)
         else:
             load_tile(m, core, row0, tile0, transpose0, width, a, offset)
+            note_source(m, record, 0, record.bank_a, row0, a.ctypes.data + WORD * offset)
     if load1:
         record.bank_b ^= 1
         offset = bank_offset(core, record.bank_b)
@@ -103,6 +140,7 @@ def do_unpack(m, core, row0, tile0, row1, tile1, transpose0, transpose1, width, 
             load_exact(m, core, 1, row1, tile1, transpose1, 0, False, b.ctypes.data + WORD * offset)
         else:
             load_tile(m, core, row1, tile1, transpose1, 0, b, offset)
+            note_source(m, record, 1, record.bank_b, row1, b.ctypes.data + WORD * offset)
     if token == 0:
         record.token0_a, record.token0_b = record.bank_a, record.bank_b
     else:
@@ -168,13 +206,21 @@ def do_matmul(m, core, tile):
     if m.data_on == 0:
         return
     clear_if_fresh(m, core, tile)
+    record = cores_of(m)[core]
     if m.data_on == EXACT:
-        record, (a, b) = cores_of(m)[core], token_words(m, core)
+        if record.fidelity_phases == ALL_PHASES and record.fp32_dest != 0:
+            record.wide_products += 1
+        a, b = token_words(m, core)
         matmul_tiles_exact(m, record, token_banks(record), a, b, tile, dst_words(m, core, tile))
         return
-    added(cores_of(m)[core], tile)
-    a, b = token_offsets(m, core)
-    matmul_tile(src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile))
+    added(record, tile)
+    (bank_a, bank_b), (a, b) = token_banks(record), token_offsets(m, core)
+    if format_kind(source_format(record, 0, bank_a)) == INTEGER:
+        matmul_tile_of_integers(src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile))
+    elif (record.not_finite >> bank_a | record.not_finite >> 2 + bank_b) & 1:
+        matmul_tile_of_any(src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile))
+    else:
+        matmul_tile(src_a_of(m), a, src_b_of(m), b, dst_of(m), dst_offset(core, tile))
 
 
 @compiled()
@@ -272,18 +318,18 @@ def do_sfpu_unary(m, core, tile, function, form, p0, p1, p2):
 
 
 @compiled()
-def do_sfpu_reduce(m, core, tile, pool, dim):
+def do_sfpu_reduce(m, core, tile, pool, dim, data_format):
     if m.data_on == 0:
         return
     clear_if_fresh(m, core, tile)
     spare, spare_offset = src_a_of(m), m.n_source_words - TILE_DATUMS  # behind the banks
     if m.data_on == EXACT:
         record, first = cores_of(m)[core], dst_offset(core, 0)
-        sfpu_reduce_exact(record, pool, dim, dst_of(m), first, tile, spare, spare_offset)
+        sfpu_reduce_exact(record, pool, dim, data_format, dst_of(m), first, tile, spare, spare_offset)
         return
-    if pool != Pool.MAX:
+    if pool == Pool.SUM or pool == Pool.AVG:
         written(cores_of(m)[core], tile, 1)
-    sfpu_reduce(pool, dim, dst_of(m), dst_offset(core, tile), spare, spare_offset)
+    sfpu_reduce(pool, dim, data_format, dst_of(m), dst_offset(core, tile), spare, spare_offset)
 
 
 @compiled()
@@ -294,8 +340,10 @@ def do_sfpu_binary(m, core, function, a, b, out, p0):
     if m.data_on == EXACT:
         sfpu_binary_exact(cores_of(m)[core], function, dst_of(m), dst_offset(core, 0), a, b, out, p0)
         return
-    function_of_two(cores_of(m)[core], function, a, b, out)
-    sfpu_binary(function, dst_of(m), dst_offset(core, a), dst_offset(core, b), dst_offset(core, out), p0)
+    record = cores_of(m)[core]
+    function_of_two(record, function, a, b, out)
+    places = dst_offset(core, a), dst_offset(core, b), dst_offset(core, out)
+    sfpu_binary(function, dst_of(m), places[0], places[1], places[2], record.fp32_dest != 0)
 
 
 @compiled()
@@ -312,15 +360,27 @@ def do_sfpu_ternary(m, core, function, a, b, c, out, p0):
 
 
 @compiled()
+def check_packed(m, core, data_format, untilize):
+    """Refuse what the packer cannot make of a format: sums in L1, rows."""
+    thread = core * THREADS_PER_CORE + PACK_SLOT
+    narrow = data_format == FLOAT16_B or data_format == FLOAT16
+    if cores_of(m)[core].l1_accumulate != 0 and data_format != FLOAT32 and not narrow:
+        fail(m, thread, Fault.ACCUMULATED_FORMAT, data_format, 0, 0)
+    if untilize > 0 and block_bits(data_format) > 0:
+        fail(m, thread, Fault.ROWS_FORMAT, data_format, 0, 0)
+
+
+@compiled()
 def do_pack(m, core, tile, row, page, untilize):
     """Encode one Dst tile into a page behind the write pointer; untilize > 0: into row-major rows of that many tiles."""
+    check_packed(m, core, circular_buffers_of(m)[row + ctx.CB_FORMAT], untilize)
     if m.data_on == 0:
         return
     clear_if_fresh(m, core, tile)
     cb, record = circular_buffers_of(m), cores_of(m)[core]
     base = m.l1_at + core * m.l1_size + cb[row + ctx.CB_WRITE_PTR]
     data_format = cb[row + ctx.CB_FORMAT]
-    words = dst_words(m, core, tile)
+    words, relu, threshold = dst_words(m, core, tile), record.pack_relu, record.pack_threshold
     kind, bits = value_kind(data_format), DST32
     if m.data_on == EXACT:
         kind, bits = dst_kind(record, tile), dst_bits(record)
@@ -328,8 +388,8 @@ def do_pack(m, core, tile, row, page, untilize):
         row_bytes = cb[row + ctx.CB_TILE_SIZE] // TILE_SIDE
         band, column = page // untilize, page % untilize
         address = base + band * TILE_SIDE * row_bytes * untilize + column * row_bytes
-        pack_rows(words, kind, data_format, bits, address, row_bytes * untilize)
+        pitch = row_bytes * untilize
+        pack_rows(words, kind, data_format, bits, address, pitch, relu, threshold, record.l1_accumulate)
     else:
         address, rows = base + page * cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_HW] // ROW
-        relu, threshold = record.pack_relu, record.pack_threshold
         pack_tile(words, kind, data_format, bits, rows, address, relu, threshold, record.l1_accumulate)

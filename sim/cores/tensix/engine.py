@@ -14,8 +14,8 @@ from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS, vector_code
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.data_format import BLOCK
-from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY, SfpuUnary
 from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, unary_cost
+from tensim.sim.cores.numerics.sfpu_functions import N_BINARY, N_TERNARY, N_UNARY, SfpuUnary
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
 from tensim.sim.cores.oddities import odd
@@ -48,6 +48,7 @@ from tensim.sim.cores.tensix.source_banks import (
     wait_for_free_bank,
     wait_for_ready_bank,
 )
+from tensim.sim.cores.tensix.values import FUNCTION_MASK, known_function, known_values
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
@@ -66,7 +67,7 @@ from tensim.sim.engine.state import (
 
 # what an unpack operation delivers next: all of a token, its first face, its others
 WHOLE_TILES, FIRST_FACE, OTHER_FACES = 1, 2, 3
-FUNCTION_MASK, VECTOR_CODE_MASK = (1 << FUNCTION_BITS) - 1, (1 << VECTOR_CODE_BITS) - 1
+VECTOR_CODE_MASK = (1 << VECTOR_CODE_BITS) - 1
 EXP_CODE = vector_code(SfpuUnary.EXP)
 # a matrix instruction works on 8 rows of the left operand (docs/hardware/tensix.md#cycles-per-tile)
 MVMUL_ROWS = 8
@@ -211,6 +212,8 @@ def hand_over(m, thread, now):
 def start_unpack(m, thread, now):
     """Begin the next token of the posted unpack operation; returns its end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
+    if not known_values(m, thread):
+        return -1
     cost = 0
     if t.operation == Op.UNPACK_MATMUL:
         ct, rt, kt = argument(t, 4), argument(t, 5), argument(t, 6)
@@ -368,6 +371,8 @@ def start_math_token(m, thread, now):
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
     phases = core.fidelity_phases
+    if not known_values(m, thread):
+        return -1
     if t.operation == Op.MATH_MATMUL:
         ct = argument(t, 1)
         row, column, first = matmul_position(t.step, ct, argument(t, 2))
@@ -475,19 +480,12 @@ def approximation_of(core, word):
 
 
 @compiled()
-def known_function(m, thread, function, count):
-    """Whether the posted function of the vector unit is one of `count`; a fault if it is not."""
-    if 0 <= function < count:
-        return True
-    fail(m, thread, Fault.UNKNOWN_FUNCTION, function, count, 0)
-    return False
-
-
-@compiled()
 def start_math_in_dst(m, thread, now):
     """A math operation on Dst alone (SFPU, copies inside Dst); returns the end cycle, or -1 after a fault."""
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
+    if not known_values(m, thread):
+        return -1
     if t.operation == Op.SFPU_UNARY:
         target = dst_tile(m, thread, argument(t, 1))
         function = argument(t, 0) & FUNCTION_MASK
@@ -517,7 +515,7 @@ def start_math_in_dst(m, thread, now):
         target, dim = dst_tile(m, thread, argument(t, 2)), argument(t, 1)
         if target < 0:
             return -1
-        do_sfpu_reduce(m, t.core, target, argument(t, 0), dim)
+        do_sfpu_reduce(m, t.core, target, argument(t, 0), dim, argument(t, 3))
         cycles = sfpu_reduce_cycles(m, dim)
         core.sfpu_busy += cycles
         return spend(m, thread, now, cycles * 1024)

@@ -5,7 +5,7 @@ it.  The engine counts the operations whose result those roundings spoil: terms 
 far more sensitive than their operand (docs/numerics.md#bound-of-fast).
 """
 
-from tensim.sim.cores.numerics.sfpu import FIRST_BINARY_INT, SfpuBinary, SfpuUnary
+from tensim.sim.cores.numerics.sfpu_functions import FIRST_BINARY_INT, SfpuBinary, SfpuUnary
 from tensim.sim.engine.compiled import compiled
 
 TERM_BITS, MOST_TERMS = 4, 15  # of a tile

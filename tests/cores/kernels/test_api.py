@@ -9,7 +9,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.kernels.api import REFUSED_PREFIXES
 from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.cores.kernels.lowering_calls import call_names
-from tensim.sim.cores.numerics.sfpu import SFPU_API, SfpuUnary
+from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuUnary
 from tensim.sim.cores.operations import Barrier, Bcast, Binary, Config, Issue, Op, Pool, ReduceDim, Reuse, Role
 from tensim.sim.errors import KernelCompileError
 from tests.cores.kernels.driver import ARGUMENTS_AT, SEMAPHORES, Driver

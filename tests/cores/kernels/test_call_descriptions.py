@@ -11,7 +11,7 @@ from tensim.sim.cores.kernels import call_texts
 from tensim.sim.cores.kernels.call_descriptions import SPECIAL, describe, texts
 from tensim.sim.cores.kernels.lowering_calls import SPECIAL_CALLS, call_names
 from tensim.sim.cores.kernels.lowering_operations import OPERATIONS
-from tensim.sim.cores.numerics.sfpu import SFPU_API
+from tensim.sim.cores.numerics.sfpu_functions import SFPU_API
 from tensim.sim.errors import UsageError
 
 

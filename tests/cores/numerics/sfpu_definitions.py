@@ -43,7 +43,7 @@ UNARY = {
     "softplus": (lambda x: math.log1p(math.exp(A * x)) * B, -5, 5), "softsign": (lambda x: x / (1 + abs(x)), -5, 5),
     "softshrink": (lambda x: math.copysign(max(abs(x) - A, 0), x), -5, 5), "hardtanh": (lambda x: min(max(x, A), B), -5, 5),
     "hardsigmoid": (lambda x: min(max(x / 6 + 0.5, 0), 1), -5, 5), "clamp": (lambda x: min(max(x, A), B), -5, 5),
-    "hardmish": (lambda x: x * min(max(x + 2.8, 0), 5) / 5, -5, 5),
+    "hardmish": (lambda x: x * min(max(x / 2 + 1, 0), 1), -5, 5),
     "hardgelu": (lambda x: x * min(max(x / 2 + 0.5, 0), 1), -5, 5), "threshold": (lambda x: x if x > A else B, -5, 5),
     "heaviside": (lambda x: (x > 0) if x != 0 else A, -5, 5), "erf": (math.erf, -3, 3), "erfc": (math.erfc, -3, 3),
     "erfinv": (inverse_erf, -0.99, 0.99), "i0": (lambda x: bessel(0, x), -5, 5), "i1": (lambda x: bessel(1, x), -5, 5),
@@ -61,6 +61,9 @@ UNARY = {
     "rdiv": (lambda x: A / x, 0.1, 2), "remainder": (lambda x: x - math.floor(x / A) * A, -2, 2),
     "fmod": (lambda x: math.fmod(x, A), -2, 2), "unary_max": (lambda x: max(x, A), -2, 2),
     "unary_min": (lambda x: min(x, A), -2, 2), "tanhshrink": (lambda x: x - math.tanh(x), -5, 5),
+    "hardshrink": (lambda x: x if abs(x) > A else 0, -5, 5), "hardswish": (lambda x: x * min(max(x / 6 + 0.5, 0), 1), -5, 5),
+    "mish": (lambda x: x * math.tanh(math.log1p(math.exp(x))), -9, 9), "rdiv_trunc": (lambda x: math.trunc(A / x), 0.1, 2),
+    "rdiv_floor": (lambda x: math.floor(A / x), -2, -0.1),
 }  # fmt: skip
 BINARY = {
     "add_binary": lambda x, y: x + y, "sub_binary": lambda x, y: x - y, "mul_binary": lambda x, y: x * y,
@@ -68,5 +71,7 @@ BINARY = {
     "eq_binary": lambda x, y: x == y, "ne_binary": lambda x, y: x != y, "lt_binary": lambda x, y: x < y,
     "gt_binary": lambda x, y: x > y, "le_binary": lambda x, y: x <= y, "ge_binary": lambda x, y: x >= y,
     "binary_max": max, "binary_min": min, "xlogy_binary": lambda x, y: x * math.log(y),
-    "mask_binary": lambda x, y: x if y != 0 else 0,
+    "mask_binary": lambda x, y: x if y != 0 else 0, "fmod_binary": math.fmod, "remainder_binary": lambda x, y: x % y,
+    "atan2_binary": math.atan2, "logaddexp_binary": lambda x, y: math.log(math.exp(x) + math.exp(y)),
+    "logaddexp2_binary": lambda x, y: math.log2(2**x + 2**y),
 }  # fmt: skip

@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tensim.sim.cores.numerics.sfpu import SfpuUnary, sfpu_unary
+from tensim.sim.cores.numerics.sfpu import sfpu_unary
+from tensim.sim.cores.numerics.sfpu_functions import SfpuUnary
 from tensim.sim.cores.operations import Approximation
 
 TILE = 1024

@@ -7,13 +7,13 @@ import pytest
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE
-from tensim.sim.cores.numerics.sfpu import _BINARY, _UNARY, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.numerics.sfpu_exact import (
     sfpu_binary_exact,
     sfpu_reduce_exact,
     sfpu_ternary_exact,
     sfpu_unary_exact,
 )
+from tensim.sim.cores.numerics.sfpu_functions import _BINARY, _UNARY, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.sim.cores.numerics.tensix_exact import dst_kind, set_dst_kind
 from tensim.sim.cores.numerics.tile_order import tilize, untilize
 from tensim.sim.cores.operations import Approximation, Pool, ReduceDim
@@ -63,10 +63,14 @@ def test_a_tile_is_reduced_in_place_and_cut_to_a_16_bit_dst(dim, kept):
     expected = np.zeros((32, 32))
     expected[: kept[0], : kept[1]] = values.sum(axis=axis, keepdims=True)
     whole, cut = tilize(values, 32, 32).copy(), tilize(values, 32, 32).view(np.uint32) & 0xFFFF0000
-    sfpu_reduce_exact(core(wide=True), int(Pool.SUM), int(dim), whole, 0, 0, np.zeros(1024, np.float32), 0)
+    sfpu_reduce_exact(
+        core(wide=True), int(Pool.SUM), int(dim), int(DataFormat.Float32), whole, 0, 0, np.zeros(1024, np.float32), 0
+    )
     assert np.allclose(untilize(whole, 32, 32).reshape(32, 32), expected, atol=1e-4)
     cut = cut.view(np.float32)
-    sfpu_reduce_exact(core(), int(Pool.SUM), int(dim), cut, 0, 0, np.zeros(1024, np.float32), 0)
+    sfpu_reduce_exact(
+        core(), int(Pool.SUM), int(dim), int(DataFormat.Float32), cut, 0, 0, np.zeros(1024, np.float32), 0
+    )
     assert not (cut.view(np.uint32) & 0xFFFF).any() and cut.any()
 
 

@@ -11,6 +11,7 @@ pytest.importorskip("elftools")
 from elftools.elf.elffile import ELFFile
 
 from tensim.sim.arch import load_arch
+from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, SFPU_API
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.compiler import (
@@ -386,3 +387,45 @@ def test_fast_forms_post_what_plain_ones_post(build, processor, fast, plain):
     if "init" in fast:  # with the same arguments
         first, second = (ELFFile(BytesIO(elf)).get_section_by_name(".text").data() for elf in (first, second))
         assert first == second
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ("logical_not_tile<DataFormat::Int8>(0)", "data_format"),
+        ("add_int_tile<DataFormat::Float32>(0, 1, 0)", "data_format"),
+        ("where_tile<DataFormat::Int8>(0, 1, 2, 0)", "data_format"),
+        ("abs_tile<DataFormat::Int32>(0)", "data_format"),
+        ("typecast_tile<0, 14>(0)", "data_format"),
+        ("sfpu_reduce<PoolType::MAX, DataFormat::Bfp8_b>(0)", "data_format"),
+        ("sfpu_reduce<PoolType::AVG, DataFormat::Int32, ReduceDim::REDUCE_ROW>(0)", "reduction"),
+        ("reduce_tile<PoolType::MIN, ReduceDim::REDUCE_ROW>(0, 1, 0, 0, 0)", "reduction"),
+        ("reduce_tile_math<PoolType::MIN, ReduceDim::REDUCE_ROW>(0)", "reduction"),
+        ("binary_tiles_init<true, ELWDIV>(0, 1)", "mode"),
+        ("binary_dest_reuse_tiles<ELWLESS>(0, 0, 0)", "mode"),
+    ],
+)
+def test_template_arguments_that_are_unknown_are_refused(build, call, reason):
+    """A format or a mode that a call has no form for never becomes another one's."""
+    text = f'#include "api/compute/common.h"\nvoid kernel_main() {{ {call}; }}'
+    with pytest.raises(KernelCompileError) as error:
+        compile_kernel(build(text, processor=Processor.TRISC1))
+    assert error.value.kind == "kernel_refused" and error.value.where["refused"] == reason and error.value.hint
+
+
+@pytest.mark.parametrize("name", BY_FORMAT)
+def test_a_data_format_chooses_the_function(build, name):
+    claims = [
+        f"static_assert({name}_functions::of({int(form)}) == {int(SFPU_API[function][0])});"
+        for form, function in BY_FORMAT[name].items()
+    ]
+    text = '#include "api/compute/common.h"\n' + "\n".join(claims) + "\nvoid kernel_main() {}"
+    compile_kernel(build(text, processor=Processor.TRISC1))
+
+
+def test_a_rounding_mode_is_not_ignored(build):
+    text = '#include "api/compute/common.h"\nvoid kernel_main() {{ rdiv_tile<RoundingMode::{}>(0, 1); }}'
+    modes = ("None", "Trunc", "Floor")
+    assert len({compile_kernel(build(text.format(mode), processor=Processor.TRISC1)).elf for mode in modes}) == len(
+        modes
+    )

@@ -9,7 +9,8 @@ from tensim.sim.chip import statistics
 from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.host_formats import decode, encode
-from tensim.sim.cores.numerics.sfpu import SfpuUnary, sfpu_unary
+from tensim.sim.cores.numerics.sfpu import sfpu_unary
+from tensim.sim.cores.numerics.sfpu_functions import SfpuUnary
 from tensim.sim.cores.operations import Approximation
 from tensim.sim.cores.riscv.kernel import CppKernel
 

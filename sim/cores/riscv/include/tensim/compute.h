@@ -156,7 +156,7 @@ TENSIM_SET_UP_PACK(fast_untilize_uninit, SHORT_INIT, setup_code::PACK, 0)
 TENSIM_CONFIGURE(binary_bitwise_tile_init, math, SFPU_INIT)
 TENSIM_CONFIGURE(binary_shift_tile_init, math, SFPU_INIT)
 TENSIM_SET_UP(binary_op_specific_init, SHORT_INIT, setup_code::ANYTHING, -1)
-TENSIM_CONFIGURE(logical_not_tile_init, math, SFPU_INIT)
+TENSIM_CONFIGURE(rounding_op_tile_init, math, SFPU_INIT)
 TENSIM_SET_UP_PACK(init_sfpu_pack, SHORT_INIT, setup_code::PACK, 0)
 // (a, b), or (old a, a, old b, b); those of one operand: (new) or (old, new)
 template <auto... options>
@@ -187,7 +187,8 @@ TENSIM_INLINE void pack_reconfig_l1_acc(uint32_t enable) {
 }
 template <auto... options>
 TENSIM_INLINE void pack_relu_config(auto config) {
-    if constexpr (tensim::on_pack) tensim::post_config(tensim::PACK_RELU, uint32_t(config));
+    const uint32_t word = uint32_t(config);
+    if constexpr (tensim::on_pack) tensim::post_config(tensim::PACK_RELU, (word & 3) | word >> 16 << 2);
 }
 
 // --- element-wise operations: plain, broadcast in both generations of names, operand reused from Dst
@@ -232,10 +233,13 @@ TENSIM_BINARY(sub, ELWSUB)
 TENSIM_BINARY(mul, ELWMUL)
 template <bool full = true, auto op = ELWADD>
 TENSIM_INLINE void binary_tiles_init(uint32_t = 0, uint32_t = 0, bool accumulates = false, auto...) {
+    static_assert(uint32_t(op) <= uint32_t(ELWMUL), "tensim refuses mode: binary_tiles_init of this operation");
     tensim::short_init(tensim::setup_code::BINARY + 4 * uint32_t(op), accumulates);
 }
 template <EltwiseBinaryType op = ELWADD, EltwiseBinaryReuseDestType side = EltwiseBinaryReuseDestType::DEST_TO_SRCA>
 TENSIM_INLINE void binary_dest_reuse_tiles(uint32_t cb, uint32_t tile, uint32_t idst) {
+    static_assert(op <= ELWMUL, "tensim refuses mode: binary_dest_reuse_tiles of this operation");
+    static_assert(side != EltwiseBinaryReuseDestType::NONE, "tensim refuses mode: binary_dest_reuse_tiles that reuse nothing");
     tensim::reuse(op, uint32_t(side), cb, tile, idst);
 }
 
@@ -424,10 +428,34 @@ TENSIM_INLINE void exp_tile_init(auto...) {
 template <auto... options>
 TENSIM_INLINE void mask_tile(uint32_t idst, uint32_t mask, auto...) { mask_binary_tile(idst, mask, idst); }
 
-template <auto... options>
-TENSIM_INLINE void logical_not_tile(uint32_t idst, auto...) {
-    logical_not_unary_tile(idst);
+// The divisor is an argument of the call, or of its initialisation.
+#define TENSIM_DIVISION(name)                                                                                  \
+    template <auto... options>                                                                                 \
+    TENSIM_INLINE void name##_tile(uint32_t idst, uint32_t divisor = tensim::name##_divisor, auto...) {        \
+        if constexpr (tensim::on_math) tensim::post_sfpu_unary(tensim::name##_function, idst, divisor, 0, 0);  \
+    }                                                                                                          \
+    template <auto... options>                                                                                 \
+    TENSIM_INLINE void name##_tile_init(uint32_t divisor = 0, auto...) {                                       \
+        if constexpr (tensim::on_math) tensim::name##_divisor = divisor;                                       \
+        tensim::configure_math(tensim::SFPU_INIT, tensim::name##_code);                                        \
+    }
+}  // namespace ckernel
+namespace tensim {
+static uint32_t fmod_divisor = 0, remainder_divisor = 0;  // floats' bits
+}  // namespace tensim
+namespace ckernel {
+TENSIM_DIVISION(fmod)
+TENSIM_DIVISION(remainder)
+template <RoundingMode mode = RoundingMode::None, auto... options>
+TENSIM_INLINE void rdiv_tile(uint32_t idst, uint32_t value, auto...) {
+    constexpr uint32_t function = mode == RoundingMode::Trunc   ? tensim::rdiv_trunc_function
+                                  : mode == RoundingMode::Floor ? tensim::rdiv_floor_function
+                                                                : tensim::rdiv_function;
+    static_assert(mode <= RoundingMode::Floor, "tensim refuses mode: rdiv_tile of this RoundingMode");
+    if constexpr (tensim::on_math) tensim::post_sfpu_unary(function, idst, value, 0, 0);
 }
+template <auto... options>
+TENSIM_INLINE void rdiv_tile_init(auto...) { tensim::configure_math(tensim::SFPU_INIT, tensim::rdiv_code); }
 template <auto... options>
 TENSIM_INLINE constexpr uint32_t get_dest_max_tiles() {
     return (DST_ACCUM_MODE ? 4 : 8) << (TENSIM_DST_SYNC ? 1 : 0);

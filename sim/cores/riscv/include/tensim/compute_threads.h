@@ -62,6 +62,21 @@ TENSIM_INLINE constexpr uint32_t form_of() {
     return KERNEL;
 #endif
 }
+// What a vector function's template arguments say: its data format, if one of them is one, and how its result is rounded.
+constexpr uint32_t no_function = ~0u;
+template <class Wanted, auto option>
+TENSIM_INLINE constexpr bool is_a() { return std::is_same_v<std::remove_cv_t<decltype(option)>, Wanted>; }
+template <auto... options>
+inline constexpr bool names_a_format = (is_a<DataFormat, options>() || ... || false);
+template <uint32_t otherwise, auto... options>
+TENSIM_INLINE constexpr uint32_t format_of() {
+    uint32_t format = otherwise;
+    ((is_a<DataFormat, options>() ? void(format = uint32_t(options)) : void()), ...);
+    return format;
+}
+template <auto... options>
+inline constexpr uint32_t rounds_to_even =
+    ((is_a<ckernel::DstRoundingMode, options>() && uint32_t(options) == uint32_t(ckernel::DstRoundingMode::NearestEven)) || ... || false);
 template <auto option>
 TENSIM_INLINE constexpr uint32_t reciprocal_option() {
     using namespace approximation_code;

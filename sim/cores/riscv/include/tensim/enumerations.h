@@ -37,11 +37,14 @@ enum class ThreadId : uint8_t { UnpackThreadId = 0, MathThreadId = 1, PackThread
 enum class WelfordInitMode : uint8_t { ClearStats = 0, PreserveStats = 1 };
 enum class TwoPassAccumulation : uint8_t { Sum = 0, ShiftedSum = 1 };
 enum class TwoPassAnchor : uint8_t { Initialise = 0, Reuse = 1 };
-// What the packer does with negative numbers.
+// What the packer does with negative numbers: a ReluType, and its threshold from bit 16 on.
 struct ReluConfig {
     uint32_t value;
     static constexpr ReluConfig none() { return {0}; }
     static constexpr ReluConfig zero() { return {1}; }
+    static constexpr ReluConfig min_threshold(uint32_t threshold) { return {2 | threshold << 16}; }
+    static constexpr ReluConfig max_threshold(uint32_t threshold) { return {3 | threshold << 16}; }
+    static constexpr ReluConfig from_packed(uint32_t packed) { return {packed}; }
     constexpr operator uint32_t() const { return value; }
 };
 template <class T>
