@@ -14,6 +14,7 @@ MAX_FILE = 16 << 20  # bytes
 MAX_SEGMENTS, MAX_SECTIONS, MAX_SYMBOLS = 64, 4096, 100_000
 MAX_TEXT = 1 << 20  # bytes, more than any kernel-configuration space
 STRINGS, ZONES = ".tensim_strings", ".tensim_zones"  # texts at their addresses; names of zones, by their offset
+NOT_MODELLED = ".tensim_not_modelled"  # calls that stop a kernel: address, name ended by a zero byte
 MAX_STRING = 1 << 12  # bytes of a text for reports
 RISCV, EXECUTABLE, LOAD, CODE_FLAG = 243, 2, 1, 1
 SYMBOL_TABLE, NO_BITS = 2, 8
@@ -41,7 +42,8 @@ class Image:
 
     `entry`: address of the first instruction in `text`; `data`: (offset in local memory, bytes) to load; `data_end`: offset in
     local memory of the first byte behind the data; `symbols`: (address, size, name); `strings`: address -> bytes of the
-    sections of texts; `zones`: the names of zones, each ended by a zero byte.
+    sections of texts; `zones`: the names of zones, each ended by a zero byte; `not_modelled`: (address, name) of the calls in
+    the text that the machine has no operation for.
     """
 
     raw: bytes
@@ -52,6 +54,7 @@ class Image:
     symbols: tuple[tuple[int, int, str], ...]
     strings: dict[int, bytes]
     zones: bytes
+    not_modelled: tuple[tuple[int, str], ...] = ()
 
     def string_at(self, address):
         """The text for reports that begins at an address, or None."""
@@ -84,9 +87,7 @@ def load_elf(raw, local_bytes):
         for section in sections
         if section.name == STRINGS and section.kind != NO_BITS
     }
-    zones = b"".join(
-        _content(raw, section) for section in sections if section.name == ZONES and section.kind != NO_BITS
-    )
+    zones, not_modelled = (_joined(raw, sections, name) for name in (ZONES, NOT_MODELLED))
     text, data, data_end = None, [], 0
     for at, (kind, offset, address, _, size, memory, flags, _) in _table(
         raw, header[5], header[10], SEGMENT, header[9]
@@ -112,7 +113,23 @@ def load_elf(raw, local_bytes):
     entry = header[4]
     if entry % 4 or entry >= len(text):
         refuse(24, "e_entry", f"{entry:#x} is no instruction of the text")
-    return Image(raw, text, entry, tuple(data), data_end, tuple(_symbols(raw, sections)), strings, zones)
+    symbols, refused = tuple(_symbols(raw, sections)), tuple(_calls(not_modelled, len(text)))
+    return Image(raw, text, entry, tuple(data), data_end, symbols, strings, zones, refused)
+
+
+def _joined(raw, sections, name):
+    return b"".join(_content(raw, section) for section in sections if section.name == name and section.kind != NO_BITS)
+
+
+def _calls(content, text_bytes):
+    """(address, name) of each call that a section lists; what the linker has left out lies at 0, the first instruction."""
+    at = 0
+    while at + 4 < len(content):
+        (address,) = struct.unpack_from("<I", content, at)
+        name = _text_at(content, at + 4)
+        at = content.find(b"\0", at + 4) + 1 or len(content)
+        if 0 < address < text_bytes:
+            yield address, name
 
 
 def _text_at(content, offset):
