@@ -15,12 +15,13 @@ from pathlib import Path
 
 from tensim.device import current_system
 from tensim.library import environment
+from tensim.library.descriptions import as_seen, refuse_unseen
 from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
 from tensim.library.launches import program_of
 from tensim.library.mailboxes import l1_banks
 from tensim.library.server import Server, compile_answer, wait_for_exit
-from tensim.library.tiles import Tiles, dram_channels
+from tensim.library.tiles import Tiles
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import KernelCompileError, TensimError, UsageError
 from tensim.sim.host.binding import bind
@@ -79,7 +80,7 @@ class LibraryDevice:
         self.mesh = open_device(device_id=0)
         self.state = self.mesh.host._state
         self.name = f"{self.state.arch.name} {self.state.arch.board}"
-        self.tiles = Tiles(self.state, layout, dram_channels(self.state.arch, channels))
+        self.tiles = Tiles(self.state, layout, channels)
         self._kernels, self._numbered = kernels, False
 
     def run(self, workers, operation):
@@ -131,10 +132,13 @@ def run(request, python=None):
     library = environment.find_library(python)
     plain = load_arch(request.settings["arch"])
     layout = environment.layout_for(library, plain)
-    overrides = environment.as_seen(library, plain) | request.settings["overrides"]
-    request = replace(request, settings=request.settings | {"overrides": overrides})
+    base = as_seen(library, plain)
+    configure(**request.settings | {"overrides": base})
+    seen = chip_description()
+    request = replace(request, settings=request.settings | {"overrides": base | request.settings["overrides"]})
     configure(**request.settings)
     arch = chip_description()
+    refuse_unseen(library, arch, seen)
     surroundings = environment.prepare(library, arch)
     kernels = Kernels(Commands(surroundings.device / environment.COMMANDS), arch)
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request):

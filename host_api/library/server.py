@@ -35,8 +35,8 @@ RECEIVE = 1 << 20
 class Server:
     """Serves one process of the library.
 
-    `open_device()` gives a `Device` with `name`, `tiles` and `run(workers, operation)`, which raises a TensimError when it fails and can
-    then run others; `compile(arguments, folder)` gives (status, bytes to say), and is called in threads.
+    `open_device()` gives a `Device` with `name`, `tiles` and `run(workers, operation)`, which raises a TensimError when it fails
+    and can then run others; `compile(arguments, folder)` gives (status, bytes to say), and is called in threads.
     """
 
     def __init__(self, path, open_device, compile):

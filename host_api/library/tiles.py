@@ -7,8 +7,6 @@ from tensim.sim.errors import UsageError
 
 REGISTERS = 0xFF000000  # addresses of a tile from here on are registers
 PAGE = 4096
-# Blackhole's translated DRAM coordinates: four channels of three ports in each of two columns (docs/hardware/chips.md)
-BLACKHOLE_DRAM, CHANNELS_PER_COLUMN, PORTS = (17, 12), 4, 3
 WORD = 4
 
 
@@ -107,14 +105,3 @@ class Tiles:
                 self._others[key] = np.zeros(PAGE, np.uint8)
             yield self._others[key], begin, end
             address, size = address + end - begin, size - (end - begin)
-
-
-def dram_channels(arch, described):
-    """The coordinates of each DRAM channel that the library may name; `described`: those of its SoC descriptor."""
-    channels = [list(places) for places in described]
-    if arch.name == "blackhole":
-        x0, y0 = BLACKHOLE_DRAM
-        for channel, places in enumerate(channels):
-            column, row = divmod(channel, CHANNELS_PER_COLUMN)
-            places += [(x0 + column, y0 + PORTS * row + port) for port in range(PORTS)]
-    return channels

@@ -35,8 +35,8 @@ class Chip:
     """One simulated chip.
 
     `arch`: from `tensim.sim.arch.load_arch`; `numerics`: "exact", "fast" or "off"; `noc`: "packet" or "flit"; `max_cycles`:
-    so many cycles from its start, or its last `restart`, are an error; `check`: look for mistakes of kernels (docs/checks.md).  Times are cycles of the chip's
-    clock.
+    so many cycles from its start, or its last `restart`, are an error; `check`: look for mistakes of kernels (docs/checks.md).
+    Times are cycles of the chip's clock.
     """
 
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0, check=False):

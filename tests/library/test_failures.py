@@ -1,4 +1,4 @@
-"""Launches that fail: the error is the operation's, with our message, and the next operation runs, in the same session or another."""
+"""Launches that fail: the error is the operation's, with our message, and the next operation runs, in this session or another."""
 
 import os
 import signal
