@@ -96,6 +96,12 @@ def run(tmp_path):
     return run
 
 
+def needs_pytest():
+    """Skip where the library's interpreter has no pytest."""
+    if subprocess.run([LIBRARY.python, "-c", "import pytest"], capture_output=True).returncode:
+        pytest.skip("the library's interpreter has no pytest")
+
+
 def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
@@ -180,8 +186,7 @@ def test_a_module(run, tmp_path):
 
 
 def test_pytest(run, tmp_path):
-    if subprocess.run([LIBRARY.python, "-c", "import pytest"], capture_output=True).returncode:
-        pytest.skip("the library's interpreter has no pytest")
+    needs_pytest()
     (tmp_path / "test_it.py").write_text(
         "import ttnn\n\n\ndef test_it():\n    device = ttnn.open_device(device_id=0)\n    ttnn.close_device(device)\n"
     )
@@ -201,6 +206,7 @@ def test_pytest(run, tmp_path):
 )
 def test_a_suite_goes_on_after_a_launch_that_fails(run, tmp_path, monkeypatch, arch, how, scope, reopens, says):
     """The error is that of the operation, with our text; the tests behind it pass, on the same device or one opened anew."""
+    needs_pytest()
     monkeypatch.setenv("SUITE", f"{how} {scope} {reopens}")
     (tmp_path / "test_it.py").write_text(
         (HERE / "suite.py").read_text()
