@@ -52,9 +52,9 @@ class Kernels:
             known = self._equal.setdefault(what, found)
             target = BuildTarget(self.arch, known.circular_buffers)
             (built,) = build_kernels([(known.kernel, known.parameters, target)])
-        for name, place in built.not_modelled():
+        for said, place in built.not_modelled():
             where = {key: place[key] for key in ("file", "line", "frames") if key in place}
-            raise KernelCompileError(f"{name} is not modelled", where=where, kind="kernel_refused")
+            raise KernelCompileError(said, where=where, kind="kernel_refused")
         return known
 
     def of(self, identifier):

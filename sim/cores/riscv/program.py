@@ -151,11 +151,11 @@ class RiscvKernel:
         return next(iter(self.programs.values())).entry
 
     def not_modelled(self):
-        """[(name, place as of `ThreadProgram.place`)] of calls in the code that the machine has no operation for."""
+        """[(what it says, place as of `ThreadProgram.place`)] of calls in the code that the machine has no operation for."""
         return [
-            (name, program.place(address // INSTRUCTION_BYTES))
+            (said, program.place(address // INSTRUCTION_BYTES))
             for program in self.programs.values()
-            for address, name in program.image.not_modelled
+            for address, said in program.image.not_modelled
         ]
 
     def on(self, slot):

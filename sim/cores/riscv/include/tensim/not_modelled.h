@@ -3,9 +3,10 @@
 #pragma once
 #include "tensim/debug.h"
 
-#define TENSIM_STOP_NOT_MODELLED(name)                                                               \
-    asm volatile("1:\n.pushsection .tensim_not_modelled\n.4byte 1b\n.asciz \"" name "\"\n.popsection"); \
-    tensim::post_fail_assert(TENSIM_TEXT(name " is not modelled"))
+#define TENSIM_STOP_NOT_MODELLED(name)                                                                                 \
+    static const char text[] __attribute__((section(".tensim_strings"), used)) = name " is not modelled";              \
+    asm volatile("1:\n.pushsection .tensim_not_modelled\n.4byte 1b\n.4byte %0\n.popsection" : : "i"(text));            \
+    tensim::post_fail_assert(uint32_t(text))
 #define TENSIM_NOT_MODELLED(name)                                                                    \
     template <auto... options, class... Values>                                                      \
     TENSIM_INLINE void name(const Values&...) {                                                      \
