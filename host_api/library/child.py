@@ -1,18 +1,21 @@
-"""Runs a program in the library's process and tells tensim which operation begins.
+"""Runs a program in the library's process, tells tensim which operation begins and ends, and raises what has failed in it.
 
 This file is run by the library's Python, without tensim: it imports nothing but the standard library.
 """
 
+import ctypes
 import importlib.abc
 import importlib.machinery
 import json
 import os
 import runpy
+import signal
 import socket
 import struct
 import sys
 
 OPERATION = 32
+PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
 
 
 class Teller:
@@ -22,16 +25,16 @@ class Teller:
         self.connection, self.running = None, []
 
     def begin(self, operation):
+        """An operation begins; returns why something before it has failed, or ''."""
         self.running.append(operation)
-        self.tell(operation)
+        return self.tell(operation)
 
     def end(self):
+        """The operation that began last ends, when all that it has launched has run; returns why it has failed, or ''."""
         self.running.pop()
-        if self.running:
-            self.tell(self.running[-1])
+        return self.tell(self.running[-1] if self.running else None)
 
     def tell(self, operation):
-        """Say what runs (None: only ask); returns why the last launch failed, or ''."""
         text = json.dumps(operation).encode()
         if self.connection is None:
             self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -66,16 +69,21 @@ def told(call):
 
     def run(self, *arguments, **named):
         tensors = [found for value in (*arguments, *named.values()) if (found := describe(value)) is not None]
-        teller.begin({"name": self.python_fully_qualified_name, "tensors": tensors})
+        why = teller.begin({"name": self.python_fully_qualified_name, "tensors": tensors})
+        if why:
+            teller.end()
+            raise RuntimeError(why)
         try:
-            return call(self, *arguments, **named)
-        except RuntimeError as error:
-            why = teller.tell(None)
-            if why:  # the library knows only that a core did not end as it should
+            result = call(self, *arguments, **named)
+        except BaseException as error:
+            why = teller.end()
+            if why and isinstance(error, Exception):  # what the library says follows from it
                 raise RuntimeError(why) from error
             raise
-        finally:
-            teller.end()
+        why = teller.end()
+        if why:
+            raise RuntimeError(why)
+        return result
 
     return run
 
@@ -101,7 +109,14 @@ class Watch(importlib.abc.MetaPathFinder):
         return spec
 
 
+def end_with_the_simulator():
+    """Let the system end this process when the simulator ends, however that does; elsewhere its next access does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGTERM)
+
+
 def main(arguments):
+    end_with_the_simulator()
     sys.meta_path.insert(0, Watch())
     first, rest = arguments[0], arguments[1:]
     if first == "-m":

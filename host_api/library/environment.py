@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from tensim.library.descriptions import chip_description, cluster_description, dram_places
 from tensim.library.identifiers import Commands
 from tensim.library.mailboxes import LAYOUTS, known_release
 from tensim.sim.engine.cache import cache_root
@@ -33,22 +34,6 @@ INTERPRETER = "TENSIM_LIBRARY_PYTHON"  # environment: an interpreter that has th
 QUIET = {"TT_LOGGER_LEVEL": "warn", "TT_METAL_LOGGER_LEVEL": "warn", "TT_METAL_INSPECTOR_RPC": "0"}
 FLAGS = ("-O2", "-Wall", "-Wextra")
 SOC_DESCRIPTORS = {"wormhole_b0": "wormhole_b0_80_arch.yaml", "blackhole": "blackhole_140_arch.yaml"}
-# Of the board that a chip is told to be on: identifier (its upper bits name the kind), kind
-BOARDS = {
-    "wormhole_b0": (0x18 << 36 | 1, "n150"),
-    "blackhole": (0x40 << 36 | 1, "p150"),
-}
-HARVESTED_BLACKHOLE = {"harvest_mask": 0x3, "eth_harvesting_mask": 0x120, "pcie_harvesting_mask": 0x2}
-WORMHOLE_ROWS = 10
-# Parameters of a chip as the library sees it, by first release 0.x and architecture: Blackhole's columns have their translated
-# coordinates; before 0.81 the description of the cluster is not read, and chips have all rows and columns, one of which dispatches
-BLACKHOLE = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
-AS_SEEN = {
-    (66, "wormhole_b0"): {"boards.n150.rows": [1, 2, 3, 4, 5, 7, 8, 9, 10]},
-    (66, "blackhole"): BLACKHOLE | {"boards.p150.columns": [*range(1, 8), *range(10, 16)]},
-    (81, "wormhole_b0"): {},
-    (81, "blackhole"): BLACKHOLE,
-}
 FIND = """
 import importlib.metadata, importlib.util, json, sys
 found = importlib.util.find_spec("ttnn")
@@ -101,11 +86,6 @@ def _library_of(python):
     return Library(python, Path(place), release)
 
 
-def as_seen(library, arch):
-    """Parameters of a chip as a release sees it (`AS_SEEN`)."""
-    return AS_SEEN[known_release(library.release), arch.name]
-
-
 def layout_for(library, arch):
     """The mailboxes of a library's release; UsageError for releases and chips that are not known."""
     layout = LAYOUTS.get((known_release(library.release), arch.name))
@@ -122,7 +102,7 @@ class Surroundings:
     root: Path
     device: Path
     kept: Path
-    channels: tuple  # coordinates of each DRAM channel in the library's description of the chip
+    channels: tuple  # of each DRAM channel the coordinates by which the library may name it
 
     def variables(self, socket, arch):
         """Environment variables of the library's process."""
@@ -135,41 +115,30 @@ class Surroundings:
 
 def prepare(library, arch):
     """The `Surroundings` of a library and an architecture, made where they are not there."""
-    digest = hashlib.sha256(str(library.folder).encode()).hexdigest()[:16]
-    place = cache_root() / "library" / f"{library.release}-{digest}"
-    root, device = place / "root", place / "-".join([arch.name, *map(str, arch.grid)])
-    _link_tree(library.folder, root)
-    device.mkdir(parents=True, exist_ok=True)
-    _build(device / "device.so", PACKAGE / "device.c", ("-shared", "-fPIC", "-lpthread"))
     described = library.folder / "tt_metal/soc_descriptors" / SOC_DESCRIPTORS[arch.name]
     if not described.is_file():
         raise UsageError(f"ttnn {library.release} is incomplete: {described} is missing", hint="install it anew")
-    write_atomically(device / "soc_descriptor.yaml", described.read_bytes())
-    board, kind = BOARDS[arch.name]
-    cluster = {
-        "arch": {0: arch.name}, "chips": {0: [0, 0, 0, 0]}, "ethernet_connections": [], "chips_with_mmio": [{0: 0}],
-        "harvesting": {0: {"noc_translation": True} | _harvested(arch)},
-        "boards": [[{"board_id": board}, {"board_type": kind}, {"chips": [0]}]],
-    }  # fmt: skip
-    write_atomically(device / "cluster_descriptor.yaml", yaml.safe_dump(cluster).encode())
+    described = yaml.safe_load(described.read_text())
+    files = {
+        "soc_descriptor.yaml": yaml.safe_dump(chip_description(described, arch)),
+        "cluster_descriptor.yaml": yaml.safe_dump(cluster_description(arch)),
+    }
+    place = cache_root() / "library" / f"{library.release}-{_digest(str(library.folder))}"
+    root, device = place / "root", place / f"{arch.name}-{arch.board}-{_digest(repr(files))}"
+    _link_tree(library.folder, root)
+    device.mkdir(parents=True, exist_ok=True)
+    _build(device / "device.so", PACKAGE / "device.c", ("-shared", "-fPIC", "-lpthread"))
+    for name, text in files.items():
+        write_atomically(device / name, text.encode())
     kept = device / "kept"
     if Commands(device / COMMANDS).drop_damaged():  # the library then compiles anew what it has of them
         shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(exist_ok=True)
-    listed = yaml.safe_load(described.read_text())["dram"]
-    return Surroundings(root, device, kept, tuple(tuple(map(_coordinate, places)) for places in listed))
+    return Surroundings(root, device, kept, dram_places(described, arch))
 
 
-def _harvested(arch):
-    """What a chip lacks: a Wormhole those of its ten rows of Tensix tiles that neither compute nor, one of them, dispatch."""
-    if arch.name == "blackhole":
-        return HARVESTED_BLACKHOLE
-    return {"harvest_mask": (1 << max(WORMHOLE_ROWS - 1 - arch.grid[1], 0)) - 1}
-
-
-def _coordinate(text):
-    x, y = text.split("-")
-    return int(x), int(y)
+def _digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _link_tree(folder, root):

@@ -13,15 +13,17 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+from tensim.device import current_system
 from tensim.library import environment
+from tensim.library.descriptions import as_seen, refuse_unseen
 from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
 from tensim.library.launches import program_of
 from tensim.library.mailboxes import l1_banks
 from tensim.library.server import Server, compile_answer, wait_for_exit
-from tensim.library.tiles import Tiles, dram_channels
+from tensim.library.tiles import Tiles
 from tensim.sim.arch import load_arch
-from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.errors import KernelCompileError, TensimError, UsageError
 from tensim.sim.host.binding import bind
 from tensim.sim.host.frozen_program import BuildTarget, build_kernels
 
@@ -38,14 +40,21 @@ class Kernels:
         self._building = threading.Lock()  # the library asks for a compute kernel's three processors at once
 
     def build(self, arguments, folder):
-        """Compile the kernel of a command for our cores; None for what is no kernel.  Raises KernelCompileError."""
+        """Compile the kernel of a command for our cores; None for what is no kernel.
+
+        Raises KernelCompileError, also for calls that would stop the kernel: an error of a build leaves the device as it is.
+        """
         found = kernel_of_command(arguments, folder)
         if found is None:
             return None
         what = found.kernel.file, found.kernel.preamble, found.parameters, found.circular_buffers
         with self._building:
             known = self._equal.setdefault(what, found)
-            build_kernels([(known.kernel, known.parameters, BuildTarget(self.arch, known.circular_buffers))])
+            target = BuildTarget(self.arch, known.circular_buffers)
+            (built,) = build_kernels([(known.kernel, known.parameters, target)])
+        for said, place in built.not_modelled():
+            where = {key: place[key] for key in ("file", "line", "frames") if key in place}
+            raise KernelCompileError(said, where=where, kind="kernel_refused")
         return known
 
     def of(self, identifier):
@@ -70,19 +79,22 @@ class LibraryDevice:
 
         self.mesh = open_device(device_id=0)
         self.state = self.mesh.host._state
-        self.tiles = Tiles(self.state, layout, dram_channels(self.state.arch, channels))
+        self.name = f"{self.state.arch.name} {self.state.arch.board}"
+        self.tiles = Tiles(self.state, layout, channels)
         self._kernels, self._numbered = kernels, False
-        self._operation = None  # of the library's, that runs now
-        self._launching = []  # the one that has told cores to run, when the library has gone on before it looks for their end
 
-    def begin(self, operation):
-        """The library begins an operation; what it has told cores before is an earlier one's."""
-        if self.tiles.told and not self._launching:
-            self._launching.append(self._operation)
-        self._operation = operation
+    def run(self, workers, operation):
+        """Run what an operation of the library's, or none, has told some workers; returns when all have ended.
 
-    def run(self, workers):
-        """Run what some workers were told; returns when all have ended.  Raises what a kernel's fault raises."""
+        Raises what a kernel's fault raises; what the cores did until then stays in memory, and the chip can run others.
+        """
+        try:
+            self._run(workers, operation)
+        finally:
+            if self.state.failed is not None:
+                self.state.restart()
+
+    def _run(self, workers, operation):
         from tensim.ttnn.measurements import measure
 
         if not self._numbered:
@@ -93,7 +105,6 @@ class LibraryDevice:
         bound = bind(program, state)
         executor.host.charge("enqueue_program")
         item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
-        operation = self._launching.pop() if self._launching else self._operation
         measure(self.mesh, item, _name(program, operation), {"launch_id": program.program, "library": operation})
         executor.finish(state, state.queues[0], state.manager.stall_group)
 
@@ -121,36 +132,45 @@ def run(request, python=None):
     library = environment.find_library(python)
     plain = load_arch(request.settings["arch"])
     layout = environment.layout_for(library, plain)
-    overrides = environment.as_seen(library, plain) | request.settings["overrides"]
-    request = replace(request, settings=request.settings | {"overrides": overrides})
+    base = as_seen(library, plain)
+    configure(**request.settings | {"overrides": base})
+    seen = chip_description()
+    request = replace(request, settings=request.settings | {"overrides": base | request.settings["overrides"]})
     configure(**request.settings)
     arch = chip_description()
+    refuse_unseen(library, arch, seen)
     surroundings = environment.prepare(library, arch)
     kernels = Kernels(Commands(surroundings.device / environment.COMMANDS), arch)
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request):
         socket = Path(folder) / "device"
-        device = []
 
         def open_device():
-            device.append(LibraryDevice(layout, surroundings.channels, kernels))
-            return device[-1]
+            return LibraryDevice(layout, surroundings.channels, kernels)
 
-        def note(operation):
-            if device:
-                device[-1].begin(operation)
-
-        server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build), note)
+        server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
         variables = os.environ | surroundings.variables(socket, arch)
         child = subprocess.Popen([library.python, str(CHILD), *request.arguments], env=variables)
         interrupted = False
+        current_system().env.on_progress(lambda *_: _check_alive(child))
         try:
             server.serve(lambda: child.poll() is None)
+        except LibraryEnded:
+            pass
         except KeyboardInterrupt:
             interrupted = True
         finally:
             server.close()
             _end(child)
     return ENDED if interrupted else _status(child.returncode)
+
+
+class LibraryEnded(Exception):
+    """The library's process has ended while a kernel ran."""
+
+
+def _check_alive(child):
+    if child.poll() is not None:
+        raise LibraryEnded
 
 
 def _end(child):

@@ -1,7 +1,11 @@
 """The simulator's side of the library's device: accesses to memory, launches, compiler commands, names of operations.
 
 One socket takes them all; the first word of a connection says what it is.  Launches run at the first look at a go word behind
-them, so that all cores that were told start together, as on silicon, where the host writes faster than cores start.
+them, or when an operation begins or ends, so that all cores that were told start together, as on silicon, where the host
+writes faster than cores start.
+
+A launch that fails ends like any other for the library, which would know no more than a core's wrong signal: our `child`, told
+of the failure when the operation ends, raises it.  What the operation launches in the meantime does not run.
 """
 
 import contextlib
@@ -17,12 +21,13 @@ from pathlib import Path
 from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, elf_of, identifier_in
 from tensim.library.mailboxes import DONE, SIGNAL
 from tensim.sim.engine.sealed_files import write_atomically
-from tensim.sim.errors import TensimError
+from tensim.sim.errors import TensimError, UsageError
 
 OPEN, WRITE, READ, CLOSE, COMPILE, OPERATION = 1, 2, 3, 4, 16, 32
 HEAD = struct.Struct("<4IQ")
 WORDS = struct.Struct("<2I")
-# A go word whose signal is none of the library's, which raises an error for it: said once, then the cores are done
+# A go word whose signal is none of the library's, which raises an error for it: the answer outside operations, where nobody asks
+# us what has failed
 FAILURE = bytes([*bytes(SIGNAL), 0x55])
 RECEIVE = 1 << 20
 
@@ -30,13 +35,15 @@ RECEIVE = 1 << 20
 class Server:
     """Serves one process of the library.
 
-    `open_device()` gives a `Device` with `tiles` and `run(workers)`; `compile(arguments, folder)` gives (status, bytes to say),
-    and is called in threads; `note(operation)`: told of each operation of the library's that begins.
+    `open_device()` gives a `Device` with `name`, `tiles` and `run(workers, operation)`, which raises a TensimError when it fails
+    and can then run others; `compile(arguments, folder)` gives (status, bytes to say), and is called in threads.
     """
 
-    def __init__(self, path, open_device, compile, note):
-        self._open_device, self._compile, self._note = open_device, compile, note
-        self.device = self.failure = None
+    def __init__(self, path, open_device, compile):
+        self._open_device, self._compile = open_device, compile
+        self.device = None
+        self.operation = None  # of the library's, that runs now
+        self.failure = None  # of a launch, that the program does not know of
         self._streams = set()  # connections of the device
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
@@ -104,12 +111,14 @@ class Server:
     # --- names of operations
 
     def _operation(self, connection):
+        """Another operation runs from here on, or none: run what the one before has told cores, answer what has failed."""
         _, size = WORDS.unpack(_receive(connection, WORDS.size))
         operation = json.loads(_receive(connection, size))
-        if operation is not None:
-            self._catch_up()
-            self._note(operation)
+        self._catch_up()
+        self._launch()
+        self.operation = operation
         text = b"" if self.failure is None else str(self.failure).encode()
+        self.failure = None
         connection.sendall(struct.pack("<I", len(text)) + text)
 
     def _catch_up(self):
@@ -128,27 +137,35 @@ class Server:
     def read(self, x, y, address, size):
         """What the host reads; cores that were told to run do so first."""
         tiles = self.device.tiles
-        if not tiles.polls(x, y, address, size):
-            return tiles.read(x, y, address, size)
-        if tiles.told and not self._launch():
-            return FAILURE
+        if tiles.polls(x, y, address, size):
+            self._launch()
+            if self.failure is not None and self.operation is None:
+                self.failure = None
+                return FAILURE
         return tiles.read(x, y, address, size)
 
     def _launch(self):
-        """Run what cores were told; whether they came to their end."""
-        tiles = self.device.tiles
-        workers = list(dict.fromkeys(tiles.told))
+        """Run what cores were told, unless the operation has failed."""
+        tiles = self.device.tiles if self.device is not None else None
+        if tiles is None or not (tiles.told or tiles.strangers):
+            return
+        workers, strangers = list(dict.fromkeys(tiles.told)), list(tiles.strangers)
         tiles.told.clear()
-        self.failure = None
+        tiles.strangers.clear()
         try:
-            self.device.run(workers)
+            if strangers:
+                raise UsageError(
+                    f"a kernel is to run on core {strangers[0][0]}-{strangers[0][1]}, which is no worker of {self.device.name}",
+                    hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores",
+                )
+            if self.failure is None:
+                self.device.run(workers, self.operation)
         except TensimError as error:
             self.failure = error
             print(f"tensim: {error}", file=sys.stderr, flush=True)
         for worker in workers:
             tiles.answer(worker, DONE)
             tiles.sizes[worker].clear()
-        return self.failure is None
 
 
 class DeviceStream:

@@ -7,8 +7,6 @@ from tensim.sim.errors import UsageError
 
 REGISTERS = 0xFF000000  # addresses of a tile from here on are registers
 PAGE = 4096
-# Blackhole's translated DRAM coordinates: four channels of three ports in each of two columns (docs/hardware/chips.md)
-BLACKHOLE_DRAM, CHANNELS_PER_COLUMN, PORTS = (17, 12), 4, 3
 WORD = 4
 
 
@@ -17,7 +15,8 @@ class Tiles:
 
     `device`: `tensim.sim.host.device.Device`; `layout`: `tensim.library.mailboxes.Layout`; `channels`: lists of the NoC
     coordinates of each DRAM channel.  Below `config_end` a worker's L1 is `config[worker]`, the library's own; `sizes[worker]`
-    has {address: bytes} of what was written there since the last launch; `told` lists the workers that were told to run.
+    has {address: bytes} of what was written there since the last launch; `told` lists the workers that were told to run,
+    `strangers` the (x, y) of other cores that were.
     """
 
     def __init__(self, device, layout, channels):
@@ -26,7 +25,7 @@ class Tiles:
         self.workers = {coordinate: worker for worker, coordinate in enumerate(arch.kernel_coords)}
         self.config = [bytearray(self.config_end) for _ in self.workers]
         self.sizes = [{} for _ in self.workers]
-        self.told = []
+        self.told, self.strangers = [], []
         self._bank_bytes, self._per_tile = arch.dram_bank_bytes, arch["dram.banks_per_tile"]
         self._dram = {place: channel for channel, places in enumerate(channels) for place in places}
         self._others = {}
@@ -90,6 +89,8 @@ class Tiles:
             page[begin:end] = np.frombuffer(data[at : at + end - begin], np.uint8)
             at += end - begin
         for go in (self.layout.go, self.layout.idle_ethernet_go):  # firmware of other cores is always done
+            if address == go and len(data) == WORD and data[SIGNAL] == GO:
+                self.strangers.append((x, y))
             if address <= go < address + len(data):
                 for page, begin, end in self._pages(x, y, go, WORD):
                     page[begin:end] = DONE
@@ -104,14 +105,3 @@ class Tiles:
                 self._others[key] = np.zeros(PAGE, np.uint8)
             yield self._others[key], begin, end
             address, size = address + end - begin, size - (end - begin)
-
-
-def dram_channels(arch, described):
-    """The coordinates of each DRAM channel that the library may name; `described`: those of its SoC descriptor."""
-    channels = [list(places) for places in described]
-    if arch.name == "blackhole":
-        x0, y0 = BLACKHOLE_DRAM
-        for channel, places in enumerate(channels):
-            column, row = divmod(channel, CHANNELS_PER_COLUMN)
-            places += [(x0 + column, y0 + PORTS * row + port) for port in range(PORTS)]
-    return channels

@@ -10,6 +10,7 @@ import difflib
 import functools
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import yaml
@@ -34,7 +35,8 @@ USERS = {
     "validate streaming": "only `tensim validate streaming` uses it",
 }  # what alone uses a parameter, by the entry `only` of its leaf
 NOC_COORDINATES = 64  # of an axis, that a NoC address can name
-BOARD_UNITS = {"columns": "x", "rows": "y"}
+BOARD_UNITS = {"columns": "x", "rows": "y", "dram_channels": "channels"}
+PRODUCT = re.compile(r"(.*\d)[a-z]")  # name of a card: its letter says how it is cooled, docs/hardware/chips.md
 MODEL = "wormhole_b0"  # the architecture whose parameters a whole file of a user must have
 OPTIONAL = "ethernet."  # a section that a chip may lack as a whole: Grayskull has no ethernet
 OPERATIONS = "tensix.sfpu_cycles."  # the vector unit's operations, of which chips have different ones
@@ -61,6 +63,7 @@ class Arch:
         self.grid = (len(columns), len(rows))
         self.worker_coords = [(x, y) for y in rows for x in columns]
         self.kernel_coords = self._translated(columns, rows)
+        self.dram_channels = self._channels()
         self.dram_endpoints = self._endpoints(width, height)
         self.dram_tiles = self._dram_tiles()
         text = json.dumps({key: leaf["value"] for key, leaf in leaves.items()}, sort_keys=True)
@@ -81,6 +84,14 @@ class Arch:
             raise self.wrong(key, f"{key} is {origin}; a grid of {len(columns)}x{len(rows)} ends beyond coordinate 63")
         return [(origin[0] + i, origin[1] + j) for j in range(len(rows)) for i in range(len(columns))]
 
+    def _channels(self):
+        """Numbers of the DRAM channels that the board has, in the order of their banks: all, unless it says which."""
+        count, key = self["dram.banks"] // self["dram.banks_per_tile"], f"boards.{self.board}.dram_channels"
+        channels = self[key] if key in self else range(count)
+        if max(channels) >= count:
+            raise self.wrong(key, f"{key}: {max(channels)} is none of the {count} channels")
+        return tuple(channels)
+
     def noc_axes(self):
         """(x, y): for each axis the physical coordinate behind each of the 64 that a NoC address can name, -1 for none."""
         axes = [[*range(size), *[-1] * (NOC_COORDINATES - size)] for size in self.noc_size]
@@ -95,7 +106,8 @@ class Arch:
         second = "dram.endpoints_noc1" if self["dram.endpoints_noc1"] else "dram.endpoints"
         for key in ("dram.endpoints", second):
             result.append([])
-            for bank, text in enumerate(self[key]):
+            places = [self[key][channel * per_tile + i] for channel in self.dram_channels for i in range(per_tile)]
+            for bank, text in enumerate(places):
                 x, y = (int(part) for part in text.split("-"))
                 if not (x < width and y < height):
                     raise self.wrong(key, f"{key} gives bank {bank} tile {text}, outside the {width}x{height} NoC grid")
@@ -184,7 +196,8 @@ class Arch:
 
     @property
     def dram_banks(self):
-        return self["dram.banks"]
+        """Banks of the DRAM channels that the board has."""
+        return len(self.dram_channels) * self["dram.banks_per_tile"]
 
     @property
     def dram_bank_bytes(self):
@@ -323,7 +336,10 @@ def _check_key(path, key, leaf, known):
         raise _wrong(path, leaf, f"{key} must be a section, not {leaf['value']!r}")
     if parts[0] == "boards":
         raise _wrong(
-            path, leaf, f"{key} is no part of a board", "boards: {default: NAME, NAME: {columns: [...], rows: [...]}}"
+            path,
+            leaf,
+            f"{key} is no part of a board",
+            "boards: {default: NAME, NAME: {columns: [...], rows: [...], dram_channels: [...]}}",
         )
     owner = next((one for one in known if key.startswith(one + ".")), None)
     if owner:
@@ -453,6 +469,9 @@ def _resolved(path, name, board, leaves, overrides):
         leaves = leaves | {key: plain[key] | leaf | {"src": OVERRIDE, "changed": True} for key, leaf in checked.items()}
     if changes or Path(path).parent != DIRECTORY:
         check_relations(leaves, path)
+    product = PRODUCT.fullmatch(str(board))
+    if product and f"boards.{board}.columns" not in leaves:
+        board = product[1]
     if not {f"boards.{board}.columns", f"boards.{board}.rows"} <= leaves.keys():
         boards = sorted({key.split(".")[1] for key in leaves if key.startswith("boards.")})
         raise UsageError(

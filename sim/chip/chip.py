@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from tensim.sim.chip.arrays import NUMERICS, MachineArrays
-from tensim.sim.chip.failures import deadlock, fault, live_threads
+from tensim.sim.chip.failures import cycle_limit, deadlock, fault
 from tensim.sim.chip.functional_memory import FunctionalMemory
 from tensim.sim.chip.host_log import HostLog
 from tensim.sim.chip.interval import TOTALS
@@ -25,7 +25,7 @@ from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.engine import state as st
 from tensim.sim.engine.entry_points import l1_written, run, start_threads
 from tensim.sim.engine.event_heap import KEY_BITS, MAX_CORES
-from tensim.sim.errors import CycleLimitError, SimulatorError, UsageError
+from tensim.sim.errors import SimulatorError, UsageError
 
 NOC_MODELS = ("packet", "flit")
 LOG_ENTRIES = 1 << 18
@@ -36,8 +36,8 @@ class Chip:
     """One simulated chip.
 
     `arch`: from `tensim.sim.arch.load_arch`; `numerics`: "exact", "fast" or "off"; `noc`: "packet" or "flit"; `max_cycles`:
-    a run past this cycle is an error; `check`: look for mistakes of kernels (docs/checks.md).  Times are cycles of the chip's
-    clock.
+    so many cycles from its start, or its last `restart`, are an error; `check`: look for mistakes of kernels (docs/checks.md).
+    Times are cycles of the chip's clock.
     """
 
     def __init__(self, arch, numerics="fast", noc="packet", max_cycles=None, seed=0, check=False):
@@ -52,7 +52,7 @@ class Chip:
 
             compile_once()
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
-        self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
+        self._limit = self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
         self.n_workers = len(arch.worker_coords)
         if self.n_workers > MAX_CORES:
             raise UsageError(f"{self.n_workers} worker cores; a chip has at most {MAX_CORES}")
@@ -120,7 +120,7 @@ class Chip:
         """Run to the first completion, or look at the counters, past no event later than `limit`, for at most `fuel` events.
 
         Returns [(launch id, cycle)] of programs that ended.  Raises ProgramError, DeadlockError, CycleLimitError or
-        SimulatorError; the chip is then unusable until `abort`.
+        SimulatorError; the chip is then unusable until `abort` or `restart`.
         """
         look = min(recorder.next for recorder in self.recorders)
         stop = self._run(min(limit, self.max_cycles, look), fuel)
@@ -136,11 +136,7 @@ class Chip:
                 recorder.look(self.next_time() - 1)
             return []
         if stop == st.STOP_LIMIT and self.max_cycles <= limit:
-            raise CycleLimitError(
-                f"the run passed the limit of {self.max_cycles} cycles",
-                where={"cycle": self.max_cycles, "threads": live_threads(self)},
-                hint="raise the limit (max_cycles, --max-cycles) or look for a loop that does not end",
-            )
+            raise cycle_limit(self, self._limit)
         return []
 
     def _run(self, limit, fuel):
@@ -217,6 +213,12 @@ class Chip:
         self.arrays.clear()
         if self.checks is not None:
             self.checks.forget()
+
+    def restart(self):
+        """Go on after a failure: memory and time stay, nothing runs, and the limit of cycles counts from here."""
+        self.abort()
+        self.max_cycles = self.cycle + self._limit
+        self.machine["max_cycles"] = self.max_cycles
 
     def rewind(self):
         """Back to cycle 0 with idle links and closed DRAM rows, when no program runs; memory keeps its contents."""

@@ -8,8 +8,9 @@ from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
 from tensim.sim.cores.operations import Op, unknown_value
 from tensim.sim.engine import state as st
-from tensim.sim.errors import DeadlockError, ProgramError, SimulatorError
+from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError
 
+SHOWN = 4  # threads that an error about all of them names
 # What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.interpreter`
 UNMOVED_REACHED = (
     "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
@@ -60,6 +61,17 @@ def deadlock(chip, odd):
         f"deadlock: {cause}\nno event is left and these threads wait\n  " + "\n  ".join(lines) + before,
         where={"cycle": chip.cycle, "waiting": graph},
         hint="the first lines are the cause; look for the push, increment or release that is missing",
+    )
+
+
+def cycle_limit(chip, limit):
+    """The error of a run that took more than `limit` cycles: it names the first threads that have not ended."""
+    places = live_threads(chip)
+    lines = [f"\n  core {at['core']} {at['thread']}: {at.get('file')}:{at.get('line')}" for at in places[:SHOWN]]
+    return CycleLimitError(
+        f"the run passed the limit of {limit} cycles{', among others in' if lines else ''}{''.join(lines)}",
+        where={"cycle": chip.max_cycles, "threads": places},
+        hint="raise the limit (max_cycles, --max-cycles) or look for a loop that does not end",
     )
 
 

@@ -177,6 +177,14 @@ class Device:
             queue.stop()
         self.chip.abort()
 
+    def restart(self):
+        """Go on after a failure, which has dropped what was under way and queued: it never ends.  Memory and time stay."""
+        self.chip.restart()
+        self.clock.waiting.clear()
+        self.queues = [CommandQueue(self, index) for index in range(self.num_queues)]
+        self.activate(self.manager)
+        self.failed = None
+
     # --- sub-devices
 
     def activate(self, manager):

@@ -44,6 +44,31 @@ def test_blackhole_has_other_dram_endpoints_on_each_noc():
     assert wormhole.dram_endpoints[0] == wormhole.dram_endpoints[1]
 
 
+def test_a_board_that_lacks_a_dram_channel():
+    """p100: seven of the eight banks of a Blackhole, with their endpoints; on Wormhole a channel is two banks."""
+    whole, p100 = load_arch("blackhole"), load_arch("blackhole", {"board": "p100"})
+    assert (p100.dram_banks, p100.grid) == (7, (11, 10)) and p100.dram_channels == (0, 1, 2, 3, 4, 5, 6)
+    assert [places[:7] for places in whole.dram_endpoints] == list(p100.dram_endpoints)
+    assert p100.dram_tiles.items() < whole.dram_tiles.items() and p100.digest != whole.digest
+    middle = load_arch("blackhole", {"board": "p100", "boards.p100.dram_channels": [0, 1, 2, 4, 5, 6, 7]})
+    assert middle.dram_endpoints[0][3] == whole.dram_endpoints[0][4] and middle.dram_tiles[9, 6] == 6
+
+
+def test_channels_of_a_board_of_ones_own(write):
+    small = {"columns": {"value": [1, 2]}, "rows": {"value": [1]}, "dram_channels": {"value": [5, 1]}}
+    path = write(extension(boards={"default": "small", "small": small}))
+    arch, base = load_arch(path), load_arch("wormhole_b0")
+    assert arch.dram_banks == 4
+    assert arch.dram_endpoints[0] == [base.dram_endpoints[0][bank] for bank in (10, 11, 2, 3)]
+    with pytest.raises(UsageError, match="boards.small.dram_channels: 6 is none of the 6 channels"):
+        load_arch(path, {"boards.small.dram_channels": [6]})
+
+
+@pytest.mark.parametrize("name, board, known", [("blackhole", "p150b", "p150"), ("wormhole_b0", "n300d", "n300")])
+def test_a_product_is_its_board(name, board, known):
+    assert load_arch(name, {"board": board}).digest == load_arch(name, {"board": known}).digest
+
+
 def test_an_endpoint_set_beside_a_chip_of_tensim_does_not_blame_its_file():
     tiles = ["1-2", *load_arch("blackhole")["dram.endpoints_noc1"][1:]]
     with pytest.raises(UsageError, match="^dram.endpoints_noc1 gives bank 0 tile 1-2, which is a worker core$"):

@@ -69,21 +69,29 @@ def installed(tmp_path_factory):
 
 @pytest.fixture
 def library(installed, tmp_path):
-    """`start` and `run` a program's text with a release of the stand-in below `tensim ttnn --library`."""
+    """`start` and `run` a program's text, `run_module` a module with a release of the stand-in below `tensim ttnn --library`."""
 
-    def start(text, *arguments, release="0.81.1", arch="wormhole_b0", options=(), **variables):
+    def start(text, *arguments, **options):
         program = tmp_path / "program.py"
         program.write_text(text)
+        return start_command(str(program), *arguments, **options)
+
+    def start_command(*program, release="0.81.1", arch="wormhole_b0", options=(), **variables):
         words = [sys.executable, "-c", COMMAND, str(installed.cache), "ttnn", "--library", "--arch", arch]
-        words += ["--python", str(installed.of(release)), *options, str(program), *arguments]
+        words += ["--python", str(installed.of(release)), *options, *program]
         return subprocess.Popen(
             words, cwd=tmp_path, env=os.environ | variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             start_new_session=True,
         )  # fmt: skip
 
-    def run(text, *arguments, **options):
-        process = start(text, *arguments, **options)
+    def finished(process):
         said, errors = process.communicate(timeout=120)
         return SimpleNamespace(returncode=process.returncode, stdout=said, stderr=errors)
 
-    return SimpleNamespace(start=start, run=run)
+    def run(text, *arguments, **options):
+        return finished(start(text, *arguments, **options))
+
+    def run_module(*arguments, **options):
+        return finished(start_command("-m", *arguments, **options))
+
+    return SimpleNamespace(start=start, run=run, run_module=run_module)

@@ -7,6 +7,7 @@ Written from the published layouts of two releases (docs/library.md), not from `
 import ctypes
 import importlib.metadata
 import os
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -52,13 +53,21 @@ def launch_message(release, base, enables, mask, host_id, texts=(TEXTS,) * 5, un
     )  # fmt: skip
 
 
-def workers(release, arch):
-    """NoC coordinates of the cores that run kernels, row by row."""
+def harvested(release, kind):
+    """How many units of a kind the cluster's description says that the chip lacks; older releases do not read it."""
+    if release == "0.66.0":
+        return 0
+    text = Path(os.environ["TT_METAL_SIMULATOR"]).with_name("cluster_descriptor.yaml").read_text()
+    found = re.search(rf"\b{kind}: (\d+)", text)
+    return int(found[1]).bit_count() if found else 0
+
+
+def workers(arch, lacking):
+    """NoC coordinates of the cores that run kernels, row by row: of the rows or columns that are not lacking one dispatches."""
     if arch == "wormhole_b0":
-        rows = range(18, 27 if release == "0.66.0" else 26)
-        return [(x, y) for y in rows for x in range(18, 26)]
-    columns = [*range(1, 8), *range(10, 16 if release == "0.66.0" else 14)]
-    return [(x, y) for y in range(2, 12) for x in columns]
+        return [(x, y) for y in range(18, 27 - lacking) for x in range(18, 26)]
+    columns = [*range(1, 8), *range(10, 16)]
+    return [(x, y) for y in range(2, 12) for x in columns[: len(columns) - lacking]]
 
 
 class Chip:
@@ -129,7 +138,7 @@ class Device(Chip):
     def __init__(self):
         super().__init__(RELEASE, ARCH)
         self.launch_at, self.go, self.base, self.banks = PLACES[RELEASE, ARCH]
-        self.cores, self.launches = workers(RELEASE, ARCH), 0
+        self.cores, self.launches = workers(ARCH, harvested(RELEASE, "harvest_mask")), 0
         table = self._bank_table()
         for x, y in self.cores:
             self.write(x, y, RESET, struct.pack("<I", 0x47800))
@@ -139,7 +148,7 @@ class Device(Chip):
         self.wait(self.cores)
 
     def _bank_table(self):
-        shift, dram = (4, 12) if ARCH == "wormhole_b0" else (0, 8)
+        shift, dram = (4, 12) if ARCH == "wormhole_b0" else (0, 8 - harvested(RELEASE, "dram_harvesting_mask"))
         places = [(y << 6 | x) << shift for x, y in self.cores]
         return struct.pack(f"<{2 * dram}H", *[0] * (2 * dram)) + struct.pack(f"<{2 * len(places)}H", *places, *places)
 

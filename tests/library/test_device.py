@@ -203,8 +203,9 @@ def test_the_status_of_the_librarys_process_is_kept(library, end, status, says):
 
 
 GOES_AWAY = """
-import os, pathlib, time
+import os, pathlib, signal, time
 
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # by which the system would end this process
 watched = os.fork()
 if watched == 0:
     import ttnn

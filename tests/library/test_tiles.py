@@ -5,15 +5,21 @@ from types import SimpleNamespace
 import pytest
 
 import tensim as tt
-from tensim.library.environment import AS_SEEN
+from tensim.library.descriptions import AS_SEEN, dram_places
 from tensim.library.mailboxes import LAYOUTS
-from tensim.library.tiles import Tiles, dram_channels
+from tensim.library.tiles import Tiles
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tests.library import stand_in
 
-WORMHOLE = [[(0, 0), (0, 1), (0, 11)], [(0, 5), (0, 6), (0, 7)], [(5, 0)], [(5, 2)], [(5, 3)], [(5, 5), (5, 6), (5, 7)]]
-BLACKHOLE = [[(0, 0)], [(0, 2)], [(0, 9)], [(0, 5)], [(9, 0)], [(9, 2)], [(9, 9)], [(9, 5)]]
+WORMHOLE = [["0-0", "0-1", "0-11"], ["0-5", "0-6", "0-7"], ["5-0"], ["5-2"], ["5-3"], ["5-5", "5-6", "5-7"]]
+BLACKHOLE = [["0-0"], ["0-2"], ["0-9"], ["0-5"], ["9-0"], ["9-2"], ["9-9"], ["9-5"]]
+LACKING = {
+    (66, "wormhole_b0"): 0,
+    (66, "blackhole"): 0,
+    (81, "wormhole_b0"): 1,
+    (81, "blackhole"): 2,
+}  # rows or columns
 INIT, GO = bytes([0, 0, 0, 0x40]), bytes([0, 0, 0, 0x80])
 
 
@@ -24,9 +30,11 @@ def chip(request):
     first = {"0.66.0": 66, "0.81.1": 81}[release]
     arch = load_arch(name, AS_SEEN[first, name])
     device = tt.create_device(0, arch=arch)
-    channels = dram_channels(arch, WORMHOLE if name == "wormhole_b0" else BLACKHOLE)
+    channels = dram_places({"dram": WORMHOLE if name == "wormhole_b0" else BLACKHOLE}, arch)
     tiles = Tiles(device._state, LAYOUTS[first, name], channels)
-    yield SimpleNamespace(tiles=tiles, device=device._state, arch=arch, workers=stand_in.workers(release, name))
+    yield SimpleNamespace(
+        tiles=tiles, device=device._state, arch=arch, workers=stand_in.workers(name, LACKING[first, name])
+    )
     tt.close_device(device)
 
 
@@ -59,9 +67,25 @@ def test_all_coordinates_of_a_dram_channel_are_one_memory(chip):
 
 
 def test_the_channels_of_blackhole_lie_in_two_columns():
-    channels = dram_channels(load_arch("blackhole"), BLACKHOLE)
-    assert channels[0] == [(0, 0), (17, 12), (17, 13), (17, 14)] and channels[3][-1] == (17, 23)
-    assert channels[4] == [(9, 0), (18, 12), (18, 13), (18, 14)] and channels[7][-1] == (18, 23)
+    channels = dram_places({"dram": BLACKHOLE}, load_arch("blackhole"))
+    assert channels[0] == ((0, 0), (17, 12), (17, 13), (17, 14)) and channels[3][-1] == (17, 23)
+    assert channels[4] == ((9, 0), (18, 12), (18, 13), (18, 14)) and channels[7][-1] == (18, 23)
+
+
+@pytest.mark.parametrize(
+    "lacking, tops",
+    [  # of the last port of each channel that is left, as 0.81.1 names it
+        (7, [(17, 14), (17, 17), (17, 20), (17, 23), (18, 14), (18, 17), (18, 20)]),
+        (5, [(17, 14), (17, 23), (17, 17), (17, 20), (18, 14), (18, 17), (18, 20)]),
+        (0, [(18, 14), (18, 17), (18, 20), (17, 23), (17, 14), (17, 17), (17, 20)]),
+    ],
+)
+def test_a_channel_that_a_board_lacks_moves_others(lacking, tops):
+    left = [channel for channel in range(8) if channel != lacking]
+    arch = load_arch("blackhole", {"board": "p100", "boards.p100.dram_channels": left})
+    channels = dram_places({"dram": BLACKHOLE}, arch)
+    assert [places[-1] for places in channels] == tops
+    assert [f"{x}-{y}" for (x, y), *_ in channels] == [BLACKHOLE[channel][0] for channel in left]
 
 
 def test_a_core_is_told_by_its_go_word(chip):

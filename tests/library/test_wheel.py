@@ -5,6 +5,7 @@ The page's table says which cases hold, release by release; the test fails when 
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,12 @@ def run(tmp_path):
     return run
 
 
+def needs_pytest():
+    """Skip where the library's interpreter has no pytest."""
+    if subprocess.run([LIBRARY.python, "-c", "import pytest"], capture_output=True).returncode:
+        pytest.skip("the library's interpreter has no pytest")
+
+
 def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
@@ -179,13 +186,53 @@ def test_a_module(run, tmp_path):
 
 
 def test_pytest(run, tmp_path):
-    if subprocess.run([LIBRARY.python, "-c", "import pytest"], capture_output=True).returncode:
-        pytest.skip("the library's interpreter has no pytest")
+    needs_pytest()
     (tmp_path / "test_it.py").write_text(
         "import ttnn\n\n\ndef test_it():\n    device = ttnn.open_device(device_id=0)\n    ttnn.close_device(device)\n"
     )
     done = run(Path("pytest"), "-q", "test_it.py", module=True)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "arch, how, scope, reopens, says",
+    [
+        ("wormhole_b0", "fault", "function", "stays", "circular buffer 0 under-run"),
+        ("blackhole", "deadlock", "module", "reopens", "deadlock: "),
+        ("wormhole_b0", "endless", "module", "stays", "passed the limit of 1000000 cycles"),
+        ("wormhole_b0", "memory", "module", "reopens", "access outside L1: address 0x7fffffc0"),
+        ("blackhole", "build", "module", "stays", "remote_cb_pop_front is not modelled"),
+    ],
+)
+def test_a_suite_goes_on_after_a_launch_that_fails(run, tmp_path, monkeypatch, arch, how, scope, reopens, says):
+    """The error is that of the operation, with our text; the tests behind it pass, on the same device or one opened anew."""
+    needs_pytest()
+    monkeypatch.setenv("SUITE", f"{how} {scope} {reopens}")
+    (tmp_path / "test_it.py").write_text(
+        (HERE / "suite.py").read_text()
+    )  # outside our folder, whose pytest settings are ours
+    done = run(Path("pytest"), "-q", "test_it.py", module=True, options=("--arch", arch, "--max-cycles", "1000000"))
+    assert done.returncode == 1 and "1 failed, 4 passed" in done.stdout, done.stdout[-3000:] + done.stderr[-3000:]
+    assert says in done.stdout and re.search(r"^E +RuntimeError: ", done.stdout, re.M)
+    assert "run_mailbox" not in done.stdout + done.stderr and "wait for each other" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "arch, board, sees",
+    [
+        ("blackhole", "p100", "11 10 7"),
+        ("blackhole", "p150_13x10", "13 10 8"),
+        ("blackhole", "p150a", "11 10 8"),
+        ("wormhole_b0", "n300", "8 7 12"),
+        ("wormhole_b0", "galaxy", "8 9 12"),
+    ],
+)
+def test_boards(run, arch, board, sees):
+    done = run(HERE / "whole_board.py", options=("--arch", arch, "--set", f"board={board}"))
+    if known_release(LIBRARY.release) == 66 and board not in ("p150_13x10", "galaxy"):
+        assert done.returncode == 2 and "on any board" in done.stderr
+        return
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == f"sees {sees}", done.stderr[-3000:]
 
 
 def test_a_fault_of_a_kernel(run):

@@ -215,6 +215,7 @@ SECTIONS {{
   .bss : {{ *(.bss .bss.* .sbss .sbss.* COMMON) }} :data
   tensim_data_end = .;
   .tensim_zones 0 (INFO) : {{ *(.tensim_zones) }} :NONE
+  .tensim_not_modelled 0 (INFO) : {{ *(.tensim_not_modelled) }} :NONE
   /DISCARD/ : {{ *(.comment) *(.eh_frame) *(.note*) *(.riscv.attributes) }}
 }}
 ASSERT(tensim_data_end <= 0x{end - STACK_BYTES:x}, "local memory is full")

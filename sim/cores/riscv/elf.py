@@ -5,7 +5,7 @@ else in the core's local memory; texts for reports (STRINGS, ZONES) lie outside 
 """
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.errors import BinaryError
@@ -14,6 +14,7 @@ MAX_FILE = 16 << 20  # bytes
 MAX_SEGMENTS, MAX_SECTIONS, MAX_SYMBOLS = 64, 4096, 100_000
 MAX_TEXT = 1 << 20  # bytes, more than any kernel-configuration space
 STRINGS, ZONES = ".tensim_strings", ".tensim_zones"  # texts at their addresses; names of zones, by their offset
+NOT_MODELLED = ".tensim_not_modelled"  # calls that stop a kernel: pairs of words, its address and that of its text
 MAX_STRING = 1 << 12  # bytes of a text for reports
 RISCV, EXECUTABLE, LOAD, CODE_FLAG = 243, 2, 1, 1
 SYMBOL_TABLE, NO_BITS = 2, 8
@@ -21,6 +22,7 @@ HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
 SEGMENT = struct.Struct("<IIIIIIII")
 SECTION = struct.Struct("<IIIIIIIIII")
 SYMBOL = struct.Struct("<IIIBBH")
+CALL = struct.Struct("<II")
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Image:
 
     `entry`: address of the first instruction in `text`; `data`: (offset in local memory, bytes) to load; `data_end`: offset in
     local memory of the first byte behind the data; `symbols`: (address, size, name); `strings`: address -> bytes of the
-    sections of texts; `zones`: the names of zones, each ended by a zero byte.
+    sections of texts; `zones`: the names of zones, each ended by a zero byte; `not_modelled`: (address, what
+    it says) of the calls in the text that the machine has no operation for.
     """
 
     raw: bytes
@@ -52,6 +55,7 @@ class Image:
     symbols: tuple[tuple[int, int, str], ...]
     strings: dict[int, bytes]
     zones: bytes
+    not_modelled: tuple[tuple[int, str], ...] = ()
 
     def string_at(self, address):
         """The text for reports that begins at an address, or None."""
@@ -84,9 +88,7 @@ def load_elf(raw, local_bytes):
         for section in sections
         if section.name == STRINGS and section.kind != NO_BITS
     }
-    zones = b"".join(
-        _content(raw, section) for section in sections if section.name == ZONES and section.kind != NO_BITS
-    )
+    zones, not_modelled = (_joined(raw, sections, name) for name in (ZONES, NOT_MODELLED))
     text, data, data_end = None, [], 0
     for at, (kind, offset, address, _, size, memory, flags, _) in _table(
         raw, header[5], header[10], SEGMENT, header[9]
@@ -112,7 +114,19 @@ def load_elf(raw, local_bytes):
     entry = header[4]
     if entry % 4 or entry >= len(text):
         refuse(24, "e_entry", f"{entry:#x} is no instruction of the text")
-    return Image(raw, text, entry, tuple(data), data_end, tuple(_symbols(raw, sections)), strings, zones)
+    image = Image(raw, text, entry, tuple(data), data_end, tuple(_symbols(raw, sections)), strings, zones)
+    return replace(image, not_modelled=tuple(_calls(not_modelled, image)))
+
+
+def _joined(raw, sections, name):
+    return b"".join(_content(raw, section) for section in sections if section.name == name and section.kind != NO_BITS)
+
+
+def _calls(content, image):
+    """(address, what it says) of each call that a section lists; what the linker has left out lies at 0, the first instruction."""
+    for address, said in CALL.iter_unpack(content[: len(content) // CALL.size * CALL.size]):
+        if 0 < address < len(image.text):
+            yield address, image.string_at(said) or "a call without a name is not modelled"
 
 
 def _text_at(content, offset):

@@ -150,6 +150,14 @@ class RiscvKernel:
         """Where the kernel begins: {"file", "line", "source"}, of the first thread that runs it."""
         return next(iter(self.programs.values())).entry
 
+    def not_modelled(self):
+        """[(what it says, place as of `ThreadProgram.place`)] of calls in the code that the machine has no operation for."""
+        return [
+            (said, program.place(address // INSTRUCTION_BYTES))
+            for program in self.programs.values()
+            for address, said in program.image.not_modelled
+        ]
+
     def on(self, slot):
         """What a thread slot runs."""
         return self.programs[slot]

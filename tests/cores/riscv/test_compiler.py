@@ -22,6 +22,7 @@ from tensim.sim.cores.riscv.compiler import (
     compile_kernels,
     firmware_bytes,
 )
+from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.riscv.traps import ARGUMENTS, OPCODE, Form, Service
 from tensim.sim.errors import KernelCompileError, UsageError
 
@@ -232,6 +233,23 @@ def test_what_has_no_operation_stops_the_kernel_that_reaches_it(build):
         build, "add_tiles_bcast_rows(0, 1, 0, 0, 0, get_arg_val<uint32_t>(0));"
     )
     assert Service.FAIL_ASSERT not in math_operations(build, "add_tiles_bcast_rows(0, 1, 0, 0, 0);")
+
+
+def test_an_object_lists_the_calls_without_an_operation_that_it_may_reach(build):
+    """Not those that are never called or in a branch that cannot be taken: optimisation and linker leave them out."""
+    text = """
+#include "api/compute/common.h"
+void unused() { topk_tile_init(); }
+void kernel_main() {
+    if constexpr (get_compile_time_arg_val(0) != 0) welford_init();
+    if (get_compile_time_arg_val(1) == 3) dropout_kernel_init(1);
+    if (get_arg_val<uint32_t>(0) == 5) rand_tile_init(7);
+}
+"""
+    made = build(text, Processor.TRISC1)
+    kernel = RiscvKernel("kernel", "kernel.cpp", {3: compile_kernel(made).elf}, made.arch, text)
+    ((said, place),) = kernel.not_modelled()
+    assert said == "rand_tile_init is not modelled" and (place["file"], place["line"]) == ("kernel.cpp", 7)
 
 
 def test_halves_of_an_init_cost_what_configuration_costs(build):

@@ -1,27 +1,31 @@
 // Calls that the machine has no operation for.  They compile, as kernels often call them in branches that are not taken;
-// the kernel that reaches one stops with its name.
+// the kernel that reaches one stops with its name.  The section says where such calls are left after optimisation.
 #pragma once
 #include "tensim/debug.h"
 
+#define TENSIM_STOP_NOT_MODELLED(name)                                                                                 \
+    static const char text[] __attribute__((section(".tensim_strings"), used)) = name " is not modelled";              \
+    asm volatile("1:\n.pushsection .tensim_not_modelled\n.4byte 1b\n.4byte %0\n.popsection" : : "i"(text));            \
+    tensim::post_fail_assert(uint32_t(text))
 #define TENSIM_NOT_MODELLED(name)                                                                    \
     template <auto... options, class... Values>                                                      \
     TENSIM_INLINE void name(const Values&...) {                                                      \
-        tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
+        TENSIM_STOP_NOT_MODELLED(#name);                                                             \
     }                                                                                                \
     template <class Type, auto... options, class... Values>                                          \
     TENSIM_INLINE void name(const Values&...) {                                                      \
-        tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
+        TENSIM_STOP_NOT_MODELLED(#name);                                                             \
     }
 // Functions whose last argument is a table that kernels may leave empty.
 #define TENSIM_NOT_MODELLED_TABLE(name)                                                              \
     TENSIM_NOT_MODELLED(name)                                                                        \
     template <auto... options>                                                                       \
     TENSIM_INLINE void name(uint32_t, uint32_t, const std::array<uint32_t, 0>&) {                    \
-        tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
+        TENSIM_STOP_NOT_MODELLED(#name);                                                             \
     }                                                                                                \
     template <auto... options>                                                                       \
     TENSIM_INLINE void name(uint32_t, uint32_t, uint32_t, uint32_t, const std::array<uint32_t, 0>&) { \
-        tensim::post_fail_assert(TENSIM_TEXT(#name " is not modelled"));                             \
+        TENSIM_STOP_NOT_MODELLED(#name);                                                             \
     }
 #define TENSIM_NOT_MODELLED_TILE(name) TENSIM_NOT_MODELLED(name##_tile) TENSIM_NOT_MODELLED(name##_tile_init)
 
@@ -202,7 +206,7 @@ TENSIM_NOT_MODELLED_TILE(selu_derivative)
 TENSIM_NOT_MODELLED_TILE(threshold_backward)
 template <class... Values>
 TENSIM_INLINE uint32_t mailbox_read(const Values&...) {
-    tensim::post_fail_assert(TENSIM_TEXT("mailbox_read is not modelled"));
+    TENSIM_STOP_NOT_MODELLED("mailbox_read");
     return 0;
 }
 }  // namespace ckernel

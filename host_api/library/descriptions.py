@@ -1,0 +1,156 @@
+"""What the library is told about its chip, so that it sees the one that is simulated: descriptions of the chip and its cluster.
+
+A setting that both sides know acts on both, or is refused: what a description can say is made of the simulated chip, what the
+library knows from its own code must be as it is there.  Rows, columns and channels that a part lacks are those of
+docs/hardware/chips.md; the numbering of Blackhole's translated DRAM tiles was found by opening 0.81.1 with one channel after the
+other switched off.
+"""
+
+from tensim.library.mailboxes import known_release
+from tensim.sim.errors import UsageError
+
+# Places of an architecture's Tensix tiles along the axis that parts lack some of, and along the other
+TENSIX_TILES = {
+    "wormhole_b0": ("rows", [*range(1, 6), *range(7, 12)], "columns", [1, 2, 3, 4, 6, 7, 8, 9]),
+    "blackhole": ("columns", [*range(1, 8), *range(10, 17)], "rows", [*range(2, 12)]),
+}
+MOST_HARVESTED = 2
+# Kinds of boards: identifier (its upper bits name the kind), name
+N150, P150, P100 = (0x18 << 36 | 1, "n150"), (0x40 << 36 | 1, "p150"), (0x43 << 36 | 1, "p100")
+ETHERNET_OF_P150, ALL_ETHERNET = 0x120, 0x3FFF  # masks of the tiles that lie idle; a p100 has no Ethernet
+SECOND_PCIE = 0x2
+# Settings of a chip as the library sees it, by first release 0.x and architecture: Blackhole's columns have their translated
+# coordinates; before 0.81 the description of the cluster is not read, and chips have all rows and columns, one of which dispatches
+BLACKHOLE = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
+AS_SEEN = {
+    (66, "wormhole_b0"): {"board": "n150_physical"},
+    (66, "blackhole"): BLACKHOLE | {"board": "p150_13x10"},
+    (81, "wormhole_b0"): {},
+    (81, "blackhole"): BLACKHOLE,
+}
+DESCRIBED = 81  # from this release on the description of the cluster is read
+# Parameters that the library has in its own code: groups end in a dot
+BUILT_IN = (
+    "chip.noc_grid", "noc.translated_", "dram.banks", "dram.endpoints", "dram.user_base", "l1.reserved_end", "l1.user_base",
+    "alignment.", "ttnn.", "tensix.dst.",
+)  # fmt: skip
+MEMORIES = ("l1.size", "dram.bank_bytes")  # that a description may make smaller
+# Blackhole's translated DRAM coordinates: four channels of three ports in each of two columns
+BLACKHOLE_DRAM, CHANNELS_PER_COLUMN, PORTS = (17, 12), 4, 3
+
+
+def as_seen(library, arch):
+    """Settings of a chip as a release sees it, as long as the user does not set them (`AS_SEEN`)."""
+    return AS_SEEN[known_release(library.release), arch.name]
+
+
+def refuse_unseen(library, arch, seen):
+    """UsageError for a chip that a release cannot be told of.  `seen`: the `Arch` without the user's settings."""
+    for key, value in arch.values().items():
+        if key.startswith(BUILT_IN) and key in seen and value != seen[key]:
+            raise UsageError(
+                f"{key} is {value}; ttnn has {seen[key]} in its own code, and cannot be told another",
+                hint="leave it out, or run kernels of your own without --library",
+            )
+    for key in MEMORIES:
+        if arch[key] > seen[key]:
+            raise UsageError(f"{key} is {arch[key]}; ttnn knows at most {seen[key]}", hint="choose a smaller one")
+    harvested, lacking = _harvested(arch), _lacking_channels(arch)
+    if lacking and (arch.name != "blackhole" or len(lacking) > 1):
+        raise UsageError(
+            f"board {arch.board} lacks the DRAM channels {lacking}; ttnn knows of one at most, of a Blackhole",
+            hint="choose another board",
+        )
+    if known_release(library.release) < DESCRIBED and (harvested or lacking):
+        columns, rows = seen.grid
+        raise UsageError(
+            f"ttnn {library.release} sees {columns} x {rows} workers and {seen.dram_banks} DRAM banks on any board; "
+            f"{arch.board} has {arch.grid[0]} x {arch.grid[1]} and {arch.dram_banks}",
+            hint=f"--set board={seen.board}, or release 0.81",
+        )
+
+
+def _harvested(arch):
+    """Positions, among an architecture's rows or columns of Tensix tiles, of those that a part lacks; UsageError if none can.
+
+    Of those that do not compute one dispatches: the first behind the others, as the library has it, if there is one.
+    """
+    axis, places, other, all_others = TENSIX_TILES[arch.name]
+    width, height = arch.grid
+    held = {"columns": [x for x, _ in arch.worker_coords[:width]], "rows": [y for _, y in arch.worker_coords[::width]]}
+    missing = [i for i, place in enumerate(places) if place not in held[axis]]
+    fewest = len(places) - 1 - MOST_HARVESTED
+    if (
+        held[other] != all_others
+        or held[axis] != [place for place in places if place in held[axis]]
+        or not (1 <= len(missing) <= 1 + MOST_HARVESTED)
+    ):
+        raise UsageError(
+            f"ttnn knows no {arch.name} with columns {held['columns']} and rows {held['rows']} of workers",
+            hint=f"{other} {all_others}, and {fewest} to {len(places) - 1} of the {axis} {places}, in order: one more dispatches",
+        )
+    behind = [i for i in missing if places[i] > held[axis][-1]]
+    missing.remove(behind[0] if behind else missing[-1])
+    return missing
+
+
+def _lacking_channels(arch):
+    """The DRAM channels that the board lacks."""
+    return sorted({*range(arch["dram.banks"] // arch["dram.banks_per_tile"])} - {*arch.dram_channels})
+
+
+def _mask(numbers):
+    return sum(1 << number for number in numbers)
+
+
+def cluster_description(arch):
+    """The description of a cluster of one chip."""
+    harvesting = {"noc_translation": True, "harvest_mask": _mask(_harvested(arch))}
+    number, kind = N150
+    if arch.name == "blackhole":
+        lacking = _lacking_channels(arch)
+        number, kind = P100 if lacking else P150
+        harvesting |= {
+            "eth_harvesting_mask": ALL_ETHERNET if lacking else ETHERNET_OF_P150,
+            "pcie_harvesting_mask": SECOND_PCIE, "dram_harvesting_mask": _mask(lacking),
+        }  # fmt: skip
+    return {
+        "arch": {0: arch.name}, "chips": {0: [0, 0, 0, 0]}, "ethernet_connections": [], "chips_with_mmio": [{0: 0}],
+        "harvesting": {0: harvesting},
+        "boards": [[{"board_id": number}, {"board_type": kind}, {"chips": [0]}]],
+    }  # fmt: skip
+
+
+def chip_description(described, arch):
+    """A release's own description of an architecture with the sizes of memories that a chip has."""
+    bank = arch.dram_bank_bytes
+    return described | {
+        "worker_l1_size": arch.l1_size, "dram_view_size": bank, "dram_bank_size": bank * arch["dram.banks_per_tile"],
+    }  # fmt: skip
+
+
+def dram_places(described, arch):
+    """For each DRAM channel of the board the NoC coordinates by which the library may name it."""
+    listed = [[tuple(map(int, text.split("-"))) for text in places] for places in described["dram"]]
+    translated = _translated_channels(arch) if arch.name == "blackhole" else {}
+    return tuple((*listed[channel], *translated.get(channel, ())) for channel in arch.dram_channels)
+
+
+def _translated_channels(arch):
+    """{channel: translated NoC coordinates} of a Blackhole.
+
+    The column of a channel that is missing comes second; the place at the end of both columns is that channel's and the one's
+    in the same place of the other.
+    """
+    columns = [list(range(CHANNELS_PER_COLUMN)), list(range(CHANNELS_PER_COLUMN, 2 * CHANNELS_PER_COLUMN))]
+    for channel in _lacking_channels(arch):
+        column, place = divmod(channel, CHANNELS_PER_COLUMN)
+        columns = [columns[1 - column], columns[column]]
+        for one in columns:
+            one.append(one.pop(place))
+    x, y = BLACKHOLE_DRAM
+    return {
+        channel: [(x + column, y + PORTS * row + port) for port in range(PORTS)]
+        for column, channels in enumerate(columns)
+        for row, channel in enumerate(channels)
+    }
