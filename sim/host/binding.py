@@ -6,7 +6,8 @@ from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, Kernel
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import BRISC, NCRISC
 from tensim.sim.errors import ProgramError
-from tensim.sim.host.commands import DataMovementParameters
+from tensim.sim.host.address_generators import check_generators
+from tensim.sim.host.commands import DataMovementParameters, Reference
 from tensim.sim.host.dispatch import ProgramCost
 from tensim.sim.host.frozen_program import build_kernels, build_target
 
@@ -51,6 +52,8 @@ def _launch(program, compiled, device):
     if device.chip.checks is not None:
         for kernel, binary in zip(program.kernels, compiled, strict=True):
             check_arguments(kernel, binary)
+            check_freed(kernel, binary, device)
+            check_generators(kernel, binary, program, device)
         buffers = [buffer for buffer in device.buffers.values() if buffer.size]
         launch.dram_buffers = [_extent(buffer) for buffer in buffers if buffer.in_dram]
         launch.l1_buffers = [
@@ -64,6 +67,24 @@ def _launch(program, compiled, device):
             if buffer.unordered
         ]
     return launch
+
+
+def check_freed(kernel, compiled, device):
+    """ProgramError for an argument that was given as a buffer, or its address, and that buffer has been deallocated since."""
+    given, names = dict(kernel.args) | {None: kernel.common_args}, getattr(compiled, "arguments", None)
+    lists = [(core, given.get(core, ()), references, "runtime") for core, references in kernel.references]
+    lists.append((None, kernel.parameters.compile_args, kernel.compile_references, "compile-time"))
+    for core, words, references, kind in lists:
+        for index, stands_for, key in references:
+            freed = device.freed.get(key) if stands_for == Reference.BUFFER_ADDRESS and index < len(words) else None
+            if freed is not None and words[index] == freed:
+                name = "" if core is None or names is None or index >= len(names.names) else f" ({names.names[index]})"
+                raise ProgramError(
+                    f"{kind} argument {index}{name} of kernel {compiled.name} is the address of buffer {key}, "
+                    "which has been deallocated",
+                    where={"kernel": compiled.name} | compiled.entry, kind="buffer_freed",
+                    hint="deallocate the buffer behind the last program that uses it, or set the argument anew",
+                )  # fmt: skip
 
 
 def check_arguments(kernel, compiled):
