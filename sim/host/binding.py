@@ -69,15 +69,25 @@ def _launch(program, compiled, device):
     return launch
 
 
+def is_gone(freed, device):
+    """Whether the memory of a freed buffer must not be used: the host has deallocated it, or another buffer has it."""
+    address, end, in_dram, dropped = freed
+    others = (buffer for buffer in device.buffers.values() if buffer.in_dram == in_dram)
+    return not dropped or any(other.address < end and address < other.address + other.size_per_bank for other in others)
+
+
 def check_freed(kernel, compiled, device):
-    """ProgramError for an argument that was given as a buffer, or its address, and that buffer has been deallocated since."""
+    """ProgramError for an argument that was given as a buffer, or its address, and that buffer has been deallocated since.
+
+    One that the host merely let go of is no mistake before another one has its memory.
+    """
     given, names = dict(kernel.args) | {None: kernel.common_args}, getattr(compiled, "arguments", None)
     lists = [(core, given.get(core, ()), references, "runtime") for core, references in kernel.references]
     lists.append((None, kernel.parameters.compile_args, kernel.compile_references, "compile-time"))
     for core, words, references, kind in lists:
         for index, stands_for, key in references:
             freed = device.freed.get(key) if stands_for == Reference.BUFFER_ADDRESS and index < len(words) else None
-            if freed is not None and words[index] == freed:
+            if freed is not None and words[index] == freed[0] and is_gone(freed, device):
                 name = "" if core is None or names is None or index >= len(names.names) else f" ({names.names[index]})"
                 raise ProgramError(
                     f"{kind} argument {index}{name} of kernel {compiled.name} is the address of buffer {key}, "
@@ -106,7 +116,7 @@ def check_arguments(kernel, compiled):
                 f"kernel {compiled.name} takes {len(names)} runtime arguments{named}; {count} were set",
                 where=where, kind="arguments_missing", hint="set_runtime_args(program, kernel, cores, [...]) with all of them",
             )  # fmt: skip
-        unread = [i for i in range(count) if read is not None and i not in read]
+        unread = [i for i in range(count) if read is not None and i not in read and kernel.counted]
         if unread:
             name = f" ({names[unread[0]]})" if unread[0] < len(names) else ""
             needed = max(len(names), 1 + max(read, default=-1))

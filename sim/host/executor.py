@@ -396,7 +396,7 @@ class Executor:
     def delete_buffer(self, r):
         buffer = self.buffers.pop(r.buffer, None)
         if buffer is not None and buffer.device in self.devices:
-            self.devices[buffer.device].free_buffer(buffer)
+            self.devices[buffer.device].free_buffer(buffer, dropped=True)
 
     def _transfer_target(self, r, offset, size):
         device, queue = self.queue(r)

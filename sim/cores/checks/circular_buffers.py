@@ -1,9 +1,10 @@
 """Circular buffers: pages are waited for before they are read, reserved before they are filled, one thread per end."""
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.clocks import ends_of
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.memory import first_use
-from tensim.sim.cores.checks.shadow import SEVERAL, buffer_of, configured_of
+from tensim.sim.cores.checks.shadow import MAX_ENDS, SEVERAL, buffer_of, configured_of
 from tensim.sim.cores.checks.sharing import check_sharing
 from tensim.sim.cores.checks.writes import check_popped
 from tensim.sim.cores.circular_buffer import row_of
@@ -48,7 +49,7 @@ def buffer_operation(m, s, thread):
             fail(m, thread, Check.CB_PUSH_UNRESERVED, index, pages, reserved)
         b.polled = max(b.polled - pages, 0)
     elif op == Op.CB_POP_FRONT and pages <= available:
-        if pages > b.waited:
+        if pages > b.waited and pages > came_along(s, t.core, index, cb[row + ctx.CB_ACKED], b.waited):
             fail(m, thread, Check.CB_POP_UNWAITED, index, pages, b.waited)
         b.waited = max(b.waited - pages, 0)
         check_popped(m, s, thread, index, cb[row + ctx.CB_READ_PTR], pages * cb[row + ctx.CB_PAGE_SIZE])
@@ -58,6 +59,16 @@ def buffer_operation(m, s, thread):
     if b.early != 0 and (op == Op.CB_PUSH_BACK or op == Op.CB_RESERVE_BACK):
         s.line = b.early_line
         fail(m, b.early - 1, Check.CB_UNPACK_EARLY, index, b.early_tile, 0)
+
+
+@compiled()
+def came_along(s, core, index, acked, waited):
+    """Pages that are there for whoever has waited for some: those up to the end of the push that brought the last of them."""
+    ends, number = ends_of(s, core, index, 0), buffer_of(s, core, index).pushes
+    for i in range(max(number - MAX_ENDS, 0), number):
+        if ends[i % MAX_ENDS].pages >= acked + waited:
+            return ends[i % MAX_ENDS].pages - acked if waited > 0 else 0
+    return waited
 
 
 @compiled()
