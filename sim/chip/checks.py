@@ -240,8 +240,11 @@ class Checks:
                 named, l1_named = (self._known_of(table, np.array(words, np.int64)) for table in (buffers, l1_buffers))
                 np.maximum(l1_named, on_l1, out=l1_named)
                 self._kept[slot] += (named, l1_named)
+                rows = np.array(kernel.suspects.get(core, ()), np.int64)
+                self._kept[slot].append(rows)
                 for thread in (core * THREADS_PER_CORE + slot for slot in slots):
                     t = self._threads[thread]
+                    t["suspects_at"], t["n_suspects"] = rows.ctypes.data, len(rows)
                     t["dram_at"], t["n_dram"] = buffers.ctypes.data, len(buffers)
                     t["named_at"], t["names"] = named.ctypes.data, named.max(initial=0)
                     t["l1_at"], t["n_l1"] = l1_buffers.ctypes.data, len(l1_buffers)
@@ -324,6 +327,8 @@ class Checks:
         words = dict(zip("abc", values, strict=True)) | {"d": int(record["other_cycle"])}
         if code in (Check.INIT_MISSING, Check.INIT_WRONG):
             words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
+        if code == Check.GENERATOR_MEMORY:
+            words |= {"a": ("L1", "DRAM")[values[0]], "c": ("L1", "DRAM")[values[2]]}
         if code in ON_CORE:
             words["place"] = self._place(values[0], values[2])
         text = MESSAGES[code].format(**words)

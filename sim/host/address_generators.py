@@ -7,14 +7,14 @@ generator within a condition, or in a C++ text that the preprocessor may cut, is
 
 import ast
 import functools
-import linecache
 import re
 from dataclasses import dataclass
 
 from tensim.sim.cores import tensor_accessors as accessors
+from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.riscv.kernel import CppKernel
-from tensim.sim.errors import ProgramError, UsageError
+from tensim.sim.errors import UsageError
 from tensim.sim.host.allocator import round_up
 
 FIELDS = {  # names of the parameters, of Python and as C++ members
@@ -38,11 +38,10 @@ OPERATORS = {
 
 @dataclass(frozen=True)
 class Generator:
-    """A call that makes a generator: its parameters as syntax trees by name, and its line."""
+    """A call that makes a generator: its parameters as syntax trees by name."""
 
     name: str
     parameters: dict
-    line: int
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def _targets(node):
 def _call(node):
     """The `Generator` of a call in Python's words."""
     parameters = dict(zip(FIELDS[node.func.id], node.args, strict=False))
-    return Generator(node.func.id, parameters | {word.arg: word.value for word in node.keywords}, node.lineno)
+    return Generator(node.func.id, parameters | {word.arg: word.value for word in node.keywords})
 
 
 def cpp_text(text):
@@ -128,7 +127,7 @@ def _cpp_generator(code, found):
             parameters[fields[position]] = _expression(part)
     if found[1]:
         parameters["dram"] = _expression(found[2])
-    return Generator(name, parameters, 1 + code.count("\n", 0, found.start()))
+    return Generator(name, parameters)
 
 
 def _parts(code, start):
@@ -251,12 +250,15 @@ class Values:
 # --- judging
 
 
-def check_generators(kernel, compiled, program, device):
-    """ProgramError for a generator of a `FrozenKernel` whose page size or memory is not that of the buffer at its base."""
+def suspects(kernel, program, device):
+    """{core: [suspect]} of a `FrozenKernel`: generators whose page size or memory is not that of the buffer at their base.
+
+    A suspect: a row of `tensim.sim.cores.checks.shadow.SUSPECT`.  Whether the kernel uses the generator, its transfers tell.
+    """
     text, lookup, names = read(kernel.kernel)
     if not text.generators:
-        return
-    places = {}
+        return {}
+    places, found = {}, {}
     for buffer in device.buffers.values():
         if buffer.size:
             places.setdefault((buffer.address, buffer.in_dram), []).append(buffer)
@@ -268,37 +270,28 @@ def check_generators(kernel, compiled, program, device):
             index: tile_size(code) for cb in program.circular_buffers if core in cb.cores for index, code in cb.formats
         }
         values = Values(text, kernel, args, formats, lambda node, own=own: own.get(getattr(node, "id", None), lookup(node)))
-        for generator in text.generators:
-            where = {"core": f"({core[0]},{core[1]})", "kernel": compiled.name} | place(kernel.kernel, generator.line)
-            judge(generator, values, places, device.arch, where)
+        judged = (judge(generator, values, places, device.arch) for generator in text.generators)
+        found[core] = [suspect for suspect in judged if suspect is not None]
+    return found
 
 
-def place(kernel, line):
-    """Where a line of a kernel's text is, for messages."""
-    text = kernel.source.splitlines() if isinstance(kernel, CppKernel) else linecache.getlines(kernel.file)
-    return {"file": kernel.file, "line": line, "source": text[line - 1].strip() if line <= len(text) else ""}
-
-
-def judge(generator, values, places, arch, where):
-    """ProgramError for one generator.  `places`: buffers by (address, whether in DRAM)."""
+def judge(generator, values, places, arch):
+    """The suspect of one generator, or None.  `places`: buffers by (address, whether in DRAM)."""
     base, page, dram = parameters_of(generator, values)
     if base is None or dram is None:
-        return
-    here, there = places.get((base, bool(dram)), ()), places.get((base, not dram), ())
-    memory = ("L1", "DRAM")
-    if not here and there:
-        raise ProgramError(
-            f"an address generator for {memory[bool(dram)]} at {base:#x}, where buffer {there[0].id} begins in {memory[not dram]}",
-            where=where, kind="generator_memory", hint="say of the generator in which memory its buffer lies",
-        )  # fmt: skip
-    interleaved = [buffer for buffer in here if buffer.shard is None and buffer.num_pages > 1]
+        return None
+    dram = bool(dram)
+    here, there = places.get((base, dram), ()), places.get((base, not dram), ())
     stride = None if page is None else round_up(page, arch.dram_alignment if dram else arch.l1_alignment)
+    if not here and there:
+        end = base + there[0].size_per_bank
+        return int(dram), base, end, stride or 1, int(Check.GENERATOR_MEMORY), int(dram), int(not dram)
+    interleaved = [buffer for buffer in here if buffer.shard is None and buffer.num_pages > 1]
     if page and interleaved and len(interleaved) == len(here) and stride not in {b.aligned_page_size for b in interleaved}:
         buffer = interleaved[0]
-        raise ProgramError(
-            f"an address generator with pages of {page} B at {base:#x}, where buffer {buffer.id} has pages of {buffer.page_size} B",
-            where=where, kind="generator_page", hint="give the generator the page size of the buffer",
-        )  # fmt: skip
+        end = base + buffer.size_per_bank
+        return int(dram), base, end, 1, int(Check.GENERATOR_PAGE), page, buffer.page_size
+    return None
 
 
 def parameters_of(generator, values):

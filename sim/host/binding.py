@@ -6,7 +6,7 @@ from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, Kernel
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import BRISC, NCRISC
 from tensim.sim.errors import ProgramError
-from tensim.sim.host.address_generators import check_generators
+from tensim.sim.host.address_generators import suspects
 from tensim.sim.host.commands import DataMovementParameters, Reference
 from tensim.sim.host.dispatch import ProgramCost
 from tensim.sim.host.frozen_program import build_kernels, build_target
@@ -53,7 +53,8 @@ def _launch(program, compiled, device):
         for kernel, binary in zip(program.kernels, compiled, strict=True):
             check_arguments(kernel, binary)
             check_freed(kernel, binary, device)
-            check_generators(kernel, binary, program, device)
+        for part, kernel in zip(launch.kernels, program.kernels, strict=True):
+            part.suspects = {device.worker(core): rows for core, rows in suspects(kernel, program, device).items() if rows}
         buffers = [buffer for buffer in device.buffers.values() if buffer.size]
         launch.dram_buffers = [_extent(buffer) for buffer in buffers if buffer.in_dram]
         launch.l1_buffers = [
@@ -69,25 +70,15 @@ def _launch(program, compiled, device):
     return launch
 
 
-def is_gone(freed, device):
-    """Whether the memory of a freed buffer must not be used: the host has deallocated it, or another buffer has it."""
-    address, end, in_dram, dropped = freed
-    others = (buffer for buffer in device.buffers.values() if buffer.in_dram == in_dram)
-    return not dropped or any(other.address < end and address < other.address + other.size_per_bank for other in others)
-
-
 def check_freed(kernel, compiled, device):
-    """ProgramError for an argument that was given as a buffer, or its address, and that buffer has been deallocated since.
-
-    One that the host merely let go of is no mistake before another one has its memory.
-    """
+    """ProgramError for an argument that was given as a buffer, or its address, and that buffer has been deallocated since."""
     given, names = dict(kernel.args) | {None: kernel.common_args}, getattr(compiled, "arguments", None)
     lists = [(core, given.get(core, ()), references, "runtime") for core, references in kernel.references]
     lists.append((None, kernel.parameters.compile_args, kernel.compile_references, "compile-time"))
     for core, words, references, kind in lists:
         for index, stands_for, key in references:
             freed = device.freed.get(key) if stands_for == Reference.BUFFER_ADDRESS and index < len(words) else None
-            if freed is not None and words[index] == freed[0] and is_gone(freed, device):
+            if freed is not None and words[index] == freed:
                 name = "" if core is None or names is None or index >= len(names.names) else f" ({names.names[index]})"
                 raise ProgramError(
                     f"{kind} argument {index}{name} of kernel {compiled.name} is the address of buffer {key}, "

@@ -83,7 +83,7 @@ class Device:
         self.trace_region_size = command.trace_region_size
         self.traces, self.warned_of_allocation = {}, False  # id -> tensim.sim.host.metal_trace.Trace
         self.buffers = {}  # id -> Buffer, as long as allocated
-        self.freed = {}  # for checks: id -> (buffer's address, end, in DRAM, whether the host let go of it) once it is not any more
+        self.freed = {}  # for checks: id -> address of buffers that the host has deallocated
         # told of every program's start, `launched(launch id, Launch, when it was issued, trace as in run_program)`, and `closing()`
         self.observers = []
         for watch in _watching:
@@ -344,8 +344,8 @@ class Device:
                 )
             self.allocator_of(buffer.buffer_type, buffer.sub_device).free(buffer.address)
         buffer.allocated = False
-        if self.chip.checks is not None:
-            self.freed[buffer.id] = (buffer.address, buffer.address + buffer.size_per_bank, buffer.in_dram, dropped)
+        if self.chip.checks is not None and not dropped:
+            self.freed[buffer.id] = buffer.address
         self.buffers.pop(buffer.id, None)
 
     def lowest_l1(self, core):

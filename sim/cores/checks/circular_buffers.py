@@ -172,6 +172,25 @@ def check_pages(m, s, thread, core, start, size, what):
     Several buffers may share memory: one that allows it is enough.  One that nobody has used yet is plain memory, and so is
     what lies in none.  A transfer may go on into the next buffer if that allows it, too.
     """
+    cb, known, met = circular_buffers_of(m), configured_of(s, core), False
+    for i in range(known[0]):
+        index = known[1 + i]
+        row = row_of(core, index)
+        base, whole = cb[row + ctx.CB_BASE], cb[row + ctx.CB_SIZE]
+        if start >= base + whole or start + size <= base:
+            continue
+        met = True
+        if base <= start and start + size <= base + whole:
+            b = buffer_of(s, core, index)
+            if b.used == 0 or b.tensor != 0 or page_fault(m, s, core, index, start, size, what) == 0:
+                return
+    if met:
+        walk_pages(m, s, thread, core, start, size, what)
+
+
+@compiled()
+def walk_pages(m, s, thread, core, start, size, what):
+    """The same for a transfer that no single buffer holds and allows: piece by piece."""
     at, end, before = start, start + size, -1  # before: the buffer whose end the transfer has passed
     while at < end:
         index, fault, until = buffer_there(m, s, core, at, end, what)

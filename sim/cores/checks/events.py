@@ -82,8 +82,6 @@ def operation(m, s, thread):
         check_semaphore(m, s, thread, t.core, argument(t, 0))
     elif op == Op.NOC_ATOMIC_INC:
         increment(m, s, thread)
-    elif op == Op.NOC_MULTICAST_INC:
-        thread_of(s, thread).atomic_line = t.line
     elif op == Op.NOC_INLINE_WRITE:
         inline_write(m, s, thread)
     elif op == Op.PACK:
@@ -92,6 +90,8 @@ def operation(m, s, thread):
     elif FIRST_UNPACK <= op <= LAST_UNPACK:
         check_unpack(m, s, thread)
         unpack_accesses(m, s, thread)
+    elif op == Op.NOC_MULTICAST_INC:
+        thread_of(s, thread).atomic_line = t.line
 
 
 @compiled()

@@ -44,6 +44,8 @@ class Check(IntEnum):
     CB_POP_AWAITED = 135
     UNWRITTEN_SENT = 136
     UNWRITTEN_READ = 137
+    GENERATOR_PAGE = 138
+    GENERATOR_MEMORY = 139
 
 
 ON_CORE = (
@@ -77,6 +79,8 @@ MESSAGES = {
     Check.CB_POP_AWAITED: "circular buffer {a}: {b} pages are popped, but another thread waits for {c} and nothing orders the pop "
     "behind that",
     Check.UNWRITTEN_SENT: "a result of the program derives from L1 {a:#x}, which nobody had written when it was sent from here",
+    Check.GENERATOR_PAGE: "an address generator with pages of {a} B is used at {b:#x}, where a buffer with pages of {c} B begins",
+    Check.GENERATOR_MEMORY: "an address generator for {a} is used at {b:#x}, where a buffer begins in {c}",
     Check.UNWRITTEN_READ: "a result of the program derives from {place}, which nobody had written when it was read here",
     Check.CB_OWN_PAGES: "circular buffer {a}: the thread waits for {b} pages with {c} there, and it alone is at both ends",
     Check.LOAD_UNWRITTEN: "a load of L1 {a:#x} (+{b}), which nobody has written",
@@ -117,6 +121,8 @@ ADVICE = {
     Check.CB_TWO_CONSUMERS: "let one thread pop from the buffer, or each of them whole rounds of it",
     Check.CB_POP_AWAITED: "a buffer of its own for each thread, or the thread that pops waits until the other one is done",
     Check.UNWRITTEN_SENT: "fill the memory before it is sent: what the simulator shows as zeros is anything on the chip",
+    Check.GENERATOR_PAGE: "give the generator the page size of the buffer",
+    Check.GENERATOR_MEMORY: "say of the generator in which memory its buffer lies",
     Check.UNWRITTEN_READ: "write the memory before it is read; look at the core, the address and the size of who should have",
     Check.CB_OWN_PAGES: "let one thread fill the buffer and another one take from it",
     Check.LOAD_UNWRITTEN: "write the memory first, or wait for the transfer that brings the data",

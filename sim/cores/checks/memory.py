@@ -7,6 +7,7 @@ from the buffer's first use on.  From FIRST_ORIGIN on: taken from memory in stat
 """
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.clocks import call_at
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import FIRST_ORIGIN, GRANULE, MAX_ORIGINS, origin_table
 from tensim.sim.cores.circular_buffer import row_of
@@ -189,8 +190,8 @@ def copy_sent(m, s, thread, local, size, target, inside, state, holes):
 
 
 @compiled()
-def copy_read(m, s, thread, line, tile, address, local, size):
-    """The states of a packet of a NoC read, issued at a line, whose data arrive."""
+def copy_read(m, s, thread, issued, tile, address, local, size):
+    """The states of a packet of a NoC read, `issued` at a cycle, whose data arrive."""
     source, inside = states_at(m, s, tile, address)
     mine = l1_states(m, s, threads_of(m)[thread].core)
     copy_states(mine, local, source, inside, size)
@@ -198,6 +199,8 @@ def copy_read(m, s, thread, line, tile, address, local, size):
         return
     hole, holes = first_hole(source, inside, size), WRITTEN
     if hole >= 0:
+        line = call_at(s, thread, issued)[1]
+        line = line if line >= 0 else threads_of(m)[thread].line
         place, kind = place_of(m, tile, address + hole - inside)
         holes = origin(m, s, thread, line, kind, place)
     settle_copy(mine, local, size, holes)

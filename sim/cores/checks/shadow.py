@@ -35,8 +35,8 @@ SHADOW = _record(
 # has asked for with cb_pages_reservable_at_back; `used`: some thread has reserved, pushed, waited or popped; `tensor`: it lies
 # on an L1 buffer of the host; `producer`, `consumer`: the thread + 1 that pushes, that pops, SEVERAL when there are more;
 # `early`: the thread + 1 that unpacked from it before anybody used it, at `early_line`, up to `early_tile`; `pushes`, `pops`:
-# how often (`END`)
-BUFFER = _record("waited polled used tensor producer consumer early early_line early_tile pushes pops")
+# how often (`END`); `waiter`: as `consumer`, that waits
+BUFFER = _record("waited polled used tensor producer consumer early early_line early_tile pushes pops waiter")
 SEVERAL = 1 << 32
 # What a thread did with a circular buffer: pages it has pushed and popped; pages it waited for last, 0 once that is over, and
 # its clock then; where it did something last
@@ -49,10 +49,12 @@ USE = _record("pushed popped waits clock line")
 # that it has taken over; `waits`: operation that orders it behind others once it is over, 0 for none, with arguments;
 # `polls_at`: for each row of its lines, whether loads there poll; `reads_at`: of an unpack thread, bytes and moment of some reads;
 # `atomic_line`: of the last increment; `hides`: what its program's queue does not know at the start is another queue's, between
-# the clocks at `order_at` and those at `start_at`, 0: there is no such thing
+# the clocks at `order_at` and those at `start_at`, 0: there is no such thing; `suspects_at`:
+# `n_suspects` generators that do not fit (`SUSPECT`)
 THREAD = _record(
     "seen n_writes dram_at n_dram named_at names l1_at n_l1 l1_named_at l1_names read_line "
-    "clock first ended version merged_at waits waits_a waits_b waits_c polls_at reads_at atomic_line hides order_at start_at"
+    "clock first ended version merged_at waits waits_a waits_b waits_c polls_at reads_at atomic_line hides order_at start_at "
+    "suspects_at n_suspects"
 )
 # A NoC write whose source has not been given free: not all of it has arrived, and nobody has waited for it.
 # `start`, `end`: L1 addresses, NO_SOURCE for words that a call carries itself; `packets`: those that have not arrived; `line`: of the call; `state`: of its bytes; `free`:
@@ -100,10 +102,13 @@ MAX_ENDS = 16  # pushes, and as many pops, of a buffer; older ones are forgotten
 L1_BUFFER = _record("start end held_at")
 # A buffer whose host says that nobody looks at what several threads write there, by its place in every bank or L1
 UNORDERED = _record("in_dram start end")
+# An address generator that the kernel's text makes and that does not fit the buffer at its base: where its pages would lie (every
+# `stride` bytes from `start` on, in each bank of DRAM or each L1), and the fault of a transfer there with its values
+SUSPECT = _record("in_dram start end stride code a c")
 CONFIGURED = 1 + N_CIRCULAR_BUFFERS  # words of a core's list of circular buffers: their number, their indices
 
-shadow_table, buffer_table, thread_table, write_table, dram_table, words_table, use_table = map(
-    table, (SHADOW, BUFFER, THREAD, WRITE, DRAM_BUFFER, np.dtype(np.int64), USE)
+shadow_table, buffer_table, thread_table, write_table, dram_table, words_table, use_table, suspect_table = map(
+    table, (SHADOW, BUFFER, THREAD, WRITE, DRAM_BUFFER, np.dtype(np.int64), USE, SUSPECT)
 )
 core_table, origin_table, step_table, cell_table, end_table = map(table, (CORE, ORIGIN, STEP, CELL, END))
 clock_table, l1_buffer_table, unordered_table = table(np.dtype(np.int32)), table(L1_BUFFER), table(UNORDERED)

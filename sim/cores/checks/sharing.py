@@ -8,7 +8,7 @@ thread waits for another one must not take away before (docs/hardware/kernel_api
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.clocks import lane_of, row_at
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.shadow import clock_table, thread_of, use_of
+from tensim.sim.cores.checks.shadow import SEVERAL, buffer_of, clock_table, thread_of, use_of
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
@@ -21,22 +21,25 @@ from tensim.sim.engine.state import circular_buffers_of, threads_of
 def check_sharing(m, s, thread, op, index, pages, available):
     """Refuse a push or pop of a thread that does not stand where the others do, or that takes what another one waits for."""
     t = threads_of(m)[thread]
-    cb, row, mine = circular_buffers_of(m), row_of(t.core, index), use_of(s, t.core, index, t.slot)
+    cb, row = circular_buffers_of(m), row_of(t.core, index)
+    b, mine = buffer_of(s, t.core, index), use_of(s, t.core, index, t.slot)
     if op == Op.CB_PUSH_BACK:
         others = cb[row + ctx.CB_RECEIVED] - mine.pushed
-        if others % cb[row + ctx.CB_PAGES] != 0:
+        if others != 0 and s.data != 0 and others % cb[row + ctx.CB_PAGES] != 0:
             name_other(s, t.core, index, t.slot, False)
             fail(m, thread, Check.CB_TWO_PRODUCERS, index, others, mine.pushed)
         mine.pushed += pages
     elif op == Op.CB_POP_FRONT:
         others = cb[row + ctx.CB_ACKED] - mine.popped
-        if others % cb[row + ctx.CB_PAGES] != 0:
+        if others != 0 and s.data != 0 and others % cb[row + ctx.CB_PAGES] != 0:
             name_other(s, t.core, index, t.slot, True)
             fail(m, thread, Check.CB_TWO_CONSUMERS, index, others, mine.popped)
         mine.popped += pages
         mine.waits = 0
-        check_waits(m, s, thread, t.core, index, t.slot, pages, available - pages)
+        if b.waiter != thread + 1:
+            check_waits(m, s, thread, t.core, index, t.slot, pages, available - pages)
     elif op == Op.CB_WAIT_FRONT:
+        b.waiter = thread + 1 if b.waiter == 0 or b.waiter == thread + 1 else SEVERAL
         mine.waits, mine.clock = pages, thread_of(s, thread).clock
     if op == Op.CB_PUSH_BACK or op == Op.CB_POP_FRONT or op == Op.CB_WAIT_FRONT:
         mine.line = t.line

@@ -7,10 +7,9 @@ from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING,
 from tensim.sim.cores.checks.clocks import signal_at
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.memory import copy_read, copy_sent, mark_piece, states_at
-from tensim.sim.cores.checks.clocks import call_at
 from tensim.sim.cores.checks.races import WORD, arrive, arrive_at_dram
 from tensim.sim.cores.checks.semaphores import check_semaphore
-from tensim.sim.cores.checks.shadow import shadow_of, thread_of
+from tensim.sim.cores.checks.shadow import TOLD, shadow_of, thread_of
 from tensim.sim.cores.checks.writes import (
     area_of,
     arrived,
@@ -65,6 +64,7 @@ def multicast(m, s, thread):
     area = area_of(x0, y0, x1, y1)
     if size <= WORD:
         told(s, thread, -1, area, noc)
+        area = TOLD
     note_write(m, s, thread, local, size, noc, -1, 0, -1, area, targets)
     to_itself = x0 == x1 and y0 == y1 and y0 * m.grid_width + x0 == cores_of(m)[t.core].tile
     if to_itself and argument(t, 4) != 0:
@@ -93,12 +93,14 @@ def inline_write(m, s, thread):
 
 @compiled()
 def word(m, s, thread, address, noc):
-    """A word is written over the NoC: to one that synchronises only behind the data of which it tells."""
+    """A word is written over the NoC: to one that synchronises only behind the data of which it tells; returns whether it does."""
     tile = tile_of(m, address)
     if tile >= 0 and tiles_of(m)[tile].kind == TILE_WORKER:
         if signal_at(s, tiles_of(m)[tile].index, address & ctx.NOC_OFFSET_MASK, False) != 0:
             check_signal(m, s, thread, tile, noc)
             told(s, thread, tile, 0, noc)
+            return True
+    return False
 
 
 @compiled()
@@ -122,9 +124,8 @@ def issue_write(m, s, thread, local, destination, size, noc, trid, posted):
     check_pages(m, s, thread, t.core, local, size, WRITING)
     check_buffers(m, s, thread, destination, size)
     source_access(m, s, thread, local, size)
-    if size <= WORD:
-        word(m, s, thread, destination, noc)
-    note_write(m, s, thread, local, size, noc, trid, posted, tile_of(m, destination), 0, 1)
+    area = TOLD if size <= WORD and word(m, s, thread, destination, noc) else 0
+    note_write(m, s, thread, local, size, noc, trid, posted, tile_of(m, destination), area, 1)
 
 
 @compiled()
@@ -165,9 +166,7 @@ def transaction(m, index):
         if x.kind == READ:
             core = threads_of(m)[x.thread].core
             if s.data != 0:
-                _, line = call_at(s, x.thread, x.issued)
-                line = line if line >= 0 else threads_of(m)[x.thread].line
-                copy_read(m, s, x.thread, line, x.target, x.address, x.local, x.size)
+                copy_read(m, s, x.thread, x.issued, x.target, x.address, x.local, x.size)
             arrive(m, s, index, core, x.local, x.size, True)
         return
     if tiles_of(m)[x.target].kind == TILE_DRAM:

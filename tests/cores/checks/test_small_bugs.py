@@ -605,7 +605,7 @@ def a_linked_multicast_to_nobody_else(case):
 # --- address generators beside their buffers
 
 
-def generator(name, kind, function, memory=tt.BufferType.DRAM, compile_args=lambda case: (), source="Interleaved", **config):
+def generator(name, kind, function, memory=tt.BufferType.DRAM, compile_args=lambda case: (), source="noc_async_read", **config):
     """A kernel whose generator does not fit the buffer at its base."""
 
     def program(case):
@@ -658,15 +658,15 @@ void kernel_main() {{
 }}
 """
 generator("a_generator_with_half_the_page", "generator_page", pages_of_1024)
-generator("a_generator_with_a_power_of_two", "generator_page", pages_of_pow2, source="InterleavedPow2AddrGen(address, 10)")
+generator("a_generator_with_a_power_of_two", "generator_page", pages_of_pow2)
 generator("a_generator_for_l1_on_dram", "generator_memory", not_in_dram)
 generator("a_generator_for_dram_on_l1", "generator_memory", read_one, memory=L1)
 generator(
-    "an_accessor_of_another_buffer", "generator_memory", by_accessor, source="TensorAccessor(",
+    "an_accessor_of_another_buffer", "generator_memory", by_accessor,
     compile_args=lambda case: tt.TensorAccessorArgs(case.buffer(memory=L1)).get_compile_time_args(),
 )  # fmt: skip
 generator(
-    "an_accessor_of_a_buffer_with_other_pages", "generator_page", by_accessor, source="TensorAccessor(", page=4096,
+    "an_accessor_of_a_buffer_with_other_pages", "generator_page", by_accessor, page=4096,
     compile_args=lambda case: tt.TensorAccessorArgs(case.buffer()).get_compile_time_args(),
 )  # fmt: skip
 generator(
@@ -752,20 +752,6 @@ def a_freed_buffer_as_an_argument(case):
     case.circular_buffer(0)
     case.kernel(FIRST, NCRISC, read_pages, source, PAGES)
     tt.deallocate_buffer(source)
-    case.run()
-
-
-def passed_on(case):
-    """A program whose buffer only this function knows."""
-    source = tt.create_buffer(tt.InterleavedBufferConfig(case.device, 16384, 2048, tt.BufferType.DRAM))
-    case.circular_buffer(0)
-    case.kernel(FIRST, NCRISC, read_pages, source, PAGES)
-
-
-@bug("buffer_freed", "def read_pages(address, count):")
-def a_buffer_that_nobody_kept_and_another_one_has_its_memory(case):
-    passed_on(case)
-    case.buffer()
     case.run()
 
 
