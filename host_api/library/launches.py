@@ -41,7 +41,9 @@ def program_of(tiles, workers, kernels):
             parts.setdefault((id(found), processor, common), (found, []))[1].append((place[worker], unique))
             formats |= {index: tuple(rest) for index, *rest in found.circular_buffers}
     frozen = tuple(
-        FrozenKernel(found.kernel, found.parameters, tuple(core for core, _ in args), tuple(args), common, counted=False)
+        FrozenKernel(
+            found.kernel, found.parameters, tuple(core for core, _ in args), tuple(args), common, counted=False
+        )
         for (_, _, common), (found, args) in parts.items()
     )
     number = messages[workers[0]].host_id

@@ -5,6 +5,7 @@ from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import numpy as np
 
+from tensim.sim.chip.queue_checks import HOST_LANES, QueueChecks
 from tensim.sim.cores.checks import shadow
 from tensim.sim.cores.checks.buffers import BASE, NAMED
 from tensim.sim.cores.checks.clocks import VECTOR
@@ -22,7 +23,6 @@ from tensim.sim.cores.checks.memory import (
     WRITTEN,
 )
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE, UNPACK_SLOT
-from tensim.sim.chip.queue_checks import HOST_LANES, QueueChecks
 from tensim.sim.engine.entry_points import check_event
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import ProgramError
@@ -30,9 +30,7 @@ from tensim.sim.errors import ProgramError
 NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which mmap has from Python 3.13 on
 
 
-QUEUE_ADVICE = (
-    "let the queue wait for an event that the other one records behind its command, or the host for the other queue (finish)"
-)
+QUEUE_ADVICE = "let the queue wait for an event that the other one records behind its command, or the host for the other queue (finish)"
 UNWRITTEN_CHECKS = {
     L1_BYTES: Check.UNWRITTEN_L1,
     DST_TILE: Check.UNWRITTEN_DST,

@@ -9,7 +9,6 @@ from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.races import ALL_UNITS, CLOCK_SHIFT, LANE_MASK, LINE_MASK, LINE_SHIFT
 from tensim.sim.cores.checks.shadow import CELL_SHIFT, CELL_UNITS, DRAM_UNIT_SHIFT, LANES
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
-from tensim.sim.errors import ProgramError
 
 HOST_LANES = THREADS_PER_CORE  # behind those of the cores: of what queues write and read for the host
 MAX_LAUNCHES = 8  # of a thread whose lines are remembered
@@ -61,9 +60,22 @@ class QueueChecks:
         if end & CELL_UNITS - 1:
             masks[-1] &= (1 << (end & CELL_UNITS - 1)) - 1
         if not (writes and buffer.unordered):
-            self._look(queue, known, part["writer"], part["written"] & masks, part["written_at"], writes, True, place, start, size)
+            self._look(
+                queue,
+                known,
+                part["writer"],
+                part["written"] & masks,
+                part["written_at"],
+                writes,
+                True,
+                place,
+                start,
+                size,
+            )
         if writes:
-            self._look(queue, known, part["reader"], part["read"] & masks, part["read_at"], writes, False, place, start, size)
+            self._look(
+                queue, known, part["reader"], part["read"] & masks, part["read_at"], writes, False, place, start, size
+            )
         lane = queue.index % HOST_LANES
         self.clocks[lane] += 1
         known[self._first + lane] = self.clocks[lane]

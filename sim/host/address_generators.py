@@ -25,9 +25,15 @@ FIELDS = {  # names of the parameters, of Python and as C++ members
     "TensorAccessor": ("args", "bank_base_address", "page_size"),
 }
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
-LOCAL = re.compile(r"\b(?:const|constexpr)?\s*(?:std::)?(?:uint32_t|int32_t|uint64_t|int|bool|auto)\s+(\w+)\s*=\s*([^;={}][^;{}]*);")
+LOCAL = re.compile(
+    r"\b(?:const|constexpr)?\s*(?:std::)?(?:uint32_t|int32_t|uint64_t|int|bool|auto)\s+"
+    r"(\w+)\s*=\s*([^;={}][^;{}]*);"
+)
 CONDITION = re.compile(r"^\s*#\s*(?:if|else|elif)", re.M)
-GENERATOR = re.compile(r"\b(Interleaved(?:Pow2)?AddrGen(?:Fast)?)\s*<([^<>;,]*)(?:,[^<>;]*)?>\s*\w*\s*(?:=\s*)?\{|\b(TensorAccessor)\s*\(")
+GENERATOR = re.compile(
+    r"\b(Interleaved(?:Pow2)?AddrGen(?:Fast)?)\s*<([^<>;,]*)(?:,[^<>;]*)?>\s*\w*\s*(?:=\s*)?\{|"
+    r"\b(TensorAccessor)\s*\("
+)
 TEMPLATE_CALL = re.compile(r"\b(get_arg_val|get_common_arg_val|TensorAccessorArgs)\s*<([^<>]*)>\s*\(")
 OPERATORS = {
     ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.FloorDiv: lambda a, b: a // b,
@@ -77,7 +83,9 @@ def python_text(tree):
 def _targets(node):
     """Names that a statement assigns."""
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    return [part.id for target in targets if target is not None for part in ast.walk(target) if isinstance(part, ast.Name)]
+    return [
+        part.id for target in targets if target is not None for part in ast.walk(target) if isinstance(part, ast.Name)
+    ]
 
 
 def _call(node):
@@ -107,7 +115,9 @@ def _declared(code):
     for name, values in LOCAL.findall(code):
         first, *others = _parts(values + ")", 0)
         yield name, first
-        yield from (found.groups() for found in (re.match(r"\s*(\w+)\s*=(.*)", other, re.S) for other in others) if found)
+        yield from (
+            found.groups() for found in (re.match(r"\s*(\w+)\s*=(.*)", other, re.S) for other in others) if found
+        )
 
 
 def _cpp_generator(code, found):
@@ -183,8 +193,10 @@ class Values:
         self._named, self._formats = dict(kernel.parameters.named_compile_args), buffers
         self._defines = {name: _expression(str(value)) for name, value in kernel.parameters.defines}
         self._words = {
-            "get_arg_val": args, "get_common_arg_val": kernel.common_args, "get_compile_time_arg_val": kernel.parameters.compile_args
-        }  # fmt: skip
+            "get_arg_val": args,
+            "get_common_arg_val": kernel.common_args,
+            "get_compile_time_arg_val": kernel.parameters.compile_args,
+        }
 
     def of(self, node):
         """An int, or None when nothing says what it is."""
@@ -217,7 +229,9 @@ class Values:
 
     def _operation(self, node):
         left, right, operator = (
-            (node.left, node.right, node.op) if isinstance(node, ast.BinOp) else (node.left, node.comparators[0], node.ops[0])
+            (node.left, node.right, node.op)
+            if isinstance(node, ast.BinOp)
+            else (node.left, node.comparators[0], node.ops[0])
         )
         left, right, operate = self.of(left), self.of(right), OPERATORS.get(type(operator))
         if left is None or right is None or operate is None or (isinstance(operator, ast.FloorDiv) and right == 0):
@@ -240,7 +254,11 @@ class Values:
         """(config, page size) that compile-time words say of a tensor accessor, (None, None) when nothing does."""
         if isinstance(node, ast.Name) and depth < 4:
             return self.accessor(self._text.locals.get(node.id), depth + 1)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "TensorAccessorArgs" and len(node.args) == 1:
+        if (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "id", None) == "TensorAccessorArgs"
+            and len(node.args) == 1
+        ):
             first, words = self.of(node.args[0]), self._words["get_compile_time_arg_val"]
             if first is not None and 0 <= first < len(words) - 1:
                 return words[first + accessors.CONFIG], words[first + accessors.PAGE_SIZE]
@@ -269,7 +287,9 @@ def suspects(kernel, program, device):
         formats = {
             index: tile_size(code) for cb in program.circular_buffers if core in cb.cores for index, code in cb.formats
         }
-        values = Values(text, kernel, args, formats, lambda node, own=own: own.get(getattr(node, "id", None), lookup(node)))
+        values = Values(
+            text, kernel, args, formats, lambda node, own=own: own.get(getattr(node, "id", None), lookup(node))
+        )
         judged = (judge(generator, values, places, device.arch) for generator in text.generators)
         found[core] = [suspect for suspect in judged if suspect is not None]
     return found
@@ -287,7 +307,12 @@ def judge(generator, values, places, arch):
         end = base + there[0].size_per_bank
         return int(dram), base, end, stride or 1, int(Check.GENERATOR_MEMORY), int(dram), int(not dram)
     interleaved = [buffer for buffer in here if buffer.shard is None and buffer.num_pages > 1]
-    if page and interleaved and len(interleaved) == len(here) and stride not in {b.aligned_page_size for b in interleaved}:
+    if (
+        page
+        and interleaved
+        and len(interleaved) == len(here)
+        and stride not in {b.aligned_page_size for b in interleaved}
+    ):
         buffer = interleaved[0]
         end = base + buffer.size_per_bank
         return int(dram), base, end, 1, int(Check.GENERATOR_PAGE), page, buffer.page_size

@@ -54,7 +54,9 @@ def _launch(program, compiled, device):
             check_arguments(kernel, binary)
             check_freed(kernel, binary, device)
         for part, kernel in zip(launch.kernels, program.kernels, strict=True):
-            part.suspects = {device.worker(core): rows for core, rows in suspects(kernel, program, device).items() if rows}
+            part.suspects = {
+                device.worker(core): rows for core, rows in suspects(kernel, program, device).items() if rows
+            }
         buffers = [buffer for buffer in device.buffers.values() if buffer.size]
         launch.dram_buffers = [_extent(buffer) for buffer in buffers if buffer.in_dram]
         launch.l1_buffers = [

@@ -141,7 +141,9 @@ class Executor:
         self._under_way, self._deleted = 0, []  # commands in one another; deletions that came meanwhile
         self.rewrites = []  # each turns a record into the one that is carried out (`tensim.analysis.what_if`)
         self.observers = []  # called with (record, result) after each command
-        self.orders_itself = False  # who issues commands sees to their order: a command comes behind all that is over then
+        self.orders_itself = (
+            False  # who issues commands sees to their order: a command comes behind all that is over then
+        )
         self.captures = []  # `check(record)` may refuse a command; `add(record, result, host time of the call)` follows it
 
     def submit(self, record):

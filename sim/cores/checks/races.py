@@ -4,6 +4,7 @@ Of each 64 bytes of L1, or 64 units of DRAM, the last write and the last read ar
 older access or one to other bytes of the cell would tell is forgotten, so that a race may be missed, never made up.
 """
 
+from tensim.sim.cores.checks.buffers import buffer_at
 from tensim.sim.cores.checks.clocks import (
     call_at,
     changed,
@@ -18,7 +19,6 @@ from tensim.sim.cores.checks.clocks import (
     thread_at,
     tick,
 )
-from tensim.sim.cores.checks.buffers import buffer_at
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import (
     CELL,

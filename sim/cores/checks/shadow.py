@@ -57,9 +57,9 @@ THREAD = _record(
     "suspects_at n_suspects"
 )
 # A NoC write whose source has not been given free: not all of it has arrived, and nobody has waited for it.
-# `start`, `end`: L1 addresses, NO_SOURCE for words that a call carries itself; `packets`: those that have not arrived; `line`: of the call; `state`: of its bytes; `free`:
-# LEFT or THERE, when its thread has waited for that; `target`: tile, -1 for those of the rectangle `area` (`area_of`);
-# `unwritten`: with a state of several kinds, what becomes of bytes that nobody has written
+# `start`, `end`: L1 addresses, NO_SOURCE for words that a call carries itself; `packets`: those that have not arrived; `line`:
+# of the call; `state`: of its bytes; `free`: LEFT or THERE, when its thread has waited for that; `target`: tile, -1 for those of
+# the rectangle `area` (`area_of`); `unwritten`: with a state of several kinds, what becomes of bytes that nobody has written
 WRITE = _record("start end packets noc trid posted line state free target area unwritten")
 NO_SOURCE, TOLD = -1, -1  # TOLD, an area: a word behind it on its NoC tells of it, so later signals need not
 LEFT, THERE = 1, 2

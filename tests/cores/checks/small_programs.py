@@ -26,7 +26,9 @@ class Device:
         made = tt.create_buffer(config)
         self.kept.append(made)
         if data is not None:
-            tt.enqueue_write_buffer(self.queue(queue), made, np.resize(data, pages * page // 4).tobytes(), blocking=True)
+            tt.enqueue_write_buffer(
+                self.queue(queue), made, np.resize(data, pages * page // 4).tobytes(), blocking=True
+            )
         return made
 
     def circular_buffer(self, index, pages=2, cores=FIRST, page=PAGE):

@@ -131,7 +131,10 @@ def keep_page(address, page):
     noc_async_write_barrier()
 
 
-@bug("unwritten_sent", "noc_async_write_multicast(start, get_noc_multicast_addr(x0, y0, x1, y1, start), 2048, count, linked=True)")
+@bug(
+    "unwritten_sent",
+    "noc_async_write_multicast(start, get_noc_multicast_addr(x0, y0, x1, y1, start), 2048, count, linked=True)",
+)
 def a_multicast_of_a_page_that_nobody_filled(case):
     target = case.buffer()
     case.circular_buffer(0, cores=ALL)
@@ -539,7 +542,10 @@ def flag_to_itself(x0, y0, x1, y1, count):
     noc_async_atomic_barrier()
 
 
-@bug("writes_at_end", "noc_semaphore_set_multicast_loopback_src(flag, get_noc_multicast_addr(x0, y0, x1, y1, flag), count)")
+@bug(
+    "writes_at_end",
+    "noc_semaphore_set_multicast_loopback_src(flag, get_noc_multicast_addr(x0, y0, x1, y1, flag), count)",
+)
 def a_flag_that_is_multicast_with_a_barrier_for_increments(case):
     case.semaphores(1, ALL)
     case.kernel(FIRST, ON_NOC_0, flag_to_itself, *case.place(FIRST), *case.place(FOURTH), 4)
@@ -605,7 +611,9 @@ def a_linked_multicast_to_nobody_else(case):
 # --- address generators beside their buffers
 
 
-def generator(name, kind, function, memory=tt.BufferType.DRAM, compile_args=lambda case: (), source="noc_async_read", **config):
+def generator(
+    name, kind, function, memory=tt.BufferType.DRAM, compile_args=lambda case: (), source="noc_async_read", **config
+):
     """A kernel whose generator does not fit the buffer at its base."""
 
     def program(case):

@@ -71,7 +71,9 @@ def page_to_all(address, x0, y0, x1, y1, count):
     start, flag = get_write_ptr(0), get_semaphore(0)
     noc_async_read_page(0, source, start)
     noc_async_read_barrier()
-    noc_async_write_multicast_loopback_src(start, get_noc_multicast_addr(x0, y0, x1, y1, start), 2048, count, linked=True)
+    noc_async_write_multicast_loopback_src(
+        start, get_noc_multicast_addr(x0, y0, x1, y1, start), 2048, count, linked=True
+    )
     noc_semaphore_set(flag, 1)
     noc_semaphore_set_multicast_loopback_src(flag, get_noc_multicast_addr(x0, y0, x1, y1, flag), count)
     noc_async_write_barrier()
