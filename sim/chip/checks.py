@@ -30,7 +30,9 @@ from tensim.sim.errors import ProgramError
 NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which mmap has from Python 3.13 on
 
 
-QUEUE_ADVICE = "let the queue wait for an event that the other one records behind its command, or the host for the other queue (finish)"
+QUEUE_ADVICE = (
+    "let the queue wait for an event that the other one records behind its command, or the host for the other queue"
+)
 UNWRITTEN_CHECKS = {
     L1_BYTES: Check.UNWRITTEN_L1,
     DST_TILE: Check.UNWRITTEN_DST,
