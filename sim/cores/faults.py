@@ -73,7 +73,7 @@ MESSAGES = {
     Fault.INLINE_TO_DRAM: "inline write to DRAM (NoC address {a:#x}); the chip allows L1 and registers only",
     Fault.ATOMIC_NOT_L1: "atomic on NoC address {a:#x}; the chip allows L1 only",
     Fault.MULTICAST_COUNT: "multicast to {b} cores, but num_dests says {a}",
-    Fault.MULTICAST_EMPTY: "multicast without a receiver: no worker core but the sender is in the rectangle (address {a:#x})",
+    Fault.MULTICAST_EMPTY: "multicast rectangle without a worker core (address {a:#x})",
     Fault.SEMAPHORE_RANGE: "semaphore address {a:#x} is not a 4-byte aligned L1 address",
     Fault.PACKET_TOO_LONG: "one-packet call of {a} bytes; the largest packet is {b} bytes",
     Fault.PACK_UNRESERVED: "circular buffer {a}: pack to page {b} with {c} pages reserved",

@@ -422,7 +422,7 @@ def multicast_elsewhere_under_an_open_path():
         (multicast, (3, 2, 2, 2, 2, 0), "inverted multicast rectangle"),
         (multicast, (2, 1, 3, 1, 2, 1), "ends with a linked multicast open"),
         (multicast, (2, 1, 3, 1, 3, 0), "multicast to 2 cores, but num_dests says 3"),
-        (multicast, (0, 1, 0, 1, 1, 0), "no worker core but the sender"),
+        (multicast, (0, 1, 0, 1, 1, 0), "without a worker core"),
         (write_under_an_open_path, (), "a linked multicast of this core is open"),
         (multicast_elsewhere_under_an_open_path, (), "a linked multicast of this core is open"),
     ],

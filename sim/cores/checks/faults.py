@@ -38,7 +38,6 @@ class Check(IntEnum):
     INIT_BUFFER = 129
     ATOMICS_AT_END = 130
     DST_HELD = 131
-    MULTICAST_TO_SELF = 132
     CB_TWO_PRODUCERS = 133
     CB_TWO_CONSUMERS = 134
     CB_POP_AWAITED = 135
@@ -73,7 +72,6 @@ MESSAGES = {
     Check.READS_AT_END: "the kernel ends with {a} NoC reads in flight",
     Check.ATOMICS_AT_END: "the kernel ends with {a} increments in flight",
     Check.DST_HELD: "the kernel ends with a section of Dst that was committed and never released",
-    Check.MULTICAST_TO_SELF: "a linked multicast of {b} bytes to no core but its sender (address {a:#x})",
     Check.CB_TWO_PRODUCERS: "circular buffer {a}: a second thread pushes, whose write pointer is behind by the {b} pages of others",
     Check.CB_TWO_CONSUMERS: "circular buffer {a}: a second thread pops, whose read pointer is behind by the {b} pages of others",
     Check.CB_POP_AWAITED: "circular buffer {a}: {b} pages are popped, but another thread waits for {c} and nothing orders the pop "
@@ -116,7 +114,6 @@ ADVICE = {
     Check.READS_AT_END: "noc_async_read_barrier() behind the last read",
     Check.ATOMICS_AT_END: "noc_async_atomic_barrier() at the end of the kernel; a barrier for writes does not wait for increments",
     Check.DST_HELD: "tile_regs_release() behind the last tile that is packed: the next program's first product waits for it",
-    Check.MULTICAST_TO_SELF: "copy on the core itself, or leave `linked` out: such a path hangs on silicon",
     Check.CB_TWO_PRODUCERS: "let one thread push to the buffer, or each of them whole rounds of it",
     Check.CB_TWO_CONSUMERS: "let one thread pop from the buffer, or each of them whole rounds of it",
     Check.CB_POP_AWAITED: "a buffer of its own for each thread, or the thread that pops waits until the other one is done",

@@ -5,7 +5,6 @@ from tensim.sim.cores.checks.accesses import source_access
 from tensim.sim.cores.checks.buffers import check_buffers
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
 from tensim.sim.cores.checks.clocks import signal_at
-from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.memory import copy_read, copy_sent, mark_piece, states_at
 from tensim.sim.cores.checks.races import WORD, arrive, arrive_at_dram
 from tensim.sim.cores.checks.semaphores import check_semaphore
@@ -23,7 +22,7 @@ from tensim.sim.cores.checks.writes import (
 from tensim.sim.cores.niu.multicasts import corners
 from tensim.sim.cores.niu.transactions import AT_TARGET, bank_of
 from tensim.sim.cores.operations import Op
-from tensim.sim.cores.threads import argument, fail
+from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import (
     INLINE,
@@ -34,7 +33,6 @@ from tensim.sim.engine.state import (
     TILE_DRAM,
     TILE_WORKER,
     WRITE,
-    cores_of,
     noc_columns_of,
     noc_rows_of,
     noc_words_of,
@@ -66,9 +64,6 @@ def multicast(m, s, thread):
         told(s, thread, -1, area, noc)
         area = TOLD
     note_write(m, s, thread, local, size, noc, -1, 0, -1, area, targets)
-    to_itself = x0 == x1 and y0 == y1 and y0 * m.grid_width + x0 == cores_of(m)[t.core].tile
-    if to_itself and argument(t, 4) != 0:
-        fail(m, thread, Check.MULTICAST_TO_SELF, address, size, 0)
 
 
 @compiled()

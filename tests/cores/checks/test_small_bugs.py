@@ -592,22 +592,6 @@ def an_increment_tells_of_a_multicast_that_may_not_be_there(case):
     case.run()
 
 
-@kernel
-def linked_to_itself(x, y):
-    start = get_write_ptr(0)
-    place = get_noc_multicast_addr(x, y, x, y, start + 2048)
-    noc_async_write_multicast_loopback_src(start, place, 2048, 1, linked=True)
-    noc_async_write_multicast_loopback_src(start, place, 2048, 1)
-    noc_async_write_barrier()
-
-
-@bug("multicast_to_self", "noc_async_write_multicast_loopback_src(start, place, 2048, 1, linked=True)")
-def a_linked_multicast_to_nobody_else(case):
-    case.circular_buffer(0)
-    case.kernel(FIRST, ON_NOC_0, linked_to_itself, *case.place(FIRST))
-    case.run()
-
-
 # --- address generators beside their buffers
 
 
