@@ -30,6 +30,8 @@ class PendingRead:
     @property
     def ready(self) -> bool:
         """Whether the data has arrived."""
+        if self._item.done.processed:
+            current_system().executor.seen(self._item)
         return self._item.done.processed
 
     def __len__(self) -> int:

@@ -48,6 +48,7 @@ def program_of(tiles, workers, kernels):
             tuple(core for core, _ in args),
             tuple(args),
             _common_of_all(args) if together else common,
+            counted=False,
         )
         for (_, _, common, together), (found, args) in parts.items()
     )

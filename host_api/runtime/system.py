@@ -48,6 +48,7 @@ class System:
         self.archs = [load_arch(chip.arch, chip_overrides(self.config, chip.arch)) for chip in self.config.chips]
         self.sim = Simulation(metal.current_system().executor.programs)
         self.host, self.env, self.executor = self.sim.host, self.sim.env, self.sim.executor
+        self.executor.orders_itself = True  # `hazards`
         self.timeline_host = HostTimeline(self)
         self.tensors = weakref.WeakValueDictionary()  # id -> Tensor, as long as someone holds it
         self.next_tensor_id = itertools.count(1).__next__

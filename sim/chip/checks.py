@@ -5,18 +5,41 @@ from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import numpy as np
 
+from tensim.sim.chip.queue_checks import HOST_LANES, QueueChecks
 from tensim.sim.cores.checks import shadow
 from tensim.sim.cores.checks.buffers import BASE, NAMED
 from tensim.sim.cores.checks.clocks import VECTOR
 from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, ON_CORE, RACES, Check
 from tensim.sim.cores.checks.initialisation import CALLS
-from tensim.sim.cores.checks.memory import DST_TILE, UNWRITTEN, WRITTEN
+from tensim.sim.cores.checks.memory import (
+    DRAM_READ,
+    DST_TILE,
+    L1_BYTES,
+    L1_READ,
+    L1_SENT,
+    LEFT_OVER,
+    PLACE_SHIFT,
+    UNWRITTEN,
+    WRITTEN,
+)
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.engine.entry_points import check_event
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import ProgramError
 
 NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which mmap has from Python 3.13 on
+
+
+QUEUE_ADVICE = (
+    "let the queue wait for an event that the other one records behind its command, or the host for the other queue"
+)
+UNWRITTEN_CHECKS = {
+    L1_BYTES: Check.UNWRITTEN_L1,
+    DST_TILE: Check.UNWRITTEN_DST,
+    L1_SENT: Check.UNWRITTEN_SENT,
+    L1_READ: Check.UNWRITTEN_READ,
+    DRAM_READ: Check.UNWRITTEN_READ,
+}
 
 
 def _granules(address, size):
@@ -48,7 +71,7 @@ class Checks:
         self._l1, self._dram = self._memory_states() if chip.numerics != "off" else (None, None)
         for name in (
             "buffers", "configured", "threads", "writes", "cores", "origins", "dst", "semaphores", "clocks", "cells",
-            "dram_cells", "ends", "steps", "words", "signals",
+            "dram_cells", "ends", "steps", "words", "signals", "uses",
         ):  # fmt: skip
             self._record[f"{name}_at"] = getattr(self, f"_{name}").ctypes.data
         if self._l1 is not None:
@@ -63,11 +86,14 @@ class Checks:
 
         What they cost in memory: docs/checks.md, races.
         """
-        length = -(-n * shadow.LANES // VECTOR) * VECTOR
+        self.n_clocks = n * shadow.LANES + HOST_LANES
+        self._queues = QueueChecks(self, self._chip)
+        length = -(-self.n_clocks // VECTOR) * VECTOR
         self._record["n_cores"], self._record["clock_bytes"] = n, 4 * length
         self._clocks = np.zeros((n * THREADS_PER_CORE, length), np.int32)
         self._signals = np.zeros((shadow.MAX_WORDS + n * N_SEMAPHORES, length), np.int32)
         self._words = np.zeros(shadow.MAX_WORDS, np.int64)
+        self._uses = np.zeros((n, N_CIRCULAR_BUFFERS, THREADS_PER_CORE), shadow.USE)
         self._ends = np.zeros((n, N_CIRCULAR_BUFFERS, 2, shadow.MAX_ENDS), shadow.END)
         self._steps = np.zeros((n, FIRST_COMPUTE_SLOT, shadow.MAX_STEPS), shadow.STEP)
         self._merged = np.zeros((n * THREADS_PER_CORE, THREADS_PER_CORE), np.int64)
@@ -118,21 +144,71 @@ class Checks:
     def _unwritten(self, origin):
         """The error of a result that derives from memory nobody wrote."""
         place = self._chip.thread_place(int(origin["thread"]), int(origin["line"]), int(origin["line_base"]))
-        code = Check.UNWRITTEN_DST if origin["kind"] == DST_TILE else Check.UNWRITTEN_L1
-        values = [int(origin["address"])]
-        text = MESSAGES[code].format(a=values[0])
+        kind, address = int(origin["kind"]), int(origin["address"])
+        code, values = UNWRITTEN_CHECKS[kind], [address]
+        if kind in (L1_READ, DRAM_READ):
+            number, address = address >> PLACE_SHIFT, address & (1 << PLACE_SHIFT) - 1
+            values = [number, address]
+            number = number if kind == L1_READ else -1 - number
+            text = MESSAGES[code].format(place=self._place(address, number))
+        else:
+            text = MESSAGES[code].format(a=address)
         where = place | {"cycle": int(origin["cycle"]), "values": values}
         return ProgramError(text, where=where, hint=ADVICE[code], kind=code.name.lower())
+
+    # --- several queues
+
+    def host_access(self, queue, buffer, bank, start, size, writes):
+        """A queue writes or reads bytes of a buffer, in a DRAM bank or the L1 of a worker, for the host.
+
+        ProgramError when a thread, or another queue, was there and nothing orders the two.
+        """
+        cells = self._dram_cells if buffer.in_dram else self._cells
+        of_bank = cells.reshape(self._chip.arch.dram_banks if buffer.in_dram else self._chip.n_workers, -1)[bank]
+        place = -1 - bank if buffer.in_dram else bank
+        self._queues.access(queue, queue.known.of(self), buffer, of_bank, place, start, size, writes)
+
+    def host_signals(self):
+        """The host writes a word that threads may wait for: what it has done so far comes before that."""
+        first = self.n_clocks - HOST_LANES
+        self._clocks[:, first : self.n_clocks] = self._queues.clocks
+
+    def ended(self, launch, row):
+        """A program is over, for whoever goes by the clocks `row`."""
+        self._queues.ended(self._chip.launches[launch]["threads"], row)
+
+    def queue_race(self, code, queue, place, start, size, other, line, cycle):
+        """The error of an access by a queue for the host that nothing orders behind what a thread did at a line."""
+        other = self._other_place(other, line, cycle)
+        text = MESSAGES[code].format(place=self._place(start, place), b=size, d=cycle)
+        where = {"queue": queue, "other": other, "values": [start, size, place]}
+        text = f"by queue {queue} for the host: {text}{self._named(other, None)}"
+        return ProgramError(text, where=where, hint=QUEUE_ADVICE, kind=code.name.lower())
+
+    def _other_place(self, other, line, cycle):
+        """Where the second thread of a race was, or which queue it was."""
+        if other >= len(self._threads):
+            return {"thread": f"queue {other - len(self._threads)} for the host", "cycle": cycle}
+        return self._chip.thread_place(other, line, self._queues.line_base(other, cycle)) | {"cycle": cycle}
+
+    @staticmethod
+    def _named(other, core):
+        """The second thread of a fault, for a message; `core`: that of the first one."""
+        if "core" not in other:
+            return f" ({other['thread']})"
+        place = f" of core {other['core']}" if other["core"] != core else ""
+        return f" ({other['thread']}{place}, {other.get('file')}:{other.get('line')})"
 
     def forget(self):
         """No fault has been found."""
         for name in ("line", "other", "other_line"):
             self._record[name] = -1
 
-    def launch(self, launch, slot):
-        """A program is loaded: its threads and circular buffers begin anew."""
+    def launch(self, launch, slot, known=None):
+        """A program is loaded: its threads and circular buffers begin anew.  `known`: as of `Chip.launch`."""
         for core in {core for part in (*launch.kernels, *launch.circular_buffers) for core in part.cores}:
             self._buffers[core] = 0
+            self._uses[core] = 0
             self._configured[core] = 0
             self._cores[core] = 0
             self._semaphores[core] = 0
@@ -144,7 +220,8 @@ class Checks:
                 count = self._configured[core, 0] = self._configured[core, 0] + 1
                 self._configured[core, count] = cb.index
                 if self._l1 is not None and not cb.on_buffer:
-                    self._l1[core, _granules(cb.address, cb.size)] = UNWRITTEN
+                    states = self._l1[core, _granules(cb.address, cb.size)]
+                    states[states != UNWRITTEN] = LEFT_OVER
         buffers = np.array(launch.dram_buffers, np.int64).reshape(-1, len(shadow.DRAM_BUFFER.names))
         buffers = np.ascontiguousarray(buffers[np.argsort(buffers[:, 0], kind="stable")])
         unordered = np.array(launch.unordered_buffers, np.int64).reshape(-1, len(shadow.UNORDERED.names))
@@ -152,7 +229,7 @@ class Checks:
         self._kept[slot] = [buffers, unordered]
         l1_buffers = self._l1_buffers(launch.l1_buffers, slot)
         places = [word for cb in launch.circular_buffers for word in (cb.address, cb.address + 1)]
-        on_l1 = np.minimum(self._named(l1_buffers, np.array(places, np.int64)), NAMED)
+        on_l1 = np.minimum(self._known_of(l1_buffers, np.array(places, np.int64)), NAMED)
         for kernel in launch.kernels:
             slots = (kernel.slot,) if kernel.slot is not None else range(2, THREADS_PER_CORE)
             for core_slot in slots:
@@ -160,11 +237,14 @@ class Checks:
                 self._threads["polls_at"][np.multiply(kernel.cores, THREADS_PER_CORE) + core_slot] = polls
             for core in kernel.cores:
                 words = (*kernel.args.get(core, ()), *kernel.common_args, *kernel.compile_args)
-                named, l1_named = (self._named(table, np.array(words, np.int64)) for table in (buffers, l1_buffers))
+                named, l1_named = (self._known_of(table, np.array(words, np.int64)) for table in (buffers, l1_buffers))
                 np.maximum(l1_named, on_l1, out=l1_named)
                 self._kept[slot] += (named, l1_named)
+                rows = np.array(kernel.suspects.get(core, ()), np.int64)
+                self._kept[slot].append(rows)
                 for thread in (core * THREADS_PER_CORE + slot for slot in slots):
                     t = self._threads[thread]
+                    t["suspects_at"], t["n_suspects"] = rows.ctypes.data, len(rows)
                     t["dram_at"], t["n_dram"] = buffers.ctypes.data, len(buffers)
                     t["named_at"], t["names"] = named.ctypes.data, named.max(initial=0)
                     t["l1_at"], t["n_l1"] = l1_buffers.ctypes.data, len(l1_buffers)
@@ -175,7 +255,7 @@ class Checks:
             for kernel in launch.kernels
             for core in kernel.cores
             for place in ((kernel.slot,) if kernel.slot is not None else range(2, THREADS_PER_CORE))
-        ])  # fmt: skip
+        ], known, slot)  # fmt: skip
 
     def _l1_buffers(self, buffers, slot):
         """The table of L1 buffers, (address, end, bytes on each worker), by their addresses."""
@@ -186,12 +266,25 @@ class Checks:
         self._kept[slot].append(table)
         return table
 
-    def _start_clocks(self, threads):
-        """Threads start behind everything that any thread has done so far."""
-        clock = self._threads["clock"]
-        now = clock.reshape(-1, THREADS_PER_CORE)
+    def clocks_now(self):
+        """Up to where the clock of each lane has come: int32 of `n_clocks`."""
+        now = self._threads["clock"].reshape(-1, THREADS_PER_CORE)
         now = np.concatenate([now, now[:, :FIRST_COMPUTE_SLOT]], 1).ravel()
+        return np.concatenate([now, self._queues.clocks]).astype(np.int32)
+
+    def _start_clocks(self, threads, known, slot):
+        """Threads start behind everything that any thread has done so far, but for what their queue does not know to be over."""
+        clock, now = self._threads["clock"], self.clocks_now()
         self._clocks[threads, : len(now)] = now
+        self._threads["hides"][threads] = 0
+        if known is not None:
+            self._queues.launched(threads)
+        if known is not None and (known < now).any():
+            rows = np.stack([known, now])
+            self._kept[slot].append(rows)
+            self._threads["hides"][threads] = 1
+            self._threads["order_at"][threads] = rows.ctypes.data
+            self._threads["start_at"][threads] = rows.ctypes.data + rows.strides[0]
         clock[threads] += 1
         self._threads["first"][threads] = clock[threads]
         self._record["versions"] += 1
@@ -209,7 +302,7 @@ class Checks:
         return rows.ctypes.data
 
     @staticmethod
-    def _named(buffers, words):
+    def _known_of(buffers, words):
         """For each buffer: whether an argument lies in it or is its address."""
         named = np.zeros(len(buffers), np.uint8)
         starts, ends = buffers[:, 0], buffers[:, 1]
@@ -234,14 +327,16 @@ class Checks:
         words = dict(zip("abc", values, strict=True)) | {"d": int(record["other_cycle"])}
         if code in (Check.INIT_MISSING, Check.INIT_WRONG):
             words |= {"a": CALLS[values[0]], "b": CALLS[values[1]]}
+        if code == Check.GENERATOR_MEMORY:
+            words |= {"a": ("L1", "DRAM")[values[0]], "c": ("L1", "DRAM")[values[2]]}
         if code in ON_CORE:
             words["place"] = self._place(values[0], values[2])
         text = MESSAGES[code].format(**words)
         if record["other"] >= 0:
-            other = self._chip.thread_place(int(record["other"]), int(record["other_line"]))
             if code in RACES:
-                other["cycle"] = int(record["other_cycle"])
+                other = self._other_place(*(int(record[name]) for name in ("other", "other_line", "other_cycle")))
+            else:
+                other = self._chip.thread_place(int(record["other"]), int(record["other_line"]))
             where["other"] = other
-            core = f" of core {other['core']}" if other["core"] != where["core"] else ""
-            text += f" ({other['thread']}{core}, {other.get('file')}:{other.get('line')})"
+            text += self._named(other, where["core"])
         return ProgramError(text, where=where | {"values": values}, hint=ADVICE[code], kind=code.name.lower())

@@ -238,12 +238,15 @@ class Chip:
 
     # --- starting a program
 
-    def launch(self, launch: Launch, cycle: int) -> int:
-        """Start the threads of a program at `cycle`; returns the launch id that `advance` reports at its end."""
+    def launch(self, launch: Launch, cycle: int, known=None) -> int:
+        """Start the threads of a program at `cycle`; returns the launch id that `advance` reports at its end.
+
+        `known`: for checks, the clocks up to which all is over for its queue; None: all that is.
+        """
         slot = self._free_slot()
         threads = self._loader.load(launch, slot, cycle)
         if self.checks is not None:
-            self.checks.launch(launch, slot)
+            self.checks.launch(launch, slot, known)
         return self._begin(launch.name, slot, threads, cycle, launch, self._loader.setup_cycles(launch, threads))
 
     def launch_front_end(self, name, front_end, threads, rows, counts, cycle):

@@ -27,6 +27,7 @@ class KernelLaunch:
     common_args: list[int] = field(default_factory=list)
     compile_args: list[int] = field(default_factory=list)
     compute: ComputeSettings | None = None
+    suspects: dict[int, list] = field(default_factory=dict)  # for checks: rows of `SUSPECT` by worker index
 
 
 @dataclass

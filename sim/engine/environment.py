@@ -76,13 +76,13 @@ class Environment(simpy.Environment):
         """Forget a chip; its waiting events never happen."""
         self._clocks.pop(id(chip), None)
 
-    def launch(self, clock, launch):
+    def launch(self, clock, launch, known=None):
         """Start a program on a chip now; returns an event that succeeds, with the cycle, at the program's
-        end.
+        end.  `known`: as of `tensim.sim.chip.chip.Chip.launch`.
         """
         done = self.event()
         cycle = max(clock.cycle_from(self.now), clock.chip.cycle)
-        clock.waiting[clock.chip.launch(launch, cycle)] = done
+        clock.waiting[clock.chip.launch(launch, cycle, known)] = done
         return done
 
     def on_progress(self, hook):

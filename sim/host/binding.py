@@ -6,7 +6,8 @@ from tensim.sim.chip.launch import CircularBufferLaunch, ComputeSettings, Kernel
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import BRISC, NCRISC
 from tensim.sim.errors import ProgramError
-from tensim.sim.host.commands import DataMovementParameters
+from tensim.sim.host.address_generators import suspects
+from tensim.sim.host.commands import DataMovementParameters, Reference
 from tensim.sim.host.dispatch import ProgramCost
 from tensim.sim.host.frozen_program import build_kernels, build_target
 
@@ -51,6 +52,11 @@ def _launch(program, compiled, device):
     if device.chip.checks is not None:
         for kernel, binary in zip(program.kernels, compiled, strict=True):
             check_arguments(kernel, binary)
+            check_freed(kernel, binary, device)
+        for part, kernel in zip(launch.kernels, program.kernels, strict=True):
+            part.suspects = {
+                device.worker(core): rows for core, rows in suspects(kernel, program, device).items() if rows
+            }
         buffers = [buffer for buffer in device.buffers.values() if buffer.size]
         launch.dram_buffers = [_extent(buffer) for buffer in buffers if buffer.in_dram]
         launch.l1_buffers = [
@@ -64,6 +70,24 @@ def _launch(program, compiled, device):
             if buffer.unordered
         ]
     return launch
+
+
+def check_freed(kernel, compiled, device):
+    """ProgramError for an argument that was given as a buffer, or its address, and that buffer has been deallocated since."""
+    given, names = dict(kernel.args) | {None: kernel.common_args}, getattr(compiled, "arguments", None)
+    lists = [(core, given.get(core, ()), references, "runtime") for core, references in kernel.references]
+    lists.append((None, kernel.parameters.compile_args, kernel.compile_references, "compile-time"))
+    for core, words, references, kind in lists:
+        for index, stands_for, key in references:
+            freed = device.freed.get(key) if stands_for == Reference.BUFFER_ADDRESS and index < len(words) else None
+            if freed is not None and words[index] == freed:
+                name = "" if core is None or names is None or index >= len(names.names) else f" ({names.names[index]})"
+                raise ProgramError(
+                    f"{kind} argument {index}{name} of kernel {compiled.name} is the address of buffer {key}, "
+                    "which has been deallocated",
+                    where={"kernel": compiled.name} | compiled.entry, kind="buffer_freed",
+                    hint="deallocate the buffer behind the last program that uses it, or set the argument anew",
+                )  # fmt: skip
 
 
 def check_arguments(kernel, compiled):
@@ -85,7 +109,7 @@ def check_arguments(kernel, compiled):
                 f"kernel {compiled.name} takes {len(names)} runtime arguments{named}; {count} were set",
                 where=where, kind="arguments_missing", hint="set_runtime_args(program, kernel, cores, [...]) with all of them",
             )  # fmt: skip
-        unread = [i for i in range(count) if read is not None and i not in read]
+        unread = [i for i in range(count) if read is not None and i not in read and kernel.counted]
         if unread:
             name = f" ({names[unread[0]]})" if unread[0] < len(names) else ""
             needed = max(len(names), 1 + max(read, default=-1))

@@ -212,6 +212,20 @@ def _check_open(device, buffer):
         raise CommandFault(f"buffer {buffer.id} is gone: device {device.id} was closed")
 
 
+def check_transfer(device, queue, buffer, offset, size, writes):
+    """Let the device's checks, where it has several queues, see pages that a queue writes or reads for the host.
+
+    ProgramError when nothing orders that behind what a program, or another queue, did there.
+    """
+    _check_open(device, buffer)
+    if size and device.follows_queues:
+        checks, page = device.chip.checks, buffer.page_size
+        for first, count in _pieces(buffer, size // page):
+            for bank, start, run in _runs(buffer, offset // page + first, count):
+                length = buffer.aligned_page_size * len(np.arange(count)[run])
+                checks.host_access(queue, buffer, bank, buffer.address + start, length, writes)
+
+
 def write_pages(device, buffer, offset, data):
     """Put `data` into the buffer from byte `offset` (a page boundary) on, at once: takes no simulated time."""
     _check_open(device, buffer)

@@ -77,11 +77,13 @@ class Device:
         self.activate(self.default_manager)
         self.num_queues = 0 if command.minimal else command.num_hw_cqs
         self.queues = [CommandQueue(self, index) for index in range(self.num_queues)]
+        self.follows_queues = chip.checks is not None and self.num_queues > 1  # else there is one order of all commands
         self.program_cache_on, self.cached_programs = False, set()  # ids of programs finalised here
         self.resident = {}  # program id -> number of its kernels whose binaries are on the device
         self.trace_region_size = command.trace_region_size
         self.traces, self.warned_of_allocation = {}, False  # id -> tensim.sim.host.metal_trace.Trace
         self.buffers = {}  # id -> Buffer, as long as allocated
+        self.freed = {}  # for checks: id -> address of buffers that the host has deallocated
         # told of every program's start, `launched(launch id, Launch, when it was issued, trace as in run_program)`, and `closing()`
         self.observers = []
         for watch in _watching:
@@ -338,8 +340,8 @@ class Device:
         buffer.address = allocator.allocate(buffer.size_per_bank, total, command.bottom_up)
         buffer.manager = self.manager.id
 
-    def free_buffer(self, buffer):
-        """Give the memory back; idempotent.  The address stays readable."""
+    def free_buffer(self, buffer, dropped=False):
+        """Give the memory back; idempotent.  The address stays readable.  `dropped`: nobody asked for it, the object is gone."""
         if not buffer.allocated:
             return
         if buffer.owned:
@@ -350,6 +352,8 @@ class Device:
                 )
             self.allocator_of(buffer.buffer_type, buffer.sub_device).free(buffer.address)
         buffer.allocated = False
+        if self.chip.checks is not None and not dropped:
+            self.freed[buffer.id] = buffer.address
         self.buffers.pop(buffer.id, None)
 
     def lowest_l1(self, core):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import CommandFault, TensimError, UsageError
 from tensim.sim.host.config_ring import ConfigRing
+from tensim.sim.host.knowledge import Knowledge
 from tensim.sim.host.queue import Queue
 
 
@@ -113,6 +114,7 @@ class CommandQueue(Queue):
         self.ring = ConfigRing(device.arch["dispatch.config_ring_bytes"], device.arch["dispatch.launch_ring_entries"])
         self.capture = None  # tensim.sim.host.metal_trace.Capture while programs are recorded instead of run
         self.next_event_id = 1
+        self.over = Knowledge()  # of programs that ran here
 
     def refuse_capture(self, what):
         """UsageError for something that is no part of a trace, while one is captured."""
@@ -131,6 +133,7 @@ class CommandQueue(Queue):
             last = self.programs.get(sub_device)
             if last is not None and not last.processed:
                 yield last
+        self.known.join(self.over)
 
     def transfer(self, n_bytes, pages, write):
         """Move bytes between host and chip in pieces of one command, sharing the links with other queues and chips.
@@ -186,7 +189,7 @@ class CommandQueue(Queue):
         before, done = self.programs.get(bound.sub_device), self.env.event()
         self.programs[bound.sub_device] = done
         self.ring.stage(bound.cost, done, keep_binaries=not host_fed)
-        self.spawn(self._go(bound, trace, self.serving, before, done))
+        self.spawn(self._go(bound, trace, self.serving, before, done, self.known.copy()))
 
     def run_trace(self, programs, sub_devices, trace):
         """Run bound programs from the buffer of a `trace` (docs/hardware/metal_trace.md#replay-sequence).
@@ -226,7 +229,14 @@ class CommandQueue(Queue):
             workers.release(turn)
         return function()
 
-    def _go(self, bound, trace, item, before, done):
+    def _over(self, known):
+        """For checks: what is over for a program that starts now, `known` when its command began; None: all that is."""
+        if not self.device.follows_queues:
+            return None
+        known.join(self.over)
+        return known.of(self.device.chip.checks)
+
+    def _go(self, bound, trace, item, before, done, known):
         device = self.device
         if before is not None and not before.processed:
             yield before
@@ -235,10 +245,13 @@ class CommandQueue(Queue):
                 yield turn
                 yield self.env.timeout(device.costs.start(bound.cost))
                 item.begin(self.env.now)
-                ended = self.env.launch(device.clock, bound.launch)
+                ended = self.env.launch(device.clock, bound.launch, self._over(known))
+                number = len(device.chip.launches) - 1
                 for observer in device.observers:
-                    observer.launched(len(device.chip.launches) - 1, bound.launch, item.stamp, trace)
+                    observer.launched(number, bound.launch, item.stamp, trace)
                 yield ended
+                if device.follows_queues:
+                    device.chip.checks.ended(number, self.over.of(device.chip.checks))
                 yield self.env.timeout(device.costs["done"])
             item.end(self.env.now)
             self.check_fault(item)

@@ -16,9 +16,10 @@ from tensim.sim.errors import CommandFault, DeadlockError, EndlessWaitError, Ten
 from tensim.sim.host import commands as c
 from tensim.sim.host import metal_trace
 from tensim.sim.host.binding import bind
-from tensim.sim.host.buffers import L1, L1_SMALL, expand, read_pages, write_pages
+from tensim.sim.host.buffers import L1, L1_SMALL, check_transfer, expand, read_pages, write_pages
 from tensim.sim.host.device import Device
 from tensim.sim.host.host_device import HostDevice
+from tensim.sim.host.knowledge import Knowledge
 from tensim.sim.host.program import Program, ProgramCircularBuffer, ProgramKernel, check_semaphore_value
 from tensim.sim.host.queue import failure_of, turn
 from tensim.sim.host.topology import MAX_CHIPS, topology_of
@@ -37,11 +38,13 @@ def new_id():
 class Host:
     """The imperative host timeline; `now_fs` in femtoseconds.
 
-    `enqueue_fs`, `sync_fs`: time spent so far in calls that issue commands (with their copies), and in waiting.
+    `enqueue_fs`, `sync_fs`: time spent so far in calls that issue commands (with their copies), and in waiting; `known`: what it
+    has seen to be over.
     """
 
     def __init__(self):
         self.now_fs, self.enqueue_fs, self.sync_fs, self.costs = 0, 0, 0, {}
+        self.known = Knowledge()
 
     def use_costs(self, arch):
         """Charge calls with the `host:` parameters of an architecture from now on."""
@@ -104,14 +107,14 @@ class RecordedEvent:
     """An event of the host API; `done`: SimPy event of its last recording, None before the first.
 
     `time`: femtosecond at which it happened; `error`: what it reports as failed; `needs`: events that it fails with;
-    `signalled`: the host has seen to it that it happens.
+    `signalled`: the host has seen to it that it happens; `known`: what is over for who waits for it.
     """
 
-    __slots__ = ("device", "queue", "number", "done", "time", "error", "needs", "signalled")
+    __slots__ = ("device", "queue", "number", "done", "time", "error", "needs", "signalled", "known")
 
     def __init__(self):
         self.device, self.queue, self.number, self.done = None, None, 0, None
-        self.time, self.error, self.needs, self.signalled = None, None, (), False
+        self.time, self.error, self.needs, self.signalled, self.known = None, None, (), False, None
 
     def happen(self, time, error=None):
         """It happens now, at `time`."""
@@ -138,6 +141,9 @@ class Executor:
         self._under_way, self._deleted = 0, []  # commands in one another; deletions that came meanwhile
         self.rewrites = []  # each turns a record into the one that is carried out (`tensim.analysis.what_if`)
         self.observers = []  # called with (record, result) after each command
+        self.orders_itself = (
+            False  # who issues commands sees to their order: a command comes behind all that is over then
+        )
         self.captures = []  # `check(record)` may refuse a command; `add(record, result, host time of the call)` follows it
 
     def submit(self, record):
@@ -285,9 +291,12 @@ class Executor:
             self.catch_up(device)
             queue.retire()
         while queue.pending and queue.outstanding_bytes + queue_bytes > queue.capacity:
-            self.wait(device, queue.pending[0].done)
+            oldest = queue.pending[0]
+            self.wait(device, oldest.done)
+            self.seen(oldest)
             queue.retire()
         item = queue.put(work, self.host.now_fs if stamp is None else stamp, queue_bytes, marks)
+        item.known = self.known_now()
         log = getattr(device, "chip", None) and device.chip.host_log
         if log and log.on:
             log.commands.append((self._carried_out, queue.index, item))
@@ -313,8 +322,23 @@ class Executor:
             yield self.env.timeout(device.costs["event"])
 
         self.host.charge("enqueue_event")
-        self.wait(device, self.issue(device, queue, work).done)
+        item = self.issue(device, queue, work)
+        self.wait(device, item.done)
+        self.seen(item)
         queue.retire()
+
+    def seen(self, item):
+        """The host has seen the end of a command."""
+        self.host.known.join(item.known)
+
+    def known_now(self):
+        """What is over for a command that is issued now: what the host has seen; within simulated time, all that is."""
+        known = self.host.known.copy()
+        if self.orders_itself or self.env.active_process is not None:
+            for device in self.devices.values():
+                if device.follows_queues:
+                    known.of(device.chip.checks)[:] = device.chip.checks.clocks_now()
+        return known
 
     # --- devices
 
@@ -374,7 +398,7 @@ class Executor:
     def delete_buffer(self, r):
         buffer = self.buffers.pop(r.buffer, None)
         if buffer is not None and buffer.device in self.devices:
-            self.devices[buffer.device].free_buffer(buffer)
+            self.devices[buffer.device].free_buffer(buffer, dropped=True)
 
     def _transfer_target(self, r, offset, size):
         device, queue = self.queue(r)
@@ -394,6 +418,7 @@ class Executor:
         def work(queue):
             yield from queue.wait_programs(group)
             yield from queue.transfer(len(r.data), pages, write=True)
+            check_transfer(device, queue, buffer, r.offset, len(r.data), writes=True)
             write_pages(device, buffer, r.offset, r.data)
 
         item = self.issue(device, queue, work, len(r.data), stamp)
@@ -410,6 +435,7 @@ class Executor:
         def work(queue):
             yield from queue.wait_programs(group)
             yield from queue.transfer(r.size, pages, write=False)
+            check_transfer(device, queue, buffer, r.offset, r.size, writes=False)
             return read_pages(device, buffer, r.offset, r.size) if r.fetch else None
 
         item = self.issue(device, queue, work)
@@ -453,6 +479,8 @@ class Executor:
         def work(queue):
             yield from queue.wait_programs(group)
             yield from self.system.topology.move(route, source.size, begin=queue.begin)
+            check_transfer(ends[0], queue, source, 0, source.size, writes=False)
+            check_transfer(ends[1], queue, target, 0, target.size, writes=True)
             write_pages(ends[1], target, 0, read_pages(ends[0], source, 0, source.size))
 
         return self.issue(device, queue, work)
@@ -638,6 +666,8 @@ class Executor:
     def _write_semaphore(self, semaphore, value):
         device = semaphore.device
         self.catch_up(device)
+        if device.follows_queues:
+            device.chip.checks.host_signals()
         for core in semaphore.cores:
             device.write_l1(device.worker(core), semaphore.address, value.to_bytes(SEMAPHORE_BYTES, "little"))
 
@@ -671,6 +701,7 @@ class Executor:
             yield self.env.timeout(device.costs["event"])
             error, queue.failure = queue.failure or failure_of(event.needs), None
             if event.done is done:
+                event.known = queue.known.copy()
                 event.happen(self.env.now, error)
             else:  # recorded once more since
                 done.succeed()
@@ -689,6 +720,7 @@ class Executor:
         def work(queue):
             if not done.processed:
                 yield done
+            queue.known.join(event.known)
 
         self.issue(device, queue, work)
 
@@ -697,6 +729,7 @@ class Executor:
         device = self.device(event.device)
         device.queues[event.queue].refuse_capture("waiting for an event")
         self.wait(device, event.done)
+        self.host.known.join(event.known)
         if event.error is not None:
             raise event.error
 
@@ -704,6 +737,8 @@ class Executor:
         event = self.event(r.event)
         self.host.charge("poll")
         self.catch_up()
+        if event.done.processed:
+            self.host.known.join(event.known)
         return event.done.processed
 
     def create_event(self, r):
@@ -720,6 +755,9 @@ class Executor:
         ends = [part.done for part in parts]
         yield self.env.any_of(ends) if first else self.env.all_of(ends)
         over = sorted((part for part in parts if part.done.processed), key=lambda part: part.time)
+        event.known = Knowledge()
+        for part in over[:1] if first else over:
+            event.known.join(part.known)
         event.happen(over[0 if first else -1].time, failure_of(over[:1] if first else over))
 
     def signal_event(self, r):
@@ -728,7 +766,7 @@ class Executor:
             raise UsageError("an event is signalled once: by the host, by the queue that recorded it, or by its parts")
         event.signalled = True
         self.host.charge("call")
-        error = CommandFault(r.error) if r.error else None
+        error, event.known = CommandFault(r.error) if r.error else None, self.known_now()
         at = turn(self.env, self.host.now_fs)
         at.callbacks.append(lambda _: event.happen(self.env.now, error))
 
@@ -748,6 +786,8 @@ class Executor:
             self._mark_failed(error)
             raise
         happened = [end.processed for end in ends]
+        for number, over in zip(r.events, happened, strict=True):
+            self.host.known.join(self.event(number).known if over else None)
         self.host.wait_until(self.env.now)
         return any(happened) if r.any else all(happened)
 

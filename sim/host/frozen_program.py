@@ -47,7 +47,8 @@ class FrozenKernel:
     """A kernel with the arguments it had at the enqueue.  `args`: (core, words) of the cores that have unique ones.
 
     `references`: ((core, or None for common ones), ((index, Reference, key), ...)) of the arguments that stand for something
-    of the chip; `compile_references`: of the compile-time ones.
+    of the chip; `compile_references`: of the compile-time ones.  `counted`: a host has set as many arguments as there are; else
+    the words behind the last one may be anybody's.
     """
 
     kernel: object  # tensim.sim.cores.kernels.compiler.Kernel, tensim.sim.cores.riscv.kernel.CppKernel
@@ -57,6 +58,7 @@ class FrozenKernel:
     common_args: tuple[int, ...]
     references: tuple[tuple[Core | None, tuple[tuple[int, int, int], ...]], ...] = ()
     compile_references: tuple[tuple[int, int, int], ...] = ()
+    counted: bool = True
 
     @property
     def is_compute(self):

@@ -15,6 +15,7 @@ import simpy
 from simpy.events import NORMAL
 
 from tensim.sim.errors import CommandFault, TensimError
+from tensim.sim.host.knowledge import Knowledge
 
 _order = itertools.count(NORMAL + 1)  # of what the host issues, behind all else at its time
 
@@ -40,7 +41,8 @@ class Item:
     `begun`, `ended`: femtoseconds at which it began to use the device and was over; None before.
     `marks`: it runs although something before it in the queue failed.  `handed_over`: it goes on when the queue is done
     with it.  `needs`: recorded events whose commands must not have failed.  `error`: why it was skipped or failed.
-    `before`, `after`: called when it begins and ends, if they are set.
+    `before`, `after`: called when it begins and ends, if they are set.  `known`: what the host knew when it issued the command,
+    at its end what the queue knows.
     """
 
     work: object
@@ -55,6 +57,7 @@ class Item:
     begun: int | None = None
     ended: int | None = None
     error: object = None
+    known: Knowledge | None = None
     before: object = None
     after: object = None
 
@@ -85,6 +88,7 @@ class Queue:
         self.outstanding_bytes, self.capacity = 0, 0
         self.serving = None  # the item that is carried out now
         self.failure = None  # why items are skipped up to the next recorded event
+        self.known = Knowledge()  # what is over for the commands that it carries out
         self._processes = [env.process(self._stoppable(self._serve()))]
 
     def put(self, work, stamp, queue_bytes=0, marks=False):
@@ -129,11 +133,13 @@ class Queue:
                 yield self._idle
             item = self.items.popleft()
             yield turn(self.env, item.stamp, item.order)
+            self.known.join(item.known)
             self.failure = self.failure or failure_of(item.needs)
             if self.failure is not None and not item.marks:
                 item.error = self.failure
             else:
                 yield from self._run(item)
+            item.known = self.known.copy()
             item.done.succeed(item.result)
 
     def _run(self, item):

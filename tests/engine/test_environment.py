@@ -18,7 +18,7 @@ class Clockwork:
         self.arch, self.cycle, self.events = SimpleNamespace(clock_mhz=clock_mhz), 0, sorted(events)
         self.ends, self.visited, self.limits = {}, [], []
 
-    def launch(self, cycles, cycle):
+    def launch(self, cycles, cycle, known=None):
         assert cycle >= self.cycle
         number = len(self.ends)
         self.ends[number] = None if cycles is None else cycle + cycles

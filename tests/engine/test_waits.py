@@ -18,7 +18,7 @@ class WaitingChip:
     def next_time(self):
         return min((time for time, _ in self.events), default=None)
 
-    def launch(self, launch, cycle):
+    def launch(self, launch, cycle, known=None):
         self.count += 1
         if launch == "waits":
             self.parked.append(self.count)

@@ -40,7 +40,7 @@ class FakeChip:
     def protect_trace_region(self, start):
         self.trace_start = start
 
-    def launch(self, launch, cycle):
+    def launch(self, launch, cycle, known=None):
         assert cycle >= self.cycle
         number = len(self.launches)
         self.launches.append(launch)

@@ -2,7 +2,7 @@
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.shadow import dram_table, l1_buffer_table, thread_of, words_table
+from tensim.sim.cores.checks.shadow import dram_table, l1_buffer_table, suspect_table, thread_of, words_table
 from tensim.sim.cores.niu.transactions import bank_of
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
@@ -89,12 +89,25 @@ def check_l1_buffer(m, s, thread, core, inside, size):
 
 
 @compiled()
+def check_generators(m, s, thread, tile, offset):
+    """Refuse a transfer where a generator of the kernel that does not fit its buffer would put a page."""
+    mine, in_dram = thread_of(s, thread), tiles_of(m)[tile].kind == TILE_DRAM
+    inside = offset % m.bank_bytes if in_dram else offset
+    for i in range(mine.n_suspects):
+        g = suspect_table(mine.suspects_at)[i]
+        if (g.in_dram != 0) == in_dram and g.start <= inside < g.end and (inside - g.start) % g.stride == 0:
+            fail(m, thread, g.code, g.a, g.start, g.c)
+
+
+@compiled()
 def check_buffers(m, s, thread, address, size):
     """Refuse a transfer with a NoC address that lies in no page of the buffers that a thread knows."""
     x, y = noc_columns_of(m)[(address >> 36) & 63], noc_rows_of(m)[(address >> 42) & 63]
     if x < 0 or y < 0:
         return
     tile, offset = y * m.grid_width + x, address & ctx.NOC_OFFSET_MASK
+    if thread_of(s, thread).n_suspects != 0:
+        check_generators(m, s, thread, tile, offset)
     if tiles_of(m)[tile].kind == TILE_DRAM:
         check_dram(m, s, thread, tile, offset, size)
     elif tiles_of(m)[tile].kind == TILE_WORKER:

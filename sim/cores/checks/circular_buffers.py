@@ -1,8 +1,11 @@
 """Circular buffers: pages are waited for before they are read, reserved before they are filled, one thread per end."""
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.clocks import ends_of
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.shadow import SEVERAL, buffer_of, configured_of
+from tensim.sim.cores.checks.memory import first_use
+from tensim.sim.cores.checks.shadow import MAX_ENDS, SEVERAL, buffer_of, configured_of
+from tensim.sim.cores.checks.sharing import check_sharing
 from tensim.sim.cores.checks.writes import check_popped
 from tensim.sim.cores.circular_buffer import pointers_of, row_of, write_pointer
 from tensim.sim.cores.operations import Op
@@ -28,7 +31,10 @@ def buffer_operation(m, s, thread):
     cb, row, b = circular_buffers_of(m), row_of(t.core, index), buffer_of(s, t.core, index)
     op = t.operation
     available = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
-    b.used = 1
+    if b.used == 0:
+        b.used = 1
+        if s.data != 0 and b.tensor == 0:
+            first_use(m, s, t.core, index)
     if op == Op.CB_WAIT_FRONT:
         b.waited = max(b.waited, pages)
     elif op == Op.CB_PAGES_AVAILABLE:
@@ -43,14 +49,26 @@ def buffer_operation(m, s, thread):
             fail(m, thread, Check.CB_PUSH_UNRESERVED, index, pages, reserved)
         b.polled = max(b.polled - pages, 0)
     elif op == Op.CB_POP_FRONT and pages <= available:
-        if pages > b.waited:
+        if pages > b.waited and pages > came_along(s, t.core, index, cb[row + ctx.CB_ACKED], b.waited):
             fail(m, thread, Check.CB_POP_UNWAITED, index, pages, b.waited)
         b.waited = max(b.waited - pages, 0)
         check_popped(m, s, thread, index, cb[row + write_pointer(t.slot) + 1], pages * cb[row + ctx.CB_PAGE_SIZE])
     check_ends(m, b, thread, op, index, pages, available, cb[row + ctx.CB_PAGES])
+    if b.tensor == 0 and (op != Op.CB_POP_FRONT or pages <= available):
+        check_sharing(m, s, thread, op, index, pages, available)
     if b.early != 0 and (op == Op.CB_PUSH_BACK or op == Op.CB_RESERVE_BACK):
         s.line = b.early_line
         fail(m, b.early - 1, Check.CB_UNPACK_EARLY, index, b.early_tile, 0)
+
+
+@compiled()
+def came_along(s, core, index, acked, waited):
+    """Pages that are there for whoever has waited for some: those up to the end of the push that brought the last of them."""
+    ends, number = ends_of(s, core, index, 0), buffer_of(s, core, index).pushes
+    for i in range(max(number - MAX_ENDS, 0), number):
+        if ends[i % MAX_ENDS].pages >= acked + waited:
+            return ends[i % MAX_ENDS].pages - acked if waited > 0 else 0
+    return waited
 
 
 @compiled()
@@ -131,39 +149,82 @@ READING, WRITING, ARRIVING = 0, 1, 2  # NoC read to L1, NoC write from L1, arriv
 
 
 @compiled()
+def page_fault(m, s, core, index, start, size, what):
+    """What the state of a circular buffer of `core` has against a transfer of bytes that lie in it; 0: nothing."""
+    cb, row, b = circular_buffers_of(m), row_of(core, index), buffer_of(s, core, index)
+    base, whole = cb[row + ctx.CB_BASE], cb[row + ctx.CB_SIZE]
+    page, (write_at, read_at) = cb[row + ctx.CB_PAGE_SIZE], pointers_of(m, row)
+    reserved = max(cb[row + ctx.CB_RESERVED], b.polled) * page
+    available = (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]) * page
+    if within(start, size, write_at, reserved, base, whole):
+        return 0
+    if what == READING:
+        return 0 if within(start, size, read_at, b.waited * page, base, whole) else Check.CB_READ_UNRESERVED
+    if what == WRITING:
+        return 0 if within(start, size, read_at, available, base, whole) else Check.CB_SOURCE_FREE
+    return Check.CB_OVERWRITTEN if meets(start, size, read_at, available, base, whole) else 0
+
+
+@compiled()
 def check_pages(m, s, thread, core, start, size, what):
     """Refuse a transfer of L1 bytes of `core` that the state of its circular buffers does not allow.
 
-    Several buffers may share memory: one that allows it is enough.  One that nobody has used yet is plain memory.
+    Several buffers may share memory: one that allows it is enough.  One that nobody has used yet is plain memory, and so is
+    what lies in none.  A transfer may go on into the next buffer if that allows it, too.
     """
-    cb, known = circular_buffers_of(m), configured_of(s, core)
-    fault, culprit = 0, 0
+    cb, known, met = circular_buffers_of(m), configured_of(s, core), False
     for i in range(known[0]):
         index = known[1 + i]
-        row, b = row_of(core, index), buffer_of(s, core, index)
+        row = row_of(core, index)
         base, whole = cb[row + ctx.CB_BASE], cb[row + ctx.CB_SIZE]
         if start >= base + whole or start + size <= base:
             continue
+        met = True
+        if base <= start and start + size <= base + whole:
+            b = buffer_of(s, core, index)
+            if b.used == 0 or b.tensor != 0 or page_fault(m, s, core, index, start, size, what) == 0:
+                return
+    if met:
+        walk_pages(m, s, thread, core, start, size, what)
+
+
+@compiled()
+def walk_pages(m, s, thread, core, start, size, what):
+    """The same for a transfer that no single buffer holds and allows: piece by piece."""
+    at, end, before = start, start + size, -1  # before: the buffer whose end the transfer has passed
+    while at < end:
+        index, fault, until = buffer_there(m, s, core, at, end, what)
+        if before >= 0 and (fault != 0 or index < 0):
+            fail(m, thread, Check.CB_BEYOND_END, before, start, size)
+        elif fault != 0:
+            fail(m, thread, fault, index, start, size)
+        if fault != 0 or (index < 0 and (before >= 0 or what == WRITING)):
+            return
+        if index < 0:
+            what = ARRIVING  # plain memory that runs on into a buffer: what is in there counts
+        before, at = index, until
+
+
+@compiled()
+def buffer_there(m, s, core, at, end, what):
+    """(the circular buffer of `core` in which a transfer stands at a byte, its fault, the end of what is judged so).
+
+    -1: none that anybody uses.
+    """
+    cb, known = circular_buffers_of(m), configured_of(s, core)
+    found, fault, until, next_base = -1, 0, end, end
+    for i in range(known[0]):
+        index = known[1 + i]
+        row, b = row_of(core, index), buffer_of(s, core, index)
+        base, last = cb[row + ctx.CB_BASE], cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
+        if at < base:
+            next_base = min(next_base, base)
+        if at < base or at >= last:
+            continue
         if b.used == 0 or b.tensor != 0:
-            return
-        page, (write_at, read_at) = cb[row + ctx.CB_PAGE_SIZE], pointers_of(m, row)
-        reserved = max(cb[row + ctx.CB_RESERVED], b.polled) * page
-        available = (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]) * page
-        wrong = 0
-        if start < base or start + size > base + whole:
-            wrong = Check.CB_BEYOND_END if start >= base else 0
-        elif within(start, size, write_at, reserved, base, whole):
-            wrong = 0
-        elif what == READING:
-            if not within(start, size, read_at, b.waited * page, base, whole):
-                wrong = Check.CB_READ_UNRESERVED
-        elif what == WRITING:
-            if not within(start, size, read_at, available, base, whole):
-                wrong = Check.CB_SOURCE_FREE
-        elif meets(start, size, read_at, available, base, whole):
-            wrong = Check.CB_OVERWRITTEN
+            return -1, 0, min(end, last)
+        wrong = page_fault(m, s, core, index, at, min(end, last) - at, what)
         if wrong == 0:
-            return
-        fault, culprit = wrong, index
-    if fault != 0:
-        fail(m, thread, fault, culprit, start, size)
+            return index, 0, min(end, last)
+        found, fault, until = index, wrong, min(end, last)
+    return (found, fault, until) if found >= 0 else (-1, 0, next_base)

@@ -58,7 +58,7 @@ def tile_state(m, s, thread, index, tile, width, part):
                 found = state_of(states, first + i * face, face // 16)
                 state = UNWRITTEN if min(found, state) == UNWRITTEN else max(found, state)
     if state == UNWRITTEN:
-        state = origin(m, s, thread, L1_BYTES, first)
+        state = origin(m, s, thread, threads_of(m)[thread].line, L1_BYTES, first)
     return state
 
 
@@ -115,7 +115,7 @@ def read_dst(m, s, thread, tile):
     at, fresh = dst_at(m, s, threads_of(m)[thread].core, tile)
     if at == 0:
         return WRITTEN
-    return origin(m, s, thread, DST_TILE, tile) if fresh else load_u8(at)
+    return origin(m, s, thread, threads_of(m)[thread].line, DST_TILE, tile) if fresh else load_u8(at)
 
 
 @compiled()
@@ -201,7 +201,7 @@ def packed(m, s, thread):
         place = section + first + i
         state = load_u8(s.dst_at + t.core * 16 + place)
         if (record.fresh >> place) & 1 != 0:
-            state = origin(m, s, thread, DST_TILE, first + i)
+            state = origin(m, s, thread, t.line, DST_TILE, first + i)
         if untilize > 0:
             row_bytes = size // TILE_SIDE
             at = base + (page + i) // untilize * TILE_SIDE * row_bytes * untilize + (page + i) % untilize * row_bytes

@@ -15,19 +15,20 @@ from tensim.sim.cores.checks.configuration import (
     check_vector_setup,
     configure,
 )
-from tensim.sim.cores.checks.memory import WRITTEN, check_load, l1_states, mark
+from tensim.sim.cores.checks.faults import Check
+from tensim.sim.cores.checks.memory import check_load, l1_states, mark_piece
 from tensim.sim.cores.checks.order import post, settle
 from tensim.sim.cores.checks.races import load, store
 from tensim.sim.cores.checks.semaphores import check_semaphore
 from tensim.sim.cores.checks.shadow import shadow_of, thread_of
-from tensim.sim.cores.checks.transfers import increment, transaction, transfer, word
+from tensim.sim.cores.checks.transfers import increment, inline_write, transaction, transfer
 from tensim.sim.cores.checks.writes import check_end, check_overwritten
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
-from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
-from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, THREADS_PER_CORE
+from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument, fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import STOP_ERROR, circular_buffers_of, machine_table, threads_of
+from tensim.sim.engine.state import STOP_ERROR, circular_buffers_of, cores_of, machine_table, threads_of
 
 
 @compiled()
@@ -50,12 +51,21 @@ def local_access(m, s, thread):
     if t.operation == Op.STORE:
         check_overwritten(m, s, thread, t.core, argument(t, 0), argument(t, 2))
         if s.data != 0 and 0 <= argument(t, 0) < m.l1_size:
-            mark(l1_states(m, s, t.core), argument(t, 0), argument(t, 2), WRITTEN)
+            mark_piece(l1_states(m, s, t.core), argument(t, 0), argument(t, 2))
         store(m, s, thread)
         return
     if s.data != 0:
         check_load(m, s, thread, argument(t, 0), argument(t, 1))
     load(m, s, thread)
+
+
+@compiled()
+def check_dst(m, s, thread):
+    """Refuse an end of the math and pack threads with a section of Dst that the pack thread has not given back."""
+    t = threads_of(m)[thread]
+    core, other = cores_of(m)[t.core], t.core * THREADS_PER_CORE + (MATH_SLOT + PACK_SLOT - t.slot)
+    if thread_of(s, other).seen == -2 and core.dst_committed > core.dst_released:
+        fail(m, thread, Check.DST_HELD, 0, 0, 0)
 
 
 @compiled()
@@ -73,13 +83,15 @@ def operation(m, s, thread):
     elif op == Op.NOC_ATOMIC_INC:
         increment(m, s, thread)
     elif op == Op.NOC_INLINE_WRITE:
-        word(m, s, thread, argument(t, 0), argument(t, 3))
+        inline_write(m, s, thread)
     elif op == Op.PACK:
         pack(m, s, thread)
         pack_accesses(m, s, thread)
     elif FIRST_UNPACK <= op <= LAST_UNPACK:
         check_unpack(m, s, thread)
         unpack_accesses(m, s, thread)
+    elif op == Op.NOC_MULTICAST_INC:
+        thread_of(s, thread).atomic_line = t.line
 
 
 @compiled()
@@ -131,6 +143,8 @@ def check_event(machine, event, now):
         if t.slot < FIRST_COMPUTE_SLOT and mine.seen != -2:
             check_end(m, s, thread)
         mine.seen = -2
+        if t.slot == MATH_SLOT or t.slot == PACK_SLOT:
+            check_dst(m, s, thread)
     elif op == Op.STORE or op == Op.LOAD:  # those of RISC-V cores are not counted; none is tried twice
         local_access(m, s, thread)
     elif op == Op.SPEND:

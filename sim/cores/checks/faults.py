@@ -36,6 +36,15 @@ class Check(IntEnum):
     RACE_WRITES = 127
     PAGE_BEYOND_L1 = 128
     INIT_BUFFER = 129
+    ATOMICS_AT_END = 130
+    DST_HELD = 131
+    CB_TWO_PRODUCERS = 133
+    CB_TWO_CONSUMERS = 134
+    CB_POP_AWAITED = 135
+    UNWRITTEN_SENT = 136
+    UNWRITTEN_READ = 137
+    GENERATOR_PAGE = 138
+    GENERATOR_MEMORY = 139
 
 
 ON_CORE = (
@@ -61,6 +70,16 @@ MESSAGES = {
     Check.SOURCE_OVERWRITTEN: "L1 {a:#x} (+{b}) is overwritten while a NoC write may still read it from {c:#x} on",
     Check.WRITES_AT_END: "the kernel ends with {a} NoC writes in flight",
     Check.READS_AT_END: "the kernel ends with {a} NoC reads in flight",
+    Check.ATOMICS_AT_END: "the kernel ends with {a} increments in flight",
+    Check.DST_HELD: "the kernel ends with a section of Dst that was committed and never released",
+    Check.CB_TWO_PRODUCERS: "circular buffer {a}: a second thread pushes, whose write pointer is behind by the {b} pages of others",
+    Check.CB_TWO_CONSUMERS: "circular buffer {a}: a second thread pops, whose read pointer is behind by the {b} pages of others",
+    Check.CB_POP_AWAITED: "circular buffer {a}: {b} pages are popped, but another thread waits for {c} and nothing orders the pop "
+    "behind that",
+    Check.UNWRITTEN_SENT: "a result of the program derives from L1 {a:#x}, which nobody had written when it was sent from here",
+    Check.GENERATOR_PAGE: "an address generator with pages of {a} B is used at {b:#x}, where a buffer with pages of {c} B begins",
+    Check.GENERATOR_MEMORY: "an address generator for {a} is used at {b:#x}, where a buffer begins in {c}",
+    Check.UNWRITTEN_READ: "a result of the program derives from {place}, which nobody had written when it was read here",
     Check.CB_OWN_PAGES: "circular buffer {a}: the thread waits for {b} pages with {c} there, and it alone is at both ends",
     Check.LOAD_UNWRITTEN: "a load of L1 {a:#x} (+{b}), which nobody has written",
     Check.UNWRITTEN_L1: "a result of the program derives from L1 {a:#x}, which nobody had written when it was unpacked here",
@@ -93,6 +112,15 @@ ADVICE = {
     Check.SOURCE_OVERWRITTEN: "noc_async_writes_flushed() or noc_async_write_barrier() before the memory is used again",
     Check.WRITES_AT_END: "noc_async_writes_flushed() or noc_async_write_barrier() at the end of the kernel",
     Check.READS_AT_END: "noc_async_read_barrier() behind the last read",
+    Check.ATOMICS_AT_END: "noc_async_atomic_barrier() at the end of the kernel; a barrier for writes does not wait for increments",
+    Check.DST_HELD: "tile_regs_release() behind the last tile that is packed: the next program's first product waits for it",
+    Check.CB_TWO_PRODUCERS: "let one thread push to the buffer, or each of them whole rounds of it",
+    Check.CB_TWO_CONSUMERS: "let one thread pop from the buffer, or each of them whole rounds of it",
+    Check.CB_POP_AWAITED: "a buffer of its own for each thread, or the thread that pops waits until the other one is done",
+    Check.UNWRITTEN_SENT: "fill the memory before it is sent: what the simulator shows as zeros is anything on the chip",
+    Check.GENERATOR_PAGE: "give the generator the page size of the buffer",
+    Check.GENERATOR_MEMORY: "say of the generator in which memory its buffer lies",
+    Check.UNWRITTEN_READ: "write the memory before it is read; look at the core, the address and the size of who should have",
     Check.CB_OWN_PAGES: "let one thread fill the buffer and another one take from it",
     Check.LOAD_UNWRITTEN: "write the memory first, or wait for the transfer that brings the data",
     Check.UNWRITTEN_L1: "fill the pages before they are pushed: what the simulator shows as zeros is anything on the chip",

@@ -1,22 +1,30 @@
 """Memory that nobody wrote: a state per 16 bytes of L1 and DRAM, which goes with the data.
 
-0: nobody has written there.  1: written.  From FIRST_ORIGIN on: computed from memory in state 0; the number says where
-(`ORIGIN`).  Copies are no mistake; the host's read of such data is.
+0: nobody has written there.  1: written.  2: written in small pieces, by stores or as words: whoever composes a page so may
+leave a part of it as it is.  3: written before the program began, in memory that is one of its circular buffers': unwritten
+from the buffer's first use on.  From FIRST_ORIGIN on: taken from memory in state 0 by an operation; the number says which
+(`ORIGIN`).  That is no mistake yet; the host's read of such data is.
 """
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.checks.clocks import call_at
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import FIRST_ORIGIN, GRANULE, MAX_ORIGINS, origin_table
+from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.niu.transactions import bank_of
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u8, store_8
-from tensim.sim.engine.state import TILE_DRAM, threads_of, tiles_of
+from tensim.sim.engine.state import TILE_DRAM, circular_buffers_of, threads_of, tiles_of
 
-UNWRITTEN, WRITTEN = 0, 1
+UNWRITTEN, WRITTEN, IN_PIECES, LEFT_OVER = range(4)
 MIXED = -1  # of several states
 WHOLE_WORD = 0x0101010101010101  # eight granules that are written
-L1_BYTES, DST_TILE = 0, 1  # what was not written
+PIECE = 64  # bytes at most that count as a small piece
+# What was not written: L1 that was unpacked (its address), a tile of Dst (its index), L1 that a NoC write took (its address),
+# L1 of a core and DRAM that a NoC read took: `place_of`
+L1_BYTES, DST_TILE, L1_SENT, L1_READ, DRAM_READ = range(5)
+PLACE_SHIFT = 40  # of the number of a core or bank, above the address in it
 
 
 @compiled(inline="always")
@@ -36,19 +44,58 @@ def mark(states, start, size, value):
 
 
 @compiled()
+def mark_piece(states, start, size):
+    """A small piece of memory is written."""
+    for i in range(start // GRANULE, (start + size + GRANULE - 1) // GRANULE):
+        if load_u8(states + i) != WRITTEN:
+            store_8(states + i, IN_PIECES)
+
+
+@compiled()
 def state_of(states, start, size):
     """State of bytes: UNWRITTEN if any of them is, else an origin if any of them has one."""
     i, end, worst = start // GRANULE, (start + size + GRANULE - 1) // GRANULE, WRITTEN
+    while i < end:
+        if end - i >= 8:
+            word = load_i64(states + i)
+            if word == WHOLE_WORD or word == IN_PIECES * WHOLE_WORD:
+                i += 8
+                continue
+        state = load_u8(states + i)
+        if state == UNWRITTEN:
+            return UNWRITTEN
+        if state >= FIRST_ORIGIN:
+            worst = max(worst, state)
+        i += 1
+    return worst
+
+
+@compiled()
+def first_hole(states, start, size):
+    """The first of bytes that nobody has written; -1: there is none, or whoever wrote the others did so in small pieces."""
+    i, end, hole = start // GRANULE, (start + size + GRANULE - 1) // GRANULE, -1
     while i < end:
         if end - i >= 8 and load_i64(states + i) == WHOLE_WORD:
             i += 8
             continue
         state = load_u8(states + i)
-        if state == UNWRITTEN:
-            return UNWRITTEN
-        worst = max(worst, state)
+        if state == IN_PIECES:
+            return -1
+        if state == UNWRITTEN and hole < 0:
+            hole = max(i * GRANULE, start)
         i += 1
-    return worst
+    return hole
+
+
+@compiled()
+def settle_copy(states, start, size, holes):
+    """The states of bytes that were copied to a place: what nobody had written gets the state `holes`."""
+    for i in range(start // GRANULE, (start + size + GRANULE - 1) // GRANULE):
+        state = load_u8(states + i)
+        if state == UNWRITTEN:
+            store_8(states + i, holes)
+        elif state == LEFT_OVER or (state == WRITTEN and size <= PIECE):
+            store_8(states + i, IN_PIECES if size <= PIECE else WRITTEN)
 
 
 @compiled()
@@ -72,8 +119,20 @@ def check_load(m, s, thread, address, size):
     """Refuse a load of L1 that nobody wrote."""
     core = threads_of(m)[thread].core
     if 0 <= address and address + size <= m.l1_size:
-        if load_u8(l1_states(m, s, core) + address // GRANULE) == UNWRITTEN:
+        state = load_u8(l1_states(m, s, core) + address // GRANULE)
+        taken = state >= FIRST_ORIGIN and origin_table(s.origins_at)[state - FIRST_ORIGIN].kind >= L1_SENT
+        if state == UNWRITTEN or taken:
             fail(m, thread, Check.LOAD_UNWRITTEN, address, size, 0)
+
+
+@compiled()
+def first_use(m, s, core, index):
+    """A circular buffer is used as one: it begins empty, whatever an earlier program has left there."""
+    cb, row = circular_buffers_of(m), row_of(core, index)
+    base, size, states = cb[row + ctx.CB_BASE], cb[row + ctx.CB_SIZE], l1_states(m, s, core)
+    for i in range(base // GRANULE, (base + size + GRANULE - 1) // GRANULE):
+        if load_u8(states + i) == LEFT_OVER:
+            store_8(states + i, UNWRITTEN)
 
 
 @compiled()
@@ -98,15 +157,65 @@ def states_at(m, s, tile, address):
 
 
 @compiled()
-def origin(m, s, thread, kind, address):
-    """State of what a thread computes now from memory that nobody wrote."""
+def place_of(m, tile, address):
+    """(number of the core or bank above the address in it, L1_READ or DRAM_READ) of a tile's memory."""
+    if tiles_of(m)[tile].kind == TILE_DRAM:
+        return bank_of(m, tile, address) << PLACE_SHIFT | address % m.bank_bytes, DRAM_READ
+    return tiles_of(m)[tile].index << PLACE_SHIFT | address & ctx.NOC_OFFSET_MASK, L1_READ
+
+
+@compiled()
+def sent_state(m, s, thread, start, size):
+    """(state of L1 bytes that a NoC write takes now, or MIXED; what becomes of those in them that nobody has written)."""
+    t = threads_of(m)[thread]
+    states = l1_states(m, s, t.core)
+    state = common_state(states, start, size)
+    if state == UNWRITTEN:
+        state = origin(m, s, thread, t.line, L1_SENT, start)
+    if state != MIXED:
+        return (state if state >= FIRST_ORIGIN else WRITTEN), WRITTEN
+    hole = first_hole(states, start, size)
+    return MIXED, WRITTEN if hole < 0 else origin(m, s, thread, t.line, L1_SENT, hole)
+
+
+@compiled()
+def copy_sent(m, s, thread, local, size, target, inside, state, holes):
+    """The states of a packet of a NoC write that arrives; `state`, `holes`: as of `sent_state`."""
+    if state == MIXED:
+        copy_states(target, inside, l1_states(m, s, threads_of(m)[thread].core), local, size)
+    else:
+        mark(target, inside, size, state)
+    if state == MIXED or size <= PIECE:
+        settle_copy(target, inside, size, holes)
+
+
+@compiled()
+def copy_read(m, s, thread, issued, tile, address, local, size):
+    """The states of a packet of a NoC read, `issued` at a cycle, whose data arrive."""
+    source, inside = states_at(m, s, tile, address)
+    mine = l1_states(m, s, threads_of(m)[thread].core)
+    copy_states(mine, local, source, inside, size)
+    if size > PIECE and common_state(source, inside, size) == WRITTEN:
+        return
+    hole, holes = first_hole(source, inside, size), WRITTEN
+    if hole >= 0:
+        line = call_at(s, thread, issued)[1]
+        line = line if line >= 0 else threads_of(m)[thread].line
+        place, kind = place_of(m, tile, address + hole - inside)
+        holes = origin(m, s, thread, line, kind, place)
+    settle_copy(mine, local, size, holes)
+
+
+@compiled()
+def origin(m, s, thread, line, kind, address):
+    """State of what a thread takes at a line from memory that nobody wrote."""
     t, origins = threads_of(m)[thread], origin_table(s.origins_at)
     for i in range(s.n_origins):
-        if origins[i].thread == thread and origins[i].line == t.line and origins[i].kind == kind:
+        if origins[i].thread == thread and origins[i].line == line and origins[i].kind == kind:
             return FIRST_ORIGIN + i
     i = min(s.n_origins, MAX_ORIGINS - 1)
     if s.n_origins < MAX_ORIGINS:
         o = origins[i]
-        o.thread, o.line, o.line_base, o.kind, o.address, o.cycle = thread, t.line, t.line_base, kind, address, m.now
+        o.thread, o.line, o.line_base, o.kind, o.address, o.cycle = thread, line, t.line_base, kind, address, m.now
         s.n_origins += 1
     return FIRST_ORIGIN + i

@@ -4,6 +4,7 @@ Of each 64 bytes of L1, or 64 units of DRAM, the last write and the last read ar
 older access or one to other bytes of the cell would tell is forgotten, so that a race may be missed, never made up.
 """
 
+from tensim.sim.cores.checks.buffers import buffer_at
 from tensim.sim.cores.checks.clocks import (
     call_at,
     changed,
@@ -27,6 +28,7 @@ from tensim.sim.cores.checks.shadow import (
     LANES,
     cell_table,
     clock_table,
+    l1_buffer_table,
     thread_of,
     unordered_table,
 )
@@ -72,6 +74,22 @@ def needs_no_order(s, place, start, end):
 
 
 @compiled()
+def hidden(s, thread, place, start, lane, clock):
+    """Whether what happened in a buffer before a thread began is another queue's, and nothing orders the two queues.
+
+    What lies in no buffer is the cores' own: they run one program after the other, whichever queue it comes from.
+    """
+    mine = thread_of(s, thread)
+    if clock > clock_table(mine.start_at)[lane] or clock <= clock_table(mine.order_at)[lane]:
+        return False
+    if place < 0:
+        return True
+    buffers = l1_buffer_table(mine.l1_at)
+    k = buffer_at(buffers, mine.n_l1, start)
+    return k >= 0 and start < buffers[k].end
+
+
+@compiled()
 def race(m, s, thread, code, place, start, size, line, access, cycle):
     """Refuse an access that no wait orders behind another one; `place`: a core, or -1 - a bank of DRAM."""
     if m.stop != STOP_ERROR and not (code == Check.RACE_WRITES and needs_no_order(s, place, start, start + size)):
@@ -100,7 +118,7 @@ def touch_dram(m, s, thread, bank, start, size, clock, line, writes):
 def access(m, s, thread, cells, place, start, end, shift, clock, line, from_noc, writes):
     """Look at the cells of units `start` to `end`, each of 1 << `shift` bytes, and enter the access there."""
     known, cycle = clock_table(row_at(s, thread)), m.now & CYCLE_MASK
-    own, own_noc = lane_of(thread), lane_of(thread)
+    own, own_noc, hides = lane_of(thread), lane_of(thread), thread_of(s, thread).hides
     if thread % THREADS_PER_CORE < FIRST_COMPUTE_SLOT:
         own_noc = noc_lane_of(thread)
     mine = clock << CLOCK_SHIFT | (line & LINE_MASK) << LINE_SHIFT | (own_noc if from_noc else own)
@@ -115,7 +133,8 @@ def access(m, s, thread, cells, place, start, end, shift, clock, line, from_noc,
         other = cell.writer
         if other != written:
             lane = lane_in(other)
-            if lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT:
+            ordered = lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT
+            if ordered and (hides == 0 or not hidden(s, thread, place, start << shift, lane, other >> CLOCK_SHIFT)):
                 written = other
             elif cell.written & mask != 0:
                 code = Check.RACE_WRITES if writes else Check.RACE_READ
@@ -125,7 +144,8 @@ def access(m, s, thread, cells, place, start, end, shift, clock, line, from_noc,
             other = cell.reader
             if other != read:
                 lane = lane_in(other)
-                if lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT:
+                ordered = lane == own or lane == own_noc or known[lane] >= other >> CLOCK_SHIFT
+                if ordered and (hides == 0 or not hidden(s, thread, place, start << shift, lane, other >> CLOCK_SHIFT)):
                     read = other
                 elif cell.read & mask != 0:
                     code = Check.RACE_WRITE
@@ -167,7 +187,7 @@ def follow_word(m, s, thread, core, address):
         changed(s, thread)
     cell = cells_of(m, s, core)[address >> CELL_SHIFT]
     other, lane = cell.writer, lane_in(cell.writer)
-    if other == 0 or thread_at(lane) == thread:
+    if other == 0 or lane >= s.n_cores * LANES or thread_at(lane) == thread:  # nobody, a queue for the host, or itself
         return
     if cell.written & (WORD_BITS << (address & (CELL_UNITS - 1))) != 0:
         clock = other >> CLOCK_SHIFT

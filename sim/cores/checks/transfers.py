@@ -5,16 +5,27 @@ from tensim.sim.cores.checks.accesses import source_access
 from tensim.sim.cores.checks.buffers import check_buffers
 from tensim.sim.cores.checks.circular_buffers import ARRIVING, READING, WRITING, check_pages
 from tensim.sim.cores.checks.clocks import signal_at
-from tensim.sim.cores.checks.memory import MIXED, WRITTEN, copy_states, l1_states, mark, states_at
+from tensim.sim.cores.checks.memory import copy_read, copy_sent, mark_piece, states_at
 from tensim.sim.cores.checks.races import WORD, arrive, arrive_at_dram
 from tensim.sim.cores.checks.semaphores import check_semaphore
-from tensim.sim.cores.checks.shadow import shadow_of, thread_of
-from tensim.sim.cores.checks.writes import arrived, check_overwritten, check_signal, note_write
+from tensim.sim.cores.checks.shadow import TOLD, shadow_of, thread_of
+from tensim.sim.cores.checks.writes import (
+    area_of,
+    arrived,
+    check_overwritten,
+    check_signal,
+    note_word,
+    note_write,
+    told,
+    word_arrived,
+)
+from tensim.sim.cores.niu.multicasts import corners
 from tensim.sim.cores.niu.transactions import AT_TARGET, bank_of
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import (
+    INLINE,
     NOC_WORDS,
     READ,
     SAVED_STATE,
@@ -39,9 +50,27 @@ def tile_of(m, address):
 
 
 @compiled()
+def multicast(m, s, thread):
+    """A NoC write to the cores of a rectangle."""
+    t = threads_of(m)[thread]
+    local, address, size, targets, noc = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 6)
+    x0, y0, x1, y1 = corners(m, address)
+    if size <= 0 or local < 0 or local + size > m.l1_size or min(x0, x1, y0, y1) < 0:
+        return
+    check_pages(m, s, thread, t.core, local, size, WRITING)
+    source_access(m, s, thread, local, size)
+    area = area_of(x0, y0, x1, y1)
+    if size <= WORD:
+        told(s, thread, -1, area, noc)
+        area = TOLD
+    note_write(m, s, thread, local, size, noc, -1, 0, -1, area, targets)
+
+
+@compiled()
 def increment(m, s, thread):
     """A semaphore of another core is counted up."""
     address = argument(threads_of(m)[thread], 0)
+    thread_of(s, thread).atomic_line = threads_of(m)[thread].line
     tile = tile_of(m, address)
     if tile >= 0 and tiles_of(m)[tile].kind == TILE_WORKER:
         check_semaphore(m, s, thread, tiles_of(m)[tile].index, address & ctx.NOC_OFFSET_MASK)
@@ -49,12 +78,24 @@ def increment(m, s, thread):
 
 
 @compiled()
+def inline_write(m, s, thread):
+    """A word that the call carries itself is written over the NoC."""
+    t = threads_of(m)[thread]
+    address, noc = argument(t, 0), argument(t, 3)
+    word(m, s, thread, address, noc)
+    note_word(m, s, thread, noc, argument(t, 4), tile_of(m, address))
+
+
+@compiled()
 def word(m, s, thread, address, noc):
-    """A word is written over the NoC: to one that synchronises only behind the data of which it tells."""
+    """A word is written over the NoC: to one that synchronises only behind the data of which it tells; returns whether it does."""
     tile = tile_of(m, address)
     if tile >= 0 and tiles_of(m)[tile].kind == TILE_WORKER:
         if signal_at(s, tiles_of(m)[tile].index, address & ctx.NOC_OFFSET_MASK, False) != 0:
             check_signal(m, s, thread, tile, noc)
+            told(s, thread, tile, 0, noc)
+            return True
+    return False
 
 
 @compiled()
@@ -78,9 +119,8 @@ def issue_write(m, s, thread, local, destination, size, noc, trid, posted):
     check_pages(m, s, thread, t.core, local, size, WRITING)
     check_buffers(m, s, thread, destination, size)
     source_access(m, s, thread, local, size)
-    if size <= WORD:
-        word(m, s, thread, destination, noc)
-    note_write(m, s, thread, local, size, noc, trid, posted, tile_of(m, destination), 1)
+    area = TOLD if size <= WORD and word(m, s, thread, destination, noc) else 0
+    note_write(m, s, thread, local, size, noc, trid, posted, tile_of(m, destination), area, 1)
 
 
 @compiled()
@@ -95,10 +135,7 @@ def transfer(m, s, thread):
             m, s, thread, argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3), argument(t, 4), argument(t, 6)
         )
     elif op == Op.NOC_MULTICAST:
-        if argument(t, 2) > 0:
-            check_pages(m, s, thread, t.core, argument(t, 0), argument(t, 2), WRITING)
-            source_access(m, s, thread, argument(t, 0), argument(t, 2))
-            note_write(m, s, thread, argument(t, 0), argument(t, 2), argument(t, 6), -1, 0, -1, argument(t, 3))
+        multicast(m, s, thread)
     elif 0 <= argument(t, 3) <= 1:  # with a saved state: its address above the offset, its size where none is given
         words = noc_words_of(m)
         base = thread * NOC_WORDS + SAVED_STATE + 16 * argument(t, 3)
@@ -124,8 +161,7 @@ def transaction(m, index):
         if x.kind == READ:
             core = threads_of(m)[x.thread].core
             if s.data != 0:
-                source, inside = states_at(m, s, x.target, x.address)
-                copy_states(l1_states(m, s, core), x.local, source, inside, x.size)
+                copy_read(m, s, x.thread, x.issued, x.target, x.address, x.local, x.size)
             arrive(m, s, index, core, x.local, x.size, True)
         return
     if tiles_of(m)[x.target].kind == TILE_DRAM:
@@ -137,17 +173,18 @@ def transaction(m, index):
     target, inside = states_at(m, s, x.target, x.address)
     if x.kind != WRITE:
         if s.data != 0:
-            mark(target, inside, x.size, WRITTEN)
+            mark_piece(target, inside, x.size)
+        if x.kind == INLINE:
+            word_arrived(s, x.thread, x.noc, x.target)
         return
-    line, state = arrived(s, x.thread, x.local, x.noc, x.target)
-    if s.data != 0 and state == MIXED:
-        copy_states(target, inside, l1_states(m, s, threads_of(m)[x.thread].core), x.local, x.size)
-    elif s.data != 0:
-        mark(target, inside, x.size, state)
+    line, state, unwritten = arrived(s, x.thread, x.local, x.noc, x.target)
+    if s.data != 0:
+        copy_sent(m, s, x.thread, x.local, x.size, target, inside, state, unwritten)
     if at_worker:
         core = tiles_of(m)[x.target].index
         stopped = m.stop == STOP_ERROR
         check_pages(m, s, x.thread, core, x.address, x.size, ARRIVING)
-        check_overwritten(m, s, x.thread, core, x.address, x.size)
+        if x.local != x.address or threads_of(m)[x.thread].core != core:  # else each byte is what it was
+            check_overwritten(m, s, x.thread, core, x.address, x.size)
         if m.stop == STOP_ERROR and not stopped:
             s.line = line

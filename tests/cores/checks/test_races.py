@@ -165,6 +165,7 @@ def store_and_tell_core(x, y):
     words = l1_ptr(0x80000, uint32)
     words[0] = 5
     noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(0)), 1)
+    noc_async_atomic_barrier()
 
 
 @kernel
@@ -185,13 +186,14 @@ def write_and_tell(x, y, to_x, to_y, waits):
     if waits:
         noc_async_write_barrier()
     noc_semaphore_inc(get_noc_addr(to_x, to_y, get_semaphore(0)), 1)
-    noc_async_write_barrier()
+    noc_async_full_barrier()
 
 
 @kernel
 def pass_on(x, y):
     noc_semaphore_wait(get_semaphore(0), 1)
     noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(0)), 1)
+    noc_async_atomic_barrier()
 
 
 @kernel
@@ -222,6 +224,7 @@ def tell_and_reset(x, y):
 def answer(x, y):
     noc_semaphore_wait(get_semaphore(0), 1)
     noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(1)), 1)
+    noc_async_atomic_barrier()
 
 
 def test_a_read_of_another_core_before_it_says_that_it_has_written():
@@ -328,6 +331,7 @@ def write_dram(address, x, y, tells):
     noc_async_write_barrier()
     if tells:
         noc_semaphore_inc(get_noc_addr(x, y, get_semaphore(0)), 1)
+        noc_async_atomic_barrier()
 
 
 @kernel

@@ -48,4 +48,5 @@ void kernel_main() {
     }
     noc_async_read(get_noc_addr(my_x[noc_index], my_y[noc_index], in), out, payload);
     noc_async_read_barrier();
+    noc_async_atomic_barrier();
 }

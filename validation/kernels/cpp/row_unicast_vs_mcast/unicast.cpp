@@ -49,4 +49,5 @@ void kernel_main() {
             }
         }
     }
+    noc_async_atomic_barrier();
 }
