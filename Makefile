@@ -6,13 +6,27 @@ BIN := .venv/bin
 DATA ?=
 GOLDEN ?=
 
-.PHONY: demo docs test numerics instructions bench validate validate-quick lint fuzz schema clean
+.PHONY: demo docs test test-library test-oldest test-newest numerics instructions bench validate validate-quick lint fuzz schema clean
 
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2
+
+# The tests with the vendor's own library, in an environment that has it (docs/library.md): some 800 MB, made once.
+LIBRARY := $(CURDIR)/.venv-library
+test-library: .venv/ready $(LIBRARY)/ready
+	TENSIM_LIBRARY_PYTHON=$(LIBRARY)/bin/python TENSIM_TTNN_SOURCES=$(LIBRARY)/0.81.1:$(LIBRARY)/0.66.0 \
+		$(BIN)/python -m pytest -n 2 --dist worksteal tests/library/test_wheel.py tests/library tests/ttnn/library
+
+# What pyproject.toml promises: each package at its lower bound on the oldest Python, and the newest of all on the newest one.
+# The engine, what it computes, C++ kernels, tables of results and pages: what numba and the packages of files are needed for.
+SUPPORTED := tests/engine tests/dram/test_controller.py tests/cores/kernels/test_lowering.py tests/examples/test_cpp_kernels.py \
+	tests/results tests/html_report
+test-oldest test-newest: test-%: .venv-%/ready
+	.venv-$*/bin/tensim run add_integers
+	.venv-$*/bin/python -m pytest $(SUPPORTED) --deselect tests/engine/test_first_start.py
 
 # `numerics=exact` against both references at full size: a million datums each, a hundred thousand tiles.
 numerics: .venv/ready
@@ -60,5 +74,13 @@ schema: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
+$(LIBRARY)/ready: tests/library/wheels.py | .venv/ready
+	$(BIN)/python -m tests.library.wheels $(LIBRARY)
+	touch $@
+
+.venv-oldest/ready .venv-newest/ready: pyproject.toml | .venv/ready
+	$(BIN)/python -m tests.install.supported $(@D)
+	touch $@
+
 clean:
-	rm -rf .venv build *.egg-info timeline.json
+	rm -rf .venv .venv-* build *.egg-info timeline.json

@@ -346,6 +346,8 @@ def register_alias(name, spec, *, overwrite=False):
         raise UsageError(
             f"'{name}' cannot be an alias", hint="an alias consists of letters, digits and _, and is not none"
         )
+    if name in SCHEMES:
+        raise UsageError(f"'{name}' cannot be an alias: it is a scheme", hint=f"schemes: {', '.join(SCHEMES)}")
     if name in _ALIASES and not overwrite:
         raise UsageError(f"alias '{name}' already stands for {_ALIASES[name]}", hint="overwrite=True replaces it")
     specs = parse_devices(spec)

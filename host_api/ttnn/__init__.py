@@ -10,7 +10,7 @@ from tensim.ttnn._names import LIBRARY, MODULE_OF, PIPES
 
 __version__ = "0.81.1"  # the release of ttnn whose names and encodings these are
 __all__ = sorted(MODULE_OF)
-SUBMODULES = ("_ttnn", "device", "types")
+SUBMODULES = ("_ttnn", "device", "devices", "types")
 
 
 def __getattr__(name):

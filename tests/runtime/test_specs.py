@@ -213,6 +213,13 @@ def test_what_an_alias_is_given_overrides_its_target(aliases):
     assert expand(one("bench")) == one("sim://wormhole_b0[1]?cqs=2&seed=6")
 
 
+@pytest.mark.parametrize("name", ["sim", "host", "embedded"])
+def test_a_scheme_is_no_alias(aliases, name):
+    """Otherwise `sim` in a list of devices would mean something other than `sim://`."""
+    with pytest.raises(UsageError, match=f"'{name}' cannot be an alias: it is a scheme"):
+        register_alias(name, "sim://blackhole", overwrite=True)
+
+
 def test_registering_twice_needs_overwrite(aliases):
     """T22: re-registering without overwrite raises and changes nothing."""
     register_alias("lab", "n300")

@@ -1,0 +1,10 @@
+"""What the pages write with a submodule works after `import tensim.ttnn` alone."""
+
+import subprocess
+import sys
+
+
+def test_devices_needs_no_import_of_its_own():
+    text = "import tensim.ttnn; print(tensim.ttnn.devices.configure(arch='blackhole').arch)"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.strip() == "wormhole_b0", done.stderr
