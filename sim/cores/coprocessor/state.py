@@ -4,7 +4,8 @@
 it.  What only one unit knows (lanes of the vector unit, FIFOs of the frontend) has a record of its own there.  Names are those
 of the instruction set's public documentation (tt-isa-documentation, WormholeB0/TensixTile/TensixCoprocessor; below: ISA).
 
-Shapes: Dst 1024 rows of 16 values of 16 bits, of which 32-bit values take two rows (`dst32_row`); SrcA and SrcB two banks of
+Values lie in Dst, SrcA and SrcB as the ISA lays them out: sign, mantissa, exponent (Dst.md, SrcASrcB.md, UNPACR_Regular.md);
+in LRegs and GPRs as plain words.  Shapes: Dst 1024 rows of 16 values of 16 bits, of which 32-bit values take two rows (`dst32_row`); SrcA and SrcB two banks of
 64 rows of 16 values of 19 bits, each in a word; 64 words of GPRs a thread.
 """
 
@@ -21,7 +22,8 @@ WORMHOLE, BLACKHOLE = 0, 1
 N_THREADS = 3
 DST_ROWS, SRC_ROWS, COLUMNS = 1024, 64, 16
 N_GPRS = 64
-N_SEMAPHORES, N_MUTEXES = 8, 8
+N_SEMAPHORES, N_MUTEXES, N_STREAMS = 8, 8, 64
+TDMA_BYTES = 0x1000
 BY_UNPACKERS, BY_MATRIX_UNIT = 0, 1  # who may access a bank of SrcA or SrcB
 NO_THREAD = -1
 STATE_ID = register("CFG_STATE_ID_StateID")
@@ -37,6 +39,8 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 
 # `src_a_owner`, `src_b_owner`: int64[2], a bank's BY_*; `matrix_bank_a`, `_b`, `unpack_bank_a`, `_b`: the bank a unit works on;
 # `dst_undefined_at`: u8[1024], rows that ZEROACC has marked; `mutexes`: int64[8], the thread that holds it or NO_THREAD;
+# `streams_at`: uint32[64, 2], of each overlay stream the two registers that count a circular buffer's tiles (`registers_of_tile`);
+# `streams_written`: bit set of streams whose registers were written since that was last looked at; `tdma_at`: uint32[1024];
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
     [(name, np.int64) for name in (
@@ -44,6 +48,7 @@ COPROCESSOR = np.dtype(
         "dst_at dst_undefined_at src_a_at src_b_at src_a_owner_at src_b_owner_at "
         "matrix_bank_a matrix_bank_b unpack_bank_a unpack_bank_b "
         "rwcs_at adcs_at gprs_at config_at thread_config_at fields_at semaphores_at mutexes_at "
+        "streams_at streams_written tdma_at "
         "vector_at packers_at unpackers_at frontends_at units_at "
         "dst_remap dst_swizzle dst_access_16_as_32 "
         "fault fault_thread fault_word fault_a fault_b cycle"
@@ -73,6 +78,8 @@ class CoprocessorArrays(NamedTuple):
     fields: np.ndarray  # int64, position of each field on this chip
     semaphores: np.ndarray  # SEMAPHORE[8]
     mutexes: np.ndarray  # int64[8]
+    streams: np.ndarray  # uint32[64, 2]
+    tdma: np.ndarray  # uint32[1024], registers of TDMA-RISC
 
 
 def make_coprocessor(arch, l1):
@@ -97,6 +104,8 @@ def make_coprocessor(arch, l1):
         fields=field_positions(arch),
         semaphores=np.zeros(N_SEMAPHORES, SEMAPHORE),
         mutexes=np.full(N_MUTEXES, NO_THREAD, np.int64),
+        streams=np.zeros((N_STREAMS, 2), np.uint32),
+        tdma=np.zeros(TDMA_BYTES // 4, np.uint32),
     )
     for name in arrays._fields[1:]:
         record[f"{name}_at"] = getattr(arrays, name).ctypes.data
@@ -124,6 +133,12 @@ def field(c, bank, register, further):
     position = load_i64(c.fields_at + 8 * register)
     word = config_word(c, bank, (position & 0xFFFF) + further)
     return (word >> (position >> 16 & 0xFF)) & ((1 << (position >> 24)) - 1)
+
+
+@compiled()
+def field_word(c, register):
+    """Index of the word of the configuration that holds a field."""
+    return load_i64(c.fields_at + 8 * register) & 0xFFFF
 
 
 @compiled()
