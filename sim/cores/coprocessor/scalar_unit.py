@@ -10,7 +10,7 @@ from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_GPRS, N_THREADS, config_bank, read_gpr, write_gpr
 from tensim.sim.cores.coprocessor.tile_registers import load_register, store_register
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import copy_bytes, load_u16, load_u32, store_8, store_16, store_32
+from tensim.sim.engine.memory import copy_bytes, load_u16, load_u32, store_16, store_32
 
 (
     SETDMAREG, FLUSHDMA, REG2FLOP, LOADIND, ADDDMAREG, SUBDMAREG, MULDMAREG, BITWOPDMAREG, SHIFTDMAREG, CMPDMAREG, ATINCGET,

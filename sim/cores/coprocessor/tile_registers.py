@@ -11,7 +11,10 @@ from tensim.sim.engine.memory import load_u32, store_32
 
 TDMA, DEBUG, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB12000, 0xFFB40000, 0xFFB80000
 STREAM_BYTES = 0x1000
-RECEIVED, ACKNOWLEDGED = (4, 10), (3, 8)  # by chip: STREAM_REMOTE_DEST_BUF_SIZE and _START, tiles received and acknowledged
+RECEIVED, ACKNOWLEDGED = (
+    (4, 10),
+    (3, 8),
+)  # by chip: STREAM_REMOTE_DEST_BUF_SIZE and _START, tiles received and acknowledged
 WALL_CLOCK_LOW, WALL_CLOCK_HIGH, WALL_CLOCK_HIGH_AT = DEBUG + 0x1F0, DEBUG + 0x1F4, DEBUG + 0x1F8
 
 
