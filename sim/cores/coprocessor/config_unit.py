@@ -12,8 +12,10 @@ from tensim.sim.cores.coprocessor.state import (
     config_word,
     field_word,
     read_gpr,
+    thread_field,
     write_gpr,
 )
+from tensim.sim.cores.coprocessor.unpackers import context_counters
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import store_32
 
@@ -23,6 +25,7 @@ CONFIG_WORDS = (188, 224)  # by chip (4 CFG_STATE_SIZE)
 THREAD_WORDS = (57, 68)  # by chip (THD_STATE_SIZE)
 STATE_RESET = register("STATE_RESET_EN")
 SCRATCH = register("SCRATCH_SEC0_val")
+CONTEXT_RESETS = (register("UNPACK_MISC_CFG_CfgContextCntReset_0"), register("UNPACK_MISC_CFG_CfgContextCntReset_1"))
 OR, AND, XOR, ADD, SUBTRACT = 0, 1, 2, 3, 7  # operations of CFGSHIFTMASK
 
 
@@ -64,6 +67,10 @@ def set_thread_config(c, thread, word):
         stop(c, CONFIG_INDEX, thread, word, index, 0)
         return
     store_32(c.thread_config_at + 4 * (thread * N_THREAD_CONFIG + index), value)
+    if index == field_word(c, CONTEXT_RESETS[0]):
+        for unit in range(2):
+            if thread_field(c, thread, CONTEXT_RESETS[0] if unit == 0 else CONTEXT_RESETS[1], 0) != 0:
+                context_counters(c, unit)[thread] = 0
 
 
 @compiled()

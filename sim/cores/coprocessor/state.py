@@ -5,8 +5,8 @@ it.  What only one unit knows (lanes of the vector unit, FIFOs of the frontend) 
 of the instruction set's public documentation (tt-isa-documentation, WormholeB0/TensixTile/TensixCoprocessor; below: ISA).
 
 Values lie in Dst, SrcA and SrcB as the ISA lays them out: sign, mantissa, exponent (Dst.md, SrcASrcB.md, UNPACR_Regular.md);
-in LRegs and GPRs as plain words.  Shapes: Dst 1024 rows of 16 values of 16 bits, of which 32-bit values take two rows (`dst32_row`); SrcA and SrcB two banks of
-64 rows of 16 values of 19 bits, each in a word; 64 words of GPRs a thread.
+in LRegs and GPRs as plain words.  Shapes: Dst 1024 rows of 16 values of 16 bits, of which 32-bit values take two rows
+(`dst32_row`); SrcA and SrcB two banks of 64 rows of 16 values of 19 bits, each in a word; 64 words of GPRs a thread.
 """
 
 from typing import NamedTuple
@@ -49,7 +49,7 @@ COPROCESSOR = np.dtype(
         "matrix_bank_a matrix_bank_b unpack_bank_a unpack_bank_b "
         "rwcs_at adcs_at gprs_at config_at thread_config_at fields_at semaphores_at mutexes_at "
         "streams_at streams_written tdma_at "
-        "vector_at packers_at unpackers_at frontends_at units_at "
+        "vector_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
         "dst_remap dst_swizzle dst_access_16_as_32 "
         "fault fault_thread fault_word fault_a fault_b cycle"
     ).split()]
