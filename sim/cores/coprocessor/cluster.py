@@ -5,6 +5,7 @@ that has to wait is looked at again whenever the coprocessor has done something.
 on the outside world that is not due yet, counters of circular buffers that the coprocessor has written, a fault, or the end.
 """
 
+from tensim.sim.cores.coprocessor.baby_core import FUEL as CORE_FUEL
 from tensim.sim.cores.coprocessor.baby_core import (
     ACTING,
     BLOCKED,
@@ -16,12 +17,13 @@ from tensim.sim.cores.coprocessor.baby_core import (
     baby_table,
     run_ahead,
 )
-from tensim.sim.cores.coprocessor.frontend import NO_TIME, is_empty
+from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
 from tensim.sim.cores.coprocessor.machine import step
 from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, TILE_REGISTERS_END, perform
-from tensim.sim.cores.coprocessor.state import N_THREADS
+from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_u32, store_64
 
 ALL_DONE, DEADLOCK, OUTSIDE, COUNTERS, FAULT, FUEL_SPENT = range(6)  # why `run_cluster` leaves
 
@@ -100,11 +102,12 @@ def run_cluster(c, cores_at, now, fuel):
     Returns (reason, cycle): OUTSIDE with the cycle of the next such action, COUNTERS with that of the write, ALL_DONE with the
     cycle at which the last unit was through.
     """
-    for thread in range(N_THREADS):
-        if baby_table(cores_at)[thread].state == RUNNING:
-            run_ahead(c, cores_at, thread)
     while fuel > 0:
         fuel -= 1
+        for thread in range(N_THREADS):
+            if baby_table(cores_at)[thread].state == RUNNING:  # it has run out of its own fuel
+                fuel -= CORE_FUEL
+                run_ahead(c, cores_at, thread)
         first, at = earliest_action(cores_at)
         if c.cycle < at:
             following = step(c, c.cycle)
@@ -134,3 +137,35 @@ def run_cluster(c, cores_at, now, fuel):
         if c.streams_written != 0:
             return COUNTERS, at
     return FUEL_SPENT, c.cycle
+
+
+@compiled()
+def run_tile(coprocessor, cores_at, now, fuel, result):
+    """`run_cluster` for Python: host addresses of the record, of the cores and of the result, int64 (reason, cycle)."""
+    reason, cycle = run_cluster(coprocessor_table(coprocessor)[0], cores_at, now, fuel)
+    store_64(result, reason)
+    store_64(result + 8, cycle)
+    return 0
+
+
+@compiled()
+def run_words(coprocessor, thread, words, count, limit, result):
+    """Push words of a thread, one a cycle where there is room, and run until all are through.
+
+    `words`: host address of uint32; writes (words taken, cycle at the end, -1 when it is stuck) to `result`.
+    """
+    c = coprocessor_table(coprocessor)[0]
+    taken, begin = 0, c.cycle
+    while c.cycle - begin < limit and c.fault == 0:
+        if taken < count and has_room(c, thread):
+            push(c, thread, load_u32(words + 4 * taken), c.cycle)
+            taken += 1
+        following = step(c, c.cycle)
+        if taken < count and has_room(c, thread):
+            following = c.cycle + 1
+        if following == NO_TIME:
+            break
+        c.cycle = max(following, c.cycle + 1)
+    store_64(result, taken)
+    store_64(result + 8, -1 if taken < count or done_at(c, thread) == NO_TIME else done_at(c, thread))
+    return 0
