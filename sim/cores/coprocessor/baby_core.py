@@ -275,8 +275,8 @@ def run_ahead(c, cores_at, thread):
             set_register(core, to, following, cycle + 1)
             cycle, following = cycle + 1, (a + immediate) & 0xFFFFFFFE
         elif MUL <= code <= MULHU:
-            set_register(core, to, product(code, a, b), cycle + 2)
-            cycle += 2
+            set_register(core, to, product(code, a, b), cycle + k.multiply_latency)
+            cycle += k.multiply
         elif DIV <= code <= REMU:
             result, cycles = quotient_of(code, a, b)
             set_register(core, to, result, cycle + cycles)
