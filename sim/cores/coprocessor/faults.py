@@ -19,8 +19,8 @@ class Cause(IntEnum):
     MISUSE = 8  # what the instruction set leaves undefined: a value that tells which, of the unit
 
 
-UNKNOWN_INSTRUCTION, UNKNOWN_MODE, L1_ADDRESS, CONFIG_INDEX, DATA_FORMAT, UNMAPPED_REGISTER = (
-    int(cause) for cause in list(Cause)[1:7]
+UNKNOWN_INSTRUCTION, UNKNOWN_MODE, L1_ADDRESS, CONFIG_INDEX, DATA_FORMAT, UNMAPPED_REGISTER, STACK_DEPTH, MISUSE = (
+    int(cause) for cause in list(Cause)[1:9]
 )
 
 

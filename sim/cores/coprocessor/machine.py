@@ -46,7 +46,8 @@ from tensim.sim.cores.coprocessor.units import (
     units_table,
 )
 from tensim.sim.cores.coprocessor.unpackers import bank_is_free, execute_unpack, set_valid, unpackers_table
-from tensim.sim.cores.coprocessor.vector_unit import execute_vector, vector_cost
+from tensim.sim.cores.coprocessor.vector_time import vector_cost, vector_ready_at
+from tensim.sim.cores.coprocessor.vector_unit import execute_vector
 from tensim.sim.cores.coprocessor.wait_gate import (
     BLOCK_ALL,
     latch_semaphores,
@@ -99,6 +100,8 @@ def ready_at(c, thread, word, unit, now):
         return max(u.free[SYNC], now)
     if unit == MATRIX:
         return max(source_valid_at(c, thread, word, now, matrix_needs(c, thread, word)), u.free[MATRIX])
+    if unit == VECTOR:
+        return vector_ready_at(c, thread, word, max(u.free[VECTOR], now))
     if unit == NO_UNIT or unit == MISCELLANEOUS or word >> 24 == SETC16:
         return now
     return max(u.free[unit], now)

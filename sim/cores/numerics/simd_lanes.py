@@ -107,6 +107,10 @@ class Lanes:
         """Shift in zeros."""
         return self._new(self.builder.lshr, other)
 
+    def quotient(self, other):
+        """Quotient of unsigned integers; the divisor must not be 0."""
+        return self._new(self.builder.udiv, other)
+
     def __neg__(self):
         return Lanes.splat(self.builder, 0) - self
 
