@@ -1,7 +1,7 @@
 """Addressing counters of matrix and vector instructions and how an instruction moves them on (ISA: RWCs.md)."""
 
 from tensim.sim.cores.coprocessor.registers import register
-from tensim.sim.cores.coprocessor.state import DST_ROWS, SRC_ROWS, rwc_table, thread_field
+from tensim.sim.cores.coprocessor.state import DST_ROWS, SRC_ROWS, WORMHOLE, rwc_table, thread_field
 from tensim.sim.engine.compiled import compiled
 
 SRC_MASK, DST_MASK = SRC_ROWS - 1, DST_ROWS - 1
@@ -27,12 +27,12 @@ def rwc_of(c, thread):
 
 
 @compiled()
-def advance_src_a(c, thread, rwc, section):
-    """SrcA's counter by a section of ADDR_MOD."""
-    step = thread_field(c, thread, A_INCREMENT, section)
-    if thread_field(c, thread, A_CLEAR, section) != 0:
+def advance_src_a(c, thread, rwc, further):
+    """SrcA's counter by the section of ADDR_MOD that lies some words further."""
+    step = thread_field(c, thread, A_INCREMENT, further)
+    if thread_field(c, thread, A_CLEAR, further) != 0:
         rwc.src_a, rwc.src_a_cr = 0, 0
-    elif thread_field(c, thread, A_CARRIAGE, section) != 0:
+    elif thread_field(c, thread, A_CARRIAGE, further) != 0:
         rwc.src_a_cr = (rwc.src_a_cr + step) & SRC_MASK
         rwc.src_a = rwc.src_a_cr
     else:
@@ -40,12 +40,12 @@ def advance_src_a(c, thread, rwc, section):
 
 
 @compiled()
-def advance_src_b(c, thread, rwc, section):
-    """SrcB's counter by a section of ADDR_MOD."""
-    step = thread_field(c, thread, B_INCREMENT, section)
-    if thread_field(c, thread, B_CLEAR, section) != 0:
+def advance_src_b(c, thread, rwc, further):
+    """SrcB's counter by the section of ADDR_MOD that lies some words further."""
+    step = thread_field(c, thread, B_INCREMENT, further)
+    if thread_field(c, thread, B_CLEAR, further) != 0:
         rwc.src_b, rwc.src_b_cr = 0, 0
-    elif thread_field(c, thread, B_CARRIAGE, section) != 0:
+    elif thread_field(c, thread, B_CARRIAGE, further) != 0:
         rwc.src_b_cr = (rwc.src_b_cr + step) & SRC_MASK
         rwc.src_b = rwc.src_b_cr
     else:
@@ -78,8 +78,9 @@ def apply_address_mod(c, thread, mode, with_fidelity):
     rwc, section = rwc_of(c, thread), mode
     if rwc.extra_addr_mod != 0 or thread_field(c, thread, SET_BASE, 0) != 0:
         section = (mode + 4) % SECTIONS
-    advance_src_a(c, thread, rwc, section)
-    advance_src_b(c, thread, rwc, section)
+    words = 2 * section if c.chip == WORMHOLE else section  # Wormhole's have a word for a bias count between them
+    advance_src_a(c, thread, rwc, words)
+    advance_src_b(c, thread, rwc, words)
     advance_dst(c, thread, rwc, section)
     if with_fidelity:
         if thread_field(c, thread, FIDELITY_CLEAR, section) != 0:
