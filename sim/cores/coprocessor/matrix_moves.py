@@ -1,4 +1,4 @@
-"""Moves between SrcA, SrcB and Dst, clearing, transposing and shifting (ISA: MOV*.md, ZEROACC.md, ZEROSRC.md, TRNSPSRCB.md, SHIFTX*.md).
+"""Moves between SrcA, SrcB and Dst, clearing, transposing and shifting (ISA: the page of each instruction).
 
 MOVB2A and what is Blackhole's own: vendor's simulator (ttsim 1.10, tensix.cpp) and tt-llk's table of instructions.
 """
