@@ -22,7 +22,8 @@ from tensim.sim.cores.coprocessor.frontend import (
     step_mop,
     step_replay,
 )
-from tensim.sim.cores.coprocessor.matrix_unit import execute_matrix, matrix_cost, matrix_needs
+from tensim.sim.cores.coprocessor.matrix_time import matrix_cost, matrix_ready_at
+from tensim.sim.cores.coprocessor.matrix_unit import NEEDS_A, NEEDS_B, execute_matrix, matrix_needs
 from tensim.sim.cores.coprocessor.mover import execute_mover
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.packers import execute_pack, packer_table
@@ -59,7 +60,6 @@ from tensim.sim.engine.compiled import compiled
 STALLWAIT, SEMWAIT, ATGETM, SETDVALID, SETC16, UNPACR, UNPACR_NOP, NOP = opcodes(
     "STALLWAIT SEMWAIT ATGETM SETDVALID SETC16 UNPACR UNPACR_NOP NOP"
 )
-NEEDS_A, NEEDS_B = 1, 2  # sources that an instruction of the matrix unit reads
 IDLE = NO_TIME  # what `advance` gives when nothing happens by itself any more
 
 
@@ -99,7 +99,8 @@ def ready_at(c, thread, word, unit, now):
             return NO_TIME
         return max(u.free[SYNC], now)
     if unit == MATRIX:
-        return max(source_valid_at(c, thread, word, now, matrix_needs(c, thread, word)), u.free[MATRIX])
+        at = source_valid_at(c, thread, word, now, matrix_needs(c, thread, word))
+        return matrix_ready_at(c, thread, word, max(at, u.free[MATRIX]))
     if unit == VECTOR:
         return vector_ready_at(c, thread, word, max(u.free[VECTOR], now))
     if unit == NO_UNIT or unit == MISCELLANEOUS or word >> 24 == SETC16:

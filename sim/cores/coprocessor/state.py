@@ -49,7 +49,7 @@ COPROCESSOR = np.dtype(
         "matrix_bank_a matrix_bank_b unpack_bank_a unpack_bank_b "
         "rwcs_at adcs_at gprs_at config_at thread_config_at fields_at semaphores_at mutexes_at "
         "streams_at streams_written tdma_at "
-        "vector_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
+        "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
         "dst_remap dst_swizzle dst_access_16_as_32 "
         "fault fault_thread fault_word fault_a fault_b cycle"
     ).split()]

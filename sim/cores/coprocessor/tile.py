@@ -11,6 +11,7 @@ from tensim.sim.cores.coprocessor.costs import make_costs
 from tensim.sim.cores.coprocessor.faults import Cause
 from tensim.sim.cores.coprocessor.frontend import make_frontends
 from tensim.sim.cores.coprocessor.instruction_table import text_of
+from tensim.sim.cores.coprocessor.matrix_state import make_matrix
 from tensim.sim.cores.coprocessor.memory_map import make_mailboxes
 from tensim.sim.cores.coprocessor.packers import make_packers
 from tensim.sim.cores.coprocessor.state import make_coprocessor
@@ -35,7 +36,7 @@ class Tile:
         self.record = self.arrays.record[0]
         parts = {
             "frontends": make_frontends(), "units": make_units(arch), "costs": make_costs(arch), "packers": make_packers(),
-            "unpackers": make_unpackers(), "mailboxes": make_mailboxes(),
+            "unpackers": make_unpackers(), "matrix": make_matrix(), "mailboxes": make_mailboxes(),
         }  # fmt: skip
         self._parts = parts
         for name, part in parts.items():

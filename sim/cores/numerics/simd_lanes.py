@@ -162,6 +162,11 @@ class Lanes:
         total = self.builder.fadd(*(self.builder.bitcast(lanes.value, FLOATS) for lanes in (self, other)))
         return Lanes(self.builder, self.builder.bitcast(total, WORDS))
 
+    def float_multiply(self, other):
+        """Products of the float32 numbers with these bits, rounded to nearest even."""
+        product = self.builder.fmul(*(self.builder.bitcast(lanes.value, FLOATS) for lanes in (self, other)))
+        return Lanes(self.builder, self.builder.bitcast(product, WORDS))
+
     def _call(self, name, kind, *arguments):
         function = cgutils.get_or_insert_function(self.builder.module, kind, name)
         return self.builder.call(function, [self.value, *arguments])

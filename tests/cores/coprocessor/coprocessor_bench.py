@@ -3,7 +3,9 @@
 import numpy as np
 
 from tensim.sim.cores.coprocessor.costs import make_costs
-from tensim.sim.cores.coprocessor.instruction_table import instructions
+from tensim.sim.cores.coprocessor.instruction_table import instruction_of, instructions
+from tensim.sim.cores.coprocessor.matrix_state import make_matrix
+from tensim.sim.cores.coprocessor.matrix_unit import execute_matrix
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import BY_MATRIX_UNIT, make_coprocessor
 from tensim.sim.cores.coprocessor.units import make_units
@@ -23,7 +25,12 @@ class Bench:
         self.l1 = np.zeros(1 << 12, np.uint8)
         self.arrays = make_coprocessor(chip, self.l1)
         self.vector = add_vector_unit(self.arrays)
-        self.parts = {"units": make_units(chip), "costs": make_costs(chip), "unpackers": make_unpackers()}
+        self.parts = {
+            "units": make_units(chip),
+            "costs": make_costs(chip),
+            "unpackers": make_unpackers(),
+            "matrix": make_matrix(),
+        }
         for name, part in self.parts.items():
             self.arrays.record[f"{name}_at"] = part.ctypes.data
         self.arrays.src_a_owner[:] = self.arrays.src_b_owner[:] = BY_MATRIX_UNIT
@@ -38,7 +45,9 @@ class Bench:
 
     def run(self, word, thread=1):
         """Execute a word as a thread's."""
-        execute_vector(self.arrays.record[0], thread, word)
+        instruction = instruction_of(self.chip, word)
+        execute = execute_matrix if instruction and instruction.unit == "MATH" else execute_vector
+        execute(self.arrays.record[0], thread, word)
 
     def do(self, name, thread=1, **values):
         self.run(self.word(name, **values), thread)
