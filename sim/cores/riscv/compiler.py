@@ -331,9 +331,9 @@ def _cached(record):
     if data is None:
         return None
     content = json.loads(data)
-    for name, digest in content["files"].items():
+    for name, known in content["files"].items():
         now = _read(name)
-        if now is None or digest(now) != digest:
+        if now is None or digest(now) != known:
             return None
     elf = _read(record.with_name(content["elf"]))
     return elf if elf is not None and f"{digest(elf)}.elf" == content["elf"] else None

@@ -26,20 +26,22 @@ vendor's own header (TRISC0, TRISC2).  What BRISC's firmware does at boot beside
 """
 
 import json
+import re
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv import compiler as kernels
 from tensim.sim.cores.riscv.layout import LOCAL_BASE
-from tensim.sim.cores.riscv.llk import formats, functions_to_inline
+from tensim.sim.cores.riscv.llk import dialect, formats, functions_to_inline
 from tensim.sim.cores.riscv.llk.tree import FAMILIES, LlkTree
 from tensim.sim.cores.riscv.vector.lowering import lowered
 
 INCLUDE = Path(__file__).resolve().parent / "include"
 LAUNCH_BYTES = 64
 GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
+DESCRIPTORS = "chlkc_descriptors.h"
 NO_PCIE = {"PCIE_NOC_X": 0, "PCIE_NOC_Y": 0}
 
 
@@ -55,6 +57,17 @@ class LlkBuild(kernels.Build):
     text_address: int = 0
     to_dest: tuple = ()
     pack_precise: bool = False
+
+
+def builds(kernel, parameters, target, tree, text_addresses=(0, 0, 0)):
+    """[`LlkBuild`] of a compute kernel (`CppKernel`), one for each of its processors; `text_addresses`: where their texts lie."""
+    return [
+        LlkBuild(
+            **{one.name: getattr(build, one.name) for one in fields(kernels.Build)}, tree=tree, text_address=address,
+            to_dest=parameters.unpack_to_dest_mode, pack_precise=parameters.bfp8_pack_precise,
+        )
+        for build, address in zip(kernel.builds(parameters, target), text_addresses, strict=True)
+    ]  # fmt: skip
 
 
 def defines(build):
@@ -89,10 +102,7 @@ def translation_unit(build, text):
         '#include "ckernel.h"', '#include "ckernel_gpr_map.h"', '#include "internal/debug/fw_debug.h"',
         '#include "llk_param_structs.h"', "using namespace ckernel;",
     ]  # fmt: skip
-    lines.append(formats.descriptors(
-        build.circular_buffers, fidelity_type=build.tree.fidelity_type, fidelity=build.math_fidelity, approximate=build.approximate,
-        fp32_dest=build.fp32_dest, full_sync=build.full_sync, to_dest=build.to_dest, precise=build.pack_precise,
-    ))  # fmt: skip
+    lines.append(f'#include "{DESCRIPTORS}"')
     lines += [f"#define {name} {value}" for name, value in build.defines]
     call = "kernel_main"
     if found:
@@ -109,11 +119,20 @@ def translation_unit(build, text):
     return "\n".join(lines)
 
 
+def descriptors(build):
+    """What tt-metal's build writes into a file that headers of the LLK include by its name."""
+    return "#pragma once\n" + formats.descriptors(
+        build.circular_buffers, fidelity_type=build.tree.fidelity_type, fidelity=build.math_fidelity, approximate=build.approximate,
+        fp32_dest=build.fp32_dest, full_sync=build.full_sync, to_dest=build.to_dest, precise=build.pack_precise,
+    )  # fmt: skip
+
+
 def link_script(build):
     """Text in L1, data behind the launch words in local memory."""
     end = LOCAL_BASE + build.local_memory
     return f"""ENTRY(tensim_start)
 tensim_launch = 0x{LOCAL_BASE:x};
+__instrn_buffer = 0xffe40000;
 tensim_stack = 0x{end:x};
 PHDRS {{ text PT_LOAD FLAGS(5); data PT_LOAD FLAGS(6); }}
 SECTIONS {{
@@ -131,7 +150,7 @@ ASSERT(tensim_data_end <= 0x{end - kernels.STACK_BYTES:x}, "local memory is full
 def flags_of(build, tools):
     include, _ = toolchain.prepared(tools, build.level)
     folders = [INCLUDE, *build.include_paths, *build.tree.include_folders(build.arch.name)]
-    return [*tools.flags, f"-{build.level}", *include, *(f"-I{folder}" for folder in folders)]
+    return [*tools.flags, f"-{build.level}", *include, "-I.", *(f"-I{folder}" for folder in folders)]
 
 
 def compile_kernel(build):
@@ -139,7 +158,7 @@ def compile_kernel(build):
     tools = toolchain.toolchain()
     unit, flags, script = translation_unit(build, kernels.source_text(build)), flags_of(build, tools), link_script(build)
     elf = kernels.cached_build(
-        (unit, flags, script, tools.version, _pass_digest()), lambda: _build(build, tools, unit, flags, script)
+        (unit, descriptors(build), flags, script, tools.version, _pass_digest()), lambda: _build(build, tools, unit, flags, script)
     )
     return kernels.describe(elf, str(build.source or build.name))
 
@@ -152,6 +171,22 @@ def _pass_digest():
     return kernels.digest(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py"))))
 
 
+TO_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
+
+
+def optimising(tools, level):
+    """Flags that compile LLVM IR."""
+    return [*(flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g"))), f"-{level}", "-x", "ir"]
+
+
+# Clang writes template arguments of class type into debug information in a form that it does not read.
+STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )%.*\)$", re.M)
+
+
+def _readable(text):
+    return STRUCTURE_ARGUMENT.sub(r"\1i32 0)", text)
+
+
 def _build(build, tools, unit, flags, script):
     """(ELF, files that went in)."""
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
@@ -159,19 +194,22 @@ def _build(build, tools, unit, flags, script):
         source, script_file, target, elf = (folder / name for name in ("unit.cpp", "kernel.ld", "kernel.o", "kernel.elf"))
         first, second, depends = folder / "first.ll", folder / "second.ll", folder / "kernel.d"
         source.write_text(unit)
+        (folder / DESCRIPTORS).write_text(descriptors(build))
         script_file.write_text(script)
 
         def run(*command):
             result = toolchain.run([*tools.compile, *command], cwd=folder)
             if result.returncode:
+                readable = dialect.overlay(result.stderr, folder)
+                if readable and not set(readable) <= set(command):
+                    return run(*readable, *command)
                 raise kernels.compile_error(build, result.stderr, source, is_refused=lambda *_: None)
 
-        run(*flags, "-MD", "-MF", str(depends), "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", str(source), "-o", str(first))
-        first.write_text(functions_to_inline.marked(first.read_text()))
-        ir = [*(flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g"))), f"-{build.level}", "-x", "ir"]
-        run(*ir, "-S", "-emit-llvm", str(first), "-o", str(second))
-        second.write_text(lowered(second.read_text(), build.arch.name))
-        run(*ir, "-c", str(second), "-o", str(target))
+        run(*flags, *TO_IR, "-MD", "-MF", str(depends), str(source), "-o", str(first))
+        first.write_text(functions_to_inline.marked(_readable(first.read_text())))
+        run(*optimising(tools, build.level), "-S", "-emit-llvm", str(first), "-o", str(second))
+        second.write_text(lowered(_readable(second.read_text()), build.arch.name))
+        run(*optimising(tools, build.level), "-c", str(second), "-o", str(target))
         kernels.link(build, tools, script_file, target, elf)
         known = (str(folder), str(tools.zig))
         inputs = [name for name in kernels.files_of(depends.read_text(), folder) if not name.startswith(known)]

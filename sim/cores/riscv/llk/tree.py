@@ -28,7 +28,7 @@ class LlkTree:
             self.root, self.root / "ttnn", self.root / "ttnn/cpp", metal, metal / "include", metal / "hw/inc", metal / "hostdevcommon/api",
             metal / "api", self.llk / "common", self.llk / "tools/include", internal, internal / family,
             internal / family / f"{chip}_defines", internal / family / "noc", api / "common", api / "llk_io", api / "llk_api",
-            api / "llk_api/llk_sfpu", self.llk / f"tt_llk_{chip}/common/inc", self.llk / f"tt_llk_{chip}/llk_lib",
+            api / "llk_api/llk_sfpu", self.llk / f"tt_llk_{chip}/common/inc", self.llk / f"tt_llk_{chip}/llk_lib", self.llk / f"tt_llk_{chip}/llk_lib/hal",
             metal / "hw/firmware/src/tt-1xx",
         ]  # fmt: skip
         return [folder for folder in folders if folder.is_dir()]

@@ -13,8 +13,11 @@ from tensim.sim.cores.riscv.vector.program_text import PREFIX, Places, functions
 from tensim.sim.cores.riscv.vector.registers import NoRegister, place_values
 from tensim.sim.cores.riscv.vector.selection import Selection
 
-# Tried one after the other: whether numbers are loaded again at each use, whether what l_reg assigned has to last to the end
-ATTEMPTS = ((False, True), (True, True), (False, False), (True, False))
+# Tried one after the other: whether numbers are loaded again at each use, whether additions save registers, whether what l_reg
+# assigned has to last to the function's end
+ATTEMPTS = (
+    (False, False, True), (False, True, True), (True, False, True), (True, True, True), (False, False, False), (True, True, False),
+)  # fmt: skip
 
 
 def lowered(text, chip):
@@ -36,8 +39,8 @@ def _function(function, chip, places):
         block.predecessors = [one for one in block.predecessors if one in function.blocks]
     states = lane_states(function, order, places)
     plain_assignments(function, states, order)
-    for repeat_numbers, is_pinned in ATTEMPTS:
-        selection = Selection(copy.deepcopy(function), chip, states, places, repeat_numbers).run(order)
+    for repeats_numbers, saves_registers, is_pinned in ATTEMPTS:
+        selection = Selection(copy.deepcopy(function), chip, states, places, repeats_numbers, saves_registers).run(order)
         try:
             registers = place_values(function, selection, selection.written if is_pinned else ())
         except NoRegister as error:

@@ -199,5 +199,4 @@ class Places:
         frames = self.frames(place)
         outside = [frame for frame in frames if "/llk/include/" not in frame[0]] or frames
         where = {"file": outside[0][0], "line": outside[0][1]} if outside else {}
-        at = f"{where['file']}:{where['line']}: " if where else ""
-        return KernelCompileError(f"{at}{message}", where=where, hint=hint)
+        return KernelCompileError(message, where=where, hint=hint)

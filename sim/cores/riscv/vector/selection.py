@@ -20,14 +20,16 @@ class Selection:
     """The instructions of a function.
 
     `blocks`: {label: [Instruction]}; `phis`: {label: [(value, [(value, label of a predecessor)], line, place)]}; `written`:
-    registers that l_reg has assigned.  `repeat_numbers`: load numbers where they are used, however often.
+    registers that l_reg has assigned.  `repeats_numbers`: load numbers where they are used, however often;
+    `saves_registers`: add a number by SFPADDI rather than take a multiplication in, which needs it in a register.
     """
 
-    def __init__(self, function, chip, states, places, repeat_numbers=False):
+    def __init__(self, function, chip, states, places, repeats_numbers=False, saves_registers=False):
         self.function, self.chip, self.states, self.places = function, chip, states, places
         self.uses = Uses(function)
         self.blocks, self.phis, self.written = {}, {}, set()
-        self._repeat, self._parts, self._folded, self._handles = repeat_numbers, {}, {}, {}
+        self._saves = saves_registers
+        self._repeat, self._parts, self._folded, self._handles = repeats_numbers, {}, {}, {}
         self._loaded, self._fresh = set(), 0
         self._conditions = Conditions(self)
 
@@ -152,6 +154,9 @@ class Selection:
         if inner is None or inner.name != "multiply" or self.uses.count(operand) != 1 or inner.block != call.block:
             return False
         if self.states.before[inner.line].current != self.states.before[call.line].current:
+            return False
+        other = self.literal(call.arguments[1 - call.arguments.index(operand)])
+        if self._saves and other is not None and other not in numbers.CONSTANTS and numbers.is_bfloat(other):
             return False
         if call.name == "add" or self.is_blackhole:
             return True
