@@ -21,6 +21,7 @@ class Oddities:
         self._chip = chip
         self._table = chip.arrays.place("oddities", np.zeros(PLACES, ODDITY))
         self._found = {}  # (kind, kernel, file, line, thread) -> [row of `rows`, cores]
+        self._told = set()  # keys of those that a report has had
 
     def drain(self):
         """Take over what the machine has noted since the last time."""
@@ -66,12 +67,19 @@ class Oddities:
         `before`: `counts` of an earlier moment, which are left out.
         """
         self.drain()
+        self._told |= self._found.keys()
         counts = {key: row["count"] - dict(before).get(key, 0) for key, (row, _) in self._found.items()}
         return [
             row | {"count": counts[key], "cores": len(cores)}
             for key, (row, cores) in self._found.items()
             if counts[key] > 0
         ]
+
+    def untold(self):
+        """Warnings of what no report has had, when the chip is closed."""
+        return odd_warnings(
+            [row | {"cores": len(cores)} for key, (row, cores) in self._found.items() if key not in self._told]
+        )
 
 
 def odd_warnings(rows):

@@ -6,7 +6,7 @@ import pytest
 import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tensim.sim.cores.kernels.compiler import kernel_from_source
-from tensim.sim.errors import DeadlockError, ProgramError
+from tensim.sim.errors import DeadlockError, ProgramError, TensimWarning
 
 # ruff: noqa: F405
 SEEN = 600_000  # L1 address of what kernels have found
@@ -360,6 +360,22 @@ def test_a_multicast_to_the_sender_alone(opened):
 
 
 # --- reports
+
+
+def test_a_script_without_a_report_is_warned_when_it_closes_the_device():
+    device, program, core = tt.create_device(0), tt.create_program(), tt.CoreCoord(0, 0)
+    config = tt.CircularBufferConfig(PAGE, {0: tt.DataFormat.Float16_b}).set_page_size(0, PAGE)
+    tt.create_circular_buffer(program, core, config)
+    tt.create_kernel(program, pop_one, core, READER())
+    tt.enqueue_program(device.command_queue(0), program, blocking=False)
+    with pytest.warns(TensimWarning, match="odd, but the chip goes on: .* pop of 1 pages with 0 available") as told:
+        assert tt.close_device(device)
+    assert len(told) == 1 and not tt.close_device(device)
+
+
+@kernel
+def pop_one():
+    cb_pop_front(0, 1)
 
 
 def test_a_measurement_tells_what_was_odd_in_it(opened):
