@@ -311,5 +311,14 @@ def _open(record):
 
 
 def close_device(device: Device) -> bool:
-    """Wait for what is queued (unless the device failed) and close it; False when it is closed already."""
-    return device.is_open and device.system.executor.submit(c.CloseDevice(device.id))
+    """Wait for what is queued (unless the device failed) and close it; False when it is closed already.
+
+    Warns (TensimWarning) of what programs did that the chip lets pass, though it is hardly meant, where no report has said so.
+    """
+    if not device.is_open:
+        return False
+    oddities = device.chip.oddities
+    closed = device.system.executor.submit(c.CloseDevice(device.id))
+    for text in oddities.untold():
+        warnings.warn(text, TensimWarning, stacklevel=2)
+    return closed

@@ -126,7 +126,7 @@ def _buffer(facts, one):
     names = {slot: _kernel_on(facts, one, slot) for slot in (*one.producers, *one.consumers)}
     return {
         "index": one.index, "pages": one.pages, "page_bytes": one.page_size, "cores": len(one.cores),
-        "format": DataFormat(one.data_format).name, "pushed_pages": one.pushed, "packed_tiles": one.packed,
+        "format": DataFormat(one.data_format).name, "pushed_pages": one.pushed, "left_pages": one.left, "packed_tiles": one.packed,
         "fill_shares": (one.levels / total).tolist(), "mean_fill": float(one.levels @ np.arange(len(one.levels))) / total / 8,
         "producers": [names[slot] for slot in one.producers], "consumers": [names[slot] for slot in one.consumers],
         "producer_wait_share": one.waits["back"] / facts.cycles / len(one.cores),

@@ -37,12 +37,19 @@ def program_of(tiles, workers, kernels):
                 continue
             found = kernels(_identifier(tiles.config[worker], messages[worker].text[processor]))
             unique = _words(tiles, worker, messages[worker], messages[worker].unique[processor])
-            common = _words(tiles, worker, messages[worker], messages[worker].common[processor])
-            parts.setdefault((id(found), processor, common), (found, []))[1].append((place[worker], unique))
+            together = messages[worker].common[processor] == messages[worker].unique[processor]
+            common = () if together else _words(tiles, worker, messages[worker], messages[worker].common[processor])
+            parts.setdefault((id(found), processor, common, together), (found, []))[1].append((place[worker], unique))
             formats |= {index: tuple(rest) for index, *rest in found.circular_buffers}
     frozen = tuple(
-        FrozenKernel(found.kernel, found.parameters, tuple(core for core, _ in args), tuple(args), common)
-        for (_, _, common), (found, args) in parts.items()
+        FrozenKernel(
+            found.kernel,
+            found.parameters,
+            tuple(core for core, _ in args),
+            tuple(args),
+            _common_of_all(args) if together else common,
+        )
+        for (_, _, common, together), (found, args) in parts.items()
     )
     number = messages[workers[0]].host_id
     return FrozenProgram(
@@ -67,6 +74,16 @@ def _words(tiles, worker, message, address):
     if count > MAX_RUNTIME_ARGS:
         raise UsageError(f"{count} runtime arguments; the limit is {MAX_RUNTIME_ARGS}")
     return struct.unpack_from(f"<{count}I", tiles.config[worker], address)
+
+
+def _common_of_all(args):
+    """The common runtime arguments of a kernel whose unique ones, ((core, words), ...), begin at the same place.
+
+    Nothing tells which of both kinds they are, a kernel with one kind alone has them: so both calls read them, as on the chip.
+    Words that differ from core to core are not common.
+    """
+    words = {words for _, words in args}
+    return next(iter(words)) if len(words) == 1 and 2 * len(args[0][1]) <= MAX_RUNTIME_ARGS else ()
 
 
 def _circular_buffers(tiles, messages, place, formats):

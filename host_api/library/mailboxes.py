@@ -73,6 +73,8 @@ def l1_banks(layout, memory, dram_banks, count):
 class LaunchMessage:
     """What the library tells a core.  Addresses in L1; per processor `unique`, `common` (0: none) and `text` (address, bytes).
 
+    Where `unique` and `common` are the same, the arguments there are of one of both kinds: on the chip both calls read them.
+
     `buffers`: {index of a circular buffer: address of its table entry}.
     """
 
@@ -105,7 +107,8 @@ def parse(layout, memory):
     places = {u16(layout.semaphores), table, u16(layout.circular_buffers + 2), *unique, *common, *texts}
     return LaunchMessage(
         u32(layout.host_id), tuple(i for i in range(PROCESSORS) if enables >> i & 1),
-        tuple(base + offset for offset in unique), tuple(base + offset if offset else 0 for offset in common),
+        tuple(base + offset for offset in unique),
+        tuple(base + offset if offset or not first else 0 for offset, first in zip(common, unique, strict=True)),
         tuple(base + offset for offset in texts), base + u16(layout.semaphores),
         {i: base + table + CB_ENTRY.size * i for i in range(8 * layout.mask_bytes) if mask >> i & 1},
         tuple(sorted(base + offset for offset in places)),

@@ -18,6 +18,7 @@ from tensim.sim.chip.launch import Launch
 from tensim.sim.chip.launch_work import WorkCollector
 from tensim.sim.chip.loading import ProgramLoader
 from tensim.sim.chip.occupancy import OccupancyRecorder
+from tensim.sim.chip.oddities import Oddities, odd_warnings
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.niu.noc_record import ARRIVED
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
@@ -70,6 +71,7 @@ class Chip:
         self.occupancy = OccupancyRecorder(self.arrays)  # of the whole time; others look at a part of it
         self.recorders = [self.occupancy]
         self._loader, self._memory = ProgramLoader(arch, self.arrays), FunctionalMemory(self)
+        self.oddities = Oddities(self)
         self.checks = None
         if check:
             from tensim.sim.chip.checks import Checks
@@ -127,7 +129,7 @@ class Chip:
         if stop == st.STOP_LAUNCH_DONE:
             return self._completions()
         if stop == st.STOP_EMPTY and self._running:
-            raise deadlock(self)
+            raise deadlock(self, odd_warnings(self.oddities.rows()))
         if stop == st.STOP_LIMIT and look < min(limit, self.max_cycles):
             for recorder in self.recorders:
                 recorder.look(self.next_time() - 1)
@@ -165,11 +167,12 @@ class Chip:
         return done
 
     def _account(self, slot, record):
-        """Add what the threads of a finished program did to `work`, `core_cycles` and the totals of the compute cores.
+        """Add what the threads of a finished program did to `work`, `core_cycles`, oddities and the totals of the compute cores.
 
         Its `record` in `launches` gets its end and its `LaunchWork`.
         """
         record["ended"] = int(self.arrays["launches"][slot]["ended"])
+        self.oddities.drain()
         threads = self.arrays["threads"]
         mine = np.flatnonzero((threads["launch"] == slot) & (threads["state"] == st.ENDED) & (threads["ended"] > 0))
         ended, time = threads["ended"][mine], threads["ended"][mine] - threads["started"][mine]
@@ -374,6 +377,7 @@ class Chip:
         self.log_chunks.append(self.arrays["log"][: int(m["n_log"])].copy())
         self.noc_call_chunks.append(self.arrays["noc_calls"][: int(m["n_noc_calls"])].copy())
         m["n_log"] = m["n_noc_calls"] = 0
+        self.oddities.drain()
         self._print()
 
     def _print(self, rest=False):

@@ -34,20 +34,27 @@ def fault(chip):
     elif code == Fault.DATA_NOT_MOVED:
         message = UNMOVED_REACHED[a]
     elif code == Fault.UNORDERED_WRITERS:
-        other = chip.thread_place(c)
-        where["other"] = other
-        c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
-    text = MESSAGES[code].format(a=a, b=b, c=c, message=message)
+        where["other"] = chip.thread_place(c)
+    text = describe(chip, code, a, b, c, message)
     if code in SIMULATOR_FAULTS:
         return SimulatorError(text, where=where)
     return ProgramError(text, where=where | {"values": [a, b, c]}, kind=code.name.lower())
 
 
-def deadlock(chip):
-    """The error of threads that wait and cannot be woken."""
+def describe(chip, code, a, b, c, message=""):
+    """What a fault, or something odd, is in words; `a`, `b`, `c`: its values."""
+    if code == Fault.UNORDERED_WRITERS:
+        other = chip.thread_place(c)
+        c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
+    return MESSAGES[code].format(a=a, b=b, c=c, message=message)
+
+
+def deadlock(chip, odd):
+    """The error of threads that wait and cannot be woken; `odd`: what was odd before that, in words."""
     cause, lines, graph = wait_for_graph(chip)
+    before = "".join(f"\nbefore that: {text}" for text in odd)
     return DeadlockError(
-        f"deadlock: {cause}\nno event is left and these threads wait\n  " + "\n  ".join(lines),
+        f"deadlock: {cause}\nno event is left and these threads wait\n  " + "\n  ".join(lines) + before,
         where={"cycle": chip.cycle, "waiting": graph},
         hint="the first lines are the cause; look for the push, increment or release that is missing",
     )

@@ -34,6 +34,7 @@ class Interval:
         self._arrays = {name: chip.arrays[name].copy() for name in GROWING}
         self._totals = {name: getattr(chip, name) for name in TOTALS}
         self._work, self._core_cycles = chip.work.copy(), chip.core_cycles.copy()
+        self._odd = chip.oddities.counts()
         self._operations, self._launches = int(chip.machine["operations"]), len(chip.launches)
         self._compute_cores, chip.compute_cores = chip.compute_cores, set()
         # A maximum has no difference: `end` puts these together again
@@ -56,7 +57,7 @@ class Interval:
         done.arrays = _Arrays(chip.arrays, {name: self._gained(name) for name in GROWING})
         for name in LONGEST:
             self._restore_longest(name)
-        done.occupancy = self._recorder
+        done.occupancy, done.oddities = self._recorder, _Oddities(chip.oddities, self._odd)
         chip.recorders.remove(self._recorder)
         done.launches = {number: one for number, one in chip.launches.items() if number >= self._launches}
         return done
@@ -95,6 +96,16 @@ class _Machine:
 
     def __getitem__(self, name):
         return self._operations if name == "operations" else self._machine[name]
+
+
+class _Oddities:
+    """What was odd since the counts of `before`."""
+
+    def __init__(self, oddities, before):
+        self._oddities, self._before = oddities, before
+
+    def rows(self):
+        return self._oddities.rows(self._before)
 
 
 class _Arrays:

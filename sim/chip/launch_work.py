@@ -50,6 +50,7 @@ class BufferWork:
     data_format: int
     cores: np.ndarray
     pushed: int
+    left: int  # pages pushed and not popped at the end, which the next program does not find
     packed: int  # tiles that the packer wrote into it
     levels: np.ndarray
     waits: dict
@@ -119,7 +120,7 @@ class LaunchWork:
         return [self._buffer(index, *found) for index, found in sorted(self.buffer_rows.items())]
 
     def _buffer(self, index, cores, rows):
-        left = rows[:, ctx.CB_RECEIVED] - rows[:, ctx.CB_ACKED]
+        left = (rows[:, ctx.CB_RECEIVED] - rows[:, ctx.CB_ACKED]).clip(0, rows[:, ctx.CB_PAGES])
         levels = rows[:, ctx.CB_LEVEL_CYCLES : ctx.CB_LEVEL_CYCLES + ctx.CB_LEVELS].sum(axis=0)
         last = left * rows[:, ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1 >> ctx.CB_LEVEL_BITS
         np.add.at(levels, last, self.ended - rows[:, ctx.CB_LEVEL_AT])
@@ -137,7 +138,7 @@ class LaunchWork:
         )
         return BufferWork(
             index, int(rows[0, ctx.CB_PAGES]), int(rows[0, ctx.CB_PAGE_SIZE]), int(rows[0, ctx.CB_FORMAT]), cores,
-            int(rows[:, ctx.CB_RECEIVED].sum()), int(rows[:, ctx.CB_TILES_PACKED].sum()), levels, waits, most,
+            int(rows[:, ctx.CB_RECEIVED].sum()), int(left.sum()), int(rows[:, ctx.CB_TILES_PACKED].sum()), levels, waits, most,
             producers, consumers,
         )  # fmt: skip
 

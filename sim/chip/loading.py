@@ -10,7 +10,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.riscv.program import RiscvKernel
-from tensim.sim.cores.slots import BRISC, THREAD_NAMES, THREADS_PER_CORE, TRISC0
+from tensim.sim.cores.slots import BRISC, FIRST_COMPUTE_SLOT, THREAD_NAMES, THREADS_PER_CORE, TRISC0
 from tensim.sim.engine import state as st
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
 from tensim.sim.errors import ProgramError, SimulatorError, UsageError
@@ -141,6 +141,7 @@ class ProgramLoader:
             row[ctx.CB_LEVEL_AT] = cycle
             row[ctx.CB_LEVEL_SCALE] = (ctx.CB_LEVELS - 1) * ctx.CB_LEVEL_ONE // row[ctx.CB_PAGES]
             row[ctx.CB_WRITE_PTR] = row[ctx.CB_READ_PTR] = cb.address
+            row[ctx.CB_OWN_POINTERS : ctx.CB_OWN_POINTERS + 2 * FIRST_COMPUTE_SLOT] = cb.address
             row[ctx.CB_TILE_SIZE], row[ctx.CB_TILE_HW], row[ctx.CB_FACES] = (
                 tile,
                 cb.tile_hw,
@@ -210,6 +211,7 @@ class ProgramLoader:
         words[ctx.N_L1_BANKS], words[ctx.L1_BANKS] = self._arrays.n_workers, self._arrays.l1_bank_addresses.ctypes.data
         words[ctx.DRAM_ALIGNMENT], words[ctx.L1_ALIGNMENT] = arch.dram_alignment, arch.l1_alignment
         words[ctx.SEMAPHORE_BASE] = self._arrays.semaphore_base
+        words[ctx.CHECKED] = self._arrays.machine["checker_at"] != 0
         words[ctx.MAX_BURST] = self._arrays.machine["max_packet"]
         for word, key in COST_WORDS.items():
             words[word] = arch[key]
@@ -243,6 +245,7 @@ class ProgramLoader:
             words[members, ctx.N_ARGS], words[members, ctx.L1_COMMON_ARGS] = n_unique, common_at
             words[members, ctx.COMMON_ARGS] = words[members, ctx.L1] + common_at
         words[:, ctx.ROLE], words[:, ctx.THREAD] = int(ROLES[slot]), threads
+        words[:, ctx.POINTERS] = ctx.CB_WRITE_PTR if slot >= FIRST_COMPUTE_SLOT else ctx.CB_OWN_POINTERS + 2 * slot
         self._arrays["contexts"][threads] = words
 
     def _configure_compute(self, cores, compute):

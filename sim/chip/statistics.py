@@ -7,6 +7,7 @@ import numpy as np
 
 from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.chip.occupancy import shares
+from tensim.sim.chip.oddities import odd_warnings
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0, TRISC2
 from tensim.sim.dram.channel import TICKS
 
@@ -348,7 +349,7 @@ def collect(chip):
     """The machine-readable summary of a chip's work (keys: docs/design.md#9-machine-readable-output)."""
     cycles = program_cycles(chip)
     cores = len(chip.compute_cores)
-    peak = peak_flops_per_cycle(chip) * cores * cycles
+    peak, odd = peak_flops_per_cycle(chip) * cores * cycles, chip.oddities.rows()
     return {
         "arch": chip.arch.name,
         "cycles": cycles,
@@ -368,5 +369,6 @@ def collect(chip):
         "operations": int(chip.machine["operations"]),
         "core_cycles": core_cycles_by_core(chip),
         "lines": slowest_lines(chip),
-        "warnings": hidden_by_fast(chip),
+        "oddities": odd,
+        "warnings": hidden_by_fast(chip) + odd_warnings(odd),
     }

@@ -1,8 +1,14 @@
-"""Circular buffers: the page counters that couple data movement and compute (docs/hardware/kernel_api.md#circular-buffer-calls)."""
+"""Circular buffers: the page counters that couple data movement and compute (docs/hardware/kernel_api.md#circular-buffer-calls).
+
+As on the chip, nobody checks who pushes and pops: both counters run freely and are compared in 16 bits, each processor moves
+pointers of its own, and the unpack and the pack thread each write a counter of their own over the shared one.  What only a
+program does that counts wrongly is noted (`tensim.sim.cores.oddities`), or refused with checks on.
+"""
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
+from tensim.sim.cores.oddities import odd
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.threads import argument, charge, fail, log_event, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
@@ -17,10 +23,11 @@ from tensim.sim.engine.state import (
     threads_of,
 )
 
-# Private columns of a circular buffer's row: the parked consumer and producer, as thread index + 1
-FRONT_WAITER, BACK_WAITER = 14, 15
+# Private columns of a circular buffer's row: the parked consumers and producers, a bit per slot of the core
+FRONT_WAITERS, BACK_WAITERS = 14, 15
 # The newest push and pop: cycle and pages, so that a core that looks late knows since when it could go on
 PUSHED_AT, PUSHED, POPPED_AT, POPPED = 16, 17, 18, 19
+COUNTER_MASK = 0xFFFF  # counters are compared in 16 bits (docs/hardware/kernel_api.md#circular-buffer-calls)
 
 
 @compiled(inline="always")
@@ -29,12 +36,66 @@ def row_of(core, index):
     return (core * N_CIRCULAR_BUFFERS + index) * ctx.CB_WORDS
 
 
+@compiled(inline="always")
+def write_pointer(slot):
+    """Column of the write pointer that a thread of this slot moves; the read pointer's is the next one."""
+    return ctx.CB_WRITE_PTR if slot >= FIRST_COMPUTE_SLOT else ctx.CB_OWN_POINTERS + 2 * slot
+
+
+@compiled()
+def pointers_of(m, row):
+    """(write pointer of the thread that fills a circular buffer, read pointer of the one that takes from it)."""
+    cb = circular_buffers_of(m)
+    fills, takes = (
+        cb[row + ctx.CB_PRODUCER] - 1,
+        cb[row + ctx.CB_CONSUMER] - 1,
+    )  # -1: nobody has, and the pointer is the first
+    write = write_pointer(max(fills, 0) % THREADS_PER_CORE)
+    read = write_pointer(max(takes, 0) % THREADS_PER_CORE) + 1
+    return cb[row + write], cb[row + read]
+
+
+@compiled(inline="always")
+def pages_inside(m, row):
+    """Pages that a circular buffer holds, by the shared counters."""
+    cb = circular_buffers_of(m)
+    return cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
+
+
+@compiled(inline="always")
+def acked_by(m, row, slot):
+    """Pages that have been popped, as a thread of this slot knows it."""
+    return circular_buffers_of(m)[row + (ctx.CB_UNPACK_ACKED if slot == UNPACK_SLOT else ctx.CB_ACKED)]
+
+
+@compiled(inline="always")
+def received_by(m, row, slot):
+    """Pages that have been pushed, as a thread of this slot knows it."""
+    return circular_buffers_of(m)[row + (ctx.CB_PACK_RECEIVED if slot == PACK_SLOT else ctx.CB_RECEIVED)]
+
+
+@compiled(inline="always")
+def available(m, row, acked):
+    """Pages for a thread that has looked at the number of popped ones when it began to wait."""
+    return (circular_buffers_of(m)[row + ctx.CB_RECEIVED] - acked) & COUNTER_MASK
+
+
+@compiled(inline="always")
+def free(m, row, received):
+    """Room for a thread that has looked at the number of pushed pages when it began to wait."""
+    cb = circular_buffers_of(m)
+    return (cb[row + ctx.CB_PAGES] - (received - cb[row + ctx.CB_ACKED])) & COUNTER_MASK
+
+
 @compiled()
 def count_level(m, thread, row, now, change):
     """Count the cycles for which a circular buffer has had its pages, which now become `change` more."""
     cb = circular_buffers_of(m)
-    used = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
-    level = used * cb[row + ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1 >> ctx.CB_LEVEL_BITS
+    used = pages_inside(m, row)
+    level = (
+        min(max(used, 0), cb[row + ctx.CB_PAGES]) * cb[row + ctx.CB_LEVEL_SCALE] + ctx.CB_LEVEL_ONE - 1
+        >> ctx.CB_LEVEL_BITS
+    )
     cb[row + ctx.CB_LEVEL_CYCLES + level] += now - cb[row + ctx.CB_LEVEL_AT]
     cb[row + ctx.CB_LEVEL_AT] = now
     if m.log_on != 0:
@@ -44,31 +105,32 @@ def count_level(m, thread, row, now, change):
 
 @compiled()
 def check_open_reads(m, thread, address, size):
-    """Refuse the use of L1 bytes whose NoC read this thread has not waited for; True when refused."""
+    """Find the use of L1 bytes whose NoC read this thread has not waited for; True when refused."""
     t = threads_of(m)[thread]
     words = noc_words_of(m)
     base = thread * NOC_WORDS + OPEN_READS
     for i in range(t.reads_open):
         start, end = words[base + 3 * i], words[base + 3 * i + 1]
         if address < end and start < address + size:
-            fail(m, thread, Fault.READ_BEFORE_BARRIER, address, size, start)
-            return True
+            return odd(m, thread, Fault.READ_BEFORE_BARRIER, address, size, start)
     return False
 
 
 @compiled()
 def checked_row(m, thread, index, pages):
-    """Row of a configured buffer that can hold `pages`, or -1 after a fault."""
+    """Row of a configured buffer of which a thread wants `pages`, or -1 after a fault."""
     t = threads_of(m)[thread]
     if not 0 <= index < N_CIRCULAR_BUFFERS or circular_buffers_of(m)[row_of(t.core, index)] == 0:
         fail(m, thread, Fault.CB_MISSING, index, 0, 0)
         return -1
     row = row_of(t.core, index)
     capacity = circular_buffers_of(m)[row + ctx.CB_PAGES]
-    if pages < 0 or pages > capacity:
+    if 0 <= pages <= capacity:
+        return row
+    if pages < 0 or pages > COUNTER_MASK:
         fail(m, thread, Fault.CB_TOO_MANY, index, pages, capacity)
         return -1
-    return row
+    return -1 if odd(m, thread, Fault.CB_TOO_MANY, index, pages, capacity) else row
 
 
 @compiled()
@@ -97,51 +159,76 @@ def reserve_back(m, thread, now):
     row = checked_row(m, thread, index, pages)
     if row < 0:
         return -1
-    cb = circular_buffers_of(m)
+    cb, received = circular_buffers_of(m), received_by(m, row, t.slot)
+    room = free(m, row, received)
     cb[row + ctx.CB_PRODUCER] = thread + 1
-    free = cb[row + ctx.CB_PAGES] - (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED])
-    if free < pages:
-        cb[row + BACK_WAITER] = thread + 1
-        return park(m, thread, now, WAIT_CB_BACK + index, index, pages, 0)
+    if room < pages:
+        cb[row + BACK_WAITERS] |= 1 << t.slot
+        return park(m, thread, now, WAIT_CB_BACK + index, index, pages, received)
     cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], pages)
-    return passed(m, thread, now, free - pages, cb[row + POPPED], cb[row + POPPED_AT])
+    return passed(m, thread, now, room - pages, cb[row + POPPED], cb[row + POPPED_AT])
+
+
+@compiled()
+def move_pointer(m, thread, row, column, index, pages):
+    """Move a pointer of a thread behind `pages`; False after a fault.
+
+    Data-movement cores go back to the start where they meet the end exactly, compute threads also when they have passed it
+    (docs/hardware/kernel_api.md#circular-buffer-calls).
+    """
+    cb, size = circular_buffers_of(m), pages * circular_buffers_of(m)[row + ctx.CB_PAGE_SIZE]
+    end, at = cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE], cb[row + column] + size
+    if at > end and odd(m, thread, Fault.CB_STRADDLE, index, pages, cb[row + ctx.CB_PAGES]):
+        return False
+    if at == end or (at > end and threads_of(m)[thread].slot >= FIRST_COMPUTE_SLOT):
+        at -= cb[row + ctx.CB_SIZE]
+    cb[row + column] = at
+    return True
 
 
 @compiled()
 def push_back(m, thread, now):
-    """cb_push_back: publish `pages`, wake the consumer if that is enough for it."""
+    """cb_push_back: publish `pages`, wake the consumers for which that is enough."""
     t = threads_of(m)[thread]
     index, pages = argument(t, 0), argument(t, 1)
     row = checked_row(m, thread, index, pages)
     if row < 0:
         return -1
-    cb = circular_buffers_of(m)
-    free = cb[row + ctx.CB_PAGES] - (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED])
-    if pages > free:
-        fail(m, thread, Fault.CB_OVERRUN, index, pages, free)
+    cb, pointer = circular_buffers_of(m), write_pointer(t.slot)
+    room = cb[row + ctx.CB_PAGES] - pages_inside(m, row)
+    if pages > room and odd(m, thread, Fault.CB_OVERRUN, index, pages, max(room, 0)):
         return -1
     size = pages * cb[row + ctx.CB_PAGE_SIZE]
-    end = cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
-    if cb[row + ctx.CB_WRITE_PTR] + size > end:
-        fail(m, thread, Fault.CB_STRADDLE, index, pages, cb[row + ctx.CB_PAGES])
+    if t.reads_open > 0 and check_open_reads(m, thread, cb[row + pointer], size):
         return -1
-    if t.reads_open > 0 and check_open_reads(m, thread, cb[row + ctx.CB_WRITE_PTR], size):
+    if not move_pointer(m, thread, row, pointer, index, pages):
         return -1
-    cb[row + ctx.CB_WRITE_PTR] += size
-    if cb[row + ctx.CB_WRITE_PTR] == end:
-        cb[row + ctx.CB_WRITE_PTR] = cb[row + ctx.CB_BASE]
     count_level(m, thread, row, now, pages)
     cb[row + ctx.CB_PRODUCER] = thread + 1
-    cb[row + ctx.CB_RECEIVED] += pages
+    if t.slot == PACK_SLOT:
+        cb[row + ctx.CB_PACK_RECEIVED] += pages
+        cb[row + ctx.CB_RECEIVED] = cb[row + ctx.CB_PACK_RECEIVED]
+    else:
+        cb[row + ctx.CB_RECEIVED] += pages
     cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED] - pages, 0)
     cb[row + ctx.CB_PACKED] = 0
     cb[row + PUSHED], cb[row + PUSHED_AT] = pages, now
     charge(m, thread, now, m.cb_call)
-    waiter = cb[row + FRONT_WAITER] - 1
-    if waiter >= 0 and cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED] >= threads_of(m)[waiter].wait_b:
-        cb[row + FRONT_WAITER] = 0
-        wake(m, waiter, now + m.cb_visible, m.cb_call)
+    if cb[row + FRONT_WAITERS] != 0:
+        wake_consumers(m, t.core, row, now)
     return now + m.cb_call
+
+
+@compiled()
+def wake_consumers(m, core, row, now):
+    """Wake the threads that wait for no more pages than there are now."""
+    cb = circular_buffers_of(m)
+    for slot in range(THREADS_PER_CORE):
+        waiter = core * THREADS_PER_CORE + slot
+        t = threads_of(m)[waiter]
+        if (cb[row + FRONT_WAITERS] >> slot) & 1 != 0 and available(m, row, t.wait_c) >= t.wait_b:
+            cb[row + FRONT_WAITERS] &= ~(1 << slot)
+            wake(m, waiter, now + m.cb_visible, m.cb_call)
 
 
 @compiled()
@@ -152,48 +239,53 @@ def wait_front(m, thread, now):
     row = checked_row(m, thread, index, pages)
     if row < 0:
         return -1
-    cb = circular_buffers_of(m)
+    cb, acked = circular_buffers_of(m), acked_by(m, row, t.slot)
+    found = available(m, row, acked)
     cb[row + ctx.CB_CONSUMER] = thread + 1
-    available = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
-    if available < pages:
-        cb[row + FRONT_WAITER] = thread + 1
-        return park(m, thread, now, WAIT_CB_FRONT + index, index, pages, 0)
-    return passed(m, thread, now, available - pages, cb[row + PUSHED], cb[row + PUSHED_AT])
+    if found < pages:
+        cb[row + FRONT_WAITERS] |= 1 << t.slot
+        return park(m, thread, now, WAIT_CB_FRONT + index, index, pages, acked)
+    return passed(m, thread, now, found - pages, cb[row + PUSHED], cb[row + PUSHED_AT])
 
 
 @compiled()
 def pop_front(m, thread, now):
-    """cb_pop_front: hand `pages` back, wake the producer if that is enough for it."""
+    """cb_pop_front: hand `pages` back, wake the producers for which that is enough."""
     t = threads_of(m)[thread]
     index, pages = argument(t, 0), argument(t, 1)
     row = checked_row(m, thread, index, pages)
     if row < 0:
         return -1
-    cb = circular_buffers_of(m)
-    available = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
-    if pages > available:
-        fail(m, thread, Fault.CB_UNDERRUN, index, pages, available)
+    cb, inside = circular_buffers_of(m), pages_inside(m, row)
+    if pages > inside and odd(m, thread, Fault.CB_UNDERRUN, index, pages, max(inside, 0)):
         return -1
-    end = cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
-    cb[row + ctx.CB_READ_PTR] += pages * cb[row + ctx.CB_PAGE_SIZE]
-    if cb[row + ctx.CB_READ_PTR] > end:
-        fail(m, thread, Fault.CB_STRADDLE, index, pages, cb[row + ctx.CB_PAGES])
+    if not move_pointer(m, thread, row, write_pointer(t.slot) + 1, index, pages):
         return -1
-    if cb[row + ctx.CB_READ_PTR] == end:
-        cb[row + ctx.CB_READ_PTR] = cb[row + ctx.CB_BASE]
     count_level(m, thread, row, now, -pages)
     cb[row + ctx.CB_CONSUMER] = thread + 1
-    cb[row + ctx.CB_ACKED] += pages
+    if t.slot == UNPACK_SLOT:
+        cb[row + ctx.CB_UNPACK_ACKED] += pages
+        cb[row + ctx.CB_ACKED] = cb[row + ctx.CB_UNPACK_ACKED]
+    else:
+        cb[row + ctx.CB_ACKED] += pages
     cb[row + POPPED], cb[row + POPPED_AT] = pages, now
     charge(m, thread, now, m.cb_call)
-    waiter = cb[row + BACK_WAITER] - 1
-    if waiter >= 0:
-        wanted = threads_of(m)[waiter].wait_b
-        if cb[row + ctx.CB_PAGES] - (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]) >= wanted:
-            cb[row + BACK_WAITER] = 0
-            cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], wanted)
-            wake(m, waiter, now + m.cb_visible, m.cb_call)
+    if cb[row + BACK_WAITERS] != 0:
+        wake_producers(m, t.core, row, now)
     return now + m.cb_call
+
+
+@compiled()
+def wake_producers(m, core, row, now):
+    """Wake the threads that wait for no more room than there is now."""
+    cb = circular_buffers_of(m)
+    for slot in range(THREADS_PER_CORE):
+        waiter = core * THREADS_PER_CORE + slot
+        t = threads_of(m)[waiter]
+        if (cb[row + BACK_WAITERS] >> slot) & 1 != 0 and free(m, row, t.wait_c) >= t.wait_b:
+            cb[row + BACK_WAITERS] &= ~(1 << slot)
+            cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], t.wait_b)
+            wake(m, waiter, now + m.cb_visible, m.cb_call)
 
 
 @compiled()
@@ -203,7 +295,5 @@ def poll_pages(m, thread, now, front):
     row = checked_row(m, thread, argument(t, 0), argument(t, 1))
     if row < 0:
         return -1
-    cb = circular_buffers_of(m)
-    used = cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]
-    pages = used if front else cb[row + ctx.CB_PAGES] - used
+    pages = available(m, row, acked_by(m, row, t.slot)) if front else free(m, row, received_by(m, row, t.slot))
     return 1 if pages >= argument(t, 1) else 0

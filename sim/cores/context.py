@@ -2,7 +2,8 @@
 
 A kernel is a generator that gets one argument, the address of its context block: `CONTEXT_WORDS` little-endian int64
 words.  The first words are the mailbox (operation record and result); the rest describes the thread's surroundings and
-does not change while the thread runs.  A generator frame holds only integers, so abandoning it leaks nothing.
+does not change while the thread runs, but for the kernel's own notes (PENDING, UNSET_READS and what follows).  A generator
+frame holds only integers, so abandoning it leaks nothing.
 """
 
 OPCODE = 0  # Op
@@ -54,6 +55,13 @@ ICACHE_LINES = 54  # instruction cache, in lines of 16 bytes
 FETCH_MISS = 55  # cycles that a line which is not in it costs
 KERNEL_X = 56  # coordinates of this core in the words of tensor accessors: translated ones where the chip has them
 KERNEL_Y = 57
+CHECKED = 58  # whether kernels are checked (docs/checks.md)
+UNSET_READS = (
+    59  # how often a runtime argument that was not set has been read without checks; UNSET_LINE, UNSET_INDEX: at first
+)
+UNSET_LINE = 60
+UNSET_INDEX = 61
+POINTERS = 62  # first of the thread's own two pointers among the columns of a circular buffer: write, read
 CONTEXT_WORDS = 64
 
 # Columns of a circular buffer's row (int64)
@@ -62,8 +70,8 @@ CB_PAGE_SIZE = 1  # bytes
 CB_BASE = 2  # L1 address
 CB_SIZE = 3  # bytes
 CB_FORMAT = 4  # DataFormat code
-CB_WRITE_PTR = 5  # L1 address of the next page to push
-CB_READ_PTR = 6  # L1 address of the next page to pop
+CB_WRITE_PTR = 5  # L1 address of the next page to push, as the pack thread knows it
+CB_READ_PTR = 6  # L1 address of the next page to pop, as the unpack thread knows it
 CB_RECEIVED = 7  # pages pushed since launch
 CB_ACKED = 8  # pages popped since launch
 CB_TILE_SIZE = 9  # bytes of one tile in this format
@@ -79,7 +87,10 @@ CB_LEVEL_SCALE = 30  # times pages: their level, 1 << CB_LEVEL_BITS each
 CB_TILES_PACKED = 31
 CB_PRODUCER = 32  # 1 + the thread that last reserved or pushed pages; 33: that last waited for some or popped them
 CB_CONSUMER = 33
-CB_WORDS = 34
+CB_OWN_POINTERS = 34  # the write and the read pointer of the BRISC, then those of the NCRISC
+CB_PACK_RECEIVED = 38  # pages that the pack thread has pushed
+CB_UNPACK_ACKED = 39  # pages that the unpack thread has popped
+CB_WORDS = 40
 CB_LEVEL_BITS = 32
 CB_LEVEL_ONE = 1 << CB_LEVEL_BITS
 

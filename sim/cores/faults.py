@@ -48,6 +48,8 @@ class Fault(IntEnum):
     CB_POINTER = 43
     DATA_NOT_MOVED = 44
     ARGUMENT_UNSET = 45
+    MULTICAST_TO_SENDER = 46
+    LINKED_TO_SENDER = 47
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -60,7 +62,7 @@ MESSAGES = {
     Fault.MISALIGNED: "misaligned NoC transfer: source {a:#x} and destination {b:#x} differ modulo {c}",
     Fault.ARGUMENT_UNSET: "a runtime argument is read that was not set: word {a} of {b} unique and {c} common ones",
     Fault.CB_MISSING: "circular buffer {a} is not configured on this core",
-    Fault.CB_TOO_MANY: "circular buffer {a}: {b} pages asked of a buffer that holds {c}; the call would never return",
+    Fault.CB_TOO_MANY: "circular buffer {a}: {b} pages asked of a buffer that holds {c}",
     Fault.CB_OVERRUN: "circular buffer {a} over-run: push of {b} pages with {c} free",
     Fault.CB_UNDERRUN: "circular buffer {a} under-run: pop of {b} pages with {c} available",
     Fault.CB_STRADDLE: "circular buffer {a}: a block of {b} pages straddles the end of the buffer of {c} pages",
@@ -74,6 +76,9 @@ MESSAGES = {
     Fault.ATOMIC_NOT_L1: "atomic on NoC address {a:#x}; the chip allows L1 only",
     Fault.MULTICAST_COUNT: "multicast to {b} cores, but num_dests says {a}",
     Fault.MULTICAST_EMPTY: "multicast rectangle without a worker core (address {a:#x})",
+    Fault.MULTICAST_TO_SENDER: "multicast without loopback (address {a:#x}) to a rectangle in which the sender is the only worker "
+    "core: nobody gets it",
+    Fault.LINKED_TO_SENDER: "linked multicast to the sender alone (address {a:#x}): cores have hung behind it",
     Fault.SEMAPHORE_RANGE: "semaphore address {a:#x} is not a 4-byte aligned L1 address",
     Fault.PACKET_TOO_LONG: "one-packet call of {a} bytes; the largest packet is {b} bytes",
     Fault.PACK_UNRESERVED: "circular buffer {a}: pack to page {b} with {c} pages reserved",

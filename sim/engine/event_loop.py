@@ -21,6 +21,7 @@ from tensim.sim.cores.niu.transfers import (
     noc_write_with_state,
     set_state,
 )
+from tensim.sim.cores.oddities import HALF
 from tensim.sim.cores.operations import (
     FIRST_COMPUTE,
     FIRST_MATH,
@@ -313,6 +314,7 @@ def run(machine, limit, fuel):
             (m.log_on != 0 and m.log_capacity - m.n_log < MARGIN_LOG)
             or (m.record_on != 0 and m.noc_calls_capacity - m.n_noc_calls < MARGIN_LOG)
             or m.n_prints > m.prints_room
+            or m.n_oddities > HALF
         ):
             m.stop = STOP_LOG
             break

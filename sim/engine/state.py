@@ -137,7 +137,7 @@ _ADDRESSES = (
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
     "done sfpu_cycles l1 noc_calls traffic touched semaphore_writers "
-    "instruction_cycles unit_free fifo flits flit_model self prints checker shadow"
+    "instruction_cycles unit_free fifo flits flit_model self prints checker shadow oddities"
 ).split()
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
@@ -145,7 +145,7 @@ _COUNTERS = (
     "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
     "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
-    "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base"
+    "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base n_oddities"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).

@@ -23,6 +23,14 @@ def device():
     tt.close_device(device)
 
 
+@pytest.fixture
+def checked():
+    """A device that refuses what the chip lets pass, too (`test_oddities.py` has what it does without checks)."""
+    device = tt.create_device(0, arch="wormhole_b0", max_cycles=2_000_000, check=True)
+    yield device
+    tt.close_device(device)
+
+
 def run(device, *kernels, args=(), circular_buffers=(), compute=None, cores=None):
     """Run data-movement kernels (RISCV_0, then RISCV_1) and one compute kernel on core (0, 0).
 
@@ -52,8 +60,9 @@ def copy_words(source, destination, size):
 
 @kernel
 def use_before_barrier():
-    noc_async_read(get_noc_addr(4, 4, 500000), 600000, 2048)
     words = l1_ptr(600000, uint32)
+    words[3] = 1
+    noc_async_read(get_noc_addr(4, 4, 500000), 600000, 2048)
     value = words[3]
     assert value == value
 
@@ -168,15 +177,15 @@ def test_dram_bounds(device):
     [
         (use_before_barrier, "read_before_barrier"),
         (push_before_barrier, "read_before_barrier"),
-        (push_too_much, "cb_overrun"),
+        (push_too_much, "cb_push_unreserved"),
         (pop_too_much, "cb_underrun"),
         (wait_for_more_than_there_is, "cb_too_many"),
         (use_missing_buffer, "cb_missing"),
     ],
 )
-def test_misuse_of_buffers_and_barriers(device, kernel_function, kind):
+def test_misuse_of_buffers_and_barriers(checked, kernel_function, kind):
     with pytest.raises(ProgramError) as caught:
-        run(device, kernel_function, circular_buffers=[(0, 2, 2048)])
+        run(checked, kernel_function, circular_buffers=[(0, 2, 2048)])
     assert caught.value.kind == kind
 
 
@@ -184,15 +193,15 @@ def test_misuse_of_buffers_and_barriers(device, kernel_function, kind):
     ("kernel_function", "kind"),
     [(use_dst_beyond_capacity, "dst_index"), (use_dst_without_acquire, "dst_not_acquired")],
 )
-def test_dst_misuse(device, kernel_function, kind):
+def test_dst_misuse(checked, kernel_function, kind):
     with pytest.raises(ProgramError) as caught:
-        run(device, compute=kernel_function)
+        run(checked, compute=kernel_function)
     assert caught.value.kind == kind and caught.value.where["thread"] == "TRISC1"
 
 
-def test_two_writers_to_one_address(device):
+def test_two_writers_to_one_address(checked):
     with pytest.raises(ProgramError, match="two writers without ordering") as caught:
-        run(device, write_everywhere, write_everywhere, args=(600_000,))
+        run(checked, write_everywhere, write_everywhere, args=(600_000,))
     assert caught.value.where["other"]["thread"] != caught.value.where["thread"]
 
 
@@ -277,9 +286,9 @@ def test_kernel_exception_carries_its_message(device):
         run(device, raise_an_error, args=(3,))
 
 
-def test_missing_runtime_argument(device):
+def test_missing_runtime_argument(checked):
     with pytest.raises(ProgramError, match="argument is read that was not set") as caught:
-        run(device, read_missing_argument, args=(1,))
+        run(checked, read_missing_argument)
     assert "get_arg_val" in caught.value.where["source"]
 
 
@@ -296,9 +305,9 @@ def test_a_step_of_zero_names_its_line(device, start, stop):
     assert "range(start, stop, step)" in caught.value.where["source"]
 
 
-def test_page_too_small_for_a_tile(device):
+def test_page_too_small_for_a_tile(checked):
     with pytest.raises(ProgramError, match="a page of 1024 bytes does not hold a tile of 2048 bytes"):
-        run(device, push_one, compute=copy_one, circular_buffers=[(0, 2, 1024)])
+        run(checked, push_one, compute=copy_one, circular_buffers=[(0, 2, 1024)])
 
 
 def test_write_into_the_trace_region():
@@ -372,6 +381,8 @@ def push_one():
 
 @kernel
 def copy_one():
+    unary_op_init_common(0, 0)
+    copy_tile_init(0)
     cb_wait_front(0, 1)
     tile_regs_acquire()
     copy_tile(0, 0, 0)
@@ -450,7 +461,7 @@ def test_a_new_device_opens_after_an_error_a_hundred_times():
         device = tt.create_device(0, max_cycles=2_000_000)
         try:
             with pytest.raises(ProgramError):
-                run(device, pop_too_much, circular_buffers=[(0, 2, 2048)])
+                run(device, use_missing_buffer, circular_buffers=[(0, 2, 2048)])
         finally:
             tt.close_device(device)
         sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -23,7 +23,7 @@ void kernel_main() {
 }
 """
 ENDLESS = "void kernel_main() { while (true) { riscv_wait(100); } }"
-FAULT = "void kernel_main() { cb_pop_front(0, 1); }"
+FAULT = "void kernel_main() { cb_pop_front(7, 1); }"
 CHANNELS = {  # the coordinates of the first memories of two channels
     "wormhole_b0": [[(0, 0), (0, 1), (0, 11)], [(5, 3), (5, 4), (5, 8)]],
     "blackhole": [[(17, 12), (17, 13), (17, 14), (0, 0)], [(18, 23), (9, 5)]],
@@ -107,13 +107,37 @@ def test_a_kernel_that_does_not_compile_is_the_compilers_error(library):
     assert done.returncode == 1 and "RuntimeError" in done.stderr and "nothing_of_that_name" in done.stderr
 
 
+def test_what_the_chip_lets_pass_is_told_and_goes_on(library, tmp_path):
+    """Silicon checks nothing: the operation ends, and the report names core, thread, line and count."""
+    file = tmp_path / "out.json"
+    program = launches(COPY.replace("    noc_async_write(l1", "    cb_pop_front(0, 1);\n    noc_async_write(l1"))
+    done = library.run(program, options=("--json", str(file)))
+    assert done.returncode == 0, done.stderr
+    (one,) = json.loads(file.read_text())["oddities"]
+    assert (one["kind"], one["thread"], one["count"], one["cores"]) == ("cb_underrun", "BRISC", 4, 4) and one[
+        "line"
+    ] > 0
+    assert "odd, but the chip goes on: circular buffer 0 under-run: pop of 1 pages with 0 available" in done.stderr
+
+
+def test_common_arguments_may_stand_where_unique_ones_begin(library):
+    """A kernel without unique arguments has its common ones at offset 0, which a message also says for none at all."""
+    each = """
+    for number in range(4):
+        device.run(cores, {0: text}, {0: {core: [0, to, 64 * number] for core in cores}}, buffers=[(2048, 2)], semaphores=[5, 6])
+    """
+    program = launches(COPY.replace("get_arg_val", "get_common_arg_val"), more=textwrap.dedent(each))
+    done = library.run(program)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_fault_is_an_error_of_the_operation_and_the_device_can_be_closed(library):
     program = launches(FAULT).replace(
         "operation(tensor, 3)",
         "try:\n    operation(tensor)\nexcept RuntimeError as error:\n    print(error)\n    device.close()\n    sys.exit(4)",
     )
     done = library.run(program)
-    assert done.returncode == 4 and "circular buffer 0 under-run" in done.stdout, done.stderr
+    assert done.returncode == 4 and "circular buffer 7 is not configured" in done.stdout, done.stderr
     assert "Traceback" not in done.stderr
 
 

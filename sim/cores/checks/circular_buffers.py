@@ -4,7 +4,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import SEVERAL, buffer_of, configured_of
 from tensim.sim.cores.checks.writes import check_popped
-from tensim.sim.cores.circular_buffer import row_of
+from tensim.sim.cores.circular_buffer import pointers_of, row_of, write_pointer
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
@@ -46,7 +46,7 @@ def buffer_operation(m, s, thread):
         if pages > b.waited:
             fail(m, thread, Check.CB_POP_UNWAITED, index, pages, b.waited)
         b.waited = max(b.waited - pages, 0)
-        check_popped(m, s, thread, index, cb[row + ctx.CB_READ_PTR], pages * cb[row + ctx.CB_PAGE_SIZE])
+        check_popped(m, s, thread, index, cb[row + write_pointer(t.slot) + 1], pages * cb[row + ctx.CB_PAGE_SIZE])
     check_ends(m, b, thread, op, index, pages, available, cb[row + ctx.CB_PAGES])
     if b.early != 0 and (op == Op.CB_PUSH_BACK or op == Op.CB_RESERVE_BACK):
         s.line = b.early_line
@@ -146,7 +146,7 @@ def check_pages(m, s, thread, core, start, size, what):
             continue
         if b.used == 0 or b.tensor != 0:
             return
-        page, write_at, read_at = cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_WRITE_PTR], cb[row + ctx.CB_READ_PTR]
+        page, (write_at, read_at) = cb[row + ctx.CB_PAGE_SIZE], pointers_of(m, row)
         reserved = max(cb[row + ctx.CB_RESERVED], b.polled) * page
         available = (cb[row + ctx.CB_RECEIVED] - cb[row + ctx.CB_ACKED]) * page
         wrong = 0

@@ -110,6 +110,12 @@ def _cb(column, **options):
     return Value(parameters("cb"), f"cb_word(ctx, {{cb}}, {column}, {{line}})", {"load": 1}, **options)
 
 
+def _pointer(offset):
+    """The thread's own write (0) or read (1) pointer."""
+    column = f"word(ctx, {ctx.POINTERS}) + {offset}"
+    return Value(parameters("cb"), f"cb_word(ctx, {{cb}}, {column}, {{line}})", {"load": 1}, volatile=True)
+
+
 # What calls set for later calls of the same thread: name -> value at the kernel's start.  No call sets math_approx_mode, -1:
 # the machine knows what the kernel's configuration says.
 STATES = {"accumulate": "0", "transposed": "0", "read_trid": "-1", "write_trid": "-1", "math_approx_mode": "-1"}
@@ -238,8 +244,8 @@ VALUES = {
     "my_y": Value(parameters("noc"), f"word(ctx, {ctx.MY_Y})", {"load": 1}),
     "NOC_MAX_BURST_SIZE": Value({}, f"word(ctx, {ctx.MAX_BURST})", free=True),
     # --- circular buffers
-    "get_write_ptr": _cb(ctx.CB_WRITE_PTR, volatile=True),
-    "get_read_ptr": _cb(ctx.CB_READ_PTR, volatile=True),
+    "get_write_ptr": _pointer(0),
+    "get_read_ptr": _pointer(1),
     "get_tile_size": _cb(ctx.CB_TILE_SIZE, free=True),
     "get_entry_size": _cb(ctx.CB_PAGE_SIZE, free=True),
     "get_tile_hw": _cb(ctx.CB_TILE_HW, free=True),

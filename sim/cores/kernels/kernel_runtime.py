@@ -139,10 +139,28 @@ _BAD_DIMENSION = int(RaiseReason.DIMENSION_INDEX)
 
 
 @compiled_for_integers
+def unset_arg(block, first, index, line, reason):
+    """A runtime argument that was not set, of those from L1 address `first` on: as on the chip, the word that L1 holds there.
+
+    Refused with checks on and outside L1.
+    """
+    address = first + 4 * index
+    outside = address < 0 or address + 4 > load_i64(block + 8 * ctx.L1_SIZE)
+    if outside or load_i64(block + 8 * ctx.CHECKED) != 0:
+        stop(block, line, reason)
+    reads = load_i64(block + 8 * ctx.UNSET_READS)
+    if reads == 0:
+        store_64(block + 8 * ctx.UNSET_LINE, line)
+        store_64(block + 8 * ctx.UNSET_INDEX, index)
+    store_64(block + 8 * ctx.UNSET_READS, reads + 1)
+    return load_u32(load_i64(block + 8 * ctx.L1) + address)
+
+
+@compiled_for_integers
 def runtime_arg(block, index, line):
     """Unique runtime argument (uint32)."""
     if index < 0 or index >= load_i64(block + 8 * ctx.N_ARGS):
-        stop(block, line, _BAD_ARGUMENT)
+        return unset_arg(block, load_i64(block + 8 * ctx.L1_ARGS), index, line, _BAD_ARGUMENT)
     return load_u32(load_i64(block + 8 * ctx.ARGS) + 4 * index)
 
 
@@ -150,7 +168,7 @@ def runtime_arg(block, index, line):
 def common_arg(block, index, line):
     """Common runtime argument (uint32)."""
     if index < 0 or index >= load_i64(block + 8 * ctx.N_COMMON_ARGS):
-        stop(block, line, _BAD_COMMON)
+        return unset_arg(block, load_i64(block + 8 * ctx.L1_COMMON_ARGS), index, line, _BAD_COMMON)
     return load_u32(load_i64(block + 8 * ctx.COMMON_ARGS) + 4 * index)
 
 

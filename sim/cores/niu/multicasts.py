@@ -6,6 +6,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, schedule_transaction, staging_address
 from tensim.sim.cores.niu.transfer_checks import check_congruent, check_l1, check_writers, open_path, valid_noc
+from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
@@ -154,12 +155,20 @@ def corners(m, address):
 
 
 @compiled()
+def contains(m, x0, y0, x1, y1, tile):
+    """Whether a rectangle of tiles has this one."""
+    x, y = tile % m.grid_width, tile // m.grid_width
+    return min(x0, x1) <= x <= max(x0, x1) and min(y0, y1) <= y <= max(y0, y1)
+
+
+@compiled()
 def multicast_packet(m, thread, time, address, noc, expected, loopback, is_open, keep, flits):
     """Route one multicast packet; receivers, `expected` in number, land in the machine's receiver list.
 
     Returns what `send_multicast` does, or -1 in place of the number after a fault.
     """
     t = threads_of(m)[thread]
+    source = cores_of(m)[t.core].tile
     x0, y0, x1, y1 = corners(m, address)
     if min(x0, x1, y0, y1) < 0:
         x, y = max((address >> 36) & 63, (address >> 48) & 63), max((address >> 42) & 63, (address >> 54) & 63)
@@ -169,21 +178,24 @@ def multicast_packet(m, thread, time, address, noc, expected, loopback, is_open,
         fail(m, thread, Fault.MULTICAST_INVERTED, address, noc, 0)
         return -1, 0, 0
     if m.flit_model_at != 0:
-        source = cores_of(m)[t.core].tile
         n = list_receivers(
             noc_params_of(m)[0], workers_mask_of(m), noc, source, x0, y0, x1, y1, loopback, receivers_of(m)
         )
         left = free = HELD
     else:
         n, left, free = send_multicast(
-            links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, cores_of(m)[t.core].tile,
+            links_of(m), noc_params_of(m)[0], workers_mask_of(m), noc, source,
             x0, y0, x1, y1, loopback, is_open, keep, flits, time, receivers_of(m),
         )  # fmt: skip
         if n == PATH_TAKEN or n == NIU_BUSY:
             return n, left, free
     t.attempts = 0
     if n == 0:
-        fail(m, thread, Fault.MULTICAST_EMPTY, address, 0, 0)
+        inside = contains(m, x0, y0, x1, y1, source)
+        fail(m, thread, Fault.MULTICAST_TO_SENDER if inside else Fault.MULTICAST_EMPTY, address, 0, 0)
+        return -1, 0, 0
+    alone = n == 1 and receivers_of(m)[0] == source
+    if alone and (keep != 0 or is_open != 0) and odd(m, thread, Fault.LINKED_TO_SENDER, address, 0, 0):
         return -1, 0, 0
     if n != expected:
         fail(m, thread, Fault.MULTICAST_COUNT, expected, n, 0)

@@ -2,6 +2,7 @@
 
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.transactions import bank_of
+from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import (
@@ -70,9 +71,9 @@ def check_unlinked(m, thread, noc, address):
 
 @compiled()
 def check_writers(m, index):
-    """Enter a write into its target tile's list of writes in flight; False when another thread writes the same bytes.
+    """Enter a write into its target tile's list of writes in flight; False when another thread's to the same bytes is refused.
 
-    Without data (numerics off) there is nothing to race for, so nothing is listed.
+    What arrives last stays, as on the chip.  Without data (numerics off) there is nothing to race for, so nothing is listed.
     """
     if m.data_on == 0:
         return True
@@ -82,8 +83,8 @@ def check_writers(m, index):
     other = tile.open_writes
     while other >= 0:
         y = transactions[other]
-        if y.thread != x.thread and y.address < x.address + x.size and x.address < y.address + y.size:
-            fail(m, x.thread, Fault.UNORDERED_WRITERS, x.address, x.size, y.thread)
+        meets = y.thread != x.thread and y.address < x.address + x.size and x.address < y.address + y.size
+        if meets and odd(m, x.thread, Fault.UNORDERED_WRITERS, x.address, x.size, y.thread):
             return False
         other = y.next_open
     x.next_open, x.previous_open = tile.open_writes, -1

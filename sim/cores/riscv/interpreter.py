@@ -12,9 +12,11 @@ before it looks at L1.  Cycles are counted per instruction in the rows of the li
 import numpy as np
 
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.circular_buffer import write_pointer
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.local_memory import begin_load, begin_store
 from tensim.sim.cores.niu.noc_record import record_call
+from tensim.sim.cores.oddities import note
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.core import (
     FAULTED,
@@ -193,24 +195,31 @@ def size_of(code):
 
 @compiled()
 def window_place(m, t, address):
-    """Host address behind an address of the window on circular buffers, or 0."""
+    """Host address behind an address of the window on circular buffers, or 0; the pointers are the thread's own."""
     index, inside = (address - CB_WINDOW) // CB_STRIDE, (address - CB_WINDOW) % CB_STRIDE
     if inside >= 8 * ctx.CB_WORDS:
         return 0
+    if 8 * ctx.CB_WRITE_PTR <= inside < 8 * (ctx.CB_READ_PTR + 1):
+        inside += 8 * (write_pointer(t.slot) - ctx.CB_WRITE_PTR)
     return m.circular_buffers_at + 8 * ctx.CB_WORDS * (N_CIRCULAR_BUFFERS * t.core + index) + inside
 
 
 @compiled()
-def set_pointer(m, t, address, value):
-    """A store into the window: read and write pointers may be moved within their circular buffer.  False when it is refused."""
+def set_pointer(m, t, index, pc, address, value):
+    """A store into the window: the thread's read and write pointers may be moved.  False when it is refused.
+
+    On the chip they may lie anywhere; with checks on, inside their circular buffer.
+    """
     host = window_place(m, t, address)
     column = (address - CB_WINDOW) % CB_STRIDE // 8
-    if host == 0 or address % 8 != 0 or (column != ctx.CB_READ_PTR and column != ctx.CB_WRITE_PTR):
+    if host == 0 or address % 8 != 0 or (column != ctx.CB_READ_PTR and column != ctx.CB_WRITE_PTR) or value > m.l1_size:
         return False
-    row = host - 8 * column
+    row = window_place(m, t, address - 8 * column)
     base, size = load_i64(row + 8 * ctx.CB_BASE), load_i64(row + 8 * ctx.CB_SIZE)
     if not (base <= value <= base + size):  # its end comes between a step and the wrap behind it
-        return False
+        if m.checker_at != 0:
+            return False
+        note(m, index, pc >> 2, _CB_POINTER, address, value, 0)
     store_64(host, value)
     return True
 
@@ -331,11 +340,14 @@ def hand_operation(m, t, index, base, origin, cycle, pc):
 
 
 @compiled()
-def argument_unset(t, core, address):
-    """Note the fault of reading a runtime argument that was not set; returns True."""
+def argument_refused(m, t, core, index, pc, address):
+    """A runtime argument is read that was not set: whether that is a fault, with checks on; else it is what L1 holds."""
     number = (address - load_i64(t.context + 8 * ctx.L1_ARGS)) >> 2
     given, common = load_i64(t.context + 8 * ctx.N_ARGS), load_i64(t.context + 8 * ctx.N_COMMON_ARGS)
-    return set_fault(core, _ARGUMENT_UNSET, number, given, common)
+    if m.checker_at != 0:
+        return set_fault(core, _ARGUMENT_UNSET, number, given, common)
+    note(m, index, pc >> 2, _ARGUMENT_UNSET, number, given, common)
+    return False
 
 
 @compiled()
@@ -555,8 +567,8 @@ def interpret(machine, index, time):
                 v, late = loaded(local + address - LOCAL_BASE, code), local_use
                 if check:
                     tainted = load_u8(local + local_bytes + ((address - LOCAL_BASE) >> 2))
-            elif core.args_end <= address < core.args_limit:
-                fault = argument_unset(t, core, address)
+            elif core.args_end <= address < core.args_limit and argument_refused(m, t, core, index, pc, address):
+                fault = True
             elif address < l1_size:
                 now = max(cycle, base) if compute else cycle
                 if check and address >= unmoved_from:
@@ -615,7 +627,7 @@ def interpret(machine, index, time):
             elif CB_WINDOW <= address < CB_WINDOW + CB_STRIDE * N_CIRCULAR_BUFFERS:
                 if tainted != 0:
                     fault = set_fault(core, _UNMOVED, TAINT_CONTROL, 0, 0)
-                elif code != SW or not set_pointer(m, t, address, load_i64(second) & WORD_MASK):
+                elif code != SW or not set_pointer(m, t, index, pc, address, load_i64(second) & WORD_MASK):
                     fault = set_fault(core, _CB_POINTER, address, load_i64(second) & WORD_MASK, 0)
             else:
                 fault = set_fault(core, _ADDRESS, address, size, 0)

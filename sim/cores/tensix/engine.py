@@ -18,6 +18,7 @@ from tensim.sim.cores.numerics.sfpu import N_BINARY, N_TERNARY, N_UNARY, SfpuUna
 from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, unary_cost
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
+from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.operations import FUNCTION_BITS, Approximation, Binary, Config, Op, Pool, ReduceDim
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.tensix.data import (
@@ -34,6 +35,7 @@ from tensim.sim.cores.tensix.data import (
     do_transpose_dst,
     do_unpack,
 )
+from tensim.sim.cores.tensix.operands import buffer_row, pack_fits, rows_fit, rows_of_tiles, tile_fits, tile_row
 from tensim.sim.cores.tensix.source_banks import (
     bank_filled,
     bank_free,
@@ -82,53 +84,6 @@ def spend(m, thread, now, fixed):
 
 
 # --- unpack
-
-
-@compiled()
-def tile_fits(m, thread, index, row):
-    """Whether a page of the circular buffer holds one of its tiles."""
-    cb = circular_buffers_of(m)
-    if cb[row + ctx.CB_PAGE_SIZE] < cb[row + ctx.CB_TILE_SIZE]:
-        fail(m, thread, Fault.PAGE_SIZE, index, cb[row + ctx.CB_PAGE_SIZE], cb[row + ctx.CB_TILE_SIZE])
-        return False
-    return True
-
-
-@compiled()
-def buffer_row(m, thread, index):
-    """Row of a circular buffer that the core has; -1 after a fault."""
-    row = row_of(threads_of(m)[thread].core, index)
-    if not 0 <= index < N_CIRCULAR_BUFFERS or circular_buffers_of(m)[row] == 0:
-        fail(m, thread, Fault.CB_MISSING, index, 0, 0)
-        return -1
-    return row
-
-
-@compiled()
-def tile_row(m, thread, index, tile):
-    """Row of the circular buffer that holds `tile` counted from its read pointer; -1 after a fault."""
-    row = buffer_row(m, thread, index)
-    if row < 0 or not tile_fits(m, thread, index, row):
-        return -1
-    cb = circular_buffers_of(m)
-    end = cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
-    if tile < 0 or cb[row + ctx.CB_READ_PTR] + (tile + 1) * cb[row + ctx.CB_PAGE_SIZE] > end:
-        fail(m, thread, Fault.TILE_OUTSIDE_CB, index, tile, cb[row + ctx.CB_PAGES])
-        return -1
-    return row
-
-
-@compiled()
-def rows_of_tiles(m, thread, index, tile):
-    """Row of the circular buffer with the row-major data that hold `tile`; -1 after a fault.
-
-    Its pages may be tiles, or rows of the data: the unpacker looks at the pointer alone.
-    """
-    row = buffer_row(m, thread, index)
-    cb = circular_buffers_of(m)
-    if row >= 0 and (tile < 0 or cb[row + ctx.CB_PAGE_SIZE] >= cb[row + ctx.CB_TILE_SIZE]):
-        return tile_row(m, thread, index, tile)
-    return row
 
 
 @compiled()
@@ -192,12 +147,6 @@ def unpack_both(m, row_a, row_b, joint_rate):
     `joint_rate` bytes per cycle, less when the tiles go face by face."""
     joint = (mantissa_bytes(m, row_a) + mantissa_bytes(m, row_b)) * 1024 // joint_rate
     return max(tile_data(m, row_a, m.unpack_bytes), tile_data(m, row_b, m.unpack_b_bytes), joint)
-
-
-@compiled()
-def rows_fit(m, pointer, row, tile, width):
-    """Whether the rows of a tile lie in L1: row-major data from `pointer` on, `width` tiles wide."""
-    return pointer + (tile // width + 1) * width * circular_buffers_of(m)[row + ctx.CB_TILE_SIZE] <= m.l1_size
 
 
 @compiled()
@@ -367,15 +316,17 @@ def unpack(m, thread, now):
 
 @compiled()
 def dst_tile(m, thread, index):
-    """Physical Dst tile of a logical index in the math thread's section; -1 after a fault."""
+    """Physical Dst tile of a logical index in the math thread's section; -1 after a fault.
+
+    The section changes with each commit, acquired or not.
+    """
     core = cores_of(m)[threads_of(m)[thread].core]
-    if core.dst_acquired <= core.dst_committed:
-        fail(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0)
+    if core.dst_acquired <= core.dst_committed and odd(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0):
         return -1
     if index < 0 or index >= core.capacity:
         fail(m, thread, Fault.DST_INDEX, index, core.capacity, 0)
         return -1
-    return ((core.dst_acquired - 1) % core.sections) * core.capacity + index
+    return (core.dst_committed % core.sections) * core.capacity + index
 
 
 @compiled()
@@ -617,7 +568,7 @@ def dst_acquire(m, thread, now):
     """tile_regs_acquire: the math thread takes a section that the pack thread has given back, cleared."""
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
-    if core.dst_acquired - core.dst_released >= core.sections:
+    if core.dst_committed - core.dst_released >= core.sections:
         return park(m, thread, now, WAIT_DST_FREE, 0, 0, 0)
     take_section(core)
     charge(m, thread, now, m.sync_cycles)
@@ -626,9 +577,11 @@ def dst_acquire(m, thread, now):
 
 @compiled()
 def take_section(core):
-    first = (core.dst_acquired % core.sections) * core.capacity
-    core.fresh |= ((1 << core.capacity) - 1) << first
-    core.dst_acquired += 1
+    """The math thread has the section behind the committed ones: cleared, if it had not acquired it before."""
+    if core.dst_acquired <= core.dst_committed:
+        first = (core.dst_committed % core.sections) * core.capacity
+        core.fresh |= ((1 << core.capacity) - 1) << first
+        core.dst_acquired = core.dst_committed + 1
 
 
 @compiled()
@@ -636,8 +589,7 @@ def dst_commit(m, thread, now):
     """tile_regs_commit: hand the section to the pack thread."""
     t = threads_of(m)[thread]
     core = cores_of(m)[t.core]
-    if core.dst_acquired <= core.dst_committed:
-        fail(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0)
+    if core.dst_acquired <= core.dst_committed and odd(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0):
         return -1
     core.dst_committed += 1
     hold_unpackers(m, core)
@@ -682,18 +634,6 @@ def dst_release(m, thread, now):
 
 
 @compiled()
-def pack_fits(m, row, last, untilize):
-    """Whether tiles up to number `last` behind the write pointer of a circular buffer lie in it; row-major ones, in L1."""
-    cb = circular_buffers_of(m)
-    if untilize <= 0:
-        return (
-            cb[row + ctx.CB_WRITE_PTR] + (last + 1) * cb[row + ctx.CB_PAGE_SIZE]
-            <= cb[row + ctx.CB_BASE] + cb[row + ctx.CB_SIZE]
-        )
-    return rows_fit(m, cb[row + ctx.CB_WRITE_PTR], row, last, untilize)
-
-
-@compiled()
 def unpackers_at_work(m, index):
     """Whether the unpackers of a core fill a section of Dst: the math thread has one, and the unpack thread waits for nothing
     but a source bank.  Both hold whether or not a block product has run ahead (`run_ahead`)."""
@@ -720,8 +660,8 @@ def pack(m, thread, now):
     core = cores_of(m)[t.core]
     first, index, out, tiles = argument(t, 0), argument(t, 1), argument(t, 2), argument(t, 3)
     cb = circular_buffers_of(m)
-    if not 0 <= index < N_CIRCULAR_BUFFERS or cb[row_of(t.core, index)] == 0:
-        fail(m, thread, Fault.CB_MISSING, index, 0, 0)
+    row, untilize = buffer_row(m, thread, index), argument(t, 4)
+    if row < 0:
         return -1
     if core.dst_committed <= core.dst_released:
         fail(m, thread, Fault.DST_NOT_ACQUIRED, 0, 0, 0)
@@ -729,15 +669,13 @@ def pack(m, thread, now):
     if first < 0 or first + tiles > core.capacity:
         fail(m, thread, Fault.DST_INDEX, first + tiles - 1, core.capacity, 0)
         return -1
-    row, untilize = row_of(t.core, index), argument(t, 4)
     if untilize == 0 and not tile_fits(m, thread, index, row):
         return -1
     page = out if out >= 0 else cb[row + ctx.CB_PACKED]
-    if untilize == 0 and page + tiles > cb[row + ctx.CB_RESERVED]:
-        fail(m, thread, Fault.PACK_UNRESERVED, index, page + tiles - 1, cb[row + ctx.CB_RESERVED])
+    reserved, last = cb[row + ctx.CB_RESERVED], page + tiles - 1
+    if untilize == 0 and last >= reserved and odd(m, thread, Fault.PACK_UNRESERVED, index, last, reserved):
         return -1
-    if not pack_fits(m, row, page + tiles - 1, untilize):
-        fail(m, thread, Fault.TILE_OUTSIDE_CB, index, page + tiles - 1, cb[row + ctx.CB_PAGES])
+    if not pack_fits(m, thread, index, row, last, untilize):
         return -1
     if out < 0:
         cb[row + ctx.CB_PACKED] += tiles

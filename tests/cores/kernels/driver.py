@@ -62,7 +62,7 @@ class Driver:
             ctx.N_DRAM_BANKS: DRAM_BANKS, ctx.DRAM_BANKS: self.dram_banks.ctypes.data,
             ctx.N_L1_BANKS: L1_BANKS, ctx.L1_BANKS: self.l1_banks.ctypes.data,
             ctx.DRAM_ALIGNMENT: 32, ctx.L1_ALIGNMENT: 16, ctx.SEMAPHORE_BASE: SEMAPHORES,
-            ctx.CBS: self.cb_table.ctypes.data, ctx.MAX_BURST: 8192, ctx.L1_ARGS: ARGUMENTS_AT,
+            ctx.CBS: self.cb_table.ctypes.data, ctx.POINTERS: ctx.CB_WRITE_PTR, ctx.MAX_BURST: 8192, ctx.L1_ARGS: ARGUMENTS_AT,
         }  # fmt: skip
         if not free_code:
             values |= COSTS

@@ -322,6 +322,7 @@ def test_arguments():
 )  # fmt: skip
 def test_indices_outside_stop_the_thread(call, reason):
     driver = Driver((3, 4))
+    driver.words[ctx.CHECKED] = 1
     with pytest.raises(RuntimeError):
         driver.run(compiled(f"p = l1_ptr({OUT})\np[0] = {call}"))
     assert driver.words[ctx.ARG0] == RaiseReason[reason]
