@@ -47,6 +47,7 @@ from tensim.sim.cores.coprocessor.units import (
     units_table,
 )
 from tensim.sim.cores.coprocessor.unpackers import bank_is_free, execute_unpack, set_valid, unpackers_table
+from tensim.sim.cores.coprocessor.vector_macro import settle_vector_unit
 from tensim.sim.cores.coprocessor.vector_time import vector_cost, vector_ready_at
 from tensim.sim.cores.coprocessor.vector_unit import execute_vector
 from tensim.sim.cores.coprocessor.wait_gate import (
@@ -153,6 +154,8 @@ def enter_packers(c, thread, word, now):
 def enter(c, thread, word, unit, now):
     """Carry out an instruction that its unit takes; False when it has to try again."""
     f, code = frontend_of(c, thread), word >> 24
+    if unit == MATRIX or unit == PACK:
+        settle_vector_unit(c)
     if unit == SYNC:
         if code == STALLWAIT:
             latch_stall(c, thread, word, now)

@@ -93,24 +93,32 @@ def step(c, v, issues):
 
 
 @compiled()
-def catch_up(c, v):
-    """The cycles since the last instruction, then the one of an instruction that comes now; returns as `step` does."""
-    idle = min(c.cycle - v.last_cycle - 1, SLOTS)
-    for _ in range(idle):
+def settle_vector_unit(c):
+    """Execute what is scheduled for the cycles before this one: another unit is about to look at what it does."""
+    v = vector_of(c)
+    for _ in range(min(c.cycle - v.last_cycle - 1, SLOTS)):
         if v.pending > 0:
             step(c, v, False)
             write_staged(v)
+    v.last_cycle = max(v.last_cycle, c.cycle - 1)
+
+
+@compiled()
+def catch_up(c, v):
+    """The cycles since the last instruction, then the one of an instruction that comes now; returns as `step` does."""
+    settle_vector_unit(c)
     return step(c, v, True)
 
 
 @compiled()
-def drain_vector_unit(c):
-    """Execute what is scheduled and waits for cycles only: enough of them have gone by when another unit looks."""
-    v = vector_of(c)
-    for _ in range(SLOTS):
-        if v.pending > 0:
-            step(c, v, False)
-            write_staged(v)
+def macro_steps(c, word):
+    """Steps until the last instruction that an SFPLOADMACRO schedules has executed."""
+    v, steps = vector_of(c), 0
+    for sub_unit in range(N_SUB_UNITS):
+        bits = first_lane(v, SEQUENCES + (word >> 22 & 3)) >> 8 * sub_unit & 0xFF
+        if bits & 7 != NOTHING:
+            steps = max(steps, (bits >> 3 & 7) + 1)
+    return steps
 
 
 @compiled()

@@ -10,6 +10,7 @@ from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import BLACKHOLE, config_bank, counters, field
 from tensim.sim.cores.coprocessor.vector_dst import address_fields, is_wide, lanes_address, resolved_mode
+from tensim.sim.cores.coprocessor.vector_macro import macro_steps
 from tensim.sim.cores.coprocessor.vector_mad import INDIRECT_A, INDIRECT_D, SFPLUT, SFPLUTFP32
 from tensim.sim.cores.coprocessor.vector_shuffles import ROTATE, ROTATE_AND_COPY_4, SHIFT
 from tensim.sim.cores.coprocessor.vector_state import N_LREGS, vector_of
@@ -111,4 +112,6 @@ def vector_cost(c, thread, word):
     elif word >> 24 == SFPSTORE:
         mode = resolved_mode(c, thread, mode_of(word))
         mark_written(c, lanes_address(c, thread, address_fields(c, word)[0], mode), is_wide(mode))
+    elif word >> 24 == SFPLOADMACRO:
+        latency += macro_steps(c, word)
     return 1, latency

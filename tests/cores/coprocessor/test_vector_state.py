@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tensim.sim.cores.coprocessor.faults import Cause
-from tensim.sim.cores.coprocessor.vector_macro import drain_vector_unit
+from tensim.sim.cores.coprocessor.vector_macro import settle_vector_unit
 from tensim.sim.cores.coprocessor.vector_state import (
     FLAGS,
     LANE_CONFIG,
@@ -147,19 +147,19 @@ def test_the_extra_register_and_four_units_at_once(bench):
 
 def test_a_delay_in_instructions_waits_for_instructions_only(bench):
     put_fp32(bench, 5.0)
-    store = step_of(3, 2)
-    for kind, stored in ((0, True), (8, False)):  # the store's delay counts cycles, then instructions
-        fill(bench, 0, 0.0)
-        schedule(bench, sequence_of(store=store), FP32 | kind << 8, [])
+    for kind, left in ((0, 0), (8, 1)):  # the store's delay counts cycles, then instructions
+        schedule(bench, sequence_of(store=step_of(3, 2)), FP32 | kind << 8, [])
         bench.arrays.record["cycle"] = 100
         macro(bench, d=0, address=0)
-        bench.vector.rows[0] = np.float32(8.0).view(np.uint32)
-        bench.arrays.record["cycle"] = 120
-        bench.do("SFPNOP")
-        assert (bench.vector.record["pending"][0] == 0) == stored
-        drain_vector_unit(bench.arrays.record[0])
-        assert bench.vector.record["pending"][0] == (0 if stored else 1)
-        bench.arrays.record["cycle"] = 0
+        for cycle, expected in ((102, 1), (103, 1), (104, left)):  # it would execute in cycle 103
+            bench.arrays.record["cycle"] = cycle
+            settle_vector_unit(bench.arrays.record[0])
+            assert bench.vector.record["pending"][0] == expected
+        for cycle in (110, 111, 112):
+            bench.arrays.record["cycle"] = cycle
+            bench.do("SFPNOP")
+        assert bench.vector.record["pending"][0] == 0
+        bench.arrays.record["cycle"] = bench.vector.record["last_cycle"] = 0
 
 
 def test_a_scheduled_instruction_takes_the_place_of_one_for_its_sub_unit(bench):
@@ -307,6 +307,11 @@ def test_a_swap_holds_back_all_but_a_nop(bench):
     vector_cost(bench.arrays.record[0], 1, bench.word("SFPSWAP", lreg_dest=1, lreg_src_c=2))
     assert ready(bench, bench.word("SFPMOV", lreg_dest=4, lreg_c=5), 11) == 12
     assert ready(bench, bench.word("SFPNOP"), 11) == 11
+
+
+def test_a_macro_is_busy_until_its_last_instruction(bench):
+    schedule(bench, sequence_of(mad=step_of(2, 1), store=step_of(3, 5)), FP32, [])
+    assert vector_cost(bench.arrays.record[0], 1, bench.word("SFPLOADMACRO", instr_mod0=FP32)) == (1, 7)
 
 
 def test_blackholes_scoreboard_can_be_switched_off():
