@@ -206,13 +206,13 @@ def combine_integer_rows(c, thread, code, dst, row_a, row_b, mode, keep):
 
 
 @compiled()
-def has_denormals(c, row, count):
-    """Whether rows of SrcB hold values without exponent that are not zero."""
+def has_denormals(c, row, count, product):
+    """Whether rows of SrcB hold values without exponent that would count: all of them in a product, but 0 in a sum."""
     for i in range(count):
         at = src_at(c.src_b_at, c.matrix_bank_b, src_row(row + i))
         for column in range(COLUMNS):
             value = load_u32(at + 4 * column)
-            if value & 0xFF == 0 and value & 0x3FF00 != 0:
+            if value & 0xFF == 0 and (value != 0 or product):
                 return True
     return False
 
@@ -230,7 +230,7 @@ def combine_elements(c, thread, word):
     if code != ELWMUL and fidelity_phase(c, thread) != 0:  # the sum would be divided
         stop(c, MISUSE, thread, word, fidelity_phase(c, thread), 0)
         return
-    if not flushes_denormals(c, thread) and has_denormals(c, row_b, 1 if mode & BROADCAST_ROW else 8):
+    if not flushes_denormals(c, thread) and has_denormals(c, row_b, 1 if mode & BROADCAST_ROW else 8, code == ELWMUL):
         stop(c, MISUSE, thread, word, mode, 0)
         return
     combine_rows(c, thread, code, dst, row_a, row_b, mode, keep)

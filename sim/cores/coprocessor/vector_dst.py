@@ -140,10 +140,9 @@ def lanes_mask(v, mode, block):
 
 
 @compiled()
-def gather_rows(c, v, row, odd, target):
-    """16-bit values of four rows of Dst (physical ones); undefined rows read as 0."""
-    gather_16(c.dst_at + DST_ROW_BYTES * row, odd, target)
-    values = words(target)
+def clear_undefined(c, row, lanes):
+    """Lanes of rows of Dst (physical ones) that are undefined read as 0."""
+    values = words(lanes)
     for i in range(4):
         if is_undefined(c, row + i):
             for lane in range(LANES // 4 * i, LANES // 4 * (i + 1)):
@@ -151,12 +150,21 @@ def gather_rows(c, v, row, odd, target):
 
 
 @compiled()
+def gather_narrow(c, v, address, odd):
+    """16-bit values as they lie in Dst, into the row VALUES."""
+    values, row = row_at(v, VALUES), dst16_row(c, address & ~3)
+    gather_16(c.dst_at + DST_ROW_BYTES * row, odd, values)
+    clear_undefined(c, row, values)
+
+
+@compiled()
 def gather_wide(c, v, address, odd):
     """32-bit values as they lie in Dst, into the row VALUES."""
     values, high, row = row_at(v, VALUES), row_at(v, HIGH), dst32_row(address & ~3)
-    gather_rows(c, v, row, odd, high)
-    gather_rows(c, v, row + LOW_HALVES, odd, values)
+    gather_16(c.dst_at + DST_ROW_BYTES * row, odd, high)
+    gather_16(c.dst_at + DST_ROW_BYTES * (row + LOW_HALVES), odd, values)
     join_halves(values, row_at(v, ALL_ON), values, high, values, 0)
+    clear_undefined(c, row, values)
 
 
 @compiled()
@@ -172,7 +180,7 @@ def load_lanes(c, v, thread, word, mode, address, d):
         else:
             load_32(target, mask, values, values, values, 0)
     else:
-        gather_rows(c, v, dst16_row(c, address & ~3), odd, values)
+        gather_narrow(c, v, address, odd)
         if mode == FP16:
             load_fp16(target, mask, values, config, values, 0)
         elif mode == BF16:

@@ -64,6 +64,7 @@ class Bench:
             self._set(self.arrays.config[0], name, value, further)
 
     def configure_thread(self, thread=1, further=0, **values):
-        """Set fields of a thread's configuration."""
+        """Set fields of a thread's configuration, or those of the section `further`."""
         for name, value in values.items():
-            self._set(self.arrays.thread_config[thread], name, value, further)
+            words = 2 if name.startswith("ADDR_MOD_AB_") and self.chip == "wormhole_b0" else 1  # of a section
+            self._set(self.arrays.thread_config[thread], name, value, words * further)

@@ -305,6 +305,17 @@ def test_what_stops_the_unit(bench):
         assert other.fault[0] == cause
 
 
+def test_denormals_that_are_kept_stop_arithmetic(bench):
+    bench.configure(ALU_ACC_CTRL_Zero_Flag_disabled_src=1)
+    bench.arrays.src_b[:] = 0x07F
+    bench.do("ELWADD")
+    bench.arrays.src_b[0, 3, 5] = 0
+    bench.do("ELWADD")
+    assert bench.fault == (0, 0, 0)
+    bench.do("ELWMUL")
+    assert bench.fault[0] == Cause.MISUSE
+
+
 def test_which_sources_an_instruction_waits_for(bench):
     for needs, names in (
         (3, "MVMUL DOTPV GAPOOL GMPOOL ELWADD ELWSUB ELWMUL"), (1, "MOVA2D SHIFTXA"), (2, "MOVB2D MOVB2A TRNSPSRCB SHIFTXB"),
@@ -333,6 +344,24 @@ def test_a_block_of_dst_cannot_be_read_after_a_write():
         assert ready(bench, "ELWADD", 101, dst=16, dest_accum_en=1) == 100 + distance
         assert ready(bench, "MVMUL", 101, dst=24) == 101
         assert ready(bench, "MOVD2A", 101, dst=20) == 100 + distance
+
+
+def test_products_of_tiles_take_what_was_measured_on_blackhole():
+    """mul_tiles, cycles a tile with two to four fidelity phases (llk_blackhole_op_costs.csv): each face is cleared, then every
+    phase goes over its two blocks."""
+    for phases, measured in ((2, 36.2), (3, 60.1), (4, 84.1)):
+        bench, now, starts = Bench("blackhole"), 0, []
+        for tile in range(4):
+            starts.append(now)
+            for face in range(4):
+                words = [("ZEROACC", dict(where=4 * tile + face, clear_mode=1))]
+                words += [
+                    ("ELWMUL", dict(dst=64 * tile + 16 * face + 8 * block)) for _ in range(phases) for block in (0, 1)
+                ]
+                for name, values in words:
+                    now = ready(bench, name, now, **values)
+                    now += enters(bench, name, now, **values)[0]
+        assert abs((starts[3] - starts[0]) / 3 - measured) < 0.5
 
 
 def test_moves_hold_back_others(bench):
