@@ -7,6 +7,9 @@ from tensim.sim.cores.coprocessor.address_mods import rwc_of
 from tensim.sim.cores.coprocessor.dst_rows import define_rows, dst16_row, dst_offset, is_undefined, undefine_row
 from tensim.sim.cores.coprocessor.faults import MISUSE, UNKNOWN_MODE, stop
 from tensim.sim.cores.coprocessor.matrix_formats import (
+    KEEP_BF16,
+    KEEP_FP16,
+    KEEP_TF32,
     TF32,
     dst_row_of,
     flushes_denormals,
@@ -17,7 +20,14 @@ from tensim.sim.cores.coprocessor.matrix_formats import (
     is_narrow,
     src_row,
 )
-from tensim.sim.cores.coprocessor.matrix_state import FACE_ROWS, matrix_of
+from tensim.sim.cores.coprocessor.matrix_rows import (
+    fill_row,
+    read_dst_row,
+    source_of_words,
+    words_of_source,
+    write_dst_row,
+)
+from tensim.sim.cores.coprocessor.matrix_state import FACE_ROWS, ROW_A, matrix_of, scratch_of
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
@@ -36,6 +46,7 @@ from tensim.sim.cores.coprocessor.state import (
     write_dst32,
 )
 from tensim.sim.cores.coprocessor.vector_state import BLOCK_MOVES, LANE_CONFIG, row_at, vector_of
+from tensim.sim.cores.numerics.matrix_unit import flush_words
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32, store_32, zero_bytes
 
@@ -49,10 +60,16 @@ SRC_BANK_BYTES = 4 * COLUMNS * SRC_ROWS
 
 
 @compiled()
+def blocks_columns(c):
+    """Whether the vector unit's configuration keeps moves out of some columns of Dst (ISA: SFPCONFIG.md, BLOCK_DEST_MOV)."""
+    return vector_of(c).config_bits >> BLOCK_MOVES & 3 != 0
+
+
+@compiled()
 def is_blocked(c, column):
-    """Whether the vector unit's configuration keeps moves out of a column of Dst (ISA: SFPCONFIG.md, BLOCK_DEST_MOV)."""
+    """Whether it keeps them out of a column."""
     v = vector_of(c)
-    if v.config_bits >> BLOCK_MOVES & 3 == 0:
+    if not blocks_columns(c):
         return False
     return words(row_at(v, LANE_CONFIG))[column >> 1] >> BLOCK_MOVES + (column & 1) & 1 != 0
 
@@ -94,6 +111,18 @@ def finish_row(c, row, data, low):
 
 
 @compiled()
+def move_row(c, at, row, wide, narrow, flush, first_column):
+    """A row of a source at `at` into a row of Dst."""
+    words_at = scratch_of(c) + ROW_A
+    words_of_source(at, words_at, KEEP_TF32)
+    if first_column:
+        fill_row(words_at, load_u32(words_at))
+    if flush:
+        flush_words(words_at, words_at)
+    write_dst_row(c, row, wide, int(narrow), words_at)
+
+
+@compiled()
 def source_to_dst(c, thread, word, from_b, dst, source, count, same_row, first_column):
     """Rows of a source into Dst.  `same_row`: one row for all; `first_column`: its first value for all columns."""
     data, low, flush = format_of_a(c, thread, from_b), low_half_of(word), flushes_denormals(c, thread)
@@ -103,8 +132,12 @@ def source_to_dst(c, thread, word, from_b, dst, source, count, same_row, first_c
     if from_b:
         own = format_of_b(c, thread)
         keep = 0x7FF1F if is_narrow(own) else 0x7FFFF if own == TF32 else 0x7F8FF
+    whole = not low and not blocks_columns(c) and (data != TF32 or keep == 0x7FFFF)
     for i in range(count):
         at, row = src_at(base, bank, src_row(source if same_row else source + i)), dst + i
+        if whole:
+            move_row(c, at, row, data == TF32, narrow, flush, first_column)
+            continue
         for column in range(COLUMNS):
             if is_blocked(c, column):
                 continue
@@ -172,8 +205,13 @@ def move_dst_to_source(c, thread, word):
     matrix_of(c).last_src_a_row = rwc.src_a if to_b else source
     if word >> 12 & 2:
         source, dst, count = source & 0x3C, dst & 0x3FC, 4
+    whole, words_at = not low and not (wide and narrow) and not blocks_columns(c), scratch_of(c) + ROW_A
     for i in range(count):
         at = src_at(base, bank, source + i)
+        if whole:
+            read_dst_row(c, dst + i, wide, int(narrow), words_at)
+            source_of_words(words_at, at, KEEP_FP16 if narrow else KEEP_TF32 if data == TF32 else KEEP_BF16)
+            continue
         for column in range(COLUMNS):
             if not is_blocked(c, column):
                 store_32(at + 4 * column, value_of_dst(c, dst + i, column, wide, low, data, narrow))

@@ -27,6 +27,19 @@ def words_of_source(typingctx, source, target, keep):
 
 
 @Intrinsic
+def source_of_words(typingctx, source, target, keep):
+    """Words as 19-bit values of a row of SrcA or SrcB; `keep`: mask of the bits of a word that the format has."""
+
+    def codegen(context, builder, signature, args):
+        word = Lanes.load(builder, args[0]) & args[2]
+        value = word.shift_right(13) & 0x40000 | (word.shift_right(13) & 0x3FF) << 8 | word.shift_right(23) & 0xFF
+        value.store(args[1])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 3), codegen
+
+
+@Intrinsic
 def integers_of_source(typingctx, source, target, mask, flush):
     """19-bit values of a row of SrcA or SrcB as signed integers of those bits of their magnitude that the mask has.
 

@@ -256,6 +256,17 @@ def stored_value(c, v, thread, word, mode, source, values):
 
 
 @compiled()
+def define_written(c, row, mask, wide):
+    """Of four rows of Dst (physical ones), those that a store has written to are defined."""
+    on = words(mask)
+    for i in range(4):
+        if is_undefined(c, row + i):
+            for lane in range(LANES // 4 * i, LANES // 4 * (i + 1)):
+                if on[lane] != 0:
+                    define_rows(c, row + i, wide, 1)
+
+
+@compiled()
 def store_lanes(c, v, thread, word, mode, address, source):
     """The data of an SFPSTORE: the row at `source` into Dst."""
     values, mask, odd = row_at(v, VALUES), lanes_mask(v, mode, BLOCK_STORE), odd_columns(v, address, STORE_ODD)
@@ -267,11 +278,11 @@ def store_lanes(c, v, thread, word, mode, address, source):
         scatter_16(c.dst_at + DST_ROW_BYTES * (row + LOW_HALVES), odd, mask, values)
         upper_half(values, row_at(v, ALL_ON), values, values, values, 0)
         scatter_16(c.dst_at + DST_ROW_BYTES * row, odd, mask, values)
-        define_rows(c, row, True, 4)
+        define_written(c, row, mask, True)
     else:
         row = dst16_row(c, address & ~3)
         scatter_16(c.dst_at + DST_ROW_BYTES * row, odd, mask, values)
-        define_rows(c, row, False, 4)
+        define_written(c, row, mask, False)
 
 
 @compiled()

@@ -227,6 +227,10 @@ def test_undefined_rows_read_as_zero_and_become_defined(bench):
     bench.arrays.dst_undefined[1] = 1
     bench.do("SFPLOAD", lreg_ind=0, instr_mod0=6)
     assert bench.vector.rows[0].tolist() == [0 if lane // 8 == 1 else 0x3FFF for lane in range(32)]
+    bench.do("SFPENCC", instr_mod1=10, imm12_math=1)  # no lane
+    bench.do("SFPSTORE", lreg_ind=0, instr_mod0=6)
+    assert bench.arrays.dst_undefined[1] == 1
+    bench.do("SFPENCC", instr_mod1=10, imm12_math=0)
     bench.do("SFPSTORE", lreg_ind=0, instr_mod0=6)
     assert not bench.arrays.dst_undefined.any()
 
