@@ -14,6 +14,7 @@ from tensim.sim.cores.coprocessor.vector_state import (
     ALL_ON,
     BONUS_LREG,
     ENABLED,
+    LATE,
     MACRO_MISC,
     N_SUB_UNITS,
     SEQUENCES,
@@ -21,17 +22,21 @@ from tensim.sim.cores.coprocessor.vector_state import (
     STAGED,
     STAGED_MASKS,
     TEMPLATES,
+    WASTE,
     row_at,
     slot_of,
     vector_of,
 )
 from tensim.sim.cores.coprocessor.vector_units import (
+    MAD,
+    ROUND,
     SFPNOP,
     SFPSTORE,
     STORE,
     execute_in_sub_unit,
     has_b,
     has_c,
+    has_result,
     load,
     lreg_d,
     mode_of,
@@ -41,6 +46,7 @@ from tensim.sim.cores.coprocessor.vector_units import (
 from tensim.sim.engine.compiled import compiled
 
 NOTHING, UNDEFINED, NO_OPERATION, STORE_ONLY, FIRST_TEMPLATE = range(5)  # what three bits of a sequence say
+LATE_SHIFT = 8 * N_SUB_UNITS  # of VECTOR's `staged`
 FIRST_DELAY_KIND, FIRST_LOAD_MODE = 8, 4  # bits of LoadMacroConfig.Misc
 
 
@@ -56,7 +62,9 @@ def run_slot(c, v, sub_unit):
     v.waiting -= slot.by_instructions
     if sub_unit == STORE:
         store_lanes(c, v, slot.thread, word, slot.mode, slot.address, row_at(v, d))
-    elif word >> 24 != SFPNOP:
+    elif not has_result(word, d):
+        execute_in_sub_unit(c, v, slot.thread, word, sub_unit, slot.b, slot.c, d, row_at(v, WASTE))
+    else:
         result, mask, old = row_at(v, STAGED + sub_unit), row_at(v, STAGED_MASKS + sub_unit), target_of(v, d)
         every, enabled = row_at(v, ALL_ON), row_at(v, ENABLED)
         move(mask, every, enabled, enabled, enabled, 0)
@@ -67,14 +75,31 @@ def run_slot(c, v, sub_unit):
 
 
 @compiled()
+def write_result(v, number, result, mask):
+    """Write a staged row to the LReg whose number + 1 is given, if it is not 0."""
+    if number != 0:
+        source = row_at(v, result)
+        move(target_of(v, number - 1), row_at(v, mask), source, source, source, 0)
+
+
+@compiled()
 def write_staged(v):
-    """Write the results of the instructions that executed in this cycle."""
-    for sub_unit in range(N_SUB_UNITS):
-        number = v.staged >> 8 * sub_unit & 0xFF
-        if number != 0:
-            result = row_at(v, STAGED + sub_unit)
-            move(target_of(v, number - 1), row_at(v, STAGED_MASKS + sub_unit), result, result, result, 0)
-    v.staged = 0
+    """Write what instructions have computed at the end of a cycle; what the MAD sub-unit has, at the end of the next one."""
+    write_result(v, v.staged >> LATE_SHIFT, LATE, LATE + 1)
+    write_result(v, v.staged & 0xFF, STAGED, STAGED_MASKS)
+    write_result(v, v.staged >> 8 * ROUND & 0xFF, STAGED + ROUND, STAGED_MASKS + ROUND)
+    late = v.staged >> 8 * MAD & 0xFF
+    v.staged = late << LATE_SHIFT
+    if late != 0:
+        every, result, mask = row_at(v, ALL_ON), row_at(v, STAGED + MAD), row_at(v, STAGED_MASKS + MAD)
+        move(row_at(v, LATE), every, result, result, result, 0)
+        move(row_at(v, LATE + 1), every, mask, mask, mask, 0)
+
+
+@compiled(inline="always")
+def is_settled(v):
+    """Whether nothing is scheduled or computed that is not written yet."""
+    return v.pending == 0 and v.staged == 0
 
 
 @compiled()
@@ -97,7 +122,7 @@ def settle_vector_unit(c):
     """Execute what is scheduled for the cycles before this one: another unit is about to look at what it does."""
     v = vector_of(c)
     for _ in range(min(c.cycle - v.last_cycle - 1, SLOTS)):
-        if v.pending > 0:
+        if not is_settled(v):
             step(c, v, False)
             write_staged(v)
     v.last_cycle = max(v.last_cycle, c.cycle - 1)

@@ -8,7 +8,7 @@ from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.state import words
 from tensim.sim.cores.coprocessor.vector_config import FIRST_TEMPLATE, write_template
 from tensim.sim.cores.coprocessor.vector_dst import move_on
-from tensim.sim.cores.coprocessor.vector_macro import catch_up, load_macro, write_staged
+from tensim.sim.cores.coprocessor.vector_macro import catch_up, is_settled, load_macro, write_staged
 from tensim.sim.cores.coprocessor.vector_operations import step_random
 from tensim.sim.cores.coprocessor.vector_state import (
     ALL_ON,
@@ -125,7 +125,7 @@ def execute_vector(c, thread, word):
         if code == SFPLOAD or code == SFPSTORE or code == SFPLOADMACRO:
             move_on(c, thread, word)
         return
-    if v.pending == 0:
+    if is_settled(v):
         execute_now(c, v, thread, word)
     else:
         occupied, sub_unit = catch_up(c, v), sub_unit_of(word >> 24)

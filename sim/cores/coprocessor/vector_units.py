@@ -11,9 +11,9 @@ from tensim.sim.cores.coprocessor.vector_dst import (
     resolved_mode,
     store_lanes,
 )
-from tensim.sim.cores.coprocessor.vector_mad import execute_mad
+from tensim.sim.cores.coprocessor.vector_mad import INDIRECT_D, execute_mad
 from tensim.sim.cores.coprocessor.vector_operations import put, put_high, put_low
-from tensim.sim.cores.coprocessor.vector_shuffles import shuffle
+from tensim.sim.cores.coprocessor.vector_shuffles import ROTATE_AND_COPY_4, shuffle
 from tensim.sim.cores.coprocessor.vector_simple import execute_rounding, execute_simple, signed_12
 from tensim.sim.cores.coprocessor.vector_state import BONUS_LREG, ENABLED, FIRST_CONSTANT, WASTE, row_at
 from tensim.sim.engine.compiled import compiled
@@ -25,7 +25,9 @@ SFPLOAD, SFPLOADI, SFPSTORE, SFPLUT, SFPMULI, SFPADDI, SFPLOADMACRO, SFPNOP = op
 SFPMAD, SFPADD, SFPMUL, SFP_STOCH_RND, SFPSHFT2, SFPLUTFP32, SFPMUL24, SFPAND, SFPOR = opcodes(
     "SFPMAD SFPADD SFPMUL SFP_STOCH_RND SFPSHFT2 SFPLUTFP32 SFPMUL24 SFPAND SFPOR"
 )
-SFPDIVP2, SFPARECIP, SFPLE = opcodes("SFPDIVP2 SFPARECIP SFPLE")
+SFPARECIP, SFPLE, SFPGT, SFPSETCC, SFPSWAP, SFPCONFIG, SFPENCC, SFPTRANSP, SFPPUSHC, SFPPOPC = opcodes(
+    "SFPARECIP SFPLE SFPGT SFPSETCC SFPSWAP SFPCONFIG SFPENCC SFPTRANSP SFPPUSHC SFPPOPC"
+)
 FLOAT_B, FLOAT_A, UNSIGNED, SIGNED, UPPER, LOWER = 0, 1, 2, 4, 8, 10  # modes of SFPLOADI
 
 
@@ -120,6 +122,19 @@ def store(c, v, thread, word, d, with_data):
 def target_of(v, d):
     """Where LReg `d` is written; those that cannot be written go to waste."""
     return row_at(v, d) if d < FIRST_CONSTANT or d == BONUS_LREG else row_at(v, WASTE)
+
+
+@compiled()
+def has_result(word, d):
+    """Whether an instruction writes LReg `d` through its target; others act on flags, or on LRegs of their own choice."""
+    code, mode = word >> 24, mode_of(word)
+    if code == SFPSHFT2:
+        return mode > ROTATE_AND_COPY_4
+    if sub_unit_of(code) == MAD:
+        return mode & INDIRECT_D == 0 or d == BONUS_LREG
+    if code == SFPSETCC or code == SFPSWAP or code == SFPCONFIG or code == SFPNOP or SFPENCC <= code <= SFPTRANSP:
+        return False
+    return not (SFPPUSHC <= code <= SFPPOPC or (SFPLE <= code <= SFPGT and mode == 1))
 
 
 @compiled()

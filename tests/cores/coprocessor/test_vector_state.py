@@ -124,8 +124,9 @@ def test_a_macro_loads_multiplies_and_stores(bench):
     macro(bench, d=2, address=0)
     assert floats(bench, 2).tolist() == (1.0 + LANES).tolist()  # the load only
     bench.do("SFPNOP")
-    assert floats(bench, 2).tolist() == (3.0 * (1.0 + LANES)).tolist()
+    assert floats(bench, 2).tolist() == (1.0 + LANES).tolist()  # the MAD sub-unit takes two cycles
     bench.do("SFPNOP")
+    assert floats(bench, 2).tolist() == (3.0 * (1.0 + LANES)).tolist()
     bench.do("SFPNOP")
     assert bench.vector.record["pending"][0] == 0 and bench.fault == (0, 0, 0)
     assert read_fp32(bench, 0) == (3.0 * (1.0 + LANES)).tolist()
@@ -182,6 +183,75 @@ def test_what_executes_in_one_cycle_reads_before_any_of_it_writes(bench):
     macro(bench, d=0)
     bench.do("SFPADD", lreg_src_a=10, lreg_src_b=0, lreg_src_c=9, lreg_dest=3)
     assert floats(bench, 3)[0] == 5.0 and floats(bench, 0)[0] == -5.0
+
+
+def test_a_macro_a_cycle():
+    """Squares of 16-bit integers: each cycle loads one register, multiplies the last one and stores what is three cycles old."""
+    bench = Bench("blackhole")
+    bench.configure_thread(ADDR_MOD_DST_SEC0_DestIncr=2)
+    bench.arrays.dst[:16] = np.arange(256).reshape(16, 16)
+    square = bench.word("SFPMUL24", lreg_src_a=0, lreg_src_b=0, lreg_src_c=9, lreg_dest=12)
+    steps = sequence_of(mad=step_of(4, 0, own_b=True, bonus=True), store=step_of(3, 2, bonus=True))
+    schedule(bench, steps, 0x10 | 6, [square])
+    for _ in range(8):
+        macro(bench, d=0, mode=6)
+    for _ in range(3):
+        bench.do("SFPNOP")
+    assert bench.vector.record["pending"][0] == 0 and bench.vector.record["staged"][0] == 0
+    assert bench.arrays.dst[:16].ravel().tolist() == [i * i for i in range(256)]
+
+
+def test_a_macro_reads_a_register_before_the_load_of_its_cycle_writes_it():
+    """Products of two tiles into a third, three cycles each: the multiplication comes with the next first load."""
+    bench = Bench("blackhole")
+    bench.configure_thread(further=1, ADDR_MOD_DST_SEC0_DestIncr=2)
+    bench.arrays.dst[:4], bench.arrays.dst[4:8] = np.arange(64).reshape(4, 16), 100 + np.arange(64).reshape(4, 16)
+    product = bench.word("SFPMUL24", lreg_src_a=0, lreg_src_b=0, lreg_src_c=9, lreg_dest=12)
+    steps = sequence_of(mad=step_of(4, 1, own_b=True, bonus=True), store=step_of(3, 3, bonus=True))
+    schedule(bench, steps, 6, [product])
+    for _ in range(2):
+        bench.do("SFPLOAD", lreg_ind=0, instr_mod0=6)
+        macro(bench, d=1, address=8, mode=6)
+        bench.do("SFPLOAD", lreg_ind=1, instr_mod0=6, dest_reg_addr=4, sfpu_addr_mode=1)
+    for _ in range(4):
+        bench.do("SFPNOP")
+    assert bench.arrays.dst[8:12].ravel().tolist() == [i * (100 + i) for i in range(64)]
+
+
+def test_a_scheduled_swap_clamps_before_a_rounding_stores(bench):
+    """Positive part of float32 as 16-bit integers, a register in turn every two cycles, in steps of instructions."""
+    bench.configure_thread(ADDR_MOD_DST_SEC0_DestIncr=2)
+    values = np.arange(-32, 32).reshape(4, 16) * 1.25
+    for i in range(2):
+        fill(bench, 7, values[:, i::2].ravel())
+        bench.do("SFPSTORE", lreg_ind=7, instr_mod0=2, dest_reg_addr=2 * i)
+        bench.arrays.rwcs["dst"] = 0
+    clamp = bench.word("SFPSWAP", lreg_src_c=9, lreg_dest=12, instr_mod1=9)
+    to_integer = bench.word("SFP_STOCH_RND", lreg_dest=13, instr_mod1=6)
+    steps = sequence_of(step_of(4, 0, own_b=True), 0, step_of(5, 2, bonus=True), step_of(3, 3, bonus=True))
+    schedule(bench, steps, 0x100 | 6, [clamp, to_integer])
+    for i in range(2):
+        macro(bench, d=i, mode=2)
+        bench.do("SFPNOP")
+    for _ in range(3):
+        bench.do("SFPNOP")
+    assert bench.arrays.dst[:4].tolist() == np.floor(np.maximum(values, 0) + 0.5).astype(int).tolist()
+
+
+def test_scheduled_flags_and_registers_by_lreg_7(bench):
+    put_fp32(bench, LANES - 8.0)
+    bench.do("SFPENCC", instr_mod1=10, imm12_math=3)
+    setcc = bench.word("SFPSETCC", lreg_dest=12, instr_mod1=0)
+    mad = bench.word("SFPMAD", lreg_src_a=9, lreg_src_b=9, lreg_src_c=0, lreg_dest=13, instr_mod1=8)
+    bench.vector.rows[7], bench.vector.rows[5] = 5, 0
+    schedule(bench, sequence_of(simple=step_of(4, 1), mad=step_of(5, 0)), FP32, [setcc, mad])
+    macro(bench, d=1)
+    bench.do("SFPNOP")
+    bench.do("SFPLOADI", lreg_ind=1, instr_mod0=2, imm16=77)
+    bench.do("SFPNOP")
+    assert floats(bench, 5).tolist() == (LANES - 8.0).tolist()
+    assert (bench.vector.rows[FLAGS] != 0).tolist() == (LANES < 8).tolist()
+    assert (bench.vector.rows[1] == 77).sum() >= 8  # no older value comes back
 
 
 def test_macros_that_differ_between_lanes_stop(bench):
