@@ -102,6 +102,8 @@ def macros(message, text, guess):
     names = {name for name in UNDECLARED.findall(message) if re.fullmatch(r"[A-Z][A-Z0-9_]{2,}", name)}
     found = dict.fromkeys(DEMAND.findall(message), "1")
     known = MACROS | {"REDUCE_OP": guess.reduction}
+    if re.search(r"\bBCAST_OP\s*<", text):  # the general call, which is told its dimension
+        known["BCAST_OP"] = "add_tiles_bcast"
     for name in sorted(names):
         called = re.search(rf"\b{name}\s*\(", text) or name.startswith("PROCESS_")
         if called and name not in known:
