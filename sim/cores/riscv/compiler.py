@@ -312,7 +312,9 @@ def compile_kernel(build):
     tools = toolchain.toolchain()
     unit, flags, script = translation_unit(build, source_text(build)), _flags(build, tools), link_script(build)
     confined = build.budget is not None  # the same text may open more as a kernel of the user's own
-    elf = cached_build((unit, flags, script, tools.version, confined), lambda: _build(build, tools, unit, flags, script))
+    elf = cached_build(
+        (unit, flags, script, tools.version, confined), lambda: _build(build, tools, unit, flags, script)
+    )
     return describe(elf, str(build.source or build.name))
 
 

@@ -9,6 +9,7 @@ import struct
 import pytest
 
 from tensim.sim.arch import load_arch
+from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores.coprocessor.instruction_table import instructions
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.compiler import Processor
@@ -197,6 +198,13 @@ def test_a_kernel_becomes_three_programs(chip, processor, word):
     assert (
         any(text.startswith(word) for text in listing) or word != "SFPSTORE"
     )  # others come from the MOP's configuration
+
+
+@needs_tree
+def test_a_saved_files_kernel_is_refused():
+    build = build_of(KERNEL, load_arch("blackhole"), budget=CompileBudget())
+    with pytest.raises(KernelCompileError, match="of a saved file is not built against the LLK"):
+        compile_kernel(build)
 
 
 @needs_tree

@@ -194,3 +194,36 @@ def test_conditions_nest_as_deep_as_the_flags_stack():
     assert names(nested(8), "blackhole").count("SFPPUSHC") == 8
     with pytest.raises(KernelCompileError, match="nested deeper than the 8 entries"):
         names(nested(9), "blackhole")
+
+
+def test_conditions_are_numbers_where_they_are_kept():
+    """A comparison kept as an integer is 1 or 0; one that is only tested again needs no register."""
+    kept = """extern "C" void k() {
+        sfpi::vInt a = sfpi::dst_reg[0].mode<sfpi::DataLayout::I32>(), b = sfpi::dst_reg[1].mode<sfpi::DataLayout::I32>();
+        sfpi::vInt holds = a == b || a == 5;
+        sfpi::dst_reg[8].mode<sfpi::DataLayout::I32>() = holds;
+        sfpi::dst_reg[9].mode<sfpi::DataLayout::I32>() = holds;
+        sfpi::dst_reg[12].mode<sfpi::DataLayout::I32>() = a;
+        sfpi::dst_reg[13].mode<sfpi::DataLayout::I32>() = a;
+    }"""
+    variables = lanes(7)
+    for chip in CHIPS:
+        found = run(words_of(HEADER + kept, chip)["k"], chip, variables)
+        np.testing.assert_array_equal(found["a"], (variables["a"] == variables["b"]) | (variables["a"] == 5))
+    tested = """extern "C" void k() {
+        sfpi::vFloat x = sfpi::dst_reg[0];
+        sfpi::vInt holds = x == 0.0f;
+        v_if(holds) { x = 1.0f; } v_endif;
+        sfpi::dst_reg[0] = x;
+    }"""
+    assert names(tested, "blackhole") == ["SFPLOAD", "SFPPUSHC", "SFPSETCC", "SFPLOADI", "SFPPOPC", "SFPSTORE"]
+
+
+def test_sign_of_a_sum_is_tested_by_the_sum():
+    source = """extern "C" void k() {
+        sfpi::vFloat x = sfpi::dst_reg[0];
+        v_if(sfpi::exexp(x) >= 3) { x = 1.0f; } v_endif;
+        sfpi::dst_reg[0] = x;
+    }"""
+    found = names(source, "blackhole")
+    assert found == ["SFPLOAD", "SFPEXEXP", "SFPPUSHC", "SFPIADD", "SFPLOADI", "SFPPOPC", "SFPSTORE"]
