@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from tensim.sim.cores.coprocessor.instruction_table import CHIPS, text_of
 from tensim.sim.errors import KernelCompileError
 from tests.cores.riscv.vector_machine import VectorMachine, bits
-from tests.cores.riscv.vector_programs import FLOATS, INTEGERS, lowered_text, programs, source_of, words_of
+from tests.cores.riscv.vector_programs import (
+    FLOATS,
+    INTEGERS,
+    lowered_text,
+    programs,
+    run_function,
+    source_of,
+    words_of,
+)
 
 HEADER = '#include "sfpi.h"\n'
 
@@ -227,3 +235,31 @@ def test_sign_of_a_sum_is_tested_by_the_sum():
     }"""
     found = names(source, "blackhole")
     assert found == ["SFPLOAD", "SFPEXEXP", "SFPPUSHC", "SFPIADD", "SFPLOADI", "SFPPOPC", "SFPSTORE"]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("times", [0, 1, 4])
+def test_loops_that_exchange_values_and_keep_old_ones(chip, times):
+    """What meets at a loop's head and behind it means the values of one moment."""
+    text = lowered_text(HEADER + """extern "C" void k(int n) {
+        sfpi::vFloat x = sfpi::dst_reg[0], y = sfpi::dst_reg[1], before = 0.25f;
+        #pragma clang loop unroll(disable)
+        for (int i = 0; i < n; i++) {
+            before = x;
+            sfpi::vFloat next = x + y;
+            v_if(next >= 6.0f) { next = next - 6.0f; } v_endif;
+            x = y;
+            y = next;
+        }
+        sfpi::dst_reg[2] = before;
+        sfpi::dst_reg[3] = x;
+        sfpi::dst_reg[4] = y;
+    }""", chip)  # fmt: skip
+    x, y, before = np.arange(32) % 5, np.arange(32) % 6, np.full(32, 0.25)
+    machine = VectorMachine(chip, {0: bits(x.astype(np.float32)), 2: bits(y.astype(np.float32))})
+    run_function(text, machine, {"%0": times})
+    for _ in range(times):
+        total = x + y
+        before, x, y = x, y, np.where(total >= 6, total - 6, total)
+    for address, expected in ((4, before), (6, x), (8, y)):
+        np.testing.assert_array_equal(machine.dst[address], bits(expected.astype(np.float32)))

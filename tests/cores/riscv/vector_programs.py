@@ -244,3 +244,49 @@ def source_of(program, name):
     lines += [f"sfpi::dst_reg[{at + 8}].mode<sfpi::DataLayout::I32>() = {one};" for at, one in enumerate(INTEGERS)]
     lines += [f"sfpi::dst_reg[{at + 12}].mode<sfpi::DataLayout::F32>() = {one};" for at, one in enumerate(FLOATS)]
     return f'extern "C" void {name}() {{\n  ' + "\n  ".join(lines) + "\n}\n"
+
+
+# --- functions with loops: the RISC-V core's counting, as far as it is needed, and the words between
+
+LABEL = re.compile(r"^([\w.$-]+):")
+INSTRUCTION = re.compile(r"^\s+(%[\w.$-]+) = (phi|add|icmp)\b(.*)$")
+BRANCH = re.compile(r"^\s+br (?:i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)|label %([\w.$-]+))")
+PREDICATES = {"sgt": int.__gt__, "slt": int.__lt__, "eq": int.__eq__, "ult": int.__lt__, "ne": int.__ne__}
+
+
+def run_function(text, machine, numbers):
+    """Run the only function of a lowered text on a machine; `numbers`: {name of an i32: its value}."""
+    body = text[text.index("\ndefine") + 1 :].split("\n}")[0].split("\n")[1:]
+    blocks, label = {"entry": []}, "entry"
+    for line in body:
+        found = LABEL.match(line)
+        label = found[1] if found else label
+        blocks.setdefault(label, []).append(line)
+
+    def value(operand):
+        return numbers[operand] if operand.startswith("%") else {"true": 1, "false": 0}.get(operand) or int(operand)
+
+    label, before = "entry", None
+    for _ in range(1000):
+        for line in blocks[label]:
+            word, made, branch = WORD.search(line), INSTRUCTION.match(line), BRANCH.match(line)
+            if word:
+                machine.run([int(word[1]) & 0xFFFFFFFF])
+            elif made and made[2] == "phi":
+                incoming = dict((source, one) for one, source in re.findall(r"\[ (\S+), %([\w.$-]+) \]", made[3]))
+                first = next(
+                    (one for source, one in incoming.items() if source not in blocks), None
+                )  # the entry has no name
+                numbers[made[1]] = value(incoming.get(before, first))
+            elif made:
+                a, b = re.search(r"i32 (\S+), ([^,\s]+)", made[3]).groups()
+                predicate = made[3].split()[0 if "samesign" not in made[3] else 1]
+                numbers[made[1]] = (
+                    value(a) + value(b) if made[2] == "add" else PREDICATES[predicate](value(a), value(b))
+                )
+            elif branch:
+                target = branch[4] or (branch[2] if numbers[branch[1]] else branch[3])
+            elif line.strip().startswith("ret"):
+                return
+        before, label = label, target
+    raise AssertionError("the function does not end")
