@@ -7,7 +7,9 @@ import os
 import struct
 
 import pytest
+from click.testing import CliRunner
 
+from tensim.cli.disassemble import disassemble
 from tensim.sim.arch import load_arch
 from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores.coprocessor.instruction_table import instructions
@@ -212,3 +214,13 @@ def test_errors_name_the_kernels_line():
     with pytest.raises(KernelCompileError, match="nothing_of_the_kind") as error:
         compile_kernel(build_of(KERNEL.replace("exp_tile(0);", "nothing_of_the_kind(0);"), load_arch("blackhole")))
     assert error.value.where["file"] == "kernel.cpp" and error.value.where["line"] == 17
+
+
+def test_disassemble_shows_an_elf(tmp_path):
+    word = instructions("blackhole")["SEMPOST"].word(sem_sel=4)
+    path = tmp_path / "kernel.elf"
+    path.write_bytes(program_of(f"tensim::issue({word}u);", tmp_path))
+    shown = CliRunner().invoke(disassemble, [str(path), "--arch", "blackhole"])
+    assert shown.exit_code == 0 and "SEMPOST sem_sel=4" in shown.output
+    missing = CliRunner().invoke(disassemble, [str(tmp_path / "none.elf"), "--arch", "blackhole"])
+    assert isinstance(missing.exception, UsageError) and "cannot read the ELF" in missing.exception.message
