@@ -41,6 +41,7 @@ from bench import (
 )  # fmt: skip
 from bench.commands import fastest, in_turn, peak_memory, tensim
 from tensim.runtime import DType
+from tensim.sim.output_files import write_output
 
 OUT = Path(__file__).with_name("out.json")
 MATMUL = ("run", "matmul_multicast", "--no-check", "--arch", "wormhole_b0", "--shape")
@@ -341,7 +342,7 @@ def main():
         [groups[name] for name in names or groups], description="benchmarks", console=Console(stderr=True)
     ):
         figures += group()
-    OUT.write_text(json.dumps(figures, indent=2) + "\n")
+    write_output(OUT, json.dumps(figures, indent=2) + "\n")
     console.print(table(figures))
     status, text = verdict(figures)
     console.print(text)

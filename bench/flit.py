@@ -10,6 +10,7 @@ import numpy as np
 
 from tensim.sim.noc import flit, traffic
 from tensim.sim.noc.flit_network import MESH, PACKET, TORUS, build
+from tensim.sim.output_files import write_figure
 
 ROUTER = {"vcs": 4, "buffer": 8, "hop": 2, "inject": 1, "eject": 1}
 PACKETS = 50_000
@@ -53,7 +54,7 @@ def plot(results, path):
     axes.legend()
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    write_figure(path, figure, dpi=110)
 
 
 @click.command(help=__doc__)

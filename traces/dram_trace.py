@@ -11,6 +11,7 @@ import numpy as np
 from tensim.sim.dram.controller import COMMAND_DTYPE, build_controller, serve
 from tensim.sim.dram.timing import build_timing, clock_ns
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import write_figure
 
 MOST_BYTES = 1 << 20  # of one request
 LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)  # shares of the peak of a latency-load curve
@@ -190,5 +191,5 @@ def plot_latency_load(curves, path):
     axes.grid(alpha=0.3)
     axes.legend()
     figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    write_figure(path, figure, dpi=110)
     plt.close(figure)

@@ -18,6 +18,7 @@ from tensim.sim.cores.operations import Barrier, Op
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.cores.threads import OPERATION_END, OPERATION_START
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import output_file
 
 LONGEST = 10_000_000_000  # cycles between the first and the last event
 LARGEST = 1 << 31  # bytes of one transfer
@@ -401,7 +402,7 @@ WORD = 4
 def write_noc_events(chip, path):
     """Write the calls that `chip` has recorded (`Chip.record_noc`) to `path`; returns the number of events."""
     count = 0
-    with open(path, "w") as file:
+    with output_file(path) as file:
         file.write("[\n")
         for event in events_of(chip.noc_calls(), chip.arch):
             file.write((",\n" if count else "") + json.dumps(event))

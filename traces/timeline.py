@@ -7,8 +7,10 @@ per NoC and DRAM channel.  One for the host: its calls and zones, the commands o
 from start to end.  Time stamps are microseconds of simulated time.
 """
 
+import contextlib
 import functools
 import gzip
+import io
 import itertools
 import json
 from pathlib import Path
@@ -20,6 +22,7 @@ from tensim.sim.chip.zones import zone_name
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.engine import state as st
+from tensim.sim.output_files import output_file
 
 COUNTER_SAMPLES = 400
 MEMORY_PROCESS, HOST_PROCESS = 1_000_000, 1_000_001
@@ -190,6 +193,23 @@ def _asynchronous(ids, kind, name, begun, ended, arguments):
     yield {"ph": "e", **event, "ts": max(ended, 0)}
 
 
+@contextlib.contextmanager
+def _text_file(path):
+    """The open file of an output, compressed when its name ends in .gz."""
+    if not str(path).endswith(".gz"):
+        with output_file(path) as file:
+            yield file
+        return
+    with (
+        output_file(path, "wb") as packed,
+        gzip.GzipFile(
+            "", "wb", compresslevel=5, fileobj=packed, mtime=0
+        ) as content,  # the same log gives the same bytes
+        io.TextIOWrapper(content, "utf-8") as file,
+    ):
+        yield file
+
+
 def write_timeline(chip, path):
     """Write the chip's recorded log to `path` (compressed when it ends in .gz); returns the number of events."""
     log, per_us, count = chip.log(), chip.arch.clock_mhz, 0
@@ -198,7 +218,7 @@ def write_timeline(chip, path):
     described = itertools.chain(
         _track_names(chip, cores), _counter_events(chip, memory, per_us), _host_events(chip, per_us)
     )
-    with gzip.open(path, "wt", compresslevel=5) if str(path).endswith(".gz") else open(path, "w") as file:
+    with _text_file(path) as file:
         file.write('{"displayTimeUnit":"ns","traceEvents":[\n')
         for text in itertools.chain(map(_compact, described), _Cores(chip).events(cores)):
             file.write((",\n" if count else "") + text)

@@ -10,6 +10,7 @@ import statistics
 from pathlib import Path
 
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import write_output
 
 SAMPLE = Path(__file__).parent / "sample"
 BASELINE = Path(__file__).parent / "baseline.json"
@@ -46,7 +47,7 @@ def write_baseline(figures, because=None, path=BASELINE):
             f"the median |error| of {', '.join(grown)} rose by over {MARGIN:g} points", hint="say why: --because TEXT"
         )
     rises = committed["rises"] + ([{"why": because, "groups": grown}] if grown else [])
-    Path(path).write_text(json.dumps({"groups": figures, "rises": rises}, indent=2) + "\n")
+    write_output(path, json.dumps({"groups": figures, "rises": rises}, indent=2) + "\n")
 
 
 def _grew(before, now, margin):

@@ -6,6 +6,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+from tensim.sim.output_files import write_figure
+
 WIDEST = 60  # percent: larger errors are counted in the last bar
 
 
@@ -29,5 +31,5 @@ def plot_rows(rows, path, title):
         axes.legend()
         axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    write_figure(path, figure, dpi=110)
     plt.close(figure)

@@ -12,6 +12,7 @@ import statistics
 from pathlib import Path
 
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import output_file
 from tensim.validation.everything import modules, table_of
 from tensim.validation.rows import Skip, cases_of
 
@@ -80,7 +81,7 @@ def _rows_alone(path, module):
 
 def _write(path, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
+    with output_file(path, newline="") as file:
         writer = csv.DictWriter(file, rows[0].columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(row.columns for row in rows)

@@ -3,14 +3,16 @@
 import errno
 import importlib
 import os
+import resource
 import sys
 
 import click
 
-from tensim.cli.output import TO_STDOUT, report_error, use_plain_characters
+from tensim.cli.output import TO_STDOUT, open_closed_streams, report_error, use_plain_characters
 from tensim.sim.errors import TensimError, UsageError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL_HINT = "standard output or the folder of compiled code is full; TENSIM_CACHE_DIR names another folder"
 PASSED_ON = ("ttnn",)  # commands whose arguments are for a program
 
 
@@ -19,6 +21,7 @@ class Commands(click.Group):
 
     def main(self, args=None, **kwargs):
         """As click's, with the project's errors and exit codes."""
+        open_closed_streams()
         args, json_to = explicit_json(sys.argv[1:] if args is None else list(args))
         kwargs["standalone_mode"] = False
         use_plain_characters()
@@ -36,9 +39,30 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
         except OSError as error:
-            hint = "TENSIM_CACHE_DIR names another folder for compiled code" if error.errno in FULL else None
+            unnamed = error.errno is None and _is_limited()  # a library that cannot be mapped, as llvmlite says it
+            if unnamed or error.errno == errno.ENOMEM:
+                report_error(_too_little_memory(error), json_to)
+            hint = FULL_HINT if error.errno in FULL else None
             text = f"{error.strerror}: {error.filename}" if error.filename else str(error.strerror or error)
             report_error(UsageError(text, hint=hint), json_to)
+        except MemoryError as error:
+            report_error(_too_little_memory(error), json_to)
+        except (ImportError, RuntimeError) as error:
+            if not _is_limited():
+                raise
+            report_error(_too_little_memory(error), json_to)
+
+
+def _is_limited():
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def _too_little_memory(error):
+    """The error of a process that gets no memory; a limit of its own is named."""
+    said = str(error).split("\n")[0]
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0] >> 20
+    hint = f"the process may have {limit:,} MB of addresses (ulimit -v)" if _is_limited() else "close other programs"
+    return TensimError(f"too little memory{f': {said}' if said else ''}", hint=hint, kind="memory")
 
 
 class LazyCommand(click.Command):

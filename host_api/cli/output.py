@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import os
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 from tensim.results.json_text import json_text
 from tensim.sim.cores.riscv.build_progress import progress_told_to
 from tensim.sim.errors import SimulatorError, UsageError
+from tensim.sim.output_files import require_output, write_output
 
 TO_STDOUT = "-"
 PLOTS = (".png", ".svg", ".pdf")
@@ -20,6 +22,18 @@ PAGES = (".html", ".htm")
 ARRAYS = (".npy",)
 # For terminals of ASCII; "?" for what is not here
 PLAIN = {"µ": "u", "×": "x", "→": "->", "…": "~", **dict(zip("▁▂▃▄▅▆▇█", "_.-:=+*#", strict=True))}
+
+
+def open_closed_streams():
+    """Let what was closed (`2>&-`) lead to nowhere: the next file that is opened would take its place and get what is printed."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is not None:
+            continue
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere != number:
+            os.dup2(nowhere, number)
+            os.close(nowhere)
+        setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))
 
 
 def use_plain_characters():
@@ -77,14 +91,8 @@ def require_writable(path, suffixes=()):
         raise UsageError(f"cannot write {path}: its name must end in {' or '.join(suffixes)}")
     if not file.resolve().parent.is_dir():
         raise UsageError(f"cannot write {path}: its folder does not exist")
-    there = file.exists()
-    if there and not (file.is_file() or file.is_dir()):  # a pipe or a device is opened once only
-        return
     try:
-        with open(file, "ab"):
-            pass
-        if not there:
-            file.unlink()
+        require_output(file)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
@@ -143,7 +151,7 @@ def write_json(data, target):
     if target == TO_STDOUT:
         click.echo(text)
     else:
-        Path(target).write_text(text + "\n")
+        write_output(target, text + "\n")
 
 
 class progress_bar:

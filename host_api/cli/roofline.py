@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import write_figure
 
 SPAN = 64  # the axis reaches this factor to both sides of the ridge points
 
@@ -36,5 +37,5 @@ def write_roofline(summary, path):
     axes.legend()
     axes.grid(alpha=0.3, which="both")
     figure.tight_layout()
-    figure.savefig(path, dpi=110)
+    write_figure(path, figure, dpi=110)
     plt.close(figure)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tensim.analysis.verdict import headline
 from tensim.html_report import figures
 from tensim.html_report.sources import sources
+from tensim.sim.output_files import write_output
 
 TEMPLATE = "report.html"
 SHOWN = {"what_if": 30, "operations": 200, "links": 12, "channels": 64, "kernels": 40}  # rows of tables
@@ -57,7 +58,7 @@ def notebook_frame(data):
 
 def write_html(path, data):
     """Write the page to a file.  OSError when that fails."""
-    Path(path).write_text(html_page(data), encoding="utf-8")
+    write_output(path, html_page(data))
 
 
 @functools.cache

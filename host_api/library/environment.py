@@ -16,13 +16,16 @@ from pathlib import Path
 
 import yaml
 
+from tensim.library.identifiers import Commands
 from tensim.library.mailboxes import LAYOUTS, known_release
 from tensim.sim.engine.cache import cache_root
+from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
 from tensim.sim.errors import UsageError
 
 PACKAGE = Path(__file__).resolve().parent
 COMPILER = "runtime/sfpi/compiler/bin"
 PREFIX = "riscv-tt-elf-"
+COMMANDS = "commands"  # folder of the compiler commands behind the identifiers in the library's own cache
 TOOLS = ("g++", "gcc", "objcopy", "objdump", "ld", "nm")
 INTERPRETERS = ("python3.10", "python3.12", "python3")
 INTERPRETER = "TENSIM_LIBRARY_PYTHON"  # environment: an interpreter that has the library
@@ -141,15 +144,17 @@ def prepare(library, arch):
     described = library.folder / "tt_metal/soc_descriptors" / SOC_DESCRIPTORS[arch.name]
     if not described.is_file():
         raise UsageError(f"ttnn {library.release} is incomplete: {described} is missing", hint="install it anew")
-    shutil.copyfile(described, device / "soc_descriptor.yaml")
+    write_atomically(device / "soc_descriptor.yaml", described.read_bytes())
     board, kind = BOARDS[arch.name]
     cluster = {
         "arch": {0: arch.name}, "chips": {0: [0, 0, 0, 0]}, "ethernet_connections": [], "chips_with_mmio": [{0: 0}],
         "harvesting": {0: {"noc_translation": True} | _harvested(arch)},
         "boards": [[{"board_id": board}, {"board_type": kind}, {"chips": [0]}]],
     }  # fmt: skip
-    (device / "cluster_descriptor.yaml").write_text(yaml.safe_dump(cluster))
+    write_atomically(device / "cluster_descriptor.yaml", yaml.safe_dump(cluster).encode())
     kept = device / "kept"
+    if Commands(device / COMMANDS).drop_damaged():  # the library then compiles anew what it has of them
+        shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(exist_ok=True)
     listed = yaml.safe_load(described.read_text())["dram"]
     return Surroundings(root, device, kept, tuple(tuple(map(_coordinate, places)) for places in listed))
@@ -190,15 +195,21 @@ def _link(link, target):
 
 
 def _build(target, source, flags):
-    """Build a C file of ours, unless it is there and newer than its source."""
-    if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
+    """Build a C file of ours, unless it is there as it was built of this source."""
+    made, digest = target.with_name(f"{target.name}.made"), hashlib.sha256(source.read_bytes()).hexdigest()
+    if target.is_file() and read_sealed(made) == f"{digest} {_digest_of(target)}".encode():
         return
     partial = target.with_name(f"{target.name}.{os.getpid()}")
     command = [*_c_compiler(), *FLAGS, "-o", str(partial), str(source), *flags]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise UsageError(f"cannot build {source.name}:\n{done.stderr}")
+    write_sealed(made, f"{digest} {_digest_of(partial)}".encode())
     os.replace(partial, target)
+
+
+def _digest_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _c_compiler():

@@ -9,7 +9,7 @@ import json
 import struct
 from pathlib import Path
 
-from tensim.sim.cores.riscv.toolchain import write_atomically
+from tensim.sim.engine.sealed_files import write_atomically
 
 MAGIC = b"tensim kernel id"
 TEXT_BYTES = len(MAGIC) + 32  # a multiple of 16: the library rounds texts up
@@ -34,12 +34,29 @@ class Commands:
         return identifier
 
     def find(self, identifier):
-        """(arguments, working folder) of an identifier; KeyError when it is not known."""
+        """(arguments, working folder) of an identifier; KeyError when it is not known, or its file damaged."""
         try:
-            arguments, working_folder = json.loads((self.folder / f"{identifier.hex()}.json").read_text())
-        except FileNotFoundError:
+            text = (self.folder / f"{identifier.hex()}.json").read_bytes()
+        except OSError:
             raise KeyError(identifier) from None
+        if hashlib.sha256(text).digest() != identifier:
+            raise KeyError(identifier)
+        arguments, working_folder = json.loads(text)
         return arguments, working_folder
+
+    def drop_damaged(self):
+        """Remove the files of commands that are not what was kept; their number."""
+        found = [path for path in self.folder.glob("*.json") if _digest(path) != path.stem]
+        for path in found:
+            path.unlink(missing_ok=True)
+        return len(found)
+
+
+def _digest(path):
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 def identifier_in(text):

@@ -126,7 +126,7 @@ def run(request, python=None):
     configure(**request.settings)
     arch = chip_description()
     surroundings = environment.prepare(library, arch)
-    kernels = Kernels(Commands(surroundings.device / "commands"), arch)
+    kernels = Kernels(Commands(surroundings.device / environment.COMMANDS), arch)
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request):
         socket = Path(folder) / "device"
         device = []

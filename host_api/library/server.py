@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, elf_of, identifier_in
 from tensim.library.mailboxes import DONE, SIGNAL
+from tensim.sim.engine.sealed_files import write_atomically
 from tensim.sim.errors import TensimError
 
 OPEN, WRITE, READ, CLOSE, COMPILE, OPERATION = 1, 2, 3, 4, 16, 32
@@ -213,7 +214,7 @@ def compile_answer(commands, build):
                 identifier = commands.add(arguments, folder)
             else:
                 identifier = _identifier_of_inputs(arguments, folder) or bytes(32)
-            output.write_bytes(elf_of(identifier))
+            write_atomically(output, elf_of(identifier))
             _write_dependencies(arguments, folder, output)
         except (TensimError, OSError) as error:
             return 1, f"{error}\n".encode()

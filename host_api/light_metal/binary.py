@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import write_output
 from tensim.traces.light_metal.binary import Binary
 from tensim.traces.light_metal.verify import open_verified
 
@@ -47,12 +48,9 @@ class LightMetalBinary:
         path = Path(path)
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a directory")
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
-            temporary.write_bytes(self._data)
-            os.replace(temporary, path)
+            write_output(path, self._data)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
     @classmethod

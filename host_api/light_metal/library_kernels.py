@@ -1,8 +1,10 @@
 """Kernels that a Light Metal binary names by their library's file: where they lie, of which release, whether they compile."""
 
+import math
 import re
 from pathlib import Path
 
+from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores.riscv.kernel import include_roots
 from tensim.sim.cores.riscv.refusals import UNDECLARED
 from tensim.sim.cores.source import kernel_from_file
@@ -30,7 +32,8 @@ def find_kernel(file_name, folders):
     """(path, kernel) of a file below some folders, or of its Python counterpart; UsageError with the places that were tried.
 
     A folder may lie in the library that the kernels belong to: from its roots come the headers, and the files that are named
-    by their place in the library.  Nothing else is opened, whatever the file name says.
+    by their place in the library.  Nothing else is opened, whatever the file name says, and whatever the macros that the binary
+    defines make of a kernel.
     """
     missing = f"the binary does not contain the source of kernel {file_name!r}"
     if not file_name or "\0" in file_name or Path(file_name).is_absolute() or ".." in Path(file_name).parts:
@@ -43,7 +46,7 @@ def find_kernel(file_name, folders):
     for folder, place in tried:
         path = folder / place
         if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-            return path, kernel_from_file(path, roots, header_defines(roots))
+            return path, kernel_from_file(path, (*roots, *given), header_defines(roots), CompileBudget(math.inf))
     hint = (
         "tried " + ", ".join(str(folder / place) for folder, place in tried) if tried else "--kernel-path FOLDER has it"
     )

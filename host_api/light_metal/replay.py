@@ -16,6 +16,7 @@ from tensim.sim.errors import BinaryError, SimulatorError, TensimError, TensimWa
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import Simulation, new_id
 from tensim.sim.host.metal_trace import relocated
+from tensim.sim.output_files import write_array
 from tensim.traces.light_metal.read import UNNAMED_CHIP, Decoder, Names, described_chip, device_record
 from tensim.traces.light_metal.system import restore_system
 
@@ -308,7 +309,7 @@ class Replay:
         for name, file in self.options.save:
             if name not in self.saved:
                 self._save(self._wanted(name))
-            np.save(file, np.frombuffer(self.saved[name], np.uint8))
+            write_array(file, np.frombuffer(self.saved[name], np.uint8))
 
     def _check_placement(self, node, buffer):
         """On the captured chip the allocator must choose the captured address: programs may depend on it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tensim.results.json_text import json_text
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import write_output
 
 if TYPE_CHECKING:
     import pandas
@@ -179,10 +180,14 @@ class Result:
         file = Path(path)
         file = file / FILE if file.is_dir() else file
         try:
-            file.write_text(json_text(self.to_dict()) + "\n")
+            write_output(file, self.to_json())
         except OSError as error:
             raise UsageError(f"cannot write {file}: {error.strerror}") from error
         return file
+
+    def to_json(self) -> str:
+        """The result as the text of a JSON file."""
+        return json_text(self.to_dict()) + "\n"
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

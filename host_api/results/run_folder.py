@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tensim.results.result import FILE
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import append_output, remove_output, require_output, write_output
 
 CONFIGURATION, LOG = "configuration.yaml", "log.txt"
 
@@ -17,23 +18,33 @@ CONFIGURATION, LOG = "configuration.yaml", "log.txt"
 class RunFolder:
     """The folder of one run; made when it is not there.  UsageError when it cannot be written.
 
-    Files of an earlier run there are replaced.
+    Files of an earlier run there are replaced.  `unwritten`: [{"file", "why"}] of what could not be written later, when the
+    disk is full say: the run goes on and has its other results.
     """
 
     def __init__(self, path):
-        self.path, self._begun = Path(path), time.perf_counter()
+        self.path, self._begun, self.unwritten = Path(path), time.perf_counter(), []
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            for name in (FILE, CONFIGURATION):
-                (self.path / name).unlink(missing_ok=True)
-            (self.path / LOG).write_text("")
+            for name in (FILE, CONFIGURATION, LOG):
+                remove_output(self.path / name)
+                require_output(self.path / name)
         except OSError as error:
             raise UsageError(f"cannot write the folder {path}: {error.strerror}") from error
 
     def log(self, text):
         """Add a line to the log."""
-        with open(self.path / LOG, "a") as file:
-            file.write(f"{time.perf_counter() - self._begun:9.3f}  {text}\n")
+        line = f"{time.perf_counter() - self._begun:9.3f}  {text}\n"
+        self._write(LOG, lambda path: append_output(path, line))
+
+    def _write(self, name, action):
+        """`action(path)` writes a file of the folder; the first failure of each is remembered."""
+        path = self.path / name
+        try:
+            action(path)
+        except OSError as error:
+            if not any(item["file"] == str(path) for item in self.unwritten):
+                self.unwritten.append({"file": str(path), "why": error.strerror or str(error)})
 
     def also_told(self, listener):
         """A function that tells what another one is told, and the log, too."""
@@ -50,14 +61,20 @@ class RunFolder:
 
         run = {name: value for name, value in identity.items() if name != "kernels"}
         told = {"command": sys.argv, "run": run, "parameters": arch.values()}
-        (self.path / CONFIGURATION).write_text(yaml.safe_dump(told, sort_keys=False))
+        self._write(CONFIGURATION, lambda path: write_output(path, yaml.safe_dump(told, sort_keys=False)))
 
     def finish(self, result):
-        """Save the result of the run."""
+        """Save the result of the run, whose `unwritten` then has what could not be."""
         for warning in result.warnings:
             self.log(f"warning: {warning}")
         self.log(f"{result.cycles:,} cycles")
-        result.save(self.path)
+        summary = result.summary
+        if self.unwritten:
+            summary["unwritten"] = [*summary.get("unwritten", ()), *self.unwritten]
+        before = len(self.unwritten)
+        self._write(FILE, lambda path: write_output(path, result.to_json()))
+        if self.unwritten[before:]:
+            summary["unwritten"] = [*summary.get("unwritten", ()), *self.unwritten[before:]]
 
     def __enter__(self):
         return self

@@ -175,7 +175,8 @@ class Files:
         except OSError as error:
             self.unwritten.append({"file": str(path), "why": error.strerror or str(error)})
         except UsageError as error:
-            self.unwritten.append({"file": str(path), "why": str(error)})
+            why = error.message.removeprefix(f"cannot write {path}: ")
+            self.unwritten.append({"file": str(path), "why": why})
 
 
 @dataclass(frozen=True)

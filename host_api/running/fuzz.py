@@ -34,6 +34,7 @@ from tensim.running.replay import LightMetalReplay
 from tensim.running.saved_programs import run_saved
 from tensim.runtime.replaying import replay
 from tensim.sim.errors import SimulatorError, TensimError
+from tensim.sim.output_files import write_output
 from tensim.traces.flatbuffers.schema import light_metal_schema
 from tensim.traces.flatbuffers.tables import Node, Reader, Writer
 from tensim.traces.light_metal.binary import Binary
@@ -419,7 +420,7 @@ def main():
         print(outcome)
         if options.defects is not None:
             options.defects.mkdir(parents=True, exist_ok=True)
-            (options.defects / f"{number}.bin").write_bytes(data)
+            write_output(options.defects / f"{number}.bin", data)
     sys.exit(bool(found.defects))
 
 

@@ -15,6 +15,7 @@ from tensim.runtime.dtypes import DType, cast
 from tensim.runtime.tensors import Tensor
 from tensim.sim.arch import architectures
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import write_array
 
 
 def run_saved(file, opened, options, program, loops, logs, on_progress, configure=unheard):
@@ -155,4 +156,4 @@ def _save(savings, outputs, files):
     for name, file in savings:
         values = outputs[tuple(name.split("/", 1))].numpy()
         plain = values.view(np.uint16) if values.dtype == DType.BF16.numpy else values
-        files.write(file, lambda file=file, plain=plain: np.save(file, plain))
+        files.write(file, lambda file=file, plain=plain: write_array(file, plain))

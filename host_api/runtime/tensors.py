@@ -13,6 +13,7 @@ from tensim.runtime.storage import DeviceStorage, HostStorage
 from tensim.runtime.sync import settle, wait
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
+from tensim.sim.output_files import write_arrays
 
 
 class Tensor:
@@ -208,7 +209,8 @@ class Tensor:
         """Write values and description to an .npz file."""
         values = self.numpy()
         values = values.astype(np.float32) if self.dtype is DType.BF16 else values
-        np.savez(path, values=values, dtype=str(self.dtype), tiling=self.layout.tiling, tile=self.layout.tile)
+        file = str(path) if str(path).endswith(".npz") else f"{path}.npz"
+        write_arrays(file, values=values, dtype=str(self.dtype), tiling=self.layout.tiling, tile=self.layout.tile)
 
     @staticmethod
     def load(path, *, system=None):

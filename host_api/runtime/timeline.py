@@ -4,9 +4,9 @@ import contextlib
 import hashlib
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.output_files import write_output
 
 HOST_CONVERT = "host_convert"  # kind of a step that the host does behind a download
 
@@ -76,7 +76,7 @@ class Spans(list):
                     "args": {"bytes": span.nbytes, "after": list(span.deps)},
                 }
             )
-        Path(path).write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}))
+        write_output(path, json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}))
 
 
 class SpanLog(Spans):

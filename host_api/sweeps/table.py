@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tensim.results.identity import file_sha256
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import output_path, write_output
 
 TABLE, SWEEP, PARQUET, LOCK = "results.csv", "sweep.json", "results.parquet", ".lock"
 SCHEMA_VERSION = 1
@@ -142,9 +143,7 @@ class SweepTable:
 
     def _replace(self, name, text):
         """Write a file of the folder at once: whoever is killed leaves the old one or the new one."""
-        part = self.folder / f"{name}.new"
-        part.write_text(text)
-        part.replace(self.folder / name)
+        write_output(self.folder / name, text)
 
     def has(self, point):
         """Whether a point's row is there."""
@@ -194,7 +193,8 @@ class SweepTable:
         except ImportError:
             return
         rows = arrow_csv.read_csv(self.folder / TABLE).sort_by("point")
-        parquet.write_table(rows, self.folder / PARQUET)
+        with output_path(self.folder / PARQUET) as path:
+            parquet.write_table(rows, path)
 
     def __enter__(self):
         return self

@@ -13,6 +13,7 @@ import yaml
 
 from tensim.results import comparison
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import write_output
 
 SUFFIX = ".tensim.yaml"
 HEADER = "# What tensim measured in the tests of {name}; `pytest --tensim-update` writes it anew.\n"
@@ -103,7 +104,7 @@ def write(path, test, name, pin):
             pins = read(path)
             pins.setdefault(test, {})[name] = pin
             text = yaml.safe_dump(pins, sort_keys=True, width=120)
-            path.write_text(HEADER.format(name=path.name.removesuffix(SUFFIX) + ".py") + text)
+            write_output(path, HEADER.format(name=path.name.removesuffix(SUFFIX) + ".py") + text)
     except OSError as error:
         raise UsageError(f"cannot write the baseline {path}: {error.strerror}") from error
 

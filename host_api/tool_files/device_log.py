@@ -12,6 +12,7 @@ import numpy as np
 from tensim.sim.chip.zones import zone_name
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import BRISC, NCRISC, THREADS_PER_CORE, TRISC0, TRISC2
+from tensim.sim.output_files import output_file
 from tensim.tool_files.text import cell
 
 FILE = "profile_log_device.csv"
@@ -31,7 +32,7 @@ def write_device_log(folder, devices):
     Its first line has the clock of the first one: cycles of chips with other clocks are in its cycles.
     """
     arch = devices[0].arch
-    with open(Path(folder) / FILE, "w", encoding="utf-8") as file:
+    with output_file(Path(folder) / FILE) as file:
         cores = arch.grid[0] * arch.grid[1]
         file.write(f"ARCH: {cell(family(arch))}, CHIP_FREQ[MHz]: {int(arch.clock_mhz)}, Max Compute Cores: {cores}\n")
         file.write(", ".join(COLUMNS) + "\n")

@@ -1,10 +1,12 @@
 """db.sqlite: operations, tensors and the memory they lie in, as ttnn-visualizer's memory report reads them."""
 
+import contextlib
 import json
 import sqlite3
 from pathlib import Path
 
 from tensim.sim.host.buffers import BUFFER_TYPE_NAMES, INTERLEAVED, L1, LAYOUT_NAMES
+from tensim.sim.output_files import output_path, write_output
 
 FILE, CONFIG = "db.sqlite", "config.json"
 SCHEMA_VERSION = "2.1"
@@ -42,26 +44,25 @@ TABLES = {
 
 def write_database(folder, described, devices, title):
     """Write the database and its configuration; `described`: the operations (`operands.Described`)."""
-    path = Path(folder) / FILE
-    path.unlink(missing_ok=True)
-    with sqlite3.connect(path) as database:
+    with output_path(Path(folder) / FILE) as path, contextlib.closing(sqlite3.connect(path)) as database, database:
         for name, columns in TABLES.items():
             database.execute(f"CREATE TABLE {name} ({columns})")
-        rows = _Rows(database)
-        for device in {device.id: device for device in devices}.values():
-            rows.add("devices", *_device(device))
-        for number, one in enumerate(described, 1):
-            _operation(rows, number, one)
-        operations = [one.operation for one in described]
-        total = sum(operation.nanoseconds(operation.ended - operation.started) for operation in operations)
-        begun = min((operation.issued_ns for operation in operations), default=0)
-        rows.add("report_metadata", "schema_version", SCHEMA_VERSION)
-        rows.add("report_metadata", "capture_timestamp_ns", str(round(begun)))
-        rows.add("report_metadata", "total_duration_ns", str(round(total)))
-    database.close()
-    (Path(folder) / CONFIG).write_text(
-        json.dumps({"report_name": title, "written_by": WRITER}) + "\n", encoding="utf-8"
-    )
+        _fill(database, described, devices)
+    write_output(Path(folder) / CONFIG, json.dumps({"report_name": title, "written_by": WRITER}) + "\n")
+
+
+def _fill(database, described, devices):
+    rows = _Rows(database)
+    for device in {device.id: device for device in devices}.values():
+        rows.add("devices", *_device(device))
+    for number, one in enumerate(described, 1):
+        _operation(rows, number, one)
+    operations = [one.operation for one in described]
+    total = sum(operation.nanoseconds(operation.ended - operation.started) for operation in operations)
+    begun = min((operation.issued_ns for operation in operations), default=0)
+    rows.add("report_metadata", "schema_version", SCHEMA_VERSION)
+    rows.add("report_metadata", "capture_timestamp_ns", str(round(begun)))
+    rows.add("report_metadata", "total_duration_ns", str(round(total)))
 
 
 def is_ours(folder):

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from tensim.sim.output_files import output_file, write_output
 from tensim.tool_files.device_log import family
 from tensim.tool_files.text import file_part
 from tensim.traces.noc_events import events_of
@@ -27,7 +28,7 @@ def write_noc_traces(folder, described, devices):
         operation, device = one.operation, one.operation.device
         about = {"run_host_id": operation.run_id, "op_name": one.name, "src_device_id": device.id}
         calls = device.during(operation, device.calls)
-        with open(folder / file_name(operation, one.name), "w", encoding="utf-8") as file:
+        with output_file(folder / file_name(operation, one.name)) as file:
             file.write(
                 "[\n" + ",\n".join(json.dumps(about | event) for event in events_of(calls, device.arch)) + "\n]\n"
             )
@@ -40,4 +41,4 @@ def write_noc_traces(folder, described, devices):
         "device_id_to_fabric_node_id": {str(number): [0, place] for place, number in enumerate(dict.fromkeys(numbers))},
         "eth_chan_to_coord": {},
     }
-    (folder / TOPOLOGY).write_text(json.dumps(topology, indent=1) + "\n", encoding="utf-8")
+    write_output(folder / TOPOLOGY, json.dumps(topology, indent=1) + "\n")

@@ -15,6 +15,7 @@ from tensim.sim.cores.niu.noc_record import ARRIVAL, NOC, SIZE, SOURCE, TARGET
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine import state as st
 from tensim.sim.noc.topology import X_OUT, next_hop
+from tensim.sim.output_files import write_output
 from tensim.tool_files.device_log import PROCESSORS, family, named_zones
 from tensim.tool_files.text import file_part
 
@@ -77,9 +78,9 @@ def write_views(folder, described):
         if one.traffic.transfers > LARGEST:
             left_out.append(file)
         elif one.traffic.transfers:
-            (target / file).write_text(json.dumps(_view(operation), separators=(",", ":")), encoding="utf-8")
+            write_output(target / file, json.dumps(_view(operation), separators=(",", ":")))
             manifest.append({"global_call_count": operation.run_id, "file": file})
-    (target / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    write_output(target / MANIFEST, json.dumps(manifest, indent=1))
     return left_out
 
 

@@ -1,11 +1,10 @@
 """ops_perf_results_*.csv: a row for every operation, as tt-metal's profiler writes and tt-perf-report reads it."""
 
-from pathlib import Path
-
 import numpy as np
 
 from tensim.sim.chip.statistics import FIDELITY_PHASES, peak_flops_per_cycle
 from tensim.sim.cores.slots import BRISC, NCRISC, THREADS_PER_CORE, TRISC0, TRISC2
+from tensim.sim.output_files import output_file
 from tensim.tool_files.device_log import family
 from tensim.tool_files.operands import fidelity_of
 from tensim.tool_files.text import cell
@@ -45,7 +44,7 @@ def write_operations(path, described):
     tensors = [f"{side}_{i}_{column}" for side, count in sides for i in range(count) for column in TENSOR_COLUMNS]
     columns = (*COLUMNS, *tensors, *LAST_COLUMNS)
     before, seen = {}, set()
-    with open(Path(path), "w", encoding="utf-8") as file:
+    with output_file(path) as file:
         file.write(",".join(columns) + "\n")
         for one in described:
             device = one.operation.device.id

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tensim.sim.chip.launch_work import MAX_DETAILED
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import remove_output, require_output, write_output
 from tensim.tool_files.device_log import family, write_device_log
 from tensim.tool_files.memory_database import is_ours, write_database
 from tensim.tool_files.noc_traces import write_noc_traces
@@ -35,9 +36,7 @@ def require_folder(path):
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".tensim"
-        probe.touch()
-        probe.unlink()
+        require_output(folder / "db.sqlite")
     except OSError as error:
         raise UsageError(f"cannot write into {path}: {error.strerror}", hint="--tt-report takes a folder") from error
 
@@ -56,13 +55,13 @@ def write_report(folder, recording, name=None):
     folder = Path(folder)
     require_folder(folder)
     for old in _old_files(folder):
-        old.unlink()
+        remove_output(old)
     devices = [device for device in recording.devices if device.finished()]
     described = [_described(operation, name) for operation in operations]
     write_device_log(folder, devices)
     stamp = time.strftime("%Y_%m_%d_%H_%M_%S")
     write_operations(folder / f"ops_perf_results_{stamp}.csv", described)
-    (folder / HOST_PROFILE).touch()
+    write_output(folder / HOST_PROFILE, b"")
     write_database(folder, described, devices, name or folder.resolve().name)
     left_out = write_views(folder, described)
     write_noc_traces(folder, described, devices)

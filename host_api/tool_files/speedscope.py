@@ -12,6 +12,7 @@ from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.engine import state as st
+from tensim.sim.output_files import output_file
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 PLAIN_CODE = "plain code"
@@ -38,7 +39,7 @@ def write_speedscope(chip, path, name):
         "$schema": SCHEMA, "exporter": "tensim", "name": name, "activeProfileIndex": 0, "shared": {"frames": frames.all},
         "profiles": [profile for profile in profiles if profile is not None],
     }  # fmt: skip
-    with open(path, "w", encoding="utf-8") as file:
+    with output_file(path) as file:
         json.dump(data, file, separators=(",", ":"))
 
 

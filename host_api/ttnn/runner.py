@@ -19,8 +19,10 @@ from tensim.results import identity
 from tensim.results.json_text import json_text
 from tensim.results.run_folder import RunFolder
 from tensim.sim.errors import UsageError
+from tensim.sim.output_files import require_output, write_output
 
 INTERRUPTED = 130  # exit status after Ctrl-C
+UNWRITTEN = 2  # of a program that ended well, when a file could not be written
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,14 @@ def options(command):
 def request_of(given, parser):
     """The `Request` of a parsed command line; what is wrong with it ends the command."""
     for path in (given.timeline, given.speedscope, given.json_to, given.html):
-        if path is not None and not Path(path).resolve().parent.is_dir():
+        if path is None:
+            continue
+        if not Path(path).resolve().parent.is_dir():
             parser.error(f"cannot write {path}: its folder does not exist")
+        try:
+            require_output(path)
+        except OSError as error:
+            parser.error(f"cannot write {path}: {error.strerror}")
     if given.tt_report is not None:
         from tensim.tool_files.report import require_folder
 
@@ -161,11 +169,12 @@ def run(request):
 class observed:
     """A block whose devices are opened as a request says and whose operations are reported behind it.
 
-    `result`: the `Result` afterwards; None when no device was opened.
+    `result`: the `Result` afterwards; None when no device was opened.  `unwritten`: [{"file", "why"}] of files that could not
+    be written; with one of them a program that ended well leaves with status 2, behind its report.
     """
 
     def __init__(self, request):
-        self.request, self.logged, self.result = request, 0, None
+        self.request, self.logged, self.result, self.unwritten = request, 0, None, []
         self._summaries, self._arch, self._begun = [], None, time.perf_counter()
         self._folder = request.folder
         self._recording, self._record = contextlib.ExitStack(), None  # of the devices, for --tt-report
@@ -208,18 +217,25 @@ class observed:
             print(report.text(table), file=sys.stderr)
             for text in self.result.warnings if self.result is not None else ():
                 print(f"warning: {text}", file=sys.stderr)
+        for item in self.unwritten:
+            print(f"error: cannot write {item['file']}: {item['why']}", file=sys.stderr)
+        if self.unwritten and (kind is None or (kind is SystemExit and not error.code)) and not self.request.quiet:
+            sys.exit(UNWRITTEN)
 
     def _write(self, table, failed):
-        """Write the files that were asked for; `failed`: how the program ended, if not well."""
+        """Write the files that were asked for; `failed`: how the program ended, if not well.  What cannot be is in `unwritten`."""
+        from tensim.running.execution import Files
         from tensim.ttnn import report
 
-        if self.request.json_to:
+        files, request = Files(lambda text: None), self.request
+        if request.json_to:
             data = report.operations(table) if self.result is None else self.result.to_dict()
-            Path(self.request.json_to).write_text(json_text(data | ({"error": failed} if failed else {})) + "\n")
-        if self.request.html and self.result is not None:
-            Path(self.request.html).write_text(self.result.to_html(), encoding="utf-8")
+            text = json_text(data | ({"error": failed} if failed else {})) + "\n"
+            files.write(request.json_to, lambda: write_output(request.json_to, text))
+        if request.html and self.result is not None:
+            files.write(request.html, lambda: write_output(request.html, self.result.to_html()))
         if self._record is not None:
-            self._write_report()
+            self._write_report(files)
         if self._folder is not None:
             if failed:
                 self._folder.log(f"{failed['kind']}: {failed['message']}")
@@ -228,16 +244,22 @@ class observed:
             else:
                 self._folder.configure(self.result.identity, self._arch)
                 self._folder.finish(self.result)
+            files.unwritten += self._folder.unwritten
+        self.unwritten += files.unwritten
 
-    def _write_report(self):
+    def _write_report(self, files):
         """The files of `--tt-report`; what goes wrong with them does not hide what the program said."""
         from tensim.tool_files.report import write_report
 
-        try:
-            said = write_report(self.request.tt_report, self._record)
-        except (OSError, UsageError) as error:
-            said = [f"cannot write {self.request.tt_report}: {error}"]
-        for text in said:
+        folder = self.request.tt_report
+
+        def work():
+            try:
+                return write_report(folder, self._record)
+            except UsageError as error:  # a program that has run nothing
+                return [f"cannot write {folder}: {error}"]
+
+        for text in files.write(folder, work) or ():
             print(f"warning: {text}", file=sys.stderr)
 
     def _repeatable(self):
@@ -266,8 +288,7 @@ class observed:
         LogFiles(*paths).write(
             files, device.host.chip, self.request.arguments[0] if self.request.arguments else "pytest"
         )
-        for item in files.unwritten:
-            print(f"warning: cannot write {item['file']}: {item['why']}", file=sys.stderr)
+        self.unwritten += files.unwritten
         self.logged += 1
 
 

@@ -12,6 +12,7 @@ import tensim.buffer as buffers
 import tensim.queue as queues
 import tensim.types as metal
 from tensim.sim.host.buffers import expand
+from tensim.sim.output_files import write_arrays
 from tensim.ttnn import arrays
 from tensim.ttnn.cores import pair
 from tensim.ttnn.devices import MeshDevice
@@ -632,8 +633,8 @@ def dump_tensor(file_name, tensor):
     """Write a tensor to a file (numpy's .npz) that `load_tensor` reads."""
     values = tensor.values()
     plain = values if values.dtype.kind in "fiu" else values.astype(np.float32)
-    with open(file_name, "wb") as file:
-        np.savez(file, values=plain, dtype=tensor.dtype.name, layout=tensor.layout.name, tile=tensor.tile.tile_shape)
+    described = {"dtype": tensor.dtype.name, "layout": tensor.layout.name, "tile": tensor.tile.tile_shape}
+    write_arrays(file_name, values=plain, **described)
 
 
 def load_tensor(file_name, device=None):

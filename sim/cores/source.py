@@ -5,10 +5,10 @@ from pathlib import Path
 from tensim.sim.cores.riscv.kernel import SUFFIXES, CppKernel, is_cpp
 
 
-def kernel_from_file(path, include_paths=(), defines=()):
-    """The kernel in a file: C++ by its suffix, else the kernel language; `include_paths`, `defines`: see `CppKernel`."""
+def kernel_from_file(path, include_paths=(), defines=(), budget=None):
+    """The kernel in a file: C++ by its suffix, else the kernel language; `include_paths`, `defines`, `budget`: see `CppKernel`."""
     if Path(path).suffix in SUFFIXES:
-        return CppKernel(path, include_paths=include_paths, defines=defines)
+        return CppKernel(path, include_paths=include_paths, defines=defines, budget=budget)
     from tensim.sim.cores.kernels.compiler import kernel_from_file as parse
 
     return parse(path)

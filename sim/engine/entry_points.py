@@ -25,8 +25,10 @@ class EntryPoint:
 
     @property
     def is_compiled(self):
-        """Does the cache hold its machine code?"""
-        return machine_code.is_kept(self.key)
+        """Does the cache hold its machine code?  Then it is loaded."""
+        if "code" not in self.__dict__ and (code := machine_code.load(self.key)) is not None:
+            self.code = code
+        return "code" in self.__dict__
 
     def object_code(self):
         """Compile it."""

@@ -1,7 +1,7 @@
 """Machine code on disk: what numba has compiled for Python to call, loaded by llvmlite alone.
 
-A file holds one line of JSON, {"symbol", "frame_bytes"}, and an object that needs nothing of numba's or Python's runtime.
-It lies in the cache directory of the sources, under a name that tells processors apart.
+A sealed file (`tensim.sim.engine.sealed_files`) holds one line of JSON, {"symbol", "frame_bytes"}, and an object that needs nothing
+of numba's or Python's runtime.  It lies in the cache directory of the sources, under a name that tells processors apart.
 """
 
 import ctypes
@@ -10,9 +10,8 @@ import fcntl
 import functools
 import hashlib
 import json
-import os
 import re
-import threading
+import warnings
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -20,6 +19,8 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from tensim.sim.engine.cache import DIRECTORY
+from tensim.sim.engine.sealed_files import read_sealed, write_sealed
+from tensim.sim.errors import TensimWarning
 
 FRAME_ARGUMENT = 1  # word of a frame behind its state, an int32 (`tensim.sim.engine.coroutine`)
 # What LLVM makes of copies and of mathematics; the machine code calls nothing else outside itself
@@ -73,33 +74,28 @@ def _path(name):
     return DIRECTORY / "machine_code" / f"{re.sub('[^A-Za-z0-9_.]', '_', name)}-{_processor()}.o"
 
 
-def is_kept(name):
-    """Does the cache hold the code of this name?"""
-    return _path(name).exists()
-
-
 def keep(name, code):
     """Write `tensim.sim.engine.numba_compiler.ObjectCode` to the cache."""
-    path = _path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
     head = json.dumps({"symbol": code.symbol, "frame_bytes": code.frame_bytes}).encode()
-    temporary = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.tmp")  # threads compile as well
-    temporary.write_bytes(head + b"\n" + code.content)
-    os.replace(temporary, path)
+    write_sealed(_path(name), head + b"\n" + code.content)
 
 
 def load(name):
-    """The `MachineCode` of this name, or None when the cache does not hold it."""
-    try:
-        head, content = _path(name).read_bytes().split(b"\n", 1)
-    except FileNotFoundError:
+    """The `MachineCode` of this name, or None when the cache does not hold it, whole."""
+    kept = read_sealed(_path(name))
+    if kept is None:
         return None
+    head, content = kept.split(b"\n", 1)
     about = json.loads(head)
+    return _loaded(content, about["symbol"], about["frame_bytes"])
+
+
+def _loaded(content, symbol, frame_bytes):
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(content))
     engine.finalize_object()
     _LOADED.append(engine)
-    return MachineCode(engine.get_function_address(about["symbol"]), about["frame_bytes"])
+    return MachineCode(engine.get_function_address(symbol), frame_bytes)
 
 
 def load_or_compile(name, compile_function):
@@ -112,8 +108,13 @@ def load_or_compile(name, compile_function):
         with _one_process(name):
             code = load(name)
             if code is None:
-                keep(name, compile_function())
-                code = load(name)
+                made = compile_function()
+                try:
+                    keep(name, made)
+                except OSError as error:
+                    message = f"compiled code cannot be kept in {DIRECTORY}: {error.strerror}"
+                    warnings.warn(message, TensimWarning, stacklevel=2)
+                code = _loaded(made.content, made.symbol, made.frame_bytes)
     return code
 
 

@@ -4,11 +4,15 @@ To numba a constant in a call is a type of its own, for which it would compile t
 machine code makes nothing of it: a quarter of the first start.
 """
 
+import contextlib
+import io
+import pickle
+from pathlib import Path
 from typing import NamedTuple
 
 import numba
 from numba.core import types
-from numba.core.caching import CompileResultCacheImpl
+from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 from numba.core.generators import GeneratorDescriptor
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic
@@ -16,6 +20,7 @@ from numba.extending import intrinsic
 from tensim.sim.engine import table_types  # noqa: F401  teaches numba what a table is
 from tensim.sim.engine.cache import DIRECTORY, compiled_sources
 from tensim.sim.engine.machine_code import C_FUNCTIONS
+from tensim.sim.engine.sealed_files import read_sealed, write_sealed
 from tensim.sim.errors import SimulatorError
 
 # Nothing is allocated, so nothing needs a reference count.
@@ -47,7 +52,7 @@ class IntegerDispatcher(CPUDispatcher):
 def compiled_for_integers(function):
     """Decorator: a compiled function whose arguments are all int64."""
     dispatcher = IntegerDispatcher(function, targetoptions=OPTIONS)
-    dispatcher.enable_caching()
+    _enable_caching(dispatcher)
     return dispatcher
 
 
@@ -55,8 +60,46 @@ def cached_dispatcher(function):
     """The dispatcher of a `Compiled`; numba keeps the code of a function of the engine in its disk cache."""
     dispatcher = Dispatcher(function.py_func, targetoptions={**OPTIONS, **function.targetoptions})
     if function.__module__.removeprefix("tensim.") in _COVERED:  # numba does not notice a change elsewhere
-        dispatcher.enable_caching()
+        _enable_caching(dispatcher)
     return dispatcher
+
+
+class SealedFiles(IndexDataCacheFile):
+    """numba's files of a function, sealed: a damaged one counts as absent, and one that cannot be written costs time only."""
+
+    def save(self, key, data):
+        """As numba's."""
+        with contextlib.suppress(OSError):
+            super().save(key, data)
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath):
+        content = io.BytesIO()
+        yield content
+        write_sealed(Path(filepath), content.getvalue())
+
+    def _load_index(self):
+        content = read_sealed(self._index_path)
+        if content is None:
+            return {}
+        stream = io.BytesIO(content)
+        if pickle.load(stream) != self._version:
+            return {}
+        stamp, overloads = pickle.load(stream)
+        return overloads if stamp == self._source_stamp else {}
+
+    def _load_data(self, name):
+        content = read_sealed(self._data_path(name))
+        if content is None:
+            raise FileNotFoundError(name)  # which counts as absent
+        return pickle.loads(content)
+
+
+def _enable_caching(dispatcher):
+    dispatcher.enable_caching()
+    cache = dispatcher._cache
+    stamp = cache._impl.locator.get_source_stamp()
+    cache._cache_file = SealedFiles(cache._cache_path, cache._impl.filename_base, stamp)
 
 
 def type_of_intrinsic(function):

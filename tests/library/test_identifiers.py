@@ -55,3 +55,23 @@ def test_commands_are_found_again_in_other_processes(tmp_path):
 def test_an_identifier_that_is_not_known(tmp_path):
     with pytest.raises(KeyError):
         Commands(tmp_path).find(IDENTIFIER)
+
+
+def halved(data):
+    return data[: len(data) // 2]
+
+
+def flipped(data):
+    return bytes([data[0] ^ 1]) + data[1:]
+
+
+@pytest.mark.parametrize("damage", [halved, flipped, lambda data: b""], ids=["halved", "flipped", "empty"])
+def test_a_damaged_command_is_not_known(damage, tmp_path):
+    commands = Commands(tmp_path)
+    kept, lost = commands.add(["-c", "a"], "/a"), commands.add(["-c", "b"], "/b")
+    path = tmp_path / f"{lost.hex()}.json"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(KeyError):
+        commands.find(lost)
+    assert commands.drop_damaged() == 1 and not path.exists()
+    assert commands.drop_damaged() == 0 and commands.find(kept) == (["-c", "a"], "/a")

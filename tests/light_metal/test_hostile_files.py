@@ -215,6 +215,27 @@ def test_a_foreign_kernel_includes_no_files_of_the_user(tmp_path):
         assert "lies outside the include folders" in str(error) and "hunter2" not in str(error)
 
 
+def test_a_foreign_kernel_assembles_no_files_of_the_user(tmp_path):
+    """The kernel's text has an assembler include the file; or the file's macros have a kernel of the user's do so."""
+    pytest.importorskip("ziglang")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("password hunter2")
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    (folder / "k.cpp").write_text("void kernel_main() { EXTRA; }\n")
+    own = kernel(f'void kernel_main() {{ asm(".incbin \\"{secret}\\""); }}\n')
+    define = Node("DefineEntry", {"key": "EXTRA", "value": f'asm(".incbin \\"{secret}\\"")'})
+    users = kernel(None, file_name="k.cpp", kernel_config=Node("DataMovementConfig", {"defines": [define]}))
+    options = tt.ReplayOptions(kernel_path=(str(folder),))
+    for one in (own, users):
+        error = str(error_of(written(program(), one, launch(), finish()), options=options))
+        assert ("lies outside the include folders" in error or "may open files" in error) and "hunter2" not in error
+    harmless = Node("DefineEntry", {"key": "EXTRA", "value": "riscv_wait(3)"})
+    users = kernel(None, file_name="k.cpp", kernel_config=Node("DataMovementConfig", {"defines": [harmless]}))
+    replay = LightMetalReplay(written(program(), users, launch(), finish()), options=options)
+    assert replay.run(), replay.error
+
+
 # --- memory
 
 

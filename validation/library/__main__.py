@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from tensim.sim.output_files import write_output
 from tensim.validation.figures import distribution, error_percent
 
 OPERATIONS = Path(__file__).with_name("operations.py")
@@ -119,7 +120,7 @@ def main(files, python, every, json_to):
                 f"worst {one['max_abs_err_pct']:6.1f}  bias {one['bias_pct']:+.1f}"
             )
     if json_to:
-        Path(json_to).write_text(json.dumps(result | {"all": everything}, indent=1) + "\n")
+        write_output(json_to, json.dumps(result | {"all": everything}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import resource
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -21,15 +20,18 @@ from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.build_progress import wait_for
+from tensim.sim.cores.riscv.elf import MAX_FILE
+from tensim.sim.cores.riscv.foreign import ForeignBuild
+from tensim.sim.cores.riscv.generated import ASSEMBLER_MACROS
 from tensim.sim.cores.riscv.refusals import refusal_of
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
+from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
 from tensim.sim.errors import KernelCompileError, UsageError
 
 LOCAL_MEMORY, CB_WINDOW, CB_STRIDE, STRINGS = 0xFFB00000, 0xFFC40000, 512, 0x70000000
 ZEROS = 12800  # L1 address of 512 bytes that the firmware's map keeps at zero, behind its mailboxes
 STACK_BYTES = 256  # of local memory at least
 UNUSED_TILE_BYTES = 1088  # of a circular buffer that the program does not configure
-FOREIGN_SECONDS, FOREIGN_BYTES = 120, 8 << 30  # of the compiler for a kernel of somebody else's
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")
 
 
@@ -60,8 +62,8 @@ class Build:
 
     `source`: a path, or `text` with `name`.  `circular_buffers`: (index, data format, tile height, tile width).
     `local_memory`: bytes of the processor's local memory.  `stand_in`: text in front of the kernel instead of what only a
-    host program could say.  `budget`: the `CompileBudget` of the file that the kernel is of, when somebody else wrote it: then
-    it includes nothing but headers of ours and of `include_paths`, and its compilation is limited in time and memory.
+    host program could say.  `budget`: the `CompileBudget` of the file that the kernel is of, when somebody else wrote it or chose
+    its macros: then it is compiled as `tensim.sim.cores.riscv.foreign` says.
     """
 
     processor: Processor
@@ -221,6 +223,7 @@ ASSERT(tensim_data_end <= 0x{end - STACK_BYTES:x}, "local memory is full")
 
 # --- messages
 
+SILENT = "the compiler gives neither an object nor a message, as for an #embed of a file that is not there"
 LOCATION = re.compile(r"^(?:In file included from )?(?P<file>[^\s:][^:\n]*):(?P<line>\d+)(?::\d+)?[:,]", re.M)
 ERROR = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", re.M)
 NAMED_ARGUMENT = re.compile(r"in call to 'get_named_compile_time_arg_val\(\{&\"([^\"]*)\"")
@@ -240,7 +243,7 @@ def compile_error(build, messages, unit, is_refused=refusal_of):
     own += [tools.zig] if tools.zig else []
     errors = list(ERROR.finditer(messages))
     name = str(build.source) if build.source is not None else build.name
-    text, place = messages.strip() or "the compiler failed", {"file": name, "line": 1}
+    text, place = messages.strip() or SILENT, {"file": name, "line": 1}
     if errors:
         first = errors[0]
         missing = NAMED_ARGUMENT.search(messages)
@@ -308,7 +311,10 @@ def compile_kernel(build):
     """The `Object` of a `Build`, from the cache if nothing that went in has changed."""
     tools = toolchain.toolchain()
     unit, flags, script = translation_unit(build, source_text(build)), _flags(build, tools), link_script(build)
-    elf = cached_build((unit, flags, script, tools.version), lambda: _build(build, tools, unit, flags, script))
+    confined = build.budget is not None  # the same text may open more as a kernel of the user's own
+    elf = cached_build(
+        (unit, flags, script, tools.version, confined), lambda: _build(build, tools, unit, flags, script)
+    )
     return describe(elf, str(build.source or build.name))
 
 
@@ -319,15 +325,15 @@ def cached_build(key, make):
     if elf is None:
         elf, inputs = make()
         path = record.with_name(f"{digest(elf)}.elf")
-        toolchain.write_atomically(path, elf)
+        write_atomically(path, elf)
         files = {name: digest(data) for name in inputs if (data := _read(name)) is not None}
-        toolchain.write_atomically(record, json.dumps({"elf": path.name, "files": files}).encode())
+        write_sealed(record, json.dumps({"elf": path.name, "files": files}).encode())
     return elf
 
 
 def _cached(record):
     """The ELF that a record names, if the files that it was made of are still the same."""
-    data = _read(record)
+    data = read_sealed(record)
     if data is None:
         return None
     content = json.loads(data)
@@ -341,7 +347,7 @@ def _cached(record):
 
 def _build(build, tools, unit, flags, script):
     """(ELF, files that went in)."""
-    run = toolchain.run if build.budget is None else partial(_run_within, build)
+    toolchain.mend_prepared(tools, build.level)
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
         folder = Path(folder)
         source, script_file, target, elf = (
@@ -350,70 +356,32 @@ def _build(build, tools, unit, flags, script):
         source.write_text(unit)
         script_file.write_text(script)
         depends = folder / "kernel.d"
+        run, command = partial(toolchain.run, cwd=folder), [*tools.compile, *flags, "-c", str(source)]
         if build.budget is not None:
-            listed = run([*tools.compile, *flags, "-M", "-MG", str(source)], cwd=folder).stdout
-            _refuse_other_files(build, tools, folder, files_of(listed, folder))
-        command = [*tools.compile, *flags, "-MD", "-MF", str(depends), "-c", str(source), "-o", str(target)]
-        result = run(command, cwd=folder)
-        if result.returncode:
+            foreign = ForeignBuild(build, tools, folder)
+            run, command = foreign.run, [*command, *foreign.flags()]
+            foreign.check(command, ASSEMBLER_MACROS)
+        result = run([*command, "-MD", "-MF", str(depends), "-o", str(target)])
+        if result.returncode or not (target.exists() and depends.exists()):
             raise compile_error(build, result.stderr, source)
-        link(build, tools, script_file, target, elf)
-        inputs = files_of(depends.read_text(), folder)
+        link(build, tools, script_file, target, elf, run)
+        if elf.stat().st_size > MAX_FILE:
+            place = {"file": str(build.source or build.name), "line": 1, "processor": build.processor.name}
+            raise KernelCompileError(f"the kernel's binary is larger than {MAX_FILE >> 20} MB", where=place)
+        inputs = toolchain.files_of(depends.read_text(), folder)
         known = (str(folder), str(tools.zig))  # the compiler's own headers change with its version only
         return elf.read_bytes(), [name for name in inputs if not name.startswith(known)]
 
 
-def files_of(rule, folder):
-    """Files that a make rule of the compiler names; relative ones lie below `folder`."""
-    names = re.split(r"(?<!\\)\s+", rule.replace("\\\n", " ").partition(":")[2])
-    return [os.path.join(folder, name.replace("\\ ", " ")) for name in names if name]
-
-
-def _refuse_other_files(build, tools, folder, files):
-    """KernelCompileError when a foreign kernel includes what is neither a header of ours nor of the user's folders."""
-    own = [
-        folder,
-        toolchain.INCLUDE,
-        toolchain.cache_folder(),
-        *build.include_paths,
-        *([tools.zig] if tools.zig else []),
-    ]
-    allowed = [Path(place).resolve() for place in own]
-    for file in files:
-        if Path(file).exists() and not any(Path(file).resolve().is_relative_to(place) for place in allowed):
-            raise KernelCompileError(
-                f"the kernel includes {file!r}, which lies outside the include folders",
-                where={"file": build.name, "line": 1, "processor": build.processor.name},
-            )
-
-
-def _run_within(build, command, cwd):
-    """As `toolchain.run`, for a kernel of somebody else's: within limits, and at the cost of the file's budget."""
-    where = {"file": build.name, "line": 1, "processor": build.processor.name}
-    build.budget.refuse_spent(build.name, where)
-    result, seconds = toolchain.run_counted(command, cwd=cwd, preexec_fn=_limit)
-    build.budget.spend(seconds)
-    if result.returncode < 0:  # a signal ended it
-        limits = f"{FOREIGN_SECONDS} s or {FOREIGN_BYTES >> 30} GB"
-        hint = "a kernel of a file may take that much; make it smaller, or give its text by --kernel-path"
-        raise KernelCompileError(f"kernel {build.name} takes more than {limits} to compile", where=where, hint=hint)
-    return result
-
-
-def _limit():
-    """What the compiler may take for a foreign kernel, set in its process."""
-    resource.setrlimit(resource.RLIMIT_CPU, (FOREIGN_SECONDS, FOREIGN_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (FOREIGN_BYTES, FOREIGN_BYTES))
-
-
-def link(build, tools, script, target, elf):
-    """Link; the arithmetic library joins only where the kernel needs it."""
+def link(build, tools, script, target, elf, run):
+    """Link; the arithmetic library joins only where the kernel needs it.  Objects name no libraries of their own."""
     runtime = toolchain.prepared(tools, build.level)[1]
     prefix = "" if tools.zig else "-Wl,"
     command = [*tools.link, f"{prefix}--gc-sections", "-T", str(script), str(target), runtime, "-o", str(elf)]
-    result = toolchain.run(command)
+    command += ["--no-dependent-libraries"] if tools.zig else []
+    result = run(command)
     if result.returncode and re.search(r"undefined (symbol|reference)", result.stderr):
-        result = toolchain.run([*command, toolchain.arithmetic_library(tools)])
+        result = run([*command, toolchain.arithmetic_library(tools)])
     if result.returncode:
         raise link_error(build, result.stderr)
 

@@ -22,20 +22,24 @@ from tensim.sim.cores.riscv.traps import ARGUMENTS, RESULTS, Form, Manipulator, 
 TYPES = {"u": "uint32_t", "s": "int32_t", "q": "uint64_t"}
 
 
+# Macros of the assembler that the trap instructions of operations are
+FORMS = {
+    "tensim_u r": f".insn r 0x0b, {Form.UNSIGNED:d}, 0, x0, \\r, x0",
+    "tensim_s r": f".insn r 0x0b, {Form.SIGNED:d}, 0, x0, \\r, x0",
+    "tensim_q low, high": f".insn r 0x0b, {Form.PAIR:d}, 0, x0, \\low, \\high",
+    "tensim_ui i": f".insn i 0x0b, {Form.IMMEDIATE:d}, x0, x0, \\i",
+    "tensim_si i": f".insn i 0x0b, {Form.IMMEDIATE:d}, x0, x0, \\i",
+    "tensim_call rd, operation": f".insn i 0x0b, {Form.CALL:d}, \\rd, x0, \\operation",
+}
+ASSEMBLER_MACROS = frozenset(f".macro {head}\n{body}\n.endm" for head, body in FORMS.items())
+
+
 def operations_header():
-    """One function per operation, and the macros of the assembler that its trap instructions are."""
+    """One function per operation, and the macros of the assembler that it needs."""
     lines = ["#pragma once", "#include <stdint.h>", "#define TENSIM_INLINE inline __attribute__((always_inline))"]
-    forms = {
-        "tensim_u r": f".insn r 0x0b, {Form.UNSIGNED:d}, 0, x0, \\r, x0",
-        "tensim_s r": f".insn r 0x0b, {Form.SIGNED:d}, 0, x0, \\r, x0",
-        "tensim_q low, high": f".insn r 0x0b, {Form.PAIR:d}, 0, x0, \\low, \\high",
-        "tensim_ui i": f".insn i 0x0b, {Form.IMMEDIATE:d}, x0, x0, \\i",
-        "tensim_si i": f".insn i 0x0b, {Form.IMMEDIATE:d}, x0, x0, \\i",
-        "tensim_call rd, operation": f".insn i 0x0b, {Form.CALL:d}, \\rd, x0, \\operation",
-    }
-    for head, body in forms.items():
-        escaped = body.replace("\\", "\\\\")
-        lines.append(f'asm(".macro {head}\\n{escaped}\\n.endm");')
+    for text in sorted(ASSEMBLER_MACROS):
+        escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
+        lines.append(f'asm("{escaped}");')
     lines.append("namespace tensim {")
     for enumeration in (
         Op,

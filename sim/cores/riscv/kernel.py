@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tensim.sim.cores.riscv.layout import local_bytes
+from tensim.sim.cores.riscv.line_table import OWN_FOLDERS
 from tensim.sim.cores.riscv.program import ENTRY, RiscvKernel
 from tensim.sim.cores.riscv.read_arguments import read_arguments
 from tensim.sim.errors import UsageError
@@ -89,8 +90,17 @@ class CppKernel:
             if key not in self.binaries:
                 compile_missing([(self, parameters, target)])
             text = None if self._on_disk else self.source
-            self._built[key] = RiscvKernel(self.name, self.file, self.binaries[key], target.arch, text)
+            elves, folders = self.binaries[key], self._quoted_folders
+            self._built[key] = RiscvKernel(self.name, self.file, elves, target.arch, text, folders)
         return self._built[key]
+
+    @property
+    def _quoted_folders(self):
+        """Folders of the sources that reports may quote: of a kernel of somebody else's, those that its build may read."""
+        if self.budget is None:
+            return None
+        own = (str(Path(self.file).parent),) if self._on_disk else ()
+        return (*own, *self.include_paths, *OWN_FOLDERS)
 
     def builds(self, parameters, target):
         """[`Build`] of the kernel, one per thread slot."""

@@ -21,15 +21,20 @@ SLOT_ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Ro
 def _source_lines(file):
     """The lines of a source file, nothing when it is not there (any more)."""
     try:
+        if not Path(file).is_file():  # whoever opens a pipe waits
+            return ()
         with open(file, errors="replace") as stream:
             return tuple(stream.read().splitlines())
-    except OSError:
+    except (OSError, ValueError):
         return ()
 
 
 @dataclass(frozen=True, eq=False)
 class ThreadProgram:
-    """What one thread of a kernel runs.  A row of the line table is an instruction."""
+    """What one thread of a kernel runs.  A row of the line table is an instruction.
+
+    `folders`: where files must lie that are quoted because the binary names them, None: anywhere.
+    """
 
     name: str
     file: str
@@ -37,6 +42,7 @@ class ThreadProgram:
     image: Image
     decoded: Decoded
     text: str | None = None  # of a kernel that lies in no file
+    folders: tuple | None = None
 
     first_row = 0
 
@@ -80,8 +86,20 @@ class ThreadProgram:
 
     def _source(self, frame, is_own):
         """Text of a frame's line."""
-        lines = self.text.splitlines() if is_own and self.text is not None else _source_lines(frame.file)
+        if is_own and self.text is not None:
+            lines = self.text.splitlines()
+        else:
+            lines = _source_lines(frame.file) if self._is_quoted(frame.file) else ()
         return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
+
+    def _is_quoted(self, file):
+        if self.folders is None:
+            return True
+        try:
+            place = Path(file).resolve()
+        except (OSError, ValueError):
+            return False
+        return any(place.is_relative_to(Path(folder).resolve()) for folder in self.folders)
 
     def message(self, address):
         """Text of an assertion."""
@@ -96,18 +114,17 @@ class RiscvKernel:
     """A kernel ready to run, in the role of `tensim.sim.cores.kernels.compiler.CompiledKernel`.
 
     `elves`: ELF file of each thread slot (0 BRISC, 1 NCRISC, 2 to 4 TRISC0 to 2); `arch`: the chip they are for;
-    `text`: the source, where it lies in no file.  Raises
-    BinaryError with offset and field.
+    `text`: the source, where it lies in no file; `folders`: see `ThreadProgram`.  Raises BinaryError with offset and field.
     """
 
     loaded_data_reaches_control = None  # found where it happens (`tensim.sim.cores.faults.Fault.DATA_NOT_MOVED`)
 
-    def __init__(self, name, file, elves, arch, text=None):
+    def __init__(self, name, file, elves, arch, text=None, folders=None):
         self.name, self.file = name, str(file)
         self.programs = {}
         for slot, raw in elves.items():
             image = load_elf(raw, local_bytes(arch, slot))
-            self.programs[slot] = ThreadProgram(name, self.file, slot, image, decode(image.text), text)
+            self.programs[slot] = ThreadProgram(name, self.file, slot, image, decode(image.text), text, folders)
 
     @property
     def text_bytes(self):

@@ -3,21 +3,26 @@
 By default it is the clang in the package `ziglang`, called as plain clang and as ld.lld; TENSIM_CXX names another one.
 """
 
+import contextlib
 import fcntl
 import functools
 import hashlib
+import json
 import os
+import re
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from tensim.sim.cores.riscv import header_names
 from tensim.sim.engine.cache import cache_root
+from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
 from tensim.sim.errors import SimulatorError, UsageError
 
 PACKAGE = Path(__file__).resolve().parent
@@ -41,7 +46,9 @@ ZIG_FOLDERS = """libcxx/include libcxxabi/include include libc/include/riscv32-l
 # Standard headers that tt-metal's build includes before every kernel
 STANDARD_HEADERS = """algorithm array atomic bit climits cmath compare concepts cstddef cstdint cstdlib cstdio cstring
     limits new numeric optional span string_view tuple type_traits utility variant""".split()
+COMPLETE = "complete"  # of a prepared folder: the hashes of its files
 TIMEOUT = 300  # seconds of one step
+SYSTEM = "/bin /usr/bin /lib /lib64 /usr/lib /usr/lib64 /usr/libexec /etc/ld.so.cache".split()  # what any program needs
 NO_COMPILER = "no C++ compiler for RISC-V kernels is installed"
 NO_COMPILER_HINT = "pip install 'tensim[cpp]', or let TENSIM_CXX name a RISC-V g++ or clang"
 
@@ -63,27 +70,51 @@ class Toolchain:
 
 def run(command, **options):
     """The finished process; a compiler that hangs is an error."""
+    quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, **options)
+        return subprocess.run(command, timeout=TIMEOUT, **quiet, **options)
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"{command[0]} did not finish within {TIMEOUT} s") from error
 
 
-def run_counted(command, **options):
-    """(The finished process, seconds of a processor that it took); one that hangs is killed."""
+def run_counted(command, waited, shown, **options):
+    """(The finished process, seconds of a processor that it took).
+
+    `waited`: seconds after which it is killed, with what it has started; then they are what it took.  `shown`: characters of
+    its output and of its messages that are read.
+    """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as messages:
-        process = subprocess.Popen(command, stdout=out, stderr=messages, **options)
-        alarm = threading.Timer(TIMEOUT, os.kill, (process.pid, signal.SIGKILL))
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=messages, **options)
+        late = threading.Event()
+        alarm = threading.Timer(waited, lambda: (late.set(), _kill(process.pid)))
         alarm.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        alarm.cancel()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        finally:
+            alarm.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for file in (out, messages):
             file.seek(0)
-            texts.append(file.read().decode(errors="replace"))
+            texts.append(file.read(shown).decode(errors="replace"))
     finished = subprocess.CompletedProcess(command, process.returncode, *texts)
-    return finished, usage.ru_utime + usage.ru_stime
+    return finished, waited if late.is_set() else usage.ru_utime + usage.ru_stime
+
+
+def _kill(process):
+    """End a process and those that it has started."""
+    with contextlib.suppress(OSError):
+        started = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        for child in started:
+            _kill(int(child))
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+def files_of(rule, folder):
+    """Files that a make rule of the compiler names; relative ones lie below `folder`."""
+    names = re.split(r"(?<!\\)\s+", rule.replace("\\\n", " ").partition(":")[2])
+    return [os.path.join(folder, name.replace("\\ ", " ")) for name in names if name]
 
 
 def _version_of(command):
@@ -130,12 +161,28 @@ def toolchain():
     return _named(text) if text else _packaged()
 
 
-def write_atomically(path, data):
-    """Write bytes so that another process sees all of them or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(data)
-    os.replace(file.name, path)
+def folders(tools, optimization):
+    """Folders and files that a compilation and its link read or run, resolved: the compiler's own and ours."""
+    runtime, generated = Path(prepared(tools, optimization)[1]), include_folder() / COMPLETE
+    ours = [INCLUDE, include_folder(), generated.resolve().parent, runtime.parent, runtime.resolve().parent]
+    if tools.zig is None:
+        return [*ours, *_folders_of(tools)]
+    library = _arithmetic_file(tools)
+    return [*ours, library.parent, library.resolve().parent, tools.zig]
+
+
+@functools.cache
+def _folders_of(tools):
+    """Those of a compiler that TENSIM_CXX names: what it lists, and what programs need to run.  None holds a home."""
+    listed = run([*tools.compile, *tools.flags, "-print-search-dirs"]).stdout
+    found = [place for line in listed.splitlines() for place in line.partition(":")[2].strip().lstrip("=").split(":")]
+    said = run([*tools.compile, *tools.flags, "-E", "-v", "-x", "c++", os.devnull]).stderr
+    found += [line.strip() for line in said.splitlines() if line.startswith(" /")]
+    program, home = shutil.which(tools.compile[0]), Path(os.path.expanduser("~")).resolve()
+    places = [Path(place).resolve() for place in (*found, *SYSTEM) if place] + (
+        [Path(program).resolve()] if program else []
+    )
+    return [place for place in dict.fromkeys(places) if place.exists() and not home.is_relative_to(place)]
 
 
 def cache_folder():
@@ -146,40 +193,74 @@ def cache_folder():
 @functools.cache
 def include_folder():
     """The folder of generated headers: what follows from tables, and tt-metal's names of headers."""
-    from tensim.sim.cores.riscv import header_names
-
     sources = [PACKAGE / "generated.py", PACKAGE / "traps.py", PACKAGE / "header_names.py"]
     cores = PACKAGE.parent
     sources += [cores / "operations.py", cores / "kernels/api_compute.py"]
     sources += [cores / "numerics/sfpu.py", cores / "numerics/data_format.py"]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     folder = cache_folder() / f"include-{digest}"
-    if not (folder / "complete").exists():
-        from tensim.sim.cores.riscv.generated import HEADERS
-
-        for name, text in header_names.forwarders().items():
-            write_atomically(folder / name, text.encode())
-        for name, make in HEADERS.items():
-            write_atomically(folder / name, make().encode())
-        write_atomically(folder / "complete", b"")
+    if not (folder / COMPLETE).exists():
+        _write_headers(folder)
     return folder
+
+
+def _write_headers(folder):
+    from tensim.sim.cores.riscv.generated import HEADERS
+
+    texts = header_names.forwarders() | {name: make() for name, make in HEADERS.items()}
+    for name, text in texts.items():
+        write_atomically(folder / name, text.encode())
+    _say_complete(folder, texts)
 
 
 @functools.cache
 def prepared(tools, optimization):
     """Flags that bring in the standard headers, and the objects to link against."""
-    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS)).encode())
-    key.update((PACKAGE / "runtime.cpp").read_bytes())
-    folder = cache_folder() / f"runtime-{key.hexdigest()[:16]}"
+    folder = _runtime_folder(tools, optimization)
     header, compiled, runtime = folder / "standard.h", folder / "standard.h.pch", folder / "runtime.o"
     with _locked(folder):
-        if not (folder / "complete").exists():
+        if not (folder / COMPLETE).exists():
             _prepare(tools, optimization, folder)
     include = ["-include-pch", str(compiled)] if tools.is_clang else ["-include", str(header)]
     return tuple(include), str(runtime)
 
 
-@contextmanager
+def _runtime_folder(tools, optimization):
+    key = hashlib.sha256(repr((tools, optimization, STANDARD_HEADERS)).encode())
+    key.update((PACKAGE / "runtime.cpp").read_bytes())
+    return cache_folder() / f"runtime-{key.hexdigest()[:16]}"
+
+
+@functools.cache
+def mend_prepared(tools, optimization):
+    """Make anew what a compilation needs of the cache and what is not as it was written; looked at once per process."""
+    if not _is_whole(include_folder()):
+        _write_headers(include_folder())
+    folder = _runtime_folder(tools, optimization)
+    with _locked(folder):
+        if not _is_whole(folder):
+            _prepare(tools, optimization, folder)
+
+
+def _say_complete(folder, names):
+    """Keep the hashes of a folder's files, which are all there."""
+    hashes = {str(name): hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    write_sealed(folder / COMPLETE, json.dumps(hashes).encode())
+
+
+def _is_whole(folder):
+    """Whether a folder's files are as they were when it was complete."""
+    kept = read_sealed(folder / COMPLETE)
+    try:
+        return kept is not None and all(
+            hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+            for name, digest in json.loads(kept).items()
+        )
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
 def _locked(folder):
     """One process at a time prepares a folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -196,7 +277,7 @@ def _prepare(tools, optimization, folder):
     _once([*flags, "-fno-builtin", "-c", str(PACKAGE / "runtime.cpp")], runtime)
     if tools.is_clang:
         _once([*flags, "-x", "c++-header", str(header)], compiled)
-    write_atomically(folder / "complete", b"")
+    _say_complete(folder, [path.name for path in (header, runtime, compiled) if path.exists()])
 
 
 def _once(command, target, option="-o"):
@@ -209,15 +290,19 @@ def _once(command, target, option="-o"):
     os.replace(partial, target)
 
 
+def _arithmetic_file(tools):
+    return cache_folder() / f"arithmetic-{hashlib.sha256(tools.version.encode()).hexdigest()[:16]}" / "arithmetic.a"
+
+
 @functools.cache
 def arithmetic_library(tools):
     """The library of 64-bit division and floating point, built when the first kernel needs it."""
     if tools.zig is None:
         return "-lgcc"
-    folder = cache_folder() / f"arithmetic-{hashlib.sha256(tools.version.encode()).hexdigest()[:16]}"
-    library = folder / "arithmetic.a"
+    library = _arithmetic_file(tools)
+    folder = library.parent
     with _locked(folder):
-        if not library.exists():
+        if not _is_whole(folder):
             source, zig = tools.zig / "lib/compiler_rt.zig", tools.zig / "zig"
             command = f"{zig} build-lib {source} --name arithmetic -O ReleaseSmall -ffunction-sections -fdata-sections"
             command += " -target riscv32-freestanding-none -mcpu=generic_rv32+m"
@@ -227,4 +312,5 @@ def arithmetic_library(tools):
                     library,
                     "-femit-bin=",
                 )
+            _say_complete(folder, [library.name])
     return str(library)

@@ -58,8 +58,19 @@ class VectorMachine:
     def _check_gap(self, name, fields):
         """Wormhole's two-cycle instructions want a cycle before their result is read."""
         sources = ("lreg_c", "lreg_src_a", "lreg_src_b", "lreg_src_c")
-        read = {fields[key] for key in sources if key in fields}
-        if name in ("SFPIADD", "SFPAND", "SFPOR", "SFPXOR", "SFPSHFT", "SFPSETEXP", "SFPSETSGN", "SFPSWAP", "SFPMULI", "SFPADDI"):
+        read = {fields[key] for key in sources if key in fields and name not in ("SFPPUSHC", "SFPPOPC", "SFPCOMPC")}
+        if name in (
+            "SFPIADD",
+            "SFPAND",
+            "SFPOR",
+            "SFPXOR",
+            "SFPSHFT",
+            "SFPSETEXP",
+            "SFPSETSGN",
+            "SFPSWAP",
+            "SFPMULI",
+            "SFPADDI",
+        ):
             read.add(fields["lreg_dest"])
         if name == "SFPSTORE":
             read.add(fields["lreg_ind"])
@@ -70,7 +81,9 @@ class VectorMachine:
     def _set(self, number, value, everywhere=False):
         assert number < 8
         mask = np.ones(LANES, bool) if everywhere else self.flags
-        self.registers[number] = np.where(mask, np.asarray(value).astype(np.uint64).astype(np.uint32), self.registers[number])
+        self.registers[number] = np.where(
+            mask, np.asarray(value).astype(np.uint64).astype(np.uint32), self.registers[number]
+        )
 
     def _narrow(self, condition):
         self.flags = self.flags & condition
@@ -137,12 +150,18 @@ class VectorMachine:
     def _sfpiadd(self, instr_mod1, lreg_dest, lreg_c, imm12_math):
         c, d = (self.registers[number].astype(np.int64) for number in (lreg_c, lreg_dest))
         value = c + signed(imm12_math, 12) if instr_mod1 & 1 else c - d if instr_mod1 & 2 else c + d
-        assert instr_mod1 & 4
         self._set(lreg_dest, value & 0xFFFFFFFF)
+        if not instr_mod1 & 4:
+            negative = (value & 0x80000000) != 0
+            self._narrow(~negative if instr_mod1 & 8 else negative)
 
     def _sfpshft(self, instr_mod1, lreg_dest, lreg_c, imm12_math):
         source = self.registers[lreg_c if instr_mod1 & 4 else lreg_dest].astype(np.int64)
-        amount = np.full(LANES, signed(imm12_math, 12)) if instr_mod1 & 1 else self.registers[lreg_c].view(np.int32).astype(np.int64)
+        amount = (
+            np.full(LANES, signed(imm12_math, 12))
+            if instr_mod1 & 1
+            else self.registers[lreg_c].view(np.int32).astype(np.int64)
+        )
         right = source.astype(np.uint32).view(np.int32).astype(np.int64) if instr_mod1 & 2 else source
         moved = np.where(amount >= 0, source << (amount & 31), right >> (-amount & 31))
         self._set(lreg_dest, moved & 0xFFFFFFFF)
@@ -164,7 +183,12 @@ class VectorMachine:
 
     def _sfpabs(self, instr_mod1, lreg_dest, lreg_c, **_):
         value = self.registers[lreg_c]
-        self._set(lreg_dest, value & 0x7FFFFFFF if instr_mod1 & 1 else np.where(value >> 31, -value.astype(np.int64) & 0xFFFFFFFF, value))
+        self._set(
+            lreg_dest,
+            value & 0x7FFFFFFF
+            if instr_mod1 & 1
+            else np.where(value >> 31, -value.astype(np.int64) & 0xFFFFFFFF, value),
+        )
 
     def _sfpmov(self, instr_mod1, lreg_dest, lreg_c, **_):
         self._set(lreg_dest, self.registers[lreg_c] ^ np.uint32((instr_mod1 & 1) << 31), everywhere=instr_mod1 == 2)

@@ -69,7 +69,9 @@ def binary(symbol, function):
 
 
 constants = st.sampled_from([0, 1, -1, 5, 255, -7, 2047, -2048, 70000, -70000, 0x7FFFFFFF, -0x80000000, 0x12340000])
-integer_leaves = st.sampled_from([Expression(name, lambda v, name=name: v[name]) for name in INTEGERS]) | constants.map(integer_constant)
+integer_leaves = st.sampled_from([Expression(name, lambda v, name=name: v[name]) for name in INTEGERS]) | constants.map(
+    integer_constant
+)
 float_leaves = st.sampled_from([Expression(name, lambda v, name=name: v[name]) for name in FLOATS]) | st.sampled_from(
     [0.0, 1.0, -1.0, 2.0, 0.5, -3.0, 5.0]
 ).map(lambda number: Expression(f"sfpi::vFloat({number}f)", lambda _: np.float64(number)))
@@ -89,36 +91,70 @@ def integers(inner):
     )  # fmt: skip
 
 
+def call(name, function):
+    return lambda a, b: Expression(f"sfpi::{name}({a.text}, {b.text})", lambda v: function(a.value(v), b.value(v)))
+
+
 def float_expressions(inner):
     return st.one_of(
-        st.builds(binary("+", np.add), inner, inner), st.builds(binary("-", np.subtract), inner, inner),
+        st.builds(binary("+", np.add), inner, inner),
+        st.builds(binary("-", np.subtract), inner, inner),
         st.builds(binary("*", np.multiply), inner, inner),
-        st.builds(lambda a, b: Expression(f"(-({a.text}) + {b.text})", lambda v: b.value(v) - a.value(v)), inner, inner),
-        st.builds(lambda a, b: Expression(f"sfpi::min({a.text}, {b.text})", lambda v: np.minimum(a.value(v), b.value(v))), inner, inner),
-        st.builds(lambda a, b: Expression(f"sfpi::max({a.text}, {b.text})", lambda v: np.maximum(a.value(v), b.value(v))), inner, inner),
-    )  # fmt: skip
+        st.builds(
+            lambda a, b: Expression(f"(-({a.text}) + {b.text})", lambda v: b.value(v) - a.value(v)), inner, inner
+        ),
+        st.builds(call("min", np.minimum), inner, inner),
+        st.builds(call("max", np.maximum), inner, inner),
+    )
 
 
 integer_values = st.recursive(integer_leaves, integers, max_leaves=3)
 float_values = st.recursive(float_leaves, float_expressions, max_leaves=3)
-COMPARISONS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal}
+# Integers are compared by the sign of a difference that wraps; a number 0 on the right of > needs none.
+INTEGER_COMPARISONS = {
+    "<": lambda a, b: wrap(a - b) < 0,
+    "<=": lambda a, b: wrap(b - a) >= 0,
+    ">": lambda a, b: wrap(b - a) < 0,
+    ">=": lambda a, b: wrap(a - b) >= 0,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+COMPARISONS = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
 
 
-def comparisons(values, variables, numbers, literal):
+def comparisons(values, variables, numbers, literal, table):
     """A variable against an expression, or an expression against a number."""
-    symbol = st.sampled_from(sorted(COMPARISONS))
+    symbol = st.sampled_from(sorted(table))
     named = st.sampled_from(variables).map(lambda name: Expression(name, lambda v: v[name]))
     number = numbers.map(lambda n: Expression(literal(n), lambda _: n))
 
     def make(a, s, b):
-        return Expression(f"({a.text} {s} {b.text})", lambda v: COMPARISONS[s](a.value(v), b.value(v)))
+        function = table[s]
+        if s == ">" and b.text in ("0", "0.0f"):
+            function = np.greater
+        return Expression(f"({a.text} {s} {b.text})", lambda v: function(a.value(v), b.value(v)))
 
-    return st.builds(make, named, symbol, values) | st.builds(make, values.filter(lambda e: e.text[:6] != "sfpi::"), symbol, number)
+    return st.builds(make, named, symbol, values) | st.builds(
+        make, values.filter(lambda e: e.text[:6] != "sfpi::"), symbol, number
+    )
 
 
-tests = comparisons(integer_values, INTEGERS, constants, lambda n: f"{n}" if n != -0x80000000 else "(-2147483647 - 1)") | comparisons(
-    float_values, FLOATS, st.sampled_from([0.0, 1.0, -1.0, 2.0]), lambda n: f"{n}f"
+integer_tests = comparisons(
+    integer_values,
+    INTEGERS,
+    constants,
+    lambda n: f"{n}" if n != -0x80000000 else "(-2147483647 - 1)",
+    INTEGER_COMPARISONS,
 )
+float_tests = comparisons(float_values, FLOATS, st.sampled_from([0.0, 1.0, -1.0, 2.0]), lambda n: f"{n}f", COMPARISONS)
+tests = integer_tests | float_tests
 
 
 def conditions(inner):
@@ -187,7 +223,9 @@ def branches(inner):
         return Statement(text + " v_endif;", run)
 
     others = st.lists(st.tuples(lane_conditions, body), max_size=1)
-    return st.builds(make, lane_conditions, body, others, st.none() | body, st.none() | st.tuples(lane_conditions, inner))
+    return st.builds(
+        make, lane_conditions, body, others, st.none() | body, st.none() | st.tuples(lane_conditions, inner)
+    )
 
 
 statements = st.recursive(assignments, branches, max_leaves=4)
@@ -196,9 +234,59 @@ programs = st.lists(statements, min_size=1, max_size=4)
 
 def source_of(program, name):
     """The C++ function of a program: variables come from Dst and go back there."""
-    lines = [f"sfpi::vInt {one} = sfpi::dst_reg[{at}].mode<sfpi::DataLayout::I32>();" for at, one in enumerate(INTEGERS)]
-    lines += [f"sfpi::vFloat {one} = sfpi::dst_reg[{at + 4}].mode<sfpi::DataLayout::F32>();" for at, one in enumerate(FLOATS)]
+    lines = [
+        f"sfpi::vInt {one} = sfpi::dst_reg[{at}].mode<sfpi::DataLayout::I32>();" for at, one in enumerate(INTEGERS)
+    ]
+    lines += [
+        f"sfpi::vFloat {one} = sfpi::dst_reg[{at + 4}].mode<sfpi::DataLayout::F32>();" for at, one in enumerate(FLOATS)
+    ]
     lines += [statement.text for statement in program]
     lines += [f"sfpi::dst_reg[{at + 8}].mode<sfpi::DataLayout::I32>() = {one};" for at, one in enumerate(INTEGERS)]
     lines += [f"sfpi::dst_reg[{at + 12}].mode<sfpi::DataLayout::F32>() = {one};" for at, one in enumerate(FLOATS)]
     return f'extern "C" void {name}() {{\n  ' + "\n  ".join(lines) + "\n}\n"
+
+
+# --- functions with loops: the RISC-V core's counting, as far as it is needed, and the words between
+
+LABEL = re.compile(r"^([\w.$-]+):")
+INSTRUCTION = re.compile(r"^\s+(%[\w.$-]+) = (phi|add|icmp)\b(.*)$")
+BRANCH = re.compile(r"^\s+br (?:i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)|label %([\w.$-]+))")
+PREDICATES = {"sgt": int.__gt__, "slt": int.__lt__, "eq": int.__eq__, "ult": int.__lt__, "ne": int.__ne__}
+
+
+def run_function(text, machine, numbers):
+    """Run the only function of a lowered text on a machine; `numbers`: {name of an i32: its value}."""
+    body = text[text.index("\ndefine") + 1 :].split("\n}")[0].split("\n")[1:]
+    blocks, label = {"entry": []}, "entry"
+    for line in body:
+        found = LABEL.match(line)
+        label = found[1] if found else label
+        blocks.setdefault(label, []).append(line)
+
+    def value(operand):
+        return numbers[operand] if operand.startswith("%") else {"true": 1, "false": 0}.get(operand) or int(operand)
+
+    label, before = "entry", None
+    for _ in range(1000):
+        for line in blocks[label]:
+            word, made, branch = WORD.search(line), INSTRUCTION.match(line), BRANCH.match(line)
+            if word:
+                machine.run([int(word[1]) & 0xFFFFFFFF])
+            elif made and made[2] == "phi":
+                incoming = dict((source, one) for one, source in re.findall(r"\[ (\S+), %([\w.$-]+) \]", made[3]))
+                first = next(
+                    (one for source, one in incoming.items() if source not in blocks), None
+                )  # the entry has no name
+                numbers[made[1]] = value(incoming.get(before, first))
+            elif made:
+                a, b = re.search(r"i32 (\S+), ([^,\s]+)", made[3]).groups()
+                predicate = made[3].split()[0 if "samesign" not in made[3] else 1]
+                numbers[made[1]] = (
+                    value(a) + value(b) if made[2] == "add" else PREDICATES[predicate](value(a), value(b))
+                )
+            elif branch:
+                target = branch[4] or (branch[2] if numbers[branch[1]] else branch[3])
+            elif line.strip().startswith("ret"):
+                return
+        before, label = label, target
+    raise AssertionError("the function does not end")

@@ -31,17 +31,23 @@ import tempfile
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv import compiler as kernels
+from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.layout import LOCAL_BASE
 from tensim.sim.cores.riscv.llk import dialect, formats, functions_to_inline
 from tensim.sim.cores.riscv.llk.tree import FAMILIES, LlkTree
 from tensim.sim.cores.riscv.vector.lowering import lowered
+from tensim.sim.errors import KernelCompileError
 
 INCLUDE = Path(__file__).resolve().parent / "include"
 LAUNCH_BYTES = 64
 GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
 DESCRIPTORS = "chlkc_descriptors.h"
+DESCRIPTORS_OF_EARLIER_RELEASES = tuple(
+    f"chlkc_{name}.h"
+    for name in "dst_accum_mode dst_sync_mode math_approx_mode math_fidelity unpack_data_format unpack_tile_dims "
+    "pack_data_format pack_tile_dims".split()
+)
 NO_PCIE = {"PCIE_NOC_X": 0, "PCIE_NOC_Y": 0}
 
 
@@ -74,7 +80,8 @@ def defines(build):
     """{macro: value} of tt-metal's build for a processor's kernel."""
     chip, arch = build.arch.name, build.arch
     names = {
-        "TENSIM_LLK": 1, GUARDS[chip]: 1, f"ARCH_{FAMILIES[chip].upper()}": "", "TENSIX_FIRMWARE": "", "KERNEL_BUILD": "",
+        "TENSIM_LLK": 1, "TENSIM_LLK_TYPED": int(build.tree.is_typed), GUARDS[chip]: 1,
+        f"ARCH_{FAMILIES[chip].upper()}": "", "TENSIX_FIRMWARE": "", "KERNEL_BUILD": "",
         "LOCAL_MEM_EN": 0, "DISABLE_CB_ASSEMBLY": 1, "PROCESSOR_INDEX": build.processor.value, "PROGRAMMABLE_CORE_TYPE": 0,
         "TENSIM_UPPER_BUFFERS": int(build.tree.circular_buffers(chip) > 32), "NOC_INDEX": build.noc, "NOC_MODE": build.noc_mode,
         "DISPATCH_MESSAGE_ADDR": 0, "ROUTING_FW_ENABLED": "",
@@ -83,7 +90,11 @@ def defines(build):
     for kind, banks in (("DRAM", arch.dram_banks), ("L1", len(arch.worker_coords))):
         names[f"NUM_{kind}_BANKS"] = banks
         power = banks & (banks - 1) == 0
-        names |= {f"LOG_BASE_2_OF_NUM_{kind}_BANKS": banks.bit_length() - 1} if power else {f"IS_NOT_POW2_NUM_{kind}_BANKS": 1}
+        names |= (
+            {f"LOG_BASE_2_OF_NUM_{kind}_BANKS": banks.bit_length() - 1}
+            if power
+            else {f"IS_NOT_POW2_NUM_{kind}_BANKS": 1}
+        )
     names["NAMESPACE"] = "chlkc_" + ("unpack", "math", "pack")[build.processor.value - 2]
     if build.compile_args:
         names["KERNEL_COMPILE_TIME_ARGS"] = ",".join(str(int(value) & 0xFFFFFFFF) for value in build.compile_args)
@@ -93,38 +104,50 @@ def defines(build):
     return names
 
 
-def translation_unit(build, text):
-    """The whole text that the compiler gets; `text`: the kernel's source."""
-    found = kernels.MAIN.search(kernels.COMMENTS.sub("", text))
+def translation_unit(build):
+    """The whole text that the compiler gets, beside `generated` files."""
     lines = [f"#define {name} {value}" for name, value in defines(build).items()]
-    lines += [
-        '#include "tensim_llk.h"', '#include "internal/firmware_common.h"', '#include "api/compile_time_args.h"',
-        '#include "ckernel.h"', '#include "ckernel_gpr_map.h"', '#include "internal/debug/fw_debug.h"',
-        '#include "llk_param_structs.h"', "using namespace ckernel;",
-    ]  # fmt: skip
-    lines.append(f'#include "{DESCRIPTORS}"')
-    lines += [f"#define {name} {value}" for name, value in build.defines]
-    call = "kernel_main"
-    if found:
-        lines.append(f"#define MAIN tensim_kernel{'' if found[1] else '()'}")
-        call = "NAMESPACE::tensim_kernel"
-    else:
+    lines += ['#include "tensim_llk.h"', '#include "internal/firmware_common.h"', '#include "api/compile_time_args.h"']
+    lines += ['#include "chlkc_list.h"', '#include "tensim_startup.h"', ""]
+    return "\n".join(lines)
+
+
+def generated(build, text):
+    """{name: text} of the files that tt-metal's build generates and headers include; `text`: the kernel's source."""
+    descriptors = formats.descriptors(
+        build.circular_buffers,
+        is_typed=build.tree.is_typed,
+        fidelity=build.math_fidelity,
+        approximate=build.approximate,
+        fp32_dest=build.fp32_dest,
+        full_sync=build.full_sync,
+        to_dest=build.to_dest,
+        precise=build.pack_precise,
+    )
+    files = {DESCRIPTORS: f"#pragma once\n{descriptors}"}
+    files |= dict.fromkeys(DESCRIPTORS_OF_EARLIER_RELEASES, f'#include "{DESCRIPTORS}"\n')
+    return files | dict.fromkeys(("chlkc_unpack.cpp", "chlkc_math.cpp", "chlkc_pack.cpp"), _kernel_file(build, text))
+
+
+def _kernel_file(build, text):
+    """The kernel under the entry that its release calls: kernel_main(), or a MAIN in a namespace for each processor."""
+    is_main = kernels.MAIN.search(kernels.COMMENTS.sub("", text))
+    lines = [f"#define {name} {value}" for name, value in build.defines]
+    if is_main and build.tree.is_typed:
+        lines.append(f"#define MAIN tensim_kernel{'' if is_main[1] else '()'}")
+    if not is_main:
         lines.append("void kernel_main();")
     lines.append(build.stand_in)
     if build.source is not None:
         lines.append(f'#include "{Path(build.source).resolve()}"')
     else:
         lines.append(f'#line 1 "{build.name}"\n{text}')
-    lines += [f"static inline void tensim_entry() {{ {call}(); }}", '#include "tensim_startup.h"', ""]
-    return "\n".join(lines)
-
-
-def descriptors(build):
-    """What tt-metal's build writes into a file that headers of the LLK include by its name."""
-    return "#pragma once\n" + formats.descriptors(
-        build.circular_buffers, fidelity_type=build.tree.fidelity_type, fidelity=build.math_fidelity, approximate=build.approximate,
-        fp32_dest=build.fp32_dest, full_sync=build.full_sync, to_dest=build.to_dest, precise=build.pack_precise,
-    )  # fmt: skip
+    if is_main and build.tree.is_typed:
+        lines.append("inline void kernel_main() { NAMESPACE::tensim_kernel(); }")
+    if not is_main and not build.tree.is_typed:
+        entry = ("unpack", "math", "pack")[build.processor.value - 2]
+        lines.append(f"namespace NAMESPACE {{ inline void {entry}_main() {{ ::kernel_main(); }} }}")
+    return "\n".join([*lines, ""])
 
 
 def link_script(build):
@@ -136,7 +159,8 @@ __instrn_buffer = 0xffe40000;
 tensim_stack = 0x{end:x};
 PHDRS {{ text PT_LOAD FLAGS(5); data PT_LOAD FLAGS(6); }}
 SECTIONS {{
-  .text 0x{build.text_address:x} : {{ *(.text.tensim_start) *(.text .text.*) *(.rodata .rodata.* .srodata .srodata.*)
+  .text 0x{build.text_address:x} : {{ *(.text.tensim_start) *(.text .text.*) . = ALIGN(4); }} :text
+  .rodata : {{ *(.rodata .rodata.* .srodata .srodata.*)
     . = ALIGN(4); tensim_constructors = .; KEEP(*(SORT(.init_array*))) tensim_constructors_end = .; }} :text
   .data 0x{LOCAL_BASE + LAUNCH_BYTES:x} : {{ *(.data .data.* .sdata .sdata.*) . = ALIGN(4); }} :data
   .bss : {{ *(.bss .bss.* .sbss .sbss.* COMMON) }} :data
@@ -155,10 +179,19 @@ def flags_of(build, tools):
 
 def compile_kernel(build):
     """The `Object` of an `LlkBuild`, from the cache if nothing that went in has changed.  KernelCompileError."""
+    if build.budget is not None:
+        raise KernelCompileError(
+            f"the kernel {build.name} of a saved file is not built against the LLK, whose sources are the user's own",
+            where={"file": build.name, "line": 1, "processor": build.processor.name},
+            hint="run the program itself, or the file at the operation level",
+        )
     tools = toolchain.toolchain()
-    unit, flags, script = translation_unit(build, kernels.source_text(build)), flags_of(build, tools), link_script(build)
+    toolchain.mend_prepared(tools, build.level)
+    unit, files = translation_unit(build), generated(build, kernels.source_text(build))
+    flags, script = flags_of(build, tools), link_script(build)
     elf = kernels.cached_build(
-        (unit, descriptors(build), flags, script, tools.version, _pass_digest()), lambda: _build(build, tools, unit, flags, script)
+        (unit, files, flags, script, tools.version, _pass_digest()),
+        lambda: _build(build, tools, {"unit.cpp": unit, "kernel.ld": script, **files}, flags),
     )
     return kernels.describe(elf, str(build.source or build.name))
 
@@ -180,22 +213,21 @@ def optimising(tools, level):
 
 
 # Clang writes template arguments of class type into debug information in a form that it does not read.
-STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )%.*\)$", re.M)
+STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )(?:%|\{).*\)$", re.M)
 
 
 def _readable(text):
     return STRUCTURE_ARGUMENT.sub(r"\1i32 0)", text)
 
 
-def _build(build, tools, unit, flags, script):
-    """(ELF, files that went in)."""
+def _build(build, tools, files, flags):
+    """(ELF, files that went in); `files`: {name: text} of what is generated."""
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
         folder = Path(folder)
-        source, script_file, target, elf = (folder / name for name in ("unit.cpp", "kernel.ld", "kernel.o", "kernel.elf"))
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        source, script, target, elf = (folder / name for name in ("unit.cpp", "kernel.ld", "kernel.o", "kernel.elf"))
         first, second, depends = folder / "first.ll", folder / "second.ll", folder / "kernel.d"
-        source.write_text(unit)
-        (folder / DESCRIPTORS).write_text(descriptors(build))
-        script_file.write_text(script)
 
         def run(*command):
             result = toolchain.run([*tools.compile, *command], cwd=folder)
@@ -210,7 +242,7 @@ def _build(build, tools, unit, flags, script):
         run(*optimising(tools, build.level), "-S", "-emit-llvm", str(first), "-o", str(second))
         second.write_text(lowered(_readable(second.read_text()), build.arch.name))
         run(*optimising(tools, build.level), "-c", str(second), "-o", str(target))
-        kernels.link(build, tools, script_file, target, elf)
+        kernels.link(build, tools, script, target, elf, toolchain.run)
         known = (str(folder), str(tools.zig))
-        inputs = [name for name in kernels.files_of(depends.read_text(), folder) if not name.startswith(known)]
+        inputs = [name for name in toolchain.files_of(depends.read_text(), folder) if not name.startswith(known)]
         return elf.read_bytes(), inputs

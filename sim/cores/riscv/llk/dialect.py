@@ -7,9 +7,16 @@ import json
 import re
 from pathlib import Path
 
-FAILED = re.compile(r"^(/[^:\n]+):\d+:\d+: error: expected body of lambda expression$", re.M)
-# An attribute of a lambda in front of its parameters; behind them it means the same, and the pass inlines without it.
-LAMBDA_ATTRIBUTE = re.compile(r"(\[[^\[\]]*\])\s*__attribute__\s*\(\(\w+\)\)\s*(?=\()")
+FAILED = re.compile(
+    r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid)$", re.M
+)
+# (Form, what clang reads in its stead)
+FORMS = (
+    # An attribute of a lambda in front of its parameters: the pass inlines without it
+    (re.compile(r"(\[[^\[\]]*\])\s*__attribute__\s*\(\(\w+\)\)\s*(?=\()"), r"\1"),
+    # A type's name in the place of `unsigned`
+    (re.compile(r"\buint short\b"), "unsigned short"),
+)
 
 
 def overlay(messages, folder):
@@ -17,7 +24,9 @@ def overlay(messages, folder):
     entries = []
     for number, name in enumerate(sorted(set(FAILED.findall(messages)))):
         text = Path(name).read_text(errors="replace")
-        readable = LAMBDA_ATTRIBUTE.sub(r"\1", text)
+        readable = text
+        for form, other in FORMS:
+            readable = form.sub(other, readable)
         if readable != text:
             path = folder / f"readable-{number}.h"
             path.write_text(readable)

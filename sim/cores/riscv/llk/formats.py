@@ -50,11 +50,11 @@ def _bytes(code, height, width):
     return (tile_size(code) - exponents) * height * width // 1024 + exponents * height * width // 1024
 
 
-def descriptors(buffers, *, fidelity_type, fidelity, approximate, fp32_dest, full_sync, to_dest=(), precise=False):
+def descriptors(buffers, *, is_typed, fidelity, approximate, fp32_dest, full_sync, to_dest=(), precise=False):
     """C++ text of the tables and settings.
 
-    `buffers`: (index, format code, tile height, tile width); `fidelity_type`: the release's type of the fidelity; `to_dest`: 1 for
-    each buffer whose 32-bit numbers go to Dst as they are.
+    `buffers`: (index, format code, tile height, tile width); `is_typed`: whether the release has types of its own for
+    settings; `to_dest`: 1 for each buffer whose 32-bit numbers go to Dst as they are.
     """
     rows = {index: (code, height, width) for index, code, height, width in buffers}
     shapes = [rows.get(index, (INVALID, 32, 32)) for index in range(BUFFERS)]
@@ -75,14 +75,21 @@ def descriptors(buffers, *, fidelity_type, fidelity, approximate, fp32_dest, ful
     tables = {
         "unpack_src_format": codes,
         "unpack_dst_format": [
-            INVALID if code == INVALID else unpacked(code, used, fp32_dest, direct[index]) for index, code in enumerate(codes)
+            INVALID if code == INVALID else unpacked(code, used, fp32_dest, direct[index])
+            for index, code in enumerate(codes)
         ],
         "pack_src_format": [INVALID if code == INVALID else packed(code, used, fp32_dest, precise) for code in codes],
         "pack_dst_format": codes,
     }
     for side in ("unpack", "pack"):
         tables |= {f"{side}_{name}": values for name, values in common.items()}
-    lines = [f"constexpr unsigned char {name}[{BUFFERS}] = {_list(values)};" for name, values in tables.items()]
+    codes_type = "unsigned char" if is_typed else "std::int32_t"  # of the unpackers' tables of formats
+    types = {"unpack_src_format": codes_type, "unpack_dst_format": codes_type}
+    lines = [
+        f"constexpr {types.get(name, 'unsigned char')} {name}[{BUFFERS}] = {_list(values)};"
+        for name, values in tables.items()
+    ]
+    fidelity_type = "ckernel::MathFidelity" if is_typed else "std::int32_t"
     sizes = _list(_bytes(*shape) for shape in shapes)
     lines += [f"constexpr uint16_t {side}_tile_size[{BUFFERS}] = {sizes};" for side in ("unpack", "pack")]
     sync = "SyncFull" if full_sync else "SyncHalf"

@@ -33,7 +33,11 @@ def marked(text):
             number += 1
             groups[old] = number
         new = f" #{groups[old]}"
-        lines[at] = lines[at][: found.start()] + new + lines[at][found.end() :] if found else lines[at].replace(" {", f"{new} {{")
+        lines[at] = (
+            lines[at][: found.start()] + new + lines[at][found.end() :]
+            if found
+            else lines[at].replace(" {", f"{new} {{")
+        )
     return "\n".join([*lines, *(_group(lines, old, new) for old, new in groups.items()), ""])
 
 
@@ -73,5 +77,7 @@ def _largest_group(lines):
 
 def _group(lines, old, new):
     """A group of attributes as an old one, and to be inlined."""
-    inside = next((line.partition("{")[2].rpartition("}")[0] for line in lines if line.startswith(f"attributes #{old} = ")), "")
+    inside = next(
+        (line.partition("{")[2].rpartition("}")[0] for line in lines if line.startswith(f"attributes #{old} = ")), ""
+    )
     return f"attributes #{new} = {{ alwaysinline {CONTRARY.sub('', inside)} }}"

@@ -24,11 +24,12 @@ class LlkTree:
         family, metal = FAMILIES[chip], self.root / "tt_metal"
         internal = metal / "hw/inc/internal/tt-1xx"
         api = metal / f"hw/ckernels/{chip}/metal"
+        llk = self.llk / f"tt_llk_{chip}"
         folders = [
-            self.root, self.root / "ttnn", self.root / "ttnn/cpp", metal, metal / "include", metal / "hw/inc", metal / "hostdevcommon/api",
-            metal / "api", self.llk / "common", self.llk / "tools/include", internal, internal / family,
-            internal / family / f"{chip}_defines", internal / family / "noc", api / "common", api / "llk_io", api / "llk_api",
-            api / "llk_api/llk_sfpu", self.llk / f"tt_llk_{chip}/common/inc", self.llk / f"tt_llk_{chip}/llk_lib", self.llk / f"tt_llk_{chip}/llk_lib/hal",
+            self.root, self.root / "ttnn", self.root / "ttnn/cpp", metal, metal / "include", metal / "hw/inc",
+            metal / "hostdevcommon/api", metal / "api", self.llk / "common", self.llk / "tools/include", internal,
+            internal / family, internal / family / f"{chip}_defines", internal / family / "noc", api / "common", api / "llk_io",
+            api / "llk_api", api / "llk_api/llk_sfpu", llk / "common/inc", llk / "llk_lib", llk / "llk_lib/hal",
             metal / "hw/firmware/src/tt-1xx",
         ]  # fmt: skip
         return [folder for folder in folders if folder.is_dir()]
@@ -39,10 +40,10 @@ class LlkTree:
         return 64 if chip == "blackhole" and "shift_mask" in header.read_text() else 32
 
     @functools.cached_property
-    def fidelity_type(self):
-        """The C++ type of MATH_FIDELITY."""
+    def is_typed(self):
+        """Whether settings have enumerations of their own, as from 0.81 on."""
         definitions = self.llk / "tt_llk_blackhole/llk_lib/llk_defs.h"
-        return "ckernel::MathFidelity" if "enum class MathFidelity" in definitions.read_text() else "std::int32_t"
+        return "enum class MathFidelity" in definitions.read_text()
 
 
 def tree_at(folder):

@@ -27,10 +27,14 @@ class Conditions:
         call = self._to.uses.calls.get(self._to.resolve(value))
         if call is None or call.name not in ("test", "and", "or", "not"):
             raise self._to.error(
-                "a condition of lanes is chosen at run time", hint="choose with `if constexpr`, or use v_if for each choice"
+                "a condition of lanes is chosen at run time",
+                hint="choose with `if constexpr`, or use v_if for each choice",
             )
         if call.name == "test":
             mode = self._to.fixed(call.arguments[0])
+            tested = self._to.uses.calls.get(self._to.resolve(call.arguments[1]))
+            if tested is not None and tested.name == "boolean" and mode in (NE0, EQ0):
+                return self._tree(tested.arguments[0], positive == (mode == NE0))
             return ("test", mode if positive else OPPOSITE[mode], call.arguments[1], call)
         if call.name == "not":
             return self._tree(call.arguments[0], not positive)
@@ -61,12 +65,23 @@ class Conditions:
 
     def _as_numbers(self, tree):
         """1 where a condition holds, else 0; narrow by that."""
+        self._to.emit(op.SETCC, {0: NE0}, [(8, self.numbers(tree))])
+
+    def numbers_of(self, condition):
+        """A vector with 1 where a condition holds, else 0."""
+        return self.numbers(self._tree(condition, True))
+
+    def numbers(self, tree):
         nothing = self._to.load_number(0)
         self._to.emit(op.PUSHC)
         self._narrow(tree, True)
         found = self._to.emit(op.LOADI, {16: numbers.USHORT, 0: 1}, result=self._to.new_value(), at=20, tied=nothing)
         self._to.emit(op.POPC)
-        self._to.emit(op.SETCC, {0: NE0}, [(8, found)])
+        return found
 
     def _test(self, mode, operand, call):
-        self._to.emit(op.SETCC, {0: mode}, [(8, self._to.read(operand))])
+        if operand in self._to.tested and mode in (LT0, GTE0):
+            made = self._to.uses.calls[operand]
+            self._to.sum(made, op.CC_LT0 if mode == LT0 else op.CC_GTE0, self._to.new_value())
+        else:
+            self._to.emit(op.SETCC, {0: mode}, [(8, self._to.read(operand))])

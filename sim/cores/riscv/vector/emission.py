@@ -77,5 +77,3 @@ def _texts(instruction, words, names):
         yield f"  {joined} = or i32 {chosen}, {current}{place}"
         current = joined
     yield f"  store volatile i32 {current}, ptr inttoptr (i32 {BUFFER} to ptr), align 4{place}"
-
-

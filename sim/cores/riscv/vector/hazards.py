@@ -20,7 +20,9 @@ def with_gaps(instructions, chip, word_of, ends_function):
         if instruction.kind != "vector":
             continue
         word = word_of(instruction)
-        behind = next((one for one in instructions[index + 1 :] if one.kind != "marker" and not _vanishes(one, word_of)), None)
+        behind = next(
+            (one for one in instructions[index + 1 :] if one.kind != "marker" and not _vanishes(one, word_of)), None
+        )
         if _needs_gap(word, behind, chip, word_of, ends_function):
             found.append(Instruction(op.NOP, instruction.line, instruction.place))
     return found

@@ -85,7 +85,9 @@ def _through(states, block, lanes, places):
 def _after(states, lanes, effect, call, places):
     if effect == "push":
         if len(lanes.stack) == MAX_DEPTH:
-            raise places.error(call.place, f"conditions are nested deeper than the {MAX_DEPTH} entries of the flags' stack")
+            raise places.error(
+                call.place, f"conditions are nested deeper than the {MAX_DEPTH} entries of the flags' stack"
+            )
         return Lanes(lanes.current, (*lanes.stack, lanes.current))
     if effect == "pop":
         return Lanes(lanes.stack[-1], lanes.stack[:-1]) if lanes.stack else Lanes()

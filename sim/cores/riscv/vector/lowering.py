@@ -40,7 +40,9 @@ def _function(function, chip, places):
     states = lane_states(function, order, places)
     plain_assignments(function, states, order)
     for repeats_numbers, saves_registers, is_pinned in ATTEMPTS:
-        selection = Selection(copy.deepcopy(function), chip, states, places, repeats_numbers, saves_registers).run(order)
+        selection = Selection(copy.deepcopy(function), chip, states, places, repeats_numbers, saves_registers).run(
+            order
+        )
         try:
             registers = place_values(function, selection, selection.written if is_pinned else ())
         except NoRegister as error:
@@ -53,7 +55,9 @@ def _function(function, chip, places):
         }
         return rewritten(function, blocks, words)
     raise places.error(
-        place, "more than eight vector values are needed at once", hint="the vector unit has eight registers and cannot spill them"
+        place,
+        "more than eight vector values are needed at once",
+        hint="the vector unit has eight registers and cannot spill them",
     )
 
 

@@ -14,7 +14,9 @@ TOKEN = "ptr addrspace(77)"
 NAME = r'%(?:[\w.$-]+|"[^"]*")'
 CALL = re.compile(rf"^\s*(?:({NAME}) = )?(?:\w+ )*?call [^@]*@{PREFIX}(\w+)\((.*?)\)(?: #\d+)?(?:, .*)?$")
 RAW = re.compile(r'call void asm sideeffect "\.ttinsn \$0", "[^"]*"\(i32 (-?\d+)\)')
-STORED = re.compile(r"store volatile i32 (\S+), ptr .*(?:instrn_buffer|inttoptr \(i32 (?:-1835008|4293132288) to ptr\))")
+STORED = re.compile(
+    r"store volatile i32 (\S+), ptr .*(?:instrn_buffer|inttoptr \(i32 (?:-1835008|4293132288) to ptr\))"
+)
 PHI = re.compile(rf"^\s*({NAME}) = phi {re.escape(TOKEN)} (.*?)(?:, !.*)?$")
 INCOMING = re.compile(rf"\[ (\S+), ({NAME}) \]")
 SELECT = re.compile(rf"^\s*({NAME}) = select i1 (\S+), {re.escape(TOKEN)} (\S+), {re.escape(TOKEN)} (\S+?)(?:, !.*)?$")
@@ -76,13 +78,14 @@ def functions(lines):
 
 def read_blocks(function, places):
     """Fill a function's `blocks`.  KernelCompileError for a vector that leaves the function or lies in memory."""
-    entry = _entry_label(function.lines[0])
+    named = LABEL.match(function.lines[1])
+    entry = f"%{named[1]}" if named else _entry_label(function.lines[0])
     block = Block(entry)
     function.blocks = {entry: block}
     for number, line in enumerate(function.lines[1:-1], 1):
         label = LABEL.match(line)
         if label:
-            block = function.blocks[f"%{label[1]}"] = Block(f"%{label[1]}")
+            block = function.blocks.setdefault(f"%{label[1]}", Block(f"%{label[1]}"))
             continue
         text = line.strip()
         call = _call(line, number, function, places)
@@ -127,7 +130,11 @@ def _call(line, number, function, places):
         return Call("raw", None, [int(found[1]) & 0xFFFFFFFF], number, place)
     if "store volatile" in line and (found := STORED.search(line)):
         known = re.fullmatch(r"-?\d+", found[1])
-        return Call("raw", None, [int(found[1]) & 0xFFFFFFFF], number, place) if known else Call("unknown", None, [], number, place)
+        return (
+            Call("raw", None, [int(found[1]) & 0xFFFFFFFF], number, place)
+            if known
+            else Call("unknown", None, [], number, place)
+        )
     if TOKEN not in line:
         return None
     if found := PHI.match(line):

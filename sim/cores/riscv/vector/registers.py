@@ -51,23 +51,60 @@ def _ties(instruction):
 
 
 def _phi_copies(function, selection):
-    """Where values meet, each comes as a copy from the end of its block; those that are exchanged, by way of other values."""
+    """Where values meet, each comes as a copy from the end of its block.
+
+    A value that another way out of that block still needs is copied once more, where they have met.
+    """
+    entering = Liveness(function, selection.blocks, ()).entering
+    copies = {label: [] for label in selection.blocks}
     for label, phis in selection.phis.items():
-        results = {result for result, *_ in phis}
-        for predecessor in function.blocks[label].predecessors:
-            first, second = [], []
-            for result, incoming, _, place in phis:
-                value = dict((pred, one) for one, pred in incoming)[predecessor]
-                if value is None or value == result:
-                    continue
-                line = function.blocks[predecessor].end
-                state = selection.states.leaving[predecessor].current
-                if value in results:
-                    between = selection.new_value()
-                    first.append(move(line, place, between, value, state, everywhere=state != 0))
-                    value = between
-                second.append(move(line, place, result, value, state, everywhere=state != 0))
-            selection.blocks[predecessor] += first + second
+        for result, incoming, line, place in phis:
+            met = result
+            if _is_needed_beside(function, entering, label, result):
+                met = selection.new_value()
+                state = selection.states.entry[label].current
+                first = move(_last_phi(function, line), place, result, met, state, everywhere=state != 0)
+                selection.blocks[label].insert(0, first)
+            for value, predecessor in incoming:
+                if value is not None and value != met:
+                    copies[predecessor].append((met, value, place))
+    for label, wanted in copies.items():
+        state, end = selection.states.leaving[label].current, function.blocks[label].end
+        for result, value, place in _one_by_one(wanted, selection):
+            selection.blocks[label].append(move(end, place, result, value, state, everywhere=state != 0))
+
+
+def _one_by_one(wanted, selection):
+    """Copies (result, value, place) that mean to happen at once, in an order in which none replaces what another still reads."""
+    wanted, order = list(wanted), []
+    while wanted:
+        ready = next((one for one in wanted if all(one[0] != other[1] for other in wanted if other is not one)), None)
+        if ready is None:  # a circle: one value is kept aside
+            result, _, place = wanted[0]
+            kept = selection.new_value()
+            order.append((kept, result, place))
+            wanted = [(target, kept if value == result else value, at) for target, value, at in wanted]
+            continue
+        order.append(ready)
+        wanted.remove(ready)
+    return order
+
+
+def _is_needed_beside(function, entering, label, result):
+    """Whether a block in front of `label` leads also to where the value before is needed."""
+    return any(
+        result in entering[other]
+        for predecessor in function.blocks[label].predecessors
+        for other in function.blocks[predecessor].successors
+        if other != label
+    )
+
+
+def _last_phi(function, line):
+    """The line of the last phi of a block, behind which its instructions begin."""
+    while " = phi " in function.lines[line + 1]:
+        line += 1
+    return line
 
 
 def _tied_copies(function, selection, pinned):
@@ -93,7 +130,9 @@ def _must_copy(tied, live, result):
 
 def _copy_in_front(changed, instruction, value, selection):
     copied = selection.new_value()
-    changed.append(move(instruction.line, instruction.place, copied, value, instruction.state, everywhere=instruction.state != 0))
+    changed.append(
+        move(instruction.line, instruction.place, copied, value, instruction.state, everywhere=instruction.state != 0)
+    )
     return copied
 
 

@@ -11,7 +11,12 @@ from tensim.sim.cores.riscv.vector.conditions import Conditions
 from tensim.sim.cores.riscv.vector.instructions import MOV, Instruction, is_constant, move
 from tensim.sim.cores.riscv.vector.uses import Uses, number
 
-COMMUTATIVE = {op.IADD: (4,), 0x7E: (0,), 0x7F: (0,), 0x8D: (0,)}  # opcode: modes in which VD and VC may change places
+COMMUTATIVE = {
+    op.IADD: (0, 4, 8),
+    0x7E: (0,),
+    0x7F: (0,),
+    0x8D: (0,),
+}  # opcode: modes in which VD and VC may change places
 SHFT = 0x7A
 LOW_16 = 0xFFFF
 
@@ -20,8 +25,9 @@ class Selection:
     """The instructions of a function.
 
     `blocks`: {label: [Instruction]}; `phis`: {label: [(value, [(value, label of a predecessor)], line, place)]}; `written`:
-    registers that l_reg has assigned.  `repeats_numbers`: load numbers where they are used, however often;
-    `saves_registers`: add a number by SFPADDI rather than take a multiplication in, which needs it in a register.
+    registers that l_reg has assigned; `tested`: sums that are made where their sign is tested.  `repeats_numbers`: load numbers
+    where they are used, however often; `saves_registers`: add a number by SFPADDI rather than take a multiplication in, which
+    needs it in a register.
     """
 
     def __init__(self, function, chip, states, places, repeats_numbers=False, saves_registers=False):
@@ -30,7 +36,7 @@ class Selection:
         self.blocks, self.phis, self.written = {}, {}, set()
         self._saves = saves_registers
         self._repeat, self._parts, self._folded, self._handles = repeats_numbers, {}, {}, {}
-        self._loaded, self._fresh = set(), 0
+        self._loaded, self._fresh, self.tested = set(), 0, set()
         self._conditions = Conditions(self)
 
     @property
@@ -131,7 +137,9 @@ class Selection:
         """A number that the instruction must know when the program is built."""
         value = number(argument)
         if value is None:
-            raise self.error("this operand of a vector instruction is known at run time only, and its word has no room for that")
+            raise self.error(
+                "this operand of a vector instruction is known at run time only, and its word has no room for that"
+            )
         return value
 
     def _field(self, argument, mask):
@@ -148,6 +156,19 @@ class Selection:
                         if self._takes_in(call, operand):
                             self._folded[operand] = call
                             break
+                elif self.uses.matters(call) and call.name == "test":
+                    self._fold_test(call)
+
+    def _fold_test(self, test):
+        """The sign of a sum that nothing else reads is tested by the instruction that makes it."""
+        made = self.uses.calls.get(test.arguments[1])
+        if made is None or made.name not in ("integer_add", "integer_subtract") or test.arguments[0] not in ("0", "4"):
+            return
+        narrowing = self.uses.only_user(test.result)
+        while narrowing is not None and narrowing.name in ("and", "or", "not"):
+            narrowing = self.uses.only_user(narrowing.result)
+        if narrowing is not None and narrowing.block == made.block and self.uses.count(made.result) == 1:
+            self.tested.add(made.result)
 
     def _takes_in(self, call, operand):
         inner = self.uses.calls.get(operand)
@@ -183,6 +204,10 @@ class Selection:
 
     def _phi(self, call):
         self.phis[call.block].append((call.result, call.arguments, call.line, call.place))
+
+    def _boolean(self, call):
+        if any(user.name != "test" for user in self.uses.users.get(call.result, ())):
+            self._parts[call.result] = self._conditions.numbers_of(call.arguments[0])
 
     def _part(self, call):
         self._parts[call.result] = self._handles[self.resolve(call.arguments[0])][self.fixed(call.arguments[1])]
@@ -326,7 +351,10 @@ class Selection:
         """Whether a number is loaded nowhere yet, is no constant register's, and fits the 16 bits of an instruction."""
         bits = self.literal(value)
         return (
-            bits is not None and bits not in numbers.CONSTANTS and numbers.is_bfloat(bits) and self.resolve(value) not in self._loaded
+            bits is not None
+            and bits not in numbers.CONSTANTS
+            and numbers.is_bfloat(bits)
+            and self.resolve(value) not in self._loaded
         )
 
     def _may_replace(self, value):
@@ -390,26 +418,28 @@ class Selection:
         self.emit(MOV, {0: 1}, [(8, self.read(call.arguments[0]))], call.result)
 
     def _integer_add(self, call):
+        if call.result not in self.tested:
+            self.sum(call, op.CC_NONE, call.result)
+
+    _integer_subtract = _integer_add
+
+    def sum(self, call, flags, result):
+        """A sum or a difference of integers; `flags`: what its sign does to the lanes (mode of SFPIADD)."""
         a, b = call.arguments
-        if self.literal(a) is not None and self.literal(b) is None:
+        is_sum = call.name == "integer_add"
+        if is_sum and self.literal(a) is not None and self.literal(b) is None:
             a, b = b, a
         bits = self.literal(b)
+        if bits is not None and not is_sum:
+            bits = -bits & 0xFFFFFFFF
         if bits is not None and numbers.fits_12_bits(numbers.signed(bits)):
-            self.emit(op.IADD, {0: 5, 12: bits & 0xFFF}, [(8, self.read(a))], call.result)
+            self.emit(op.IADD, {0: op.ARG_IMMEDIATE | flags, 12: bits & 0xFFF}, [(8, self.read(a))], result)
+        elif is_sum:
+            self._binary(op.IADD, flags, b, a, result)
+        elif bits is not None:
+            self.emit(op.IADD, {0: flags}, [(8, self.read(a))], result, tied=self.load_number(bits))
         else:
-            self._binary(op.IADD, 4, b, a, call.result)
-
-    def _integer_subtract(self, call):
-        a, b = call.arguments
-        bits = self.literal(b)
-        if bits is None:
-            self.emit(op.IADD, {0: 6}, [(8, self.read(a))], call.result, tied=self.own(b))
-            return
-        opposite = -bits & 0xFFFFFFFF
-        if numbers.fits_12_bits(numbers.signed(opposite)):
-            self.emit(op.IADD, {0: 5, 12: opposite & 0xFFF}, [(8, self.read(a))], call.result)
-        else:
-            self.emit(op.IADD, {0: 4}, [(8, self.read(a))], call.result, tied=self.load_number(opposite))
+            self.emit(op.IADD, {0: op.ARG_MINUS | flags}, [(8, self.read(a))], result, tied=self.own(b))
 
     def _shift(self, call):
         """Left by a positive amount, right by a negative one; only Blackhole shifts another register than the result's."""

@@ -3,19 +3,21 @@
 
 enum class Test { LT0 = SFPSETCC_MOD1_LREG_LT0, NE0 = SFPSETCC_MOD1_LREG_NE0, GTE0 = SFPSETCC_MOD1_LREG_GTE0, EQ0 = SFPSETCC_MOD1_LREG_EQ0 };
 
-// A condition of each lane.  `near`: what holds where the difference of two compared integers does not overflow.
+// A condition of each lane
 struct vBool {
-    tensim_token exact, near;
-    sfpi_inline explicit vBool(tensim_token exact) : exact(exact), near(exact) {}
-    sfpi_inline vBool(tensim_token exact, tensim_token near) : exact(exact), near(near) {}
-    sfpi_inline vBool(const vBool& other) : exact(other.exact), near(other.near) {}
+    tensim_token condition;
+    sfpi_inline explicit vBool(tensim_token condition) : condition(condition) {}
+    sfpi_inline vBool(const vBool& other) : condition(other.condition) {}
+    // 1 where it holds, else 0
+    sfpi_inline operator vInt() const { return vInt(__tensim_sfp_boolean(condition)); }
     template <IntegerPlace T>
     sfpi_inline vBool(const T& value) : vBool(__tensim_sfp_test(static_cast<uint32_t>(Test::NE0), value.token())) {}
 };
 using vCond = vBool;
 
 sfpi_inline tensim_token test(Test which, tensim_token value) { return __tensim_sfp_test(static_cast<uint32_t>(which), value); }
-sfpi_inline vBool nearby(const vBool& condition) { return vBool(condition.near); }
+// Says that compared integers are not far apart: all comparisons here are those that this allows.
+sfpi_inline vBool nearby(const vBool& condition) { return condition; }
 
 template <typename T>
 concept Condition = std::same_as<T, vBool> || IntegerPlace<T>;
@@ -24,16 +26,14 @@ concept Conditions = Condition<A> && Condition<B> && (std::same_as<A, vBool> || 
 template <typename A, typename B>
     requires Conditions<A, B>
 sfpi_inline vBool operator&&(const A& a, const B& b) {
-    vBool x(a), y(b);
-    return vBool(__tensim_sfp_and(x.exact, y.exact), __tensim_sfp_and(x.near, y.near));
+    return vBool(__tensim_sfp_and(vBool(a).condition, vBool(b).condition));
 }
 template <typename A, typename B>
     requires Conditions<A, B>
 sfpi_inline vBool operator||(const A& a, const B& b) {
-    vBool x(a), y(b);
-    return vBool(__tensim_sfp_or(x.exact, y.exact), __tensim_sfp_or(x.near, y.near));
+    return vBool(__tensim_sfp_or(vBool(a).condition, vBool(b).condition));
 }
-sfpi_inline vBool operator!(const vBool& a) { return vBool(__tensim_sfp_not(a.exact), __tensim_sfp_not(a.near)); }
+sfpi_inline vBool operator!(const vBool& a) { return vBool(__tensim_sfp_not(a.condition)); }
 
 // --- floating point: by the sign of the difference, as the unit flushes -0; against 0 without a subtraction
 
@@ -92,36 +92,7 @@ sfpi_inline vBool operator!=(const A& a, const B& b) {
     return vBool(test(Test::NE0, float_difference(a, b)));
 }
 
-// --- integers: x < y is the sign of (x & ~y) | ((x | ~y) & (x - y)), of unsigned ones that of (~x & y) | ((~x | y) & (x - y));
-// where a number is known the terms shrink.  Magnitudes have 31 bits: their difference does not overflow.
-
-sfpi_inline tensim_token both(tensim_token a, tensim_token b) { return __tensim_sfp_two(0x7E, 0, a, b); }
-sfpi_inline tensim_token either(tensim_token a, tensim_token b) { return __tensim_sfp_two(0x7F, 0, a, b); }
-sfpi_inline tensim_token inverted(tensim_token a) { return __tensim_sfp_one(0x80, 0, 0, a); }
-
-template <typename T>
-sfpi_inline bool has_sign(const T& operand, bool sign) {
-    if constexpr (Number<T>) {
-        bool negative = static_cast<int32_t>(static_cast<uint32_t>(operand)) < 0;
-        return __builtin_constant_p(negative) && negative == sign;
-    } else {
-        return false;
-    }
-}
-
-// A value whose sign says whether a < b
-template <bool is_unsigned, typename A, typename B>
-sfpi_inline tensim_token order(const A& a, const B& b) {
-    tensim_token x = token_of<vInt>(a), y = token_of<vInt>(b);
-    if (!is_unsigned && is_zero_number(b)) return x;
-    tensim_token difference = __tensim_sfp_integer_subtract(x, y);
-    if (has_sign(b, false)) return is_unsigned ? both(inverted(x), difference) : either(x, difference);
-    if (has_sign(b, true)) return is_unsigned ? either(inverted(x), difference) : both(x, difference);
-    if (has_sign(a, false)) return is_unsigned ? either(y, difference) : both(inverted(y), difference);
-    if (has_sign(a, true)) return is_unsigned ? both(y, difference) : either(inverted(y), difference);
-    tensim_token other = inverted(is_unsigned ? x : y), one = is_unsigned ? y : x;
-    return either(both(one, other), both(either(one, other), difference));
-}
+// --- integers: by the sign of the difference, which wraps where the two are more than 2^31 - 1 apart, unsigned ones, too
 
 // Two's complement of a number that has its sign apart; the same function leads back.
 sfpi_inline tensim_token sign_and_magnitude(tensim_token value) {
@@ -157,9 +128,8 @@ sfpi_inline vBool compare(Test which, const A& a, const B& b) {
         };
         return compare(which, number(a), number(b));
     } else {
-        tensim_token near = is_zero_number(b) ? token_of<vInt>(a) : __tensim_sfp_integer_subtract(token_of<vInt>(a), token_of<vInt>(b));
-        tensim_token exact = is_magnitude_kind(kind) ? near : order<kind == Kind::UInt>(a, b);
-        return vBool(test(which, exact), test(which, near));
+        if (is_zero_number(b)) return vBool(test(which, token_of<vInt>(a)));
+        return vBool(test(which, __tensim_sfp_integer_subtract(token_of<vInt>(a), token_of<vInt>(b))));
     }
 }
 template <typename A, typename B>
@@ -215,14 +185,14 @@ struct Region {
     }
     sfpi_inline void only(const vBool& condition) {
         open();
-        __tensim_sfp_narrow(condition.exact);
+        __tensim_sfp_narrow(condition.condition);
     }
     sfpi_inline void others() { __tensim_sfp_complement(); }
     sfpi_inline void close() {
         for (int i = 0; i < depth; i++) __tensim_sfp_pop();
     }
 };
-sfpi_inline void narrow(const vBool& condition) { __tensim_sfp_narrow(condition.exact); }
+sfpi_inline void narrow(const vBool& condition) { __tensim_sfp_narrow(condition.condition); }
 
 #define v_if(...)               \
     {                           \

@@ -154,7 +154,7 @@ sfpi_inline void vec_swap(Vector<kind>& a, Vector<kind>& b) {
 
 template <FloatPlace A>
 sfpi_inline vBool is_nan(const A& value) {
-    return nearby(as<vMag>(setsgn(vFloat(value), 0)) > vMag(0x7F800000));
+    return as<vMag>(setsgn(vFloat(value), 0)) > vMag(0x7F800000);
 }
 template <FloatPlace A>
 sfpi_inline vBool is_inf(const A& value) {
@@ -308,14 +308,22 @@ using vLut16ss = TableVector<TableKind::TwoSlopes16>;
 using vLut16ii = TableVector<TableKind::TwoIntercepts16>;
 
 template <typename T>
-concept Coefficients = Table<T> || Place<T>;
-template <FloatPlace A, Coefficients T>
-sfpi_inline vFloat lut(const A& x, const T& l0, const T& l1, const T& l2, LutSign sign = LutSign::Retain) {
-    return __tensim_sfp_lut(sign == LutSign::Retain ? SFPLUT_MOD0_SGN_RETAIN : SFPLUT_MOD0_SGN_UPDATE, x.token(), l0.token(), l1.token(),
-                            l2.token());
+concept Coefficients = Table<T> || Place<T> || std::integral<T>;
+template <Coefficients T>
+sfpi_inline tensim_token coefficients(const T& value) {
+    if constexpr (std::integral<T>) {
+        return vUInt(value).token();
+    } else {
+        return value.token();
+    }
 }
-template <FloatPlace A, Coefficients T>
-sfpi_inline vFloat lut_sign(const A& x, const T& l0, const T& l1, const T& l2) {
+template <FloatPlace A, Coefficients T0, Coefficients T1, Coefficients T2>
+sfpi_inline vFloat lut(const A& x, const T0& l0, const T1& l1, const T2& l2, LutSign sign = LutSign::Retain) {
+    return __tensim_sfp_lut(sign == LutSign::Retain ? SFPLUT_MOD0_SGN_RETAIN : SFPLUT_MOD0_SGN_UPDATE, x.token(), coefficients(l0),
+                            coefficients(l1), coefficients(l2));
+}
+template <FloatPlace A, Coefficients T0, Coefficients T1, Coefficients T2>
+sfpi_inline vFloat lut_sign(const A& x, const T0& l0, const T1& l1, const T2& l2) {
     return lut(x, l0, l1, l2, LutSign::Update);
 }
 template <FloatPlace A>
@@ -325,13 +333,17 @@ sfpi_inline vFloat lut(const A& x, const vLut16ss& s01, const vLut16ii& i01, con
     return __tensim_sfp_lut6(mode, x.token(), s01.token(), s23.token(), s45.token(), i01.token(), i23.token(), i45.token());
 }
 // By the names of earlier releases; `table` 1 ends its fifth range at 3, any other at 4.
-template <FloatPlace A, Coefficients T>
-sfpi_inline vFloat lut2(const A& x, const T& l0, const T& l1, const T& l2, const T& l4, const T& l5, const T& l6, int table = 1) {
-    const uint32_t mode = (table == 1 ? SFPLUTFP32_MOD0_FP16_6ENTRY_TABLE1 : SFPLUTFP32_MOD0_FP16_6ENTRY_TABLE2) | SFPLUTFP32_MOD0_SGN_RETAIN;
-    return __tensim_sfp_lut6(mode, x.token(), l0.token(), l1.token(), l2.token(), l4.token(), l5.token(), l6.token());
+template <FloatPlace A, Coefficients... T>
+sfpi_inline vFloat lut6(const A& x, uint32_t mode, const T&... coefficients_of) {
+    return __tensim_sfp_lut6(mode, x.token(), coefficients(coefficients_of)...);
 }
-template <FloatPlace A, Coefficients T>
-sfpi_inline vFloat lut2_sign(const A& x, const T& l0, const T& l1, const T& l2, const T& l4, const T& l5, const T& l6, int table = 1) {
+template <FloatPlace A, Coefficients T0, Coefficients T1, Coefficients T2, Coefficients T4, Coefficients T5, Coefficients T6>
+sfpi_inline vFloat lut2(const A& x, const T0& l0, const T1& l1, const T2& l2, const T4& l4, const T5& l5, const T6& l6, int table = 1) {
     const uint32_t mode = table == 1 ? SFPLUTFP32_MOD0_FP16_6ENTRY_TABLE1 : SFPLUTFP32_MOD0_FP16_6ENTRY_TABLE2;
-    return __tensim_sfp_lut6(mode, x.token(), l0.token(), l1.token(), l2.token(), l4.token(), l5.token(), l6.token());
+    return lut6(x, mode | SFPLUTFP32_MOD0_SGN_RETAIN, l0, l1, l2, l4, l5, l6);
+}
+template <FloatPlace A, Coefficients T0, Coefficients T1, Coefficients T2, Coefficients T4, Coefficients T5, Coefficients T6>
+sfpi_inline vFloat lut2_sign(const A& x, const T0& l0, const T1& l1, const T2& l2, const T4& l4, const T5& l5, const T6& l6,
+                             int table = 1) {
+    return lut6(x, table == 1 ? SFPLUTFP32_MOD0_FP16_6ENTRY_TABLE1 : SFPLUTFP32_MOD0_FP16_6ENTRY_TABLE2, l0, l1, l2, l4, l5, l6);
 }

@@ -58,11 +58,9 @@ extern "C" __attribute__((noinline, used)) void tensim_main() {
     // Lanes are enabled by their flags, all of them set; LReg 11 holds -1.
     tensim::issue(0x8Au << 24 | 3u << 12 | 10u);
     tensim::issue(0x91u << 24 | 11u << 4 | 1u);
-    ckernel::zeroacc();
 #else
 #if defined(UCK_CHLKC_UNPACK)
     constexpr bool reads = true;
-    ckernel::zerosrc();
 #else
     constexpr bool reads = false;
 #endif
@@ -74,7 +72,7 @@ extern "C" __attribute__((noinline, used)) void tensim_main() {
 #endif
 #endif
     for (auto constructor = tensim_constructors; constructor != tensim_constructors_end; constructor++) (*constructor)();
-    tensim_entry();
+    run_kernel();
     ckernel::tensix_sync();
 }
 
@@ -83,7 +81,8 @@ __asm__(
     ".section .text.tensim_start,\"ax\",@progbits\n"
     ".globl tensim_start\n"
     "tensim_start:\n"
-    "  la sp, tensim_stack\n"
+    "  lui sp, %hi(tensim_stack)\n"
+    "  addi sp, sp, %lo(tensim_stack)\n"
     "  call tensim_main\n"
     "  ebreak\n"
     ".text\n");

@@ -49,6 +49,7 @@ tensim_token __tensim_sfp_test(uint32_t mode, tensim_token value);
 tensim_token __tensim_sfp_and(tensim_token a, tensim_token b);
 tensim_token __tensim_sfp_or(tensim_token a, tensim_token b);
 tensim_token __tensim_sfp_not(tensim_token a);
+tensim_token __tensim_sfp_boolean(tensim_token condition);  // 1 where it holds, else 0
 void __tensim_sfp_push();
 void __tensim_sfp_pop();
 void __tensim_sfp_complement();

@@ -1,0 +1,126 @@
+"""The cache of C++ kernels and of what they need: a damaged file costs a compilation, nothing else."""
+
+import itertools
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tensim.sim.arch import load_arch
+from tensim.sim.cores.riscv import compiler, toolchain
+from tensim.sim.cores.riscv.compiler import Build, Processor, compile_kernel
+
+pytest.importorskip("ziglang")
+
+ARCH = load_arch("wormhole_b0")
+# Divides, which needs the arithmetic library
+TEXT = "void kernel_main() { uint64_t a = get_arg_val<uint32_t>(0); riscv_wait(uint32_t((a << 20) / (a + %d))); }\n"
+NUMBERS = itertools.count(1)  # of kernels that nobody has built
+DAMAGES = {
+    "halved": lambda data: data[: len(data) // 2], "empty": lambda data: b"", "garbage": lambda data: bytes(range(256)),
+    "flipped": lambda data: data[:-9] + bytes([data[-9] ^ 8]) + data[-8:],
+}  # fmt: skip
+
+
+def forget():
+    """As a new process."""
+    for function in (
+        toolchain.include_folder, toolchain.prepared, toolchain.mend_prepared, toolchain.arithmetic_library,
+    ):  # fmt: skip
+        function.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache of its own with everything that a kernel needs."""
+    folder = tmp_path_factory.mktemp("cpp")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(toolchain, "cache_folder", lambda: folder)
+        forget()
+        compile_kernel(build(0))
+        yield folder
+    forget()
+
+
+@pytest.fixture
+def builds(filled, monkeypatch):
+    """Kernels that were built, not found."""
+    calls, plain = [], compiler._build
+
+    def counted(build, *rest):
+        calls.append(build)
+        return plain(build, *rest)
+
+    monkeypatch.setattr(compiler, "_build", counted)
+    forget()
+    return calls
+
+
+def build(number):
+    return Build(Processor.BRISC, ARCH, text=TEXT % number, name="k.cpp")
+
+
+def damage(path, how):
+    path.write_bytes(DAMAGES[how](path.read_bytes()))
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+@pytest.mark.parametrize("suffix", [".json", ".elf"])
+def test_a_damaged_object_is_built_anew(how, suffix, filled, builds):
+    right = compile_kernel(build(0)).text_bytes
+    for path in (filled / "objects").glob(f"*{suffix}"):
+        damage(path, how)
+    builds.clear()
+    assert compile_kernel(build(0)).text_bytes == right and len(builds) == 1
+    assert compile_kernel(build(0)).text_bytes == right and len(builds) == 1
+
+
+def test_a_record_of_another_version_is_built_anew(filled, builds):
+    right = compile_kernel(build(0)).text_bytes
+    for path in (filled / "objects").glob("*.json"):
+        path.write_text(json.dumps({"elf": "x.elf", "files": {}}))
+    builds.clear()
+    assert compile_kernel(build(0)).text_bytes == right and len(builds) == 1
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+@pytest.mark.parametrize(
+    "what", ["include-*/dataflow_api.h", "include-*/complete", "runtime-*/standard.h", "runtime-*/complete", "arithmetic-*/*.a"]
+)  # fmt: skip
+def test_what_kernels_need_is_made_anew(what, how, filled, builds):
+    (path,) = filled.glob(what)
+    damage(path, how)
+    forget()
+    assert compile_kernel(build(next(NUMBERS))).elf  # whose object is not there
+    assert all(toolchain._is_whole(folder) for folder in filled.glob("*-*"))
+
+
+@pytest.mark.parametrize("what", ["standard.h.pch", "runtime.o"])
+def test_precompiled_headers_and_the_runtime_are_made_anew(what, filled, builds):
+    (path,) = filled.glob(f"runtime-*/{what}")
+    damage(path, "flipped")
+    forget()
+    assert compile_kernel(build(next(NUMBERS))).elf
+    path.unlink()
+    forget()
+    assert compile_kernel(build(next(NUMBERS))).elf and path.exists()
+
+
+def test_several_at_once_mend_it(filled, builds):
+    (path,) = filled.glob("runtime-*/standard.h.pch")
+    damage(path, "halved")
+    forget()
+    with ThreadPoolExecutor(3) as pool:
+        assert all(
+            found.elf for found in pool.map(compile_kernel, map(build, (next(NUMBERS), next(NUMBERS), next(NUMBERS))))
+        )
+
+
+def test_an_object_that_cannot_be_read_is_built_anew(filled, builds):
+    right = compile_kernel(build(0)).text_bytes
+    for path in (filled / "objects").glob("*.json"):
+        path.unlink()
+        os.symlink(path, path)  # which leads to itself
+    builds.clear()
+    assert compile_kernel(build(0)).text_bytes == right and len(builds) == 1
