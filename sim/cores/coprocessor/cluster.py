@@ -5,7 +5,6 @@ that has to wait is looked at again whenever the coprocessor has done something.
 on the outside world that is not due yet, counters of circular buffers that the coprocessor has written, a fault, or the end.
 """
 
-from tensim.sim.cores.coprocessor.baby_core import FUEL as CORE_FUEL
 from tensim.sim.cores.coprocessor.baby_core import (
     ACTING,
     BLOCKED,
@@ -17,6 +16,7 @@ from tensim.sim.cores.coprocessor.baby_core import (
     baby_table,
     run_ahead,
 )
+from tensim.sim.cores.coprocessor.baby_core import FUEL as CORE_FUEL
 from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
 from tensim.sim.cores.coprocessor.machine import step
 from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, TILE_REGISTERS_END, perform

@@ -108,8 +108,8 @@ class Tile:
             gate = int(front["gate"][front["gate_head"]]) if front["gate_count"] else None
             at = text_of(self.arch, gate) if gate is not None else "nothing"
             parts.append(
-                f"T{thread} core state {core['state']} pc {core['pc']:#x} action {core['action']} {core['address']:#x}; at the gate "
-                f"{at}, waits {front['wait_kind']} for {front['wait_condition']:#x} {front['wait_semaphores']:#x}"
+                f"T{thread} core state {core['state']} pc {core['pc']:#x} action {core['action']} {core['address']:#x}; "
+                f"at the gate {at}, waits {front['wait_kind']} for {front['wait_condition']:#x} {front['wait_semaphores']:#x}"
             )
         return "; ".join(parts)
 
