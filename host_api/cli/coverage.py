@@ -14,14 +14,23 @@ SHOWN = 30  # names and failures of the printed report
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path())
 @arch_option
+@click.option(
+    "--compute",
+    "level",
+    type=click.Choice(["operation", "instruction"]),
+    default="operation",
+    show_default=True,
+    help="instruction: build compute kernels against the vendor's LLK, and count only those.",
+)
 @json_option
-def coverage(folders, arch, json_to):
+def coverage(folders, arch, level, json_to):
     """Compile every C++ kernel below FOLDERS with stand-ins for what its host program would give."""
     from rich.console import Console
     from rich.progress import Progress
 
     from tensim.sim.arch import load_arch
     from tensim.sim.cores.riscv import coverage as kernels
+    from tensim.sim.cores.riscv.llk.coverage import LlkCoverage
 
     require_writable(json_to)
     for folder in folders:
@@ -30,7 +39,10 @@ def coverage(folders, arch, json_to):
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("compile", total=None)
         outcomes, count = kernels.coverage(
-            folders, load_arch(arch), lambda done, total: bar.update(task, completed=done, total=total)
+            folders,
+            load_arch(arch),
+            lambda done, total: bar.update(task, completed=done, total=total),
+            LlkCoverage if level == "instruction" else kernels.Coverage,
         )
     result = kernels.report(outcomes, count)
     if json_to:

@@ -11,6 +11,7 @@ from rich.text import Text
 from tensim.cli.options import complete_program, key_values, one_chip
 from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.cli.programs import run
+from tensim.sim.errors import UsageError
 
 OF_A_RUN = (
     "arch device overrides grid shape dtype fidelity parameters numerics noc_model seed max_cycles json_to".split()
@@ -19,16 +20,20 @@ OF_A_RUN = (
 
 @click.command(params=[option for option in run.params if option.name in OF_A_RUN])
 @click.argument("kernel")
-@click.argument("program", shell_complete=complete_program)
+@click.argument("program", required=False, shell_complete=complete_program)
 def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fidelity, parameters, numerics, noc_model,
                 seed, max_cycles, json_to):  # fmt: skip
     """Run PROGRAM (an example's name or a FILE) and show the instructions of its C++ KERNEL with their cycles.
 
     KERNEL is a kernel's name, its file's name, or the end of its path.  Cycles are totals of all cores that run it.
+    Without PROGRAM it is an ELF, whose RISC-V and Tensix instructions are shown.
     """
     from tensim.running.programs import Settings, run_program
 
     require_writable(json_to)
+    if program is None:
+        _list_elf(kernel, one_chip(arch, device) or Settings.arch, json_to)
+        return
     settings = Settings(
         program=program, arch=one_chip(arch, device) or Settings.arch, device=device,
         overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype, fidelity=fidelity,
@@ -42,6 +47,29 @@ def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fi
     if json_to != TO_STDOUT:
         for thread in summary["disassembly"]:
             print_thread(thread)
+
+
+def _list_elf(file, arch, json_to):
+    """Show the instructions of an ELF."""
+    from tensim.sim.cores.riscv.listing import elf_listing
+
+    try:
+        raw = Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"cannot read the ELF {file}: {error.strerror}", hint="name a PROGRAM, too, to disassemble its kernel"
+        ) from error
+    entries = elf_listing(raw, arch)
+    if json_to:
+        write_json({"file": file, "arch": arch, "instructions": entries}, json_to)
+    if json_to == TO_STDOUT:
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    for (source, line), group in groupby(entries, key=itemgetter("file", "line")):
+        if line:
+            console.print(Text(f"{source}:{line}", style="cyan"))
+        for entry in group:
+            console.print(Text(f"{entry['pc']:#9x}  {entry['text']}"))
 
 
 def print_thread(thread):

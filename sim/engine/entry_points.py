@@ -8,7 +8,7 @@ import functools
 import importlib
 
 from tensim.sim.engine import machine_code
-from tensim.sim.engine.cache import checks_digest
+from tensim.sim.engine.cache import CHECKS, COPROCESSOR, digest_apart
 from tensim.sim.errors import SimulatorError
 
 
@@ -64,21 +64,27 @@ class EntryPoint:
             raise SimulatorError(f"{self.key} raised in compiled code")
 
 
-class CheckEntryPoint(EntryPoint):
-    """An entry point of the checker, whose sources the cache directory's name says nothing of."""
+class EntryPointApart(EntryPoint):
+    """An entry point whose sources (`parts`) the cache directory's name says nothing of."""
+
+    def __init__(self, parts, module, name, n_arguments):
+        super().__init__(module, name, n_arguments)
+        self.parts = parts
 
     @functools.cached_property
     def key(self):
         """Its name in the cache."""
-        return f"{super().key}-{checks_digest()}"
+        return f"{super().key}-{digest_apart(self.parts)}"
 
 
 run = EntryPoint("engine.event_loop", "run", 3)
 start_threads = EntryPoint("engine.event_loop", "start_threads", 4)
 l1_written = EntryPoint("engine.event_loop", "l1_written", 5)
 run_core = EntryPoint("cores.riscv.interpreter", "interpret", 3)
+run_tile = EntryPointApart(COPROCESSOR, "cores.coprocessor.cluster", "run_tile", 5)
+run_words = EntryPointApart(COPROCESSOR, "cores.coprocessor.cluster", "run_words", 6)
 flit_event = EntryPoint("cores.niu.flits", "flit_event", 3)
-check_event = CheckEntryPoint("cores.checks.events", "check_event", 3)
+check_event = EntryPointApart(CHECKS, "cores.checks.events", "check_event", 3)
 replay_front_end = EntryPoint("cores.niu.replayed_events", "front_end", 1)
 encode_tiles = EntryPoint("cores.numerics.host_formats", "encode_tiles", 5)
 decode_tiles = EntryPoint("cores.numerics.host_formats", "decode_tiles", 5)

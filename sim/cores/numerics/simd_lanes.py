@@ -107,6 +107,10 @@ class Lanes:
         """Shift in zeros."""
         return self._new(self.builder.lshr, other)
 
+    def quotient(self, other):
+        """Quotient of unsigned integers; the divisor must not be 0."""
+        return self._new(self.builder.udiv, other)
+
     def __neg__(self):
         return Lanes.splat(self.builder, 0) - self
 
@@ -157,6 +161,11 @@ class Lanes:
         """Sums of the float32 numbers with these bits, rounded to nearest even."""
         total = self.builder.fadd(*(self.builder.bitcast(lanes.value, FLOATS) for lanes in (self, other)))
         return Lanes(self.builder, self.builder.bitcast(total, WORDS))
+
+    def float_multiply(self, other):
+        """Products of the float32 numbers with these bits, rounded to nearest even."""
+        product = self.builder.fmul(*(self.builder.bitcast(lanes.value, FLOATS) for lanes in (self, other)))
+        return Lanes(self.builder, self.builder.bitcast(product, WORDS))
 
     def _call(self, name, kind, *arguments):
         function = cgutils.get_or_insert_function(self.builder.module, kind, name)

@@ -234,8 +234,11 @@ def _is_foreign(file, folders):
     return any(str(file).startswith(str(folder)) for folder in folders)
 
 
-def compile_error(build, messages, unit):
-    """The KernelCompileError of a compiler's messages: the user's own file and line first."""
+def compile_error(build, messages, unit, is_refused=refusal_of):
+    """The KernelCompileError of a compiler's messages: the user's own file and line first.
+
+    `is_refused`: what says why a kernel is refused that is no error of its own (`refusals.refusal_of`).
+    """
     own = [toolchain.INCLUDE, toolchain.cache_folder(), unit.parent, toolchain.PACKAGE]
     tools = toolchain.toolchain()
     own += [tools.zig] if tools.zig else []
@@ -257,7 +260,7 @@ def compile_error(build, messages, unit):
                 place = {"file": location["file"], "line": int(location["line"])}
                 break
     messages = messages.replace(str(unit), "<kernel's build>")
-    refusal = refusal_of(messages, [match["text"] for match in errors])
+    refusal = is_refused(messages, [match["text"] for match in errors])
     if refusal is not None:
         reason, subject, advice = refusal
         place |= {"processor": build.processor.name, "refused": reason}
@@ -269,7 +272,8 @@ def compile_error(build, messages, unit):
 # --- building
 
 
-def _digest(data):
+def digest(data):
+    """Hash of bytes (hex)."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -280,7 +284,8 @@ def _read(path):
         return None
 
 
-def _source_text(build):
+def source_text(build):
+    """The text of a build's kernel.  KernelCompileError for a file that cannot be read."""
     if build.text is not None:
         return build.text
     data = _read(build.source)
@@ -299,27 +304,32 @@ def _flags(build, tools):
 def compile_unit(build):
     """Build without the cache: (ELF, files that went in)."""
     tools = toolchain.toolchain()
-    unit = translation_unit(build, _source_text(build))
+    unit = translation_unit(build, source_text(build))
     return _build(build, tools, unit, _flags(build, tools), link_script(build))
 
 
 def compile_kernel(build):
     """The `Object` of a `Build`, from the cache if nothing that went in has changed."""
     tools = toolchain.toolchain()
-    unit, flags, script = translation_unit(build, _source_text(build)), _flags(build, tools), link_script(build)
+    unit, flags, script = translation_unit(build, source_text(build)), _flags(build, tools), link_script(build)
     confined = build.budget is not None  # the same text may open more as a kernel of the user's own
-    key = _digest(repr((unit, flags, script, tools.version, confined)).encode())
-    record = toolchain.cache_folder() / "objects" / f"{key}.json"
-    found = _cached(record)
-    if found is None:
-        elf, inputs = _build(build, tools, unit, flags, script)
-        path = record.with_name(f"{_digest(elf)}.elf")
-        write_atomically(path, elf)
-        files = {name: _digest(data) for name in inputs if (data := _read(name)) is not None}
-        write_sealed(record, json.dumps({"elf": path.name, "files": files}).encode())
-    else:
-        elf = found
+    elf = cached_build(
+        (unit, flags, script, tools.version, confined), lambda: _build(build, tools, unit, flags, script)
+    )
     return describe(elf, str(build.source or build.name))
+
+
+def cached_build(key, make):
+    """The ELF of a build that `key` tells from all others; `make()` gives (ELF, files that went in) where there is none."""
+    record = toolchain.cache_folder() / "objects" / f"{digest(repr(key).encode())}.json"
+    elf = _cached(record)
+    if elf is None:
+        elf, inputs = make()
+        path = record.with_name(f"{digest(elf)}.elf")
+        write_atomically(path, elf)
+        files = {name: digest(data) for name in inputs if (data := _read(name)) is not None}
+        write_sealed(record, json.dumps({"elf": path.name, "files": files}).encode())
+    return elf
 
 
 def _cached(record):
@@ -328,12 +338,12 @@ def _cached(record):
     if data is None:
         return None
     content = json.loads(data)
-    for name, digest in content["files"].items():
+    for name, known in content["files"].items():
         now = _read(name)
-        if now is None or _digest(now) != digest:
+        if now is None or digest(now) != known:
             return None
     elf = _read(record.with_name(content["elf"]))
-    return elf if elf is not None and f"{_digest(elf)}.elf" == content["elf"] else None
+    return elf if elf is not None and f"{digest(elf)}.elf" == content["elf"] else None
 
 
 def _build(build, tools, unit, flags, script):
@@ -355,7 +365,7 @@ def _build(build, tools, unit, flags, script):
         result = run([*command, "-MD", "-MF", str(depends), "-o", str(target)])
         if result.returncode or not (target.exists() and depends.exists()):
             raise compile_error(build, result.stderr, source)
-        _link(build, tools, script_file, target, elf, run)
+        link(build, tools, script_file, target, elf, run)
         if elf.stat().st_size > MAX_FILE:
             place = {"file": str(build.source or build.name), "line": 1, "processor": build.processor.name}
             raise KernelCompileError(f"the kernel's binary is larger than {MAX_FILE >> 20} MB", where=place)
@@ -364,7 +374,7 @@ def _build(build, tools, unit, flags, script):
         return elf.read_bytes(), [name for name in inputs if not name.startswith(known)]
 
 
-def _link(build, tools, script, target, elf, run):
+def link(build, tools, script, target, elf, run):
     """Link; the arithmetic library joins only where the kernel needs it.  Objects name no libraries of their own."""
     runtime = toolchain.prepared(tools, build.level)[1]
     prefix = "" if tools.zig else "-Wl,"
@@ -406,7 +416,7 @@ def describe(elf, source):
             zones[at] = text.decode(errors="replace")
             at += len(text) + 1
     local = sizes.get(".data", 0) + sizes.get(".bss", 0)
-    return Object(elf, _digest(elf), source, sizes.get(".text", 0), local, zones)
+    return Object(elf, digest(elf), source, sizes.get(".text", 0), local, zones)
 
 
 def compile_kernels(builds):

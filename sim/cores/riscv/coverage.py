@@ -1,4 +1,7 @@
-"""Which kernels below a folder compile: each is built with stand-ins for what its host program would give."""
+"""Which kernels below a folder compile: each is built with stand-ins for what its host program would give.
+
+At the instruction level compute kernels are built against the LLK sources that belong to the folder, and no others are counted.
+"""
 
 import os
 import re
@@ -19,6 +22,7 @@ COMPUTE = re.compile(
 )
 ABSENT = re.compile(r"'([\w./]+)' file not found")
 ROUNDS = 4  # of adding what the compiler misses
+COMPUTE_PROCESSORS = [Processor.TRISC0, Processor.TRISC1, Processor.TRISC2]
 NEIGHBOURS = 5  # levels above a kernel that are searched for the headers of its host program's include paths
 
 
@@ -69,18 +73,28 @@ def _with_headers(path, roots, seen):
     return "\n".join(parts)
 
 
-class Coverage:
-    """Builds kernels with stand-ins."""
+def is_compute(path, text):
+    """Whether a kernel runs on the compute processors; `text`: its own and its library's headers'."""
+    return bool(COMPUTE.search(path.read_text(errors="replace")) or MAIN.search(text)) or "/compute/" in str(path)
 
-    def __init__(self, arch, roots):
-        self.arch, self.roots = arch, roots
+
+class Coverage:
+    """Builds kernels below a folder with stand-ins."""
+
+    def __init__(self, arch, roots, folder):
+        self.arch, self.roots, self.folder = arch, roots, folder
+
+    def counts(self, path):
+        """Whether a kernel is one of those that are counted."""
+        return True
+
+    def is_compute(self, path):
+        return is_compute(path, _with_headers(path, self.roots, set()))
 
     def outcome(self, path):
         """The `Outcome` of one kernel."""
         text = _with_headers(path, self.roots, set())
-        processors = [Processor.NCRISC]
-        if COMPUTE.search(path.read_text(errors="replace")) or MAIN.search(text) or "/compute/" in str(path):
-            processors = [Processor.TRISC0, Processor.TRISC1, Processor.TRISC2]
+        processors = COMPUTE_PROCESSORS if is_compute(path, text) else [Processor.NCRISC]
         known = {}
         try:
             for processor in processors:
@@ -123,7 +137,7 @@ class Coverage:
         for _ in range(ROUNDS):
             defines = (("TENSIM_STAND_IN", guess.named), *macros.items())
             try:
-                compile_unit(replace(build, include_paths=(*self.roots, *folders), defines=defines))
+                self._compile(replace(build, include_paths=(*self.roots, *folders), defines=defines))
                 known |= {"guess": guess, "macros": macros, "folders": folders}
                 return None
             except KernelCompileError as error:
@@ -139,6 +153,9 @@ class Coverage:
                 break
             macros = wanted | macros
         return last
+
+    def _compile(self, build):
+        compile_unit(build)
 
     def _folder(self, error, path):
         """A folder beside the kernel's own that has the header which was not found, as its host program would name it."""
@@ -158,8 +175,11 @@ class Coverage:
         )  # fmt: skip
 
 
-def coverage(folders, arch, progress=None):
-    """[Outcome] of all kernels with an entry function below folders, and the number of kernel files."""
+def coverage(folders, arch, progress=None, kind=Coverage):
+    """[Outcome] of all kernels with an entry function below folders, and the number of kernel files.
+
+    `kind`: what builds the kernels of a folder, made of (architecture, include folders, folder).
+    """
     tools = toolchain.toolchain()
     toolchain.include_folder()
     for level in ("O2", "O3"):
@@ -169,8 +189,9 @@ def coverage(folders, arch, progress=None):
     for folder in folders:
         kernels, entries = kernels_below(folder)
         count += len(kernels)
-        builder = Coverage(arch, include_roots(folder))
-        jobs += [(builder, path) for path in entries]
+        roots = include_roots(folder)
+        builder = kind(arch, roots, folder)
+        jobs += [(builder, path) for path in entries if builder.counts(path)]
     outcomes = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for outcome in pool.map(lambda job: job[0].outcome(job[1]), jobs):

@@ -110,7 +110,7 @@ def decode(text):
     records, operands, index = [], [], 0
     while index < len(words):
         if words[index] & 0x7F != OPCODE:
-            records.append(_plain(words[index], INSTRUCTION_BYTES * index))
+            records.append(plain_record(words[index], INSTRUCTION_BYTES * index))
             index += 1
             continue
         count, rd, operation = _operation(words, index)
@@ -125,7 +125,7 @@ def _jump_distance(distance):
     return distance if distance % INSTRUCTION_BYTES == 0 else distance + MISALIGNED_TARGET
 
 
-def _plain(word, address):
+def plain_record(word, address):
     """Record of an instruction that is no trap."""
     major, rd, f3, rs1, rs2, f7 = (
         word & 0x7F,

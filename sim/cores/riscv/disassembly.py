@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tensim.sim.cores.coprocessor import instruction_table
+from tensim.sim.cores.coprocessor.instruction_table import extracted, is_embedded
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, SINK, Code, signed
 from tensim.sim.cores.riscv.traps import Form, Service
@@ -40,14 +42,19 @@ def _inside_operation(decoded, entries, index):
     return index < first + int(decoded.operands[(word >> 32) + 1]) // INSTRUCTION_BYTES
 
 
-def text_of(decoded, index, word):
-    """Text of an instruction; targets of jumps are addresses in the kernel."""
+def text_of(decoded, index, word, chip=None):
+    """Text of an instruction; targets of jumps are addresses in the kernel.
+
+    `chip`: its name, where words of the Tensix coprocessor may stand between those of the RISC-V core.
+    """
     code = Code(word & 0xFF)
     immediate = word >> 32
     rd, rs1, rs2 = (_register(word >> shift & 0xFF) for shift in (8, 16, 24))
     name = _PLAIN.get(code, code.name.lower())
     if code == Code.OPERATION:
         return _operation(decoded.operands, immediate, rd)
+    if code == Code.ILLEGAL and chip is not None and is_embedded(immediate & 0xFFFFFFFF):
+        return instruction_table.text_of(chip, extracted(immediate & 0xFFFFFFFF))
     if code == Code.ILLEGAL:
         return f"illegal {immediate & 0xFFFFFFFF:#010x}"
     if code == Code.FENCE:

@@ -78,8 +78,11 @@ def refuse(offset, field, why):
     )
 
 
-def load_elf(raw, local_bytes):
-    """The `Image` of an ELF for a core with `local_bytes` of local memory.  BinaryError with offset and field."""
+def load_elf(raw, local_bytes, text_address=0):
+    """The `Image` of an ELF for a core with `local_bytes` of local memory.  BinaryError with offset and field.
+
+    `text_address`: what the text is linked for; `Image.entry` counts from there.
+    """
     raw = bytes(raw)
     header = _header(raw)
     sections = _sections(raw, header)
@@ -100,8 +103,10 @@ def load_elf(raw, local_bytes):
             refuse(at, "segment", f"{size} bytes of the file in {memory} bytes of memory")
         content = raw[offset : offset + size]
         if flags & CODE_FLAG:
-            if text is not None or address != 0 or memory != size:
-                refuse(at, "segment", "there is one segment of code, at address 0 and whole in the file")
+            if text is not None or address != text_address or memory != size:
+                refuse(
+                    at, "segment", f"there is one segment of code, at address {text_address:#x} and whole in the file"
+                )
             text = content
             continue
         start = address - LOCAL_BASE
@@ -111,9 +116,9 @@ def load_elf(raw, local_bytes):
         data_end = max(data_end, start + memory)
     if not text or len(text) % 4 or len(text) > MAX_TEXT:
         refuse(0, "text", f"{len(text or b'')} bytes; there are whole instructions, at most {MAX_TEXT} bytes")
-    entry = header[4]
-    if entry % 4 or entry >= len(text):
-        refuse(24, "e_entry", f"{entry:#x} is no instruction of the text")
+    entry = header[4] - text_address
+    if entry % 4 or not 0 <= entry < len(text):
+        refuse(24, "e_entry", f"{header[4]:#x} is no instruction of the text")
     image = Image(raw, text, entry, tuple(data), data_end, tuple(_symbols(raw, sections)), strings, zones)
     return replace(image, not_modelled=tuple(_calls(not_modelled, image)))
 

@@ -50,6 +50,7 @@ MACROS = {
     "MASK_ELEM_UINT": "uint16_t", "BCAST_OP": "add_tiles_bcast_rows", "BCAST_LLKOP": "EltwiseBinaryType::ELWADD",
     "BCAST_DIM": "BroadcastType::ROW", "TYPECAST_LLK_INIT": "typecast_tile_init<5u, 5u>", "TYPECAST_LLK": "typecast_tile<5u, 5u>",
     "SRC_DATA_FORMAT": "DataFormat::Float16_b", "WHERE_DATA_FORMAT": "Float16_b",
+    "FILL_PAD_DATA_FMT": "DataFormat::Float16_b",
     "ADDCMUL_DATA_FORMAT": "DataFormat::Int32", "COPY_DEST_DATA_FORMAT": "DataFormat::Float16_b",
     "BF16_ROUNDING_MODE": "ckernel::DstRoundingMode::Default",
     "CHAIN_BCAST_OP": "compute_kernel_lib::BinaryFpuOp::Add", "CHAIN_BCAST_DIM": "compute_kernel_lib::BroadcastDim::Row",
@@ -102,6 +103,8 @@ def macros(message, text, guess):
     names = {name for name in UNDECLARED.findall(message) if re.fullmatch(r"[A-Z][A-Z0-9_]{2,}", name)}
     found = dict.fromkeys(DEMAND.findall(message), "1")
     known = MACROS | {"REDUCE_OP": guess.reduction}
+    if re.search(r"\bBCAST_OP\s*<", text):  # the general call, which is told its dimension
+        known["BCAST_OP"] = "add_tiles_bcast"
     for name in sorted(names):
         called = re.search(rf"\b{name}\s*\(", text) or name.startswith("PROCESS_")
         if called and name not in known:

@@ -1,0 +1,323 @@
+"""RISC-V cores of a Tensix tile as the coprocessor's threads see them: RV32IM, Tensix words in the text, registers in memory.
+
+A core executes in order, with a cycle per register from which it can be used (ISA: BabyRISCV/README.md).  It runs ahead of its
+coprocessor as long as nothing it does is seen by others: arithmetic, local memory, words pushed into a FIFO with room.  Else it
+stops with an action, which `tensim.sim.cores.coprocessor.cluster` carries out in the order of cycles.
+"""
+
+import numpy as np
+
+from tensim.sim.cores.coprocessor.costs import costs_table
+from tensim.sim.cores.coprocessor.frontend import has_room, push
+from tensim.sim.cores.coprocessor.instruction_table import extracted, is_embedded
+from tensim.sim.cores.coprocessor.state import N_THREADS
+from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, plain_record, record
+from tensim.sim.cores.riscv.interpreter import (
+    ADD,
+    ADD_SP,
+    ADDI,
+    ADDI_SP,
+    AND,
+    ANDI,
+    BEQ,
+    BGE,
+    BGEU,
+    BLT,
+    BLTU,
+    BNE,
+    DIV,
+    JAL,
+    JALR,
+    LB,
+    LUI,
+    LW,
+    MUL,
+    MULH,
+    MULHSU,
+    MULHU,
+    OR,
+    ORI,
+    REMU,
+    SLL,
+    SLLI,
+    SLT,
+    SLTI,
+    SLTIU,
+    SLTU,
+    SRA,
+    SRAI,
+    SRL,
+    SRLI,
+    SUB,
+    SUB_SP,
+    SW,
+    XOR,
+    XORI,
+    loaded,
+    put,
+    quotient,
+    remainder,
+    size_of,
+)
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_i64, store_64
+from tensim.sim.engine.tables import table
+
+WORD_MASK = 0xFFFFFFFF
+REGISTERS = 33  # and as many cycles behind them; number 32 takes what is written to x0
+REGISTER_BYTES = 8 * REGISTERS
+LOCAL, INSTRUCTION_BUFFER = 0xFFB00000, 0xFFE40000
+TENSIX_WORD, END = 50, 51  # codes beside those of `Code`: a word for the coprocessor; ebreak
+FUEL = 1 << 20  # instructions that a core runs before others get their turn
+RUNNING, ACTING, BLOCKED, ENDED, FAULTED = range(5)  # states of a core
+NO_ACTION, LOAD, STORE, PUSH = range(4)
+ILLEGAL, OUTSIDE_TEXT, MISALIGNED = 1, 2, 3  # causes of a fault
+
+# `clock`: cycle at which the core goes on; `action`: what it stands at: an access of `code` to `address` with `value`, result to
+# register `to`; `polls`: loads of the same address with the same value from the same place, one after the other
+BABY_CORE = np.dtype(
+    [(name, np.int64) for name in (
+        "state clock pc registers_at text_at text_base text_bytes local_at local_bytes "
+        "action code address value to retired stall blocked_since polls poll_pc poll_value cause"
+    ).split()]
+)  # fmt: skip
+baby_table = table(BABY_CORE)
+BABY_BYTES = BABY_CORE.itemsize
+
+
+def decode(text, base):
+    """Records of a text (bytes) that lies at `base` in L1, Tensix words among its instructions."""
+    words = np.frombuffer(text, "<u4").tolist()
+    records = []
+    for index, word in enumerate(words):
+        if is_embedded(word):
+            records.append(record(TENSIX_WORD, immediate=extracted(word)))
+        elif word == 0x00100073:
+            records.append(record(END))
+        else:
+            records.append(plain_record(word, base + INSTRUCTION_BYTES * index))
+    return np.array(records, np.int64)
+
+
+@compiled()
+def product(code, a, b):
+    """Result of MUL to MULHU."""
+    if code == MUL:
+        return a * b
+    if code == MULH:
+        return (a * b) >> 32
+    if code == MULHSU:
+        return (a * (b & WORD_MASK)) >> 32
+    return np.int64(np.uint64(np.uint64(a & WORD_MASK) * np.uint64(b & WORD_MASK)) >> np.uint64(32))
+
+
+@compiled()
+def quotient_of(code, a, b):
+    """(result, cycles) of DIV to REMU (ISA: BabyRISCV/README.md, Integer Unit)."""
+    is_unsigned, gives_quotient = (code - DIV) & 1 != 0, code - DIV < 2
+    if is_unsigned:
+        a, b = a & WORD_MASK, b & WORD_MASK
+    if b == 0:
+        return -1 if gives_quotient else a, 2
+    cycles = 2
+    if b != 1:
+        size, left = 0, abs(a)
+        while left != 0:
+            left >>= 1
+            size += 1
+        cycles = min(6 + size, 33)
+    return quotient(a, b) if gives_quotient else remainder(a, b), cycles
+
+
+@compiled()
+def branch_taken(code, a, b):
+    """Does a conditional branch go to its target?"""
+    if code == BEQ:
+        return a == b
+    if code == BNE:
+        return a != b
+    if code == BLT:
+        return a < b
+    if code == BGE:
+        return a >= b
+    if code == BLTU:
+        return (a & WORD_MASK) < (b & WORD_MASK)
+    return (a & WORD_MASK) >= (b & WORD_MASK)
+
+
+@compiled()
+def arithmetic(code, a, b, immediate):
+    """Result of an instruction of one cycle on registers."""
+    if code == ADDI or code == ADDI_SP:
+        return a + immediate
+    if code == ADD or code == ADD_SP:
+        return a + b
+    if code == LUI:
+        return immediate
+    if code == SLLI:
+        return a << immediate
+    if code == ANDI:
+        return a & immediate
+    if code == SRLI:
+        return (a & WORD_MASK) >> immediate
+    if code == SUB or code == SUB_SP:
+        return a - b
+    if code == SRAI:
+        return a >> immediate
+    if code == ORI:
+        return a | immediate
+    if code == XORI:
+        return a ^ immediate
+    if code == SLTI:
+        return int(a < immediate)
+    if code == SLTIU:
+        return int((a & WORD_MASK) < (immediate & WORD_MASK))
+    if code == SLL:
+        return a << (b & 31)
+    if code == SRL:
+        return (a & WORD_MASK) >> (b & 31)
+    if code == SRA:
+        return a >> (b & 31)
+    if code == AND:
+        return a & b
+    if code == OR:
+        return a | b
+    if code == XOR:
+        return a ^ b
+    if code == SLT:
+        return int(a < b)
+    if code == SLTU:
+        return int((a & WORD_MASK) < (b & WORD_MASK))
+    return 0  # FENCE
+
+
+@compiled()
+def set_register(core, to, value, ready):
+    """Write a register, signed 32 bits, which can be used from a cycle on."""
+    store_64(core.registers_at + 8 * to, np.int64(np.int32(value)))
+    store_64(core.registers_at + REGISTER_BYTES + 8 * to, ready)
+
+
+@compiled()
+def stop_core(core, cause, cycle):
+    """End a core that cannot go on."""
+    core.state, core.cause, core.clock = FAULTED, cause, cycle
+
+
+@compiled()
+def run_ahead(c, cores_at, thread):
+    """Run a core up to its next action, its end or a fault; its state says which."""
+    core = baby_table(cores_at)[thread]
+    k = costs_table(c.costs_at)[0]
+    registers, text, base, size = core.registers_at, core.text_at, core.text_base, core.text_bytes
+    pc, cycle, fuel = core.pc, core.clock, FUEL
+    core.action = NO_ACTION
+    while fuel > 0:
+        fuel -= 1
+        place = pc - base
+        if place < 0 or place >= size:
+            core.pc = pc
+            stop_core(core, OUTSIDE_TEXT, cycle)
+            return
+        word = load_i64(text + 2 * place)
+        code, to, immediate = word & 255, word >> 8 & 255, word >> 32
+        following = pc + INSTRUCTION_BYTES
+        if code == TENSIX_WORD:
+            if has_room(c, thread):
+                push(c, thread, immediate & WORD_MASK, cycle + k.push_latency)
+                cycle += 1
+                core.retired += 1
+                pc = following
+                continue
+            core.action, core.value = PUSH, immediate & WORD_MASK
+            break
+        if code == END:
+            core.pc, core.clock, core.state = pc, cycle, ENDED
+            return
+        first, second = registers + 8 * (word >> 16 & 255), registers + 8 * (word >> 24 & 255)
+        a, b = load_i64(first), load_i64(second)
+        cycle = max(cycle, max(load_i64(first + REGISTER_BYTES), load_i64(second + REGISTER_BYTES)))
+        core.retired += 1
+        if code <= SUB_SP:
+            set_register(core, to, arithmetic(code, a, b, immediate), cycle + 1)
+            cycle += 1
+        elif BEQ <= code <= BGEU:
+            cycle += 1
+            if branch_taken(code, a, b):
+                following = pc + immediate
+        elif LB <= code <= SW:
+            address = (a + immediate) & WORD_MASK
+            size_ = size_of(code)
+            if address & (size_ - 1) != 0:
+                core.pc, core.address = pc, address
+                stop_core(core, MISALIGNED, cycle)
+                return
+            inside = address - LOCAL
+            if 0 <= inside < core.local_bytes:
+                if code <= LW:
+                    set_register(core, to, loaded(core.local_at + inside, code), cycle + k.local_load)
+                else:
+                    put(core.local_at + inside, code, b)
+                cycle += 1
+            elif code == SW and address & 0xFFFF0000 == INSTRUCTION_BUFFER and has_room(c, thread):
+                push(c, thread, b & WORD_MASK, cycle + k.push_latency)
+                cycle += 1
+            else:
+                core.action = LOAD if code <= LW else STORE
+                if code == SW and address & 0xFFFF0000 == INSTRUCTION_BUFFER:
+                    core.action = PUSH
+                core.code, core.address, core.value, core.to = code, address, b & WORD_MASK, to
+                break
+        elif code == JAL:
+            set_register(core, to, following, cycle + 1)
+            cycle, following = cycle + 1, pc + immediate
+        elif code == JALR:
+            set_register(core, to, following, cycle + 1)
+            cycle, following = cycle + 1, (a + immediate) & 0xFFFFFFFE
+        elif MUL <= code <= MULHU:
+            set_register(core, to, product(code, a, b), cycle + k.multiply_latency)
+            cycle += k.multiply
+        elif DIV <= code <= REMU:
+            result, cycles = quotient_of(code, a, b)
+            set_register(core, to, result, cycle + cycles)
+            cycle += cycles
+        else:
+            core.pc = pc
+            stop_core(core, ILLEGAL, cycle)
+            return
+        pc = following
+    core.pc, core.clock = pc, cycle
+    core.state = ACTING if core.action != NO_ACTION else RUNNING
+
+
+@compiled()
+def complete(core, cycle):
+    """The action is done: the core goes on behind its instruction at a cycle."""
+    core.pc += INSTRUCTION_BYTES
+    core.clock, core.state, core.action = cycle, RUNNING, NO_ACTION
+
+
+class BabyCores:
+    """The cores of a tile's three threads: records and what they point to, alive as long as this object."""
+
+    def __init__(self, local_bytes):
+        self.records = np.zeros(N_THREADS, BABY_CORE)
+        self.registers = np.zeros((N_THREADS, 2 * REGISTERS), np.int64)
+        self.local = np.zeros((N_THREADS, local_bytes), np.uint8)
+        self._texts = [None] * N_THREADS
+        self.records["registers_at"] = self.registers.ctypes.data + np.arange(N_THREADS) * self.registers.strides[0]
+        self.records["local_at"] = self.local.ctypes.data + np.arange(N_THREADS) * self.local.strides[0]
+        self.records["local_bytes"], self.records["state"] = local_bytes, ENDED
+
+    def load(self, thread, text, base, entry):
+        """Give a core its text (bytes at L1 address `base`); it starts at address `entry` with all registers 0."""
+        self._texts[thread] = records = decode(text, base)
+        core = self.records[thread]
+        core["text_at"], core["text_base"], core["text_bytes"] = records.ctypes.data, base, len(text) & ~3
+        core["pc"], core["clock"], core["state"], core["action"] = entry, 0, RUNNING, NO_ACTION
+        self.registers[thread] = 0
+
+    @property
+    def address(self):
+        """Host address of the records."""
+        return self.records.ctypes.data

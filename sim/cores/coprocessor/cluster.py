@@ -1,0 +1,171 @@
+"""A tile's coprocessor and the RISC-V cores of its three threads together, in the order of cycles.
+
+Each core runs ahead to its next action; the coprocessor follows up to the earliest of them, which is then carried out.  A core
+that has to wait is looked at again whenever the coprocessor has done something.  The cluster leaves with a reason: an action
+on the outside world that is not due yet, counters of circular buffers that the coprocessor has written, a fault, or the end.
+"""
+
+from tensim.sim.cores.coprocessor.baby_core import (
+    ACTING,
+    BLOCKED,
+    ENDED,
+    FAULTED,
+    LOAD,
+    PUSH,
+    RUNNING,
+    baby_table,
+    run_ahead,
+)
+from tensim.sim.cores.coprocessor.baby_core import FUEL as CORE_FUEL
+from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
+from tensim.sim.cores.coprocessor.machine import step
+from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, TILE_REGISTERS_END, perform
+from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
+from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_u32, store_64
+
+ALL_DONE, DEADLOCK, OUTSIDE, COUNTERS, FAULT, FUEL_SPENT = range(6)  # why `run_cluster` leaves
+
+
+@compiled()
+def acts_outside(c, core):
+    """Does a core's action touch what others than its own tile's threads see?"""
+    return core.address < c.l1_size or TILE_REGISTERS <= core.address < TILE_REGISTERS_END
+
+
+@compiled()
+def done_at(c, thread):
+    """Cycle from which a thread has nothing left in the coprocessor, NO_TIME while its frontend holds words."""
+    if not is_empty(c, thread):
+        return NO_TIME
+    at = c.cycle
+    for unit in range(NO_UNIT):
+        at = max(at, busy_until(c, thread, unit))
+    return at
+
+
+@compiled()
+def earliest_action(cores_at):
+    """(thread whose action is the earliest, its cycle), NO_TIME when no core has one."""
+    first, at = -1, NO_TIME
+    for thread in range(N_THREADS):
+        core = baby_table(cores_at)[thread]
+        if core.state == ACTING and core.clock < at:
+            first, at = thread, core.clock
+    return first, at
+
+
+@compiled()
+def blocked_until(c, cores_at):
+    """Cycle at which time alone lets a blocked core go on, NO_TIME when none; -1 when no core is blocked."""
+    at = -1
+    for thread in range(N_THREADS):
+        core = baby_table(cores_at)[thread]
+        if core.state == BLOCKED:
+            until = done_at(c, thread) if core.address == DONE_CHECK and core.action == LOAD else NO_TIME
+            at = until if at < 0 else min(at, until)
+    return at
+
+
+@compiled()
+def retry_blocked(c, cores_at):
+    """Look at blocked cores again at the coprocessor's cycle."""
+    for thread in range(N_THREADS):
+        core = baby_table(cores_at)[thread]
+        if core.state == BLOCKED:
+            at = max(core.clock, c.cycle)
+            if perform(c, cores_at, thread, at):
+                core.stall += at - core.blocked_since
+                run_ahead(c, cores_at, thread)
+
+
+@compiled()
+def at_end(c, cores_at):
+    """(reason, cycle) when neither a core nor the coprocessor can go on: all are done, a core has failed, or a deadlock."""
+    end = c.cycle
+    for thread in range(N_THREADS):
+        core = baby_table(cores_at)[thread]
+        if core.state == FAULTED:
+            return FAULT, core.clock
+        done = done_at(c, thread)
+        if core.state != ENDED or done == NO_TIME:
+            return DEADLOCK, c.cycle
+        end = max(end, max(done, core.clock))
+    return ALL_DONE, end
+
+
+@compiled()
+def run_cluster(c, cores_at, now, fuel):
+    """Run the cluster; actions on the outside world are carried out up to cycle `now`.
+
+    Returns (reason, cycle): OUTSIDE with the cycle of the next such action, COUNTERS with that of the write, ALL_DONE with the
+    cycle at which the last unit was through.
+    """
+    while fuel > 0:
+        fuel -= 1
+        for thread in range(N_THREADS):
+            if baby_table(cores_at)[thread].state == RUNNING:  # it has run out of its own fuel
+                fuel -= CORE_FUEL
+                run_ahead(c, cores_at, thread)
+        first, at = earliest_action(cores_at)
+        if c.cycle < at:
+            following = step(c, c.cycle)
+            if c.fault != 0:
+                return FAULT, c.cycle
+            until = blocked_until(c, cores_at)
+            if until >= 0:
+                following = min(following, until)
+            following = min(following, at)
+            if following == NO_TIME:
+                return at_end(c, cores_at)
+            c.cycle = max(following, c.cycle + 1)
+            if until >= 0:
+                retry_blocked(c, cores_at)
+            if c.streams_written != 0:
+                return COUNTERS, c.cycle - 1
+            continue
+        core = baby_table(cores_at)[first]
+        if core.action != PUSH and acts_outside(c, core) and at > now:
+            return OUTSIDE, at
+        if perform(c, cores_at, first, at):
+            run_ahead(c, cores_at, first)
+        else:
+            core.state, core.blocked_since = BLOCKED, at
+        if c.fault != 0 or core.state == FAULTED:
+            return FAULT, at
+        if c.streams_written != 0:
+            return COUNTERS, at
+    return FUEL_SPENT, c.cycle
+
+
+@compiled()
+def run_tile(coprocessor, cores_at, now, fuel, result):
+    """`run_cluster` for Python: host addresses of the record, of the cores and of the result, int64 (reason, cycle)."""
+    reason, cycle = run_cluster(coprocessor_table(coprocessor)[0], cores_at, now, fuel)
+    store_64(result, reason)
+    store_64(result + 8, cycle)
+    return 0
+
+
+@compiled()
+def run_words(coprocessor, thread, words, count, limit, result):
+    """Push words of a thread, one a cycle where there is room, and run until all are through.
+
+    `words`: host address of uint32; writes (words taken, cycle at the end, -1 when it is stuck) to `result`.
+    """
+    c = coprocessor_table(coprocessor)[0]
+    taken, begin = 0, c.cycle
+    while c.cycle - begin < limit and c.fault == 0:
+        if taken < count and has_room(c, thread):
+            push(c, thread, load_u32(words + 4 * taken), c.cycle)
+            taken += 1
+        following = step(c, c.cycle)
+        if taken < count and has_room(c, thread):
+            following = c.cycle + 1
+        if following == NO_TIME:
+            break
+        c.cycle = max(following, c.cycle + 1)
+    store_64(result, taken)
+    store_64(result + 8, -1 if taken < count or done_at(c, thread) == NO_TIME else done_at(c, thread))
+    return 0

@@ -1,0 +1,283 @@
+"""The Tensix coprocessor cycle by cycle: three frontends push instructions into the units that all share.
+
+In a cycle each thread's wait gate lets at most one instruction through; which threads go first changes from cycle to cycle.
+An instruction acts when it enters its unit; what it occupies and when its results can be used is kept beside
+(`tensim.sim.cores.coprocessor.units`).  `advance` skips the cycles in which nothing can happen.
+"""
+
+from tensim.sim.cores.coprocessor.config_unit import execute_config
+from tensim.sim.cores.coprocessor.costs import costs_table
+from tensim.sim.cores.coprocessor.counter_unit import execute_counters
+from tensim.sim.cores.coprocessor.faults import UNKNOWN_INSTRUCTION, stop
+from tensim.sim.cores.coprocessor.frontend import (
+    GATE_FIFO,
+    NO_TIME,
+    NO_WAIT,
+    NOTHING,
+    at_gate,
+    frontend_of,
+    is_empty,
+    leave_gate,
+    next_word_time,
+    step_mop,
+    step_replay,
+)
+from tensim.sim.cores.coprocessor.matrix_time import matrix_cost, matrix_ready_at
+from tensim.sim.cores.coprocessor.matrix_unit import NEEDS_A, NEEDS_B, execute_matrix, matrix_needs
+from tensim.sim.cores.coprocessor.mover import execute_mover
+from tensim.sim.cores.coprocessor.opcodes import opcodes
+from tensim.sim.cores.coprocessor.packers import execute_pack, packer_table
+from tensim.sim.cores.coprocessor.scalar_unit import execute_scalar, scalar_cycles
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, BY_MATRIX_UNIT, N_THREADS, counters
+from tensim.sim.cores.coprocessor.sync_unit import execute_sync, mutex_is_free
+from tensim.sim.cores.coprocessor.units import (
+    CONFIG,
+    MATRIX,
+    MISCELLANEOUS,
+    MOVER,
+    NO_UNIT,
+    PACK,
+    SCALAR,
+    SYNC,
+    UNKNOWN,
+    UNPACK_0,
+    UNPACK_1,
+    VECTOR,
+    occupy,
+    units_table,
+)
+from tensim.sim.cores.coprocessor.unpackers import bank_is_free, execute_unpack, set_valid, unpackers_table
+from tensim.sim.cores.coprocessor.vector_macro import settle_vector_unit
+from tensim.sim.cores.coprocessor.vector_time import vector_cost, vector_ready_at
+from tensim.sim.cores.coprocessor.vector_unit import execute_vector
+from tensim.sim.cores.coprocessor.wait_gate import (
+    BLOCK_ALL,
+    latch_semaphores,
+    latch_stall,
+    latched_until,
+)
+from tensim.sim.engine.compiled import compiled
+
+STALLWAIT, SEMWAIT, ATGETM, SETDVALID, SETC16, UNPACR, UNPACR_NOP, NOP = opcodes(
+    "STALLWAIT SEMWAIT ATGETM SETDVALID SETC16 UNPACR UNPACR_NOP NOP"
+)
+IDLE = NO_TIME  # what `advance` gives when nothing happens by itself any more
+
+
+@compiled()
+def source_valid_at(c, thread, word, now, needs):
+    """Cycle from which the banks that an instruction of the matrix unit reads can be read."""
+    u, at = units_table(c.units_at)[0], now
+    if needs & NEEDS_A != 0:
+        if counters(c.src_a_owner_at)[c.matrix_bank_a] != BY_MATRIX_UNIT:
+            return NO_TIME
+        at = max(at, u.src_a_valid[c.matrix_bank_a])
+    if needs & NEEDS_B != 0:
+        if counters(c.src_b_owner_at)[c.matrix_bank_b] != BY_MATRIX_UNIT:
+            return NO_TIME
+        at = max(at, u.src_b_valid[c.matrix_bank_b])
+    return at
+
+
+@compiled()
+def unpacker_ready_at(c, word, now):
+    """Cycle from which an instruction of the unpackers finds its unit and its bank."""
+    u, unit, code = units_table(c.units_at)[0], word >> 23 & 1, word >> 24
+    if code == UNPACR or word & 3 == 1:
+        if not bank_is_free(c, unit):
+            return NO_TIME
+    return max(u.free[UNPACK_0 if unit == 0 else UNPACK_1], now)
+
+
+@compiled()
+def ready_at(c, thread, word, unit, now):
+    """Cycle from which a unit takes an instruction; at most `now` when it does, NO_TIME when another thread has to act."""
+    u = units_table(c.units_at)[0]
+    if unit == UNPACK_0:
+        return unpacker_ready_at(c, word, now)
+    if unit == SYNC:
+        if word >> 24 == ATGETM and not mutex_is_free(c, thread, word):
+            return NO_TIME
+        return max(u.free[SYNC], now)
+    if unit == MATRIX:
+        at = source_valid_at(c, thread, word, now, matrix_needs(c, thread, word))
+        return matrix_ready_at(c, thread, word, max(at, u.free[MATRIX]))
+    if unit == VECTOR:
+        return vector_ready_at(c, thread, word, max(u.free[VECTOR], now))
+    if unit == NO_UNIT or unit == MISCELLANEOUS or word >> 24 == SETC16:
+        return now
+    return max(u.free[unit], now)
+
+
+@compiled()
+def enter_unpacker(c, thread, word, now):
+    """Carry out an instruction of the unpackers: the address phase holds the thread, the fetch the port to L1."""
+    u, k, f = units_table(c.units_at)[0], costs_table(c.costs_at)[0], frontend_of(c, thread)
+    which = word >> 23 & 1
+    unit = UNPACK_0 if which == 0 else UNPACK_1
+    bank_a, bank_b = c.unpack_bank_a, c.unpack_bank_b
+    execute_unpack(c, thread, word)
+    moved = unpackers_table(c.unpackers_at)[0]
+    begin = max(now + k.unpack_address, u.fetch[which])
+    end = begin + (moved.bytes + moved.speed - 1) // moved.speed
+    if moved.bytes > 0:
+        shared = (moved.bytes + k.unpack_joint_bytes - 1) // k.unpack_joint_bytes
+        end = max(end, max(u.port, begin) + shared)
+        u.port = max(u.port, begin) + shared
+    u.fetch[which] = end
+    f.held_until = now + k.unpack_address
+    u.free[UNPACK_0] = max(u.free[UNPACK_0], now + k.unpack_address)
+    u.free[UNPACK_1] = max(u.free[UNPACK_1], now + k.unpack_address)
+    u.free[unit] = max(u.free[unit], begin)
+    done = end + k.unpack_latency if moved.bytes > 0 else end
+    u.busy[thread, unit] = max(u.busy[thread, unit], done)
+    u.issued[unit] += 1
+    u.worked[unit] += end - begin
+    if c.unpack_bank_a != bank_a:
+        u.src_a_valid[bank_a] = done
+    if c.unpack_bank_b != bank_b:
+        u.src_b_valid[bank_b] = done
+
+
+@compiled()
+def enter_packers(c, thread, word, now):
+    """Carry out an instruction of the packers: rows of 16 datums a cycle and packer, or what L1 takes."""
+    k = costs_table(c.costs_at)[0]
+    execute_pack(c, thread, word)
+    moved = packer_table(c.packers_at)[0]
+    rows = moved.rows if c.chip != BLACKHOLE else (moved.rows + 3) // 4
+    cycles = max(max(rows, (moved.bytes + k.pack_bytes - 1) // k.pack_bytes), 1)
+    occupy(c, thread, PACK, now, cycles, cycles + k.pack_latency)
+
+
+@compiled()
+def enter(c, thread, word, unit, now):
+    """Carry out an instruction that its unit takes; False when it has to try again."""
+    f, code = frontend_of(c, thread), word >> 24
+    if unit == MATRIX or unit == PACK:
+        settle_vector_unit(c)
+    if unit == SYNC:
+        if code == STALLWAIT:
+            latch_stall(c, thread, word, now)
+        elif code == SEMWAIT:
+            latch_semaphores(c, thread, word, now)
+        elif not execute_sync(c, thread, word):
+            stop(c, UNKNOWN_INSTRUCTION, thread, word, 0, 0)
+        occupy(c, thread, SYNC, now, 1, 1)
+    elif unit == UNPACK_0:
+        enter_unpacker(c, thread, word, now)
+    elif unit == MATRIX:
+        occupancy, latency = matrix_cost(c, thread, word)
+        execute_matrix(c, thread, word)
+        occupy(c, thread, MATRIX, now, occupancy, latency)
+    elif unit == VECTOR:
+        occupancy, latency = vector_cost(c, thread, word)
+        execute_vector(c, thread, word)
+        occupy(c, thread, VECTOR, now, occupancy, latency)
+    elif unit == PACK:
+        enter_packers(c, thread, word, now)
+    elif unit == SCALAR:
+        cycles = scalar_cycles(word)
+        occupy(c, thread, SCALAR, now, cycles, cycles)
+        f.held_until = now + cycles
+        return execute_scalar(c, thread, word, now)
+    elif unit == CONFIG:
+        execute_config(c, thread, word)
+        occupy(c, thread, CONFIG, now, 1, costs_table(c.costs_at)[0].config_latency)
+    elif unit == MOVER:
+        cycles = execute_mover(c, thread, word)
+        occupy(c, thread, MOVER, now, cycles, cycles)
+    elif code == SETDVALID:
+        set_valid(c, thread, word)
+    else:
+        execute_counters(c, thread, word)
+    return True
+
+
+@compiled()
+def try_gate(c, thread, now):
+    """Let the word at a thread's gate through if it may pass: `now` when it did, else the cycle to try again, or NO_TIME."""
+    f, u = frontend_of(c, thread), units_table(c.units_at)[0]
+    word = at_gate(c, thread)
+    blocked = 0
+    if f.wait_kind != NO_WAIT:
+        blocked = f.wait_block
+        until = latched_until(c, thread, now)
+        if until > now:
+            if word == NOTHING:
+                return NO_TIME
+        else:
+            f.wait_kind = NO_WAIT  # its block mask still holds in this cycle
+            until = now + 1
+    if word == NOTHING:
+        return NO_TIME
+    if f.held_until > now:
+        return f.held_until
+    code = word >> 24
+    unit = int(u.unit_of[code])
+    if unit == UNKNOWN:
+        stop(c, UNKNOWN_INSTRUCTION, thread, word, 0, 0)
+        return NO_TIME
+    holds = u.blocked_by[unit]
+    if code == STALLWAIT:
+        holds = BLOCK_ALL
+    if blocked & holds != 0 or (code == NOP and blocked == BLOCK_ALL):
+        return until
+    at = ready_at(c, thread, word, unit, now)
+    if at > now:
+        return at
+    if not enter(c, thread, word, unit, now):
+        return now + scalar_cycles(word)
+    leave_gate(c, thread)
+    return now
+
+
+@compiled()
+def step(c, now):
+    """One cycle: the first cycle after `now` at which something can happen by itself, NO_TIME if nothing can."""
+    following = NO_TIME
+    for i in range(N_THREADS):
+        thread = (now + i) % N_THREADS
+        at = try_gate(c, thread, now)
+        if at == now:
+            following = now + 1
+        else:
+            following = min(following, at)
+        if frontend_of(c, thread).wait_kind != NO_WAIT and at_gate(c, thread) == NOTHING:
+            following = min(following, now + 1 if not is_empty(c, thread) else NO_TIME)
+    for thread in range(N_THREADS):
+        moved = step_replay(c, thread)
+        moved = step_mop(c, thread, now) or moved
+        if moved:
+            following = now + 1
+        elif frontend_of(c, thread).gate_count < GATE_FIFO:
+            at = next_word_time(c, thread)
+            if at > now:
+                following = min(following, at)
+    return following
+
+
+@compiled()
+def advance(c, until):
+    """Run the coprocessor up to cycle `until`, excluded: what happened before it is done.  `c.cycle` is the cycle to go on at.
+
+    Returns the cycle at which something happens next by itself, IDLE when that waits for a RISC-V core or for nothing.
+    """
+    while c.cycle < until and c.fault == 0:
+        following = step(c, c.cycle)
+        c.cycle = min(following, until)
+        if following >= until:
+            return following
+    return c.cycle
+
+
+@compiled()
+def is_done(c, thread, now):
+    """Have all instructions of a thread left their units?  (ISA: TTSync.md, CoprocessorDoneCheck.)"""
+    if not is_empty(c, thread):
+        return False
+    u = units_table(c.units_at)[0]
+    for unit in range(NO_UNIT):
+        if u.busy[thread, unit] > now:
+            return False
+    return True

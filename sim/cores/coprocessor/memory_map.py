@@ -1,0 +1,157 @@
+"""What the cores of a tile's threads find at the addresses of the coprocessor (ISA: BabyRISCV/README.md, memory map).
+
+An access is carried out in the order of cycles (`tensim.sim.cores.coprocessor.cluster`).  It may have to wait: for room in a
+FIFO, for the end of what a thread has pushed (TTSync.md), for a message in a mailbox (Mailboxes.md).
+"""
+
+import numpy as np
+
+from tensim.sim.cores.coprocessor.baby_core import (
+    LOAD,
+    PUSH,
+    baby_table,
+    complete,
+    set_register,
+)
+from tensim.sim.cores.coprocessor.config_unit import config_words, write_config
+from tensim.sim.cores.coprocessor.costs import costs_table
+from tensim.sim.cores.coprocessor.faults import L1_ADDRESS, UNMAPPED_REGISTER, stop
+from tensim.sim.cores.coprocessor.frontend import MOP_WORDS, expands_no_mop, has_room, push, set_mop
+from tensim.sim.cores.coprocessor.machine import is_done
+from tensim.sim.cores.coprocessor.state import (
+    N_CONFIG,
+    N_GPRS,
+    N_SEMAPHORES,
+    config_word,
+    read_gpr,
+    semaphore_table,
+    write_gpr,
+)
+from tensim.sim.cores.coprocessor.sync_unit import get, post
+from tensim.sim.cores.coprocessor.tile_registers import load_register, store_register
+from tensim.sim.cores.riscv.interpreter import LB, LBU, LH, LHU, SB, SH, loaded, put, size_of
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.tables import table
+
+TILE_REGISTERS, TILE_REGISTERS_END = 0xFFB11000, 0xFFB80000
+MOP_CONFIG = 0xFFB80000
+GPRS, PC_BUFFER, MAILBOXES, CONFIG = 0xFFE00000, 0xFFE80000, 0xFFEC0000, 0xFFEF0000
+DONE_CHECK, MOP_DONE_CHECK, SEMAPHORES = PC_BUFFER + 4, PC_BUFFER + 8, PC_BUFFER + 0x20
+MAILBOX_BYTES, MAILBOX_WORDS = 0x1000, 4
+N_MAILBOXES = 4  # by sender: RISCV B, T0, T1, T2
+MAILBOX = np.dtype([("head", np.int64), ("count", np.int64), ("words", np.int64, MAILBOX_WORDS)])  # [receiver][sender]
+mailbox_table = table(MAILBOX)
+
+
+def make_mailboxes():
+    """MAILBOX[4, 4], empty: by receiver and sender."""
+    return np.zeros((N_MAILBOXES, N_MAILBOXES), MAILBOX)
+
+
+@compiled()
+def narrow_value(code, address, value):
+    """The part of a register's word that a load of this kind sees."""
+    shifted = value >> (8 * (address & 3))
+    if code == LB:
+        return np.int64(np.int8(shifted))
+    if code == LBU:
+        return shifted & 0xFF
+    if code == LH:
+        return np.int64(np.int16(shifted))
+    return shifted & 0xFFFF if code == LHU else value
+
+
+@compiled()
+def load(c, thread, core, now):
+    """Carry out a load: True, or False when it has to wait."""
+    address, k = core.address, costs_table(c.costs_at)[0]
+    code, value, latency = core.code, 0, k.register_load
+    if address < c.l1_size:
+        value, latency = loaded(c.l1_at + address, code), k.l1_load
+    elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
+        value, latency = load_register(c, thread, address & ~3, now), k.tile_register_load
+        value = narrow_value(code, address, value)
+    elif GPRS <= address < GPRS + 4 * N_GPRS:
+        value, latency = narrow_value(code, address, read_gpr(c, thread, (address - GPRS) // 4)), k.config_load
+    elif CONFIG <= address < CONFIG + 8 * N_CONFIG:
+        index, words = (address - CONFIG) // 4, config_words(c)
+        if index < 2 * words:
+            bank = 0 if index < words else 1
+            value, latency = narrow_value(code, address, config_word(c, bank, index - bank * words)), k.config_load
+    elif SEMAPHORES <= address < SEMAPHORES + 4 * N_SEMAPHORES:
+        value = semaphore_table(c.semaphores_at)[(address - SEMAPHORES) // 4].value
+    elif address == DONE_CHECK:
+        if not is_done(c, thread, now):
+            return False
+    elif address == MOP_DONE_CHECK:
+        if not expands_no_mop(c, thread):
+            return False
+    elif MAILBOXES <= address < MAILBOXES + N_MAILBOXES * MAILBOX_BYTES:
+        sender = (address - MAILBOXES) // MAILBOX_BYTES
+        box = mailbox_table(c.mailboxes_at)[(thread + 1) * N_MAILBOXES + sender]
+        if box.count == 0:
+            return False
+        value = box.words[box.head]
+        box.head = (box.head + 1) % MAILBOX_WORDS
+        box.count -= 1
+    else:
+        stop(c, UNMAPPED_REGISTER, thread, 0, address, 0)
+    set_register(core, core.to, value, now + latency)
+    return True
+
+
+@compiled()
+def store(c, thread, core, now):
+    """Carry out a store: True, or False when it has to wait."""
+    address, value, code = core.address, core.value, core.code
+    if address < c.l1_size:
+        if address + size_of(code) > c.l1_size:
+            stop(c, L1_ADDRESS, thread, 0, address, size_of(code))
+        else:
+            put(c.l1_at + address, code, value)
+    elif code == SB or code == SH:
+        stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
+    elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
+        store_register(c, thread, address, value)
+    elif MOP_CONFIG <= address < MOP_CONFIG + 4 * MOP_WORDS:
+        set_mop(c, thread, (address - MOP_CONFIG) // 4, value)
+    elif GPRS <= address < GPRS + 4 * N_GPRS:
+        write_gpr(c, thread, (address - GPRS) // 4, value)
+    elif CONFIG <= address < CONFIG + 8 * N_CONFIG and (address - CONFIG) // 4 < 2 * config_words(c):
+        index, words = (address - CONFIG) // 4, config_words(c)
+        bank = 0 if index < words else 1
+        write_config(c, bank, index - bank * words, value)
+    elif SEMAPHORES <= address < SEMAPHORES + 4 * N_SEMAPHORES:
+        if value & 1 != 0:
+            get(c, (address - SEMAPHORES) // 4)
+        else:
+            post(c, (address - SEMAPHORES) // 4)
+    elif MAILBOXES <= address < MAILBOXES + N_MAILBOXES * MAILBOX_BYTES:
+        receiver = (address - MAILBOXES) // MAILBOX_BYTES
+        box = mailbox_table(c.mailboxes_at)[receiver * N_MAILBOXES + thread + 1]
+        if box.count == MAILBOX_WORDS:
+            return False
+        box.words[(box.head + box.count) % MAILBOX_WORDS] = value
+        box.count += 1
+    elif not (PC_BUFFER <= address < SEMAPHORES):  # what is written to the checks is thrown away
+        stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
+    return True
+
+
+@compiled()
+def perform(c, cores_at, thread, now):
+    """Carry out a core's action at a cycle; False when it has to wait for others."""
+    core, k = baby_table(cores_at)[thread], costs_table(c.costs_at)[0]
+    if core.action == PUSH:
+        if not has_room(c, thread):
+            return False
+        push(c, thread, core.value, now + k.push_latency)
+        complete(core, now + 1)
+        return True
+    if core.action == LOAD:
+        if not load(c, thread, core, now):
+            return False
+    elif not store(c, thread, core, now):
+        return False
+    complete(core, now + (k.l1_store if core.action != LOAD and core.address < c.l1_size else 1))
+    return True

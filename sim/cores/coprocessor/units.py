@@ -1,0 +1,64 @@
+"""The backend's units in time: which one executes an instruction, since when and until when each is busy.
+
+`Cost` of an instruction: cycles until its unit takes the next one (`occupancy`), and until it has left the unit's pipeline
+(`latency`), which is what STALLWAIT looks at.
+"""
+
+import numpy as np
+
+from tensim.sim.cores.coprocessor.instruction_table import by_opcode
+from tensim.sim.cores.coprocessor.state import N_THREADS
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.tables import table
+
+(SYNC, UNPACK_0, UNPACK_1, MATRIX, PACK, VECTOR, SCALAR, CONFIG, MOVER, MISCELLANEOUS, NO_UNIT) = range(11)
+N_UNITS = 11
+UNIT_NAMES = "sync unpacker0 unpacker1 matrix packers vector scalar config mover counters none".split()
+UNKNOWN = 255
+_RESOURCES = {"SYNC": SYNC, "UNPACK": UNPACK_0, "MATH": MATRIX, "PACK": PACK, "SFPU": VECTOR, "THCON": SCALAR, "CFG": CONFIG,
+              "XMOV": MOVER, "TDMA": MISCELLANEOUS, "NONE": NO_UNIT}  # fmt: skip
+# bits of STALLWAIT's block mask that hold up a unit's instructions (ISA: STALLWAIT.md)
+_BLOCKED_BY = {SYNC: 1 << 1, UNPACK_0: 1 | 1 << 3, UNPACK_1: 1 | 1 << 3, MATRIX: 1 << 6, PACK: 1 | 1 << 2, VECTOR: 1 << 8,
+               SCALAR: 1 | 1 << 5, CONFIG: 1 << 7, MOVER: 1 | 1 << 4, MISCELLANEOUS: 1, NO_UNIT: 0}  # fmt: skip
+DST_BLOCKS = 128  # of 8 rows
+
+# `free`: cycle from which a unit takes an instruction; `busy`: by thread, cycle until which the unit has one of its
+# instructions; `fetch`: cycle until which an unpacker fetches, `port`: until which both have their joint port to L1 taken;
+# `src_a_valid`, `src_b_valid`: cycle from which a bank that was given can be read, by bank;
+# `dst_ready`: cycle from which a block of Dst can be read; `issued`: instructions so far, `worked`: cycles of work, by unit
+UNITS = np.dtype(
+    [("free", np.int64, N_UNITS), ("busy", np.int64, (N_THREADS, N_UNITS)), ("fetch", np.int64, 2), ("port", np.int64),
+     ("src_a_valid", np.int64, 2), ("src_b_valid", np.int64, 2), ("dst_ready", np.int64, DST_BLOCKS),
+     ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("unit_of", np.uint8, 256), ("blocked_by", np.int64, N_UNITS)]
+)  # fmt: skip
+units_table = table(UNITS)
+BUSY_AT = UNITS.fields["busy"][1]
+DST_READY_AT, SRC_A_VALID_AT, SRC_B_VALID_AT, UNIT_OF_AT = (
+    UNITS.fields[name][1] for name in ("dst_ready", "src_a_valid", "src_b_valid", "unit_of")
+)
+
+
+def make_units(arch):
+    """UNITS[1] of idle units of a chip."""
+    units = np.zeros(1, UNITS)
+    units["unit_of"] = UNKNOWN
+    for code, instruction in by_opcode(arch).items():
+        units["unit_of"][0, code] = _RESOURCES[instruction.unit]
+    units["blocked_by"][0] = [_BLOCKED_BY[unit] for unit in range(N_UNITS)]
+    return units
+
+
+@compiled()
+def busy_until(c, thread, unit):
+    """Cycle until which a unit has an instruction of a thread in its pipeline."""
+    return units_table(c.units_at)[0].busy[thread, unit]
+
+
+@compiled()
+def occupy(c, thread, unit, now, occupancy, latency):
+    """Account for an instruction that enters a unit."""
+    u = units_table(c.units_at)[0]
+    u.free[unit] = now + occupancy
+    u.busy[thread, unit] = max(u.busy[thread, unit], now + latency)
+    u.issued[unit] += 1
+    u.worked[unit] += occupancy

@@ -1,0 +1,117 @@
+"""How long instructions of the vector unit take, and when the unit takes the next one (ISA: VectorUnit.md, "Instruction latency").
+
+Every instruction has the unit for one cycle.  Wormhole holds back what follows an SFPSWAP, unless it is an SFPNOP, and leaves the
+other results of two cycles to the program; Blackhole holds back an instruction that reads a result which is not there yet.
+"""
+
+from tensim.sim.cores.coprocessor.costs import costs_table
+from tensim.sim.cores.coprocessor.dst_rows import mark_written
+from tensim.sim.cores.coprocessor.opcodes import opcodes
+from tensim.sim.cores.coprocessor.registers import register
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, config_bank, counters, field
+from tensim.sim.cores.coprocessor.vector_dst import address_fields, is_wide, lanes_address, resolved_mode
+from tensim.sim.cores.coprocessor.vector_macro import macro_steps
+from tensim.sim.cores.coprocessor.vector_mad import INDIRECT_A, INDIRECT_D, SFPLUT, SFPLUTFP32
+from tensim.sim.cores.coprocessor.vector_shuffles import ROTATE, ROTATE_AND_COPY_4, SHIFT
+from tensim.sim.cores.coprocessor.vector_state import N_LREGS, vector_of
+from tensim.sim.cores.coprocessor.vector_units import (
+    MAD,
+    SFPLOAD,
+    SFPLOADI,
+    SFPLOADMACRO,
+    SFPNOP,
+    SFPSHFT2,
+    SFPSTORE,
+    has_b,
+    has_c,
+    lreg_d,
+    mode_of,
+    sub_unit_of,
+)
+from tensim.sim.engine.compiled import compiled
+
+SFPSWAP, SFPTRANSP, SFPCONFIG, SFPENCC, SFPPUSHC, SFPPOPC, SFPCOMPC = opcodes(
+    "SFPSWAP SFPTRANSP SFPCONFIG SFPENCC SFPPUSHC SFPPOPC SFPCOMPC"
+)
+NO_SCOREBOARD = register("CHICKEN_BITS_sfpu_scbd_disable")
+LREGS_0_TO_7, LREGS_0_TO_3, LREG_7, TABLE_LREGS = 0xFF, 0xF, 1 << 7, 0x7F
+
+
+@compiled()
+def lregs_read(c, word):
+    """Bit set of the LRegs that an instruction reads."""
+    code, mode, d = word >> 24, mode_of(word), lreg_d(word)
+    if code == SFPLOAD or code == SFPLOADI or code == SFPLOADMACRO or code == SFPNOP:
+        return 0
+    if code == SFPENCC or code == SFPPUSHC or code == SFPPOPC or code == SFPCOMPC:
+        return 0
+    if code == SFPTRANSP:
+        return LREGS_0_TO_7
+    if code == SFPCONFIG:
+        return 1
+    if code == SFPLUT or code == SFPLUTFP32:
+        return TABLE_LREGS | (LREG_7 if mode & INDIRECT_D else 0)
+    lregs = 1 << (word >> 12 & 15 if has_b(c, word) else d) | 1 << (word >> 8 & 15 if has_c(word) else d)
+    if code == SFPSTORE:
+        return 1 << d
+    if sub_unit_of(code) == MAD:
+        lregs |= 1 << (word >> 16 & 15) if has_b(c, word) else 0
+        lregs |= LREG_7 if mode & (INDIRECT_A | INDIRECT_D) else 0
+    elif code == SFPSHFT2 and mode <= ROTATE_AND_COPY_4:
+        lregs |= LREGS_0_TO_3
+    return lregs
+
+
+@compiled()
+def late_lregs(word):
+    """Bit set of the LRegs whose results an instruction has one cycle later than others."""
+    code, mode, d = word >> 24, mode_of(word), lreg_d(word)
+    if code == SFPSWAP:
+        return 1 << d | 1 << (word >> 8 & 15)
+    if code == SFPSHFT2:
+        if mode == ROTATE_AND_COPY_4:
+            return LREGS_0_TO_3
+        return 1 << d if mode == ROTATE or mode == SHIFT else 0
+    if sub_unit_of(code) == MAD:
+        return LREGS_0_TO_7 if mode & INDIRECT_D else 1 << d
+    return 0
+
+
+@compiled()
+def has_scoreboard(c, thread):
+    """Whether the unit itself waits for results."""
+    return c.chip == BLACKHOLE and field(c, config_bank(c, thread), NO_SCOREBOARD, 0) == 0
+
+
+@compiled()
+def vector_ready_at(c, thread, word, now):
+    """Cycle, `now` or later, at which the unit takes an instruction."""
+    v, at = vector_of(c), now
+    if word >> 24 != SFPNOP:
+        at = max(at, v.free_at)
+    if has_scoreboard(c, thread):
+        lregs, ready = lregs_read(c, word), counters(v.ready_at)
+        for i in range(N_LREGS - 1):
+            if lregs >> i & 1:
+                at = max(at, ready[i])
+    return at
+
+
+@compiled()
+def vector_cost(c, thread, word):
+    """(cycles that an instruction which enters now has the unit, cycles until its result is there); notes what it holds up."""
+    v, k, late = vector_of(c), costs_table(c.costs_at)[0], late_lregs(word)
+    latency = k.vector_latency if late == 0 else k.vector_late_latency
+    if late != 0:
+        ready = counters(v.ready_at)
+        for i in range(N_LREGS - 1):
+            if late >> i & 1:
+                ready[i] = c.cycle + latency
+    if word >> 24 == SFPSWAP:
+        v.free_at = c.cycle + latency
+    elif word >> 24 == SFPSTORE:
+        mode = resolved_mode(c, thread, mode_of(word))
+        mark_written(c, lanes_address(c, thread, address_fields(c, word)[0], mode), is_wide(mode))
+    elif word >> 24 == SFPLOADMACRO:
+        latency += macro_steps(c, word)
+    return 1, latency

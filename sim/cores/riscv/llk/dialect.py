@@ -1,0 +1,38 @@
+"""Forms of C++ that the vendor's compiler reads and clang does not: files that hold one are read with another text in its place.
+
+Clang is told by an overlay of its file system, so names and lines stay those of the file, which is not touched.
+"""
+
+import json
+import re
+from pathlib import Path
+
+FAILED = re.compile(
+    r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid)$", re.M
+)
+# (Form, what clang reads in its stead)
+FORMS = (
+    # An attribute of a lambda in front of its parameters: the pass inlines without it
+    (re.compile(r"(\[[^\[\]]*\])\s*__attribute__\s*\(\(\w+\)\)\s*(?=\()"), r"\1"),
+    # A type's name in the place of `unsigned`
+    (re.compile(r"\buint short\b"), "unsigned short"),
+)
+
+
+def overlay(messages, folder):
+    """Flags that let clang read the files it has stumbled over; empty when the compiler's messages name none."""
+    entries = []
+    for number, name in enumerate(sorted(set(FAILED.findall(messages)))):
+        text = Path(name).read_text(errors="replace")
+        readable = text
+        for form, other in FORMS:
+            readable = form.sub(other, readable)
+        if readable != text:
+            path = folder / f"readable-{number}.h"
+            path.write_text(readable)
+            entries.append({"type": "file", "name": name, "external-contents": str(path)})
+    if not entries:
+        return []
+    description = folder / "overlay.json"
+    description.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": entries}))
+    return ["-ivfsoverlay", str(description)]

@@ -1,0 +1,3 @@
+// A part of sfpi that earlier releases include by its name.
+#pragma once
+#include "sfpi.h"

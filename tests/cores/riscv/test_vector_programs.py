@@ -1,0 +1,265 @@
+"""Programs of the vector unit through the pass: the words compute what numpy does."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tensim.sim.cores.coprocessor.instruction_table import CHIPS, text_of
+from tensim.sim.errors import KernelCompileError
+from tests.cores.riscv.vector_machine import VectorMachine, bits
+from tests.cores.riscv.vector_programs import (
+    FLOATS,
+    INTEGERS,
+    lowered_text,
+    programs,
+    run_function,
+    source_of,
+    words_of,
+)
+
+HEADER = '#include "sfpi.h"\n'
+
+
+def lanes(seed):
+    """{variable: 32 lanes} that meet signs, zeros and the ends of the range."""
+    random = np.random.default_rng(seed)
+    edges = np.array([0, 1, -1, 0x7FFFFFFF, -0x80000000, 5, 255, -7])
+    variables = {}
+    for name in INTEGERS:
+        values = random.integers(-0x80000000, 0x7FFFFFFF, 32)
+        values[random.permutation(32)[:16]] = random.choice(edges, 16)
+        variables[name] = values
+    for name in FLOATS:
+        variables[name] = random.integers(-8, 9, 32).astype(np.float64)
+    return variables
+
+
+def run(words, chip, variables):
+    """{variable: lanes as bits} that a program's words leave in Dst."""
+    dst = {2 * at: (variables[name] & 0xFFFFFFFF).astype(np.uint32) for at, name in enumerate(INTEGERS)}
+    dst |= {2 * (at + 4): bits(variables[name].astype(np.float32)) for at, name in enumerate(FLOATS)}
+    machine = VectorMachine(chip, dst)
+    machine.run(words)
+    found = {name: machine.dst[2 * (at + 8)] for at, name in enumerate(INTEGERS)}
+    return found | {name: machine.dst[2 * (at + 12)] for at, name in enumerate(FLOATS)}
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@settings(
+    max_examples=3, deadline=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
+)
+@given(st.lists(programs, min_size=6, max_size=6), st.integers(0, 1000))
+def test_words_compute_what_the_program_says(chip, batch, seed):
+    fitting = {}
+    for number, program in enumerate(batch):
+        source = source_of(program, f"program_{number}")
+        try:
+            fitting |= {number: words_of(HEADER + source, chip)[f"program_{number}"]}
+        except KernelCompileError as error:
+            assert "more than eight vector values" in error.message
+    for number, words in fitting.items():
+        variables = lanes(seed)
+        found = run(words, chip, variables)
+        everywhere = np.ones(32, bool)
+        for statement in batch[number]:
+            statement.run(variables, everywhere)
+        for name in INTEGERS:
+            np.testing.assert_array_equal(found[name], (variables[name] & 0xFFFFFFFF).astype(np.uint32), err_msg=name)
+        for name in FLOATS:
+            np.testing.assert_array_equal(found[name], bits((variables[name] + 0.0).astype(np.float32)), err_msg=name)
+
+
+def names(source, chip):
+    """Instructions of the function `k`, by name."""
+    return [text_of(chip, word).split()[0] for word in words_of(HEADER + source, chip)["k"]]
+
+
+ONE_OF_EACH = """
+extern "C" void k() {
+    sfpi::vFloat x = sfpi::dst_reg[0], y = sfpi::dst_reg[1];
+    sfpi::dst_reg[2] = BODY;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "body, on_wormhole, on_blackhole",
+    [
+        ("x * y + 3.0f", ["SFPLOADI", "SFPMAD"], ["SFPLOADI", "SFPMAD"]),
+        ("x * y - 3.0f", ["SFPLOADI", "SFPMAD"], ["SFPLOADI", "SFPMAD"]),
+        ("x * y + 1.0f", ["SFPMAD"], ["SFPMAD"]),  # LReg 10
+        ("x - y", ["SFPMAD"], ["SFPADD"]),  # by LReg 11; by the addend's sign
+        ("x - y * x", ["SFPMUL", "SFPNOP", "SFPMAD"], ["SFPMAD"]),
+        ("x * 0.5f", ["SFPMULI"], ["SFPMULI"]),
+        ("x * 0.3f", ["SFPLOADI", "SFPLOADI", "SFPMUL"], ["SFPLOADI", "SFPLOADI", "SFPMUL"]),
+        ("sfpi::max(x, 1.0f)", ["SFPSWAP"], ["SFPSWAP"]),
+        ("sfpi::setexp(x, 127)", ["SFPSETEXP"], ["SFPSETEXP"]),
+        ("sfpi::abs(x)", ["SFPABS"], ["SFPABS"]),
+        ("sfpi::subvec_shflror1(x)", ["SFPSHFT2"], ["SFPSHFT2"]),
+    ],
+)
+def test_instructions_of_an_expression(body, on_wormhole, on_blackhole):
+    """Multiplication and addition are one instruction, numbers take the shortest form."""
+    for chip, expected in (("wormhole_b0", on_wormhole), ("blackhole", on_blackhole)):
+        found = names(ONE_OF_EACH.replace("BODY", body), chip)
+        needed = [name for name in found if name not in ("SFPLOAD", "SFPSTORE")]
+        gap = ["SFPNOP"] if needed[-1] == "SFPNOP" else []
+        assert needed == expected + gap, (chip, found)
+
+
+def test_predicated_assignment_needs_no_move():
+    found = names("""extern "C" void k() {
+        sfpi::vFloat x = sfpi::dst_reg[0], slope = sfpi::dst_reg[1];
+        v_if(x < 0.0f) { x = x * slope; } v_endif;
+        sfpi::dst_reg[0] = x;
+    }""", "blackhole")  # fmt: skip
+    assert found == ["SFPLOAD", "SFPLOAD", "SFPPUSHC", "SFPSETCC", "SFPMUL", "SFPPOPC", "SFPSTORE"]
+
+
+def test_wormhole_waits_for_two_cycle_instructions():
+    source = """extern "C" void k() {
+        sfpi::vFloat x = sfpi::dst_reg[0];
+        x = x * x; x = x * x;
+        sfpi::dst_reg[0] = x;
+    }"""
+    assert names(source, "wormhole_b0") == ["SFPLOAD", "SFPMUL", "SFPNOP", "SFPMUL", "SFPNOP", "SFPSTORE"]
+    assert names(source, "blackhole") == ["SFPLOAD", "SFPMUL", "SFPMUL", "SFPSTORE"]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_loops_keep_values_in_their_registers(chip):
+    """A variable that a loop changes stays where it is; a number that is known at run time comes by the instruction buffer."""
+    text = lowered_text(HEADER + """extern "C" void k(int n, unsigned scale, int at) {
+        sfpi::vFloat sum = 0.0f, factor = __builtin_bit_cast(float, scale);
+        #pragma clang loop unroll(disable)
+        for (int i = 0; i < n; i++) { sum = sum + sfpi::dst_reg[at] * factor; sfpi::dst_reg++; }
+        sfpi::dst_reg[0] = sum;
+    }""", chip)  # fmt: skip
+    assert text.count("store volatile i32") == 3  # two halves of the number, the load from Dst
+    loop = text[text.index("phi") : text.index("br i1", text.index("phi"))]
+    assert "addrspace(77)" not in loop and loop.count(".ttinsn") <= 3  # SFPMAD, perhaps a gap, INCRWC
+
+
+def test_alternatives_inside_of_conditions():
+    source = """extern "C" void k() {
+        sfpi::vInt a = sfpi::dst_reg[0].mode<sfpi::DataLayout::I32>(), b = sfpi::dst_reg[1].mode<sfpi::DataLayout::I32>();
+        v_if((a == 5 || b == 255) && (a != 0 || b == 0)) { a = 1; } v_else { a = 2; } v_endif;
+        sfpi::dst_reg[8].mode<sfpi::DataLayout::I32>() = a;
+        sfpi::dst_reg[9].mode<sfpi::DataLayout::I32>() = b;
+        sfpi::dst_reg[12].mode<sfpi::DataLayout::I32>() = a;
+        sfpi::dst_reg[13].mode<sfpi::DataLayout::I32>() = b;
+    }"""
+    variables = lanes(3)
+    a, b = variables["a"], variables["b"]
+    holds = ((a == 5) | (b == 255)) & ((a != 0) | (b == 0))
+    for chip in CHIPS:
+        found = run(words_of(HEADER + source, chip)["k"], chip, variables)
+        np.testing.assert_array_equal(found["a"], np.where(holds, 1, 2))
+
+
+def test_registers_of_raw_words_are_left_alone():
+    """What raw words read and write lies in registers by number; values keep away from those."""
+    source = """extern "C" void k() {
+        sfpi::vFloat kept = sfpi::dst_reg[0];
+        sfpi::l_reg[sfpi::LRegs::LReg0] = kept + 1.0f;
+        tensim::issue(0x7Cu << 24 | 0u << 8 | 1u << 4);  // SFPMOV: LReg 1 from LReg 0
+        sfpi::vFloat moved = sfpi::l_reg[sfpi::LRegs::LReg1];
+        sfpi::dst_reg[8].mode<sfpi::DataLayout::F32>() = moved;
+        sfpi::dst_reg[9].mode<sfpi::DataLayout::F32>() = kept;
+        sfpi::dst_reg[12].mode<sfpi::DataLayout::F32>() = moved;
+        sfpi::dst_reg[13].mode<sfpi::DataLayout::F32>() = moved;
+    }"""
+    variables = lanes(5) | {"a": np.full(32, 0x40000000)}  # 2.0
+    for chip in CHIPS:
+        found = run(words_of(HEADER + source, chip)["k"], chip, variables)
+        np.testing.assert_array_equal(found["a"], bits(np.full(32, 3.0)))
+        np.testing.assert_array_equal(found["b"], bits(np.full(32, 2.0)))
+
+
+def test_too_many_values_name_the_line():
+    loads = "".join(f"sfpi::vFloat v{i} = sfpi::dst_reg[{i}];\n" for i in range(9))
+    stores = "".join(f"sfpi::dst_reg[{i}] = v{8 - i};\n" for i in range(9))
+    with pytest.raises(KernelCompileError, match="more than eight vector values") as error:
+        words_of(HEADER + f'extern "C" void k() {{\n{loads}{stores}}}', "blackhole")
+    assert error.value.where["file"].endswith("unit.cpp") and 3 <= error.value.where["line"] <= 20
+
+
+def test_vectors_in_memory_are_refused():
+    with pytest.raises(KernelCompileError, match="lies in memory"):
+        words_of(
+            HEADER + """extern "C" void k(int i) {
+            sfpi::vFloat values[2] = {sfpi::dst_reg[0], sfpi::dst_reg[1]};
+            sfpi::dst_reg[0] = values[i];
+        }""", "blackhole")  # fmt: skip
+
+
+def test_conditions_nest_as_deep_as_the_flags_stack():
+    def nested(depth):
+        inside = "v_if(x < 0.0f) {" * depth + "x = 1.0f;" + "} v_endif;" * depth
+        return f'extern "C" void k() {{ sfpi::vFloat x = sfpi::dst_reg[0]; {inside} sfpi::dst_reg[0] = x; }}'
+
+    assert names(nested(8), "blackhole").count("SFPPUSHC") == 8
+    with pytest.raises(KernelCompileError, match="nested deeper than the 8 entries"):
+        names(nested(9), "blackhole")
+
+
+def test_conditions_are_numbers_where_they_are_kept():
+    """A comparison kept as an integer is 1 or 0; one that is only tested again needs no register."""
+    kept = """extern "C" void k() {
+        sfpi::vInt a = sfpi::dst_reg[0].mode<sfpi::DataLayout::I32>(), b = sfpi::dst_reg[1].mode<sfpi::DataLayout::I32>();
+        sfpi::vInt holds = a == b || a == 5;
+        sfpi::dst_reg[8].mode<sfpi::DataLayout::I32>() = holds;
+        sfpi::dst_reg[9].mode<sfpi::DataLayout::I32>() = holds;
+        sfpi::dst_reg[12].mode<sfpi::DataLayout::I32>() = a;
+        sfpi::dst_reg[13].mode<sfpi::DataLayout::I32>() = a;
+    }"""
+    variables = lanes(7)
+    for chip in CHIPS:
+        found = run(words_of(HEADER + kept, chip)["k"], chip, variables)
+        np.testing.assert_array_equal(found["a"], (variables["a"] == variables["b"]) | (variables["a"] == 5))
+    tested = """extern "C" void k() {
+        sfpi::vFloat x = sfpi::dst_reg[0];
+        sfpi::vInt holds = x == 0.0f;
+        v_if(holds) { x = 1.0f; } v_endif;
+        sfpi::dst_reg[0] = x;
+    }"""
+    assert names(tested, "blackhole") == ["SFPLOAD", "SFPPUSHC", "SFPSETCC", "SFPLOADI", "SFPPOPC", "SFPSTORE"]
+
+
+def test_sign_of_a_sum_is_tested_by_the_sum():
+    source = """extern "C" void k() {
+        sfpi::vFloat x = sfpi::dst_reg[0];
+        v_if(sfpi::exexp(x) >= 3) { x = 1.0f; } v_endif;
+        sfpi::dst_reg[0] = x;
+    }"""
+    found = names(source, "blackhole")
+    assert found == ["SFPLOAD", "SFPEXEXP", "SFPPUSHC", "SFPIADD", "SFPLOADI", "SFPPOPC", "SFPSTORE"]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("times", [0, 1, 4])
+def test_loops_that_exchange_values_and_keep_old_ones(chip, times):
+    """What meets at a loop's head and behind it means the values of one moment."""
+    text = lowered_text(HEADER + """extern "C" void k(int n) {
+        sfpi::vFloat x = sfpi::dst_reg[0], y = sfpi::dst_reg[1], before = 0.25f;
+        #pragma clang loop unroll(disable)
+        for (int i = 0; i < n; i++) {
+            before = x;
+            sfpi::vFloat next = x + y;
+            v_if(next >= 6.0f) { next = next - 6.0f; } v_endif;
+            x = y;
+            y = next;
+        }
+        sfpi::dst_reg[2] = before;
+        sfpi::dst_reg[3] = x;
+        sfpi::dst_reg[4] = y;
+    }""", chip)  # fmt: skip
+    x, y, before = np.arange(32) % 5, np.arange(32) % 6, np.full(32, 0.25)
+    machine = VectorMachine(chip, {0: bits(x.astype(np.float32)), 2: bits(y.astype(np.float32))})
+    run_function(text, machine, {"%0": times})
+    for _ in range(times):
+        total = x + y
+        before, x, y = x, y, np.where(total >= 6, total - 6, total)
+    for address, expected in ((4, before), (6, x), (8, y)):
+        np.testing.assert_array_equal(machine.dst[address], bits(expected.astype(np.float32)))
