@@ -26,7 +26,7 @@ FRAME_ARGUMENT = 1  # word of a frame behind its state, an int32 (`tensim.sim.en
 # What LLVM makes of copies and of mathematics; the machine code calls nothing else outside itself
 C_FUNCTIONS = (
     "memcpy memmove memset "
-    "acosf acoshf asinf asinhf atan2f atanf atanhf ceilf cosf coshf erf erfcf erff exp exp2 expf expm1 expm1f floorf log "
+    "acosf acoshf asinf asinhf atan2f atanf atanhf ceilf cosf coshf erf erfcf erff exp exp2 expf expm1 expm1f floorf fmodf log "
     "log1p log1pf logf pow powf sinf sinhf sqrt sqrtf tanf tanh tanhf truncf"
 ).split()
 _LOADED = []  # LLVM's engines own the code: they live as long as the process

@@ -12,7 +12,7 @@ import ttnn
 
 HOW, SCOPE, REOPENS = os.environ["SUITE"].split()
 KERNELS = {
-    "fault": "cb_pop_front(0, 1);",
+    "fault": "cb_pop_front(7, 1);",
     "deadlock": "cb_wait_front(0, 1);",
     "endless": "while (true) { riscv_wait(100); }",
     "memory": "noc_async_read(get_noc_addr_from_bank_id<true>(0, 0x200000), 0x7fffffc0, 64); noc_async_read_barrier();",

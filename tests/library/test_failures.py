@@ -15,16 +15,16 @@ OUTSIDE = """
 #include "api/dataflow/dataflow_api.h"
 void kernel_main() { noc_async_read(get_noc_addr_from_bank_id<true>(0, 0x200000), 0x7fffffc0, 64); }
 """
-UNDER_RUN = """
+NO_BUFFER = """
 #include "api/dataflow/dataflow_api.h"
 void kernel_main() {
     for (uint32_t i = 0; i < 16; i++)
         noc_async_read(get_noc_addr_from_bank_id<true>(i % 8, 0x300000), get_write_ptr(0), 2048);
-    cb_pop_front(0, 1);
+    cb_pop_front(7, 1);
 }
 """
 KINDS = {  # a kernel, what its error says
-    "fault": (UNDER_RUN, ["wrong.cpp:6: circular buffer 0 under-run", "thread BRISC"]),
+    "fault": (NO_BUFFER, ["wrong.cpp:6: circular buffer 7 is not configured", "thread BRISC"]),
     "deadlock": (WAITS, ["deadlock: ", "cb_wait_front(0, 1): 0 of 2 pages", "wrong.cpp:1"]),
     "endless": (ENDLESS, ["passed the limit of 100000 cycles", "BRISC: ", "wrong.cpp:1"]),
     "memory": (OUTSIDE, ["wrong.cpp:3: ", "0x7fffffc0"]),
@@ -90,9 +90,9 @@ def test_what_an_operation_launches_behind_its_failure_does_not_run(library):
     assert device.read(*target, 0x200000, 256) == bytes(256)
     operation(tensor)
     """
-    done = library.run(program(UNDER_RUN, more))
+    done = library.run(program(NO_BUFFER, more))
     assert done.returncode == 0, done.stderr
-    assert "circular buffer 0 under-run" in done.stdout and "tensim: 1 operation," in done.stderr
+    assert "circular buffer 7 is not configured" in done.stdout and "tensim: 1 operation," in done.stderr
 
 
 def test_an_operation_that_does_not_wait_fails_itself(library):

@@ -197,7 +197,7 @@ def test_pytest(run, tmp_path):
 @pytest.mark.parametrize(
     "arch, how, scope, reopens, says",
     [
-        ("wormhole_b0", "fault", "function", "stays", "circular buffer 0 under-run"),
+        ("wormhole_b0", "fault", "function", "stays", "circular buffer 7 is not configured"),
         ("blackhole", "deadlock", "module", "reopens", "deadlock: "),
         ("wormhole_b0", "endless", "module", "stays", "passed the limit of 1000000 cycles"),
         ("wormhole_b0", "memory", "module", "reopens", "access outside L1: address 0x7fffffc0"),

@@ -57,12 +57,18 @@ def drain():
 
 @kernel
 def copy_through():
-    """`rounds` times: `tiles` tiles from CB 0 to `out`, `chunk` tiles per acquire of the destination register."""
+    """`rounds` times: `tiles` tiles from CB 0 to `out`, `chunk` tiles per acquire of the destination register.
+
+    Into CB 0 itself the packer pushes the first tiles, too: its count of pushes replaces that of any other thread.
+    """
     tiles, chunk, rounds, out = (
         get_compile_time_arg_val(0), get_compile_time_arg_val(1), get_compile_time_arg_val(2), get_compile_time_arg_val(3)
     )  # fmt: skip
     unary_op_init_common(A, out)
     copy_tile_init(A)
+    if out == A:
+        cb_reserve_back(out, tiles)
+        cb_push_back(out, tiles)
     for _ in range(rounds):
         cb_wait_front(A, tiles)
         cb_reserve_back(out, tiles)

@@ -134,7 +134,6 @@ def copy_same(arch, settings, tiles, chunk):
 
     def build(core, rounds):
         core.buffers(A=2 * tiles)
-        core.mover(kernels.feed, (A, tiles, 1))
         core.compute(kernels.copy_through, tiles, chunk, rounds, A)
 
     return per_round(build, arch, settings, 2, 6)
