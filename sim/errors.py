@@ -35,6 +35,10 @@ class TensimError(RuntimeError):
             text += f"\n  hint: {self.hint}"
         return text
 
+    def with_note(self, note):
+        """The same error with a further line."""
+        return type(self)(f"{self.message}\n{note}", where=self.where, hint=self.hint, kind=self.kind)
+
     def as_json(self):
         return {"error": {"kind": self.kind, "message": self.message, "hint": self.hint, "where": self.where}}
 

@@ -98,6 +98,11 @@ class Chip:
         """{first row in the line table: program}."""
         return self._loader.line_programs
 
+    @property
+    def coprocessors(self):
+        """`tensim.sim.chip.coprocessors.Coprocessors`, None before the first kernel at the instruction level."""
+        return self._loader.coprocessors
+
     # --- running
 
     @property
@@ -190,9 +195,16 @@ class Chip:
         threads["state"][mine], threads["launch"][mine] = st.IDLE, -1
         cores = set(threads["core"][mine[threads["slot"][mine] == TRISC0]].tolist())
         for core in cores:
+            self._take_units(core)
             for name in TOTALS:
                 setattr(self, name, getattr(self, name) + int(self.arrays["cores"][core][name]))
         self.compute_cores |= cores
+
+    def _take_units(self, core):
+        """Let the record of a core that ran at the instruction level have the work of its units."""
+        if self.coprocessors is not None and self.arrays["threads"]["executes"][core * THREADS_PER_CORE + TRISC0]:
+            record = self.arrays["cores"][core]
+            record["fpu_busy"], record["sfpu_busy"] = self.coprocessors.account(core)
 
     def close_rows(self):
         """Precharge every DRAM bank, so that no row is open: the state of a chip that nothing has run on."""
@@ -211,6 +223,8 @@ class Chip:
         self.arrays["tiles"]["open_writes"] = -1
         self._running.clear()
         self.arrays.clear()
+        if self.coprocessors is not None:
+            self.coprocessors.forget()
         if self.checks is not None:
             self.checks.forget()
 
@@ -263,7 +277,7 @@ class Chip:
         frames = [front_end.frame(address) for address in table["context"][threads].tolist()]
         self._loader.reset_threads(threads, slot, line_base=0, first=0, n_lines=1)
         table["function"][threads], table["riscv"][threads] = front_end.address, 0
-        table["frame"][threads] = [frame.ctypes.data for frame in frames]
+        table["frame"][threads], table["executes"][threads] = [frame.ctypes.data for frame in frames], 0
         self._loader.keep(slot, frames)
         return self._begin(name, slot, threads, cycle)
 

@@ -44,6 +44,7 @@ def reason_name(reason):
         st.WAIT_SOURCE_FREE: "unpack_source_bank",
         st.WAIT_SOURCE_READY: "math_source_bank",
         st.WAIT_NOC_ISSUE: "noc_issue",
+        st.WAIT_COPROCESSOR: "coprocessor",
     }[reason]
 
 
@@ -70,6 +71,13 @@ def _wait(chip, thread):
         return _circular_buffer_wait(chip, thread, core, reason < st.WAIT_CB_BACK, a, b)
     if reason == st.WAIT_SEMAPHORE:
         return _semaphore_wait(chip, thread, core, a, b, bool(c))
+    if reason == st.WAIT_COPROCESSOR:
+        others = [core * THREADS_PER_CORE + slot for slot in range(FIRST_COMPUTE_SLOT, THREADS_PER_CORE)]
+        return Wait(
+            thread,
+            f"the coprocessor: {chip.coprocessors.waits(core, int(t['slot']))}",
+            [one for one in others if one != thread],
+        )
     if reason in COUPLING:
         words, slot = COUPLING[reason]
         return Wait(thread, words, [core * THREADS_PER_CORE + slot])

@@ -7,6 +7,7 @@ from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
 from tensim.sim.cores.operations import Op, unknown_value
+from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine import state as st
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError
 
@@ -37,6 +38,8 @@ def fault(chip):
         message = unknown_value(Op(a), b, c)
     elif code == Fault.DATA_NOT_MOVED:
         message = UNMOVED_REACHED[a]
+    elif code in (Fault.COPROCESSOR, Fault.COMPUTE_CORE):
+        message = chip.coprocessors.fault(thread // THREADS_PER_CORE)
     elif code == Fault.UNORDERED_WRITERS:
         where["other"] = chip.thread_place(c)
     text = describe(chip, code, a, b, c, message)

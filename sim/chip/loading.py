@@ -51,7 +51,7 @@ class ProgramLoader:
 
     def __init__(self, arch, arrays):
         self.arch, self._arrays = arch, arrays
-        self.line_programs, self.riscv, self._kept = {}, None, {}
+        self.line_programs, self.riscv, self.coprocessors, self._kept = {}, None, None, {}
         self.l1_banks = None  # the worker of each L1 bank, or None: bank i is worker i
         self.barrier_periods = {}  # kernel -> of how many read barriers one waits
         self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
@@ -167,6 +167,10 @@ class ProgramLoader:
                 self._arrays.semaphore_base,
                 self.l1_banks,
             )
+        if self.coprocessors is None and any(kernel.compiled.executes for kernel in kernels):
+            from tensim.sim.chip.coprocessors import Coprocessors
+
+            self.coprocessors = Coprocessors(self.arch, self._arrays, self._arrays.semaphore_base)
         return self.riscv.place_texts(kernels, self._slots)
 
     def _prepare_kernel(self, launch, kernel, launch_slot, texts):
@@ -178,10 +182,17 @@ class ProgramLoader:
         for slot in slots:
             threads, program = cores * THREADS_PER_CORE + slot, kernel.compiled.on(slot)
             self._write_contexts(kernel, slot, threads, words, args)
+            table["executes"][threads] = executes = (
+                isinstance(kernel.compiled, RiscvKernel) and kernel.compiled.executes
+            )
             if isinstance(kernel.compiled, RiscvKernel):
-                places = np.array([texts[core, slot] for core in kernel.cores], np.int64)
                 contexts = self._arrays["contexts"]
-                function, state = self.riscv.prepare(slot, threads, program, places, contexts, ARGS_STRIDE)
+                if executes:
+                    tables = np.array([texts[core, FIRST_COMPUTE_SLOT] for core in kernel.cores], np.int64)
+                    function, state = self.coprocessors.prepare(slot, threads, program, tables, contexts)
+                else:
+                    places = np.array([texts[core, slot] for core in kernel.cores], np.int64)
+                    function, state = self.riscv.prepare(slot, threads, program, places, contexts, ARGS_STRIDE)
                 table["function"][threads], table["riscv"][threads] = function, state
             else:
                 made = [program.code.frame(context) for context in table["context"][threads].tolist()]

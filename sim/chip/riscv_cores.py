@@ -22,12 +22,16 @@ from tensim.sim.cores.context import (
 from tensim.sim.cores.riscv import core as rv
 from tensim.sim.cores.riscv import layout
 from tensim.sim.cores.riscv.decode import STACK_POINTER
-from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.engine.entry_points import run_core
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.errors import ProgramError
 
 PRINTS, MARGIN_PRINTS = 1 << 14, 64
 TEXT_ALIGNMENT = rv.ICACHE_LINE
+# Of circular buffers, at the instruction level: address, size, pages, bytes of a page, as many as the chip has at most
+TABLE_WORDS = 4
+TABLE_BYTES = 4 * TABLE_WORDS * 2 * N_CIRCULAR_BUFFERS
 # Context words that the firmware words of a thread are made of
 FIRMWARE_WORDS = [
     L1_ARGS, L1_COMMON_ARGS, N_ARGS, N_COMMON_ARGS, NOC, KERNEL_X, KERNEL_Y, LOGICAL_X, LOGICAL_Y, RELATIVE_X, RELATIVE_Y,
@@ -58,13 +62,18 @@ class RiscvCores:
         self._cores["icache_sets"] = self._sets
 
     def place_texts(self, kernels, slots_of):
-        """L1 address of the text of each (worker, slot) that the RISC-V kernels of a program take.  ProgramError without room."""
+        """L1 address of the text of each (worker, slot) that the RISC-V kernels of a program take.  ProgramError without room.
+
+        At the instruction level the table of circular buffers lies in front of the first text.
+        """
         ends, places = {}, {}
         for kernel in kernels:
             for core in kernel.cores:
                 for slot in slots_of(kernel):
                     places[core, slot] = start = ends.get(core, self._text_base)
-                    size = len(kernel.compiled.on(slot).image.text)
+                    size = len(kernel.compiled.on(slot).image.text) + (
+                        TABLE_BYTES if kernel.compiled.executes and slot == FIRST_COMPUTE_SLOT else 0
+                    )
                     ends[core] = -(-(start + size) // TEXT_ALIGNMENT) * TEXT_ALIGNMENT
         end = max(ends.values(), default=0)
         if end > self.arch.l1_user_base:

@@ -203,6 +203,15 @@ def push_back(m, thread, now):
         return -1
     if not move_pointer(m, thread, row, pointer, index, pages):
         return -1
+    charge(m, thread, now, m.cb_call)
+    publish(m, thread, row, now, pages)
+    return now + m.cb_call
+
+
+@compiled()
+def publish(m, thread, row, now, pages):
+    """Count pages that a thread has pushed and wake who waits for them."""
+    t, cb = threads_of(m)[thread], circular_buffers_of(m)
     count_level(m, thread, row, now, pages)
     cb[row + ctx.CB_PRODUCER] = thread + 1
     if t.slot == PACK_SLOT:
@@ -213,10 +222,8 @@ def push_back(m, thread, now):
     cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED] - pages, 0)
     cb[row + ctx.CB_PACKED] = 0
     cb[row + PUSHED], cb[row + PUSHED_AT] = pages, now
-    charge(m, thread, now, m.cb_call)
     if cb[row + FRONT_WAITERS] != 0:
         wake_consumers(m, t.core, row, now)
-    return now + m.cb_call
 
 
 @compiled()
@@ -226,7 +233,9 @@ def wake_consumers(m, core, row, now):
     for slot in range(THREADS_PER_CORE):
         waiter = core * THREADS_PER_CORE + slot
         t = threads_of(m)[waiter]
-        if (cb[row + FRONT_WAITERS] >> slot) & 1 != 0 and available(m, row, t.wait_c) >= t.wait_b:
+        if (cb[row + FRONT_WAITERS] >> slot) & 1 == 0:
+            continue
+        if t.executes != 0 or available(m, row, t.wait_c) >= t.wait_b:
             cb[row + FRONT_WAITERS] &= ~(1 << slot)
             wake(m, waiter, now + m.cb_visible, m.cb_call)
 
@@ -256,11 +265,20 @@ def pop_front(m, thread, now):
     row = checked_row(m, thread, index, pages)
     if row < 0:
         return -1
-    cb, inside = circular_buffers_of(m), pages_inside(m, row)
+    inside = pages_inside(m, row)
     if pages > inside and odd(m, thread, Fault.CB_UNDERRUN, index, pages, max(inside, 0)):
         return -1
     if not move_pointer(m, thread, row, write_pointer(t.slot) + 1, index, pages):
         return -1
+    charge(m, thread, now, m.cb_call)
+    hand_back(m, thread, row, now, pages)
+    return now + m.cb_call
+
+
+@compiled()
+def hand_back(m, thread, row, now, pages):
+    """Count pages that a thread has popped and wake who waits for the room."""
+    t, cb = threads_of(m)[thread], circular_buffers_of(m)
     count_level(m, thread, row, now, -pages)
     cb[row + ctx.CB_CONSUMER] = thread + 1
     if t.slot == UNPACK_SLOT:
@@ -269,10 +287,8 @@ def pop_front(m, thread, now):
     else:
         cb[row + ctx.CB_ACKED] += pages
     cb[row + POPPED], cb[row + POPPED_AT] = pages, now
-    charge(m, thread, now, m.cb_call)
     if cb[row + BACK_WAITERS] != 0:
         wake_producers(m, t.core, row, now)
-    return now + m.cb_call
 
 
 @compiled()
@@ -282,9 +298,11 @@ def wake_producers(m, core, row, now):
     for slot in range(THREADS_PER_CORE):
         waiter = core * THREADS_PER_CORE + slot
         t = threads_of(m)[waiter]
-        if (cb[row + BACK_WAITERS] >> slot) & 1 != 0 and free(m, row, t.wait_c) >= t.wait_b:
+        if (cb[row + BACK_WAITERS] >> slot) & 1 == 0:
+            continue
+        if t.executes != 0 or free(m, row, t.wait_c) >= t.wait_b:
             cb[row + BACK_WAITERS] &= ~(1 << slot)
-            cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], t.wait_b)
+            cb[row + ctx.CB_RESERVED] = max(cb[row + ctx.CB_RESERVED], t.wait_b if t.executes == 0 else 0)
             wake(m, waiter, now + m.cb_visible, m.cb_call)
 
 

@@ -41,6 +41,7 @@ from tensim.sim.engine.state import (
 
 OPERATION_START = -1  # the coroutine has not been resumed yet
 OPERATION_END = -2  # the kernel has returned; the thread ends at its event
+OPERATION_EXECUTE = -3  # the thread executes instructions, with its core's coprocessor (`tensim.sim.cores.coprocessor`)
 
 
 @compiled()
@@ -235,9 +236,20 @@ def unpark(m, index, now):
 
 
 @compiled()
+def notice(m, index, now):
+    """What a thread at the instruction level polls has changed: its core's next load, at `now` or later, sees it."""
+    t = threads_of(m)[index]
+    t.state, t.woken_at = RUNNING, now
+    schedule_thread(m, index, now)
+
+
+@compiled()
 def wake(m, index, now, cost):
     """The condition of a parked thread holds: its operation completes `cost` (at least 1) cycles from now."""
     t = threads_of(m)[index]
+    if t.executes != 0:
+        notice(m, index, now)
+        return
     if t.wait < WAIT_READ_BARRIER and t.slot >= FIRST_COMPUTE_SLOT:
         t.issued = max(t.issued, now + cost)  # the RISC-V core itself polls circular buffers
     unpark(m, index, now)

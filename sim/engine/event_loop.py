@@ -39,6 +39,7 @@ from tensim.sim.cores.tensix.instructions import instruction
 from tensim.sim.cores.tensix.run_ahead import run_ahead
 from tensim.sim.cores.threads import (
     OPERATION_END,
+    OPERATION_EXECUTE,
     OPERATION_START,
     advance,
     argument,
@@ -265,6 +266,8 @@ def act(m, thread, now):
     """An event of a thread; returns the cycle of its next one, or -1."""
     t = threads_of(m)[thread]
     op = t.operation
+    if op == OPERATION_EXECUTE:
+        return advance(m, thread, now)
     if m.checker_at != 0 and call_model(m.checker_at, m.self_at, -1 - thread, now) != 0:
         return -1
     if op == OPERATION_START:

@@ -28,6 +28,7 @@ WAIT_DST_READY = 70  # tile_regs_wait: the math thread has not committed
 WAIT_SOURCE_FREE = 71  # unpack: both source banks are full
 WAIT_SOURCE_READY = 72  # math: no source bank is full
 WAIT_NOC_ISSUE = 73  # a command buffer or the NIU is busy with an earlier packet
+WAIT_COPROCESSOR = 74  # a compute thread at the instruction level: the coprocessor, or another of its threads
 WAIT_NONE = 79
 N_REASONS = 80
 N_INSTRUCTION_WORDS = 128  # (unit, cycles) of up to 64 coprocessor instructions
@@ -72,7 +73,7 @@ THREAD = np.dtype(
         "function frame context core slot launch state operation phase step count event_at in_event_heap "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
         "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts "
-        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at riscv began"
+        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at riscv began executes woken_at"
     ).split()],
     align=True,
 )  # fmt: skip

@@ -16,7 +16,7 @@ from tensim.sim.cores.checks.configuration import (
     configure,
 )
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.memory import check_load, l1_states, mark_piece
+from tensim.sim.cores.checks.memory import WRITTEN, check_load, l1_states, mark, mark_piece
 from tensim.sim.cores.checks.order import post, settle
 from tensim.sim.cores.checks.races import load, store
 from tensim.sim.cores.checks.semaphores import check_semaphore
@@ -126,6 +126,18 @@ def data(m, s, thread):
 
 
 @compiled()
+def pushed(m, s, thread):
+    """A thread at the instruction level has pushed pages: they are written.  What it does else is not followed."""
+    t, cb = threads_of(m)[thread], circular_buffers_of(m)
+    row = row_of(t.core, argument(t, 0))
+    start, size = cb[row + ctx.CB_WRITE_PTR], argument(t, 1) * cb[row + ctx.CB_PAGE_SIZE]
+    behind = max(start + size - cb[row + ctx.CB_BASE] - cb[row + ctx.CB_SIZE], 0)
+    mark(l1_states(m, s, t.core), start, size - behind, WRITTEN)
+    if behind > 0:
+        mark(l1_states(m, s, t.core), cb[row + ctx.CB_BASE], behind, WRITTEN)
+
+
+@compiled()
 def check_event(machine, event, now):
     """An event of a thread (-1 - thread) or a transaction; returns 1 when it must not act."""
     m = machine_table(machine)[0]
@@ -135,6 +147,10 @@ def check_event(machine, event, now):
     thread = -1 - event
     t, s = threads_of(m)[thread], shadow_of(m)
     mine, op = thread_of(s, thread), t.operation
+    if t.executes != 0:
+        if s.data != 0 and op == Op.CB_PUSH_BACK:
+            pushed(m, s, thread)
+        return 0
     if mine.waits != 0 and (op != mine.waits or mine.seen != t.operations):
         settle(m, s, thread)
     if op == OPERATION_START:

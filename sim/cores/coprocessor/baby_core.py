@@ -69,16 +69,20 @@ REGISTER_BYTES = 8 * REGISTERS
 LOCAL, INSTRUCTION_BUFFER = 0xFFB00000, 0xFFE40000
 TENSIX_WORD, END = 50, 51  # codes beside those of `Code`: a word for the coprocessor; ebreak
 FUEL = 1 << 20  # instructions that a core runs before others get their turn
-RUNNING, ACTING, BLOCKED, ENDED, FAULTED = range(5)  # states of a core
+# States of a core.  POLLING: it reads a counter of a circular buffer again and again and does nothing else
+RUNNING, ACTING, BLOCKED, ENDED, FAULTED, POLLING = range(6)
 NO_ACTION, LOAD, STORE, PUSH = range(4)
 ILLEGAL, OUTSIDE_TEXT, MISALIGNED = 1, 2, 3  # causes of a fault
 
 # `clock`: cycle at which the core goes on; `action`: what it stands at: an access of `code` to `address` with `value`, result to
-# register `to`; `polls`: loads of the same address with the same value from the same place, one after the other
+# register `to`; `raw_at`: the text's bytes, for what is read of it; `changes`: what the core has done beside arithmetic, by which
+# loads that poll are told (`tensim.sim.cores.coprocessor.memory_map.polls`): `poll_pc`, `poll_address`, `poll_value`, `poll_state`,
+# `poll_changes` of the last such load, `poll_since` its first one's cycle; `told`: cycle up to which lines have got their time
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
-        "state clock pc registers_at text_at text_base text_bytes local_at local_bytes "
-        "action code address value to retired stall blocked_since polls poll_pc poll_value cause"
+        "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "
+        "action code address value to retired stall blocked_since changes poll_pc poll_address poll_value poll_state poll_changes "
+        "poll_since told cause"
     ).split()]
 )  # fmt: skip
 baby_table = table(BABY_CORE)
@@ -227,6 +231,7 @@ def run_ahead(c, cores_at, thread):
                 push(c, thread, immediate & WORD_MASK, cycle + k.push_latency)
                 cycle += 1
                 core.retired += 1
+                core.changes += 1
                 pc = following
                 continue
             core.action, core.value = PUSH, immediate & WORD_MASK
@@ -258,9 +263,14 @@ def run_ahead(c, cores_at, thread):
                     set_register(core, to, loaded(core.local_at + inside, code), cycle + k.local_load)
                 else:
                     put(core.local_at + inside, code, b)
+                    core.changes += 1
+                cycle += 1
+            elif code <= LW and 0 <= address - base < size:
+                set_register(core, to, loaded(core.raw_at + address - base, code), cycle + k.l1_load)
                 cycle += 1
             elif code == SW and address & 0xFFFF0000 == INSTRUCTION_BUFFER and has_room(c, thread):
                 push(c, thread, b & WORD_MASK, cycle + k.push_latency)
+                core.changes += 1
                 cycle += 1
             else:
                 core.action = LOAD if code <= LW else STORE
@@ -309,15 +319,30 @@ class BabyCores:
         self.records["local_at"] = self.local.ctypes.data + np.arange(N_THREADS) * self.local.strides[0]
         self.records["local_bytes"], self.records["state"] = local_bytes, ENDED
 
-    def load(self, thread, text, base, entry):
-        """Give a core its text (bytes at L1 address `base`); it starts at address `entry` with all registers 0."""
-        self._texts[thread] = records = decode(text, base)
+    def load(self, thread, text, entry):
+        """Give a core a `BabyText`; it stands at address `entry` with all registers 0, ready to run from its cycle 0 on."""
+        self._texts[thread] = text
         core = self.records[thread]
-        core["text_at"], core["text_base"], core["text_bytes"] = records.ctypes.data, base, len(text) & ~3
-        core["pc"], core["clock"], core["state"], core["action"] = entry, 0, RUNNING, NO_ACTION
+        for name in COUNTERS:
+            core[name] = 0
+        core["text_at"], core["raw_at"] = text.records.ctypes.data, text.raw.ctypes.data
+        core["text_base"], core["text_bytes"] = text.base, len(text.records) * INSTRUCTION_BYTES
+        core["pc"], core["state"] = entry, RUNNING
         self.registers[thread] = 0
 
     @property
     def address(self):
         """Host address of the records."""
         return self.records.ctypes.data
+
+
+COUNTERS = "clock action retired stall changes poll_pc poll_since told cause".split()
+
+
+class BabyText:
+    """A text (bytes) that lies at `base`: its instructions, decoded, and its bytes."""
+
+    def __init__(self, text, base):
+        self.base = base
+        self.records = decode(text, base)
+        self.raw = np.frombuffer(bytes(text), np.uint8)

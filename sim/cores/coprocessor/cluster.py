@@ -1,8 +1,9 @@
 """A tile's coprocessor and the RISC-V cores of its three threads together, in the order of cycles.
 
 Each core runs ahead to its next action; the coprocessor follows up to the earliest of them, which is then carried out.  A core
-that has to wait is looked at again whenever the coprocessor has done something.  The cluster leaves with a reason: an action
-on the outside world that is not due yet, counters of circular buffers that the coprocessor has written, a fault, or the end.
+that has to wait is looked at again whenever the coprocessor has done something; one that polls a circular buffer, when somebody
+has moved its pages (`compute_threads`).  The cluster leaves with a reason: what the outside world must see, what is not due yet,
+a fault, or that nothing more happens by itself.
 """
 
 from tensim.sim.cores.coprocessor.baby_core import (
@@ -11,21 +12,24 @@ from tensim.sim.cores.coprocessor.baby_core import (
     ENDED,
     FAULTED,
     LOAD,
+    POLLING,
     PUSH,
     RUNNING,
     baby_table,
     run_ahead,
 )
-from tensim.sim.cores.coprocessor.baby_core import FUEL as CORE_FUEL
 from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
 from tensim.sim.cores.coprocessor.machine import step
-from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, TILE_REGISTERS_END, perform
+from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, TILE_REGISTERS_END, perform, polls
 from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32, store_64
 
-ALL_DONE, DEADLOCK, OUTSIDE, COUNTERS, FAULT, FUEL_SPENT = range(6)  # why `run_cluster` leaves
+# Why `run_cluster` leaves: all threads have ended; nothing happens any more; a core's action is not due yet; a counter of a
+# circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads
+ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED = range(8)
+INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycle of the coprocessor
 
 
 @compiled()
@@ -81,8 +85,17 @@ def retry_blocked(c, cores_at):
 
 
 @compiled()
+def has_state(cores_at, state):
+    """Is any core in a state?"""
+    for thread in range(N_THREADS):
+        if baby_table(cores_at)[thread].state == state:
+            return True
+    return False
+
+
+@compiled()
 def at_end(c, cores_at):
-    """(reason, cycle) when neither a core nor the coprocessor can go on: all are done, a core has failed, or a deadlock."""
+    """(reason, cycle) when neither a core nor the coprocessor can go on: all are done, a core has failed, or they wait."""
     end = c.cycle
     for thread in range(N_THREADS):
         core = baby_table(cores_at)[thread]
@@ -90,59 +103,86 @@ def at_end(c, cores_at):
             return FAULT, core.clock
         done = done_at(c, thread)
         if core.state != ENDED or done == NO_TIME:
-            return DEADLOCK, c.cycle
+            return RESTING, c.cycle
         end = max(end, max(done, core.clock))
     return ALL_DONE, end
 
 
 @compiled()
-def run_cluster(c, cores_at, now, fuel):
-    """Run the cluster; actions on the outside world are carried out up to cycle `now`.
+def run_coprocessor(c, cores_at, at):
+    """Simulate the coprocessor's next cycle and go on to the one in which something happens, `at` the latest.
 
-    Returns (reason, cycle): OUTSIDE with the cycle of the next such action, COUNTERS with that of the write, ALL_DONE with the
-    cycle at which the last unit was through.
+    False when nothing happens by itself and `at` is NO_TIME.
+    """
+    c.stepped = c.cycle
+    following = step(c, c.cycle)
+    until = blocked_until(c, cores_at)
+    if until >= 0:
+        following = min(following, until)
+    following = min(following, at)
+    if following == NO_TIME:
+        return False
+    c.cycle = max(following, c.cycle + 1)
+    if until >= 0 and c.fault == 0:
+        retry_blocked(c, cores_at)
+    return True
+
+
+@compiled()
+def act(c, cores_at, thread, at):
+    """Let a core's action happen at a cycle, or note that it waits or polls."""
+    core = baby_table(cores_at)[thread]
+    if polls(c, core, at):
+        core.state, core.blocked_since = POLLING, core.poll_since
+    elif perform(c, cores_at, thread, at):
+        run_ahead(c, cores_at, thread)
+    else:
+        core.state, core.blocked_since = BLOCKED, at
+
+
+@compiled()
+def run_cluster(c, cores_at, now, until, fuel):
+    """Run the cluster: (reason, cycle).
+
+    Actions on the outside world are carried out up to cycle `now`.  While a core polls, the coprocessor goes no further than
+    cycle `until`, the first at which others can make it go on.
     """
     while fuel > 0:
         fuel -= 1
         for thread in range(N_THREADS):
-            if baby_table(cores_at)[thread].state == RUNNING:  # it has run out of its own fuel
-                fuel -= CORE_FUEL
+            core = baby_table(cores_at)[thread]
+            if core.state == RUNNING:  # it has just begun, or has run out of its own fuel
+                retired = core.retired
                 run_ahead(c, cores_at, thread)
+                fuel -= (core.retired - retired) // INSTRUCTIONS_PER_FUEL
+        if has_state(cores_at, RUNNING):
+            break
         first, at = earliest_action(cores_at)
+        happened = at
         if c.cycle < at:
-            following = step(c, c.cycle)
-            if c.fault != 0:
-                return FAULT, c.cycle
-            until = blocked_until(c, cores_at)
-            if until >= 0:
-                following = min(following, until)
-            following = min(following, at)
-            if following == NO_TIME:
+            if c.cycle > until and has_state(cores_at, POLLING):
+                return PAUSED, until
+            if not run_coprocessor(c, cores_at, at):
                 return at_end(c, cores_at)
-            c.cycle = max(following, c.cycle + 1)
-            if until >= 0:
-                retry_blocked(c, cores_at)
-            if c.streams_written != 0:
-                return COUNTERS, c.cycle - 1
-            continue
-        core = baby_table(cores_at)[first]
-        if core.action != PUSH and acts_outside(c, core) and at > now:
-            return OUTSIDE, at
-        if perform(c, cores_at, first, at):
-            run_ahead(c, cores_at, first)
+            happened = c.stepped
         else:
-            core.state, core.blocked_since = BLOCKED, at
-        if c.fault != 0 or core.state == FAULTED:
-            return FAULT, at
-        if c.streams_written != 0:
-            return COUNTERS, at
+            core = baby_table(cores_at)[first]
+            if core.action != PUSH and acts_outside(c, core) and at > now:
+                return OUTSIDE, at
+            act(c, cores_at, first, at)
+        if c.fault != 0 or has_state(cores_at, FAULTED):
+            return FAULT, c.cycle
+        if c.counter_written != 0:
+            return COUNTER, happened
+        if c.l1_stored != 0:
+            return STORED, happened
     return FUEL_SPENT, c.cycle
 
 
 @compiled()
 def run_tile(coprocessor, cores_at, now, fuel, result):
     """`run_cluster` for Python: host addresses of the record, of the cores and of the result, int64 (reason, cycle)."""
-    reason, cycle = run_cluster(coprocessor_table(coprocessor)[0], cores_at, now, fuel)
+    reason, cycle = run_cluster(coprocessor_table(coprocessor)[0], cores_at, now, NO_TIME, fuel)
     store_64(result, reason)
     store_64(result + 8, cycle)
     return 0

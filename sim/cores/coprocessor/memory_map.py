@@ -9,6 +9,7 @@ import numpy as np
 from tensim.sim.cores.coprocessor.baby_core import (
     LOAD,
     PUSH,
+    REGISTERS,
     baby_table,
     complete,
     set_register,
@@ -28,9 +29,17 @@ from tensim.sim.cores.coprocessor.state import (
     write_gpr,
 )
 from tensim.sim.cores.coprocessor.sync_unit import get, post
-from tensim.sim.cores.coprocessor.tile_registers import load_register, store_register
+from tensim.sim.cores.coprocessor.tile_registers import (
+    NO_COUNTER,
+    STREAMS,
+    STREAMS_END,
+    counter_of,
+    load_register,
+    store_register,
+)
 from tensim.sim.cores.riscv.interpreter import LB, LBU, LH, LHU, SB, SH, loaded, put, size_of
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import load_i64
 from tensim.sim.engine.tables import table
 
 TILE_REGISTERS, TILE_REGISTERS_END = 0xFFB11000, 0xFFB80000
@@ -109,6 +118,7 @@ def store(c, thread, core, now):
             stop(c, L1_ADDRESS, thread, 0, address, size_of(code))
         else:
             put(c.l1_at + address, code, value)
+            c.l1_stored, c.l1_stored_at, c.l1_stored_by = size_of(code), address, thread
     elif code == SB or code == SH:
         stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
     elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
@@ -139,9 +149,38 @@ def store(c, thread, core, now):
 
 
 @compiled()
+def state_of(core):
+    """A number that tells the contents of a core's registers."""
+    state = 0
+    for i in range(REGISTERS - 1):
+        state = (state * 0x100000001B3) ^ load_i64(core.registers_at + 8 * i)
+    return state
+
+
+@compiled()
+def polls(c, core, now):
+    """Does a core stand at a load that can only give what it gave last time, after which it will stand here again?
+
+    Nothing but the load tells it of others, and since then it has done nothing but arithmetic and has the same registers.
+    """
+    if core.action != LOAD or not STREAMS <= core.address < STREAMS_END or counter_of(c, core.address) == NO_COUNTER:
+        return False
+    value, state = load_register(c, 0, core.address & ~3, now), state_of(core)
+    same = core.poll_pc == core.pc and core.poll_address == core.address and core.changes == core.poll_changes
+    if same and core.poll_value == value and core.poll_state == state:
+        return True
+    if not same:
+        core.poll_since = now
+    core.poll_pc, core.poll_address, core.poll_value, core.poll_state = core.pc, core.address, value, state
+    core.poll_changes = core.changes + 1
+    return False
+
+
+@compiled()
 def perform(c, cores_at, thread, now):
     """Carry out a core's action at a cycle; False when it has to wait for others."""
     core, k = baby_table(cores_at)[thread], costs_table(c.costs_at)[0]
+    core.changes += 1
     if core.action == PUSH:
         if not has_room(c, thread):
             return False

@@ -22,7 +22,7 @@ WORMHOLE, BLACKHOLE = 0, 1
 N_THREADS = 3
 DST_ROWS, SRC_ROWS, COLUMNS = 1024, 64, 16
 N_GPRS = 64
-N_SEMAPHORES, N_MUTEXES, N_STREAMS = 8, 8, 64
+N_SEMAPHORES, N_MUTEXES = 8, 8
 TDMA_BYTES = 0x1000
 BY_UNPACKERS, BY_MATRIX_UNIT = 0, 1  # who may access a bank of SrcA or SrcB
 NO_THREAD = -1
@@ -39,8 +39,12 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 
 # `src_a_owner`, `src_b_owner`: int64[2], a bank's BY_*; `matrix_bank_a`, `_b`, `unpack_bank_a`, `_b`: the bank a unit works on;
 # `dst_undefined_at`: u8[1024], rows that ZEROACC has marked; `mutexes`: int64[8], the thread that holds it or NO_THREAD;
-# `streams_at`: uint32[64, 2], of each overlay stream the two registers that count a circular buffer's tiles (`registers_of_tile`);
-# `streams_written`: bit set of streams whose registers were written since that was last looked at; `tdma_at`: uint32[1024];
+# `buffers_at`: the core's rows of circular buffers (`tensim.sim.cores.context`), whose counters the registers of overlay streams
+# are (`tile_registers`), from `first_stream` on; `counter_written`: what a thread has written into one of them and who runs the tile has not yet taken
+# over, with `counter_thread`, `_buffer`, `_received` (or popped), `_value`,
+# `_at`, the cycle; `counter_delay`: cycles until others see a change;
+# `l1_stored`: bytes that a RISC-V core has stored at `l1_stored_at`, likewise; `stepped`: the last cycle that was simulated;
+# `tdma_at`: uint32[1024];
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
     [(name, np.int64) for name in (
@@ -48,7 +52,8 @@ COPROCESSOR = np.dtype(
         "dst_at dst_undefined_at src_a_at src_b_at src_a_owner_at src_b_owner_at "
         "matrix_bank_a matrix_bank_b unpack_bank_a unpack_bank_b "
         "rwcs_at adcs_at gprs_at config_at thread_config_at fields_at semaphores_at mutexes_at "
-        "streams_at streams_written tdma_at "
+        "buffers_at first_stream counter_written counter_thread counter_buffer counter_received counter_value counter_at counter_delay "
+        "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
         "dst_remap dst_swizzle dst_access_16_as_32 "
         "fault fault_thread fault_word fault_a fault_b cycle"
@@ -78,7 +83,6 @@ class CoprocessorArrays(NamedTuple):
     fields: np.ndarray  # int64, position of each field on this chip
     semaphores: np.ndarray  # SEMAPHORE[8]
     mutexes: np.ndarray  # int64[8]
-    streams: np.ndarray  # uint32[64, 2]
     tdma: np.ndarray  # uint32[1024], registers of TDMA-RISC
 
 
@@ -104,7 +108,6 @@ def make_coprocessor(arch, l1):
         fields=field_positions(arch),
         semaphores=np.zeros(N_SEMAPHORES, SEMAPHORE),
         mutexes=np.full(N_MUTEXES, NO_THREAD, np.int64),
-        streams=np.zeros((N_STREAMS, 2), np.uint32),
         tdma=np.zeros(TDMA_BYTES // 4, np.uint32),
     )
     for name in arrays._fields[1:]:

@@ -5,19 +5,10 @@ Nothing else acts on the tile's L1 meanwhile; the counters of circular buffers a
 
 import numpy as np
 
-from tensim.sim.cores.coprocessor.baby_core import BabyCores
-from tensim.sim.cores.coprocessor.cluster import ALL_DONE, COUNTERS, DEADLOCK, FAULT, FUEL_SPENT, OUTSIDE
-from tensim.sim.cores.coprocessor.costs import make_costs
-from tensim.sim.cores.coprocessor.faults import Cause
-from tensim.sim.cores.coprocessor.frontend import make_frontends
-from tensim.sim.cores.coprocessor.instruction_table import text_of
-from tensim.sim.cores.coprocessor.matrix_state import make_matrix
-from tensim.sim.cores.coprocessor.memory_map import make_mailboxes
-from tensim.sim.cores.coprocessor.packers import make_packers
-from tensim.sim.cores.coprocessor.state import make_coprocessor
-from tensim.sim.cores.coprocessor.units import UNIT_NAMES, make_units
-from tensim.sim.cores.coprocessor.unpackers import make_unpackers
-from tensim.sim.cores.coprocessor.vector_state import add_vector_unit
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.coprocessor.baby_core import BabyText
+from tensim.sim.cores.coprocessor.cluster import ALL_DONE, COUNTER, FAULT, RESTING
+from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.engine.entry_points import run_tile, run_words
 from tensim.sim.errors import SimulatorError
 
@@ -26,48 +17,20 @@ LOCAL_BYTES = {"wormhole_b0": 2048, "blackhole": 4096}  # of a thread's core (IS
 FUEL = 1 << 22
 
 
-class Tile:
+class Tile(TileState):
     """A tile after reset.  `arch`: "wormhole_b0" or "blackhole"; `data`: whether data move; `fast`: float32 products."""
 
     def __init__(self, arch, data=True, fast=False):
-        self.arch = arch
-        self.l1 = np.zeros(L1_BYTES[arch] + 64, np.uint8)[: L1_BYTES[arch]]
-        self.arrays = make_coprocessor(arch, self.l1)
-        self.record = self.arrays.record[0]
-        parts = {
-            "frontends": make_frontends(), "units": make_units(arch), "costs": make_costs(arch), "packers": make_packers(),
-            "unpackers": make_unpackers(), "matrix": make_matrix(), "mailboxes": make_mailboxes(),
-        }  # fmt: skip
-        self._parts = parts
-        for name, part in parts.items():
-            self.record[f"{name}_at"] = part.ctypes.data
-        self._vector = add_vector_unit(self.arrays)
-        self.record["data_on"], self.record["fast"] = data, fast
-        self.cores = BabyCores(LOCAL_BYTES[arch])
-
-    @property
-    def address(self):
-        """Host address of the coprocessor's record."""
-        return self.arrays.record.ctypes.data
-
-    @property
-    def cycle(self):
-        """Cycle up to which the coprocessor has run."""
-        return int(self.record["cycle"])
-
-    @property
-    def units(self):
-        """{unit: (instructions, cycles of work)}."""
-        units = self._parts["units"][0]
-        return {
-            name: (int(units["issued"][i]), int(units["worked"][i]))
-            for i, name in enumerate(UNIT_NAMES)
-            if units["issued"][i]
-        }
+        l1 = np.zeros(L1_BYTES[arch] + 64, np.uint8)[: L1_BYTES[arch]]
+        super().__init__(arch, l1, LOCAL_BYTES[arch], data=data, fast=fast)
 
     def set_mop(self, thread, words):
         """Write the nine words of a MOP expander's configuration."""
-        self._parts["frontends"][thread]["mop"][: len(words)] = words
+        self.parts["frontends"][thread]["mop"][: len(words)] = words
+
+    def load(self, thread, text, base, entry):
+        """Give a core its text (bytes at address `base`); it starts at address `entry` with all registers 0."""
+        self.cores.load(thread, BabyText(text, base), entry)
 
     def execute(self, thread, words, limit=1_000_000):
         """Push words of a thread one a cycle and run until all are through; the cycle at which they are."""
@@ -76,7 +39,9 @@ class Tile:
         self._check()
         taken, end = result.tolist()
         if taken < len(words) or end < 0:
-            raise SimulatorError(f"stuck behind {taken} of {len(words)} words at cycle {self.cycle}: {self.waits()}")
+            raise SimulatorError(
+                f"stuck behind {taken} of {len(words)} words at cycle {self.cycle}: {self.waits(thread)}"
+            )
         return end
 
     def run(self, limit=10_000_000):
@@ -87,44 +52,23 @@ class Tile:
             reason, cycle = result.tolist()
             if reason == ALL_DONE:
                 return cycle
-            if reason == COUNTERS:
-                self.record["streams_written"] = 0
-            elif reason == FAULT:
+            if reason == FAULT:
                 self._check()
-                self._refuse_core()
-            elif reason == DEADLOCK or cycle > limit:
-                raise SimulatorError(
-                    f"{'deadlock' if reason == DEADLOCK else 'limit'} at cycle {cycle}: {self.waits()}"
-                )
-            elif reason not in (OUTSIDE, FUEL_SPENT):
-                raise SimulatorError(f"the cluster left for {reason}")
+            elif reason == RESTING or cycle > limit:
+                what = "deadlock" if reason == RESTING else "limit"
+                raise SimulatorError(f"{what} at cycle {cycle}: {'; '.join(map(self.waits, range(3)))}")
+            elif reason == COUNTER:
+                self._take_counter()
+            self.record["l1_stored"] = 0
             now = max(now, cycle)
 
-    def waits(self):
-        """What each thread stands at, as text."""
-        parts = []
-        for thread in range(3):
-            core, front = self.cores.records[thread], self._parts["frontends"][thread]
-            gate = int(front["gate"][front["gate_head"]]) if front["gate_count"] else None
-            at = text_of(self.arch, gate) if gate is not None else "nothing"
-            parts.append(
-                f"T{thread} core state {core['state']} pc {core['pc']:#x} action {core['action']} {core['address']:#x}; "
-                f"at the gate {at}, waits {front['wait_kind']} for {front['wait_condition']:#x} {front['wait_semaphores']:#x}"
-            )
-        return "; ".join(parts)
+    def _take_counter(self):
+        record = self.record
+        column = ctx.CB_RECEIVED if record["counter_received"] else ctx.CB_ACKED
+        self.buffers[record["counter_buffer"], column] = record["counter_value"]
+        record["counter_written"] = 0
 
     def _check(self):
-        record = self.record
-        if record["fault"]:
-            word = int(record["fault_word"])
-            raise SimulatorError(
-                f"{Cause(int(record['fault'])).name} at T{record['fault_thread']}, {text_of(self.arch, word)} ({word:#010x}): "
-                f"{record['fault_a']:#x}, {record['fault_b']:#x}"
-            )
-
-    def _refuse_core(self):
-        for thread, core in enumerate(self.cores.records):
-            if core["cause"]:
-                raise SimulatorError(
-                    f"core T{thread}: cause {core['cause']} at pc {core['pc']:#x}, address {core['address']:#x}"
-                )
+        fault = self.fault() or self.core_fault()
+        if fault is not None:
+            raise SimulatorError(fault)

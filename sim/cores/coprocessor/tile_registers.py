@@ -1,12 +1,16 @@
 """Registers of a tile that RISC-V cores and the scalar unit reach alike: TDMA-RISC, debug, NoC overlay streams.
 
 Addresses: ISA, BabyRISCV/README.md (memory map) and TDMA-RISC.md; stream registers: stream_io_map.h and noc_overlay_parameters.h
-of both chips in the ttnn 0.81.1 wheel.  Of the streams only the two registers that count a circular buffer's tiles exist here.
+of both chips in the ttnn 0.81.1 wheel.  Of the streams only the two registers that count a circular buffer's tiles exist here:
+they are the counters of the buffer's row (`tensim.sim.cores.circular_buffer`), which data-movement threads move too.
 """
 
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.circular_buffer import POPPED, POPPED_AT, PUSHED, PUSHED_AT
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_STREAMS, TDMA_BYTES
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, TDMA_BYTES, counters
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_u32, store_32
 
 TDMA, DEBUG, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB12000, 0xFFB40000, 0xFFB80000
@@ -16,18 +20,28 @@ RECEIVED, ACKNOWLEDGED = (
     (3, 8),
 )  # by chip: STREAM_REMOTE_DEST_BUF_SIZE and _START, tiles received and acknowledged
 WALL_CLOCK_LOW, WALL_CLOCK_HIGH, WALL_CLOCK_HIGH_AT = DEBUG + 0x1F0, DEBUG + 0x1F4, DEBUG + 0x1F8
+NO_COUNTER = -1
 
 
 @compiled()
-def stream_register(c, address):
-    """Host address of a counter of tiles, or 0 for another register of a stream."""
-    stream, register = (address - STREAMS) // STREAM_BYTES, (address - STREAMS) % STREAM_BYTES // 4
+def counter_of(c, address):
+    """2 * circular buffer, + 1 for its popped pages, whose counter a stream register is; NO_COUNTER for another register."""
+    buffer, register = (address - STREAMS) // STREAM_BYTES - c.first_stream, (address - STREAMS) % STREAM_BYTES // 4
     received, acknowledged = RECEIVED[0], ACKNOWLEDGED[0]
     if c.chip == BLACKHOLE:
         received, acknowledged = RECEIVED[1], ACKNOWLEDGED[1]
-    if stream >= N_STREAMS or (register != received and register != acknowledged):
-        return 0
-    return c.streams_at + 8 * stream + (0 if register == received else 4)
+    if not 0 <= buffer < N_CIRCULAR_BUFFERS or (register != received and register != acknowledged):
+        return NO_COUNTER
+    return 2 * buffer + (0 if register == received else 1)
+
+
+@compiled()
+def newest_count(c, counter):
+    """(value of a counter, pages of its last change, cycle from which all see that)."""
+    rows, row = counters(c.buffers_at), (counter >> 1) * ctx.CB_WORDS
+    if counter & 1 == 0:
+        return rows[row + ctx.CB_RECEIVED], rows[row + PUSHED], rows[row + PUSHED_AT] + c.counter_delay
+    return rows[row + ctx.CB_ACKED], rows[row + POPPED], rows[row + POPPED_AT] + c.counter_delay
 
 
 @compiled()
@@ -40,9 +54,10 @@ def load_register(c, thread, address, now):
     if address == WALL_CLOCK_HIGH or address == WALL_CLOCK_HIGH_AT:
         return now >> 32
     if STREAMS <= address < STREAMS_END:
-        place = stream_register(c, address)
-        if place != 0:
-            return load_u32(place)
+        counter = counter_of(c, address)
+        if counter != NO_COUNTER:
+            value, change, seen_at = newest_count(c, counter)
+            return (value - (change if now < seen_at else 0)) & 0xFFFFFFFF
     stop(c, UNMAPPED_REGISTER, thread, 0, address, 0)
     return 0
 
@@ -54,9 +69,9 @@ def store_register(c, thread, address, value):
         store_32(c.tdma_at + (address - TDMA & ~3), value)
         return
     if STREAMS <= address < STREAMS_END:
-        place = stream_register(c, address)
-        if place != 0:
-            store_32(place, value)
-            c.streams_written |= 1 << ((address - STREAMS) // STREAM_BYTES)
+        counter = counter_of(c, address)
+        if counter != NO_COUNTER:
+            c.counter_written, c.counter_thread, c.counter_value = 1, thread, value
+            c.counter_buffer, c.counter_received = counter >> 1, 1 - (counter & 1)
             return
     stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)

@@ -94,6 +94,10 @@ class Build:
             raise UsageError(f"no optimisation level {level!r}", hint=f"one of {', '.join(LEVELS)}")
         return level
 
+    def compile(self):
+        """Its `Object`, from the cache if nothing that went in has changed.  KernelCompileError."""
+        return compile_kernel(self)
+
 
 @dataclass(frozen=True)
 class Object:
@@ -420,21 +424,40 @@ def describe(elf, source):
 
 
 def compile_kernels(builds):
-    """The `Object`s of several builds, in parallel on all cores; the first error in their order is raised.
+    """The `Object`s of several builds, in parallel on all cores; the first error in their order is raised."""
+    ((objects, error),) = compile_each([list(builds)])
+    if error is not None:
+        raise error
+    return objects
+
+
+def compile_each(groups):
+    """Of each group of builds: (their `Object`s or None, the first KernelCompileError or None), all in parallel on all cores.
 
     `tensim.sim.cores.riscv.build_progress` shows how far they are when it lasts.
     """
-    builds = list(builds)
+    builds = [build for group in groups for build in group]
     if not builds:
-        return []
+        return [([], None) for _ in groups]
     tools = toolchain.toolchain()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         once = pool.submit(_prepare, tools, {build.level for build in builds})
         wait_for("compiler of C++ kernels", [("standard headers", once)])
         once.result()
-        work = [(Path(build.source or build.name).name, pool.submit(compile_kernel, build)) for build in builds]
+        work = [(Path(build.source or build.name).name, pool.submit(build.compile)) for build in builds]
         wait_for("C++ kernels", work)
-        return [future.result() for _, future in work]
+        results = iter([_outcome(future) for _, future in work])
+    found = [[next(results) for _ in group] for group in groups]
+    errors = [next((one for one in group if isinstance(one, KernelCompileError)), None) for group in found]
+    return [(group if error is None else None, error) for group, error in zip(found, errors, strict=True)]
+
+
+def _outcome(future):
+    """The result of a build, or its KernelCompileError."""
+    try:
+        return future.result()
+    except KernelCompileError as error:
+        return error
 
 
 def _prepare(tools, levels):

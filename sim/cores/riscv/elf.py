@@ -123,6 +123,11 @@ def load_elf(raw, local_bytes, text_address=0):
     return replace(image, not_modelled=tuple(_calls(not_modelled, image)))
 
 
+def entry_of(raw):
+    """The address at which an ELF's program begins.  BinaryError for no ELF of these cores."""
+    return _header(bytes(raw))[4]
+
+
 def _joined(raw, sections, name):
     return b"".join(_content(raw, section) for section in sections if section.name == name and section.kind != NO_BITS)
 

@@ -11,12 +11,13 @@ import os
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from tensim.sim.cores.riscv.layout import local_bytes
 from tensim.sim.cores.riscv.line_table import OWN_FOLDERS
 from tensim.sim.cores.riscv.program import ENTRY, RiscvKernel
 from tensim.sim.cores.riscv.read_arguments import read_arguments
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import KernelCompileError, UsageError
 
 SUFFIXES = (".cpp", ".cc", ".cxx", ".hpp", ".h")
 DATA_MOVEMENT_SLOTS, COMPUTE_SLOTS = (0, 1), (2, 3, 4)
@@ -36,6 +37,10 @@ def include_roots(folder):
     marks = ("ttnn", "tt_metal", "cpp/ttnn")
     found = [place for place in (*inside, *around) if any((place / mark).is_dir() for mark in marks)]
     return tuple(dict.fromkeys(place for place in found if place != Path("/")))
+
+
+INSTRUCTION_LEVEL = "tensix.math.instruction_level"  # key of a chip's parameters
+CHIPS_WITH_INSTRUCTIONS = ("wormhole_b0", "blackhole")
 
 
 class CppKernel:
@@ -122,26 +127,82 @@ class CppKernel:
             }  # fmt: skip
         else:
             common |= {"noc": parameters.noc, "noc_mode": parameters.noc_mode}
-        return [
+        builds = [
             Build(processor=Processor(slot), local_memory=local_bytes(target.arch, slot), **common)
             for slot in slots_of(parameters)
         ]
+        if is_compute(parameters) and target.arch[INSTRUCTION_LEVEL]:
+            return self.instruction_builds(builds, parameters)
+        return builds
+
+    def instruction_builds(self, builds, parameters):
+        """The same for a compute kernel against the vendor's LLK, of its builds at the operation level.  UsageError without it."""
+        from tensim.sim.cores.riscv.llk import build as llk
+        from tensim.sim.cores.riscv.llk.tree import find_tree
+
+        folders = () if self.budget is not None else self.include_paths
+        return llk.builds(builds, parameters, find_tree(folders))
 
 
 def compile_missing(kernels):
-    """Compile the binaries that some kernels, [(CppKernel, parameters, BuildTarget)], do not have, together on all cores."""
-    missing = {
-        (kernel, key): (slots_of(parameters), kernel.builds(parameters, target))
-        for kernel, parameters, target in kernels
-        if (key := build_key(parameters, target)) not in kernel.binaries
-    }
+    """Compile the binaries that some kernels, [(CppKernel, parameters, BuildTarget)], do not have, together on all cores.
+
+    A compute kernel that the operation level cannot build is built for the instruction level, where the vendor's LLK is there.
+    """
+    missing = {}
+    for kernel, parameters, target in kernels:
+        key = build_key(parameters, target)
+        if key not in kernel.binaries:
+            missing[kernel, key] = Missing(kernel, parameters, target, kernel.builds(parameters, target))
     if not missing:
         return
-    from tensim.sim.cores.riscv.compiler import compile_kernels
+    from tensim.sim.cores.riscv.compiler import compile_each
 
-    built = iter(compile_kernels(build for _, builds in missing.values() for build in builds))
-    for (kernel, key), (slots, _) in missing.items():
-        kernel.binaries[key] = {slot: next(built).elf for slot in slots}
+    built, again = compile_each([one.builds for one in missing.values()]), {}
+    for (place, one), (objects, error) in zip(missing.items(), built, strict=True):
+        if error is None:
+            one.kernel.binaries[place[1]] = one.elves(objects)
+            error = one.not_modelled(objects)
+        if error is not None and (builds := one.instruction_builds()) is not None:
+            again[place] = one._replace(builds=builds), error
+        elif place[1] not in one.kernel.binaries:
+            raise error
+    built = compile_each([one.builds for one, _ in again.values()])
+    for ((kernel, key), (one, first)), (objects, error) in zip(again.items(), built, strict=True):
+        if error is None:
+            kernel.binaries[key] = one.elves(objects)
+        elif key not in kernel.binaries:
+            raise first.with_note(f"at the instruction level: {error.message}")
+
+
+class Missing(NamedTuple):
+    """What a kernel lacks for its parameters and a `BuildTarget`: the `Build`s of its processors."""
+
+    kernel: CppKernel
+    parameters: object
+    target: object
+    builds: list
+
+    def elves(self, objects):
+        """{thread slot: ELF}."""
+        return {slot: one.elf for slot, one in zip(slots_of(self.parameters), objects, strict=True)}
+
+    def not_modelled(self, objects):
+        """The error of calls in a compute kernel that would stop it, or None."""
+        if not is_compute(self.parameters) or self.target.arch[INSTRUCTION_LEVEL]:
+            return None
+        found = RiscvKernel(self.kernel.name, self.kernel.file, self.elves(objects), self.target.arch).not_modelled()
+        return KernelCompileError(found[0][0], kind="kernel_refused") if found else None
+
+    def instruction_builds(self):
+        """The builds at the instruction level, None where there is none: a chip without it, no LLK, no compute kernel."""
+        arch = self.target.arch
+        if not is_compute(self.parameters) or arch[INSTRUCTION_LEVEL] or arch.name not in CHIPS_WITH_INSTRUCTIONS:
+            return None
+        try:
+            return self.kernel.instruction_builds(self.builds, self.parameters)
+        except UsageError:
+            return None
 
 
 def is_compute(parameters):

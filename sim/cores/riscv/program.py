@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tensim.sim.cores.operations import Role
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Decoded, decode
-from tensim.sim.cores.riscv.elf import Image, load_elf
-from tensim.sim.cores.riscv.layout import local_bytes
+from tensim.sim.cores.riscv.elf import Image, entry_of, load_elf
+from tensim.sim.cores.riscv.layout import TEXT_ADDRESSES, local_bytes
 from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
 
@@ -40,9 +40,10 @@ class ThreadProgram:
     file: str
     slot: int  # of the threads that run it
     image: Image
-    decoded: Decoded
+    decoded: Decoded | None  # None at the instruction level
     text: str | None = None  # of a kernel that lies in no file
     folders: tuple | None = None
+    text_address: int = 0  # where it is linked
 
     first_row = 0
 
@@ -59,13 +60,13 @@ class ThreadProgram:
     @functools.cached_property
     def polls(self):
         """Rows of loads that wait for another's write."""
-        return polling_rows(self.decoded.records)
+        return polling_rows(self.decoded.records) if self.decoded is not None else frozenset()
 
     def place(self, row):
         """{"file", "line", "source", ...} of an instruction; "frames" where it belongs to inlined calls."""
-        address = INSTRUCTION_BYTES * row
+        address = self.text_address + INSTRUCTION_BYTES * row
         place = {"file": self.file, "line": 0, "source": "", "pc": address}
-        frame = self.line_table.place(address)
+        frame = self._own_frame(address) or self.line_table.place(address)
         if frame is None:
             return place
         is_own = Path(frame.file).name == Path(self.file).name  # also of a kernel that was given as text
@@ -74,6 +75,20 @@ class ThreadProgram:
         if len(frames) > 1:
             place["frames"] = [f"{item.file}:{item.line} {item.function}".rstrip() for item in frames]
         return place
+
+    def _own_frame(self, address):
+        """At the instruction level, the kernel's own line, from which an instruction inside of the LLK was called."""
+        frames = self.line_table.frames(address) if self.text_address else ()
+        return next((frame for frame in frames if Path(frame.file).name == Path(self.file).name), None)
+
+    @functools.cached_property
+    def first_stream(self):
+        """At the instruction level, the overlay stream that counts the pages of circular buffer 0."""
+        for address, size, name in self.image.symbols:
+            start = address - self.text_address
+            if name == "tensim_first_stream" and size == 4 and 0 <= start <= len(self.image.text) - 4:
+                return int.from_bytes(self.image.text[start : start + 4], "little")
+        return 0
 
     @property
     def entry(self):
@@ -123,8 +138,16 @@ class RiscvKernel:
         self.name, self.file = name, str(file)
         self.programs = {}
         for slot, raw in elves.items():
-            image = load_elf(raw, local_bytes(arch, slot))
-            self.programs[slot] = ThreadProgram(name, self.file, slot, image, decode(image.text), text, folders)
+            address = TEXT_ADDRESSES.get(slot, 0)
+            address = address if entry_of(raw) >= address else 0
+            image = load_elf(raw, local_bytes(arch, slot), address)
+            decoded = decode(image.text) if address == 0 else None
+            self.programs[slot] = ThreadProgram(name, self.file, slot, image, decoded, text, folders, address)
+
+    @property
+    def executes(self):
+        """Is it a compute kernel at the instruction level?  Its texts are linked at `layout.TEXT_ADDRESSES`."""
+        return any(program.text_address for program in self.programs.values())
 
     @property
     def text_bytes(self):

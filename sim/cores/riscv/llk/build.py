@@ -13,6 +13,7 @@ What an ELF is (all of it 32-bit RISC-V, entry `tensim_start`):
 | stack | from the end of local memory downwards; the program sets it |
 | Tensix words | in the text, rotated left by two bits (`.ttinsn`); run-time words are stores to 0xFFE40000 |
 | end | `ebreak`, behind tensix_sync() |
+| `tensim_first_stream` | a word in the text: the overlay stream that counts the pages of circular buffer 0 |
 
 Launch words (little endian): 0x00 L1 address of the unique arguments, 0x04 of the common ones, 0x08 of semaphore 0, 0x0C and 0x10
 numbers of arguments, 0x14 x and y of the core for both NoCs, logical x, logical y, x and y inside the sub-device (8 bytes), 0x1C
@@ -33,7 +34,7 @@ from pathlib import Path
 
 from tensim.sim.cores.riscv import compiler as kernels
 from tensim.sim.cores.riscv import toolchain
-from tensim.sim.cores.riscv.layout import LOCAL_BASE
+from tensim.sim.cores.riscv.layout import LOCAL_BASE, TEXT_ADDRESSES
 from tensim.sim.cores.riscv.llk import dialect, formats, functions_to_inline
 from tensim.sim.cores.riscv.llk.tree import FAMILIES, LlkTree
 from tensim.sim.cores.riscv.vector.lowering import lowered
@@ -64,15 +65,19 @@ class LlkBuild(kernels.Build):
     to_dest: tuple = ()
     pack_precise: bool = False
 
+    def compile(self):
+        return compile_kernel(self)
 
-def builds(kernel, parameters, target, tree, text_addresses=(0, 0, 0)):
-    """[`LlkBuild`] of a compute kernel (`CppKernel`), one for each of its processors; `text_addresses`: where their texts lie."""
+
+def builds(operations, parameters, tree):
+    """[`LlkBuild`] of a compute kernel, one for each of its processors, of its builds at the operation level (`Build`)."""
     return [
         LlkBuild(
-            **{one.name: getattr(build, one.name) for one in fields(kernels.Build)}, tree=tree, text_address=address,
-            to_dest=parameters.unpack_to_dest_mode, pack_precise=parameters.bfp8_pack_precise,
+            **{one.name: getattr(build, one.name) for one in fields(kernels.Build)}, tree=tree,
+            text_address=TEXT_ADDRESSES[build.processor.value], to_dest=parameters.unpack_to_dest_mode,
+            pack_precise=parameters.bfp8_pack_precise,
         )
-        for build, address in zip(kernel.builds(parameters, target), text_addresses, strict=True)
+        for build in operations
     ]  # fmt: skip
 
 
@@ -125,8 +130,27 @@ def generated(build, text):
         precise=build.pack_precise,
     )
     files = {DESCRIPTORS: f"#pragma once\n{descriptors}"}
+    files |= moved_headers(build.tree, text)
     files |= dict.fromkeys(DESCRIPTORS_OF_EARLIER_RELEASES, f'#include "{DESCRIPTORS}"\n')
     return files | dict.fromkeys(("chlkc_unpack.cpp", "chlkc_math.cpp", "chlkc_pack.cpp"), _kernel_file(build, text))
+
+
+# The compute API's headers in earlier releases and in later ones
+HEADER = re.compile(r'^\s*#\s*include\s*["<]((compute_kernel_api|api/compute)(/[\w/]+)?\.h)[">]', re.M)
+
+
+def moved_headers(tree, text):
+    """{name that a kernel includes: text that includes the same header where this release has it}."""
+    found = {}
+    for name, _, rest in HEADER.findall(text):
+        inside = (rest or "/compute_kernel_api").removeprefix("/")
+        old = f"compute_kernel_api/{inside}.h" if inside != "compute_kernel_api" else "compute_kernel_api.h"
+        metal, new = tree.root / "tt_metal", f"api/compute/{inside}.h"
+        if name != new and (metal / "hw/inc" / new).is_file():
+            found[name] = f'#pragma once\n#include "{new}"\n'
+        elif name != old and (metal / "include" / old).is_file():
+            found[name] = f'#pragma once\n#include "{old}"\n'
+    return found
 
 
 def _kernel_file(build, text):
@@ -160,7 +184,7 @@ tensim_stack = 0x{end:x};
 PHDRS {{ text PT_LOAD FLAGS(5); data PT_LOAD FLAGS(6); }}
 SECTIONS {{
   .text 0x{build.text_address:x} : {{ *(.text.tensim_start) *(.text .text.*) . = ALIGN(4); }} :text
-  .rodata : {{ *(.rodata .rodata.* .srodata .srodata.*)
+  .rodata : {{ KEEP(*(.rodata.tensim_first_stream)) *(.rodata .rodata.* .srodata .srodata.*)
     . = ALIGN(4); tensim_constructors = .; KEEP(*(SORT(.init_array*))) tensim_constructors_end = .; }} :text
   .data 0x{LOCAL_BASE + LAUNCH_BYTES:x} : {{ *(.data .data.* .sdata .sdata.*) . = ALIGN(4); }} :data
   .bss : {{ *(.bss .bss.* .sbss .sbss.* COMMON) }} :data
@@ -225,6 +249,7 @@ def _build(build, tools, files, flags):
     with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
         folder = Path(folder)
         for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
         source, script, target, elf = (folder / name for name in ("unit.cpp", "kernel.ld", "kernel.o", "kernel.elf"))
         first, second, depends = folder / "first.ll", folder / "second.ll", folder / "kernel.d"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "internal/firmware_common.h"
+#include "stream_io_map.h"
 #if !defined(UCK_CHLKC_MATH)
 #include "internal/circular_buffer_init.h"
 #include "internal/circular_buffer_interface.h"
@@ -15,6 +16,10 @@ struct TensimLaunch {
     uint32_t buffers, buffers_low, buffers_high, remote_buffers, first_remote_buffer;
 };
 extern "C" TensimLaunch tensim_launch;
+// For who starts the core: the overlay stream whose registers count the pages of circular buffer 0, which differs by release.
+extern "C" {
+extern const uint32_t tensim_first_stream __attribute__((used, retain)) = OPERAND_START_STREAM;
+}
 extern "C" void (*const tensim_constructors[])();
 extern "C" void (*const tensim_constructors_end[])();
 

@@ -1,0 +1,92 @@
+"""The state of one Tensix tile at the level of instructions: the coprocessor, its units, the cores of its three threads."""
+
+import numpy as np
+
+from tensim.sim.cores import context as ctx
+from tensim.sim.cores.coprocessor.baby_core import ILLEGAL, MISALIGNED, OUTSIDE_TEXT, BabyCores
+from tensim.sim.cores.coprocessor.costs import make_costs
+from tensim.sim.cores.coprocessor.faults import Cause
+from tensim.sim.cores.coprocessor.frontend import make_frontends
+from tensim.sim.cores.coprocessor.instruction_table import text_of
+from tensim.sim.cores.coprocessor.matrix_state import make_matrix
+from tensim.sim.cores.coprocessor.memory_map import make_mailboxes
+from tensim.sim.cores.coprocessor.packers import make_packers
+from tensim.sim.cores.coprocessor.state import make_coprocessor
+from tensim.sim.cores.coprocessor.units import UNIT_NAMES, make_units
+from tensim.sim.cores.coprocessor.unpackers import make_unpackers
+from tensim.sim.cores.coprocessor.vector_state import add_vector_unit
+from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
+
+CORE_FAULTS = {ILLEGAL: "illegal instruction", OUTSIDE_TEXT: "jump out of the text", MISALIGNED: "misaligned access"}
+
+
+class TileState:
+    """A tile after reset, its arrays alive as long as this object.
+
+    `arch`: "wormhole_b0" or "blackhole"; `l1`: its memory, uint8; `local_bytes`: of a core's local memory; `buffers`: the rows
+    of its circular buffers, int64 [N_CIRCULAR_BUFFERS, CB_WORDS]; `data`: whether data move; `fast`: products in float32.
+    """
+
+    def __init__(self, arch, l1, local_bytes, buffers=None, data=True, fast=False):
+        self.arch, self.l1 = arch, l1
+        self.buffers = np.zeros((N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64) if buffers is None else buffers
+        self.arrays = make_coprocessor(arch, l1)
+        self.record = self.arrays.record[0]
+        self.parts = {
+            "frontends": make_frontends(), "units": make_units(arch), "costs": make_costs(arch), "packers": make_packers(),
+            "unpackers": make_unpackers(), "matrix": make_matrix(), "mailboxes": make_mailboxes(), "buffers": self.buffers,
+        }  # fmt: skip
+        for name, part in self.parts.items():
+            self.record[f"{name}_at"] = part.ctypes.data
+        self._vector = add_vector_unit(self.arrays)
+        self.record["data_on"], self.record["fast"] = data, fast
+        self.cores = BabyCores(local_bytes)
+
+    @property
+    def address(self):
+        """Host address of the coprocessor's record."""
+        return self.arrays.record.ctypes.data
+
+    @property
+    def cycle(self):
+        """Cycle up to which the coprocessor has run."""
+        return int(self.record["cycle"])
+
+    @property
+    def units(self):
+        """{unit: (instructions, cycles of work)}."""
+        units = self.parts["units"][0]
+        return {
+            name: (int(units["issued"][i]), int(units["worked"][i]))
+            for i, name in enumerate(UNIT_NAMES)
+            if units["issued"][i]
+        }
+
+    def waits(self, thread):
+        """What a thread stands at, as text."""
+        core, front = self.cores.records[thread], self.parts["frontends"][thread]
+        gate = int(front["gate"][front["gate_head"]]) if front["gate_count"] else None
+        at = text_of(self.arch, gate) if gate is not None else "nothing"
+        return (
+            f"T{thread} core state {core['state']} pc {core['pc']:#x} action {core['action']} {core['address']:#x}; "
+            f"at the gate {at}, waits {front['wait_kind']} for {front['wait_condition']:#x} {front['wait_semaphores']:#x}"
+        )
+
+    def core_fault(self):
+        """What stopped a core, as text, None for nothing."""
+        for thread, core in enumerate(self.cores.records):
+            if core["cause"]:
+                what = CORE_FAULTS[int(core["cause"])]
+                return f"T{thread}: {what} at {core['pc']:#x}, address {core['address']:#x}"
+        return None
+
+    def fault(self):
+        """What stopped the coprocessor, as text, None for nothing."""
+        record = self.record
+        if not record["fault"]:
+            return None
+        word = int(record["fault_word"])
+        return (
+            f"{Cause(int(record['fault'])).name} at T{record['fault_thread']}, {text_of(self.arch, word)} ({word:#010x}): "
+            f"{record['fault_a']:#x}, {record['fault_b']:#x}"
+        )
