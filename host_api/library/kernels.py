@@ -84,7 +84,9 @@ def kernel_of_command(arguments, folder):
         )
     body = generated / ("kernel_includes.hpp" if processor is not None else "chlkc_unpack.cpp")
     root = next(parent.parent for parent in Path(source).parents if parent.name == "tt_metal")
-    kernel = _kernel(body, include_paths=_include_paths(arguments, folder, root), defines=header_defines([root]))
+    tables = descriptors if processor is None else None
+    paths = _include_paths(arguments, folder, root)
+    kernel = _kernel(body, include_paths=paths, defines=header_defines([root]), descriptors=tables)
     return LibraryKernel(kernel, parameters, _circular_buffers(arrays), slots_of(parameters))
 
 

@@ -47,7 +47,8 @@ class Kernels:
         found = kernel_of_command(arguments, folder)
         if found is None:
             return None
-        what = found.kernel.file, found.kernel.preamble, found.parameters, found.circular_buffers
+        kernel = found.kernel
+        what = kernel.file, kernel.preamble, kernel.descriptors, found.parameters, found.circular_buffers
         with self._building:
             known = self._equal.setdefault(what, found)
             target = BuildTarget(self.arch, known.circular_buffers)

@@ -31,6 +31,7 @@ from tensim.sim.engine.state import (
     STOP_ERROR,
     WAIT_NONE,
     WAIT_READ_BARRIER,
+    event_heap_of,
     fifo_of,
     lines_of,
     log_of,
@@ -69,8 +70,19 @@ def schedule_thread(m, index, time):
     t = threads_of(m)[index]
     t.event_at = time
     if t.in_event_heap == 0:
-        t.in_event_heap = 1
+        t.in_event_heap, t.heap_at = 1, time
         schedule(m, time, thread_key(t), -1 - index)
+
+
+@compiled()
+def schedule_sooner(m, index, time):
+    """`schedule_thread` for a thread at the instruction level, whose entry in the heap may be late."""
+    t = threads_of(m)[index]
+    if t.in_event_heap == 0 or t.heap_at <= time:
+        schedule_thread(m, index, time)
+        return
+    t.event_at = t.heap_at = time
+    event_heap.hasten(event_heap_of(m), m.event_heap_size, event_heap.make_order(time, thread_key(t)), -1 - index)
 
 
 @compiled(inline="always")
@@ -240,7 +252,7 @@ def notice(m, index, now):
     """What a thread at the instruction level polls has changed: its core's next load, at `now` or later, sees it."""
     t = threads_of(m)[index]
     t.state, t.woken_at = RUNNING, now
-    schedule_thread(m, index, now)
+    schedule_sooner(m, index, now)
 
 
 @compiled()

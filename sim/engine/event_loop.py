@@ -257,7 +257,7 @@ def thread_event(m, thread, now):
     else:
         time = -1 if t.state == PARKED else t.event_at
     if time >= 0:
-        t.event_at, t.in_event_heap = time, 1
+        t.event_at, t.in_event_heap, t.heap_at = time, 1, time
     return time
 
 

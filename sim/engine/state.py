@@ -73,7 +73,7 @@ THREAD = np.dtype(
         "function frame context core slot launch state operation phase step count event_at in_event_heap "
         "wait wait_a wait_b wait_c wait_since line line_base first_line n_lines sequence busy started ended "
         "operations fraction role reads_open issued issue_busy pushed drained fifo_head attempts "
-        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at riscv began executes woken_at"
+        "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4 stored_at riscv began executes woken_at heap_at"
     ).split()],
     align=True,
 )  # fmt: skip

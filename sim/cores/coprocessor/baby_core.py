@@ -77,12 +77,12 @@ ILLEGAL, OUTSIDE_TEXT, MISALIGNED = 1, 2, 3  # causes of a fault
 # `clock`: cycle at which the core goes on; `action`: what it stands at: an access of `code` to `address` with `value`, result to
 # register `to`; `raw_at`: the text's bytes, for what is read of it; `changes`: what the core has done beside arithmetic, by which
 # loads that poll are told (`tensim.sim.cores.coprocessor.memory_map.polls`): `poll_pc`, `poll_address`, `poll_value`, `poll_state`,
-# `poll_changes` of the last such load, `poll_since` its first one's cycle; `told`: cycle up to which lines have got their time
+# `poll_changes` of the last such load, `poll_since` its first one's cycle; `watches`: it waits for another value; `told`: cycle up to which lines have got their time
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
         "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "
         "action code address value to retired stall blocked_since changes poll_pc poll_address poll_value poll_state poll_changes "
-        "poll_since told cause"
+        "poll_since watches told cause"
     ).split()]
 )  # fmt: skip
 baby_table = table(BABY_CORE)
@@ -336,7 +336,7 @@ class BabyCores:
         return self.records.ctypes.data
 
 
-COUNTERS = "clock action retired stall changes poll_pc poll_since told cause".split()
+COUNTERS = "clock action retired stall changes poll_pc poll_since watches told cause".split()
 
 
 class BabyText:

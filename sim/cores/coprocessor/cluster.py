@@ -134,6 +134,8 @@ def act(c, cores_at, thread, at):
     core = baby_table(cores_at)[thread]
     if polls(c, core, at):
         core.state, core.blocked_since = POLLING, core.poll_since
+        if core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
+            core.state, core.watches = BLOCKED, 1
     elif perform(c, cores_at, thread, at):
         run_ahead(c, cores_at, thread)
     else:

@@ -44,7 +44,7 @@ from tensim.sim.cores.threads import (
     OPERATION_START,
     charge_stall,
     fail,
-    schedule_thread,
+    schedule_sooner,
 )
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.event_heap import CHILDREN, KEY_BITS
@@ -142,7 +142,7 @@ def await_changes(m, c, cluster, first, core_index, now):
         value, _, seen_at = newest_count(c, counter)
         if value & 0xFFFFFFFF != core.poll_value:
             t.woken_at = max(seen_at, now + 1)
-            schedule_thread(m, first + thread, t.woken_at)
+            schedule_sooner(m, first + thread, t.woken_at)
         else:
             circular_buffers_of(m)[waiters_of(m, core_index, counter)] |= 1 << t.slot
 
@@ -214,7 +214,7 @@ def end_threads(m, c, cluster, first, now):
                 waited += stalls_of(m)[(first + thread) * N_REASONS + reason]
             t.busy = max(core.clock - t.started - waited, 0)
             t.operation, t.operations = OPERATION_END, core.retired
-            schedule_thread(m, first + thread, max(core.clock, now))
+            schedule_sooner(m, first + thread, max(core.clock, now))
 
 
 @compiled()
@@ -222,7 +222,7 @@ def rest(m, c, cluster, first, now):
     """Nothing more happens on the tile by itself: its threads wait."""
     for thread in range(N_THREADS):
         core, t = baby_table(cluster.cores_at)[thread], threads_of(m)[first + thread]
-        if t.operation != OPERATION_EXECUTE or t.woken_at > now:
+        if t.operation != OPERATION_EXECUTE or core.state == ENDED or t.woken_at > now:
             continue
         t.state, t.wait, t.wait_since = PARKED, WAIT_COPROCESSOR, now
         if core.state == POLLING:
@@ -243,18 +243,14 @@ def fuel_spent_until(cluster, c, now):
 
 
 @compiled()
-def go_on_at(m, c, cluster, first, index, time):
-    """Let the tile go on at a cycle, in an event of thread `index`, or of another one where that has come to its end.
-
-    A thread whose event is in the heap already cannot be made to come sooner; that of `index` has just happened.
-    """
-    for i in range(N_THREADS):
-        thread = first + (index - first + i) % N_THREADS
-        t, core = threads_of(m)[thread], baby_table(cluster.cores_at)[thread - first]
-        ends = core.state == ENDED and c.counter_written == 0
-        if t.operation == OPERATION_EXECUTE and t.in_event_heap == 0 and not ends:
-            schedule_thread(m, thread, time)
-            return
+def unended(m, first, index):
+    """A thread of the tile that has not ended, `index` if it is one."""
+    if threads_of(m)[index].operation == OPERATION_EXECUTE:
+        return index - first
+    for thread in range(N_THREADS):
+        if threads_of(m)[first + thread].operation == OPERATION_EXECUTE:
+            return thread
+    return 0
 
 
 @compiled()
@@ -318,12 +314,12 @@ def compute_event(machine, index, now):
         refuse(m, c, cluster, first)
         return -1
     await_changes(m, c, cluster, first, t.core, now)
+    end_threads(m, c, cluster, first, now)
     if reason == OUTSIDE or reason == COUNTER or reason == PAUSED:
-        go_on_at(m, c, cluster, first, index, max(at, now + 1))
+        schedule_sooner(m, first + unended(m, first, index), max(at, now + 1))
     elif reason == FUEL_SPENT:
-        go_on_at(m, c, cluster, first, index, fuel_spent_until(cluster, c, now))
+        schedule_sooner(m, first + unended(m, first, index), fuel_spent_until(cluster, c, now))
     elif reason == RESTING:
         rest(m, c, cluster, first, now)
-    end_threads(m, c, cluster, first, now)
     tell_lines(m, cluster, first)
     return -1

@@ -163,9 +163,15 @@ def polls(c, core, now):
 
     Nothing but the load tells it of others, and since then it has done nothing but arithmetic and has the same registers.
     """
-    if core.action != LOAD or not STREAMS <= core.address < STREAMS_END or counter_of(c, core.address) == NO_COUNTER:
+    if core.action != LOAD:
         return False
-    value, state = load_register(c, 0, core.address & ~3, now), state_of(core)
+    if SEMAPHORES <= core.address < SEMAPHORES + 4 * N_SEMAPHORES:
+        value = semaphore_table(c.semaphores_at)[(core.address - SEMAPHORES) // 4].value
+    elif STREAMS <= core.address < STREAMS_END and counter_of(c, core.address) != NO_COUNTER:
+        value = load_register(c, 0, core.address & ~3, now)
+    else:
+        return False
+    state = state_of(core)
     same = core.poll_pc == core.pc and core.poll_address == core.address and core.changes == core.poll_changes
     if same and core.poll_value == value and core.poll_state == state:
         return True
@@ -180,6 +186,10 @@ def polls(c, core, now):
 def perform(c, cores_at, thread, now):
     """Carry out a core's action at a cycle; False when it has to wait for others."""
     core, k = baby_table(cores_at)[thread], costs_table(c.costs_at)[0]
+    if core.watches != 0:
+        if semaphore_table(c.semaphores_at)[(core.address - SEMAPHORES) // 4].value == core.poll_value:
+            return False
+        core.watches = core.poll_pc = 0
     core.changes += 1
     if core.action == PUSH:
         if not has_room(c, thread):

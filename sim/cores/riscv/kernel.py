@@ -49,12 +49,14 @@ class CppKernel:
     `file`: its path, or a name for a text that lies nowhere; `text`: the source, None to read the file; `include_paths`:
     folders behind the kernel's own; `binaries`: {build key: {thread slot: ELF}} of a saved file, taken before the compiler;
     `defines`: pairs beside those of a command, for our headers; `budget`: see `Build`;
-    `preamble`: text in front of the kernel, the names that a host program has bound.
+    `preamble`: text in front of the kernel, the names that a host program has bound; `descriptors`: see `LlkBuild`.
     """
 
-    def __init__(self, file, text=None, include_paths=(), binaries=None, defines=(), budget=None, preamble=""):
+    def __init__(
+        self, file, text=None, include_paths=(), binaries=None, defines=(), budget=None, preamble="", descriptors=None
+    ):
         self.file, self.name, self.budget = str(file), Path(file).stem, budget
-        self.preamble = preamble
+        self.preamble, self.descriptors = preamble, descriptors
         self.include_paths, self.defines = tuple(map(str, include_paths)), tuple(defines)
         self.binaries = {} if binaries is None else binaries
         self._on_disk, self._built, self._keys = text is None, {}, {}
@@ -141,7 +143,7 @@ class CppKernel:
         from tensim.sim.cores.riscv.llk.tree import find_tree
 
         folders = () if self.budget is not None else self.include_paths
-        return llk.builds(builds, parameters, find_tree(folders))
+        return llk.builds(builds, parameters, find_tree(folders), self.descriptors)
 
 
 def compile_missing(kernels):

@@ -56,6 +56,7 @@ NO_PCIE = {"PCIE_NOC_X": 0, "PCIE_NOC_Y": 0}
 class LlkBuild(kernels.Build):
     """A `Build` for a compute processor, against the sources of `tree`.
 
+    `descriptors`: the tables of formats and shapes that tt-metal's build has generated, None to make them here.
     `text_address`: of L1; `to_dest`: 1 for each circular buffer whose 32-bit numbers are unpacked to Dst as they are;
     `pack_precise`: packers read full numbers for Bfp8 outputs.
     """
@@ -64,18 +65,19 @@ class LlkBuild(kernels.Build):
     text_address: int = 0
     to_dest: tuple = ()
     pack_precise: bool = False
+    descriptors: str | None = None
 
     def compile(self):
         return compile_kernel(self)
 
 
-def builds(operations, parameters, tree):
+def builds(operations, parameters, tree, descriptors=None):
     """[`LlkBuild`] of a compute kernel, one for each of its processors, of its builds at the operation level (`Build`)."""
     return [
         LlkBuild(
             **{one.name: getattr(build, one.name) for one in fields(kernels.Build)}, tree=tree,
             text_address=TEXT_ADDRESSES[build.processor.value], to_dest=parameters.unpack_to_dest_mode,
-            pack_precise=parameters.bfp8_pack_precise,
+            pack_precise=parameters.bfp8_pack_precise, descriptors=descriptors,
         )
         for build in operations
     ]  # fmt: skip
@@ -119,7 +121,7 @@ def translation_unit(build):
 
 def generated(build, text):
     """{name: text} of the files that tt-metal's build generates and headers include; `text`: the kernel's source."""
-    descriptors = formats.descriptors(
+    descriptors = build.descriptors or formats.descriptors(
         build.circular_buffers,
         is_typed=build.tree.is_typed,
         fidelity=build.math_fidelity,
