@@ -99,7 +99,10 @@ class LaunchFacts:
         return None if program is None else {"name": program.name, "file": program.file}
 
     def kernels(self):
-        """[{"name", "file", "processors", "cores", "noc"}] of the launch; `noc`: the default one, None of a compute kernel."""
+        """[{"name", "file", "processors", "cores", "noc", "level"}] of the launch.
+
+        `noc`: the default one, None of a compute kernel; `level`: "instruction" where it executes instructions, else "operation".
+        """
         launch = self.work.launch
         if launch is None:
             return []
@@ -108,6 +111,7 @@ class LaunchFacts:
                 "name": one.compiled.name, "file": one.compiled.file, "cores": len(one.cores),
                 "processors": [THREAD_NAMES[slot] for slot in ((one.slot,) if one.slot is not None else (2, 3, 4))],
                 "noc": None if one.slot is None else one.noc,
+                "level": "instruction" if getattr(one.compiled, "executes", False) else "operation",
             }
             for one in launch.kernels
         ]  # fmt: skip

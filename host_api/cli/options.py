@@ -54,8 +54,36 @@ arch_option = click.option(
     shell_complete=complete_arch,
     help="Architecture name or a YAML file of your own.",
 )
+COMPUTE_LEVELS = ("operation", "instruction")  # values 0 and 1 of the parameter `tensix.instruction_level`
+_LEVEL = "tensim.compute"  # where the context keeps the choice until --set is read
+
+
+def _keep_level(ctx, parameter, value):
+    ctx.meta[_LEVEL] = value
+
+
+def _with_level(ctx, parameter, overrides):
+    """The overrides, with that of --compute."""
+    level = ctx.meta.get(_LEVEL)
+    return overrides if level is None else (*overrides, f"tensix.instruction_level={COMPUTE_LEVELS.index(level)}")
+
+
+compute_option = click.option(
+    "--compute",
+    type=click.Choice(COMPUTE_LEVELS),
+    is_eager=True,
+    expose_value=False,
+    callback=_keep_level,
+    help="C++ compute kernels as operations of the compute API, or built against the vendor's LLK and executed instruction by "
+    "instruction (docs/instruction_level.md).  [default: operation, where it can build the kernel]",
+)
 overrides_option = click.option(
-    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change an architecture parameter."
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_with_level,
+    help="Change an architecture parameter.",
 )
 device_option = click.option(
     "--device",
@@ -120,6 +148,7 @@ _CHOICES = (
         "overrides",
         multiple=True,
         metavar="KEY=VALUE",
+        callback=_with_level,
         help="Change an architecture parameter (or board).",
     ),
     click.option("--grid", help="Worker cores to use, e.g. 8x8."),
@@ -128,6 +157,7 @@ _CHOICES = (
     click.option("--fidelity", help="LoFi, HiFi2, HiFi3 or HiFi4."),
     click.option("--param", "parameters", multiple=True, metavar="KEY=VALUE", help="A parameter of the program's own."),
     noc_option,
+    compute_option,
     seed_option,
     click.option("--max-cycles", type=CYCLES, help="Stop with an error after this many simulated cycles."),
 )

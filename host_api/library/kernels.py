@@ -123,7 +123,9 @@ def _include_paths(arguments, folder, root):
     """
     left_out = [root / "tt_metal", root / "runtime", folder]
     given = [Path(os.path.normpath(folder / one[2:])) for one in arguments if one.startswith("-I")]
-    return tuple(dict.fromkeys(str(path) for path in given if not any(path.is_relative_to(one) for one in left_out)))
+    kept = [path for path in given if not any(path.is_relative_to(one) for one in left_out)]
+    kept.append(root / "tt_metal/api")  # types of the host's that a few kernels share with it
+    return tuple(dict.fromkeys(map(str, kept)))
 
 
 # --- the generated files

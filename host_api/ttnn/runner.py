@@ -77,6 +77,9 @@ def options(command):
     parser.add_argument("--numerics", default="fast", choices=("exact", "fast", "off"),
                         help="exact (the chip's bits), fast (float32) or off (timing only); default fast")  # fmt: skip
     parser.add_argument("--noc", default="packet", choices=("packet", "flit"), help="NoC model")
+    parser.add_argument("--compute", choices=("operation", "instruction"),
+                        help="compute kernels as operations or, built against the vendor's LLK, instruction by instruction; "
+                        "default operation, where that can build the kernel (docs/instruction_level.md)")  # fmt: skip
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE",
                         help="change an architecture parameter")  # fmt: skip
     parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=False,
@@ -94,6 +97,11 @@ def options(command):
     parser.add_argument("program", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own")
     return parser
+
+
+def _level(compute):
+    """The override of --compute, nothing without it."""
+    return {} if compute is None else {"tensix.instruction_level": int(compute == "instruction")}
 
 
 def request_of(given, parser):
@@ -121,7 +129,7 @@ def request_of(given, parser):
     settings = {
         "arch": given.arch, "numerics": given.numerics, "noc": given.noc, "max_cycles": given.max_cycles,
         "check": given.check,
-        "overrides": dict(key_value(override) for override in given.overrides),
+        "overrides": dict(key_value(override) for override in given.overrides) | _level(given.compute),
     }  # fmt: skip
     program = ("-m", given.program) if given.module else (given.program,)
     return Request(

@@ -195,16 +195,9 @@ class Chip:
         threads["state"][mine], threads["launch"][mine] = st.IDLE, -1
         cores = set(threads["core"][mine[threads["slot"][mine] == TRISC0]].tolist())
         for core in cores:
-            self._take_units(core)
             for name in TOTALS:
                 setattr(self, name, getattr(self, name) + int(self.arrays["cores"][core][name]))
         self.compute_cores |= cores
-
-    def _take_units(self, core):
-        """Let the record of a core that ran at the instruction level have the work of its units."""
-        if self.coprocessors is not None and self.arrays["threads"]["executes"][core * THREADS_PER_CORE + TRISC0]:
-            record = self.arrays["cores"][core]
-            record["fpu_busy"], record["sfpu_busy"] = self.coprocessors.account(core)
 
     def close_rows(self):
         """Precharge every DRAM bank, so that no row is open: the state of a chip that nothing has run on."""

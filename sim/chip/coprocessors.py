@@ -12,7 +12,6 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
 from tensim.sim.cores.coprocessor.compute_threads import CLUSTER
 from tensim.sim.cores.coprocessor.tile_state import TileState
-from tensim.sim.cores.coprocessor.units import MATRIX, VECTOR
 from tensim.sim.cores.riscv import layout
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.engine.entry_points import compute_event
@@ -75,7 +74,8 @@ class Coprocessors:
         """Count anew, and write the table of circular buffers."""
         self._clusters[worker]["started"] = 0
         tile.record["first_stream"] = program.first_stream
-        tile.parts["units"]["issued"] = tile.parts["units"]["worked"] = 0
+        for name in ("issued", "worked", "flops"):
+            tile.parts["units"][name] = 0
         rows = self._arrays["circular_buffers"][worker]
         words = np.zeros((2 * N_CIRCULAR_BUFFERS, TABLE_WORDS), np.uint32)
         words[:N_CIRCULAR_BUFFERS] = rows[:, [ctx.CB_BASE, ctx.CB_SIZE, ctx.CB_PAGES, ctx.CB_PAGE_SIZE]]
@@ -94,11 +94,6 @@ class Coprocessors:
         launch[IN_USE_AT // 4] = sum(1 << index for index in np.flatnonzero(pages).tolist())
         launch[FIRST_REMOTE_AT // 4] = N_CIRCULAR_BUFFERS
         return launch.tobytes()
-
-    def account(self, worker):
-        """Cycles of work of (matrix unit, vector unit) in the program that has ended on a core."""
-        worked = self.tiles[worker].parts["units"][0]["worked"]
-        return int(worked[MATRIX]), int(worked[VECTOR])
 
     def fault(self, worker):
         """What stopped a tile, in words."""

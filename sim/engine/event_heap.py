@@ -56,10 +56,13 @@ def push(heap, size, order, event):
 
 @compiled()
 def hasten(heap, size, order, event):
-    """Let an event that is in the heap come sooner: with `order`, which is smaller than the one it has."""
-    i = 0
-    while i < size and heap[2 * i + 1] != event:
-        i += 1
+    """Let an event that is in the heap come sooner: with `order`, which is smaller than the one it has.
+
+    The one that happens now is still on top; its like may have been put in again behind it.
+    """
+    i = size - 1
+    while i > 0 and heap[2 * i + 1] != event:
+        i -= 1
     while i > 0:
         parent = (i - 1) // CHILDREN
         if heap[2 * parent] <= order:

@@ -77,7 +77,8 @@ ILLEGAL, OUTSIDE_TEXT, MISALIGNED = 1, 2, 3  # causes of a fault
 # `clock`: cycle at which the core goes on; `action`: what it stands at: an access of `code` to `address` with `value`, result to
 # register `to`; `raw_at`: the text's bytes, for what is read of it; `changes`: what the core has done beside arithmetic, by which
 # loads that poll are told (`tensim.sim.cores.coprocessor.memory_map.polls`): `poll_pc`, `poll_address`, `poll_value`, `poll_state`,
-# `poll_changes` of the last such load, `poll_since` its first one's cycle; `watches`: it waits for another value; `told`: cycle up to which lines have got their time
+# `poll_changes` of the last such load, `poll_since` its first one's cycle; `watches`: it waits for another value there; `told`:
+# cycle up to which lines have got their time
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
         "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "

@@ -32,6 +32,7 @@ from tensim.sim.cores.coprocessor.cluster import (
 from tensim.sim.cores.coprocessor.frontend import NO_TIME
 from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
 from tensim.sim.cores.coprocessor.tile_registers import counter_of, newest_count
+from tensim.sim.cores.coprocessor.units import MATRIX, VECTOR, units_table
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.operations import Op
@@ -58,6 +59,7 @@ from tensim.sim.engine.state import (
     WAIT_CB_FRONT,
     WAIT_COPROCESSOR,
     circular_buffers_of,
+    cores_of,
     event_heap_of,
     lines_of,
     machine_table,
@@ -67,6 +69,7 @@ from tensim.sim.engine.state import (
 from tensim.sim.engine.tables import table
 
 FUEL = 1 << 14  # cycles of a coprocessor between two looks at Ctrl-C and at other tiles
+MATH_THREAD = 1
 COUNTER_SIGN, COUNTER_RANGE = 0x8000, 0x10000  # counters are 16 bits wide (`tensim.sim.cores.circular_buffer`)
 
 # `started`: how many of the threads have begun their program
@@ -203,6 +206,13 @@ def tell_lines(m, cluster, first):
 
 
 @compiled()
+def take_work(m, c, core_index):
+    """Let the core's record have what its units did for the program."""
+    core, u = cores_of(m)[core_index], units_table(c.units_at)[0]
+    core.flops, core.fpu_busy, core.sfpu_busy = u.flops, u.worked[MATRIX], u.worked[VECTOR]
+
+
+@compiled()
 def end_threads(m, c, cluster, first, now):
     """Threads whose cores have come to their end get the event of that, once all that they have written is known."""
     for thread in range(N_THREADS):
@@ -214,7 +224,9 @@ def end_threads(m, c, cluster, first, now):
                 waited += stalls_of(m)[(first + thread) * N_REASONS + reason]
             t.busy = max(core.clock - t.started - waited, 0)
             t.operation, t.operations = OPERATION_END, core.retired
-            schedule_sooner(m, first + thread, max(core.clock, now))
+            if thread == MATH_THREAD:
+                take_work(m, c, t.core)
+            schedule_sooner(m, first + thread, max(core.clock, now + 1))
 
 
 @compiled()

@@ -23,7 +23,7 @@ from tensim.sim.cores.coprocessor.frontend import (
     step_replay,
 )
 from tensim.sim.cores.coprocessor.matrix_time import matrix_cost, matrix_ready_at
-from tensim.sim.cores.coprocessor.matrix_unit import NEEDS_A, NEEDS_B, execute_matrix, matrix_needs
+from tensim.sim.cores.coprocessor.matrix_unit import NEEDS_A, NEEDS_B, execute_matrix, flops_of, matrix_needs
 from tensim.sim.cores.coprocessor.mover import execute_mover
 from tensim.sim.cores.coprocessor.opcodes import opcodes
 from tensim.sim.cores.coprocessor.packers import execute_pack, packer_table
@@ -168,6 +168,7 @@ def enter(c, thread, word, unit, now):
         enter_unpacker(c, thread, word, now)
     elif unit == MATRIX:
         occupancy, latency = matrix_cost(c, thread, word)
+        units_table(c.units_at)[0].flops += flops_of(c, thread, word)
         execute_matrix(c, thread, word)
         occupy(c, thread, MATRIX, now, occupancy, latency)
     elif unit == VECTOR:

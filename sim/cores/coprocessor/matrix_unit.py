@@ -6,7 +6,7 @@ Not modelled, and stopped by name: the convolutions and poolings of earlier chip
 from tensim.sim.cores.coprocessor.address_mods import apply_address_mod
 from tensim.sim.cores.coprocessor.faults import UNKNOWN_INSTRUCTION, stop
 from tensim.sim.cores.coprocessor.matrix_counters import clear_valid, flip_banks, increment_counters, set_counters
-from tensim.sim.cores.coprocessor.matrix_formats import address_mod_of
+from tensim.sim.cores.coprocessor.matrix_formats import address_mod_of, fidelity_phase
 from tensim.sim.cores.coprocessor.matrix_moves import (
     ONE_ROW,
     SIXTEEN_ROWS,
@@ -35,6 +35,7 @@ ZEROACC, ZEROSRC, TRNSPSRCB, SHIFTXA, SHIFTXB, CLREXPHIST, GATESRCRST, CLEARDVAL
     "ZEROACC ZEROSRC TRNSPSRCB SHIFTXA SHIFTXB CLREXPHIST GATESRCRST CLEARDVALID SETRWC INCRWC"
 )
 NEEDS_A, NEEDS_B = 1, 2
+PRODUCT_FLOPS, ELEMENTWISE_FLOPS = 2 * 8 * 16 * 16, 8 * 16
 
 
 @compiled(inline="always")
@@ -58,6 +59,15 @@ def matrix_needs(c, thread, word):
     if code == MOVA2D or code == SHIFTXA:
         return NEEDS_A
     return NEEDS_B if code == MOVB2D or code == MOVB2A or code == TRNSPSRCB or code == SHIFTXB else 0
+
+
+@compiled()
+def flops_of(c, thread, word):
+    """Floating-point operations of an instruction: 8 x 16 values, each a sum of 16 products where it multiplies matrices."""
+    code = word >> 24
+    if fidelity_phase(c, thread) != 0:
+        return 0
+    return PRODUCT_FLOPS if is_product(code) else ELEMENTWISE_FLOPS if is_elementwise(code) else 0
 
 
 @compiled()

@@ -40,11 +40,10 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # `src_a_owner`, `src_b_owner`: int64[2], a bank's BY_*; `matrix_bank_a`, `_b`, `unpack_bank_a`, `_b`: the bank a unit works on;
 # `dst_undefined_at`: u8[1024], rows that ZEROACC has marked; `mutexes`: int64[8], the thread that holds it or NO_THREAD;
 # `buffers_at`: the core's rows of circular buffers (`tensim.sim.cores.context`), whose counters the registers of overlay streams
-# are (`tile_registers`), from `first_stream` on; `counter_written`: what a thread has written into one of them and who runs the tile has not yet taken
-# over, with `counter_thread`, `_buffer`, `_received` (or popped), `_value`,
-# `_at`, the cycle; `counter_delay`: cycles until others see a change;
-# `l1_stored`: bytes that a RISC-V core has stored at `l1_stored_at`, likewise; `stepped`: the last cycle that was simulated;
-# `tdma_at`: uint32[1024];
+# from `first_stream` on are (`tile_registers`); `counter_written`: what a thread has written into one of them and who runs the tile
+# has not yet taken over, with `counter_thread`, `_buffer`, `_received` (or popped), `_value` and `_at`, the cycle;
+# `counter_delay`: cycles until others see a change; `l1_stored`: bytes that a RISC-V core has stored at `l1_stored_at`, likewise;
+# `stepped`: the last cycle that was simulated; `tdma_at`: uint32[1024];
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
     [(name, np.int64) for name in (
@@ -52,7 +51,8 @@ COPROCESSOR = np.dtype(
         "dst_at dst_undefined_at src_a_at src_b_at src_a_owner_at src_b_owner_at "
         "matrix_bank_a matrix_bank_b unpack_bank_a unpack_bank_b "
         "rwcs_at adcs_at gprs_at config_at thread_config_at fields_at semaphores_at mutexes_at "
-        "buffers_at first_stream counter_written counter_thread counter_buffer counter_received counter_value counter_at counter_delay "
+        "buffers_at first_stream counter_written counter_thread counter_buffer counter_received counter_value counter_at "
+        "counter_delay "
         "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
         "dst_remap dst_swizzle dst_access_16_as_32 "

@@ -39,7 +39,7 @@ def include_roots(folder):
     return tuple(dict.fromkeys(place for place in found if place != Path("/")))
 
 
-INSTRUCTION_LEVEL = "tensix.math.instruction_level"  # key of a chip's parameters
+INSTRUCTION_LEVEL = "tensix.instruction_level"  # key of a chip's parameters
 CHIPS_WITH_INSTRUCTIONS = ("wormhole_b0", "blackhole")
 
 
