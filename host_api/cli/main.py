@@ -36,6 +36,10 @@ COMMANDS = {
         "Replay the NoC event traces FILES (the vendor's JSON) and compare the cycles; see docs/noc_traces.md.",
     ),
     "run": ("programs", "Run an example by NAME, or a program FILE with a `run` function like the examples'."),
+    "survey": (
+        "survey",
+        "Run a selection of the pytest files below FOLDER with the vendor's library: how many pass, family by family.",
+    ),
     "sweep": ("sweep", "Run a program at many points, and write a table with a row for each."),
     "ttnn": ("ttnn", "Run a ttnn program on a simulated chip and list its operations."),
     "validate": (

@@ -6,6 +6,7 @@ This file is run by the library's Python, without tensim: it imports nothing but
 import ctypes
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import json
 import os
 import runpy
@@ -15,6 +16,7 @@ import struct
 import sys
 
 OPERATION = 32
+STAND_INS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ttnn", "stand_ins")
 PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
 
 
@@ -109,6 +111,15 @@ class Watch(importlib.abc.MetaPathFinder):
         return spec
 
 
+def offer_stand_ins():
+    """Offer what stands in for modules that tests of ttnn programs import, where nobody else has them."""
+    name, file = "tensim_stand_ins", os.path.join(STAND_INS, "__init__.py")
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=[STAND_INS])
+    package = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    sys.meta_path.append(package.StandIns())
+
+
 def end_with_the_simulator():
     """Let the system end this process when the simulator ends, however that does; elsewhere its next access does."""
     if sys.platform == "linux":
@@ -118,6 +129,7 @@ def end_with_the_simulator():
 def main(arguments):
     end_with_the_simulator()
     sys.meta_path.insert(0, Watch())
+    offer_stand_ins()
     first, rest = arguments[0], arguments[1:]
     if first == "-m":
         sys.argv = rest

@@ -7,6 +7,8 @@ environment never runs ahead of the host, so results do not depend on when Pytho
 """
 
 import itertools
+import threading
+import weakref
 
 from simpy.core import EmptySchedule
 
@@ -28,11 +30,24 @@ SEMAPHORE_BYTES = 4
 DELETING = (c.DeleteBuffer, c.DeleteProgram, c.DeleteGlobalSemaphore)
 WAITING_CALLS = ("sync", "poll")  # host calls that issue nothing: they see what has happened
 _ids = itertools.count(1)
+_turns = threading.RLock()  # a command of one thread at a time: systems share compiled code, tables and caches
+_openers = weakref.WeakKeyDictionary()  # open device -> thread that has opened it
 
 
 def new_id():
     """A fresh global object id."""
     return next(_ids)
+
+
+def refuse_other_threads(number):
+    """UsageError when another thread has devices open: calls of two threads have no order, and then neither have cycles."""
+    for device, thread in _openers.items():
+        if thread is not threading.current_thread() and thread.is_alive() and not device.closed:
+            raise UsageError(
+                f"device {number} cannot be opened in {threading.current_thread().name}: {thread.name} has device {device.id} "
+                "open, and a process simulates the devices of one thread",
+                hint="open all devices in one thread, or give each thread's work a process of its own (multiprocessing)",
+            )
 
 
 class Host:
@@ -149,18 +164,20 @@ class Executor:
     def submit(self, record):
         """Carry out one record.  Raises UsageError or ProgramError; see the handlers.
 
+        Threads take turns, a record each; what calls cost is charged to the one host timeline in that order.
         Python lets go of objects at any moment: what that deletes in the middle of a command is deleted behind it.
         """
         if self._under_way and isinstance(record, DELETING):
             self._deleted.append(record)
             return None
-        self._under_way += 1
-        try:
-            result = self._carry_out(record)
-        finally:
-            self._under_way -= 1
-        while self._deleted and not self._under_way:
-            self.submit(self._deleted.pop(0))
+        with _turns:
+            self._under_way += 1
+            try:
+                result = self._carry_out(record)
+            finally:
+                self._under_way -= 1
+            while self._deleted and not self._under_way:
+                self.submit(self._deleted.pop(0))
         return result
 
     def _carry_out(self, record):
@@ -347,6 +364,7 @@ class Executor:
 
         if r.device in self.devices:
             raise UsageError(f"device {r.device} is already open")
+        refuse_other_threads(r.device)
         arch = r.arch if isinstance(r.arch, Arch) else load_arch(r.arch)
         if not 1 <= r.num_hw_cqs <= arch["dispatch.max_queues"]:
             raise UsageError(f"num_hw_cqs is {r.num_hw_cqs}; a device has 1 or {arch['dispatch.max_queues']} queues")
@@ -357,6 +375,7 @@ class Executor:
         if self.system.topology is None:
             self.system.topology = topology_of(self.env, f"cards({MAX_CHIPS})", arch)
         device = self.devices[r.device] = Device(r, arch, chip, self.system)
+        _openers[device] = threading.current_thread()
         return device
 
     def close_device(self, r):

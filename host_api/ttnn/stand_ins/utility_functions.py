@@ -4,15 +4,16 @@ import math
 
 import numpy as np
 import pytest
-
-from tensim.ttnn import arrays, devices
-from tensim.ttnn.tensors import Tensor
+import ttnn
 
 
 def values(data):
     """A float64 array of a tensor of any kind."""
-    data = data.values() if isinstance(data, Tensor) else arrays.as_numpy(data)
-    return data.astype(np.float64)
+    if isinstance(data, ttnn.Tensor):
+        data = ttnn.to_torch(data)
+    if hasattr(data, "detach"):  # of torch, which has types that numpy has not
+        data = data.detach().cpu().double().numpy()
+    return np.asarray(data).astype(np.float64)
 
 
 def pearson(golden, calculated):
@@ -97,17 +98,17 @@ def torch_random(shape, low, high, dtype):
 
 def is_wormhole_b0(device=None):
     """Whether devices are Wormholes."""
-    return devices.is_wormhole_b0(device)
+    return ttnn.device.is_wormhole_b0(device)
 
 
 def is_blackhole(device=None):
     """Whether devices are Blackholes."""
-    return devices.is_blackhole(device)
+    return ttnn.device.is_blackhole(device)
 
 
 def is_grayskull(device=None):
     """Whether devices are Grayskulls."""
-    return devices.get_arch_name() == "grayskull"
+    return ttnn.get_arch_name() == "grayskull"
 
 
 def _skip(condition, reason):

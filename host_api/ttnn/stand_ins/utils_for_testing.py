@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tensim.ttnn.stand_ins.utility_functions import comp_allclose, comp_equal, comp_pcc, pearson, torch_random, values
+from .utility_functions import comp_allclose, comp_equal, comp_pcc, pearson, torch_random, values  # noqa: TID251
 
 __all__ = ["assert_allclose", "assert_equal", "assert_with_pcc", "assert_with_ulp", "check_with_pcc", "torch_random"]
 

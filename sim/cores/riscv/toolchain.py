@@ -55,13 +55,18 @@ NO_COMPILER_HINT = "pip install 'tensim[cpp]', or let TENSIM_CXX name a RISC-V g
 
 @dataclass(frozen=True)
 class Toolchain:
-    """Commands of one compiler.  `version` names it in cache keys."""
+    """Commands of one compiler.  `version` names it in cache keys.
+
+    `installed`: size and time of its program.  They differ when the same version is installed anew, whose headers are then
+    others for a precompiled header.
+    """
 
     compile: tuple
     link: tuple
     flags: tuple
     version: str
     zig: Path | None  # the folder of ziglang
+    installed: tuple
 
     @property
     def is_clang(self):
@@ -127,6 +132,15 @@ def _version_of(command):
     return result.stdout.strip()
 
 
+def _installed(program):
+    """(bytes, nanosecond of the last change) of a program; () where it is not found."""
+    found = shutil.which(program)
+    if found is None:
+        return ()
+    status = os.stat(found)
+    return status.st_size, status.st_mtime_ns
+
+
 @functools.cache
 def _named(text):
     """The compiler that TENSIM_CXX names."""
@@ -138,7 +152,7 @@ def _named(text):
     else:
         flags.append("-w")  # which no single warning survives here
     link = (*command, *flags, "-nostdlib", "-nostartfiles", "-static")
-    return Toolchain(command, link, tuple(flags), version, None)
+    return Toolchain(command, link, tuple(flags), version, None, _installed(command[0]))
 
 
 @functools.cache
@@ -152,7 +166,8 @@ def _packaged():
     defines = [f"-D_LIBCPP_{name}" for name in LIBCXX]
     flags = ["--target=riscv32-linux-musl", *COMMON_FLAGS, *CLANG_FLAGS, "-nostdinc", "-nostdinc++", *folders, *defines]
     program = str(zig / "zig")
-    return Toolchain((program, "clang"), (program, "ld.lld"), tuple(flags), _version_of((program, "clang")), zig)
+    version = _version_of((program, "clang"))
+    return Toolchain((program, "clang"), (program, "ld.lld"), tuple(flags), version, zig, _installed(program))
 
 
 def toolchain():

@@ -332,7 +332,7 @@ def test_the_text_of_another_compiler_is_read_too(tmp_path):
         pytest.skip("no g++ here")
     with pytest.raises(file_access.FileAccess, match="incbin"):
         file_access.refuse_file_access(done.stdout + '\nasm(".incbin x");\n', copies_strings=True)
-    tools = toolchain.Toolchain(("g++",), ("g++",), (), "g++", None)
+    tools = toolchain.Toolchain(("g++",), ("g++",), (), "g++", None, ())
     places = toolchain._folders_of(tools)
     assert places and not any(os.path.expanduser("~").startswith(f"{place}/") for place in places)
     with confinement.Confinement(places, [tmp_path]) as confined:

@@ -124,3 +124,32 @@ def test_an_object_that_cannot_be_read_is_built_anew(filled, builds):
         os.symlink(path, path)  # which leads to itself
     builds.clear()
     assert compile_kernel(build(0)).text_bytes == right and len(builds) == 1
+
+
+def test_the_same_version_installed_anew_makes_its_precompiled_headers_anew(tmp_path, monkeypatch):
+    """Its headers then have other times, and clang takes no precompiled header of those before."""
+    packaged, headers, program = toolchain._packaged(), tmp_path / "headers", tmp_path / "clang"
+    includes = [flag for flag in packaged.flags if flag.startswith(("-nostdinc", "-isystem", "-D", "/"))]
+
+    def install(header, script):
+        headers.mkdir(exist_ok=True)
+        (headers / "optional").write_text(header)
+        program.write_text(f'{script}exec {" ".join(packaged.compile)} -isystem {headers} {" ".join(includes)} "$@"\n')
+        program.chmod(0o755)
+        toolchain._named.cache_clear()
+        forget()
+
+    monkeypatch.setattr(toolchain, "cache_folder", lambda: tmp_path / "cpp")
+    monkeypatch.setenv("TENSIM_CXX", str(program))
+    install("#include_next <optional>\n", "#!/bin/sh\n")
+    before = toolchain.prepared(toolchain.toolchain(), "O2")
+    install("#include_next <optional>\n// packed anew\n", "#!/bin/sh\n\n")
+    tools = toolchain.toolchain()
+    (_, precompiled), _ = toolchain.prepared(tools, "O2")
+    kernel = tmp_path / "kernel.cpp"
+    kernel.write_text("std::optional<int> nothing;\n")
+    command = [*tools.compile, *tools.flags, "-O2", "-fsyntax-only", str(kernel), "-include-pch"]
+    assert not toolchain.run([*command, precompiled]).returncode
+    assert "has been modified since" in toolchain.run([*command, before[0][1]]).stderr
+    forget()
+    toolchain._named.cache_clear()

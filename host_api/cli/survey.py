@@ -1,0 +1,97 @@
+"""`tensim survey`: what becomes of a folder of tests with the vendor's own library."""
+
+import json
+from pathlib import Path
+
+import click
+
+from tensim.cli.options import CYCLES, arch_option, json_option, overrides_option
+from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
+from tensim.sim.errors import UsageError
+
+SHOWN = 40  # tests and reasons of the printed report
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--python", metavar="PATH", help="An interpreter that has ttnn and pytest.")
+@arch_option
+@click.option(
+    "--numerics",
+    default="fast",
+    show_default=True,
+    type=click.Choice(["exact", "fast"]),
+    help="The chip's bits or not.",
+)
+@overrides_option
+@click.option("--check", is_flag=True, help="Look for mistakes of kernels (docs/checks.md).")
+@click.option("--max-cycles", type=CYCLES, help="Stop a test with an error after this many simulated cycles.")
+@click.option(
+    "--limit", default=10, show_default=True, type=click.IntRange(1), help="Parametrisations of each test function."
+)
+@click.option("--seconds", default=300.0, show_default=True, type=click.FloatRange(min=1), help="What a test may take.")
+@click.option(
+    "--keep", type=click.Path(dir_okay=False), metavar="FILE", help="Keep each result; go on from those there."
+)
+@click.option(
+    "--baseline", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
+    help="The JSON of an earlier survey: list what changed, and fail if a test does not pass any more.",
+)  # fmt: skip
+@json_option
+def survey(folder, python, arch, numerics, overrides, check, max_cycles, limit, seconds, keep, baseline, json_to):
+    """Run a selection of the pytest files below FOLDER with the vendor's library: how many pass, family by family."""
+    from tensim.library import survey as surveys
+    from tensim.library.outcomes import compared, tables
+
+    require_writable(json_to)
+    require_writable(keep)
+    before = _tests_of(baseline) if baseline else None
+    options = ["--arch", arch, "--numerics", numerics, *(word for pair in overrides for word in ("--set", pair))]
+    options += ["--check"] if check else []
+    options += ["--max-cycles", str(max_cycles)] if max_cycles else []
+    plan = surveys.survey_of(folder, python, options, limit, seconds)
+    results = surveys.Results(plan, keep)
+    with progress_bar() as on_progress:
+        surveys.run(plan, results, on_progress)
+    tests = list(results.tests.values())
+    result = {"survey": plan.settings(), **tables(tests), "tests": tests}
+    if before is not None:
+        result |= compared(tests, before)
+    if json_to:
+        write_json(result, json_to)
+    if json_to != TO_STDOUT:
+        _print(result)
+    if result.get("worse"):
+        raise click.exceptions.Exit(1)
+
+
+def _tests_of(path):
+    try:
+        return [
+            {"test": test["test"], "outcome": test["outcome"]} for test in json.loads(Path(path).read_text())["tests"]
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is not the JSON of a survey") from error
+
+
+def _print(result):
+    width = max(len(name) for name in (*result["families"], "family", "total"))
+    names = list(result["total"])
+    click.echo("  ".join([f"{'family':{width}}", f"{'tests':>7}", *(f"{name:>8}" for name in names)]))
+    for family, counts in (*result["families"].items(), ("total", result["total"])):
+        cells = (f"{counts[name]:8,}" for name in names)
+        click.echo("  ".join([f"{family:{width}}", f"{sum(counts.values()):7,}", *cells]))
+    _print_some("refused by name", [f"{count:5,}  {what}" for what, count in result["refused"].items()])
+    bad = [test for test in result["tests"] if test["outcome"] in ("failed", "too slow")]
+    _print_some("failed and too slow", [f"{test['test']}: {test['why']}" for test in bad])
+    for change in ("worse", "better"):
+        _print_some(f"{change} than in the baseline", result.get(change, ()))
+
+
+def _print_some(title, lines):
+    if lines:
+        click.echo(f"{title}:")
+    for line in lines[:SHOWN]:
+        click.echo(f"  {line}")
+    if len(lines) > SHOWN:
+        click.echo(f"  and {len(lines) - SHOWN:,} more; --json has all")

@@ -1,0 +1,222 @@
+"""Runs a selection of a folder of tests with the vendor's library, and keeps what became of each.
+
+A process for each family of tests, by `tensim ttnn --library`; `survey_child` runs in it and tells what it does in a file.  A
+test that passes its limit of time, or in which the process ends, is the only one that is lost: another process does the rest.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tensim.library.environment import find_library
+from tensim.library.outcomes import judged
+from tensim.sim.chip.first_compilation import compile_once
+from tensim.sim.errors import UsageError
+
+CHILD = Path(__file__).with_name("survey_child.py")
+START = 600  # seconds that a process may take until its first test begins: torch, the library, all files of tests
+PATIENCE = 15  # seconds in which a process that is interrupted may end by itself
+LOOK = 0.1  # seconds between looks at what a process has said
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is surveyed: `options`, of `tensim ttnn`; `limit`, of parametrisations; `seconds`, that a test may take."""
+
+    folder: Path
+    python: str
+    release: str
+    options: tuple
+    limit: int
+    seconds: float
+
+    def settings(self):
+        """What makes the results of two surveys comparable."""
+        return asdict(self) | {"folder": str(self.folder), "options": list(self.options)}
+
+
+def survey_of(folder, python, options, limit, seconds):
+    """A `Survey` with the library of an interpreter.  UsageError where there is none, or it lacks pytest."""
+    library = find_library(python)
+    done = subprocess.run([library.python, "-c", "import pytest"], capture_output=True, text=True)
+    if done.returncode:
+        raise UsageError(f"{library.python} has no pytest", hint=f"{library.python} -m pip install pytest")
+    return Survey(Path(folder).resolve(), str(library.python), library.release, tuple(options), limit, seconds)
+
+
+def families(folder):
+    """{family: files} of the tests below a folder: those of a folder below it, and each file that lies in it itself.
+
+    UsageError where there are none.
+    """
+    found = {}
+    for file in sorted(folder.rglob("test_*.py")):
+        inside = file.parent.relative_to(folder).as_posix()
+        found.setdefault(file.stem.removeprefix("test_") if inside == "." else inside, []).append(file)
+    if not found:
+        raise UsageError(f"there are no tests (test_*.py) below {folder}")
+    return found
+
+
+class Results:
+    """What became of each test so far: in a file, if there is one, which a later survey goes on from.
+
+    The file's first line is the survey's settings, each other one a test.
+    """
+
+    def __init__(self, survey, path=None):
+        self.tests, self._file = {}, None
+        if path is None:
+            return
+        lines = Path(path).read_text().splitlines() if Path(path).exists() else []
+        settings = json.dumps(survey.settings())
+        if lines and lines[0] != settings:
+            raise UsageError(f"{path} is of another survey: {lines[0]}", hint="name another file, or remove this one")
+        for line in lines[1:]:
+            with contextlib.suppress(ValueError):  # the last one may be cut off
+                self._add(json.loads(line))
+        text = "".join(f"{line}\n" for line in [settings, *map(json.dumps, self.tests.values())])
+        Path(path).write_text(text)
+        self._file = open(path, "a", encoding="utf-8")
+
+    def _add(self, test):
+        self.tests[test["test"]] = test
+
+    def keep(self, family, record):
+        """Keep a test's record."""
+        outcome, why = judged(record)
+        self.add_outcome(family, record["test"], outcome, why, record["seconds"])
+
+    def add_outcome(self, family, name, outcome, why, seconds):
+        """Keep what became of a test."""
+        test = {"test": name, "family": family, "outcome": outcome, "why": why, "seconds": seconds}
+        self._add(test)
+        if self._file is not None:
+            self._file.write(json.dumps(test) + "\n")
+            self._file.flush()
+
+
+def run(survey, results, on_progress=lambda text: None):
+    """Run what `results` lacks; `on_progress(text)` is called as tests begin."""
+    compile_once()  # no test's time
+    for family, files in families(survey.folder).items():
+        while not _Attempt(survey, family, files, results, on_progress).run():
+            pass
+
+
+class _Attempt:
+    """One process, that runs tests of a family until all are done or one of them ends it."""
+
+    def __init__(self, survey, family, files, results, on_progress):
+        self.survey, self.family, self.files = survey, family, files
+        self.results, self.on_progress = results, on_progress
+        self.started, self.selected = (
+            False,
+            None,
+        )  # whether the process has begun; names of its tests, when it knows them
+        self.now, self.since = None, time.monotonic()  # the test that runs; when the process has said something
+
+    def run(self):
+        """Whether nothing is left to do."""
+        before = len(self.results.tests)
+        self.on_progress(f"{self.family}: starting")
+        with tempfile.TemporaryDirectory(prefix="tensim-") as folder:
+            settings, report, log = (Path(folder, name) for name in ("settings.json", "report.jsonl", "log.txt"))
+            report.touch()
+            settings.write_text(json.dumps(self._settings(report)))
+            with open(log, "wb") as said, open(report, encoding="utf-8") as lines:
+                process = subprocess.Popen(self._command(settings), stdout=said, stderr=said, start_new_session=True)
+                try:
+                    slow = self._follow(process, lines)
+                finally:
+                    _end(process)
+            last = log.read_text(errors="replace").strip().splitlines()
+        if self.now is not None:
+            self._lose(slow, process.returncode, last)
+            return False
+        if not self.started and not slow:
+            raise UsageError(f"the tests cannot be started: {last[-1] if last else f'status {process.returncode}'}")
+        if self.selected is None:
+            why = f"does not start within {START} s" if slow else _ending(process.returncode, last)
+            self.results.add_outcome(self.family, self.family, "failed", f"import: {why}", 0.0)
+            return True
+        left = self._left()
+        if left and len(self.results.tests) == before:
+            self.results.add_outcome(self.family, left[0], "failed", _ending(process.returncode, last), 0.0)
+        return not left  # where a fixture has ended it, some are
+
+    def _left(self):
+        return [name for name in self.selected if name not in self.results.tests]
+
+    def _settings(self, report):
+        root = next((path.parent for path in self.survey.folder.parents if path.name == "tests"), None)
+        return {
+            "folder": str(self.survey.folder), "files": list(map(str, self.files)), "limit": self.survey.limit,
+            "done": list(self.results.tests), "root": root and str(root), "report": str(report),
+        }  # fmt: skip
+
+    def _command(self, settings):
+        survey = self.survey
+        return [sys.executable, "-m", "tensim", "ttnn", "--library", "--python", survey.python, *survey.options, str(CHILD),
+                str(settings)]  # fmt: skip
+
+    def _follow(self, process, lines):
+        """Read what the process says until it ends; whether it took too long."""
+        part = ""
+        while True:
+            running = process.poll() is None
+            for line in lines:
+                part += line
+                if part.endswith("\n"):
+                    self._hear(json.loads(part))
+                    part = ""
+            if not running:
+                return False
+            if time.monotonic() - self.since > (START if self.now is None else self.survey.seconds):
+                return True
+            time.sleep(LOOK)
+
+    def _hear(self, record):
+        self.since = time.monotonic()
+        if "test" in record:
+            self.results.keep(self.family, record)
+            self.now = None
+        elif "begins" in record:
+            self.now = record["begins"]
+            done = len(self.selected) - len(self._left())
+            self.on_progress(f"{self.family}: {done + 1} of {len(self.selected)}: {self.now}")
+        elif "selected" in record:
+            self.selected = record["selected"]
+        else:
+            self.started = True
+
+    def _lose(self, slow, status, last):
+        """Keep that the test at hand has not come to its end."""
+        seconds = round(time.monotonic() - self.since, 3)
+        outcome = ("too slow", f"over {self.survey.seconds:g} s") if slow else ("failed", _ending(status, last))
+        self.results.add_outcome(self.family, self.now, *outcome, seconds)
+
+
+def _ending(status, last):
+    """How a process has ended: the simulator says why in its last line (`runner`)."""
+    if status < 0:
+        return f"the process was ended by {signal.Signals(-status).name}"
+    said = next((line for line in reversed(last) if line.startswith("error: ")), None)
+    return said.removeprefix("error: ") if said else f"the process ended with status {status}"
+
+
+def _end(process):
+    """Leave no process behind: neither the simulator nor the library."""
+    for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGKILL, None)):
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience)

@@ -1,0 +1,164 @@
+"""Runs the tests of a survey in the library's process: a selection of their parametrisations, a line of JSON for each.
+
+This file is run by the library's Python, without tensim: it imports the standard library, pytest and the library.
+
+    python child.py survey_child.py SETTINGS
+
+SETTINGS is a JSON file: `folder`, that names are relative to; `files`, to run; `limit`, of parametrisations of a function;
+`done`, names of tests to leave out; `root`, of the checkout that the tests import from, or null; `report`, the file to write.
+"""
+
+import json
+import os
+import random
+import sys
+
+import pytest
+
+LONGEST = 20_000  # characters of an error that are kept: its begin and its end
+
+
+def shortened(text):
+    """An error's text without its middle where that is long."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n...\n{text[-LONGEST // 2 :]}"
+
+
+def spread(items, limit):
+    """At most `limit` of some items, the first and the last among them, at even distances."""
+    if len(items) <= limit:
+        return items
+    if limit == 1:
+        return items[:1]
+    return [items[round(i * (len(items) - 1) / (limit - 1))] for i in range(limit)]
+
+
+class Survey:
+    """The hooks of pytest."""
+
+    def __init__(self, settings):
+        self._limit, self._done = settings["limit"], set(settings["done"])
+        self._file = open(settings["report"], "a", encoding="utf-8")
+        self._found = None  # what the phases of the test that runs have brought
+
+    def say(self, **record):
+        """Write a line."""
+        self._file.write(json.dumps(record) + "\n")
+        self._file.flush()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config, items):
+        """Leave at most so many parametrisations of each function, and of these what is not done."""
+        functions = {}
+        for item in items:
+            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        chosen = {item for group in functions.values() for item in spread(group, self._limit)}
+        self.say(selected=[item.nodeid for item in items if item in chosen])
+        items[:] = [item for item in items if item in chosen and item.nodeid not in self._done]
+
+    def pytest_collectreport(self, report):
+        """A file that cannot be imported, or that wants to be skipped, is one test."""
+        if report.outcome != "passed" and report.nodeid not in self._done:
+            self.say(test=report.nodeid, **self._outcome(report, "import"), seconds=0.0)
+
+    def pytest_runtest_logstart(self, nodeid):
+        """A test begins."""
+        self._found = {"outcome": "passed", "phase": "call", "error": "", "message": ""}
+        self._seconds = 0.0
+        self.say(begins=nodeid)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        """A phase of it has ended.  A device that could not be closed is no device for the next test: the process ends."""
+        report = (yield).get_result()
+        self._seconds += report.duration
+        if report.outcome != "passed" and self._found["outcome"] != "failed":
+            self._found = self._outcome(report, call.when, call.excinfo)
+        if report.failed and call.when == "teardown":
+            item.session.shouldstop = "a fixture could not be taken down"
+
+    def pytest_runtest_logfinish(self, nodeid):
+        """A test ends."""
+        self.say(test=nodeid, **self._found, seconds=round(self._seconds, 3))
+
+    def _outcome(self, report, phase, raised=None):
+        if report.outcome == "skipped":
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else getattr(report, "wasxfail", "")
+            return {"outcome": "skipped", "phase": phase, "error": "", "message": str(reason)}
+        if raised is None:
+            error, text = "", str(report.longrepr)
+        elif isinstance(raised.value, pytest.FixtureLookupError):
+            error, text = "", f"there is no fixture {raised.value.argname}"
+        else:
+            error, text = raised.type.__name__, str(raised.value)
+        return {"outcome": "failed", "phase": phase, "error": error, "message": shortened(text)}
+
+
+class Fixtures:
+    """What the vendor's `conftest.py` gives to its tests."""
+
+    @pytest.fixture
+    def device_params(self, request):
+        """Arguments of `CreateDevice`, as a test parametrises them."""
+        return getattr(request, "param", {})
+
+    @pytest.fixture
+    def device(self, device_params):
+        """An open device, the default one, for one test."""
+        import ttnn
+
+        yield from opened(ttnn, lambda: ttnn.CreateDevice(device_id=0, **device_params), ttnn.close_device)
+
+    @pytest.fixture
+    def mesh_device(self, request, device_params):
+        """A mesh of one chip; tests that ask for another shape are skipped."""
+        import ttnn
+
+        shape = getattr(request, "param", (1, 1))
+        if shape not in (1, (1, 1)):
+            pytest.skip(f"one chip is simulated, the test wants a mesh of {shape}")
+        mesh = ttnn.MeshShape(1, 1)
+        yield from opened(ttnn, lambda: ttnn.open_mesh_device(mesh, **device_params), ttnn.close_mesh_device)
+
+    @pytest.fixture(autouse=True)
+    def reset_seeds(self):
+        """The same random numbers in every test."""
+        random.seed(0)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(0)
+        if "torch" in sys.modules:
+            sys.modules["torch"].manual_seed(0)
+
+    @pytest.fixture
+    def function_level_defaults(self):
+        """Nothing to set."""
+
+    @pytest.fixture
+    def is_ci_env(self):
+        """Not on the vendor's CI."""
+        return False
+
+
+def opened(ttnn, open_one, close):
+    """A fixture's device."""
+    device = open_one()
+    ttnn.SetDefaultDevice(device)
+    yield device
+    close(device)
+
+
+def main(path):
+    with open(path, encoding="utf-8") as file:
+        settings = json.load(file)
+    sys.path.pop(0)  # this file's folder
+    if settings["root"]:
+        sys.path.append(settings["root"])  # behind what is installed
+    survey = Survey(settings)
+    survey.say(started=pytest.__version__)
+    folder = settings["folder"]
+    options = ["-c", os.devnull, f"--rootdir={folder}", f"--confcutdir={folder}", "--import-mode=importlib"]
+    options += ["-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=no", "-q", "--capture=fd"]
+    sys.exit(pytest.main([*options, *settings["files"]], plugins=[survey, Fixtures()]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
