@@ -11,8 +11,10 @@ GOLDEN ?=
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
 
+# Tests to run instead of all, or other arguments of pytest.
+TESTS ?=
 test: .venv/ready
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
 
 # The tests with the vendor's own library, in an environment that has it (docs/library.md): some 800 MB, made once.
 LIBRARY := $(CURDIR)/.venv-library
