@@ -16,6 +16,7 @@ from tensim.sim.cores.coprocessor.state import (
     write_gpr,
 )
 from tensim.sim.cores.coprocessor.unpackers import context_counters
+from tensim.sim.cores.coprocessor.vector_unit import seed_random_numbers
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import store_32
 
@@ -24,6 +25,7 @@ BANKED_WORDS = (152, 180)  # by chip: words behind these exist once (GLOBAL_CFGR
 CONFIG_WORDS = (188, 224)  # by chip (4 CFG_STATE_SIZE)
 THREAD_WORDS = (57, 68)  # by chip (THD_STATE_SIZE)
 STATE_RESET = register("STATE_RESET_EN")
+PRNG_SEED = register("PRNG_SEED_Seed_Val")
 SCRATCH = register("SCRATCH_SEC0_val")
 CONTEXT_RESETS = (register("UNPACK_MISC_CFG_CfgContextCntReset_0"), register("UNPACK_MISC_CFG_CfgContextCntReset_1"))
 OR, AND, XOR, ADD, SUBTRACT = 0, 1, 2, 3, 7  # operations of CFGSHIFTMASK
@@ -51,12 +53,14 @@ def put_config(c, bank, index, value):
 
 @compiled()
 def write_config(c, bank, index, value):
-    """`put_config` with what a write sets off: one of the reset's word clears the bank."""
+    """`put_config` with what a write sets off: one of the reset's word clears the bank, a seed sets the lanes' random numbers."""
     if index == field_word(c, STATE_RESET):
         for i in range(banked_words(c)):
             put_config(c, bank, i, 0)
-    else:
-        put_config(c, bank, index, value)
+        return
+    put_config(c, bank, index, value)
+    if index == field_word(c, PRNG_SEED):
+        seed_random_numbers(c, value)
 
 
 @compiled()

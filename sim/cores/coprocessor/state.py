@@ -27,6 +27,9 @@ TDMA_BYTES = 0x1000
 BY_UNPACKERS, BY_MATRIX_UNIT = 0, 1  # who may access a bank of SrcA or SrcB
 NO_THREAD = -1
 STATE_ID = register("CFG_STATE_ID_StateID")
+# semaphores that BRISC's firmware gives a maximum of 1 at boot (c_tensix_core.h of ttnn 0.81.1, initialize_tensix_semaphores):
+# from math to packer, unpacking to Dst, packer done, math done
+BOUNDED_SEMAPHORES = (1, 2, 4, 7)
 
 # Addressing counters of a thread's matrix and vector instructions (ISA: RWCs.md)
 RWC = np.dtype(
@@ -87,7 +90,7 @@ class CoprocessorArrays(NamedTuple):
 
 
 def make_coprocessor(arch, l1):
-    """A coprocessor after reset, before the units have added their records.
+    """A coprocessor after reset and the firmware's boot, before the units have added their records.
 
     `arch`: "wormhole_b0" or "blackhole"; `l1`: uint8 array, the tile's memory.  Returns `CoprocessorArrays`.
     """
@@ -112,6 +115,7 @@ def make_coprocessor(arch, l1):
     )
     for name in arrays._fields[1:]:
         record[f"{name}_at"] = getattr(arrays, name).ctypes.data
+    arrays.semaphores["max"][list(BOUNDED_SEMAPHORES)] = 1
     record["chip"] = {"wormhole_b0": WORMHOLE, "blackhole": BLACKHOLE}[arch]
     record["l1_at"], record["l1_size"] = l1.ctypes.data, len(l1)
     record["data_on"] = 1

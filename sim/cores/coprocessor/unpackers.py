@@ -9,6 +9,7 @@ Not modelled, and stopped by name: compressed data, row search, upsampling, shif
 import numpy as np
 
 from tensim.sim.cores.coprocessor.counter_unit import Y_MASK, ZW_MASK, adc_of
+from tensim.sim.cores.coprocessor.dst_rows import define_rows
 from tensim.sim.cores.coprocessor.faults import (
     DATA_FORMAT,
     L1_ADDRESS,
@@ -29,6 +30,7 @@ from tensim.sim.cores.coprocessor.state import (
     config_bank,
     config_word,
     counters,
+    dst32_row,
     field,
     field_word,
     src_at,
@@ -250,7 +252,9 @@ def src_value(c, bank, unit, data_format, word, kind_out):
 @compiled()
 def put_in_dst(c, bank, row, column, data_format, out_format, word):
     """A converted word into Dst."""
-    if out_format == FLOAT32 or out_format == TF32 or out_format == INT32:
+    wide = out_format == FLOAT32 or out_format == TF32 or out_format == INT32
+    define_rows(c, dst32_row(row) if wide else row, wide, 1)
+    if wide:
         write_dst32(c, row, column, dst32_of_fp32(word))
     elif data_format == UINT16:
         write_dst16(c, row, column, word)
@@ -333,8 +337,8 @@ def unpack(c, thread, word):
         if field(c, bank, _of(unit, OVERRIDE_FORMAT_0, OVERRIDE_FORMAT_1), 0) != 0:
             data_format = context_format(c, bank, _of(unit, FORMAT_CONTEXT_0, FORMAT_CONTEXT_1), context)
             out_format = context_format(c, bank, _of(unit, OUT_CONTEXT_0, OUT_CONTEXT_1), context)
-    bits = datum_bits(data_format)
-    if bits == 0 or not can_convert(data_format, out_format, to_dst):
+    bits, zero = datum_bits(data_format), word >> 4 & 1 != 0
+    if bits == 0 or not (zero or can_convert(data_format, out_format, to_dst)):
         stop(c, DATA_FORMAT, thread, word, data_format, out_format)
         return
     upsample, transpose = field(c, bank, _of(unit, UPSAMPLE_0, UPSAMPLE_1), 0), False
@@ -385,7 +389,6 @@ def unpack(c, thread, word):
         place = TO_DST if to_dst else (SRC_A if unit == 0 else SRC_B)
         override = thread_field(c, thread, OVERRIDE_WITH_ADDRESS, 0) != 0
         shared_exponent = field(c, bank, SHARED_EXPONENT[0] if unit == 0 else SHARED_EXPONENT[1], 0)
-        zero = word >> 4 & 1 != 0
         fp8 = field(c, bank, _of(unit, FP8_0, FP8_1), 0) != 0
         source_format = FP8_E4M3 if data_format == LF8 and fp8 else data_format
         move(c, thread, bank, place, override, transpose, zero, source_format, out_format, bit_address, stride, row_datums,
@@ -479,7 +482,7 @@ def unpack_nothing(c, thread, word):
         known = kind == CLEAR or word & 7 == NOTHING or word & 7 == GIVE
         if word & 7 == GIVE:
             kind, gives = NOTHING, 1
-        clear &= 1
+        clear = clear & 1 if kind == CLEAR else 0
     if not known or (clear == 1 and unit == 1):
         stop(c, UNKNOWN_MODE, thread, word, kind, clear)
         return
