@@ -73,7 +73,7 @@ class Coprocessors:
     def _begin(self, worker, tile, table, program):
         """Count anew, and write the table of circular buffers."""
         self._clusters[worker]["started"] = 0
-        tile.record["first_stream"] = program.first_stream
+        tile.record["first_stream"] = program.image.constant("tensim_first_stream", program.text_address)
         for name in ("issued", "worked", "flops"):
             tile.parts["units"][name] = 0
         rows = self._arrays["circular_buffers"][worker]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensim.sim.arch import load_arch
+from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.tile import Tile
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.riscv.compiler import Processor
@@ -72,7 +73,7 @@ class LoneCore:
             size = buffer.tiles * buffer.page_bytes
             words = (at, size, buffer.tiles, buffer.page_bytes)
             self._words(CONFIGURATION + 16 * buffer.index, words)
-            self.tile.arrays.streams[buffer.index, 0] = buffer.filled
+            self.tile.buffers[buffer.index, ctx.CB_RECEIVED] = buffer.filled
             self.places[buffer.index] = at
             at += size
         if at > TEXT:
@@ -95,7 +96,8 @@ class LoneCore:
         local[:64] = launch.view(np.uint8)
         for start, content in image.data:
             local[start : start + len(content)] = np.frombuffer(content, np.uint8)
-        self.tile.cores.load(thread, image.text, base, base + image.entry)
+        self.tile.record["first_stream"] = image.constant("tensim_first_stream", base)
+        self.tile.load(thread, image.text, base, base + image.entry)
 
     def write(self, index, content):
         """Put bytes into a circular buffer."""

@@ -30,7 +30,8 @@ DST_BLOCKS = 128  # of 8 rows
 UNITS = np.dtype(
     [("free", np.int64, N_UNITS), ("busy", np.int64, (N_THREADS, N_UNITS)), ("fetch", np.int64, 2), ("port", np.int64),
      ("src_a_valid", np.int64, 2), ("src_b_valid", np.int64, 2), ("dst_ready", np.int64, DST_BLOCKS),
-     ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64), ("unit_of", np.uint8, 256), ("blocked_by", np.int64, N_UNITS)]
+     ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64), ("unit_of", np.uint8, 256),
+     ("blocked_by", np.int64, N_UNITS)]
 )  # fmt: skip
 units_table = table(UNITS)
 BUSY_AT = UNITS.fields["busy"][1]

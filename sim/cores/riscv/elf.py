@@ -64,6 +64,14 @@ class Image:
                 return _text_at(content, address - start)
         return None
 
+    def constant(self, name, text_address):
+        """The value of a word of this name in a text that is linked at `text_address`, 0 where there is none."""
+        for address, size, symbol in self.symbols:
+            start = address - text_address
+            if symbol == name and size == 4 and 0 <= start <= len(self.text) - 4:
+                return int.from_bytes(self.text[start : start + 4], "little")
+        return 0
+
     def zone_at(self, offset):
         """The name of a zone."""
         return _text_at(self.zones, offset) if 0 <= offset < len(self.zones) else f"zone {offset:#x}"

@@ -81,15 +81,6 @@ class ThreadProgram:
         frames = self.line_table.frames(address) if self.text_address else ()
         return next((frame for frame in frames if Path(frame.file).name == Path(self.file).name), None)
 
-    @functools.cached_property
-    def first_stream(self):
-        """At the instruction level, the overlay stream that counts the pages of circular buffer 0."""
-        for address, size, name in self.image.symbols:
-            start = address - self.text_address
-            if name == "tensim_first_stream" and size == 4 and 0 <= start <= len(self.image.text) - 4:
-                return int.from_bytes(self.image.text[start : start + 4], "little")
-        return 0
-
     @property
     def entry(self):
         """The line of the file or text in which `kernel_main` begins."""
