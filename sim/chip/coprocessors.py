@@ -10,11 +10,11 @@ import numpy as np
 from tensim.sim.chip.riscv_cores import TABLE_BYTES, TABLE_WORDS
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
-from tensim.sim.cores.coprocessor.compute_threads import CLUSTER
+from tensim.sim.cores.coprocessor.cluster import CLUSTER
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv import layout
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
-from tensim.sim.engine.entry_points import compute_event
+from tensim.sim.engine.entry_points import compute_event, run_tile
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 
 LAUNCH_WORDS = 0x40  # bytes
@@ -45,7 +45,9 @@ class Coprocessors:
             )  # fmt: skip
             tile.record["counter_delay"] = arrays.machine["cb_visible"]
             self.tiles[worker] = tile
-            self._clusters[worker] = (tile.address, tile.cores.address, 0)
+            cluster = self._clusters[worker]
+            cluster["coprocessor_at"], cluster["cores_at"] = tile.address, tile.cores.address
+            cluster["run_at"] = run_tile.address
         return self.tiles[worker]
 
     def prepare(self, slot, threads, program, tables, contexts):

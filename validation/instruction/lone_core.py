@@ -27,7 +27,10 @@ N_ARGUMENTS, N_RESULTS = 16, 64
 
 @dataclass(frozen=True)
 class Buffer:
-    """A circular buffer of 32x32 tiles.  `filled`: tiles pushed before the start; `to_dest`: 32-bit numbers go to Dst as they are."""
+    """A circular buffer of 32x32 tiles.
+
+    `filled`: tiles pushed before the start; `to_dest`: 32-bit numbers go to Dst as they are.
+    """
 
     index: int
     data_format: DataFormat

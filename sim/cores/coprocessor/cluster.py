@@ -6,6 +6,8 @@ has moved its pages (`compute_threads`).  The cluster leaves with a reason: what
 a fault, or that nothing more happens by itself.
 """
 
+import numpy as np
+
 from tensim.sim.cores.coprocessor.baby_core import (
     ACTING,
     BLOCKED,
@@ -25,11 +27,18 @@ from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32, store_64
+from tensim.sim.engine.tables import table
 
 # Why `run_cluster` leaves: all threads have ended; nothing happens any more; a core's action is not due yet; a counter of a
 # circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads
 ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED = range(8)
 INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycle of the coprocessor
+
+
+# The tile's coprocessor and cores, the cycles to simulate at most, and why `run_cluster` left, with the cycle.  On a chip also the
+# address of `run_tile`, and how many of the threads have begun their program
+CLUSTER = np.dtype([(name, np.int64) for name in "coprocessor_at cores_at fuel reason at run_at started".split()])
+cluster_table = table(CLUSTER)
 
 
 @compiled()
@@ -182,11 +191,11 @@ def run_cluster(c, cores_at, now, until, fuel):
 
 
 @compiled()
-def run_tile(coprocessor, cores_at, now, fuel, result):
-    """`run_cluster` for Python: host addresses of the record, of the cores and of the result, int64 (reason, cycle)."""
-    reason, cycle = run_cluster(coprocessor_table(coprocessor)[0], cores_at, now, NO_TIME, fuel)
-    store_64(result, reason)
-    store_64(result + 8, cycle)
+def run_tile(cluster_at, now, until):
+    """`run_cluster` for who has the address of a CLUSTER record; leaves reason and cycle there."""
+    cluster = cluster_table(cluster_at)[0]
+    c = coprocessor_table(cluster.coprocessor_at)[0]
+    cluster.reason, cluster.at = run_cluster(c, cluster.cores_at, now, until, cluster.fuel)
     return 0
 
 

@@ -5,8 +5,6 @@ stands at the cycle at which its core acts on what others see, a circular buffer
 a change that its core polls for can be seen.  While a core polls, nothing goes further than the other threads of the tile let it.
 """
 
-import numpy as np
-
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import (
     BACK_WAITERS,
@@ -27,7 +25,7 @@ from tensim.sim.cores.coprocessor.cluster import (
     PAUSED,
     RESTING,
     STORED,
-    run_cluster,
+    cluster_table,
 )
 from tensim.sim.cores.coprocessor.frontend import NO_TIME
 from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
@@ -66,15 +64,10 @@ from tensim.sim.engine.state import (
     stalls_of,
     threads_of,
 )
-from tensim.sim.engine.tables import table
 
 FUEL = 1 << 14  # cycles of a coprocessor between two looks at Ctrl-C and at other tiles
 MATH_THREAD = 1
 COUNTER_SIGN, COUNTER_RANGE = 0x8000, 0x10000  # counters are 16 bits wide (`tensim.sim.cores.circular_buffer`)
-
-# `started`: how many of the threads have begun their program
-CLUSTER = np.dtype([(name, np.int64) for name in "coprocessor_at cores_at started".split()])
-cluster_table = table(CLUSTER)
 
 
 @compiled()
@@ -317,7 +310,9 @@ def compute_event(machine, index, now):
         if m.stop == STOP_ERROR:
             return -1
         await_changes(m, c, cluster, first, t.core, now)
-        reason, at = run_cluster(c, cluster.cores_at, now, limit_of(m, cluster, t.core, now), FUEL)
+        cluster.fuel = FUEL
+        call_model(cluster.run_at, t.riscv, now, limit_of(m, cluster, t.core, now))
+        reason, at = cluster.reason, cluster.at
         if reason != COUNTER and reason != STORED:
             break
     m.instructions += max(c.cycle - begun, 0)

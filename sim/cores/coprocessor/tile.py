@@ -7,7 +7,8 @@ import numpy as np
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
-from tensim.sim.cores.coprocessor.cluster import ALL_DONE, COUNTER, FAULT, RESTING
+from tensim.sim.cores.coprocessor.cluster import ALL_DONE, CLUSTER, COUNTER, FAULT, RESTING
+from tensim.sim.cores.coprocessor.frontend import NO_TIME
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.engine.entry_points import run_tile, run_words
 from tensim.sim.errors import SimulatorError
@@ -46,10 +47,12 @@ class Tile(TileState):
 
     def run(self, limit=10_000_000):
         """Run the cores' programs to their end; the cycle of that.  SimulatorError for a fault, a deadlock or the limit."""
-        now, result = 0, np.zeros(2, np.int64)
+        cluster = np.zeros(1, CLUSTER)
+        cluster["coprocessor_at"], cluster["cores_at"], now = self.address, self.cores.address, 0
         while True:
-            run_tile(self.address, self.cores.address, now, FUEL, result.ctypes.data)
-            reason, cycle = result.tolist()
+            cluster["fuel"] = FUEL
+            run_tile(cluster.ctypes.data, now, NO_TIME)
+            reason, cycle = int(cluster["reason"][0]), int(cluster["at"][0])
             if reason == ALL_DONE:
                 return cycle
             if reason == FAULT:
