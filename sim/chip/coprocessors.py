@@ -7,6 +7,7 @@ circular buffers that the vendor's start reads lies in L1.
 
 import numpy as np
 
+from tensim.sim.chip.first_compilation import compile_instruction_level
 from tensim.sim.chip.riscv_cores import TABLE_BYTES, TABLE_WORDS
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
@@ -28,6 +29,7 @@ class Coprocessors:
     """Tiles of a chip at the instruction level.  `arrays`: of the machine (`tensim.sim.chip.arrays.MachineArrays`)."""
 
     def __init__(self, arch, arrays, semaphore_base):
+        compile_instruction_level()
         self.arch, self._arrays, self._semaphore_base = arch, arrays, semaphore_base
         self._clusters = np.zeros(arrays.n_workers, CLUSTER)
         self.tiles, self._texts = {}, {}

@@ -1,4 +1,4 @@
-"""The first compilation of the engine: once on a machine, and never in silence.
+"""The first compilation of the engine, and of its parts that are used rarely: once on a machine, and never in silence.
 
 It takes a minute or more.  Processes that start at the same time wait for the one that began.
 """
@@ -11,9 +11,10 @@ from contextlib import contextmanager
 
 from tensim.sim.cores.riscv.build_progress import told_line
 from tensim.sim.engine.cache import DIRECTORY
-from tensim.sim.engine.entry_points import run
+from tensim.sim.engine.entry_points import compute_event, run, run_tile
 
 FIRST = "compiling the engine, once for this version of tensim"
+INSTRUCTIONS = "compiling the machine that executes Tensix instructions, once for this version of tensim"
 WAITING = "another process compiles the engine; waiting for it"
 EVERY = 30  # seconds between two lines where there is no terminal
 
@@ -30,13 +31,24 @@ def compile_once():
     in_turn(DIRECTORY / "compiling", lambda: run.is_compiled, work)
 
 
-def in_turn(lock, is_done, work):
-    """Do the work, or wait until the process that holds the lock has done it."""
+def compile_instruction_level():
+    """Compile what executes Tensix instructions, likewise."""
+    parts = (run_tile, compute_event)
+
+    def work():
+        for part in parts:
+            part.code  # noqa: B018  compiled and kept
+
+    in_turn(DIRECTORY / "compiling_instructions", lambda: all(part.is_compiled for part in parts), work, INSTRUCTIONS)
+
+
+def in_turn(lock, is_done, work, text=FIRST):
+    """Do the work, or wait until the process that holds the lock has done it; `text`: what is said meanwhile."""
     if is_done():
         return
     with _locked(lock):
         if not is_done():
-            with _said(FIRST):
+            with _said(text):
                 work()
 
 

@@ -138,10 +138,18 @@ class CppKernel:
         return builds
 
     def instruction_builds(self, builds, parameters):
-        """The same for a compute kernel against the vendor's LLK, of its builds at the operation level.  UsageError without it."""
+        """The same for a compute kernel against the vendor's LLK, of its builds at the operation level.
+
+        UsageError where the sources or the chip's instructions are not known.
+        """
         from tensim.sim.cores.riscv.llk import build as llk
         from tensim.sim.cores.riscv.llk.tree import find_tree
 
+        chip = builds[0].arch.name
+        if chip not in CHIPS_WITH_INSTRUCTIONS:
+            raise UsageError(
+                f"{chip} has no instruction level", hint=f"chips that have: {', '.join(CHIPS_WITH_INSTRUCTIONS)}"
+            )
         folders = () if self.budget is not None else self.include_paths
         return llk.builds(builds, parameters, find_tree(folders), self.descriptors)
 
@@ -198,8 +206,7 @@ class Missing(NamedTuple):
 
     def instruction_builds(self):
         """The builds at the instruction level, None where there is none: a chip without it, no LLK, no compute kernel."""
-        arch = self.target.arch
-        if not is_compute(self.parameters) or arch[INSTRUCTION_LEVEL] or arch.name not in CHIPS_WITH_INSTRUCTIONS:
+        if not is_compute(self.parameters) or self.target.arch[INSTRUCTION_LEVEL]:
             return None
         try:
             return self.kernel.instruction_builds(self.builds, self.parameters)
