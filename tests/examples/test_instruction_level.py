@@ -13,7 +13,9 @@ import tensim as tt
 from tensim.running.options import Options
 from tensim.running.replay import LightMetalReplay
 from tensim.running.runnable import find_program
+from tensim.sim.arch import load_arch
 from tensim.sim.chip.statistics import program_cycles
+from tensim.sim.cores.riscv.kernel import INSTRUCTION_LEVEL as LEVEL
 from tensim.sim.cores.riscv.llk.tree import tree_at
 from tensim.sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError, UsageError
 
@@ -35,7 +37,7 @@ def sources(monkeypatch):
 
 def run(name, chip, level, numerics="exact"):
     """(result, cycles, floating-point operations) of an example at a level."""
-    device = tt.create_device(0, arch=chip, numerics=numerics, overrides={"tensix.instruction_level": level})
+    device = tt.create_device(0, arch=load_arch(chip, {LEVEL: level}), numerics=numerics)
     try:
         options = Options(shape=SHAPES[name], parameters={"kernels": "cpp"})
         result = find_program(name).run_on(device, options)
@@ -81,9 +83,10 @@ COMPUTE = """#include <cstdint>
 #include "compute_kernel_api/eltwise_unary/eltwise_unary.h"
 #ifdef TRISC_MATH
 #include "sfpi.h"
+#include "llk_math_eltwise_unary_sfpu_params.h"
 inline void doubled() {
     using namespace sfpi;
-    for (int face_row = 0; face_row < 32; face_row++) {
+    for (int rows = 0; rows < 8; rows++) {
         vFloat value = dst_reg[0];
         v_if (value > 1.0f) { value = value * 2.0f; }
         v_endif;
@@ -110,9 +113,7 @@ void MAIN {
 }
 }
 """
-VECTOR = (
-    "MATH((_llk_math_eltwise_unary_sfpu_start_<DST_SYNC_MODE>(0), doubled(), _llk_math_eltwise_unary_sfpu_done_()));"
-)
+VECTOR = "MATH((_llk_math_eltwise_unary_sfpu_params_<false>(doubled, 0, (int)VectorMode::RC)));"
 
 
 def own_program(chip, value=3.0, body=VECTOR, pages=1):
@@ -139,9 +140,7 @@ def own_program(chip, value=3.0, body=VECTOR, pages=1):
             np.frombuffer(bytes(tt.enqueue_read_buffer(queue, buffer, blocking=True)), np.uint16).astype(np.uint32)
             << 16
         )
-        levels = {
-            kernel["name"]: kernel["level"] for one in collect(device.chip)["programs"] for kernel in one["kernels"]
-        }
+        levels = [kernel["level"] for one in collect(device.chip)["programs"] for kernel in one["kernels"]]
         return words.view(np.float32), levels
     finally:
         tt.close_device(device)
@@ -152,7 +151,7 @@ def own_program(chip, value=3.0, body=VECTOR, pages=1):
 def test_a_kernel_in_sfpi_runs_without_an_option(chip, value, expected):
     words, levels = own_program(chip, value)
     assert (words == expected).all()
-    assert sorted(levels.values()) == ["instruction", "operation", "operation"]
+    assert sorted(levels) == ["instruction", "operation", "operation"]
 
 
 def test_without_sources_such_a_kernel_is_refused_by_what_it_uses(monkeypatch):
@@ -184,7 +183,7 @@ def test_grayskull_has_no_such_level():
 
 
 def test_a_capture_holds_the_programs(tmp_path, monkeypatch):
-    device = tt.create_device(0, overrides={"tensix.instruction_level": 1})
+    device = tt.create_device(0, arch=load_arch("blackhole", {LEVEL: 1}))
     try:
         with tt.light_metal_capture() as captured:
             find_program("eltwise_add").run_on(device, Options(shape="64x64", parameters={"kernels": "cpp"}))

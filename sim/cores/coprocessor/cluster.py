@@ -60,11 +60,11 @@ def done_at(c, thread):
 
 @compiled()
 def earliest_action(cores_at):
-    """(thread whose action is the earliest, its cycle), NO_TIME when no core has one."""
+    """(thread whose core acts or goes on the earliest, its cycle), NO_TIME when no core does."""
     first, at = -1, NO_TIME
     for thread in range(N_THREADS):
         core = baby_table(cores_at)[thread]
-        if core.state == ACTING and core.clock < at:
+        if (core.state == ACTING or core.state == RUNNING) and core.clock < at:
             first, at = thread, core.clock
     return first, at
 
@@ -160,14 +160,6 @@ def run_cluster(c, cores_at, now, until, fuel):
     """
     while fuel > 0:
         fuel -= 1
-        for thread in range(N_THREADS):
-            core = baby_table(cores_at)[thread]
-            if core.state == RUNNING:  # it has just begun, or has run out of its own fuel
-                retired = core.retired
-                run_ahead(c, cores_at, thread)
-                fuel -= (core.retired - retired) // INSTRUCTIONS_PER_FUEL
-        if has_state(cores_at, RUNNING):
-            break
         first, at = earliest_action(cores_at)
         happened = at
         if c.cycle < at:
@@ -176,6 +168,11 @@ def run_cluster(c, cores_at, now, until, fuel):
             if not run_coprocessor(c, cores_at, at):
                 return at_end(c, cores_at)
             happened = c.stepped
+        elif baby_table(cores_at)[first].state == RUNNING:  # it has just begun, or has run out of its own fuel
+            core = baby_table(cores_at)[first]
+            retired = core.retired
+            run_ahead(c, cores_at, first)
+            fuel -= (core.retired - retired) // INSTRUCTIONS_PER_FUEL
         else:
             core = baby_table(cores_at)[first]
             if core.action != PUSH and acts_outside(c, core) and at > now:
