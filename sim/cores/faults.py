@@ -55,6 +55,7 @@ class Fault(IntEnum):
     UNKNOWN_FORMAT = 50
     ACCUMULATED_FORMAT = 51
     ROWS_FORMAT = 52
+    DIVISION_BY_ZERO = 53
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -117,6 +118,7 @@ MESSAGES = {
     Fault.CB_POINTER: "store of {b:#x} to {a:#x}: of a circular buffer's state only the read and the write pointer can be "
     "written, with addresses inside the buffer",
     Fault.DATA_NOT_MOVED: "data that were never moved (numerics=off) reach {message}",
+    Fault.DIVISION_BY_ZERO: "{a} is divided by zero, of which C++ says nothing and RISC-V that the quotient is all ones",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
 SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.UNKNOWN_FUNCTION}
