@@ -55,8 +55,9 @@ class Fault(IntEnum):
     UNKNOWN_FORMAT = 50
     ACCUMULATED_FORMAT = 51
     ROWS_FORMAT = 52
-    COPROCESSOR = 53
-    COMPUTE_CORE = 54
+    DIVISION_BY_ZERO = 53
+    COPROCESSOR = 54
+    COMPUTE_CORE = 55
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -121,6 +122,7 @@ MESSAGES = {
     Fault.DATA_NOT_MOVED: "data that were never moved (numerics=off) reach {message}",
     Fault.COPROCESSOR: "{message}",
     Fault.COMPUTE_CORE: "{message}",
+    Fault.DIVISION_BY_ZERO: "{a} is divided by zero, of which C++ says nothing and RISC-V that the quotient is all ones",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
 SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.UNKNOWN_FUNCTION}

@@ -481,3 +481,41 @@ def test_many_kinds_at_many_lines_are_all_kept(opened):
     assert sum(row["count"] for row in rows if row["kind"] == "cb_underrun") == 64 * 80
     assert all(row["cores"] == 64 for row in rows)
     assert sum("odd, but" in text for text in measured.result.warnings) == 8
+
+
+# --- arithmetic
+
+DIVIDE = """#include "api/dataflow/dataflow_api.h"
+void kernel_main() {
+    volatile tt_l1_ptr uint32_t* out = reinterpret_cast<volatile tt_l1_ptr uint32_t*>(get_arg_val<uint32_t>(0));
+    const uint32_t by = get_arg_val<uint32_t>(1);
+    out[0] = 7u / by;
+    out[1] = 9u % by;
+    out[2] = -7 / int32_t(by);
+    out[3] = -9 % int32_t(by);
+}
+"""
+
+
+def test_a_division_by_zero_gives_what_risc_v_says(opened):
+    """All ones and the dividend; by another number nothing is odd, with checks either."""
+    function, device = CppKernel("kernel.cpp", text=DIVIDE), opened()
+    result = run(device, (function, READER, SEEN, 0))
+    assert seen(device, 4) == [2**32 - 1, 9, 2**32 - 1, 2**32 - 9]
+    assert [(one["kind"], one["line"]) for one in result["oddities"]] == [
+        ("division_by_zero", line) for line in range(5, 9)
+    ]
+    error = refused(opened(check=True), "division_by_zero", (function, READER, SEEN, 0))
+    assert "7 is divided by zero" in str(error) and error.where["line"] == 5
+    device = opened(check=True)
+    assert not run(device, (function, READER, SEEN, 4))["oddities"]
+    assert seen(device, 4) == [1, 1, 2**32 - 1, 2**32 - 1]
+
+
+@kernel
+def divide(by):
+    l1_ptr(SEEN, uint32)[0] = 7 // by
+
+
+def test_a_python_kernel_raises_when_it_divides_by_zero(opened):
+    refused(opened(), "kernel_raised", (divide, READER, 0))

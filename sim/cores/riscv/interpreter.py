@@ -72,6 +72,7 @@ SERVICE_ASSERT, SERVICE_HIGH = int(Service.FAIL_ASSERT), int(Service.RESULT_HIGH
 _ILLEGAL, _JUMP, _ADDRESS = int(Fault.ILLEGAL_INSTRUCTION), int(Fault.JUMP_OUTSIDE), int(Fault.NO_MEMORY)
 _UNALIGNED, _STACK, _UNMOVED = int(Fault.MISALIGNED_ACCESS), int(Fault.STACK_OVERFLOW), int(Fault.DATA_NOT_MOVED)
 _ARGUMENT_UNSET = int(Fault.ARGUMENT_UNSET)
+_DIVISION_BY_ZERO = int(Fault.DIVISION_BY_ZERO)
 _CB_POINTER = int(Fault.CB_POINTER)
 WORD_MASK = 0xFFFFFFFF
 SMALLEST = -(1 << 31)
@@ -116,21 +117,25 @@ def bit_length(typingctx, value):
 
 
 @compiled()
-def division(m, code, a, b):
-    """(result, cycles) of a division or remainder (docs/hardware/riscv.md#pipeline).
+def division(m, core, index, pc, code, a, b):
+    """(result, cycles, whether it is a fault) of a division or remainder (docs/hardware/riscv.md#pipeline).
 
-    As RISC-V demands: a division by zero gives -1 and the dividend, the one that overflows gives the dividend and 0.
+    As RISC-V demands: a division by zero gives -1 and the dividend, the one that overflows gives the dividend and 0.  With checks
+    on the first is a fault.
     """
     if code == DIVU or code == REMU:
         a, b = a & WORD_MASK, b & WORD_MASK
     is_quotient = code == DIV or code == DIVU
     if b == 0:
-        return -1 if is_quotient else a, m.division_short
+        refused = m.checker_at != 0 and set_fault(core, _DIVISION_BY_ZERO, a, 0, 0)
+        if not refused:
+            note(m, index, pc >> 2, _DIVISION_BY_ZERO, a, 0, 0)
+        return -1 if is_quotient else a, m.division_short, refused
     cycles = m.division_short
     if b != 1 and not (a == SMALLEST and b == -1):
         steps = (bit_length(abs(a)) + m.division_bits - 1) // m.division_bits
         cycles = min(m.division_base + m.division_bits * max(steps, 1), m.division_longest)
-    return quotient(a, b) if is_quotient else remainder(a, b), cycles
+    return quotient(a, b) if is_quotient else remainder(a, b), cycles, False
 
 
 @compiled()
@@ -528,13 +533,13 @@ def interpret(machine, index, time):
             if following & 2 != 0:
                 following |= MISALIGNED_TARGET
         elif code == DIV:
-            v, cost = division(m, DIV, load_i64(first), load_i64(second))
+            v, cost, fault = division(m, core, index, pc, DIV, load_i64(first), load_i64(second))
         elif code == DIVU:
-            v, cost = division(m, DIVU, load_i64(first), load_i64(second))
+            v, cost, fault = division(m, core, index, pc, DIVU, load_i64(first), load_i64(second))
         elif code == REM:
-            v, cost = division(m, REM, load_i64(first), load_i64(second))
+            v, cost, fault = division(m, core, index, pc, REM, load_i64(first), load_i64(second))
         elif code == REMU:
-            v, cost = division(m, REMU, load_i64(first), load_i64(second))
+            v, cost, fault = division(m, core, index, pc, REMU, load_i64(first), load_i64(second))
         elif code == OPERATION:
             operands = core.operands_at + 8 * immediate
             operation, following = load_i64(operands), pc + load_i64(operands + 8)

@@ -337,6 +337,34 @@ def test_include_paths_are_searched_in_their_order(build, tmp_path):
     compile_kernel(build(text, include_paths=(tmp_path / "near", tmp_path / "far")))
 
 
+BRANCHES = """
+#include "api/dataflow/dataflow_api.h"
+void kernel_main() {{
+    const uint32_t count = get_arg_val<uint32_t>(0);
+    uint32_t offset;
+    {0}
+    riscv_wait(count + offset);
+}}
+"""
+
+
+@pytest.mark.parametrize("source, refused", [
+    ("", True),
+    ("if (count > 100) offset = 0;", True),
+    ("for (uint32_t i = 0; i < count; i++) offset = i;", False),
+    ("if (count > 100) offset = 0; else offset = 1;", False),
+    ("if (count > 100) offset = 0; if (count <= 100) offset = 1;", False),
+    ("bool known = count > 100; if (known) offset = 2; if (!known) return;", False),
+])  # fmt: skip
+def test_a_local_that_a_branch_leaves_without_a_value_is_refused(build, source, refused):
+    """Where nothing says that the other branch is taken; conditions that exclude each other are believed, and loops run."""
+    if not refused:
+        compile_kernel(build(BRANCHES.format(source)))
+        return
+    with pytest.raises(KernelCompileError, match="variable 'offset' is (used )?uninitialized"):
+        compile_kernel(build(BRANCHES.format(source)))
+
+
 def test_an_unknown_optimisation_level_is_refused(build):
     with pytest.raises(UsageError, match="no optimisation level"):
         compile_kernel(build(CLASSIC, optimization="O9"))
