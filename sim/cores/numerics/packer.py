@@ -142,6 +142,9 @@ def _signed_flush(word):
     return exponent_of(word).equals(0).choose(word & SIGN, word)
 
 
+flush_to_signed_zero = row_operation(_signed_flush)
+
+
 def _float_sum(old, new):
     """IEEE sum with denormals flushed on both sides; NaN has one pattern."""
     total = _signed_flush(_signed_flush(old).float_add(_signed_flush(new)))

@@ -1,7 +1,8 @@
 """The vector unit's way to Dst and back with `numerics=exact` (SFPLOAD and SFPSTORE, docs/hardware/numerics.md#vector-unit).
 
-Its lanes are float32: denormals are flushed on the way in and out, a 16-bit Dst takes results by truncation.  Between the
-two stands the function of `tensim.sim.cores.numerics.sfpu`, from its mathematical definition; docs/numerics.md gives the errors.
+Its lanes are float32: denormals become zeros of their sign on the way in and out, a 16-bit Dst takes results by truncation.
+Between the two stands the function of `tensim.sim.cores.numerics.sfpu`, from its mathematical definition; docs/numerics.md gives
+the errors.
 """
 
 from tensim.sim.cores.numerics.matrix_unit import (
@@ -11,10 +12,9 @@ from tensim.sim.cores.numerics.matrix_unit import (
     WIDE,
     WORD_ROW,
     exponent_of,
-    flush_words,
     rebias_words,
 )
-from tensim.sim.cores.numerics.packer import nearest_even
+from tensim.sim.cores.numerics.packer import flush_to_signed_zero, nearest_even
 from tensim.sim.cores.numerics.sfpu import (
     sfpu_binary,
     sfpu_reduce,
@@ -65,7 +65,7 @@ def load_values(record, tile, words):
         elif kind == NARROW:
             rebias_words(at, at)
         else:
-            flush_words(at, at)
+            flush_to_signed_zero(at, at)
     set_dst_kind(record, tile, OPAQUE if kind == INTEGER else WIDE)
     return kind == NARROW
 
@@ -82,7 +82,7 @@ def store_values(record, tile, words, narrow):
         elif record.fp32_dest == 0:
             cut_to_bf16(at, at)
         else:
-            flush_words(at, at)
+            flush_to_signed_zero(at, at)
     set_dst_kind(record, tile, NARROW if narrow else WIDE)
 
 

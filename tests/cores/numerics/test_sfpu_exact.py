@@ -74,6 +74,14 @@ def test_a_tile_is_reduced_in_place_and_cut_to_a_16_bit_dst(dim, kept):
     assert not (cut.view(np.uint32) & 0xFFFF).any() and cut.any()
 
 
+def test_zeros_keep_their_signs():
+    """-0 in Dst, a negative denormal on its way in, and one on its way out."""
+    below = words([-0.0, -SMALLEST / 2, 0.0])
+    assert np.array_equal(apply(core(wide=True), "SIGNBIT", below), words([1, 1, 0]))
+    half = int(np.float32(0.5).view(np.uint32))
+    assert np.array_equal(apply(core(wide=True), "MUL_UNARY", words([-SMALLEST, SMALLEST]), half), words([-0.0, 0.0]))
+
+
 def test_denormals_are_zero_on_both_ways():
     tiny = words([SMALLEST / 2, SMALLEST, -SMALLEST])
     two = int(np.float32(2.0).view(np.uint32))
