@@ -165,12 +165,14 @@ class Executor:
         """Carry out one record.  Raises UsageError or ProgramError; see the handlers.
 
         Threads take turns, a record each; what calls cost is charged to the one host timeline in that order.
-        Python lets go of objects at any moment: what that deletes in the middle of a command is deleted behind it.
+        Python lets go of objects at any moment and in any thread: what that deletes in the middle of a command is deleted behind
+        it, for the thread that it happens in may be one that the command waits for.
         """
-        if self._under_way and isinstance(record, DELETING):
+        deletes = isinstance(record, DELETING)
+        if (deletes and self._under_way) or not _turns.acquire(blocking=not deletes):
             self._deleted.append(record)
             return None
-        with _turns:
+        try:
             self._under_way += 1
             try:
                 result = self._carry_out(record)
@@ -178,6 +180,8 @@ class Executor:
                 self._under_way -= 1
             while self._deleted and not self._under_way:
                 self.submit(self._deleted.pop(0))
+        finally:
+            _turns.release()
         return result
 
     def _carry_out(self, record):

@@ -7,6 +7,7 @@ import pytest
 
 import tensim as tt
 from tensim.sim.errors import UsageError
+from tensim.sim.host import executor
 
 PAGE = 64
 
@@ -60,3 +61,21 @@ def test_threads_take_turns_on_a_device(two_queues):
 
     with ThreadPoolExecutor(2) as threads:
         assert list(threads.map(work, range(2))) == [True, True]
+
+
+def test_a_buffer_that_a_thread_lets_go_of_waits_for_nobody():
+    """The garbage collector may run in a thread that the command of another one waits for, such as a compiler's."""
+    device = tt.create_device(0)
+    try:
+        config = tt.InterleavedBufferConfig(device=device, size=2048, page_size=2048, buffer_type=tt.BufferType.DRAM)
+        held = [tt.create_buffer(config)]
+        address = held[0].address
+        with executor._turns:  # a command is under way
+            thread = threading.Thread(target=held.clear)
+            thread.start()
+            thread.join(30)
+            assert not thread.is_alive() and not held
+        assert tt.create_buffer(config).address != address  # the deletion follows the command behind it
+        assert tt.create_buffer(config).address == address
+    finally:
+        tt.close_device(device)
