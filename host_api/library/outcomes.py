@@ -34,7 +34,7 @@ def judged(record):
 def _why(phase, error, said):
     """The kind of a failure and its message's line that says most."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    first = PLACE.sub("", lines[0]) if lines else ""
+    first = PLACE.sub("", " ".join(lines[: 2 if lines[0].endswith(":") else 1])) if lines else ""
     if phase == "import":
         return _line(f"cannot be imported: {lines[-1].removeprefix('E ').strip() if lines else ''}")
     if BUILD in said:

@@ -204,6 +204,8 @@ def test_the_command_writes_a_table_and_compares_with_an_earlier_one(installed, 
         (record("k.cpp:3: deadlock: two threads wait [core 1-1, thread BRISC, cycle 9]"),
          "failed", "k.cpp:3: deadlock: two threads wait"),
         (record("5", error="KeyError", phase="setup"), "failed", "setup: KeyError: 5"),
+        (record("the backend raised:\nValueError: no such type\n", error="Failed"), "failed",
+         "Failed: the backend raised: ValueError: no such type"),
         (record("", outcome="skipped"), "skipped", ""),
     ],
 )  # fmt: skip
