@@ -6,6 +6,7 @@ KINDS = {
     "issue": "RISC-V and instruction issue",
     "numerics": "golden cases",
     "compute": "compute time",
+    "instruction": "engines by their instructions",
     "kernels": "small kernels",
     "gemm": "matrix products",
     "streaming": "streaming by size",

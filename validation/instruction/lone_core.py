@@ -20,7 +20,7 @@ from tensim.sim.cores.riscv.llk.build import LlkBuild, compile_kernel
 from tensim.sim.cores.riscv.llk.tree import find_tree
 
 PROCESSORS = (Processor.TRISC0, Processor.TRISC1, Processor.TRISC2)
-CONFIGURATION, ARGUMENTS, RESULTS, FIRST_BUFFER = 0x1000, 0x2000, 0x2800, 0x4000  # L1 addresses
+CONFIGURATION, ARGUMENTS, RESULTS, MEETING, FIRST_BUFFER = 0x1000, 0x2000, 0x2800, 0x3000, 0x4000  # L1 addresses
 TEXT, TEXT_BYTES = 0x100000, 0x10000  # of the first program; the next ones follow
 N_ARGUMENTS, N_RESULTS = 16, 64
 

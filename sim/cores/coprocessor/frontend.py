@@ -174,32 +174,44 @@ def looped_word(f, at):
 
 
 @compiled()
+def is_next(c, thread, now, code):
+    """Has a word of an opcode, NOTHING for any, arrived at the MOP expander?"""
+    f, at = frontend_of(c, thread), frontend_at(c, thread)
+    if f.first_count == 0 or load_i64(at + FIRST_TIME_AT + 8 * f.first_head) > now:
+        return False
+    return code == NOTHING or load_u32(at + FIRST_AT + 4 * f.first_head) >> 24 == code
+
+
+@compiled()
 def step_mop(c, thread, now):
     """One cycle of the MOP expander; True when it has done something."""
     f, at = frontend_of(c, thread), frontend_at(c, thread)
     if f.middle_count >= MIDDLE_FIFO:
         return False
-    while True:
-        word = NOTHING
-        if f.mop_on != 0:
+    word = NOTHING
+    if f.mop_on != 0:
+        word = masked_word(f, at) if f.mop_template == 0 else looped_word(f, at)
+        if word == NOTHING:
+            f.mop_on = 0
+            if not is_next(c, thread, now, MOP):
+                return True  # the expander turns back, which takes a cycle (ISA: MOPExpander.md, Performance)
+    while word == NOTHING:
+        if not is_next(c, thread, now, NOTHING):
+            return False
+        word = load_u32(at + FIRST_AT + 4 * f.first_head)
+        f.first_head = (f.first_head + 1) % RING
+        f.first_count -= 1
+        if word >> 24 == MOP:
+            begin_mop(f, at, word)
             word = masked_word(f, at) if f.mop_template == 0 else looped_word(f, at)
             if word == NOTHING:
                 f.mop_on = 0
-        if word == NOTHING:
-            if f.first_count == 0 or load_i64(at + FIRST_TIME_AT + 8 * f.first_head) > now:
-                return False
-            word = load_u32(at + FIRST_AT + 4 * f.first_head)
-            f.first_head = (f.first_head + 1) % RING
-            f.first_count -= 1
-            if word >> 24 == MOP:
-                begin_mop(f, at, word)
-                continue
-            if word >> 24 == MOP_CFG:
-                f.mop_mask_high = word & 0xFFFF
-                return True
-        store_32(at + MIDDLE_AT + 4 * ((f.middle_head + f.middle_count) % RING), word)
-        f.middle_count += 1
-        return True
+        elif word >> 24 == MOP_CFG:
+            f.mop_mask_high = word & 0xFFFF
+            return True
+    store_32(at + MIDDLE_AT + 4 * ((f.middle_head + f.middle_count) % RING), word)
+    f.middle_count += 1
+    return True
 
 
 @compiled()

@@ -46,7 +46,7 @@ from tensim.sim.cores.coprocessor.units import (
     occupy,
     units_table,
 )
-from tensim.sim.cores.coprocessor.unpackers import bank_is_free, execute_unpack, set_valid, unpackers_table
+from tensim.sim.cores.coprocessor.unpackers import CLEAR, bank_is_free, execute_unpack, set_valid, unpackers_table
 from tensim.sim.cores.coprocessor.vector_macro import settle_vector_unit
 from tensim.sim.cores.coprocessor.vector_time import vector_cost, vector_ready_at
 from tensim.sim.cores.coprocessor.vector_unit import execute_vector
@@ -83,10 +83,15 @@ def source_valid_at(c, thread, word, now, needs):
 def unpacker_ready_at(c, word, now):
     """Cycle from which an instruction of the unpackers finds its unit and its bank."""
     u, unit, code = units_table(c.units_at)[0], word >> 23 & 1, word >> 24
-    if code == UNPACR or word & 3 == 1:
+    place = UNPACK_0 if unit == 0 else UNPACK_1
+    at = max(u.free[place], now)
+    if code == UNPACR or word & 3 == CLEAR:
         if not bank_is_free(c, unit):
             return NO_TIME
-    return max(u.free[UNPACK_0 if unit == 0 else UNPACK_1], now)
+    if code == UNPACR_NOP and word & 3 == CLEAR:  # it writes to the bank behind what the unpacker has under way
+        for thread in range(N_THREADS):
+            at = max(at, u.busy[thread, place])
+    return at
 
 
 @compiled()

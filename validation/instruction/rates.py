@@ -1,0 +1,36 @@
+"""One coprocessor instruction that up to three threads issue again and again."""
+
+from tensim.sim.cores.coprocessor.instruction_table import instructions
+from tensim.validation.instruction.kernels import Threads, text_of, zone_cycles
+from tensim.validation.instruction.lone_core import LoneCore, programs
+from tensim.validation.rows import Skip
+
+UNROLL, FEW, MANY = 64, 16, 64  # words of the loop, rounds between which the slope is taken
+THREADS = {1: (1,), 2: (0, 1), 3: (0, 1, 2)}  # those that take part, by their number
+FIELDS = {"ADDDMAREG": {"ResultRegIndex": 4}, "MULDMAREG": {"ResultRegIndex": 4}, "SFPMAD": {"lreg_dest": 0}}
+# sources that the matrix unit reads belong to it from the start: the unpackers' thread hands both banks over
+PREPARE = "UNPACK((TT_SETDVALID(3))); tensix_sync();"
+BY_PROBE = {"tt_nop": "NOP", "tt_sfpnop": "SFPNOP", "tt_setdmareg": "SETDMAREG", "tt_adddmareg": "ADDDMAREG"}
+
+
+def instruction_of_probe(probe):
+    """The instruction's name; Skip for a probe of several ones."""
+    name = BY_PROBE.get(probe, probe)
+    if name not in instructions("blackhole"):
+        raise Skip(f"probe {probe} is not one coprocessor instruction")
+    return name
+
+
+def cycles_per_instruction(arch, name, threads, thread):
+    """Cycles that a thread takes for one of the instructions, as the slope over the rounds of a loop."""
+    word = instructions(arch)[name].word(**FIELDS.get(name, {}))
+    loop = f"for (std::uint32_t i = 0; i < loops; i++) {{ {f'TTI_INSN({word}u);' * UNROLL} }}"
+    active = THREADS[threads]
+    bodies = {part: loop for number, part in enumerate(("unpack", "math", "pack")) if number in active}
+    elfs = programs(arch, text_of(Threads(prepare=PREPARE, **bodies)), [])
+    taken = []
+    for rounds in (FEW, MANY):
+        core = LoneCore(arch, elfs, [], (rounds, 1))
+        core.run()
+        taken.append(zone_cycles(core.results[thread if threads > 1 else 1]))
+    return (taken[1] - taken[0]) / ((MANY - FEW) * UNROLL)

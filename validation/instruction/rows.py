@@ -1,0 +1,181 @@
+"""The engines of a core at the level of instructions: what silicon measured of one call, by the vendor's own LLK on the machine.
+
+`llk_blackhole_op_costs.csv`: cycles of one engine per tile or call (performance tests of tt-llk).  A row becomes the program that
+those tests are (`kernels`): the engine repeats the call, other threads only hand over source registers.  A vector function of one
+operand does one face of 16x16 in a call (the rows' unit: eight iterations), one of two operands a tile.
+`wolfpine_derived_rates.csv`: cycles of one instruction that up to three threads issue again and again (`rates`).
+"""
+
+import re
+
+from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.validation.instruction import rates
+from tensim.validation.instruction.kernels import OUT, A, B, Threads, each_tile, text_of, zone_cycles
+from tensim.validation.instruction.lone_core import Buffer, LoneCore, programs
+from tensim.validation.instruction.vector_calls import vector_call
+from tensim.validation.rows import Case, Skip
+
+SECONDS = 5.0
+COLUMNS = {
+    "llk_ops": ("ttkernel_op", "engine", "input_format", "output_format", "extra_config", "cycles"),
+    "derived_rates": ("dataset", "phase", "probe", "unit", "active_threads", "cycles_per_instruction_or_call"),
+}
+LOOPS, TILES = 16, 8  # of the performance tests
+ENGINES = ("unpack", "math", "pack")
+FACES = 4  # of a tile
+SUMS_OF_FACES = ("add_int_tile", "sub_int_tile", "rsub_int_tile")  # of two operands, but measured like functions of one
+WIDE = (DataFormat.Float32, DataFormat.Int32, DataFormat.UInt32)
+START = f"compute_kernel_hw_startup({A}, {B}, {OUT});"
+FIDELITIES = {"LoFi": 0, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
+
+
+def read(row, layout):
+    """The case of a row of the file `layout`."""
+    return _llk_op(row) if layout == "llk_ops" else _derived_rate(row)
+
+
+def simulate(spec):
+    """What a row's program takes in the row's unit; `spec` = (structure, arch, arguments)."""
+    structure, arch, arguments = spec
+    return {"engine": engine_cycles, "rate": rates.cycles_per_instruction}[structure](arch, *arguments)
+
+
+def _llk_op(row):
+    name, engine, extra = row["ttkernel_op"], row["engine"], row["extra_config"] or ""
+    settings = (row["input_format"], row["output_format"], bool(row.integer("fp32_dest_acc", 0)), extra)
+    kind = "init" if name.endswith("_init") or name == "compute_kernel_hw_startup" else engine
+    group = f"{row['arch']}/{'math (SFPU)' if kind == 'math (SFPU)' else kind.split()[0] + _of(kind)}"
+    return Case(
+        ("engine", row["arch"], (name, kind, engine.split()[0], *settings)), group, row.number("cycles"), "cycles"
+    )
+
+
+def _of(kind):
+    return " (matrix)" if kind == "math (FPU)" else ""
+
+
+def _derived_rate(row):
+    if row["probe"] == "matmul_tiles" or row["unit"].startswith("RV"):
+        raise Skip("not one coprocessor instruction again and again")
+    threads, instruction = row.integer("active_threads"), rates.instruction_of_probe(row["probe"])
+    group = f"{row['arch'] if 'arch' in row.columns else 'blackhole'}/rates {row['unit']}"
+    spec = ("rate", "blackhole", (instruction, threads, row.integer("thread")))
+    return Case(spec, group, row.number("cycles_per_instruction_or_call"), "cycles", work=0.1)
+
+
+# --- one engine
+
+
+def engine_cycles(arch, name, kind, engine, source, target, wide, extra):
+    """Cycles of an engine per call."""
+    formats = DataFormat[source], DataFormat[target]
+    if kind == "init":
+        threads = _initialisation(name, engine, source, extra)
+    elif kind == "math (SFPU)":
+        threads = _vector(name, source)
+    else:
+        threads = OPERATIONS[_operation(name)](engine, wide, extra)
+    calls = 1 if kind == "init" else LOOPS * TILES * (FACES if name in SUMS_OF_FACES else 1)
+    return _measured(arch, threads, engine, formats, wide, extra) / calls
+
+
+def _measured(arch, threads, engine, formats, wide, extra):
+    source, target = formats
+    direct = wide and source in WIDE and "unpack_to_dest" in extra
+    buffers = [Buffer(index, source, TILES, TILES, direct) for index in (A, B)] + [Buffer(OUT, target, TILES)]
+    fidelity = next((value for word, value in FIDELITIES.items() if word in extra), FIDELITIES["HiFi4"])
+    elfs = programs(
+        arch, text_of(threads), buffers, fp32_dest=wide, math_fidelity=fidelity, approximate="approx_mode=true" in extra
+    )
+    core = LoneCore(arch, elfs, buffers, (LOOPS, TILES))
+    core.run()
+    return zone_cycles(core.results[ENGINES.index(engine)])
+
+
+def _operation(name):
+    base = re.sub(r"_tiles?$", "", name)
+    if base not in OPERATIONS:
+        raise Skip(f"operation {name} has no re-creation")
+    return base
+
+
+def _vector(name, source):
+    call = vector_call(name, source)
+    return Threads((call.header,), f"{START} {call.init}", math=each_tile(call.call), one_face=call.operands == 1)
+
+
+def _binary(operation):
+    """mul_tiles and its like: four faces of each operand."""
+
+    def threads(engine, wide, extra):
+        prepare = f"{START}binary_tiles_init<true, EltwiseBinaryType::ELW{operation.upper()}>({A}, {B});"
+        call = f"{operation}_tiles({A}, {B}, tile, tile, tile);"
+        unpack = f"_llk_unpack_AB_<BroadcastType::NONE>(lone::address({A}, tile), lone::address({B}, tile));"
+        handshake = f"<true, true>({FACES} * loops * tiles);"
+        return Threads(
+            ("eltwise_binary",), prepare,
+            f"lone::give{handshake}" if engine == "math" else each_tile(unpack),
+            f"lone::take{handshake}" if engine == "unpack" else each_tile(call),
+        )  # fmt: skip
+
+    return threads
+
+
+def _reduce(engine, wide, extra):
+    pool = "MAX" if "Max" in extra else "SUM"
+    dim = next(kind for word, kind in REDUCTIONS.items() if word in extra)
+    settings = f"PoolType::{pool}, ReduceDim::REDUCE_{dim}"
+    prepare = f"{START}reduce_init<{settings}>({A}, {B}, {OUT});"
+    call = f"reduce_tile<{settings}>({A}, {B}, tile, 0, tile);"
+    unpack = f"_llk_unpack_AB_reduce_<{settings}>(lone::address({A}, tile), lone::address({B}, tile));"
+    faces = 1 if dim == "ROW" and pool == "SUM" else FACES  # handed over for each tile
+    handshake = f"<true, true>({faces} * loops * tiles);"
+    return Threads(
+        ("reduce",), prepare, f"lone::give{handshake}" if engine == "math" else each_tile(unpack),
+        f"lone::take{handshake}" if engine == "unpack" else each_tile(call),
+    )  # fmt: skip
+
+
+def _copy(engine, wide, extra):
+    call = f"copy_tile({A}, tile, tile);"
+    if engine == "pack":
+        return Threads(("pack",), START, pack=each_tile(f"pack_tile<true>(tile, {OUT}, tile);"))
+    give = f"lone::give<true, {str(wide).lower()}>({FACES} * loops * tiles);"
+    take = f"lone::take<true, true>({FACES} * loops * tiles);"
+    if "unpack_to_dest" in extra:
+        give = take = each_tile(call)
+    return Threads(
+        (),
+        f"{START}copy_tile_init({A});",
+        give if engine == "math" else each_tile(call),
+        take if engine == "unpack" else each_tile(call),
+    )
+
+
+REDUCTIONS = {"ReduceColumn": "COL", "ReduceRow": "ROW", "ReduceScalar": "SCALAR"}
+OPERATIONS = {
+    "mul": _binary("mul"), "add": _binary("add"), "sub": _binary("sub"), "reduce": _reduce, "copy": _copy, "pack": _copy,
+}  # fmt: skip
+
+
+# --- initialisations
+
+
+def _initialisation(name, engine, source, extra):
+    header, call = INITIALISATIONS.get(name, (None, None))
+    if header is None:
+        function = vector_call(name.removesuffix("_init"), source)
+        header, call = function.header, function.init
+        if name == "exp_tile_init":
+            approximate = str("approx_mode=true" in extra).lower()
+            clamping = "None" if "input_clamping=false" in extra else "ClampToNegative"
+            call = f"exp_tile_init<{approximate}, {ONE}, InputClamping::{clamping}>();"
+    return Threads((header,), START, **{engine: call})
+
+
+ONE = "0x3F800000"
+INITIALISATIONS = {
+    "mul_tiles_init": ("eltwise_binary", f"binary_tiles_init<true, EltwiseBinaryType::ELWMUL>({A}, {B});"),
+    "copy_tile_init": ("tile_move_copy", f"copy_tile_init({A});"),
+    "compute_kernel_hw_startup": ("compute_kernel_hw_startup", START),
+}
