@@ -257,7 +257,7 @@ def get(tensor):
 def test_is_refused(device):
     tensor, core = put(device), ttnn.CoreCoord(0, 0)
     kernel = ttnn.KernelDescriptor(
-        kernel_source="#include \\"api/dataflow/dataflow_api.h\\"\\nvoid kernel_main() { experimental::remote_cb_pop_front(0, 1); }",
+        kernel_source='#include "api/dataflow/dataflow_api.h"\\nvoid kernel_main() { experimental::remote_cb_pop_front(0, 1); }',
         source_type=ttnn.KernelDescriptor.SourceType.SOURCE_CODE, compile_time_args=[],
         core_ranges=ttnn.CoreRangeSet([ttnn.CoreRange(core, core)]), config=ttnn.ReaderConfigDescriptor(),
     )
