@@ -42,7 +42,7 @@ class Coprocessors:
         if worker not in self.tiles:
             arrays, data = self._arrays, int(self._arrays.machine["data_on"])
             tile = TileState(
-                self.arch.name, arrays.l1[worker], layout.local_bytes(self.arch, FIRST_COMPUTE_SLOT),
+                self.arch, arrays.l1[worker], layout.local_bytes(self.arch, FIRST_COMPUTE_SLOT),
                 arrays["circular_buffers"][worker], data != 0, data == FAST,
             )  # fmt: skip
             tile.record["counter_delay"] = arrays.machine["cb_visible"]

@@ -7,7 +7,8 @@ from tensim.validation.rows import Skip
 
 UNROLL, FEW, MANY = 64, 16, 64  # words of the loop, rounds between which the slope is taken
 THREADS = {1: (1,), 2: (0, 1), 3: (0, 1, 2)}  # those that take part, by their number
-FIELDS = {"ADDDMAREG": {"ResultRegIndex": 4}, "MULDMAREG": {"ResultRegIndex": 4}, "SFPMAD": {"lreg_dest": 0}}
+# results apart from what is read, so that no instruction waits for the one before
+APART = {"SFPU": {"lreg_dest": 4}, "THCON": {"ResultRegIndex": 4}}
 # sources that the matrix unit reads belong to it from the start: the unpackers' thread hands both banks over
 PREPARE = "UNPACK((TT_SETDVALID(3))); tensix_sync();"
 BY_PROBE = {"tt_nop": "NOP", "tt_sfpnop": "SFPNOP", "tt_setdmareg": "SETDMAREG", "tt_adddmareg": "ADDDMAREG"}
@@ -23,7 +24,9 @@ def instruction_of_probe(probe):
 
 def cycles_per_instruction(arch, name, threads, thread):
     """Cycles that a thread takes for one of the instructions, as the slope over the rounds of a loop."""
-    word = instructions(arch)[name].word(**FIELDS.get(name, {}))
+    instruction = instructions(arch)[name]
+    apart = {field: value for field, value in APART.get(instruction.unit, {}).items() if field in instruction.fields}
+    word = instruction.word(**apart)
     loop = f"for (std::uint32_t i = 0; i < loops; i++) {{ {f'TTI_INSN({word}u);' * UNROLL} }}"
     active = THREADS[threads]
     bodies = {part: loop for number, part in enumerate(("unpack", "math", "pack")) if number in active}

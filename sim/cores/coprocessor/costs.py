@@ -1,20 +1,26 @@
-"""Cycles of the units around L1 (`costs.yaml`): a record per chip that the coprocessor keeps beside its state."""
+"""Cycles and rates of the coprocessor's units and of its threads' cores: a record per chip that the coprocessor keeps.
 
-from importlib import resources
+The numbers are parameters of the chip, `coprocessor` in sim/arch/*.yaml.
+"""
 
 import numpy as np
-import yaml
 
 from tensim.sim.engine.tables import table
 
-_TABLE = yaml.safe_load((resources.files(__package__) / "costs.yaml").read_text())
-COSTS = np.dtype([(name, np.int64) for name in _TABLE])
+# From L1 to the source registers, from Dst to L1, by the configuration unit; of RISC-V cores: a pushed word, loads, stores and
+# multiplications; of the vector unit and of the matrix unit: until a result can be used
+NAMES = (
+    "unpack_address unpack_joint_bytes unpack_latency pack_latency pack_bytes config_latency push_latency local_load "
+    "register_load config_load tile_register_load l1_load l1_store multiply multiply_latency vector_latency vector_late_latency "
+    "dst_write_to_read matrix_latency matrix_short_latency move_to_dst_latency move_to_a_latency move_to_b_latency shift_b_latency"
+).split()
+COSTS = np.dtype([(name, np.int64) for name in NAMES])
 costs_table = table(COSTS)
 
 
 def make_costs(arch):
-    """COSTS[1] of a chip."""
+    """COSTS[1] of a chip (`tensim.sim.arch.load_arch`)."""
     costs = np.zeros(1, COSTS)
-    for name, entry in _TABLE.items():
-        costs[name] = entry["value"][arch] if isinstance(entry["value"], dict) else entry["value"]
+    for name in NAMES:
+        costs[name] = arch[f"coprocessor.{name}"]
     return costs

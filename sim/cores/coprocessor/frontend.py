@@ -26,13 +26,14 @@ NO_TIME = 1 << 62
 # `*_head`, `*_count`: of the rings; `mop_*`: the expansion under way (`mop_left` words, 0: none): its template, iteration of the
 # outer and inner loop and place in it, mask; `replay_*`: what the replay expander does and what is left of it;
 # `wait_*`: the latched instruction; `wait_from`: first cycle at which its conditions are looked at; `held_until`: cycle until
-# which the scalar unit holds the thread; `pushed`, `passed`: words taken in and let through so far
+# which the scalar unit holds the thread; `pushed`, `passed`: words taken in and let through so far, `passed_at`:
+# cycle of the last one let through
 FRONTEND = np.dtype(
     [(name, np.int64) for name in (
         "first_head first_count middle_head middle_count gate_head gate_count "
         "mop_on mop_template mop_outer mop_inner mop_place mop_outer_count mop_inner_count mop_mask mop_mask_high "
         "replay_mode replay_index replay_left wait_kind wait_block wait_condition wait_semaphores wait_from held_until "
-        "pushed passed line"
+        "pushed passed passed_at line"
     ).split()]
     + [("first", np.uint32, RING), ("first_time", np.int64, RING), ("middle", np.uint32, RING), ("gate", np.uint32, RING),
        ("replay", np.uint32, REPLAY_WORDS), ("mop", np.uint32, MOP_WORDS)]
@@ -261,12 +262,13 @@ def at_gate(c, thread):
 
 
 @compiled()
-def leave_gate(c, thread):
-    """Take the word at the gate away."""
+def leave_gate(c, thread, now):
+    """Take the word at the gate away, in a cycle."""
     f = frontend_of(c, thread)
     f.gate_head = (f.gate_head + 1) % RING
     f.gate_count -= 1
     f.passed += 1
+    f.passed_at = now
 
 
 @compiled()

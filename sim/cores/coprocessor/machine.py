@@ -1,6 +1,6 @@
 """The Tensix coprocessor cycle by cycle: three frontends push instructions into the units that all share.
 
-In a cycle each thread's wait gate lets at most one instruction through; which threads go first changes from cycle to cycle.
+In a cycle each thread's wait gate lets at most one instruction through; who has waited the longest goes first.
 An instruction acts when it enters its unit; what it occupies and when its results can be used is kept beside
 (`tensim.sim.cores.coprocessor.units`).  `advance` skips the cycles in which nothing can happen.
 """
@@ -234,16 +234,30 @@ def try_gate(c, thread, now):
         return at
     if not enter(c, thread, word, unit, now):
         return now + scalar_cycles(word)
-    leave_gate(c, thread)
+    leave_gate(c, thread, now)
     return now
+
+
+@compiled()
+def gate_order(c):
+    """The threads, first the one whose last word has passed the gate the longest ago: a unit that all want serves them in turn."""
+    first, second, third = 0, 1, 2
+    if frontend_of(c, second).passed_at < frontend_of(c, first).passed_at:
+        first, second = second, first
+    if frontend_of(c, third).passed_at < frontend_of(c, second).passed_at:
+        second, third = third, second
+        if frontend_of(c, second).passed_at < frontend_of(c, first).passed_at:
+            first, second = second, first
+    return first, second, third
 
 
 @compiled()
 def step(c, now):
     """One cycle: the first cycle after `now` at which something can happen by itself, NO_TIME if nothing can."""
     following = NO_TIME
+    first, second, third = gate_order(c)
     for i in range(N_THREADS):
-        thread = (now + i) % N_THREADS
+        thread = first if i == 0 else (second if i == 1 else third)
         at = try_gate(c, thread, now)
         if at == now:
             following = now + 1

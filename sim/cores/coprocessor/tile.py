@@ -5,6 +5,7 @@ Nothing else acts on the tile's L1 meanwhile; the counters of circular buffers a
 
 import numpy as np
 
+from tensim.sim.arch import load_arch
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, CLUSTER, COUNTER, FAULT, RESTING
@@ -23,7 +24,7 @@ class Tile(TileState):
 
     def __init__(self, arch, data=True, fast=False):
         l1 = np.zeros(L1_BYTES[arch] + 64, np.uint8)[: L1_BYTES[arch]]
-        super().__init__(arch, l1, LOCAL_BYTES[arch], data=data, fast=fast)
+        super().__init__(load_arch(arch), l1, LOCAL_BYTES[arch], data=data, fast=fast)
 
     def set_mop(self, thread, words):
         """Write the nine words of a MOP expander's configuration."""

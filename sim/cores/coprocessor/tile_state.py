@@ -23,17 +23,19 @@ CORE_FAULTS = {ILLEGAL: "illegal instruction", OUTSIDE_TEXT: "jump out of the te
 class TileState:
     """A tile after reset, its arrays alive as long as this object.
 
-    `arch`: "wormhole_b0" or "blackhole"; `l1`: its memory, uint8; `local_bytes`: of a core's local memory; `buffers`: the rows
-    of its circular buffers, int64 [N_CIRCULAR_BUFFERS, CB_WORDS]; `data`: whether data move; `fast`: products in float32.
+    `arch`: a chip (`tensim.sim.arch.load_arch`), Wormhole or Blackhole, of which `self.arch` keeps the name; `l1`: its memory,
+    uint8; `local_bytes`: of a core's local memory; `buffers`: the rows of its circular buffers, int64 [N_CIRCULAR_BUFFERS,
+    CB_WORDS]; `data`: whether data move; `fast`: products in float32.
     """
 
     def __init__(self, arch, l1, local_bytes, buffers=None, data=True, fast=False):
-        self.arch, self.l1 = arch, l1
+        costs = make_costs(arch)
+        self.arch, self.l1 = arch.name, l1
         self.buffers = np.zeros((N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64) if buffers is None else buffers
-        self.arrays = make_coprocessor(arch, l1)
+        self.arrays = make_coprocessor(self.arch, l1)
         self.record = self.arrays.record[0]
         self.parts = {
-            "frontends": make_frontends(), "units": make_units(arch), "costs": make_costs(arch), "packers": make_packers(),
+            "frontends": make_frontends(), "units": make_units(self.arch), "costs": costs, "packers": make_packers(),
             "unpackers": make_unpackers(), "matrix": make_matrix(), "mailboxes": make_mailboxes(), "buffers": self.buffers,
         }  # fmt: skip
         for name, part in self.parts.items():

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor.costs import make_costs
 from tensim.sim.cores.coprocessor.instruction_table import instruction_of, instructions
 from tensim.sim.cores.coprocessor.matrix_state import make_matrix
@@ -27,7 +28,7 @@ class Bench:
         self.vector = add_vector_unit(self.arrays)
         self.parts = {
             "units": make_units(chip),
-            "costs": make_costs(chip),
+            "costs": make_costs(load_arch(chip)),
             "unpackers": make_unpackers(),
             "matrix": make_matrix(),
         }
