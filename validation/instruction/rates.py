@@ -5,10 +5,10 @@ from tensim.validation.instruction.kernels import Threads, text_of, zone_cycles
 from tensim.validation.instruction.lone_core import LoneCore, programs
 from tensim.validation.rows import Skip
 
-UNROLL, FEW, MANY = 64, 16, 64  # words of the loop, rounds between which the slope is taken
+FEW, MANY, ROUNDS = 32, 64, 32  # words of a loop, between which the slope is taken; how often it is run
 THREADS = {1: (1,), 2: (0, 1), 3: (0, 1, 2)}  # those that take part, by their number
-# results apart from what is read, so that no instruction waits for the one before
-APART = {"SFPU": {"lreg_dest": 4}, "THCON": {"ResultRegIndex": 4}}
+# Results apart from what is read, so that no instruction waits for the one before; sums are added to what Dst holds
+APART = {"SFPU": {"lreg_dest": 4}, "THCON": {"ResultRegIndex": 4}, "MATH": {"dest_accum_en": 1}}
 # sources that the matrix unit reads belong to it from the start: the unpackers' thread hands both banks over
 PREPARE = "UNPACK((TT_SETDVALID(3))); tensix_sync();"
 BY_PROBE = {"tt_nop": "NOP", "tt_sfpnop": "SFPNOP", "tt_setdmareg": "SETDMAREG", "tt_adddmareg": "ADDDMAREG"}
@@ -23,17 +23,16 @@ def instruction_of_probe(probe):
 
 
 def cycles_per_instruction(arch, name, threads, thread):
-    """Cycles that a thread takes for one of the instructions, as the slope over the rounds of a loop."""
+    """Cycles that a thread takes for one of the instructions, as the slope over the length of a loop."""
     instruction = instructions(arch)[name]
     apart = {field: value for field, value in APART.get(instruction.unit, {}).items() if field in instruction.fields}
     word = instruction.word(**apart)
-    loop = f"for (std::uint32_t i = 0; i < loops; i++) {{ {f'TTI_INSN({word}u);' * UNROLL} }}"
-    active = THREADS[threads]
-    bodies = {part: loop for number, part in enumerate(("unpack", "math", "pack")) if number in active}
-    elfs = programs(arch, text_of(Threads(prepare=PREPARE, **bodies)), [])
     taken = []
-    for rounds in (FEW, MANY):
-        core = LoneCore(arch, elfs, [], (rounds, 1))
+    for words in (FEW, MANY):
+        loop = f"for (std::uint32_t i = 0; i < loops; i++) {{ {f'TTI_INSN({word}u);' * words} }}"
+        active = THREADS[threads]
+        bodies = {part: loop for number, part in enumerate(("unpack", "math", "pack")) if number in active}
+        core = LoneCore(arch, programs(arch, text_of(Threads(prepare=PREPARE, **bodies)), []), [], (ROUNDS, 1))
         core.run()
         taken.append(zone_cycles(core.results[thread if threads > 1 else 1]))
-    return (taken[1] - taken[0]) / ((MANY - FEW) * UNROLL)
+    return (taken[1] - taken[0]) / ((MANY - FEW) * ROUNDS)

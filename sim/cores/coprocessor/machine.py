@@ -96,7 +96,10 @@ def unpacker_ready_at(c, word, now):
 
 @compiled()
 def ready_at(c, thread, word, unit, now):
-    """Cycle from which a unit takes an instruction; at most `now` when it does, NO_TIME when another thread has to act."""
+    """Cycle from which a unit takes an instruction; at most `now` when it does, NO_TIME when another thread has to act.
+
+    Blackhole's threads share the unit of counters (DMANOP in wolfpine_derived_rates.csv); Wormhole's have one each.
+    """
     u = units_table(c.units_at)[0]
     if unit == UNPACK_0:
         return unpacker_ready_at(c, word, now)
@@ -109,7 +112,7 @@ def ready_at(c, thread, word, unit, now):
         return matrix_ready_at(c, thread, word, max(at, u.free[MATRIX]))
     if unit == VECTOR:
         return vector_ready_at(c, thread, word, max(u.free[VECTOR], now))
-    if unit == NO_UNIT or unit == MISCELLANEOUS or word >> 24 == SETC16:
+    if unit == NO_UNIT or word >> 24 == SETC16 or (unit == MISCELLANEOUS and c.chip != BLACKHOLE):
         return now
     return max(u.free[unit], now)
 
@@ -193,10 +196,12 @@ def enter(c, thread, word, unit, now):
     elif unit == MOVER:
         cycles = execute_mover(c, thread, word)
         occupy(c, thread, MOVER, now, cycles, cycles)
-    elif code == SETDVALID:
-        set_valid(c, thread, word)
     else:
-        execute_counters(c, thread, word)
+        if code == SETDVALID:
+            set_valid(c, thread, word)
+        else:
+            execute_counters(c, thread, word)
+        occupy(c, thread, unit, now, 1, 1)
     return True
 
 
