@@ -12,7 +12,8 @@ from tensim.sim.engine.tables import table
 NAMES = (
     "unpack_address unpack_joint_bytes unpack_latency pack_latency pack_bytes config_latency push_latency local_load "
     "register_load config_load tile_register_load l1_load l1_store multiply multiply_latency vector_latency vector_late_latency "
-    "dst_write_to_read matrix_latency matrix_short_latency move_to_dst_latency move_to_a_latency move_to_b_latency shift_b_latency"
+    "vector_hold dst_write_to_read matrix_latency matrix_short_latency move_to_dst_latency move_to_a_latency "
+    "move_to_b_latency shift_b_latency"
 ).split()
 COSTS = np.dtype([(name, np.int64) for name in NAMES])
 costs_table = table(COSTS)

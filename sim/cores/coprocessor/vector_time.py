@@ -1,7 +1,9 @@
 """How long instructions of the vector unit take, and when the unit takes the next one (ISA: VectorUnit.md, "Instruction latency").
 
 Every instruction has the unit for one cycle.  Wormhole holds back what follows an SFPSWAP, unless it is an SFPNOP, and leaves the
-other results of two cycles to the program; Blackhole holds back an instruction that reads a result which is not there yet.
+other results of two cycles to the program.  Blackhole holds back an instruction that reads a result which is not there yet, and
+anything behind an SFPSWAP or a rotation of lanes, a cycle longer than the SFPNOP would take that it wants there (comments of
+tt-llk, ttnn 0.81.1: ckernel_sfpu_welfords.h, ckernel_sfpu_block_max8.h).
 """
 
 from tensim.sim.cores.coprocessor.costs import costs_table
@@ -107,8 +109,10 @@ def vector_cost(c, thread, word):
         for i in range(N_LREGS - 1):
             if late >> i & 1:
                 ready[i] = c.cycle + latency
-    if word >> 24 == SFPSWAP:
-        v.free_at = c.cycle + latency
+    if word >> 24 == SFPSWAP or (late != 0 and word >> 24 == SFPSHFT2 and c.chip == BLACKHOLE):
+        v.free_at = c.cycle + k.vector_hold
+    elif word >> 24 == SFPNOP:
+        v.free_at = c.cycle + 1
     elif word >> 24 == SFPSTORE:
         mode = resolved_mode(c, thread, mode_of(word))
         mark_written(c, lanes_address(c, thread, address_fields(c, word)[0], mode), is_wide(mode))

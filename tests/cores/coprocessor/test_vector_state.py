@@ -376,11 +376,25 @@ def test_blackhole_waits_for_results_of_two_cycles():
         assert ready(bench, bench.word("SFPNOP"), 11) == 11
 
 
-def test_a_swap_holds_back_all_but_a_nop(bench):
+@pytest.mark.parametrize("chip, following", [("wormhole_b0", 12), ("blackhole", 13)])
+def test_a_swap_holds_back_all_but_a_nop(chip, following):
+    """Blackhole stalls for two cycles; with the SFPNOP that it wants, what follows is one earlier."""
+    bench = Bench(chip)
     bench.arrays.record["cycle"] = 10
     vector_cost(bench.arrays.record[0], 1, bench.word("SFPSWAP", lreg_dest=1, lreg_src_c=2))
-    assert ready(bench, bench.word("SFPMOV", lreg_dest=4, lreg_c=5), 11) == 12
+    assert ready(bench, bench.word("SFPMOV", lreg_dest=4, lreg_c=5), 11) == following
     assert ready(bench, bench.word("SFPNOP"), 11) == 11
+    bench.arrays.record["cycle"] = 11
+    vector_cost(bench.arrays.record[0], 1, bench.word("SFPNOP"))
+    assert ready(bench, bench.word("SFPMOV", lreg_dest=4, lreg_c=5), 12) == 12
+
+
+def test_only_blackhole_holds_back_what_follows_a_rotation():
+    for chip, following in (("wormhole_b0", 11), ("blackhole", 13)):
+        bench = Bench(chip)
+        bench.arrays.record["cycle"] = 10
+        vector_cost(bench.arrays.record[0], 1, bench.word("SFPSHFT2", lreg_dest=1, lreg_src_c=2, instr_mod1=3))
+        assert ready(bench, bench.word("SFPMOV", lreg_dest=4, lreg_c=5), 11) == following
 
 
 def test_a_macro_is_busy_until_its_last_instruction(bench):
