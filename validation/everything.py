@@ -38,8 +38,9 @@ class Line:
 
 
 def modules():
-    """{kind: its module} of the kinds that read tables."""
-    return {kind: importlib.import_module(f"tensim.validation.{kind}.rows") for kind in KINDS if kind not in FOLDERS}
+    """{kind: its module} of the kinds that read tables and have here what they need."""
+    found = {kind: importlib.import_module(f"tensim.validation.{kind}.rows") for kind in KINDS if kind not in FOLDERS}
+    return {kind: module for kind, module in found.items() if getattr(module, "is_possible", lambda: True)()}
 
 
 def table_of(path, module):

@@ -17,6 +17,7 @@ CIRCULAR = "circular"  # a parameter is what these rows measured, so that they m
 DOCUMENTED = "documented"  # the row measures one number that the documents give: it agrees or they are wrong
 KINDS = (PREDICTED, FITTED, CIRCULAR, DOCUMENTED)
 
+INSTRUCTION_LEVEL, COPROCESSOR = "instruction", "coprocessor."  # the kind of validation, and its parameters' keys
 CHOSEN = ("fitted", "measured")  # confidence of the parameters that measurements chose
 FILE = re.compile(r"([\w.-]+\.csv|\bnoc_traces\b)(?: \(([^)]*)\))?")
 RECORDING = re.compile(r"(DRAM|\dx\d_BLOCK)_TO_\dx\d_(BLOCK|HEIGHT)\.json")  # of the folder noc_traces
@@ -83,7 +84,7 @@ def evidence_of(kind, row_id, group):
             return cost.evidence
     chip, _, rest = group.partition("/")
     file = "noc_traces" if RECORDING.match(row_id) else row_id.rpartition(":")[0]
-    families = cited(chip).get(file, ())
+    families = cited(chip, kind == INSTRUCTION_LEVEL).get(file, ())
     return FITTED if families is None or is_of(rest, families) else PREDICTED
 
 
@@ -94,12 +95,17 @@ def is_of(group, families):
 
 
 @functools.cache
-def cited(chip):
-    """{file: names of families, None for all its rows} that chose parameters of a chip; {} of a chip that is not ours."""
+def cited(chip, instruction_level=False):
+    """{file: names of families, None for all its rows} that chose parameters of a chip; {} of a chip that is not ours.
+
+    `instruction_level`: those of `coprocessor`, on which alone the machine of instructions depends; else all others.
+    """
     if chip not in architectures():
         return {}
     arch, found, named = load_arch(chip), {}, {}
     for key in arch.values():
+        if key.startswith(COPROCESSOR) != instruction_level:
+            continue
         leaf = arch.describe(key)
         named = files_of(leaf.get("src", "")) or (named if AGAIN.search(leaf.get("src", "")) else {})
         if leaf.get("conf") not in CHOSEN:

@@ -64,6 +64,7 @@ PRODUCTS = (
     "manual older",
     "out_of_box",
 )  # of the GEMM report: stated blocks, older rows, ttnn's choice
+ENGINES, VECTOR = r"unpack|pack|math \(matrix\)", r"math \(SFPU\)"  # groups of validate instruction
 GOALS = {
     "noc": (
         Goal("median", 4), Goal("bias", 3), Goal("p90", 15, OTHERS), Goal("worst group", 12, OTHERS),
@@ -89,6 +90,10 @@ GOALS = {
         *(Goal("median", 15, f"{rows}/untraced") for rows in PRODUCTS), *(Goal("p90", 40, f"{rows}/untraced") for rows in PRODUCTS),
     ),
     "issue": (Goal("median", 2), Goal("p90", 10), Goal("bias", 2), Goal("worst group", 15)),
+    "instruction": (
+        Goal("median", 5, ENGINES), Goal("p90", 15, ENGINES), Goal("median", 8, VECTOR), Goal("p90", 20, VECTOR),
+        Goal("median", 15, "init"), Goal("median", 5, "rates"),
+    ),
     "kernels": (Goal("median", 10), Goal("p90", 30), Goal("worst group", 20), Goal("pairs", 85)),
     "streaming": (
         Goal("rank correlation", 0.98), Goal("median", 8, "matmul"), Goal("p90", 25, "matmul"), Goal("median", 3, "exp"),

@@ -9,6 +9,8 @@ operand does one face of 16x16 in a call (the rows' unit: eight iterations), one
 import re
 
 from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.cores.riscv.llk.tree import find_tree
+from tensim.sim.errors import UsageError
 from tensim.validation.instruction import rates
 from tensim.validation.instruction.kernels import OUT, A, B, Threads, each_tile, text_of, zone_cycles
 from tensim.validation.instruction.lone_core import Buffer, LoneCore, programs
@@ -27,6 +29,15 @@ SUMS_OF_FACES = ("add_int_tile", "sub_int_tile", "rsub_int_tile")  # of two oper
 WIDE = (DataFormat.Float32, DataFormat.Int32, DataFormat.UInt32)
 START = f"compute_kernel_hw_startup({A}, {B}, {OUT});"
 FIDELITIES = {"LoFi": 0, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
+
+
+def is_possible():
+    """Are the vendor's LLK sources known?"""
+    try:
+        find_tree()
+    except UsageError:
+        return False
+    return True
 
 
 def read(row, layout):
