@@ -22,6 +22,7 @@ COMPUTE = re.compile(
 )
 ABSENT = re.compile(r"'([\w./]+)' file not found")
 ROUNDS = 4  # of adding what the compiler misses
+REPAIRS = 6  # arguments of one kernel that are changed because an assertion refuses them
 COMPUTE_PROCESSORS = [Processor.TRISC0, Processor.TRISC1, Processor.TRISC2]
 NEIGHBOURS = 5  # levels above a kernel that are searched for the headers of its host program's include paths
 
@@ -112,7 +113,7 @@ class Coverage:
 
     def _build(self, path, processor, text, known):
         """Build for one processor; `known`: what a successful build of another one needed."""
-        guesses = [known["guess"]] if known else stand_ins.GUESSES
+        guesses = [known["guess"]] if known else [stand_ins.with_shapes(text, guess) for guess in stand_ins.GUESSES]
         shown, arguments_matter = None, True
         for tried, guess in enumerate(guesses):
             if not arguments_matter and guess.differs_in_arguments_only(guesses[0]):
@@ -127,7 +128,27 @@ class Coverage:
         for macros in [] if known else stand_ins.switches(_text(path)):
             if self._attempt(path, processor, text, guesses[0], macros, known) is None:
                 return
+        for guess in () if known else (guesses[0], guesses[stand_ins.DIFFERING]):
+            if self._repair(path, processor, text, guess, known):
+                return
         raise shown
+
+    def _repair(self, path, processor, text, guess, known):
+        """Change arguments that assertions refuse, one after the other, until the kernel builds; whether it does."""
+        error = self._attempt(path, processor, text, guess, {}, known)
+        for _ in range(REPAIRS):
+            if error is None:
+                return True
+            refused = stand_ins.REQUIREMENT.search(error.message)
+            for changed in stand_ins.repaired(error.message, text, guess):
+                following = self._attempt(path, processor, text, changed, {}, known)
+                others = following and stand_ins.REQUIREMENT.search(following.message)
+                if following is None or (others and others[1] != refused[1]):
+                    guess, error = changed, following
+                    break
+            else:
+                return False
+        return error is None
 
     def _attempt(self, path, processor, text, guess, macros, known):
         """Build with one guess, adding macros and folders that the compiler misses; the last error, None if it built."""

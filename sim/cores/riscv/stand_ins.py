@@ -15,6 +15,14 @@ ARRAY = r"(?:\]|\barray<[^;=]*>\s*\w+)\s*=\s*"  # in front of the values of an a
 DEMAND = re.compile(r"\b([A-Z][A-Z0-9_]{2,})(?: or [A-Z0-9_]+)* must be defined")
 CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|elif)\b(.*)$", re.M)
 SWITCH = re.compile(r"\b([A-Z][A-Z0-9_]{2,})\b(?:\s*==\s*(\d+))?")
+# A compile-time argument that a kernel gives a name, by its number or by an enumerator's name
+ARGUMENT = re.compile(
+    r"\b(\w+)(?:\s*\[\[\w+\]\])?\s*=\s*(?:\w+<[\w:]+>\()?\s*get_compile_time_arg_val\(\s*([\w:]+)\s*\)"
+)
+NUMBERS = re.compile(r"\bnamespace\s+(\w+)\s*\{\s*enum\b[^{]*\{([^}]*)\}")
+REQUIREMENT = re.compile(r"static assertion failed due to requirement '([^']*)'")
+POWERS = (1, 2, 4, 8, 16, 32, 64)  # tried where an assertion has no number of its own
+SHAPE = {"tile_h": 32, "tile_w": 32}  # arguments whose names say what they are
 WORDS = 256  # stand-in compile-time arguments
 SWITCHES = 8  # macros of a kernel's conditions that are tried
 
@@ -40,8 +48,9 @@ GUESSES = (
     Guess((64,) * WORDS), Guess((4,) * WORDS, named="4"), Guess(tuple(range(WORDS)), named=APART),
     Guess(tuple(range(1, WORDS + 1)), named=APART),
     Guess((3,) * WORDS), Guess((1,) * WORDS, named=APART), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
-    Guess((2,) * WORDS, reduction="PoolType::MAX"),
+    Guess((2,) * WORDS, reduction="PoolType::MAX"), Guess((0,) * WORDS),
 )  # fmt: skip
+DIFFERING = 6  # of these, the first whose arguments differ
 # Macros that the library's host code gives its kernels, where 1 would not do
 MACROS = {
     "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
@@ -55,6 +64,49 @@ MACROS = {
     "BF16_ROUNDING_MODE": "ckernel::DstRoundingMode::Default",
     "CHAIN_BCAST_OP": "compute_kernel_lib::BinaryFpuOp::Add", "CHAIN_BCAST_DIM": "compute_kernel_lib::BroadcastDim::Row",
 }  # fmt: skip
+
+
+def argument_places(text):
+    """{name that a kernel gives a compile-time argument: its number}."""
+    numbers = {}
+    for space, body in NUMBERS.findall(text):
+        at = 0
+        for entry in filter(None, (part.strip() for part in body.split(","))):
+            name, _, value = (part.strip() for part in entry.partition("="))
+            at = int(value) if value.isdigit() else at
+            numbers[f"{space}::{name}"] = at
+            at += 1
+    found = {}
+    for name, place in ARGUMENT.findall(text):
+        number = int(place) if place.isdigit() else numbers.get("::".join(place.split("::")[-2:]))
+        if number is not None and number < WORDS:
+            found[name] = number
+    return found
+
+
+def with_shapes(text, guess):
+    """The guess with the arguments whose names say what they are."""
+    places = argument_places(text)
+    values = {places[name]: value for name, value in SHAPE.items() if name in places}
+    return replace(guess, arguments=tuple(values.get(i, value) for i, value in enumerate(guess.arguments)))
+
+
+def repaired(message, text, guess):
+    """[Guess] with one argument changed that a failed static assertion names: to a number of its own, or to a power of two."""
+    requirement = REQUIREMENT.search(message)
+    if requirement is None:
+        return []
+    places = argument_places(text)
+    numbers = [int(number) for number in re.findall(r"\b(\d+)[uU]?[lL]?\b", requirement[1])]
+    found = []
+    for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", requirement[1])):
+        for number in dict.fromkeys((*numbers, *POWERS)) if name in places else ():
+            if guess.arguments[places[name]] != number:
+                changed = list(guess.arguments)
+                changed[places[name]] = number
+                found.append(replace(guess, arguments=tuple(changed)))
+    return found
+
 
 TENSOR = "::tensor_accessor::TensorBindingToken<0, 0>"
 # Arguments behind the named ones

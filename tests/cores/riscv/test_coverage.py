@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("ziglang")
 
 from tensim.sim.arch import load_arch
-from tensim.sim.cores.riscv import coverage
+from tensim.sim.cores.riscv import coverage, stand_ins
 
 GOOD = '#include "dataflow_api.h"\nvoid kernel_main() { riscv_wait(get_compile_time_arg_val(9)); }\n'
 BINDINGS = """#include "experimental/kernel_args.h"
@@ -69,3 +69,25 @@ def test_the_command_prints_json_and_succeeds_with_failures(library):
     result = CliRunner().invoke(command, [str(library), "--json=-"])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["entry"] == 9
+
+
+SHAPED = """
+namespace place { enum : uint32_t { BYTES = 3, COUNT }; }
+static constexpr uint32_t K = get_compile_time_arg_val(2);
+constexpr uint32_t bytes = get_compile_time_arg_val(place::BYTES), count = get_compile_time_arg_val(place::COUNT);
+constexpr auto mode = static_cast<Mode>(get_compile_time_arg_val(7));
+constexpr uint32_t tile_w = get_compile_time_arg_val(5);
+"""
+
+
+def test_arguments_are_known_by_the_names_that_a_kernel_gives_them():
+    places = stand_ins.argument_places(SHAPED)
+    assert places == {"K": 2, "bytes": 3, "count": 4, "mode": 7, "tile_w": 5}
+    assert stand_ins.with_shapes(SHAPED, stand_ins.GUESSES[0]).arguments[:7] == (2, 2, 2, 2, 2, 32, 2)
+
+
+def test_an_assertion_says_what_to_try():
+    message = "kernel.cpp:4: static assertion failed due to requirement 'K == 512 || K == 1024': K must be 512 or 1024"
+    tried = [guess.arguments[2] for guess in stand_ins.repaired(message, SHAPED, stand_ins.GUESSES[0])]
+    assert tried[:2] == [512, 1024] and 2 not in tried
+    assert stand_ins.repaired("kernel.cpp:4: no member named 'x'", SHAPED, stand_ins.GUESSES[0]) == []
