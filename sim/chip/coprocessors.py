@@ -8,7 +8,7 @@ circular buffers that the vendor's start reads lies in L1.
 import numpy as np
 
 from tensim.sim.chip.first_compilation import compile_instruction_level
-from tensim.sim.chip.riscv_cores import TABLE_BYTES, TABLE_WORDS
+from tensim.sim.chip.riscv_cores import TABLE_BYTES, TABLE_WORDS, firmware_words
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
 from tensim.sim.cores.coprocessor.cluster import CLUSTER
@@ -20,8 +20,6 @@ from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 
 LAUNCH_WORDS = 0x40  # bytes
 BUFFERS_AT, IN_USE_AT, REMOTE_AT, FIRST_REMOTE_AT = 0x28, 0x2C, 0x34, 0x38  # launch words behind the firmware words
-FIRMWARE_WORDS = [ctx.L1_ARGS, ctx.L1_COMMON_ARGS, ctx.N_ARGS, ctx.N_COMMON_ARGS, ctx.NOC, ctx.KERNEL_X, ctx.KERNEL_Y,
-                  ctx.LOGICAL_X, ctx.LOGICAL_Y, ctx.RELATIVE_X, ctx.RELATIVE_Y]  # fmt: skip
 FAST = 1  # `data_on` of the machine
 
 
@@ -86,11 +84,7 @@ class Coprocessors:
         self._arrays.l1[worker, table : table + TABLE_BYTES] = words.view(np.uint8).ravel()
 
     def _launch_words(self, words, worker, slot, table):
-        unique, common, n_unique, n_common, noc, *places = words[FIRMWARE_WORDS]
-        first = layout.firmware_words(
-            arguments=(unique, common, self._semaphore_base, n_unique, n_common),
-            place=(places[:2], places[2:4], places[4:]), noc=noc, core=worker, slot=slot,
-        )  # fmt: skip
+        first = firmware_words(words, self._semaphore_base, worker, slot)
         launch = np.zeros(LAUNCH_WORDS // 4, np.uint32)
         launch[: len(first) // 4] = np.frombuffer(first, np.uint32)
         pages = self._arrays["circular_buffers"][worker][:, ctx.CB_PAGES]

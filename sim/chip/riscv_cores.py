@@ -38,6 +38,15 @@ FIRMWARE_WORDS = [
 ]  # fmt: skip
 
 
+def firmware_words(words, semaphore_base, core, slot):
+    """`layout.firmware_words` of a thread by its context block."""
+    return layout.firmware_words(
+        arguments=(words[L1_ARGS], words[L1_COMMON_ARGS], semaphore_base, words[N_ARGS], words[N_COMMON_ARGS]),
+        place=(words[[KERNEL_X, KERNEL_Y]], words[[LOGICAL_X, LOGICAL_Y]], words[[RELATIVE_X, RELATIVE_Y]]),
+        noc=words[NOC], core=core, slot=slot,
+    )  # fmt: skip
+
+
 class RiscvCores:
     """State of all cores of a chip.  `machine`: the record of the engine; `l1`: (worker, byte); `text_base`: L1 address;
     `l1_banks`: as in `layout.bank_tables`."""
@@ -116,11 +125,7 @@ class RiscvCores:
         for at in np.flatnonzero((self._firmware_of[threads] != contexts[:, FIRMWARE_WORDS]).any(1)).tolist():
             thread, words = int(threads[at]), contexts[at]
             self._firmware_of[thread] = words[FIRMWARE_WORDS]
-            first = layout.firmware_words(
-                arguments=(words[L1_ARGS], words[L1_COMMON_ARGS], self._semaphore_base, words[N_ARGS], words[N_COMMON_ARGS]),
-                place=(words[[KERNEL_X, KERNEL_Y]], words[[LOGICAL_X, LOGICAL_Y]], words[[RELATIVE_X, RELATIVE_Y]]),
-                noc=words[NOC], core=thread // THREADS_PER_CORE, slot=slot,
-            )  # fmt: skip
+            first = firmware_words(words, self._semaphore_base, thread // THREADS_PER_CORE, slot)
             self._firmware[thread, : len(first)] = np.frombuffer(first, np.uint8)
         self._local[threads, : self._firmware.shape[1]] = self._firmware[threads]
 

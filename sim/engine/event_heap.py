@@ -40,10 +40,9 @@ def make_order(time, key):
     return (time << KEY_BITS) | key
 
 
-@compiled()
-def push(heap, size, order, event):
-    """Insert an event; the caller has checked the capacity.  Returns the new size."""
-    i = size
+@compiled(inline="always")
+def sift_up(heap, i, order, event):
+    """Put an event into the place `i`, which is free, or above it."""
     while i > 0:
         parent = (i - 1) // CHILDREN
         if heap[2 * parent] <= order:
@@ -51,6 +50,12 @@ def push(heap, size, order, event):
         heap[2 * i], heap[2 * i + 1] = heap[2 * parent], heap[2 * parent + 1]
         i = parent
     heap[2 * i], heap[2 * i + 1] = order, event
+
+
+@compiled()
+def push(heap, size, order, event):
+    """Insert an event; the caller has checked the capacity.  Returns the new size."""
+    sift_up(heap, size, order, event)
     return size + 1
 
 
@@ -63,13 +68,7 @@ def hasten(heap, size, order, event):
     i = size - 1
     while i > 0 and heap[2 * i + 1] != event:
         i -= 1
-    while i > 0:
-        parent = (i - 1) // CHILDREN
-        if heap[2 * parent] <= order:
-            break
-        heap[2 * i], heap[2 * i + 1] = heap[2 * parent], heap[2 * parent + 1]
-        i = parent
-    heap[2 * i], heap[2 * i + 1] = order, event
+    sift_up(heap, i, order, event)
 
 
 @compiled()

@@ -11,13 +11,13 @@ import pytest
 
 import tensim as tt
 from tensim.running.options import Options
-from tensim.running.replay import LightMetalReplay
 from tensim.running.runnable import find_program
 from tensim.sim.arch import load_arch
 from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.cores.riscv.kernel import INSTRUCTION_LEVEL as LEVEL
 from tensim.sim.cores.riscv.llk.tree import tree_at
 from tensim.sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError, UsageError
+from tests.examples.test_cpp_kernels import replayed
 
 pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
 CHIPS = ("wormhole_b0", "blackhole")
@@ -189,16 +189,5 @@ def test_grayskull_has_no_such_level():
 
 def test_a_capture_holds_the_programs(tmp_path, monkeypatch):
     device = tt.create_device(0, arch=load_arch("blackhole", {LEVEL: 1}))
-    try:
-        with tt.light_metal_capture() as captured:
-            find_program("eltwise_add").run_on(device, Options(shape="64x64", parameters={"kernels": "cpp"}))
-        cycles = program_cycles(device.chip)
-    finally:
-        tt.close_device(device)
-    path = tmp_path / "eltwise_add.bin"
-    captured.binary.save_to_file(path)
-    monkeypatch.delenv("TENSIM_LLK")
-    monkeypatch.setenv("TENSIM_CXX", "no_such_compiler")
-    replay = LightMetalReplay(str(path))
-    replay.execute()
-    assert program_cycles(replay.chips[0]) == cycles
+    cycles, again = replayed(device, tmp_path / "eltwise_add.bin", monkeypatch)
+    assert again == cycles
