@@ -17,9 +17,10 @@ test: .venv/ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
 
 # The tests with the vendor's own library, in an environment that has it (docs/library.md): some 800 MB, made once.
-LIBRARY := $(CURDIR)/.venv-library
+LIBRARY := .venv-library
 test-library: .venv/ready $(LIBRARY)/ready
-	TENSIM_LIBRARY_PYTHON=$(LIBRARY)/bin/python TENSIM_TTNN_SOURCES=$(LIBRARY)/0.81.1:$(LIBRARY)/0.66.0 \
+	TENSIM_LIBRARY_PYTHON=$(CURDIR)/$(LIBRARY)/bin/python \
+		TENSIM_TTNN_SOURCES=$(CURDIR)/$(LIBRARY)/0.81.1:$(CURDIR)/$(LIBRARY)/0.66.0 \
 		$(BIN)/python -m pytest -n 2 --dist worksteal tests/library/test_wheel.py tests/library tests/ttnn/library
 
 # What pyproject.toml promises: each package at its lower bound on the oldest Python, and the newest of all on the newest one.
