@@ -40,7 +40,15 @@ class Line:
 def modules():
     """{kind: its module} of the kinds that read tables and have here what they need."""
     found = {kind: importlib.import_module(f"tensim.validation.{kind}.rows") for kind in KINDS if kind not in FOLDERS}
-    return {kind: module for kind, module in found.items() if getattr(module, "is_possible", lambda: True)()}
+    return {kind: module for kind, module in found.items() if _is_possible(module)}
+
+
+def _is_possible(module):
+    try:
+        getattr(module, "require", lambda: None)()
+    except UsageError:
+        return False
+    return True
 
 
 def table_of(path, module):

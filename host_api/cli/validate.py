@@ -45,6 +45,7 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
         from tensim.cli.validate_numerics import report
 
         return report(files, group_by, plot, json_to)
+    getattr(module, "require", lambda: None)()
     tables, broken = [], []
     for path in files:
         try:

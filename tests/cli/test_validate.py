@@ -45,6 +45,15 @@ def test_a_foreign_file_is_named_and_nothing_else_is_printed(capsys, tmp_path):
     assert "x.csv: its columns match no known file" in err
 
 
+def test_missing_sources_are_said_once_and_no_row_is_tried(capsys, table, monkeypatch):
+    monkeypatch.delenv("TENSIM_LLK", raising=False)
+    with pytest.raises(SystemExit) as exit_:
+        main(["validate", "instruction", table(ROW)])
+    out, err = capsys.readouterr()
+    assert (exit_.value.code, out) == (2, "")
+    assert err.count("the vendor's LLK sources are not here") == 1 and "TENSIM_LLK" in err
+
+
 def test_a_malformed_row_loses_no_other(capsys, table):
     path = table(ROW, ROW | {"transaction_bytes": "many"})
     code, out, err = run(capsys, path, "--json")

@@ -10,7 +10,6 @@ import re
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.riscv.llk.tree import find_tree
-from tensim.sim.errors import UsageError
 from tensim.validation.instruction import rates
 from tensim.validation.instruction.kernels import OUT, A, B, Threads, each_tile, text_of, zone_cycles
 from tensim.validation.instruction.lone_core import Buffer, LoneCore, programs
@@ -31,13 +30,9 @@ START = f"compute_kernel_hw_startup({A}, {B}, {OUT});"
 FIDELITIES = {"LoFi": 0, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 
 
-def is_possible():
-    """Are the vendor's LLK sources known?"""
-    try:
-        find_tree()
-    except UsageError:
-        return False
-    return True
+def require():
+    """UsageError where the vendor's LLK sources are not known."""
+    find_tree()
 
 
 def read(row, layout):
