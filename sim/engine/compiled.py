@@ -21,10 +21,17 @@ class Compiled:
 
     @functools.cached_property
     def dispatcher(self):
-        """numba's dispatcher of the function, with its disk cache."""
+        """numba's dispatcher of the function for compiled code that calls it, with its disk cache."""
         from tensim.sim.engine.numba_compiler import cached_dispatcher
 
         return cached_dispatcher(self)
+
+    @functools.cached_property
+    def _python_dispatcher(self):
+        """The same for Python that calls it."""
+        from tensim.sim.engine.numba_compiler import cached_dispatcher
+
+        return cached_dispatcher(self, for_python=True)
 
     @property
     def _numba_type_(self):
@@ -32,7 +39,7 @@ class Compiled:
         return types.Dispatcher(self.dispatcher)
 
     def __call__(self, *arguments):
-        return self.dispatcher(*arguments)
+        return self._python_dispatcher(*arguments)
 
 
 def compiled(*, inline="never", forceinline=False):

@@ -25,6 +25,8 @@ from tensim.sim.errors import SimulatorError
 
 # Nothing is allocated, so nothing needs a reference count.
 OPTIONS = {"nopython": True, "boundscheck": None, "_nrt": False}
+# What only compiled code calls needs no entries for Python and C, which are a quarter of its compilation.
+BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def plain_type(kind):
@@ -56,11 +58,14 @@ def compiled_for_integers(function):
     return dispatcher
 
 
-def cached_dispatcher(function):
-    """The dispatcher of a `Compiled`; numba keeps the code of a function of the engine in its disk cache."""
-    dispatcher = Dispatcher(function.py_func, targetoptions={**OPTIONS, **function.targetoptions})
+def cached_dispatcher(function, for_python=False):
+    """A dispatcher of a `Compiled`, for what compiled code calls or for what Python does; numba keeps the code of a function of the
+    engine in its disk cache.
+    """
+    options = {**OPTIONS, **({} if for_python else BARE), **function.targetoptions}
+    dispatcher = Dispatcher(function.py_func, targetoptions=options)
     if function.__module__.removeprefix("tensim.") in _COVERED:  # numba does not notice a change elsewhere
-        _enable_caching(dispatcher)
+        _enable_caching(dispatcher, "-python" if for_python else "")
     return dispatcher
 
 
@@ -95,11 +100,11 @@ class SealedFiles(IndexDataCacheFile):
         return pickle.loads(content)
 
 
-def _enable_caching(dispatcher):
+def _enable_caching(dispatcher, suffix=""):
     dispatcher.enable_caching()
     cache = dispatcher._cache
     stamp = cache._impl.locator.get_source_stamp()
-    cache._cache_file = SealedFiles(cache._cache_path, cache._impl.filename_base, stamp)
+    cache._cache_file = SealedFiles(cache._cache_path, cache._impl.filename_base + suffix, stamp)
 
 
 def type_of_intrinsic(function):
@@ -124,8 +129,7 @@ class ObjectCode(NamedTuple):
 def object_code(function, n_arguments, error_model="python"):
     """The `ObjectCode` of a Python function of `n_arguments` int64; `error_model`: numba's, for divisions."""
     options = {**OPTIONS, "error_model": error_model}
-    bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nothing in it needs Python
-    dispatcher = Dispatcher(function, targetoptions={**options, **bare})
+    dispatcher = Dispatcher(function, targetoptions={**options, **BARE})
     arguments = (types.int64,) * n_arguments
     dispatcher.compile(arguments)
     overload = dispatcher.overloads[arguments]

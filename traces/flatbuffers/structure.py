@@ -7,10 +7,7 @@ is known to lie inside the file, and no file costs more than a bounded amount of
 
 import numba as nb
 
-from tensim.sim.engine import numba_compiler  # noqa: F401  configures the disk cache before anything is compiled
-
-# The walks allocate nothing; counting references to the arrays they pass around would take most of their time.
-compiled = nb.njit(cache=True, _nrt=False)
+from tensim.sim.engine.compiled import compiled
 
 # objects[index]
 FIRST_FIELD, FIELD_COUNT, SIZE, ALIGNMENT, HAS_RULES = range(5)
@@ -47,25 +44,25 @@ MAX_STRING = 1 << 24  # bytes
 FREE_WORK = 1 << 27  # string bytes, checked elements and vtable slots, beside four for every byte of the file
 
 
-@compiled
+@compiled()
 def u16(data, at):
     return nb.int64(data[at]) | nb.int64(data[at + 1]) << 8
 
 
-@compiled
+@compiled()
 def u32(data, at):
     return (
         nb.int64(data[at]) | nb.int64(data[at + 1]) << 8 | nb.int64(data[at + 2]) << 16 | nb.int64(data[at + 3]) << 24
     )
 
 
-@compiled
+@compiled()
 def i32(data, at):
     value = u32(data, at)
     return value - (1 << 32) if value >= 1 << 31 else value
 
 
-@compiled
+@compiled()
 def number(data, at, size, signed):
     """The integer of `size` bytes; 64-bit ones as int64, whatever their sign."""
     if size == 8:
@@ -76,7 +73,7 @@ def number(data, at, size, signed):
     return value
 
 
-@compiled
+@compiled()
 def field_at(data, table, field):
     """Position of field number `field` of a table known to be sound; 0 when it is absent."""
     vtable = table - i32(data, table)
@@ -87,19 +84,19 @@ def field_at(data, table, field):
     return table + offset if offset else 0
 
 
-@compiled
+@compiled()
 def follow(data, at):
     """Where the offset stored at `at` leads."""
     return at + u32(data, at)
 
 
-@compiled
+@compiled()
 def _problem(report, code, offset, value, bound):
     report[CODE], report[OFFSET], report[VALUE], report[BOUND] = code, offset, value, bound
     return code
 
 
-@compiled
+@compiled()
 def _spend(data, report, amount, at):
     """Count work; a file that shares its parts too often is refused."""
     report[WORK] += amount
@@ -108,7 +105,7 @@ def _spend(data, report, amount, at):
     return OK
 
 
-@compiled
+@compiled()
 def _check_table(data, at, report):
     """Whether a table may stand at `at`: its vtable and all offsets in it, known fields or not."""
     if at < 4 or at > len(data) - 4:
@@ -132,7 +129,7 @@ def _check_table(data, at, report):
     return _spend(data, report, (vtable_size - 4) // 2, at)
 
 
-@compiled
+@compiled()
 def _sequence_end(data, at):
     """End of the well-formed UTF-8 sequence at `at` (RFC 3629: shortest form, no surrogates); 0 when there is none."""
     first = nb.int64(data[at])
@@ -153,7 +150,7 @@ def _sequence_end(data, at):
     return at + 1 + more
 
 
-@compiled
+@compiled()
 def _first_non_utf8(data, at, end):
     """Position of the first byte in [at, end) that starts no UTF-8 sequence inside; -1 when all is well."""
     while at < end:
@@ -171,7 +168,7 @@ def _first_non_utf8(data, at, end):
     return -1
 
 
-@compiled
+@compiled()
 def _check_string(data, at, report):
     if at > len(data) - 4:
         return _problem(report, OUTSIDE, at, at, len(data))
@@ -191,7 +188,7 @@ def _check_string(data, at, report):
     return OK if wrong < 0 else _problem(report, NOT_UTF8, wrong, nb.int64(data[wrong]), 0)
 
 
-@compiled
+@compiled()
 def _check_number(data, at, fields, field, enums, report):
     """The rules of a number: a member of its enumeration, within its range."""
     enum, low, high = fields[field, ENUM], fields[field, LOW], fields[field, HIGH]
@@ -205,7 +202,7 @@ def _check_number(data, at, fields, field, enums, report):
     return OK
 
 
-@compiled
+@compiled()
 def _check_struct(data, at, objects, fields, target, enums, report):
     first = objects[target, FIRST_FIELD]
     for field in range(first, first + objects[target, FIELD_COUNT]):
@@ -214,7 +211,7 @@ def _check_struct(data, at, objects, fields, target, enums, report):
     return OK
 
 
-@compiled
+@compiled()
 def _check_elements(data, at, count, objects, fields, field, enums, report):
     """The rules of the elements of a vector of numbers or structs."""
     target = fields[field, TARGET]
@@ -236,7 +233,7 @@ def _check_elements(data, at, count, objects, fields, field, enums, report):
     return OK
 
 
-@compiled
+@compiled()
 def _check_vector(data, at, size, alignment, report):
     """Whether a vector of `size`-byte elements may stand at `at`."""
     if at > len(data) - 4:
@@ -249,13 +246,13 @@ def _check_vector(data, at, size, alignment, report):
     return OK
 
 
-@compiled
+@compiled()
 def _descend(report, at, target):
     report[CHILD], report[CHILD_OBJECT] = at, target
     return DESCEND
 
 
-@compiled
+@compiled()
 def _check_union(data, table, place, number_in_table, field, objects, fields, members, enums, report):
     """A union's value beside its type, which is the field before it."""
     kind_place = field_at(data, table, number_in_table - 1)
@@ -277,7 +274,7 @@ def _check_union(data, table, place, number_in_table, field, objects, fields, me
     return _check_struct(data, at, objects, fields, target, enums, report)
 
 
-@compiled
+@compiled()
 def _fits(data, table, place, size, alignment, report):
     """Whether the part of a field that lies in the table itself does so, aligned."""
     table_size = u16(data, table - i32(data, table) + 2)
@@ -286,7 +283,7 @@ def _fits(data, table, place, size, alignment, report):
     return OK if place % alignment == 0 else _problem(report, MISALIGNED, place, place, alignment)
 
 
-@compiled
+@compiled()
 def _visit_tables(data, at, target, frame, report):
     """Check a vector of tables and leave it in the frame, whose elements are visited next."""
     code = _check_vector(data, at, 4, 4, report)
@@ -296,7 +293,7 @@ def _visit_tables(data, at, target, frame, report):
     return code
 
 
-@compiled
+@compiled()
 def _check_field(data, frame, objects, fields, members, enums, report):
     """One field of the table in `frame`: OK, DESCEND (CHILD is the table to visit) or the code of a problem."""
     table = frame[POSITION]
@@ -331,7 +328,7 @@ def _check_field(data, frame, objects, fields, members, enums, report):
     return _check_elements(data, at + 4, u32(data, at), objects, fields, field, enums, report)
 
 
-@compiled
+@compiled()
 def _next(data, frame, objects, fields, members, enums, report):
     """The next step in the table of `frame`: as `_check_field`, or OK when the table is done."""
     while True:
@@ -351,13 +348,13 @@ def _next(data, frame, objects, fields, members, enums, report):
             return code
 
 
-@compiled
+@compiled()
 def _enter(frame, at, target):
     frame[POSITION], frame[OBJECT], frame[FIELD] = at, target, -1
     frame[ELEMENT], frame[COUNT], frame[FIRST_ELEMENT] = NO_ELEMENT, 0, 0
 
 
-@compiled
+@compiled()
 def verify(data, root, objects, fields, members, enums, stack, report):
     """Walk the file in `data` (uint8).  Returns OK or the code of the first problem; then `report` has its OFFSET, VALUE and
     BOUND, and the first `report[DEPTH]` frames of `stack` are the way to it.

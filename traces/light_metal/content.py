@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tensim.sim.engine import numba_compiler  # noqa: F401  configures the disk cache before anything is compiled
+from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.traces.flatbuffers.schema import light_metal_schema
-from tensim.traces.flatbuffers.structure import FIELD_COUNT, compiled, field_at, follow, i32, number, u32
+from tensim.traces.flatbuffers.structure import FIELD_COUNT, field_at, follow, i32, number, u32
 
 # rules[first_rule[member]:first_rule[member + 1]]; A to E are field numbers, -1 for none
 ACTION, SPACE, A, B, C, D, E = range(7)
@@ -117,14 +117,14 @@ class Content(NamedTuple):
     grid: np.ndarray  # GRID x GRID: number of the set of ranges that last held the core
 
 
-@compiled
+@compiled()
 def scalar(data, table, field, size):
     """A number field of a table, 0 when absent; 32-bit ones unsigned."""
     place = field_at(data, table, field)
     return number(data, place, size, False) if place else 0
 
 
-@compiled
+@compiled()
 def vector(data, table, field):
     """(number of elements, position of the first) of a vector field; (0, 0) when absent."""
     place = field_at(data, table, field)
@@ -134,13 +134,13 @@ def vector(data, table, field):
     return u32(data, at), at + 4
 
 
-@compiled
+@compiled()
 def root_vector(data, field):
     """As `vector`, of a field of the root table."""
     return vector(data, u32(data, 0), field)
 
 
-@compiled
+@compiled()
 def command_of(c, first, i):
     """(member of CommandType in the schema, position of the command's table) of command i; member 0: none."""
     outer = follow(c.data, first + 4 * i)
@@ -148,7 +148,7 @@ def command_of(c, first, i):
     return (c.members[kind], follow(c.data, field_at(c.data, outer, COMMAND_TABLE))) if kind else (0, outer)
 
 
-@compiled
+@compiled()
 def _add(c, code, command, table, field, value, bound, element=-1, sub=-1, offset=0, space=-1):
     """Note a problem at a field of the table at `table` (or at `offset`); those beyond the room are dropped."""
     n = c.totals[PROBLEM_COUNT]
@@ -166,14 +166,14 @@ def _add(c, code, command, table, field, value, bound, element=-1, sub=-1, offse
 # --- ids
 
 
-@compiled
+@compiled()
 def _trace_key(c, rule, table):
     """The id of a trace among all ids: traces are numbered by device."""
     device = scalar(c.data, table, rule[B], 4) & 0xFFFF
     return TRACE_KEYS * (1 + device) + scalar(c.data, table, rule[A], 4)
 
 
-@compiled
+@compiled()
 def collect_ids(c, first, count, keys):
     """Put the ids that commands create into `keys` (one word for each command); returns how many."""
     n = 0
@@ -192,7 +192,7 @@ def collect_ids(c, first, count, keys):
     return n
 
 
-@compiled
+@compiled()
 def _find(ids, key):
     """Index of `key` in sorted `ids`, or -1.  Ids mostly count up without gaps."""
     if len(ids) == 0:
@@ -207,7 +207,7 @@ def _find(ids, key):
     return low if low < len(ids) and ids[low] == key else -1
 
 
-@compiled
+@compiled()
 def _known(c, key, space, live, command, table, field, element=-1, sub=-1, offset=0):
     """Index of a thing that an earlier command created and none deleted, or -1 with the problem noted."""
     index = _find(c.ids, key)
@@ -227,7 +227,7 @@ def _known(c, key, space, live, command, table, field, element=-1, sub=-1, offse
     return -1
 
 
-@compiled
+@compiled()
 def _create(c, rule, command, table):
     key = scalar(c.data, table, rule[A], 4)
     thing = c.things[_find(c.ids, key)]
@@ -240,7 +240,7 @@ def _create(c, rule, command, table):
         thing[OWNER] = scalar(c.data, table, rule[B], 4)
 
 
-@compiled
+@compiled()
 def _use(c, rule, command, table):
     action, key, field = rule[ACTION], scalar(c.data, table, rule[A], 4), rule[A]
     index = _known(c, key, rule[SPACE], action == USE_LIVE, command, table, field)
@@ -257,14 +257,14 @@ def _use(c, rule, command, table):
         thing[STATE] = HALF if action == DEALLOCATE else DELETED
 
 
-@compiled
+@compiled()
 def _optional(c, table, field):
     """Position of the table that holds an optional number, or 0."""
     place = field_at(c.data, table, field)
     return follow(c.data, place) if place else 0
 
 
-@compiled
+@compiled()
 def _use_optional(c, rule, command, table, inner, sub):
     """A thing named by an optional table at `inner`; `sub`: its field in the table at field A, -1 when A is it."""
     if inner:
@@ -276,7 +276,7 @@ def _use_optional(c, rule, command, table, inner, sub):
 # --- devices and queues
 
 
-@compiled
+@compiled()
 def _device(c, device):
     for i in range(c.totals[DEVICE_COUNT]):
         if c.devices[i, DEVICE_ID] == device:
@@ -284,7 +284,7 @@ def _device(c, device):
     return -1
 
 
-@compiled
+@compiled()
 def open_device(c, command, table, description, field, element):
     """Enter a device by its description."""
     minimal = scalar(c.data, description, DEVICE_FIELD_MINIMAL, 1)
@@ -292,14 +292,14 @@ def open_device(c, command, table, description, field, element):
     _enter(c, command, table, description, field, element, scalar(c.data, description, DEVICE_FIELD_ID, 4), queues)
 
 
-@compiled
+@compiled()
 def open_host(c, command, table, description, field, element):
     """Enter a host device by its command's table."""
     device, queues = scalar(c.data, description, HOST_FIELD_ID, 4), scalar(c.data, description, HOST_FIELD_QUEUES, 4)
     _enter(c, command, table, description, field, element, device, queues)
 
 
-@compiled
+@compiled()
 def _enter(c, command, table, description, field, element, device, queues):
     index = _device(c, device)
     if index < 0:
@@ -311,7 +311,7 @@ def _enter(c, command, table, description, field, element, device, queues):
     c.devices[index, DEVICE_ID], c.devices[index, QUEUES], c.devices[index, OPEN] = device, queues, 1
 
 
-@compiled
+@compiled()
 def _open(c, command, table, field):
     """Index of the open device of a command, or -1 with the problem noted.  Files without devices mean one chip: index -2."""
     if c.totals[DEVICE_COUNT] == 0:
@@ -326,7 +326,7 @@ def _open(c, command, table, field):
     return index
 
 
-@compiled
+@compiled()
 def _check_queue(c, rule, command, table):
     index = _open(c, command, table, rule[B])
     if index == -1 or rule[C] >= 0 and scalar(c.data, table, rule[C], 1):
@@ -337,7 +337,7 @@ def _check_queue(c, rule, command, table):
         _add(c, NO_QUEUE, command, table, rule[A], queue, queues)
 
 
-@compiled
+@compiled()
 def _close(c, rule, command, table):
     index = _open(c, command, table, rule[A])
     if index >= 0:
@@ -347,7 +347,7 @@ def _close(c, rule, command, table):
 # --- sizes
 
 
-@compiled
+@compiled()
 def _size(c, table, small, large):
     """A size in its 32-bit field, or in the 64-bit one when that is not 0; negative when it is none."""
     value = scalar(c.data, table, large, 8)
@@ -355,7 +355,7 @@ def _size(c, table, small, large):
     return value if value or place == 0 else i32(c.data, place)
 
 
-@compiled
+@compiled()
 def _buffer_sizes(c, rule, command, table):
     size, page = _size(c, table, rule[B], rule[C]), _size(c, table, rule[D], rule[E])
     if size < 0 or size > c.limits[LIMIT_BUFFER_BYTES]:
@@ -369,7 +369,7 @@ def _buffer_sizes(c, rule, command, table):
     c.things[_find(c.ids, scalar(c.data, table, rule[A], 4)), BYTES] = size
 
 
-@compiled
+@compiled()
 def _check_write(c, rule, command, table):
     """Data of a transfer: words or a payload, within the buffer."""
     index = _known(c, scalar(c.data, table, rule[A], 4), BUFFER, True, command, table, rule[A])
@@ -391,7 +391,7 @@ def _check_write(c, rule, command, table):
         _add(c, BEYOND_BUFFER, command, table, rule[D] if offset else field, offset + size, c.things[index, BYTES])
 
 
-@compiled
+@compiled()
 def _check_read(c, rule, command, table):
     """The region of a read: B offset, C size, 0 for the whole buffer."""
     index = _known(c, scalar(c.data, table, rule[A], 4), BUFFER, True, command, table, rule[A])
@@ -405,7 +405,7 @@ def _check_read(c, rule, command, table):
         _add(c, BEYOND_BUFFER, command, table, rule[C], offset + size, room)
 
 
-@compiled
+@compiled()
 def _spend(c, amount, command, table, field):
     """Whether `amount` more elements may be looked at; shared vectors could make a small file cost hours."""
     before = c.totals[ELEMENTS]
@@ -416,7 +416,7 @@ def _spend(c, amount, command, table, field):
     return within
 
 
-@compiled
+@compiled()
 def _use_all(c, rule, command, table):
     """Every element of a vector names a thing; buffers are still allocated."""
     count, first = vector(c.data, table, rule[A])
@@ -427,7 +427,7 @@ def _use_all(c, rule, command, table):
         _known(c, u32(c.data, place), rule[SPACE], rule[SPACE] == BUFFER, command, table, rule[A], i, -1, place)
 
 
-@compiled
+@compiled()
 def _check_time(c, rule, command, table):
     """Simulated time that the command asks for, alone and in sum."""
     fs, bound = scalar(c.data, table, rule[A], 8), c.limits[LIMIT_FS]
@@ -437,7 +437,7 @@ def _check_time(c, rule, command, table):
     c.totals[SIMULATED] += fs
 
 
-@compiled
+@compiled()
 def check_moment(c, field, command, table):
     """Simulated host time at which something happened: one that the clock can reach."""
     fs, bound = scalar(c.data, table, field, 8), c.limits[LIMIT_FS]
@@ -445,7 +445,7 @@ def check_moment(c, field, command, table):
         _add(c, TOO_LATE, command, table, field, fs, bound)
 
 
-@compiled
+@compiled()
 def check_start(c):
     """The host time at which the recording began."""
     check_moment(c, ROOT_START, -1, u32(c.data, 0))
@@ -454,7 +454,7 @@ def check_start(c):
 # --- arguments
 
 
-@compiled
+@compiled()
 def _args_of_core(c, table, rule, core):
     """Number of arguments of a core: of field B, a list of words, or with field C a list of lists."""
     count, first = vector(c.data, table, rule[B])
@@ -464,7 +464,7 @@ def _args_of_core(c, table, rule, core):
     return words
 
 
-@compiled
+@compiled()
 def _check_references(c, rule, command, table):
     """Arguments that stand for something: `core` and `index` inside the lists, `id` a thing that was created."""
     count, first = vector(c.data, table, rule[A])
@@ -490,7 +490,7 @@ def _check_references(c, rule, command, table):
             _known(c, key, space, False, command, table, rule[A], i, REFERENCE_ID_NUMBER, place)
 
 
-@compiled
+@compiled()
 def _check_per_core(c, rule, command, table):
     cores, _ = vector(c.data, table, rule[A])
     lists, _ = vector(c.data, table, rule[B])
@@ -498,7 +498,7 @@ def _check_per_core(c, rule, command, table):
         _add(c, LENGTHS_DIFFER, command, table, rule[B], lists, cores)
 
 
-@compiled
+@compiled()
 def _check_runtime_args(c, rule, command, table):
     """Arguments that are buffers (member BufferGlobalId of RuntimeArgValue)."""
     count, first = vector(c.data, table, rule[A])
@@ -511,7 +511,7 @@ def _check_runtime_args(c, rule, command, table):
             _known(c, u32(c.data, place), BUFFER, False, command, table, rule[A], i, ARG_VALUE, place)
 
 
-@compiled
+@compiled()
 def _check_index(c, rule, command, table):
     inner = _optional(c, table, rule[A])
     index = scalar(c.data, inner, OPTIONAL_VALUE, 4) if inner else 0
@@ -523,12 +523,12 @@ def _check_index(c, rule, command, table):
 # --- cores
 
 
-@compiled
+@compiled()
 def _coordinate(c, core_range, end, axis):
     return scalar(c.data, follow(c.data, field_at(c.data, core_range, end)), axis, 4)
 
 
-@compiled
+@compiled()
 def _add_range(c, at, command, table, field):
     """Whether the range at `at` goes forward and holds no core that the current set of ranges has already."""
     x0, y0 = _coordinate(c, at, RANGE_START, COORD_X), _coordinate(c, at, RANGE_START, COORD_Y)
@@ -549,7 +549,7 @@ def _add_range(c, at, command, table, field):
     return c.totals[CORES] <= c.limits[LIMIT_CORES]
 
 
-@compiled
+@compiled()
 def _check_range_set(c, at, command, table, field):
     """Ranges of one set do not overlap, so that they hold no more cores than a grid has."""
     c.totals[SETS] += 1
@@ -559,7 +559,7 @@ def _check_range_set(c, at, command, table, field):
             return
 
 
-@compiled
+@compiled()
 def _check_core_spec(c, rule, command, table):
     """The cores of a command: a core, a range or a set of ranges."""
     kind = scalar(c.data, table, rule[A] - 1, 1)
@@ -573,14 +573,14 @@ def _check_core_spec(c, rule, command, table):
         _add_range(c, at, command, table, rule[A])
 
 
-@compiled
+@compiled()
 def _check_range_sets(c, rule, command, table):
     count, first = vector(c.data, table, rule[A])
     for i in range(count):
         _check_range_set(c, follow(c.data, first + 4 * i), command, table, rule[A])
 
 
-@compiled
+@compiled()
 def _check_shards(c, rule, command, table):
     """The grid of a sharded buffer."""
     shards = _optional(c, table, rule[A])
@@ -592,7 +592,7 @@ def _check_shards(c, rule, command, table):
 # --- traces
 
 
-@compiled
+@compiled()
 def _trace(c, rule, command, table):
     """A trace is loaded, used and released; then its id is free again."""
     action, name = rule[ACTION], scalar(c.data, table, rule[A], 4)
@@ -613,7 +613,7 @@ def _trace(c, rule, command, table):
 # --- the walk
 
 
-@compiled
+@compiled()
 def _apply(c, rule, command, table):
     """Carry out one rule on the command whose table stands at `table`."""
     action = rule[ACTION]
@@ -668,7 +668,7 @@ def _apply(c, rule, command, table):
         _trace(c, rule, command, table)
 
 
-@compiled
+@compiled()
 def check_commands(c, first, count):
     """Apply the rules of every command in order."""
     for i in range(count):
@@ -681,7 +681,7 @@ def check_commands(c, first, count):
             return
 
 
-@compiled
+@compiled()
 def _packing(data, payload, codec_names):
     """PLAIN, PACKED or UNKNOWN.  `codec_names`: plain, packed; as words, for both have four letters."""
     place = field_at(data, payload, PAYLOAD_CODEC)
@@ -696,7 +696,7 @@ def _packing(data, payload, codec_names):
     return UNKNOWN
 
 
-@compiled
+@compiled()
 def check_payloads(c, first, codec_names):
     """Sizes of the payloads when unpacked, one by one and in sum; fills `payloads`."""
     for i in range(len(c.payloads)):
@@ -719,7 +719,7 @@ def check_payloads(c, first, codec_names):
             _add(c, TOO_MUCH_PAYLOAD, -1, table, ROOT_PAYLOADS, c.payloads[i], bound, i, PAYLOAD_SIZE, place)
 
 
-@compiled
+@compiled()
 def read_traces(c, first):
     """Ids of the trace descriptors, which stand in ascending order; fills `traces`."""
     for i in range(len(c.traces)):
@@ -731,7 +731,7 @@ def read_traces(c, first):
             _add(c, TRACE_ORDER, -1, table, ROOT_TRACES, c.traces[i], c.traces[i - 1], i, TRACE_ID, place)
 
 
-@compiled
+@compiled()
 def check_names(c, first, count):
     """The named buffers were created; that one is gone by now takes nothing from its name."""
     for i in range(count):
@@ -744,7 +744,7 @@ def check_names(c, first, count):
             _add(c, code, -1, table, ROOT_NAMES, key, space, i, NAMED_ID, place if place else table, BUFFER)
 
 
-@compiled
+@compiled()
 def open_devices(c, first, count):
     """Enter the devices that were open when the capture began."""
     for i in range(count):
@@ -752,7 +752,7 @@ def open_devices(c, first, count):
         open_device(c, -1, description, description, ROOT_DEVICES, i)
 
 
-@compiled
+@compiled()
 def open_hosts(c, first, count):
     """Enter the host devices that were open when the recording began."""
     for i in range(count):
@@ -760,7 +760,7 @@ def open_hosts(c, first, count):
         open_host(c, -1, description, description, ROOT_HOSTS, i)
 
 
-@compiled
+@compiled()
 def tables_with_unknown_fields(data, members, objects, first, count):
     """How many commands have a field that the schema's table of their member has not.  `members`: number -> object."""
     wide = 0
