@@ -35,6 +35,7 @@ from tensim.examples.common import (
     grid_cores,
     grid_range,
     matmul_tolerance,
+    matrix_product,
     random_tensor,
     rectangle,
     sharded_config,
@@ -328,7 +329,7 @@ def run_blocked(device, shape, fidelity, grid, rng, settings, kernels="python"):
     execute(device, build_program(device, plan, settings, operands, fidelity, kernels))
     tensors = (operands.in0, operands.in1, operands.out)
     return ExampleResult(
-        expected=operands.in0.values @ operands.in1.values,
+        expected=matrix_product(device, operands.in0, operands.in1),
         actual=download_tensor(device, operands.out),
         tolerance=matmul_tolerance(settings.dtype, fidelity),
         flops=2 * m * k * n,

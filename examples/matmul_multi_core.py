@@ -11,6 +11,7 @@ from tensim.examples.common import (
     grid_cores,
     grid_range,
     matmul_tolerance,
+    matrix_product,
     random_tensor,
     source_of,
     split_work,
@@ -89,7 +90,7 @@ def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
         tt.set_runtime_args(program, compute, core, [k_tiles, count])
     execute(device, program)
     return ExampleResult(
-        expected=a.values @ b.values,
+        expected=matrix_product(device, a, b),
         actual=download_tensor(device, product),
         tolerance=matmul_tolerance(dtype, fidelity),
         flops=2 * m * k * n,
