@@ -20,7 +20,7 @@ test: .venv/ready
 LIBRARY := .venv-library
 test-library: .venv/ready $(LIBRARY)/ready
 	TENSIM_LIBRARY_PYTHON=$(CURDIR)/$(LIBRARY)/bin/python \
-		TENSIM_TTNN_SOURCES=$(CURDIR)/$(LIBRARY)/0.81.1:$(CURDIR)/$(LIBRARY)/0.66.0 \
+		TENSIM_TTNN_SOURCES=$(CURDIR)/$(LIBRARY)/0.81.1:$(CURDIR)/$(LIBRARY)/0.66.0 TENSIM_LIBRARY_CASES=every \
 		$(BIN)/python -m pytest -n 2 --dist worksteal tests/library/test_wheel.py tests/library tests/ttnn/library
 
 # The tests that build compute kernels against its LLK, which is named for them alone: elsewhere a kernel that the operation level
@@ -30,9 +30,8 @@ test-llk: .venv/ready $(LIBRARY)/ready
 		tests/cores/coprocessor/test_llk_kernels.py tests/cores/riscv/test_llk_build.py tests/validation/test_instruction.py
 
 # What pyproject.toml promises: each package at its lower bound on the oldest Python, and the newest of all on the newest one.
-# The engine, what it computes, C++ kernels, tables of results and pages: what numba and the packages of files are needed for.
-SUPPORTED := tests/engine tests/dram/test_controller.py tests/cores/kernels/test_lowering.py tests/examples/test_cpp_kernels.py \
-	tests/results tests/html_report
+# The engine, kernels of both front ends, tables of results and pages: what numba and the packages of files are needed for.
+SUPPORTED := tests/engine tests/examples/test_cpp_kernels.py tests/results tests/html_report
 test-oldest test-newest: test-%: .venv-%/ready
 	.venv-$*/bin/tensim run add_integers
 	.venv-$*/bin/python -m pytest $(SUPPORTED) --deselect tests/engine/test_first_start.py
