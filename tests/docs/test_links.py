@@ -16,7 +16,7 @@ CITATION = re.compile(r"\bdocs/((?:hardware/)?\w+\.md)(?:#([\w-]+))?")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)")
 NAMED = re.compile(r"`((?:sim|host_api|traces|validation|examples|bench|tests|docs)/[\w./-]*)`")
 WRITTEN = {"bench/out.json"}  # by a command
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def anchors(page):
