@@ -26,6 +26,14 @@ def _percent(share):
     return f"{100 * share:.1f} %"
 
 
+def _lasted(summary):
+    """What the run lasted, where that is not what its programs took."""
+    cycles, span = summary["cycles"], summary["span_cycles"]
+    if span == cycles:
+        return ""
+    return f", [bold]{span:,} cycles[/] = {summary['device_seconds'] * span / cycles * 1e6:,.2f} µs from start to end"
+
+
 def _print_lasting(console, lasting):
     """What the same takes under lasting load, unless it leaves the clock as it is."""
     if lasting and lasting["load"] > SLIGHT_LOAD:
@@ -52,7 +60,7 @@ def print_report(summary, console=None):
     console.print(f"\n[bold]{summary['name']}[/]: {summary['description']}")
     console.print(
         f"{summary['arch']}, numerics {summary['numerics']}{routers}: [bold]{cycles:,} cycles[/] = "
-        f"{seconds * 1e6:,.2f} µs of device time; {verdict[summary['verified']]}"
+        f"{seconds * 1e6:,.2f} µs of device time{_lasted(summary)}; {verdict[summary['verified']]}"
     )
     console.print(f"host {summary['host_seconds']:.2f} s, {summary['operations']:,} kernel operations")
     _print_lasting(console, summary.get("lasting"))
