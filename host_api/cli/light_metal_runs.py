@@ -34,6 +34,7 @@ from tensim.cli.output import (
     print_error,
     printable,
     progress_bar,
+    report_console,
     require_report_folder,
     require_writable,
 )
@@ -71,10 +72,12 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress).to_dict()
-    if json_to != TO_STDOUT:
+
+    def report(summary):
         written = "nothing written" if summary["unwritten"] else f"{summary['bytes']:,} bytes in {output}"
         click.echo(f"{summary['name']}: {summary['cycles']:,} cycles; {written}")
-    Outputs().finish(summary, json_to)
+
+    Outputs().finish(summary, json_to, report)
 
 
 def _binding(text):
@@ -176,10 +179,9 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
 
 
 def _print_replay(result):
-    from rich.console import Console
     from rich.markup import escape
 
-    console = Console()
+    console = report_console()
     if "error" in result:
         console.print(f"[red]{escape(result['file'])}: {escape(result['error']['message'])}[/]")
         return
