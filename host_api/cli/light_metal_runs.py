@@ -15,6 +15,7 @@ from tensim.cli.options import (
     device_option,
     html_option,
     json_option,
+    key_texts,
     key_values,
     loops_option,
     one_chip,
@@ -67,7 +68,7 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
     require_writable(output)
     settings = Settings(
         program=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
-        fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, check=check, seed=seed,
+        fidelity=fidelity, parameters=key_texts(parameters, "--param"), numerics=numerics, check=check, seed=seed,
         capture=output, compress=compress, image_hash=True,
     )  # fmt: skip
     with progress_bar() as on_progress:
