@@ -10,6 +10,10 @@ from tensim.kernel_api import *
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
 
+AXES = "N"
+SHAPE = "16"
+GRID = "1x1"
+
 MAX_INTEGERS = 16384  # three vectors of 64 KiB stay far below the L1 size
 CB_A = 0
 CB_B = 1

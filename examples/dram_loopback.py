@@ -16,6 +16,10 @@ from tensim.examples.common import (
 from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 
+AXES = "MN"
+SHAPE = "320x160"
+GRID = "1x1"
+
 CB_SCRATCH = 0
 
 

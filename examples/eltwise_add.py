@@ -19,6 +19,10 @@ from tensim.examples.result import ExampleResult
 from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 
+AXES = "MN"
+SHAPE = "512x512"
+GRID = "1x1"
+
 CB_A = 0
 CB_B = 1
 CB_SUM = 16

@@ -21,6 +21,9 @@ from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
 
+AXES = "MKN"
+SHAPE = "640x640x640"
+
 CB_A = 0
 CB_B = 1
 CB_OUT = 16

@@ -5,6 +5,10 @@ from tensim.examples.matmul_plan import Settings, Topology
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
 
+AXES = "MKN"
+SHAPE = "2048x2048x2048"
+FIDELITY = "HiFi2"
+
 NOCS = ("NOC_0", "NOC_1")
 
 

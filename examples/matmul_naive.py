@@ -24,6 +24,9 @@ from tensim.examples.result import ExampleResult
 from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 
+AXES = "MKN"
+SHAPE = "256x256x256"
+
 
 @kernel
 def read_one_by_one(a_address, b_address, k_tiles, n_tiles, first, count):

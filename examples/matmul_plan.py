@@ -85,6 +85,19 @@ class Settings:
     subblock_h: int | None = None
     subblock_w: int | None = None
 
+    def __post_init__(self):
+        for name in (
+            "in0_block_w",
+            "per_core_m",
+            "per_core_n",
+            "out_block_h",
+            "out_block_w",
+            "subblock_h",
+            "subblock_w",
+        ):
+            size = getattr(self, name)
+            _require(size is None or size > 0, f"{name} is {size}; a block has at least one tile")
+
     @property
     def partials_format(self):
         """Format of partial sums: that of the destination under L1 accumulation, else that of the output."""

@@ -4,6 +4,9 @@ from tensim.examples.blocked_matmul import run_blocked
 from tensim.examples.matmul_plan import Settings, Topology
 from tensim.sim.cores.numerics.data_format import DataFormat
 
+AXES = "MKN"
+SHAPE = "640x640x640"
+
 
 def run(
     device,

@@ -3,6 +3,10 @@
 from tensim.examples import matmul_multi_core
 from tensim.examples.common import require_single_core
 
+AXES = "MKN"
+SHAPE = "320x320x320"
+GRID = "1x1"
+
 
 def run(device, *, shape, dtype, fidelity, grid, rng, kernels: str = "python"):
     """`shape`: (M, K, N) elements."""

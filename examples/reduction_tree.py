@@ -26,6 +26,9 @@ from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
 
+AXES = "MN"
+SHAPE = "64x64"
+
 CB_OWN = 0
 CB_INCOMING = 1
 CB_PARTIAL = 24

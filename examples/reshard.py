@@ -23,6 +23,8 @@ from tensim.kernel_api import *
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.errors import UsageError
 
+AXES = "MN"
+
 TILES_PER_SIDE = 2  # default shape: 2x2 tiles per core in the block-sharded layout
 LAYOUTS = ("height", "width", "block")
 

@@ -26,6 +26,9 @@ from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
 
+AXES = "MN"
+SHAPE = "32x64"
+
 CB_PAGE = 0  # carries the page size only
 SEM_FORWARD = 0
 SEM_BACKWARD = 1

@@ -21,6 +21,10 @@ from tensim.examples.result import ExampleResult
 from tensim.examples.tile_kernels import write_tiles
 from tensim.kernel_api import *
 
+AXES = "MN"
+SHAPE = "512x512"
+GRID = "1x1"
+
 CB_IN = 0
 CB_OUT = 16
 DOUBLE_BUFFER = 2

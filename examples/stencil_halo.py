@@ -38,6 +38,8 @@ from tensim.examples.result import ExampleResult
 from tensim.kernel_api import *
 from tensim.sim.errors import UsageError
 
+AXES = "MN"
+
 CB_STATE = 0  # framed blocks, double-buffered
 CB_COEFFICIENTS = 1  # B, T, L, zero
 CB_NEXT = 16  # new block of an iteration, for the exchange

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,15 +66,34 @@ def create_program() -> Program:
 
 
 def _find_kernel_file(path):
+    """A kernel's file: beside the program that names it, in the working directory, or below a root of kernels."""
     roots = [Path(), *(Path(os.environ[name]) for name in KERNEL_ROOTS if name in os.environ)]
+    beside = _folder_of_the_program()
+    if beside is not None and beside != Path.cwd():
+        roots.insert(0, beside)
     for root in roots:
         if (root / path).is_file():
             return root / path
     tried = ", ".join(str((root / path).absolute()) for root in roots)
     elsewhere = (
-        "" if len(roots) > 1 else f"; kernels of a library are found below {LIBRARY[-1]}, its root, when that is set"
+        ""
+        if any(map(os.environ.get, KERNEL_ROOTS))
+        else f"; kernels of a library are found below {LIBRARY[-1]}, its root, when that is set"
     )
     raise UsageError(f"no kernel file {path}", hint=f"tried {tried}{elsewhere}")
+
+
+def _folder_of_the_program():
+    """The folder of the file whose code calls this API from outside of it; None when that is no file."""
+    frame = sys._getframe(1)
+    while frame is not None and _is_of_the_api(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+    folder = None if frame is None else Path(frame.f_code.co_filename).parent
+    return folder.absolute() if folder is not None and Path(frame.f_code.co_filename).is_file() else None
+
+
+def _is_of_the_api(module):
+    return module.split(".")[0] == "tensim" and not module.startswith("tensim.examples.")
 
 
 def _word(value):

@@ -3,7 +3,7 @@
 import click
 
 from tensim.cli.options import html_option, json_option, program_options, program_settings
-from tensim.cli.output import PAGES, TO_STDOUT, Outputs, progress_bar, require_writable
+from tensim.cli.output import PAGES, Outputs, progress_bar, require_writable
 
 
 @click.command()
@@ -21,11 +21,9 @@ def advise(html, json_to, **options):
     require_writable(html, PAGES)
     with progress_bar() as on_progress:
         summary = advise_program(program_settings(**options), on_progress).to_dict()
-    if json_to != TO_STDOUT:
-        from tensim.cli.report import print_advice
+    from tensim.cli.report import print_advice
 
-        print_advice(summary)
     outputs = Outputs()
     if html:
         outputs.write_page(html, summary)
-    outputs.finish(summary, json_to)
+    outputs.finish(summary, json_to, print_advice)

@@ -12,12 +12,17 @@ from tensim.sim.errors import TensimError, UsageError
 @click.command()
 @click.argument("first", metavar="A", type=click.Path())
 @click.argument("second", metavar="B", type=click.Path())
-@click.option("--fail-above", metavar="PERCENT", help="Exit with 1 when the cycles moved by more than this, e.g. 0.5%.")
+@click.option(
+    "--fail-above",
+    metavar="PERCENT",
+    help="Exit with 1 when the cycles, or the time from start to end, moved by more than this, e.g. 0.5%.",
+)
 @json_option
 def compare(first, second, fail_above, json_to):
     """Compare two results: what `--json FILE` wrote, saved results, or run folders.
 
-    Exit status: 0; 1 when the cycles moved, in either direction, by more than --fail-above; 2 when they cannot be compared.
+    Exit status: 0; 1 when the cycles, or the time from the first start to the last end of a program, moved in either direction
+    by more than --fail-above; 2 when they cannot be compared.
     """
     require_writable(json_to)
     limit = None if fail_above is None else percent(fail_above)
@@ -30,9 +35,9 @@ def compare(first, second, fail_above, json_to):
     if json_to != TO_STDOUT:
         click.echo(printable(comparison.text()))
     if exceeded:
-        error = TensimError(
-            f"the cycles moved by {comparison.cycles.relative:+.3%}, more than {limit:.3%}", kind="moved"
-        )
+        moved = comparison.moved_furthest
+        what = "the cycles" if moved is comparison.cycles else "the time from start to end"
+        error = TensimError(f"{what} moved by {moved.relative:+.3%}, more than {limit:.3%}", kind="moved")
         error.in_json = True
         raise error
 

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from tensim.cli.options import complete_program, key_values, one_chip
+from tensim.cli.options import complete_program, key_texts, key_values, one_chip
 from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
 from tensim.cli.programs import run
 from tensim.sim.errors import UsageError
@@ -37,7 +37,7 @@ def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fi
     settings = Settings(
         program=program, arch=one_chip(arch, device) or Settings.arch, device=device,
         overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype, fidelity=fidelity,
-        parameters=key_values(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed, max_cycles=max_cycles,
+        parameters=key_texts(parameters, "--param"), numerics=numerics, noc=noc_model, seed=seed, max_cycles=max_cycles,
         disassemble=kernel,
     )  # fmt: skip
     with progress_bar() as on_progress:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tensim.cli.options import arch_option, json_option
-from tensim.cli.output import PLOTS, TO_STDOUT, print_error, require_writable, write_json
+from tensim.cli.output import PLOTS, TO_STDOUT, print_error, report_console, require_writable, write_json
 from tensim.sim.errors import UsageError
 
 
@@ -50,7 +50,6 @@ def dram(traces, arch, channel_map, load, plot, json_to):
 
 
 def _print(results):
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=f"{results[0]['arch']}: command-level DRAM")
@@ -65,4 +64,4 @@ def _print(results):
             result["file"], f"{result['requests']:,}", f"{result['gb_per_s']:.2f}", f"{result['share_of_peak']:.1%}",
             f"{hits / bursts:.1%}", *(f"{latency[key]:,.0f}" for key in ("mean", "p99", "max")),
         )  # fmt: skip
-    Console().print(table)
+    report_console().print(table)

@@ -31,8 +31,9 @@ class Commands(click.Group):
             sys.exit(end.exit_code)
         except click.ClickException as error:
             report_error(UsageError(error.format_message(), hint="see tensim --help"), json_to)
-        except (click.Abort, KeyboardInterrupt):
-            report_error(TensimError("interrupted", kind="interrupted"), json_to)
+        except (click.Abort, KeyboardInterrupt) as error:
+            told = str(error) or str(error.__cause__ or "")  # click raises an Abort from the interrupt
+            report_error(TensimError(told or "interrupted", kind="interrupted"), json_to)
         except TensimError as error:
             report_error(error, json_to)
         except BrokenPipeError:  # whoever read standard output has enough

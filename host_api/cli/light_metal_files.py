@@ -6,7 +6,7 @@ import click
 
 from tensim.cli.light_metal_binaries import kernel_path_option, numbering_option, open_binary, over_files
 from tensim.cli.options import complete_arch, json_option
-from tensim.cli.output import TO_STDOUT, printable, write_json
+from tensim.cli.output import TO_STDOUT, printable, report_console, write_json
 
 
 @click.command()
@@ -39,12 +39,11 @@ def inspect(files, what, kernel_path, numbering, json_to):
 
 
 def _print_summary(result, binary):
-    from rich.console import Console
     from rich.markup import escape
 
     from tensim.traces.light_metal.inspect import draw_program
 
-    console = Console()
+    console = report_console()
     counts = ", ".join(f"{count} {name}" for name, count in result["counts"].items()) or "no commands"
     console.print(f"[bold]{escape(result['file'])}[/]: {result['bytes']:,} bytes, numbering {result['numbering']}")
     console.print(f"{len(result['commands'])} commands: {counts}", highlight=False)
@@ -102,7 +101,6 @@ def _outcome(kernel):
 
 
 def _table(rows, columns):
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -111,7 +109,7 @@ def _table(rows, columns):
         table.add_column(column)
     for row in rows:
         table.add_row(*(escape(str("" if row.get(column) is None else row[column])) for column in columns))
-    Console().print(table)
+    report_console().print(table)
 
 
 def _print_buffers(result, _):

@@ -15,6 +15,7 @@ from tensim.cli.options import (
     device_option,
     html_option,
     json_option,
+    key_texts,
     key_values,
     loops_option,
     one_chip,
@@ -34,6 +35,7 @@ from tensim.cli.output import (
     print_error,
     printable,
     progress_bar,
+    report_console,
     require_report_folder,
     require_writable,
 )
@@ -66,15 +68,17 @@ def capture(name, output, arch, overrides, grid, shape, dtype, fidelity, paramet
     require_writable(output)
     settings = Settings(
         program=name, arch=arch, overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype,
-        fidelity=fidelity, parameters=key_values(parameters, "--param"), numerics=numerics, check=check, seed=seed,
+        fidelity=fidelity, parameters=key_texts(parameters, "--param"), numerics=numerics, check=check, seed=seed,
         capture=output, compress=compress, image_hash=True,
     )  # fmt: skip
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress).to_dict()
-    if json_to != TO_STDOUT:
+
+    def report(summary):
         written = "nothing written" if summary["unwritten"] else f"{summary['bytes']:,} bytes in {output}"
         click.echo(f"{summary['name']}: {summary['cycles']:,} cycles; {written}")
-    Outputs().finish(summary, json_to)
+
+    Outputs().finish(summary, json_to, report)
 
 
 def _binding(text):
@@ -176,10 +180,9 @@ def replay(files, arch, device, program, overrides, numerics, bindings, savings,
 
 
 def _print_replay(result):
-    from rich.console import Console
     from rich.markup import escape
 
-    console = Console()
+    console = report_console()
     if "error" in result:
         console.print(f"[red]{escape(result['file'])}: {escape(result['error']['message'])}[/]")
         return

@@ -6,7 +6,15 @@ from pathlib import Path
 import click
 
 from tensim.cli.options import arch_option, json_option, key_values, noc_option, overrides_option
-from tensim.cli.output import TIMELINES, TO_STDOUT, print_error, progress_bar, require_writable, write_json
+from tensim.cli.output import (
+    TIMELINES,
+    TO_STDOUT,
+    print_error,
+    progress_bar,
+    report_console,
+    require_writable,
+    write_json,
+)
 from tensim.sim.errors import TensimError, UsageError
 
 SHOWN_SKIPS = 10
@@ -125,12 +133,11 @@ def in_words(not_simulated):
 
 def print_replay(result, skipped):
     """A line per recording, then the figures of each group and of all; `skipped`: what holds nothing to simulate."""
-    from rich.console import Console
     from rich.table import Table
 
     from tensim.validation.figures import kept_gaps_in_words
 
-    console = Console()
+    console = report_console()
     console.width = max(console.width, REPORT_WIDTH)
     table = Table(title=f"{result['mode']} replay on {result['arch']}: cycles")
     table.add_column("recording", overflow="fold")

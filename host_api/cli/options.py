@@ -201,7 +201,7 @@ def program_settings(name, arch, device, program, overrides, grid, shape, dtype,
     return Settings(
         program=name, arch=one_chip(arch, device) or Settings.arch, device=device,
         overrides=key_values(overrides, "--set"), grid=grid, shape=shape, dtype=dtype, fidelity=fidelity,
-        parameters=key_values(parameters, "--param"), noc=noc_model, seed=seed, max_cycles=max_cycles, folder=folder,
+        parameters=key_texts(parameters, "--param"), noc=noc_model, seed=seed, max_cycles=max_cycles, folder=folder,
         **further,
     )  # fmt: skip
 
@@ -213,6 +213,21 @@ def one_chip(arch, device):
     return arch
 
 
+def key_texts(pairs, what):
+    """{key: value} of KEY=VALUE options, values as they were typed."""
+    if not pairs:
+        return {}
+    from tensim.running.options import Text
+
+    result = {}
+    for pair in pairs:
+        key, found, value = pair.partition("=")
+        if not found:
+            raise UsageError(f"{what} {pair!r} is not of the form KEY=VALUE")
+        result[key] = Text(value)
+    return result
+
+
 def key_values(pairs, what):
     """{key: value} of KEY=VALUE options, values read as YAML scalars."""
     if not pairs:
@@ -220,12 +235,9 @@ def key_values(pairs, what):
     import yaml
 
     result = {}
-    for pair in pairs:
-        key, found, value = pair.partition("=")
-        if not found:
-            raise UsageError(f"{what} {pair!r} is not of the form KEY=VALUE")
+    for key, value in key_texts(pairs, what).items():
         try:
             result[key] = yaml.safe_load(value)
         except yaml.YAMLError as error:
-            raise UsageError(f"{what} {pair!r}: the value is not a YAML scalar") from error
+            raise UsageError(f"{what} {key}={value}: the value is not a YAML scalar") from error
     return result

@@ -4,6 +4,7 @@ import codecs
 import io
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +21,8 @@ TIMELINES = (".json", ".json.gz")
 JSON = (".json",)
 PAGES = (".html", ".htm")
 ARRAYS = (".npy",)
+PIPED_WIDTH = 160  # columns of tables where there is no terminal
+TOLD_EVERY = 10  # seconds between two lines of progress where there is no terminal
 # For terminals of ASCII; "?" for what is not here
 PLAIN = {"µ": "u", "×": "x", "→": "->", "…": "~", **dict(zip("▁▂▃▄▅▆▇█", "_.-:=+*#", strict=True))}
 
@@ -126,10 +129,11 @@ class Outputs:
 
         self.write(path, lambda: write_html(path, summary))
 
-    def finish(self, summary, json_to, error=None):
-        """Write the summary of a run, which may have written files itself, as JSON; then raise what failed first.
+    def finish(self, summary, json_to, report, error=None):
+        """Write the summary of a run, which may have written files itself, as JSON; then report; then raise what failed first.
 
-        `error`: what is wrong with the run apart from its outputs.  In JSON it stands beside the results.
+        `report(summary)` prints for people, unless JSON goes there: last, as whoever reads it may close the pipe.  `error`: what
+        is wrong with the run apart from its outputs.  In JSON it stands beside the results.
         """
         self.failures += [UsageError(f"cannot write {item['file']}: {item['why']}") for item in summary["unwritten"]]
         errors = [*self.failures, *([error] if error else [])]
@@ -138,6 +142,8 @@ class Outputs:
             written = len(self.failures)
             self.write(json_to, lambda: write_json(data, json_to))
             errors += self.failures[written:]
+        if json_to != TO_STDOUT:
+            report(summary)
         for other in errors[1:]:
             print_error(other)
         if errors:
@@ -154,13 +160,26 @@ def write_json(data, target):
         write_output(target, text + "\n")
 
 
+def report_console():
+    """Where reports for people go: as wide as the terminal; elsewhere lines are not broken, so that their words can be found."""
+    from rich.console import Console
+
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return Console()
+    return Console(width=PIPED_WIDTH, soft_wrap=True)
+
+
 class progress_bar:
-    """Progress on standard error: simulated time and host speed; silent when it is not a terminal."""
+    """Progress on standard error: simulated time and host speed; where that is no terminal, a line from time to time."""
 
     def __enter__(self):
         self.begun, self.progress = time.perf_counter(), None
         if sys.stderr.isatty():
             self.progress, self.task = _start_progress()
+        else:
+            self.text, self.ended = "starting", threading.Event()
+            self.ticker = threading.Thread(target=self._tell, daemon=True)
+            self.ticker.start()
         self.builds = progress_told_to(self.update)
         self.builds.__enter__()
         return self.update
@@ -169,11 +188,21 @@ class progress_bar:
         """Say what is under way."""
         if self.progress is not None:
             self.progress.update(self.task, description=text)
+        else:
+            self.text = text
+
+    def _tell(self):
+        while not self.ended.wait(TOLD_EVERY):
+            seconds = time.perf_counter() - self.begun
+            print(f"tensim: {printable(self.text)} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
     def __exit__(self, *exception):
         self.builds.__exit__(*exception)
         if self.progress is not None:
             self.progress.stop()
+        else:
+            self.ended.set()
+            self.ticker.join()
 
 
 def _start_progress():

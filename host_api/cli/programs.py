@@ -18,7 +18,6 @@ from tensim.cli.output import (
     PAGES,
     PLOTS,
     TIMELINES,
-    TO_STDOUT,
     Outputs,
     progress_bar,
     require_report_folder,
@@ -80,10 +79,8 @@ def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **o
     )
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress).to_dict()
-    if json_to != TO_STDOUT:
-        from tensim.cli.report import print_report
+    from tensim.cli.report import print_report
 
-        print_report(summary)
     outputs = Outputs()
     if roofline:
         from tensim.cli.roofline import write_roofline
@@ -94,4 +91,4 @@ def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **o
     wrong = None
     if summary["verified"] is False:
         wrong = TensimError(f"the result differs from numpy's: {summary['comparison']['text']}", kind="verification")
-    outputs.finish(summary, json_to, wrong)
+    outputs.finish(summary, json_to, print_report, wrong)

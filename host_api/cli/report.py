@@ -1,15 +1,16 @@
 """The report of a run for people: rich tables of time, stalls, memory, links and source lines."""
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from tensim.analysis.verdict import headline
+from tensim.cli.output import report_console
 
 LINE_COLUMNS = 66  # what the table of lines takes beside the source text
 FOLDED = ("waiting for", "line", "link", "longest wait")  # columns that take several lines where the terminal is narrow
 ADVICE_SHOWN = 3
 CHANNELS_SHOWN = 6
+ZONES_SHOWN = 20
 BARS, SPARKLINE = "▁▂▃▄▅▆▇█", 16
 SHADES = (
     (75, "bold red"),
@@ -26,6 +27,14 @@ def _percent(share):
     return f"{100 * share:.1f} %"
 
 
+def _lasted(summary):
+    """What the run lasted, where that is not what its programs took."""
+    cycles, span = summary["cycles"], summary["span_cycles"]
+    if span == cycles:
+        return ""
+    return f", [bold]{span:,} cycles[/] = {summary['device_seconds'] * span / cycles * 1e6:,.2f} µs from start to end"
+
+
 def _print_lasting(console, lasting):
     """What the same takes under lasting load, unless it leaves the clock as it is."""
     if lasting and lasting["load"] > SLIGHT_LOAD:
@@ -38,21 +47,33 @@ def _print_lasting(console, lasting):
 def _table(title, *columns):
     table = Table(title=title, title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
-        left = column in ("core", "waiting for", "line", "link", "source", "what if", "over time", "longest wait")
+        left = column in (
+            "zone",
+            "kernel",
+            "thread",
+            "core",
+            "waiting for",
+            "line",
+            "link",
+            "source",
+            "what if",
+            "over time",
+            "longest wait",
+        )
         table.add_column(column, justify="left" if left else "right", no_wrap=column not in FOLDED, overflow="fold")
     return table
 
 
 def print_report(summary, console=None):
     """Print the summary of a run (`tensim.analysis.summary.collect` with the command line's additions)."""
-    console = console or Console()
+    console = console or report_console()
     cycles, seconds = summary["cycles"], summary["device_seconds"]
     routers = ", flit by flit" if summary["noc_model"] == "flit" else ""
     verdict = {True: "[green]verified against numpy[/]", False: "[red]WRONG RESULT[/]", None: "not verified"}
     console.print(f"\n[bold]{summary['name']}[/]: {summary['description']}")
     console.print(
         f"{summary['arch']}, numerics {summary['numerics']}{routers}: [bold]{cycles:,} cycles[/] = "
-        f"{seconds * 1e6:,.2f} µs of device time; {verdict[summary['verified']]}"
+        f"{seconds * 1e6:,.2f} µs of device time{_lasted(summary)}; {verdict[summary['verified']]}"
     )
     console.print(f"host {summary['host_seconds']:.2f} s, {summary['operations']:,} kernel operations")
     _print_lasting(console, summary.get("lasting"))
@@ -98,6 +119,7 @@ def print_report(summary, console=None):
         lines.add_row(*cells[: len(lines.columns)])
     console.print(lines)
     _print_buffers(console, summary)
+    _print_zones(console, summary)
     _print_cores(console, summary)
     for warning in summary["warnings"]:
         console.print(f"[yellow]warning:[/] {escape(warning)}")
@@ -109,7 +131,7 @@ def print_report(summary, console=None):
 
 def print_advice(summary, console=None):
     """Print what `tensim advise` has found: the verdict, the advice with its gains, and every experiment."""
-    console = console or Console()
+    console = console or report_console()
     console.print(
         f"\n[bold]{summary['name']}[/] on {summary['arch']}: {summary['span_cycles']:,} cycles, idle time between programs included"
     )
@@ -201,6 +223,24 @@ def _print_buffers(console, summary):
         shares = one["mean_fill"], one["fill_shares"][0], one["fill_shares"][-1], *waits
         table.add_row(str(one["index"]), str(one["pages"]), *map(_percent, shares))
     console.print(table)
+
+
+def _print_zones(console, summary):
+    """A line per profiler zone, where they were asked for (`--zones`): the ones that took most first."""
+    if "zones" not in summary:
+        return
+    if not summary["zones"]:
+        console.print("No profiler zone (DeviceZoneScopedN) has ended.")
+        return
+    table = _table(
+        "Profiler zones (cycles over all cores)", "zone", "kernel", "thread", "count", "cycles", "shortest", "longest"
+    )
+    for one in sorted(summary["zones"], key=lambda zone: -zone["cycles"])[:ZONES_SHOWN]:
+        figures = one["count"], one["cycles"], one["shortest_cycles"], one["longest_cycles"]
+        table.add_row(*map(escape, (one["zone"], one["kernel"], one["thread"])), *(f"{figure:,}" for figure in figures))
+    console.print(table)
+    if len(summary["zones"]) > ZONES_SHOWN:
+        console.print(f"and {len(summary['zones']) - ZONES_SHOWN} more (--json has all)")
 
 
 def _print_cores(console, summary):

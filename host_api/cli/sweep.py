@@ -12,7 +12,7 @@ from tensim.cli.options import (
     problem_options,
     problem_settings,
 )
-from tensim.cli.output import TO_STDOUT, print_error, printable, require_writable, write_json
+from tensim.cli.output import TO_STDOUT, print_error, printable, report_console, require_writable, write_json
 from tensim.sim.errors import UsageError
 
 SHOWN = 20  # rows of the table on the terminal; all are in the file
@@ -77,7 +77,6 @@ def sweep(varied, folder, processes, cluster, retry_failed, json_to, **problem):
 
 def _show(rows, names):
     """The first rows: what varied, cycles, what bounds the run, and errors."""
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
@@ -88,7 +87,7 @@ def _show(rows, names):
         cycles = "" if row["cycles"] is None else f"{row['cycles']:,}"
         cells = [*(row[name] for name in names), cycles, row["bounded_by"], row["error"]]
         table.add_row(*(escape(printable(str(cell))) for cell in cells))
-    Console().print(table)
+    report_console().print(table)
     if len(rows) > SHOWN:
         click.echo(f"and {len(rows) - SHOWN} more")
 

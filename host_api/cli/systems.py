@@ -5,7 +5,7 @@ import dataclasses
 import click
 
 from tensim.cli.options import json_option
-from tensim.cli.output import TO_STDOUT, progress_bar, require_writable, write_json
+from tensim.cli.output import TO_STDOUT, progress_bar, report_console, require_writable, write_json
 from tensim.sim.errors import UsageError
 
 SYSTEM_HELP = "Boards and architectures that the system has, e.g. n300 or wormhole_b0,blackhole."
@@ -58,11 +58,10 @@ def _selection(selection):
 
 
 def _print_query(result):
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
+    console = report_console()
     table = Table(show_edge=False, pad_edge=False)
     for column in ("#", "spec", "mesh", "queues", "MHz", "worker grid", "reached by"):
         table.add_column(column, no_wrap=column == "spec")

@@ -6,7 +6,7 @@ import os
 import click
 
 from tensim.cli.options import json_option, noc_option
-from tensim.cli.output import PLOTS, TO_STDOUT, print_error, progress_bar, require_writable, write_json
+from tensim.cli.output import PLOTS, TO_STDOUT, print_error, progress_bar, report_console, require_writable, write_json
 from tensim.sim.errors import TensimError, UsageError
 from tensim.validation import KINDS
 
@@ -126,7 +126,6 @@ def check_columns(group_by, tables):
 
 def print_summary(kind, result, skipped):
     """The groups, the bad ones first, then all rows."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=f"{KINDS[kind]}: simulated against measured, |error| in %")
@@ -149,7 +148,7 @@ def print_summary(kind, result, skipped):
             name + guessed, figures.get("evidence", ""), str(figures["n"]), *(f"{value:.1f}" for value in cells), *ranks
         )
     if table.row_count:
-        Console().print(table)
+        report_console().print(table)
     if result.get("families", 0) > 1:
         for kind, part in [*result["by_evidence"].items(), ("all", result)]:
             if "family_median_abs_err_pct" in part:
@@ -173,7 +172,6 @@ def print_summary(kind, result, skipped):
 
 def print_pairs(pairs):
     """How often simulation orders two designs as silicon does, the bad groups first."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title="Designs that differ on silicon by over 5 %, pair by pair: ordered the same way")
@@ -182,4 +180,4 @@ def print_pairs(pairs):
     by_share = sorted(pairs["by_group"].items(), key=lambda item: (item[1]["agree"] / item[1]["n"], item[0]))
     for name, count in [*by_share, ("all", pairs)]:
         table.add_row(name, str(count["n"]), str(count["agree"]), f"{100 * count['agree'] / count['n']:.0f}")
-    Console().print(table)
+    report_console().print(table)

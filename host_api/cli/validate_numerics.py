@@ -2,7 +2,7 @@
 
 import click
 
-from tensim.cli.output import TO_STDOUT, progress_bar, write_json
+from tensim.cli.output import TO_STDOUT, progress_bar, report_console, write_json
 from tensim.sim.errors import TensimError, UsageError
 from tensim.validation.numerics.rows import validate_folder
 
@@ -28,7 +28,6 @@ def report(folders, group_by, plot, json_to):
 
 def print_table(result):
     """Groups with differences first."""
-    from rich.console import Console
     from rich.table import Table
 
     groups = {}
@@ -42,7 +41,7 @@ def print_table(result):
         table.add_column(name, justify="right")
     for name, sums in sorted(groups.items(), key=lambda item: (-item[1][2], item[0])):
         table.add_row(name, *(f"{value:,}" for value in sums))
-    Console().print(table)
+    report_console().print(table)
     for row in result["rows"]:
         if row["mismatching"]:
             click.echo(f"differs: {row['name']}: {row['mismatching']} of {row['total']} datums")

@@ -44,8 +44,8 @@ def figures(result: Result) -> dict[str, dict[str, float]]:
     """{section: {name: value}} of a result; names end in their unit where it is not cycles."""
     return {
         "totals": {
-            "cycles": result.cycles, "device_seconds": result.device_seconds,
-            "kernel_operations": result.kernel_operations,
+            "cycles": result.cycles, "span_cycles": result.span_cycles,
+            "device_seconds": result.device_seconds, "kernel_operations": result.kernel_operations,
         },
         "operations": _operations(result),
         "zones": _zones(result),
@@ -215,8 +215,16 @@ class Comparison:
 
     @property
     def cycles(self) -> Change:
-        """Of the whole run."""
-        return self.changes["totals"][0]
+        """Of the whole run: those in which programs ran."""
+        return self._total("cycles")
+
+    @property
+    def span_cycles(self) -> Change:
+        """What the run lasted, from the first start to the last end of a program."""
+        return self._total("span_cycles")
+
+    def _total(self, name):
+        return next(change for change in self.changes["totals"] if change.name == name)
 
     @property
     def same(self) -> bool:
@@ -230,8 +238,13 @@ class Comparison:
         return next(iter(self.changes["stalls"]), None)
 
     def moved_by_more(self, share: float) -> bool:
-        """Whether the cycles of the run moved, in either direction, by more than a share of what they were."""
-        return abs(self.cycles.relative) > share
+        """Whether the cycles of the run, or what it lasted, moved in either direction by more than a share."""
+        return abs(self.moved_furthest.relative) > share
+
+    @property
+    def moved_furthest(self) -> Change:
+        """Of the cycles of the run and what it lasted, what moved by the larger share."""
+        return max(self.cycles, self.span_cycles, key=lambda change: abs(change.relative))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `tensim compare --json` writes it."""
@@ -241,7 +254,8 @@ class Comparison:
         }
         most = self.moved_most
         return {
-            "first": self.first, "second": self.second, "same": self.same, "cycles": self.cycles.to_dict(),
+            "first": self.first, "second": self.second, "same": self.same,
+            "cycles": self.cycles.to_dict(), "span_cycles": self.span_cycles.to_dict(),
             "moved_most": None if most is None else most.to_dict(),
             **{name: [change.to_dict() for change in changes] for name, changes in self.changes.items()}, **pairs,
         }  # fmt: skip
@@ -272,8 +286,15 @@ class Comparison:
         most, told = self.moved_most, ""
         if most is not None:
             told = f"; most moved {most.name} ({_number(most.difference, '+')} cycles over all cores)"
-        share = f"{cycles.relative:+.2%}" if cycles.before else "new"
-        return f"{names}: {cycles.before:,} -> {cycles.after:,} cycles ({share}){told}"
+        lasted = ""
+        if self.span_cycles.difference != cycles.difference:
+            lasted = f", from start to end {_moved_from(self.span_cycles)}"
+        return f"{names}: {_moved_from(cycles)}{lasted}{told}"
+
+
+def _moved_from(change):
+    share = f"{change.relative:+.2%}" if change.before else "new"
+    return f"{change.before:,} -> {change.after:,} cycles ({share})"
 
 
 def _short(value):

@@ -42,18 +42,21 @@ class Result:
     """What one simulation measured (`summary`) and what it was of (`identity`).
 
     `summary`: plain data with the keys of docs/design.md#9-machine-readable-output; `result["dram"]` is an entry of it.
-    Times are in cycles of the chip or in seconds, as their names say.  `identity`: see `tensim.results.identity`.
+    Times are in cycles of the chip or in seconds, as their names say.  `identity`: see `tensim.results.identity`.  `output`: the
+    array that the program read back, where `tt.run` ran it with numerics; it is not saved.
     """
 
     summary: dict[str, Any]
     identity: dict[str, Any] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
+    output: Any = field(default=None, compare=False, repr=False)
 
     def __getitem__(self, key: str) -> Any:
         return self.summary[key]
 
     def __repr__(self) -> str:
-        return f"Result({self.name}: {self.cycles:,} cycles on {self.arch})"
+        lasted = f", {self.span_cycles:,} from start to end" if self.span_cycles != self.cycles else ""
+        return f"Result({self.name}: {self.cycles:,} cycles{lasted} on {self.arch})"
 
     # --- the figures that most readers want
 
@@ -71,6 +74,11 @@ class Result:
     def cycles(self) -> int:
         """Cycles of the chip's clock, summed over its programs: each from the first kernel's start to the last one's end."""
         return self.summary["cycles"]
+
+    @property
+    def span_cycles(self) -> int:
+        """Cycles that the run lasted: from the first start to the last end of a program, idle time between them included."""
+        return self.summary.get("span_cycles", self.cycles)
 
     @property
     def device_seconds(self) -> float:

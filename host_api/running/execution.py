@@ -77,7 +77,8 @@ def execute(program, settings, arch, device_options, begun, on_progress, watch):
                 summary["zones"] = zones(device.chip)
             summary |= _save(device.chip, binary, settings, on_progress)
             told = _identity(program, settings, device.chip, launches)
-            return Result(summary | {"host_seconds": time.perf_counter() - begun}, told)
+            output = None if settings.numerics == "off" else result.actual
+            return Result(summary | {"host_seconds": time.perf_counter() - begun}, told, output=output)
         finally:
             close_device(device)
 

@@ -1,11 +1,15 @@
 """What a user may choose for the run of a program, as text and as the values that the program's `run` takes."""
 
+import difflib
 import inspect
 import itertools
 import os
 import re
+import types
 import typing
 from dataclasses import dataclass, field
+
+import click
 
 from tensim.examples import FULL_GRID
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
@@ -63,17 +67,90 @@ def parse_fidelity(text):
     return MathFidelity[_choose(text, FIDELITIES, "math fidelity")]
 
 
-def check_parameters(name, given, known):
-    """UsageError for a parameter that the program does not have or that has another type."""
+class Text(str):
+    """A value as a user has typed it: the parameter that it is for says what it means."""
+
+
+def parameter_values(name, given, known):
+    """{parameter: value} as the program's `run` annotates them; UsageError for one that it does not have, or of another type."""
+    found = {}
     for parameter, value in given.items():
         if parameter not in known:
+            close = difflib.get_close_matches(parameter, known, 1)
             raise UsageError(
-                f"{name} has no parameter {parameter!r}", hint=f"its parameters: {', '.join(known) or 'none'}"
+                f"{name} has no parameter {parameter!r}{f'; did you mean {close[0]}?' if close else ''}",
+                hint=f"its parameters: {', '.join(known) or 'none'}",
             )
         annotation = known[parameter].annotation
-        if not _accepts(annotation, value):
+        try:
+            found[parameter] = _converted(annotation, value)
+        except ValueError:
             expected = getattr(annotation, "__name__", annotation)
-            raise UsageError(f"{name}: {parameter} must be {expected} (counts: positive), not {value!r}")
+            expected = annotation if typing.get_args(annotation) else expected
+            raise UsageError(f"{name}: {parameter} must be {expected}, not {value!r}") from None
+    return found
+
+
+def _converted(annotation, value):
+    """A value as one of the types of an annotation, by click's rules for text; ValueError when it is none of them."""
+    if annotation is inspect.Parameter.empty:
+        return _scalar(value) if isinstance(value, Text) else value
+    choices = typing.get_args(annotation)
+    if typing.get_origin(annotation) is typing.Literal:
+        return _of_types((*{type(choice): None for choice in choices},), value, choices)
+    return _of_types(choices or (annotation,), value)
+
+
+def _of_types(types, value, choices=None):
+    """A value as the first of some types that takes it: as it is where it has one of them."""
+    for kind in () if isinstance(value, Text) else types:
+        if type(value) is kind and (choices is None or value in choices):
+            return value
+    for kind in sorted(types, key=_TRIED.index) if set(types) <= set(_TRIED) else ():
+        try:
+            found = _TYPES[kind](value)
+        except (click.BadParameter, ValueError):
+            continue
+        if choices is None or found in choices:
+            return found
+    raise ValueError
+
+
+def _none(value):
+    if value is not None and str(value).lower() not in ("none", "null"):
+        raise ValueError
+    return None
+
+
+def _of(kind, *taken):
+    """What makes values by one of click's types of such values: click would cut fractions off, and name what is nothing."""
+
+    def convert(value):
+        if not isinstance(value, taken) or (type(value) is bool and bool not in taken):
+            raise ValueError
+        return kind.convert(value, None, None)
+
+    return convert
+
+
+_TYPES = {  # what a type makes of a value
+    types.NoneType: _none,
+    int: _of(click.INT, str, int),
+    float: _of(click.FLOAT, str, int, float),
+    bool: lambda value: _of(click.BOOL, str)(str(value) if isinstance(value, int) else value),
+    str: lambda value: str(_of(click.STRING, str, int, float)(value)),
+}
+_TRIED = list(_TYPES)  # the narrow ones first: any text is a `str`
+
+
+def _scalar(text):
+    """What a text says as a YAML scalar, for a parameter that does not say what it is."""
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return str(text)
 
 
 def require_room(shape, dtype, arch):
@@ -111,11 +188,3 @@ def _sizes(text, count, what, form):
     if len(numbers) != count or not all(re.fullmatch(r"[1-9]\d{0,8}", number) for number in numbers):
         raise UsageError(f"{what} {text!r} is not of the form {form}", hint="positive whole numbers joined by x")
     return tuple(int(number) for number in numbers)
-
-
-def _accepts(annotation, value):
-    """Whether a parameter with this annotation takes `value`; numbers are counts, hence positive."""
-    types = typing.get_args(annotation) or (annotation,)
-    if inspect.Parameter.empty in types:
-        return True
-    return type(value) in types and (type(value) is not int or value > 0)

@@ -4,6 +4,7 @@ All have the one signature of `run` that `tensim.examples` describes.
 """
 
 import dataclasses
+import difflib
 import importlib
 import importlib.util
 import inspect
@@ -13,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tensim.examples import EXAMPLES, FULL_GRID
+from tensim.examples import DECLARED, EXAMPLES
 from tensim.running.options import (
     Options,
-    check_parameters,
+    parameter_values,
     parse_dtype,
     parse_fidelity,
     parse_grid,
@@ -56,9 +57,10 @@ class Runnable:
         }
 
     def chosen(self, options):
-        """The options with the program's defaults where they say nothing."""
+        """The options with the program's defaults where they say nothing, and its parameters as values of their types."""
         defaults = {name: getattr(self.defaults, name) for name in DEFAULTS if getattr(options, name) is None}
-        return dataclasses.replace(options, **defaults)
+        values = parameter_values(self.name, options.parameters, self.parameters()) if options.parameters else {}
+        return dataclasses.replace(options, **defaults, parameters=values)
 
     def source_file(self):
         """The file with its `run`; None for a callable that stands in no file."""
@@ -78,7 +80,6 @@ class Runnable:
         options = self.chosen(options or Options())
         if options.seed < 0:
             raise UsageError(f"the seed is {options.seed}; it must not be negative")
-        check_parameters(self.name, options.parameters, self.parameters())
         grid = parse_grid(options.grid, device)
         sizes = None if options.shape is None else parse_shape(options.shape, self.axes)
         arguments = {
@@ -143,7 +144,11 @@ def find_program(program):
 def of_example(name):
     """The `Runnable` of an example."""
     if name not in EXAMPLES:
-        raise UsageError(f"unknown example {name!r}", hint=f"choose from {', '.join(EXAMPLES)}")
+        close = difflib.get_close_matches(str(name), EXAMPLES, 1)
+        raise UsageError(
+            f"unknown example {name!r}{f'; did you mean {close[0]}?' if close else ''}",
+            hint=f"choose from {', '.join(EXAMPLES)}",
+        )
     entry = EXAMPLES[name]
     defaults = Options(shape=entry.shape, dtype=entry.dtype, fidelity=entry.fidelity, grid=entry.grid)
     load = lambda: importlib.import_module(entry.module).run  # noqa: E731
@@ -151,7 +156,7 @@ def of_example(name):
 
 
 def of_function(function):
-    """The `Runnable` of a function; its module may name the axes (AXES) and default (SHAPE) of `shape`."""
+    """The `Runnable` of a function; its module may name the axes of `shape` (AXES), and defaults (`tensim.examples.DECLARED`)."""
     module, name = inspect.getmodule(function), getattr(function, "__name__", type(function).__name__)
     return _of_module(function, module, name, (function.__doc__ or name).strip().split("\n")[0])
 
@@ -205,11 +210,12 @@ def _check_signature(function, path):
 
 
 def _of_module(function, module, name, description):
-    """A program of the user's own; its module says what shape it has."""
-    axes, shape = getattr(module, "AXES", "MKN"), getattr(module, "SHAPE", None)
-    if not isinstance(axes, str) or not axes or not isinstance(shape, str | None):
-        raise UsageError(
-            f"{name}: AXES is {axes!r} and SHAPE {shape!r}; they are texts", hint='as AXES = "MN", SHAPE = "64x64"'
-        )
-    defaults = Options(shape=shape, dtype="bf16", fidelity="HiFi4", grid=FULL_GRID)
-    return Runnable(name, description, axes, defaults, lambda: function)
+    """A program of the user's own; its module says what shape it has and what else it runs with by default."""
+    declared = {key: getattr(module, key.upper(), default) for key, default in DECLARED.items()}
+    for key, value in declared.items():
+        if not (isinstance(value, str) and value or (key == "shape" and value is None)):
+            raise UsageError(
+                f"{name}: {key.upper()} is {value!r}; it is a text", hint='as AXES = "MN", SHAPE = "64x64"'
+            )
+    axes = declared.pop("axes")
+    return Runnable(name, description, axes, Options(**declared), lambda: function)

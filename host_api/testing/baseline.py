@@ -1,7 +1,8 @@
 """What tests have pinned, in a YAML file beside each test file: FILE.tensim.yaml for FILE.py.
 
-A pin is {"checked": {...}, "explains": {...}}.  Checked are the cycles, profiler zones, cycles per core and the outcome (whether
-the output was right, hashes of the memories); the rest only explains a difference.
+A pin is {"checked": {...}, "explains": {...}}.  Checked are the cycles, the time from start to end, profiler zones, cycles per
+core and the outcome (whether the output was right, hashes of the memories); the rest only explains a difference: the largest
+stalls and kernel lines, and what ran, tensim and the parameters of its chip included.
 """
 
 import fcntl
@@ -19,14 +20,11 @@ SUFFIX = ".tensim.yaml"
 HEADER = "# What tensim measured in the tests of {name}; `pytest --tensim-update` writes it anew.\n"
 CHECKED = ("totals", "operations", "zones", "cores")  # sections of figures
 EXPLAINING = ("stalls", "lines")
-VOLATILE = (
-    "tensim_version",
-    "code_sha256",
-    "program_sha256",
-    "arch_sha256",
-)  # change without changing what is measured
-HASH_DIGITS = 12  # of a kernel's hash: enough to see that it is another one
-LINES = 20
+TIMES = ("cycles", "span_cycles")  # the totals that are pinned
+OF_SOURCES = ("code_sha256", "program_sha256")  # change with every comment: kernels have hashes of their own
+ARCH = "parameters of the chip"  # what the hash over them is called: `arch_sha256` says nothing to a reader
+EXPLAINED = 8  # stalls and kernel lines that are kept
+HASH_DIGITS = 12  # of a hash: enough to see that it is another one
 
 
 def path_of(test_file):
@@ -36,28 +34,44 @@ def path_of(test_file):
 
 def pin_of(result):
     """What is pinned of a result, as plain data."""
-    figures = comparison.figures(result)
-    figures["totals"] = {"cycles": result.cycles}
-    lines = sorted(figures["lines"].items(), key=lambda item: (-item[1], item[0]))[:LINES]
-    figures["lines"] = dict(lines)
-    ran = {name: value for name, value in comparison.ran(result).items() if name not in VOLATILE and value is not None}
-    ran = {name: value[:HASH_DIGITS] if name.endswith(", text") else value for name, value in ran.items()}
+    figures = _figures(result)
+    explains = {name: _largest(figures[name], EXPLAINED) for name in EXPLAINING}
     return {
         "checked": {name: figures[name] for name in CHECKED if figures[name]} | {"outcome": comparison.outcome(result)},
-        "explains": {name: figures[name] for name in EXPLAINING} | {"ran": ran},
+        "explains": explains | {"ran": _ran(result)},
     }
 
 
-def compared(name, pinned, measured):
-    """The `Comparison` of two pins."""
-    sides = []
-    for pin in (pinned, measured):
-        figures = {key: pin["checked"].get(key, {}) for key in CHECKED}
-        sides.append(figures | {key: pin["explains"].get(key, {}) for key in EXPLAINING})
+def _figures(result):
+    figures = comparison.figures(result)
+    return figures | {"totals": {name: figures["totals"][name] for name in TIMES}}
+
+
+def _largest(figures, count):
+    return dict(sorted(figures.items(), key=lambda item: (-item[1], item[0]))[:count])
+
+
+def _ran(result):
+    """{what: value} of what ran, as far as it was chosen."""
+    ran = {name: value for name, value in comparison.ran(result).items() if name not in OF_SOURCES}
+    ran[ARCH] = ran.pop("arch_sha256", None)
+    hashes = {name: ran[name][:HASH_DIGITS] for name in ran if ran[name] and (name == ARCH or name.endswith(", text"))}
+    return {name: value for name, value in (ran | hashes).items() if value not in (None, [], {})}
+
+
+def compared(name, pinned, result):
+    """The `Comparison` of a pin and a `Result`."""
+    after = _figures(result)
+    before = {key: pinned["checked"].get(key, {}) for key in CHECKED}
+    for key in EXPLAINING:
+        kept = before[key] = pinned["explains"].get(key, {})
+        least = min(kept.values()) if len(kept) >= EXPLAINED else 0
+        # what the pin does not name was no larger than the least that it names: if it is now, it has grown
+        after[key] = {what: value for what, value in after[key].items() if what in kept or value > least}
     return comparison.Comparison(
-        name, name, comparison.changes(*sides),
-        comparison.differences(pinned["explains"].get("ran", {}), measured["explains"]["ran"]),
-        comparison.differences(pinned["checked"].get("outcome", {}), measured["checked"]["outcome"]),
+        name, name, comparison.changes(before, after),
+        comparison.differences(pinned["explains"].get("ran", {}), _ran(result)),
+        comparison.differences(pinned["checked"].get("outcome", {}), comparison.outcome(result)),
     )  # fmt: skip
 
 
@@ -83,15 +97,19 @@ def read(path):
     for test, names in pins.items():
         for name, pin in names.items():
             if not _is_sound(pin):
-                raise UsageError(f"{path}: the figures of {name} in {test} are damaged", hint=HINT)
+                raise UsageError(
+                    f"{path}: the figures of {name} in {test} are damaged, or of an older tensim", hint=HINT
+                )
     return pins
 
 
 def _is_sound(pin):
-    """Whether data has the shape of `pin_of`."""
+    """Whether data has the shape of `pin_of`, or of what is pinned of an array (`tensim.testing.arrays`)."""
+    if isinstance(pin, dict) and "array" in pin:
+        return isinstance(pin["array"], str)
     parts = [pin.get("checked"), pin.get("explains")] if isinstance(pin, dict) else [None]
     tables = [table for part in parts for table in (part.values() if isinstance(part, dict) else [None])]
-    return all(isinstance(table, dict) for table in tables) and "cycles" in parts[0].get("totals", ())
+    return all(isinstance(table, dict) for table in tables) and set(TIMES) <= set(parts[0].get("totals", ()))
 
 
 HINT = "remove the file, or the test's entry, and run pytest --tensim-update"
@@ -99,10 +117,29 @@ HINT = "remove the file, or the test's entry, and run pytest --tensim-update"
 
 def write(path, test, name, pin):
     """Put a pin into a baseline file; tests of other processes may do so at the same time."""
+    with _changed(path) as pins:
+        pins.setdefault(test, {})[name] = pin
+
+
+def remove(path, entries):
+    """Take out {(test, name)}, and a file that is empty then."""
+    with _changed(path) as pins:
+        for test, name in entries:
+            pins.get(test, {}).pop(name, None)
+            if not pins.get(test, True):
+                del pins[test]
+
+
+@contextmanager
+def _changed(path):
+    """The pins of a file, written anew when the block ends."""
     try:
         with _locked(path):
             pins = read(path)
-            pins.setdefault(test, {})[name] = pin
+            yield pins
+            if not pins:
+                path.unlink(missing_ok=True)
+                return
             text = yaml.safe_dump(pins, sort_keys=True, width=120)
             write_output(path, HEADER.format(name=path.name.removesuffix(SUFFIX) + ".py") + text)
     except OSError as error:

@@ -37,6 +37,7 @@ def result(table, devices, identity):
         "verified": None, "unwritten": [],
         "warnings": list(dict.fromkeys(text for one in devices for text in one["warnings"])),
         "device_seconds": sum(one["device_seconds"] for one in devices),
+        "span_cycles": max(one["span_cycles"] for one in devices),
     } | operations(table)  # fmt: skip
     return Result(summary | ({"devices": devices} if len(devices) > 1 else {}), identity)
 

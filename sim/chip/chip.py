@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from tensim.sim.chip.arrays import NUMERICS, MachineArrays
-from tensim.sim.chip.failures import cycle_limit, deadlock, fault
+from tensim.sim.chip.failures import cycle_limit, deadlock, fault, interrupted, spinning
 from tensim.sim.chip.functional_memory import FunctionalMemory
 from tensim.sim.chip.host_log import HostLog
 from tensim.sim.chip.interval import TOTALS
@@ -30,6 +30,9 @@ from tensim.sim.errors import SimulatorError, UsageError
 NOC_MODELS = ("packet", "flit")
 LOG_ENTRIES = 1 << 18
 DEFAULT_MAX_CYCLES = 20_000_000_000
+SPINNING = (
+    1_000_000_000  # cycles in which a thread runs and no kernel does anything: without a limit of the user's, an error
+)
 
 
 class Chip:
@@ -53,6 +56,7 @@ class Chip:
             compile_once()
         self.arch, self.numerics, self.noc, self.seed = arch, numerics, noc, seed
         self._limit = self.max_cycles = max_cycles or DEFAULT_MAX_CYCLES
+        self._spun, self._last_look = 0, (0, 0)  # cycles without an operation; (operations, cycle) when last looked at
         self.n_workers = len(arch.worker_coords)
         if self.n_workers > MAX_CORES:
             raise UsageError(f"{self.n_workers} worker cores; a chip has at most {MAX_CORES}")
@@ -125,12 +129,17 @@ class Chip:
         """Run to the first completion, or look at the counters, past no event later than `limit`, for at most `fuel` events.
 
         Returns [(launch id, cycle)] of programs that ended.  Raises ProgramError, DeadlockError, CycleLimitError or
-        SimulatorError; the chip is then unusable until `abort` or `restart`.
+        SimulatorError; the chip is then unusable until `abort` or `restart`.  Ctrl-C says where its threads stand.
         """
+        try:
+            return self._advance(limit, fuel)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(interrupted(self)) from None
+
+    def _advance(self, limit, fuel):
         look = min(recorder.next for recorder in self.recorders)
         stop = self._run(min(limit, self.max_cycles, look), fuel)
         if stop == st.STOP_ERROR:
-            self._print(rest=True)
             raise fault(self)
         if stop == st.STOP_LAUNCH_DONE:
             return self._completions()
@@ -142,7 +151,19 @@ class Chip:
             return []
         if stop == st.STOP_LIMIT and self.max_cycles <= limit:
             raise cycle_limit(self, self._limit)
+        if self._spins():
+            raise spinning(self, self._spun)
         return []
+
+    def _spins(self):
+        """Whether threads have run for long and done nothing, and nobody has said how long they may."""
+        operations, cycle = int(self.machine["operations"]), self.cycle
+        before, since = self._last_look
+        self._spun = self._spun + cycle - since if operations == before else 0
+        self._last_look = operations, cycle
+        if self._spun <= SPINNING or self._limit != DEFAULT_MAX_CYCLES:
+            return False
+        return bool((self.arrays["threads"]["state"] == st.RUNNING).any())
 
     def _run(self, limit, fuel):
         """Run the engine until it stops for more than memory or a full log; returns why."""
@@ -205,7 +226,8 @@ class Chip:
         self.arrays["channels"]["writing"] = 0
 
     def abort(self):
-        """Drop every thread and event; memory keeps its contents."""
+        """Drop every thread and event; memory keeps its contents.  What kernels have printed so far is printed."""
+        self._print(rest=True)
         self._settled = False
         self.machine["stop"] = st.STOP_EMPTY
         self.arrays["threads"]["state"] = st.IDLE
@@ -239,6 +261,7 @@ class Chip:
 
     def close(self):
         """Give the memory back; the chip cannot be used afterwards."""
+        self._print(rest=True)
         self.machine["event_heap_size"] = 0
         self.arrays.free()
         self._loader.drop()

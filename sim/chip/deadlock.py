@@ -1,5 +1,6 @@
 """The wait-for graph of a chip in which nothing can happen any more."""
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +11,7 @@ from tensim.sim.engine import state as st
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
 
 SHOWN = 40  # lines of a report
+WAYPOINT = re.compile(r"""\bWAYPOINT\(\s*["']([^"']*)["']\s*\)""")
 PRODUCING, CONSUMING = ("cb_reserve_back", "cb_push_back"), ("cb_wait_front", "cb_pop_front")
 
 BARRIERS = {
@@ -203,12 +205,25 @@ def _line(chip, wait):
         f"core {place['core']} {place['thread']} {place.get('file', '')}:{place.get('line', '')} waits for {wait.what}, "
         f"since cycle {since}"
     )
+    if waypoint := _waypoint(chip, wait.thread, place):
+        text += f", behind WAYPOINT {waypoint}"
     if wait.missing:
         text += f"; {wait.missing}"
     return text + (f"; could come from {', '.join(ends)}" if ends else "")
 
 
+def _waypoint(chip, thread, place):
+    """The name of the last WAYPOINT above the line at which a thread waits; None without one.
+
+    The macro leaves no instruction, so that kernels take the same cycles with it: it is looked up in the text.
+    """
+    program = chip.line_programs.get(int(chip.arrays["threads"][thread]["line_base"]))
+    above = [] if program is None else program.text_above(place)
+    return next((found[1] for line in reversed(above) if (found := WAYPOINT.search(line))), None)
+
+
 def _node(chip, wait, is_cause):
     since = int(chip.arrays["threads"][wait.thread]["wait_since"])
     told = {"waits_for": wait.what, "since": since, "could_come_from": _others(chip, wait), "is_cause": is_cause}
-    return chip.thread_place(wait.thread) | told
+    place = chip.thread_place(wait.thread)
+    return place | told | {"waypoint": _waypoint(chip, wait.thread, place)}

@@ -12,6 +12,12 @@ from tensim.sim.engine import state as st
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError
 
 SHOWN = 4  # threads that an error about all of them names
+LISTED = 20  # of those: in its data
+TRAP = 0xC0001073  # the instruction that clang leaves where no code is
+UNDEFINED = (
+    "here the kernel's C++ has no defined behaviour, and the compiler has left no code for it: look for a division by zero, a call "
+    "through a null pointer or a function that ends without its return, on this line or after it"
+)
 # What data reach that were never moved, by the constants TAINT_ of `tensim.sim.cores.riscv.interpreter`
 UNMOVED_REACHED = (
     "a branch", "the address of a load, a store or a jump", "an operand of an operation", "a division, whose time depends on it",
@@ -53,6 +59,8 @@ def describe(chip, code, a, b, c, message=""):
     if code == Fault.UNORDERED_WRITERS:
         other = chip.thread_place(c)
         c = f"{other['thread']} of core {other['core']}, {other.get('file')}:{other.get('line')}"
+    if code == Fault.ILLEGAL_INSTRUCTION and a == TRAP:
+        return UNDEFINED
     return MESSAGES[code].format(a=a, b=b, c=c, message=message)
 
 
@@ -70,15 +78,37 @@ def deadlock(chip, odd):
 def cycle_limit(chip, limit):
     """The error of a run that took more than `limit` cycles: it names the first threads that have not ended."""
     places = live_threads(chip)
-    lines = [f"\n  core {at['core']} {at['thread']}: {at.get('file')}:{at.get('line')}" for at in places[:SHOWN]]
     return CycleLimitError(
-        f"the run passed the limit of {limit} cycles{', among others in' if lines else ''}{''.join(lines)}",
+        f"the run passed the limit of {limit} cycles{_standing(places)}",
         where={"cycle": chip.max_cycles, "threads": places},
         hint="raise the limit (max_cycles, --max-cycles) or look for a loop that does not end",
     )
 
 
+def spinning(chip, cycles):
+    """The error of threads that have run for so many cycles and done nothing that another one could see."""
+    places = live_threads(chip)
+    return CycleLimitError(
+        f"no kernel has done anything for {cycles:,} cycles{_standing(places)}",
+        where={"cycle": chip.cycle, "threads": places},
+        hint="look for a loop that does not end; with a limit of your own (max_cycles, --max-cycles) it may go on until then",
+    )
+
+
+def interrupted(chip):
+    """What Ctrl-C has interrupted, in words."""
+    return f"interrupted in cycle {chip.cycle:,}{_standing(live_threads(chip))}"
+
+
+def _standing(places):
+    """Where the first threads stand, as lines."""
+    lines = [f"\n  core {at['core']} {at['thread']}: {at.get('file')}:{at.get('line')}" for at in places[:SHOWN]]
+    more = f"\n  and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    return f"; these threads stand at{''.join(lines)}{more}" if lines else ""
+
+
 def live_threads(chip):
-    """Where the first threads that have not ended are."""
+    """Where the first threads that have not ended are: those that run, then those that wait."""
     states = chip.arrays["threads"]["state"]
-    return [chip.thread_place(i) for i in np.flatnonzero((states == st.RUNNING) | (states == st.PARKED))[:20]]
+    found = [*np.flatnonzero(states == st.RUNNING), *np.flatnonzero(states == st.PARKED)]
+    return [chip.thread_place(int(i)) for i in found[:LISTED]]

@@ -273,7 +273,8 @@ class Executor:
                 device.failed = error
         self.env.failed_chip = None
         if waiting is not None and not isinstance(error, TensimError):  # Ctrl-C or a defect: the state is unknown
-            waiting.failed = TensimError("interrupted", kind="interrupted")
+            text = str(error) if isinstance(error, KeyboardInterrupt) and str(error) else "interrupted"
+            waiting.failed = TensimError(text, kind="interrupted")
         for device in self.devices.values():
             if device.failed is not None:
                 device.stop()

@@ -122,7 +122,7 @@ def test_every_failure_is_told(capsys):
     for number in (1, 2):
         outputs.failures.append(UsageError(f"cannot write file {number}"))
     with pytest.raises(UsageError, match="file 1"):
-        outputs.finish({"unwritten": []}, None)
+        outputs.finish({"unwritten": []}, None, lambda summary: None)
     assert "file 2" in capsys.readouterr().err
 
 

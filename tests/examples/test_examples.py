@@ -253,7 +253,7 @@ def test_plan_that_fits_nowhere_is_refused():
         (Options(grid="8"), "grid"),
         (Options(parameters={"nonsense": 1}), "nonsense"),
         (Options(parameters={"in0_block_w": -1}), "in0_block_w"),
-        (Options(parameters={"in0_sharded": 1}), "in0_sharded"),
+        (Options(parameters={"in0_sharded": 2}), "in0_sharded"),
     ],
     ids=str,
 )
@@ -322,3 +322,30 @@ def test_snake_steps_to_neighbours():
     ring = snake((4, 3))
     steps = [abs(a.x - b.x) + abs(a.y - b.y) for a, b in zip(ring, ring[1:], strict=False)]
     assert set(steps) == {1} and len(ring) == 12
+
+
+# --- as files
+
+
+def test_an_example_runs_by_its_path_and_so_does_a_copy(tmp_path):
+    import shutil
+    from pathlib import Path
+
+    import tensim as tt
+    from tensim.running.runnable import find_program
+
+    by_name = tt.run("add_integers")
+    file = Path(find_program("add_integers").source_file())
+    copy = Path(shutil.copy(file, tmp_path / "mine.py"))
+    for program in (file, copy):
+        result = tt.run(program)
+        assert result.verified and result.cycles == by_name.cycles
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_file_of_an_example_has_what_its_entry_says(name):
+    from tensim.running.runnable import find_program, of_file
+
+    by_name = find_program(name)
+    by_path = of_file(by_name.source_file())
+    assert (by_path.axes, by_path.defaults) == (by_name.axes, by_name.defaults)

@@ -142,6 +142,13 @@ def test_moving_by_more_counts_in_both_directions(before, cycles, share, more):
     assert tt.compare(changed(before, cycles=1000), changed(before, cycles=cycles)).moved_by_more(share) is more
 
 
+def test_the_time_from_start_to_end_counts_though_no_program_is_slower(before):
+    slower = changed(before, span_cycles=15 * before.span_cycles)
+    comparison = tt.compare(before, slower)
+    assert comparison.moved_by_more(0.05) and comparison.cycles.difference == 0 and not comparison.same
+    assert f"from start to end {before.span_cycles:,} -> {slower.span_cycles:,} cycles (+1400.00%)" in comparison.text()
+
+
 def test_cycles_from_nothing_are_more_than_any_share(before):
     assert tt.compare(changed(before, cycles=0), changed(before, cycles=5)).moved_by_more(1e9)
 

@@ -164,6 +164,138 @@ def test_wrong(tensim_run, tensim_pin):
     assert not (tmp_path / "test_mine.tensim.yaml").exists()
 
 
+# --- elapsed time, and what ran
+
+LAUNCHES = """
+import tensim as tt
+
+KERNEL = "from tensim.kernel_api import *\\n@kernel\\ndef idle():\\n    noc_async_read_barrier()\\n"
+
+def test_launches(tensim_device, tensim_pin):
+    program = tt.create_program()
+    config = tt.DataMovementConfig(processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC.RISCV_0_default)
+    tt.create_kernel_from_string(program, KERNEL, tt.CoreCoord(0, 0), config)
+    with tt.measure(tensim_device, "launches") as m:
+        for _ in range(2):
+            tt.enqueue_program(tensim_device.command_queue(), program)
+            FINISH
+    tensim_pin(m.result, tolerance=0.02)
+"""
+
+
+def test_a_wait_of_the_host_between_launches_breaks_a_pin(tmp_path):
+    done = run(tmp_path, "--tensim-update", text=LAUNCHES.replace("FINISH", "pass"))
+    assert done.returncode == 0, done.stdout
+    done = run(tmp_path, text=LAUNCHES.replace("FINISH", "tt.finish(tensim_device.command_queue())"))
+    assert done.returncode == 1 and "says: span_cycles" in done.stdout and "from start to end" in done.stdout
+
+
+def test_another_tensim_and_another_chip_are_named(tmp_path):
+    assert run(tmp_path, "--tensim-update", "-k", "test_run").returncode == 0
+    file = tmp_path / "test_mine.tensim.yaml"
+    text = file.read_text()
+    changed = re.sub("tensim_version: .*", "tensim_version: 0.0.1", text)
+    changed = re.sub("parameters of the chip: .*", "parameters of the chip: abc", changed)
+    changed = re.sub(r"(\n +cycles: )\d+", r"\g<1>7", changed)
+    assert len({text, changed}) == 2
+    file.write_text(changed)
+    done = run(tmp_path, "-k", "test_run")
+    assert "tensim_version: 0.0.1 -> " in done.stdout and "parameters of the chip: abc -> " in done.stdout
+
+
+def test_a_pin_keeps_the_largest_stalls_and_lines(pinned):
+    pins = yaml.safe_load((pinned / "test_mine.tensim.yaml").read_text())
+    explains = pins["test_run"]["eltwise_add"]["explains"]
+    assert len(explains["stalls"]) == 8 and min(explains["stalls"].values()) > 0
+    assert "overrides" not in explains["ran"]
+
+
+# --- entries that no test pins
+
+
+def test_entries_that_no_test_pins_are_named_and_removed(tmp_path):
+    text = """
+def test_NAME(tensim_run, tensim_pin):
+    result = tensim_run("add_integers", zones=False, image_hash=False)
+    tensim_pin(result, name="PINNED")
+    tensim_pin(result, name="kept")
+"""
+    file = tmp_path / "test_mine.tensim.yaml"
+    old = text.replace("NAME", "one").replace("PINNED", "old")
+    assert run(tmp_path, "--tensim-update", text=old + text.replace("NAME", "two")).returncode == 0
+    new = text.replace("NAME", "one").replace("PINNED", "kept").replace('    tensim_pin(result, name="kept")\n', "", 1)
+    done = run(tmp_path, text=new)
+    assert done.returncode == 0 and "pinned figures that no test pins" in done.stdout
+    assert "test_mine.tensim.yaml: old in test_one" in done.stdout and "kept in test_two" in done.stdout
+    assert "no test pins" not in run(tmp_path, "test_mine.py::test_one", text=new.replace("kept", "old")).stdout
+    assert "removed what no test pins" in run(tmp_path, "--tensim-update", text=new).stdout
+    assert yaml.safe_load(file.read_text()).keys() == {"test_one"}
+    done = run(tmp_path, text=new)
+    assert done.returncode == 0 and "no test pins" not in done.stdout
+
+
+# --- arrays
+
+ARRAYS = """
+import numpy as np
+
+def test_numbers(tensim_run, tensim_pin_array):
+    output = tensim_run("eltwise_add", shape=(32, 32), zones=False, image_hash=False).output
+    tensim_pin_array(CHANGED, LIMITS)
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "limits", "words"),
+    [
+        ("output", "", None),
+        ("output + 1", "", "relative error"),
+        ("output * 1.001", "tolerance=0.01", None),
+        ("output * 1.1", "tolerance=0.01", "allowed 0.01"),
+        ("output * 2", "pcc=0.999", None),
+        ("-output", "pcc=0.999", "at least 0.999 was wanted"),
+        ("output[:3]", "pcc=0.9", "its shape is"),
+    ],
+)
+def test_arrays_are_pinned_by_tolerance_and_correlation(numbers, changed, limits, words):
+    done = run(numbers, text=ARRAYS.replace("CHANGED", changed).replace("LIMITS", limits))
+    assert done.returncode == (words is not None) and (words or "passed") in done.stdout
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("numbers")
+    done = run(folder, "--tensim-update", text=ARRAYS.replace("CHANGED", "output").replace("LIMITS", ""))
+    assert done.returncode == 0, done.stdout
+    assert [file.name for file in (folder / "test_mine.tensim").iterdir()] == ["test_numbers-output.npy"]
+    return folder
+
+
+# --- where files are looked for
+
+
+def test_programs_and_kernels_are_found_beside_the_test(tmp_path):
+    text = """
+import tensim as tt
+
+def test_file(tensim_run):
+    assert tensim_run("mine.py", grid=(1, 1), zones=False).verified
+
+def test_kernel():
+    tt.create_kernel(tt.create_program(), "reads.py", tt.CoreCoord(0, 0), tt.DataMovementConfig(
+        processor=tt.DataMovementProcessor.RISCV_0, noc=tt.NOC.RISCV_0_default))
+"""
+    folder = tmp_path / "below"
+    folder.mkdir()
+    (folder / "mine.py").write_text("from tensim.examples.add_integers import run\nAXES, SHAPE = 'N', '16'\n")
+    (folder / "reads.py").write_text(
+        "from tensim.kernel_api import *\n@kernel\ndef reads():\n    noc_async_read_barrier()\n"
+    )
+    (folder / "test_below.py").write_text(text)
+    done = run(tmp_path, "below/test_below.py", text="")
+    assert "2 passed" in done.stdout, done.stdout
+
+
 # --- failures of tests
 
 FAILING = """

@@ -69,6 +69,10 @@ class CompiledKernel:
         """Where a row of the line table lies in the source."""
         return {"file": self.file, "line": row, "source": self.lines.get(row, "").strip()}
 
+    def text_above(self, place):
+        """The lines of the kernel above a place."""
+        return [text for row, text in sorted(self.lines.items()) if row <= place["line"]]
+
     def message(self, number):
         """Text of a raise or assert, or None."""
         return self.messages[number] if number < len(self.messages) else None

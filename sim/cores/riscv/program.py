@@ -76,6 +76,14 @@ class ThreadProgram:
             place["frames"] = [f"{item.file}:{item.line} {item.function}".rstrip() for item in frames]
         return place
 
+    def text_above(self, place):
+        """The lines of a place's file down to it, where they may be quoted."""
+        if self.text is not None and place["file"] == self.file:
+            lines = self.text.splitlines()
+        else:
+            lines = _source_lines(place["file"]) if self._is_quoted(place["file"]) else ()
+        return lines[: place["line"]]
+
     def _own_frame(self, address):
         """At the instruction level, the kernel's own line, from which an instruction inside of the LLK was called."""
         frames = self.line_table.frames(address) if self.text_address else ()
