@@ -30,9 +30,8 @@ from tensim.sim.errors import SimulatorError, UsageError
 NOC_MODELS = ("packet", "flit")
 LOG_ENTRIES = 1 << 18
 DEFAULT_MAX_CYCLES = 20_000_000_000
-SPINNING = (
-    1_000_000_000  # cycles in which a thread runs and no kernel does anything: without a limit of the user's, an error
-)
+# Cycles in which a thread runs and no kernel does anything: without a limit of the user's, an error
+SPINNING = 1_000_000_000
 
 
 class Chip:
