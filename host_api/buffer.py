@@ -50,10 +50,9 @@ class Buffer:
         return f"Buffer({self.size} B of {self.page_size} B pages, {self.buffer_type.name}, {self.address:#x})"
 
     @property
-    def address(self) -> int | None:
+    def address(self) -> int:
         """Address in every bank (lock-step); readable after deallocation too."""
-        address = self._state.address
-        return address if address is None else ReferenceInt(address, c.Reference.BUFFER_ADDRESS, self.unique_id)
+        return ReferenceInt(self._state.address, c.Reference.BUFFER_ADDRESS, self.unique_id)
 
     @property
     def size(self) -> int:
@@ -155,7 +154,7 @@ class BufferView:
         return self.buffer.page_size
 
     @property
-    def address(self) -> int | None:
+    def address(self) -> int:
         """Address of the whole buffer (lock-step: a region has no address of its own)."""
         return self.buffer.address
 

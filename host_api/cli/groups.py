@@ -30,7 +30,8 @@ class Commands(click.Group):
         except click.exceptions.Exit as end:
             sys.exit(end.exit_code)
         except click.ClickException as error:
-            report_error(UsageError(error.format_message(), hint="see tensim --help"), json_to)
+            path = error.ctx.command_path if getattr(error, "ctx", None) else "tensim"
+            report_error(UsageError(error.format_message(), hint=f"see {path} --help"), json_to)
         except (click.Abort, KeyboardInterrupt) as error:
             told = str(error) or str(error.__cause__ or "")  # click raises an Abort from the interrupt
             report_error(TensimError(told or "interrupted", kind="interrupted"), json_to)
@@ -79,7 +80,20 @@ class LazyCommand(click.Command):
 
 
 class LazyCommands(Commands):
-    """A group of `LazyCommand`: help and completion list them as they are, and only the one that runs is imported."""
+    """A group of `LazyCommand`: help and completion list them as they are, and only the one that runs is imported.
+
+    `sections`: {title: its commands}, as the help lists them.
+    """
+
+    def __init__(self, *args, sections, **kwargs):
+        super().__init__(*args, commands=[one for commands in sections.values() for one in commands], **kwargs)
+        self.sections = sections
+
+    def format_commands(self, ctx, formatter):
+        """A list for each section; sentences are wrapped, not cut."""
+        for title, commands in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(command.name, command.help) for command in commands])
 
     def resolve_command(self, ctx, args):
         """As click's."""

@@ -98,7 +98,14 @@ class CppKernel:
                 compile_missing([(self, parameters, target)])
             text = None if self._on_disk else self.source
             elves, folders = self.binaries[key], self._quoted_folders
-            self._built[key] = RiscvKernel(self.name, self.file, elves, target.arch, text, folders)
+            built = RiscvKernel(self.name, self.file, elves, target.arch, text, folders)
+            if found := built.misplaced():
+                operation, place = found
+                raise KernelCompileError(
+                    f"{operation.name} in a compute kernel: only data-movement kernels have the calls that move data over the NoC",
+                    where=place, hint="move the call to the reader or writer kernel",
+                )  # fmt: skip
+            self._built[key] = built
         return self._built[key]
 
     @property

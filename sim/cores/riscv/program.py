@@ -6,12 +6,15 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tensim.sim.cores.operations import Role
-from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Decoded, decode
+import numpy as np
+
+from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, Op, Role
+from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, Decoded, decode
 from tensim.sim.cores.riscv.elf import Image, entry_of, load_elf
 from tensim.sim.cores.riscv.layout import TEXT_ADDRESSES, local_bytes
 from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
+from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
 
 ENTRY = re.compile(r"\bvoid\s+(kernel_main|MAIN)\b")
 SLOT_ROLES = (Role.DATA_MOVEMENT, Role.DATA_MOVEMENT, Role.UNPACK, Role.MATH, Role.PACK)
@@ -171,6 +174,23 @@ class RiscvKernel:
     def entry(self):
         """Where the kernel begins: {"file", "line", "source"}, of the first thread that runs it."""
         return next(iter(self.programs.values())).entry
+
+    def misplaced(self):
+        """(operation, place) of a data-movement call in a compute thread, None when there is none.
+
+        tt-metal declares those calls to data-movement kernels alone; ours share their headers, so the code is looked at.
+        """
+        for slot, program in self.programs.items():
+            if slot < FIRST_COMPUTE_SLOT or program.decoded is None:
+                continue
+            records, operands = program.decoded.records, program.decoded.operands
+            rows = np.flatnonzero(records & 255 == Code.OPERATION)
+            operations = operands[records[rows] >> 32]
+            found = rows[(operations >= FIRST_NOC_CALL) & (operations <= LAST_NOC_CALL)]
+            if len(found):
+                row = int(found[0])
+                return Op(int(operands[records[row] >> 32])), program.place(row)
+        return None
 
     def not_modelled(self):
         """[(what it says, place as of `ThreadProgram.place`)] of calls in the code that the machine has no operation for."""
