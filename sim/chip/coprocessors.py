@@ -56,7 +56,7 @@ class Coprocessors:
         `tables`: L1 address of each one's table of circular buffers; `contexts`: the context blocks of all threads.
         """
         if program not in self._texts:
-            self._texts[program] = BabyText(program.image.text, program.text_address)
+            self._texts[program] = BabyText(program.image.text, program.text_address, self.arch.name)
         text, image = self._texts[program], program.image
         workers = threads // THREADS_PER_CORE
         for thread, worker, table in zip(threads.tolist(), workers.tolist(), tables.tolist(), strict=True):

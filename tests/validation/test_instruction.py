@@ -84,6 +84,14 @@ def test_a_face_takes_a_vector_function_at_least_its_instructions():
 
 
 @needs_tree
+def test_who_waits_for_dst_holds_the_unit_on_blackhole():
+    """A thread that steps through Dst never waits for it, and is as slow as the one beside it, which always does."""
+    assert rates.cycles_per_instruction("blackhole", "ELWMUL", 1, 1, steps=True) == pytest.approx(1, rel=0.05)
+    assert rates.cycles_per_instruction("blackhole", "ELWMUL", 2, 1, steps=True) == pytest.approx(6, rel=0.05)
+    assert rates.cycles_per_instruction("blackhole", "ELWMUL", 3, 1, steps=True) == pytest.approx(12, rel=0.05)
+
+
+@needs_tree
 @pytest.mark.parametrize("name, alone, shared", [("SFPMUL", 1, 3), ("ADDDMAREG", 3, 9), ("NOP", 1, 1)])
 def test_threads_share_a_unit(name, alone, shared):
     assert rates.cycles_per_instruction("blackhole", name, 1, 1) == pytest.approx(alone, rel=0.05)

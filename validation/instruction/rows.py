@@ -21,6 +21,9 @@ COLUMNS = {
     "llk_ops": ("ttkernel_op", "engine", "input_format", "output_format", "extra_config", "cycles"),
     "derived_rates": ("dataset", "phase", "probe", "unit", "active_threads", "cycles_per_instruction_or_call"),
 }
+STEPPING = (
+    "2026-08-09"  # the campaign whose math thread steps through Dst: its products take a cycle, the earlier one's six
+)
 LOOPS, TILES = 16, 8  # of the performance tests
 ENGINES = ("unpack", "math", "pack")
 FACES = 4  # of a tile
@@ -65,7 +68,8 @@ def _derived_rate(row):
         raise Skip("not one coprocessor instruction again and again")
     threads, instruction = row.integer("active_threads"), rates.instruction_of_probe(row["probe"])
     group = f"{row['arch'] if 'arch' in row.columns else 'blackhole'}/rates {row['unit']}"
-    spec = ("rate", "blackhole", (instruction, threads, row.integer("thread")))
+    steps = row["unit"] == "MATH" and STEPPING in row["dataset"]
+    spec = ("rate", "blackhole", (instruction, threads, row.integer("thread"), steps))
     return Case(spec, group, row.number("cycles_per_instruction_or_call"), "cycles", work=0.1)
 
 
@@ -91,8 +95,9 @@ def _measured(arch, threads, engine, formats, wide, extra):
     buffers = [Buffer(index, source, TILES, TILES, direct) for index in (A, B)] + [Buffer(OUT, target, TILES)]
     fidelity = next((value for word, value in FIDELITIES.items() if word in extra), FIDELITIES["HiFi4"])
     elfs = programs(
-        arch, text_of(threads), buffers, fp32_dest=wide, math_fidelity=fidelity, approximate="approx_mode=true" in extra
-    )
+        arch, text_of(threads), buffers, fp32_dest=wide, math_fidelity=fidelity, approximate="approx_mode=true" in extra,
+        whole_program=False,
+    )  # fmt: skip
     core = LoneCore(arch, elfs, buffers, (LOOPS, TILES))
     core.run()
     return zone_cycles(core.results[ENGINES.index(engine)])

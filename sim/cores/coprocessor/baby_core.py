@@ -1,5 +1,8 @@
 """RISC-V cores of a Tensix tile as the coprocessor's threads see them: RV32IM, Tensix words in the text, registers in memory.
 
+Those of a Blackhole also have Zba and Zbb (`tensim.sim.cores.coprocessor.bit_instructions`).  A core fetches its text by lines
+through an instruction cache of two ways, which is empty at the start of a program.
+
 A core executes in order, with a cycle per register from which it can be used (ISA: BabyRISCV/README.md).  It runs ahead of its
 coprocessor as long as nothing it does is seen by others: arithmetic, local memory, words pushed into a FIFO with room.  Else it
 stops with an action, which `tensim.sim.cores.coprocessor.cluster` carries out in the order of cycles.
@@ -7,6 +10,7 @@ stops with an action, which `tensim.sim.cores.coprocessor.cluster` carries out i
 
 import numpy as np
 
+from tensim.sim.cores.coprocessor.bit_instructions import FIRST, LAST, bit_record, bit_result
 from tensim.sim.cores.coprocessor.costs import costs_table
 from tensim.sim.cores.coprocessor.frontend import has_room, push
 from tensim.sim.cores.coprocessor.instruction_table import extracted, is_embedded
@@ -68,6 +72,7 @@ REGISTERS = 33  # and as many cycles behind them; number 32 takes what is writte
 REGISTER_BYTES = 8 * REGISTERS
 LOCAL, INSTRUCTION_BUFFER = 0xFFB00000, 0xFFE40000
 TENSIX_WORD, END = 50, 51  # codes beside those of `Code`: a word for the coprocessor; ebreak
+LINE_BYTES, WAYS = 16, 2  # of the instruction cache
 FUEL = 1 << 20  # instructions that a core runs before others get their turn
 # States of a core.  POLLING: it reads a counter of a circular buffer again and again and does nothing else
 RUNNING, ACTING, BLOCKED, ENDED, FAULTED, POLLING = range(6)
@@ -78,19 +83,20 @@ ILLEGAL, OUTSIDE_TEXT, MISALIGNED = 1, 2, 3  # causes of a fault
 # register `to`; `raw_at`: the text's bytes, for what is read of it; `changes`: what the core has done beside arithmetic, by which
 # loads that poll are told (`tensim.sim.cores.coprocessor.memory_map.polls`): `poll_pc`, `poll_address`, `poll_value`, `poll_state`,
 # `poll_changes` of the last such load, `poll_since` its first one's cycle; `watches`: it waits for another value there; `told`:
-# cycle up to which lines have got their time
+# cycle up to which lines have got their time; `icache_at`: (newest, oldest) line of each of `icache_sets` sets, `fetched`: the
+# line fetched last
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
         "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "
         "action code address value to retired stall blocked_since changes poll_pc poll_address poll_value poll_state poll_changes "
-        "poll_since watches told cause"
+        "poll_since watches told cause icache_at icache_sets fetched"
     ).split()]
 )  # fmt: skip
 baby_table = table(BABY_CORE)
 BABY_BYTES = BABY_CORE.itemsize
 
 
-def decode(text, base):
+def decode(text, base, has_bit_instructions):
     """Records of a text (bytes) that lies at `base` in L1, Tensix words among its instructions."""
     words = np.frombuffer(text, "<u4").tolist()
     records = []
@@ -100,7 +106,8 @@ def decode(text, base):
         elif word == 0x00100073:
             records.append(record(END))
         else:
-            records.append(plain_record(word, base + INSTRUCTION_BYTES * index))
+            extended = bit_record(word) if has_bit_instructions else None
+            records.append(plain_record(word, base + INSTRUCTION_BYTES * index) if extended is None else extended)
     return np.array(records, np.int64)
 
 
@@ -210,6 +217,19 @@ def stop_core(core, cause, cycle):
 
 
 @compiled()
+def fetch(c, core, line):
+    """Cycles that the fetch of a line of text takes: none when it is in the instruction cache."""
+    core.fetched = line
+    entry = core.icache_at + 8 * WAYS * (line & (core.icache_sets - 1))
+    newest, oldest = load_i64(entry), load_i64(entry + 8)
+    if newest == line:
+        return 0
+    store_64(entry, line)
+    store_64(entry + 8, newest)
+    return 0 if oldest == line else costs_table(c.costs_at)[0].fetch_miss
+
+
+@compiled()
 def run_ahead(c, cores_at, thread):
     """Run a core up to its next action, its end or a fault; its state says which."""
     core = baby_table(cores_at)[thread]
@@ -224,6 +244,8 @@ def run_ahead(c, cores_at, thread):
             core.pc = pc
             stop_core(core, OUTSIDE_TEXT, cycle)
             return
+        if pc // LINE_BYTES != core.fetched:
+            cycle += fetch(c, core, pc // LINE_BYTES)
         word = load_i64(text + 2 * place)
         code, to, immediate = word & 255, word >> 8 & 255, word >> 32
         following = pc + INSTRUCTION_BYTES
@@ -292,6 +314,9 @@ def run_ahead(c, cores_at, thread):
             result, cycles = quotient_of(code, a, b)
             set_register(core, to, result, cycle + cycles)
             cycle += cycles
+        elif FIRST <= code <= LAST:
+            set_register(core, to, bit_result(code, a, b, immediate), cycle + 1)
+            cycle += 1
         else:
             core.pc = pc
             stop_core(core, ILLEGAL, cycle)
@@ -311,7 +336,9 @@ def complete(core, cycle):
 class BabyCores:
     """The cores of a tile's three threads: records and what they point to, alive as long as this object."""
 
-    def __init__(self, local_bytes):
+    def __init__(self, local_bytes, icache_bytes):
+        """Sizes of each core's local memory and instruction cache."""
+        self.lines = np.full((N_THREADS, icache_bytes // (LINE_BYTES * WAYS), WAYS), -1)
         self.records = np.zeros(N_THREADS, BABY_CORE)
         self.registers = np.zeros((N_THREADS, 2 * REGISTERS), np.int64)
         self.local = np.zeros((N_THREADS, local_bytes), np.uint8)
@@ -319,6 +346,8 @@ class BabyCores:
         self.records["registers_at"] = self.registers.ctypes.data + np.arange(N_THREADS) * self.registers.strides[0]
         self.records["local_at"] = self.local.ctypes.data + np.arange(N_THREADS) * self.local.strides[0]
         self.records["local_bytes"], self.records["state"] = local_bytes, ENDED
+        self.records["icache_at"] = self.lines.ctypes.data + np.arange(N_THREADS) * self.lines.strides[0]
+        self.records["icache_sets"] = self.lines.shape[1]
 
     def load(self, thread, text, entry):
         """Give a core a `BabyText`; it stands at address `entry` with all registers 0, ready to run from its cycle 0 on."""
@@ -329,6 +358,7 @@ class BabyCores:
         core["text_at"], core["raw_at"] = text.records.ctypes.data, text.raw.ctypes.data
         core["text_base"], core["text_bytes"] = text.base, len(text.records) * INSTRUCTION_BYTES
         core["pc"], core["state"] = entry, RUNNING
+        self.lines[thread], core["fetched"] = -1, -1
         self.registers[thread] = 0
 
     @property
@@ -341,9 +371,9 @@ COUNTERS = "clock action retired stall changes poll_pc poll_since watches told c
 
 
 class BabyText:
-    """A text (bytes) that lies at `base`: its instructions, decoded, and its bytes."""
+    """A text (bytes) that lies at `base`: its instructions, decoded for the cores of a chip (its name), and its bytes."""
 
-    def __init__(self, text, base):
+    def __init__(self, text, base, chip):
         self.base = base
-        self.records = decode(text, base)
+        self.records = decode(text, base, chip == "blackhole")
         self.raw = np.frombuffer(bytes(text), np.uint8)

@@ -166,7 +166,7 @@ def run_cluster(c, cores_at, now, until, fuel):
             if c.cycle > until and has_state(cores_at, POLLING):
                 return PAUSED, until
             if not run_coprocessor(c, cores_at, at):
-                return at_end(c, cores_at)
+                return (FAULT, c.cycle) if c.fault != 0 else at_end(c, cores_at)
             happened = c.stepped
         elif baby_table(cores_at)[first].state == RUNNING:  # it has just begun, or has run out of its own fuel
             core = baby_table(cores_at)[first]

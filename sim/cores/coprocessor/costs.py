@@ -1,6 +1,6 @@
 """Cycles and rates of the coprocessor's units and of its threads' cores: a record per chip that the coprocessor keeps.
 
-The numbers are parameters of the chip, `coprocessor` in sim/arch/*.yaml.
+The numbers are parameters of the chip, `coprocessor` in sim/arch/*.yaml, and `riscv.fetch_miss`.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ NAMES = (
     "unpack_address unpack_joint_bytes unpack_latency pack_latency pack_bytes config_latency push_latency local_load "
     "register_load config_load tile_register_load l1_load l1_store multiply multiply_latency vector_latency vector_late_latency "
     "vector_hold dst_write_to_read matrix_latency matrix_short_latency move_to_dst_latency move_to_a_latency "
-    "move_to_b_latency shift_b_latency"
+    "move_to_b_latency shift_b_latency thread_config_latency"
 ).split()
-COSTS = np.dtype([(name, np.int64) for name in NAMES])
+COSTS = np.dtype([(name, np.int64) for name in (*NAMES, "fetch_miss")])
 costs_table = table(COSTS)
 
 
@@ -24,4 +24,5 @@ def make_costs(arch):
     costs = np.zeros(1, COSTS)
     for name in NAMES:
         costs[name] = arch[f"coprocessor.{name}"]
+    costs["fetch_miss"] = arch["riscv.fetch_miss"]
     return costs

@@ -22,6 +22,7 @@ from tensim.sim.cores.coprocessor.frontend import (
     step_mop,
     step_replay,
 )
+from tensim.sim.cores.coprocessor.matrix_state import matrix_of
 from tensim.sim.cores.coprocessor.matrix_time import matrix_cost, matrix_ready_at
 from tensim.sim.cores.coprocessor.matrix_unit import NEEDS_A, NEEDS_B, execute_matrix, flops_of, matrix_needs
 from tensim.sim.cores.coprocessor.mover import execute_mover
@@ -95,6 +96,26 @@ def unpacker_ready_at(c, word, now):
 
 
 @compiled()
+def matrix_unit_ready_at(c, thread, word, now):
+    """Cycle from which the matrix unit takes an instruction, NO_TIME when another thread has to act.
+
+    On Blackhole one that waits for Dst does so in the unit, which then takes none of another thread (MATH rates of
+    wolfpine_derived_rates.csv: a thread that steps through Dst is as slow as one beside it that does not).
+    """
+    u, m = units_table(c.units_at)[0], matrix_of(c)
+    at = max(source_valid_at(c, thread, word, now, matrix_needs(c, thread, word)), u.free[MATRIX])
+    at = max(at, u.configured[thread])
+    if m.holder != thread:
+        at = max(at, m.held_until)
+    if at > now and c.chip == BLACKHOLE:
+        return at
+    at = matrix_ready_at(c, thread, word, at)
+    if at > now and c.chip == BLACKHOLE:
+        m.holder, m.held_until = thread, at + 1
+    return at
+
+
+@compiled()
 def ready_at(c, thread, word, unit, now):
     """Cycle from which a unit takes an instruction; at most `now` when it does, NO_TIME when another thread has to act.
 
@@ -108,8 +129,7 @@ def ready_at(c, thread, word, unit, now):
             return NO_TIME
         return max(u.free[SYNC], now)
     if unit == MATRIX:
-        at = source_valid_at(c, thread, word, now, matrix_needs(c, thread, word))
-        return matrix_ready_at(c, thread, word, max(at, u.free[MATRIX]))
+        return matrix_unit_ready_at(c, thread, word, now)
     if unit == VECTOR:
         return vector_ready_at(c, thread, word, max(u.free[VECTOR], now))
     if unit == NO_UNIT or word >> 24 == SETC16 or (unit == MISCELLANEOUS and c.chip != BLACKHOLE):
@@ -191,8 +211,11 @@ def enter(c, thread, word, unit, now):
         f.held_until = now + cycles
         return execute_scalar(c, thread, word, now)
     elif unit == CONFIG:
+        k = costs_table(c.costs_at)[0]
         execute_config(c, thread, word)
-        occupy(c, thread, CONFIG, now, 1, costs_table(c.costs_at)[0].config_latency)
+        occupy(c, thread, CONFIG, now, 1, k.config_latency)
+        if code == SETC16:
+            units_table(c.units_at)[0].configured[thread] = now + k.thread_config_latency
     elif unit == MOVER:
         cycles = execute_mover(c, thread, word)
         occupy(c, thread, MOVER, now, cycles, cycles)

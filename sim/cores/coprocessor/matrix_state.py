@@ -13,9 +13,11 @@ ROW_A, ROW_B, ROW_OUT = (SPLIT_B + SPLIT_ROW + i * WORD_ROW for i in range(3))
 SCRATCH_BYTES = ROW_OUT + WORD_ROW
 
 # `last_src_a_row`: where the last instruction that reads SrcA began (ISA: SHIFTXA.md); `moved_to_dst`, `moved_to_a`,
-# `moved_to_b`: cycle until which a move of that kind holds others back (ISA: MOV*.md, "Instruction scheduling")
+# `moved_to_b`: cycle until which a move of that kind holds others back (ISA: MOV*.md, "Instruction scheduling"); `holder`: thread
+# whose instruction waits in the unit, `held_until`: the first cycle at which it takes one of another thread
 MATRIX = np.dtype(
     [("last_src_a_row", np.int64), ("moved_to_dst", np.int64), ("moved_to_a", np.int64), ("moved_to_b", np.int64),
+     ("holder", np.int64), ("held_until", np.int64),
      ("scratch", np.uint8, SCRATCH_BYTES)]
 )  # fmt: skip
 matrix_table = table(MATRIX)

@@ -32,7 +32,7 @@ class Tile(TileState):
 
     def load(self, thread, text, base, entry):
         """Give a core its text (bytes at address `base`); it starts at address `entry` with all registers 0."""
-        self.cores.load(thread, BabyText(text, base), entry)
+        self.cores.load(thread, BabyText(text, base, self.arch), entry)
 
     def execute(self, thread, words, limit=1_000_000):
         """Push words of a thread one a cycle and run until all are through; the cycle at which they are."""

@@ -42,7 +42,7 @@ class TileState:
             self.record[f"{name}_at"] = part.ctypes.data
         self._vector = add_vector_unit(self.arrays)
         self.record["data_on"], self.record["fast"] = data, fast
-        self.cores = BabyCores(local_bytes)
+        self.cores = BabyCores(local_bytes, arch["riscv.icache_bytes"])
 
     @property
     def address(self):

@@ -25,12 +25,14 @@ DST_BLOCKS = 128  # of 8 rows
 # `free`: cycle from which a unit takes an instruction; `busy`: by thread, cycle until which the unit has one of its
 # instructions; `fetch`: cycle until which an unpacker fetches, `port`: until which both have their joint port to L1 taken;
 # `src_a_valid`, `src_b_valid`: cycle from which a bank that was given can be read, by bank;
-# `dst_ready`: cycle from which a block of Dst can be read; `issued`: instructions so far, `worked`: cycles of work, by unit;
+# `configured`: cycle from which the matrix unit has a thread's configuration; `dst_ready`: cycle from which a block of Dst can be
+# read; `issued`: instructions so far, `worked`: cycles of work, by unit;
 # `flops`: of the matrix unit, those of a product once for all of its fidelity phases
 UNITS = np.dtype(
     [("free", np.int64, N_UNITS), ("busy", np.int64, (N_THREADS, N_UNITS)), ("fetch", np.int64, 2), ("port", np.int64),
      ("src_a_valid", np.int64, 2), ("src_b_valid", np.int64, 2), ("dst_ready", np.int64, DST_BLOCKS),
-     ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64), ("unit_of", np.uint8, 256),
+     ("configured", np.int64, N_THREADS), ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64),
+     ("unit_of", np.uint8, 256),
      ("blocked_by", np.int64, N_UNITS)]
 )  # fmt: skip
 units_table = table(UNITS)

@@ -113,7 +113,7 @@ class Coverage:
 
     def _build(self, path, processor, text, known):
         """Build for one processor; `known`: what a successful build of another one needed."""
-        guesses = [known["guess"]] if known else [stand_ins.with_shapes(text, guess) for guess in stand_ins.GUESSES]
+        guesses = [known["guess"]] if known else [stand_ins.with_names(text, guess) for guess in stand_ins.GUESSES]
         shown, arguments_matter = None, True
         for tried, guess in enumerate(guesses):
             if not arguments_matter and guess.differs_in_arguments_only(guesses[0]):
@@ -128,8 +128,8 @@ class Coverage:
         for macros in [] if known else stand_ins.switches(_text(path)):
             if self._attempt(path, processor, text, guesses[0], macros, known) is None:
                 return
-        for guess in () if known else (guesses[0], guesses[stand_ins.DIFFERING]):
-            if self._repair(path, processor, text, guess, known):
+        for place in () if known else stand_ins.REPAIRED:
+            if self._repair(path, processor, text, guesses[place], known):
                 return
         raise shown
 

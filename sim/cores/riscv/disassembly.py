@@ -3,6 +3,7 @@
 import numpy as np
 
 from tensim.sim.cores.coprocessor import instruction_table
+from tensim.sim.cores.coprocessor.bit_instructions import BitCode, bit_record
 from tensim.sim.cores.coprocessor.instruction_table import extracted, is_embedded
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, SINK, Code, signed
@@ -55,6 +56,8 @@ def text_of(decoded, index, word, chip=None):
         return _operation(decoded.operands, immediate, rd)
     if code == Code.ILLEGAL and chip is not None and is_embedded(immediate & 0xFFFFFFFF):
         return instruction_table.text_of(chip, extracted(immediate & 0xFFFFFFFF))
+    if code == Code.ILLEGAL and chip == "blackhole" and bit_record(immediate & 0xFFFFFFFF) is not None:
+        return _bit_instruction(bit_record(immediate & 0xFFFFFFFF))
     if code == Code.ILLEGAL:
         return f"illegal {immediate & 0xFFFFFFFF:#010x}"
     if code == Code.FENCE:
@@ -75,6 +78,15 @@ def text_of(decoded, index, word, chip=None):
     if code in _WITH_IMMEDIATE:
         return f"{name} {rd}, {rs1}, {immediate}"
     return f"{name} {rd}, {rs1}, {rs2}"
+
+
+def _bit_instruction(word):
+    code = BitCode(word & 0xFF)
+    rd, rs1, rs2 = (_register(word >> shift & 0xFF) for shift in (8, 16, 24))
+    name, immediate = code.name.lower().replace("_", "."), word >> 32
+    if code == BitCode.RORI:
+        return f"{name} {rd}, {rs1}, {immediate}"
+    return f"{name} {rd}, {rs1}" if code >= BitCode.CLZ else f"{name} {rd}, {rs1}, {rs2}"
 
 
 _WITH_IMMEDIATE = {

@@ -20,21 +20,30 @@ ARGUMENT = re.compile(
     r"\b(\w+)(?:\s*\[\[\w+\]\])?\s*=\s*(?:\w+<[\w:]+>\()?\s*get_compile_time_arg_val\(\s*([\w:]+)\s*\)"
 )
 NUMBERS = re.compile(r"\bnamespace\s+(\w+)\s*\{\s*enum\b[^{]*\{([^}]*)\}")
+ALIAS = re.compile(r"\bnamespace\s+(\w+)\s*=\s*(?:\w+::)*(\w+)\s*;")
 REQUIREMENT = re.compile(r"static assertion failed due to requirement '([^']*)'")
 POWERS = (1, 2, 4, 8, 16, 32, 64)  # tried where an assertion has no number of its own
-SHAPE = {"tile_h": 32, "tile_w": 32}  # arguments whose names say what they are
+# Arguments whose names say what they are, by number and by name: no window of attention, no work that is split
+KNOWN = {"tile_h": 32, "tile_w": 32, "sliding_window_size": 0}
+NAMED = {"kv_stripe_split": 1, "ksplit_count": 1, "seg_accum": 0}
+BUFFER = re.compile(r"cb_\w+")  # arguments that are circular buffers
+BUFFERS = 32  # indexes of circular buffers
 WORDS = 256  # stand-in compile-time arguments
 SWITCHES = 8  # macros of a kernel's conditions that are tried
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What a host program might give: compile-time arguments, named ones, the format of all circular buffers."""
+    """What a host program might give: compile-time arguments, named ones, the format of all circular buffers.
+
+    `buffers_apart`: arguments that a kernel names cb_* are each another circular buffer.
+    """
 
     arguments: tuple
     named: str = "1"  # C++ text; the argument's `name` may stand in it
     data_format: DataFormat = DataFormat.Float16_b
     reduction: str = "PoolType::SUM"
+    buffers_apart: bool = False
 
     def differs_in_arguments_only(self, other):
         return replace(self, arguments=other.arguments) == other
@@ -48,9 +57,13 @@ GUESSES = (
     Guess((64,) * WORDS), Guess((4,) * WORDS, named="4"), Guess(tuple(range(WORDS)), named=APART),
     Guess(tuple(range(1, WORDS + 1)), named=APART),
     Guess((3,) * WORDS), Guess((1,) * WORDS, named=APART), Guess((2,) * WORDS, data_format=DataFormat.Bfp4_b),
-    Guess((2,) * WORDS, reduction="PoolType::MAX"), Guess((0,) * WORDS),
+    Guess((2,) * WORDS, reduction="PoolType::MAX"), Guess((0,) * WORDS), Guess((2,) * WORDS, buffers_apart=True),
 )  # fmt: skip
-DIFFERING = 6  # of these, the first whose arguments differ
+REPAIRED = (
+    0,
+    6,
+    len(GUESSES) - 1,
+)  # of these, those whose arguments are repaired: all alike, all different, buffers apart
 # Macros that the library's host code gives its kernels, where 1 would not do
 MACROS = {
     "REDUCE_DIM": "ReduceDim::REDUCE_ROW", "ELTWISE_OP": "add_tiles",
@@ -76,18 +89,23 @@ def argument_places(text):
             at = int(value) if value.isdigit() else at
             numbers[f"{space}::{name}"] = at
             at += 1
-    found = {}
+    found, aliases = {}, dict(ALIAS.findall(text))
     for name, place in ARGUMENT.findall(text):
-        number = int(place) if place.isdigit() else numbers.get("::".join(place.split("::")[-2:]))
+        *spaces, last = place.split("::")
+        space = aliases.get(spaces[-1], spaces[-1]) if spaces else ""
+        number = int(place) if place.isdigit() else numbers.get(f"{space}::{last}")
         if number is not None and number < WORDS:
             found[name] = number
     return found
 
 
-def with_shapes(text, guess):
+def with_names(text, guess):
     """The guess with the arguments whose names say what they are."""
     places = argument_places(text)
-    values = {places[name]: value for name, value in SHAPE.items() if name in places}
+    values = {places[name]: value for name, value in KNOWN.items() if name in places}
+    if guess.buffers_apart:
+        named = (place for name, place in places.items() if BUFFER.fullmatch(name))
+        values |= {place: number % BUFFERS for number, place in enumerate(named)}
     return replace(guess, arguments=tuple(values.get(i, value) for i, value in enumerate(guess.arguments)))
 
 

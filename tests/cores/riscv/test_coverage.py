@@ -83,7 +83,7 @@ constexpr uint32_t tile_w = get_compile_time_arg_val(5);
 def test_arguments_are_known_by_the_names_that_a_kernel_gives_them():
     places = stand_ins.argument_places(SHAPED)
     assert places == {"K": 2, "bytes": 3, "count": 4, "mode": 7, "tile_w": 5}
-    assert stand_ins.with_shapes(SHAPED, stand_ins.GUESSES[0]).arguments[:7] == (2, 2, 2, 2, 2, 32, 2)
+    assert stand_ins.with_names(SHAPED, stand_ins.GUESSES[0]).arguments[:7] == (2, 2, 2, 2, 2, 32, 2)
 
 
 def test_an_assertion_says_what_to_try():
@@ -91,3 +91,23 @@ def test_an_assertion_says_what_to_try():
     tried = [guess.arguments[2] for guess in stand_ins.repaired(message, SHAPED, stand_ins.GUESSES[0])]
     assert tried[:2] == [512, 1024] and 2 not in tried
     assert stand_ins.repaired("kernel.cpp:4: no member named 'x'", SHAPED, stand_ins.GUESSES[0]) == []
+
+
+def test_an_enumeration_is_known_by_its_alias():
+    text = """namespace attention::places { enum : uint32_t { ROWS, BYTES }; }
+    namespace of = attention::places;
+    constexpr uint32_t bytes = get_compile_time_arg_val(of::BYTES);"""
+    assert stand_ins.argument_places(text.replace("attention::places {", "places {")) == {"bytes": 1}
+
+
+BUFFERED = """constexpr uint32_t cb_in = get_compile_time_arg_val(1), cb_out = get_compile_time_arg_val(2);
+static_assert(cb_in != cb_out && get_compile_time_arg_val(0) == 2);
+void kernel_main() {}
+"""
+
+
+def test_circular_buffers_that_arguments_name_differ_where_they_have_to(library):
+    path = library / "ttnn/cpp/ttnn/operations/kernels/buffered.cpp"
+    path.write_text(BUFFERED)
+    assert stand_ins.with_names(BUFFERED, stand_ins.GUESSES[-1]).arguments[:4] == (2, 0, 1, 2)
+    assert coverage.Coverage(load_arch("blackhole"), [], library).outcome(path).built

@@ -29,7 +29,7 @@ vendor's own header (TRISC0, TRISC2).  What BRISC's firmware does at boot beside
 import json
 import re
 import tempfile
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from tensim.sim.cores.riscv import compiler as kernels
@@ -58,13 +58,15 @@ class LlkBuild(kernels.Build):
 
     `descriptors`: the tables of formats and shapes that tt-metal's build has generated, None to make them here.
     `text_address`: of L1; `to_dest`: 1 for each circular buffer whose 32-bit numbers are unpacked to Dst as they are;
-    `pack_precise`: packers read full numbers for Bfp8 outputs.
+    `pack_precise`: packers read full numbers for Bfp8 outputs; `whole_program`: only the kernel itself writes to its variables,
+    as in tt-metal's builds (-flto), but not in those of tt-llk's own tests.
     """
 
     tree: LlkTree | None = field(default=None)
     text_address: int = 0
     to_dest: tuple = ()
     pack_precise: bool = False
+    whole_program: bool = True
     descriptors: str | None = None
 
     def compile(self):
@@ -197,6 +199,13 @@ ASSERT(tensim_data_end <= 0x{end - kernels.STACK_BYTES:x}, "local memory is full
 """
 
 
+def tools_for(chip):
+    """The compiler, told which instructions the cores of a chip have beside RV32IM."""
+    tools = toolchain.toolchain()
+    flags = ("-march=rv32im" + EXTENSIONS[chip] if flag.startswith("-march=") else flag for flag in tools.flags)
+    return replace(tools, flags=tuple(flags))
+
+
 def flags_of(build, tools):
     include, _ = toolchain.prepared(tools, build.level)
     folders = [INCLUDE, *build.include_paths, *build.tree.include_folders(build.arch.name)]
@@ -211,25 +220,26 @@ def compile_kernel(build):
             where={"file": build.name, "line": 1, "processor": build.processor.name},
             hint="run the program itself, or the file at the operation level",
         )
-    tools = toolchain.toolchain()
+    tools = tools_for(build.arch.name)
     toolchain.mend_prepared(tools, build.level)
     unit, files = translation_unit(build), generated(build, kernels.source_text(build))
     flags, script = flags_of(build, tools), link_script(build)
     elf = kernels.cached_build(
-        (unit, files, flags, script, tools.version, _pass_digest()),
+        (unit, files, flags, script, tools.version, build.whole_program, _pass_digest()),
         lambda: _build(build, tools, {"unit.cpp": unit, "kernel.ld": script, **files}, flags),
     )
     return kernels.describe(elf, str(build.source or build.name))
 
 
 def _pass_digest():
-    """What changes the words of a vector program beside the program: the pass itself."""
+    """What changes the words of a program beside the program: the pass over its vectors, and these steps."""
     from tensim.sim.cores.riscv import vector
 
-    folder = Path(vector.__file__).parent
-    return kernels.digest(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py"))))
+    folders = Path(vector.__file__).parent, Path(__file__).parent
+    return kernels.digest(b"".join(path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))))
 
 
+EXTENSIONS = {"wormhole_b0": "", "blackhole": "_zba_zbb"}  # docs/hardware/riscv.md#pipeline
 TO_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 
 
@@ -242,8 +252,16 @@ def optimising(tools, level):
 STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )(?:%|\{).*\)$", re.M)
 
 
+VARIABLE = re.compile(r"^(@[\w.$]+ = )dso_local (global .*)$", re.M)
+
+
 def _readable(text):
     return STRUCTURE_ARGUMENT.sub(r"\1i32 0)", text)
+
+
+def _closed(text):
+    """A module's text in which only its own functions write to its variables: a pointer that nobody changes is a constant."""
+    return VARIABLE.sub(lambda found: found[0] if 'section "' in found[0] else f"{found[1]}internal {found[2]}", text)
 
 
 def _build(build, tools, files, flags):
@@ -265,7 +283,8 @@ def _build(build, tools, files, flags):
                 raise kernels.compile_error(build, result.stderr, source, is_refused=lambda *_: None)
 
         run(*flags, *TO_IR, "-MD", "-MF", str(depends), str(source), "-o", str(first))
-        first.write_text(functions_to_inline.marked(_readable(first.read_text())))
+        text = _readable(first.read_text())
+        first.write_text(functions_to_inline.marked(_closed(text) if build.whole_program else text))
         run(*optimising(tools, build.level), "-S", "-emit-llvm", str(first), "-o", str(second))
         second.write_text(lowered(_readable(second.read_text()), build.arch.name))
         run(*optimising(tools, build.level), "-c", str(second), "-o", str(target))
