@@ -5,7 +5,8 @@ from which each can be used; number 32 takes what is written to x0.  `text_at`: 
 `local_at`: local memory, followed by a byte per word that says whether it derives from data that were never moved.
 `pending`: what comes with the end of the operation that the core has posted: its result, or behind a SPEND a fault or a print;
 `pending_to`, `pending_code`: the register and the kind of load.
-`tainted`: a bit per register.  `cold_from`: address from which no call has been made yet.  `icache_at`: (newest, oldest) line of each set.
+`tainted`: a bit per register.  `cold_from`: address from which no call has been made yet.  `icache_at`: (newest, oldest) line of
+each set.
 """
 
 import numpy as np
