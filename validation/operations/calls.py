@@ -162,12 +162,6 @@ class Calls:
     def reshard(self, one):
         return ttnn.reshard(self.operand(one), self.memory)
 
-    def move(self, one):
-        hole = put(self.device, self.inputs[0], one)  # the tensor moves to where this one was
-        x = self.operand(one)
-        ttnn.deallocate(hole)
-        return ttnn.move(x)
-
     def matmul(self, one):
         engine = ttnn.init_device_compute_kernel_config(
             self.device.arch(), math_fidelity=getattr(ttnn.MathFidelity, one["fidelity"] or "HiFi4"),

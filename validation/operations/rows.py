@@ -53,7 +53,6 @@ CALL_OF = {
     "Untilize": "untilize", "UntilizeWithUnpadding": "untilize_cut", "Typecast": "typecast",
     "InterleavedToSharded": "to_sharded", "ShardedToInterleaved": "to_interleaved", "Reshard": "reshard", "Matmul": "matmul",
     "Concat": "concat", "Slice": "slice", "Permute": "permute", "Transpose": "transpose", "Upsample": "upsample",
-    "Move": "move",
 }  # fmt: skip
 ON_A_GRID = ("untilize", "tilize", "typecast", "untilize_cut")  # calls that can be told which cores to take
 
