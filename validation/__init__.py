@@ -11,4 +11,5 @@ KINDS = {
     "gemm": "matrix products",
     "streaming": "streaming by size",
     "dispatch": "dispatch and host transfers",
+    "operations": "operations of networks",
 }

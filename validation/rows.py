@@ -62,7 +62,8 @@ class Case:
     `spec`: hashable, picklable description, all that decides the result: equal specs are simulated once.
     `group`: "ARCH/...".  `measured`: a number, a range (low, high), or None when the row has none.
     `work`: relative cost of the simulation, the longest go first.  `value`: the compared number of a simulation's
-    result, which is JSON (a number, a list).  `cpp`: the spec of the same with kernels in C++, for a row that is
+    result, which is JSON (a number, a list); it raises `Skip` where the result says
+    that the row cannot be compared.  `cpp`: the spec of the same with kernels in C++, for a row that is
     simulated both ways.
     """
 

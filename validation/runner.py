@@ -157,11 +157,16 @@ def compare(selection, results):
         if whys:
             skipped.append({"id": row.id, "why": whys[0]})
             continue
+        try:
+            found = _compared(case, known[repr(case.spec)])
+        except Skip as why:
+            skipped.append({"id": row.id, "why": str(why)})
+            continue
         compared = {
             "id": row.id,
             "group": case.group,
             "measured": case.measured,
-            **_compared(case, known[repr(case.spec)]),
+            **found,
             "unit": case.unit,
             "evidence": evidence_of(selection.name.split()[0], row.id, case.group),
             "columns": row.columns,

@@ -1,0 +1,1 @@
+"""Operations of whole networks, as the vendor's library runs them: `model_operations.csv`."""
