@@ -36,11 +36,12 @@ METHODS_INTRODUCTION = (
     "The objects that some calls return have methods. Where a call is named, the method is that call."
 )
 VECTOR_INTRODUCTION = """\
-All belong to the math thread and cost `tensix.issue.math` and `tensix.sfpu_cycles.NAME` (`default` where the function has no
-entry), in approximate form `tensix.sfpu_cycles_approximate.NAME`. `approx`, 0 or 1, chooses the form; a call of one tile that
-leaves it out follows the kernel's `math_approx_mode`. `X_tile_init` has it, too; give both the same. `exp_tile` and its
-initialisation take `input_clamping=0` besides ([numerics](numerics.md#approximate-forms)). Parameters are 32-bit patterns: a, b
-and c are `param0`, `param1` and `param2` as floats, n is `param0` as an integer. Comparisons give 1 or 0."""
+All belong to the math thread and cost `tensix.issue.math` and what the vendor's own code for them takes, by form and width of Dst
+([costs](instruction_level.md#costs-of-vector-functions)); a parameter `tensix.sfpu_cycles.NAME`, in approximate form
+`tensix.sfpu_cycles_approximate.NAME`, replaces that. `approx`, 0 or 1, chooses the form; a call of one tile that leaves it out
+follows the kernel's `math_approx_mode`. `X_tile_init` has it, too; give both the same. `exp_tile` and its initialisation take
+`input_clamping=0` besides ([numerics](numerics.md#approximate-forms)). Parameters are 32-bit patterns: a, b and c are `param0`,
+`param1` and `param2` as floats, n is `param0` as an integer. Comparisons give 1 or 0."""
 CONFIGURATION_INTRODUCTION = """\
 Configuration calls take tt-metal's arguments and ignore them: the model knows the formats from the circular buffers. Each of their
 threads is charged the cost. `X_tile_init` stands for that of each vector function."""

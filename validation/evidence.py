@@ -46,12 +46,8 @@ class SingleCost:
 
 
 SINGLE_COSTS = (
-    SingleCost(r"compute: blackhole/LLK math \(SFPU\)", "tensix.sfpu_cycles", CIRCULAR,
-               "four times the cycles of a row are the function's cost"),
-    SingleCost(r"compute: blackhole/LLK init", "tensix.short_init", CIRCULAR,
+    SingleCost(r"compute: blackhole/LLK init$", "tensix.short_init", CIRCULAR,
                "the cost of an initialisation is a mean of these rows, or one of them"),
-    SingleCost(r"compute: blackhole/MB5_exp", "tensix.sfpu_cycles.EXP", CIRCULAR,
-               "the streams are bound by exp, whose cost is what they take"),
     SingleCost(r"compute: blackhole/MB5E_", "tensix.sfpu_cycles.SIGMOID", CIRCULAR,
                "the cost of the sigmoid is what the rest of this chain leaves"),
     SingleCost(r"compute: blackhole/wolfpine (?!matmul|MATH)", "tensix.instructions", DOCUMENTED,

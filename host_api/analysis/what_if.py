@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tensim.sim.arch.loader import operations
 from tensim.sim.host import commands as c
 
 WIDEST_FLIT = 1024  # bytes, the most of noc.flit_bytes
@@ -82,12 +83,7 @@ def _costs(arch, section):
 
 
 def _vector(arch):
-    return (
-        _costs(arch, "tensix.sfpu_cycles")
-        | _costs(arch, "tensix.sfpu_cycles_approximate")
-        | _costs(arch, "tensix.sfpu_cycles_unclamped")
-        | _costs(arch, "tensix.sfpu_reduce")
-    )
+    return dict.fromkeys(operations(), 0) | _costs(arch, "tensix.sfpu_reduce")
 
 
 def _math(arch):

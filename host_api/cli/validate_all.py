@@ -73,6 +73,20 @@ def sample_command(folders):
     click.echo(f"{write_sample(folders, SAMPLE)} rows in {SAMPLE}")
 
 
+@main.command(name="costs")
+@click.option("--jobs", type=click.IntRange(1), default=os.cpu_count, show_default="all cores", help="Processes.")
+def costs_command(jobs):
+    """Write what the vector unit's functions cost, by the vendor's LLK on the instruction level: the operation level's table."""
+    from tensim.validation.instruction import vector_costs
+
+    vector_costs.require()
+    with progress_bar() as on_progress:
+        found = vector_costs.measure(
+            vector_costs.functions(), jobs, lambda done, of: on_progress(f"kernels: {done} of {of}")
+        )
+    click.echo(f"{vector_costs.write(found)} functions in {vector_costs.TABLE}")
+
+
 def print_lines(result):
     """The summary table."""
     table = Table(title="simulated against measured, |error| in %")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from tensim.sim.arch import vector_costs
 from tensim.sim.errors import UsageError
 
 DIRECTORY = Path(__file__).parent
@@ -39,7 +40,9 @@ BOARD_UNITS = {"columns": "x", "rows": "y", "dram_channels": "channels"}
 PRODUCT = re.compile(r"(.*\d)[a-z]")  # name of a card: its letter says how it is cooled, docs/hardware/chips.md
 MODEL = "wormhole_b0"  # the architecture whose parameters a whole file of a user must have
 OPTIONAL = "ethernet."  # a section that a chip may lack as a whole: Grayskull has no ethernet
-OPERATIONS = "tensix.sfpu_cycles."  # the vector unit's operations, of which chips have different ones
+# Costs of the vector unit's functions that a chip does not take from `vector_costs`
+OPERATIONS = tuple(f"tensix.sfpu_cycles{form}." for form in ("", "_approximate", "_unclamped"))
+OPERATION = {"unit": "cycles/tile", "range": [0, 1000000]}
 CONFIDENCE = ("documented", "measured", "derived", "fitted", "assumed")
 
 
@@ -329,7 +332,7 @@ def _changes(path, leaves, base_leaves):
 def _check_key(path, key, leaf, known):
     """UsageError for the key of a user's leaf that is neither known nor a board's."""
     parts = key.split(".")
-    if key in known or (parts[0] == "boards" and len(parts) == 3 and parts[2] in BOARD_UNITS):
+    if key in known or is_operation(key) or (parts[0] == "boards" and len(parts) == 3 and parts[2] in BOARD_UNITS):
         return
     sections = {one.rsplit(".", count)[0] for one in known for count in range(1, one.count(".") + 1)}
     if key in sections or key == "boards":
@@ -344,7 +347,7 @@ def _check_key(path, key, leaf, known):
     owner = next((one for one in known if key.startswith(one + ".")), None)
     if owner:
         raise _wrong(path, leaf, f"{owner} has unknown entries {key[len(owner) + 1 :]}", LEAF_HINT)
-    raise _unknown(key, leaf.get("at", path), [*known, "name", "extends", "boards.default"])
+    raise _unknown(key, leaf.get("at", path), [*known, *operations(), "name", "extends", "boards.default"])
 
 
 def _complete(path, leaves):
@@ -354,7 +357,7 @@ def _complete(path, leaves):
         known |= {key for key in _read(_locate(name))[2] if not key.startswith("boards.")}
     for key, leaf in leaves.items():
         _check_key(path, key, leaf, known)
-    left_out = ("boards.", OPERATIONS)
+    left_out = ("boards.", *OPERATIONS)
     if not any(key.startswith(OPTIONAL) for key in leaves):
         left_out += (OPTIONAL,)
     missing = [key for key in model if not key.startswith(left_out) and key not in leaves]
@@ -403,11 +406,20 @@ def check_relations(leaves, path):
 
 
 def declaration(key):
-    """The model's leaf of a parameter, which stands also for operations that only other chips have; of a board its unit."""
+    """The model's leaf of a parameter; of a board, or of an operation that has a cost of its own, its unit."""
     if key.startswith("boards."):
         return {"unit": BOARD_UNITS[key.rsplit(".", 1)[1]]}
-    model = _read(_locate(MODEL))[2]
-    return model.get(key) or model[f"{OPERATIONS}default"]
+    return OPERATION if is_operation(key) else _read(_locate(MODEL))[2][key]
+
+
+def is_operation(key):
+    """Whether a parameter is the cost of a function of the vector unit: a chip has those that `vector_costs` is wrong about."""
+    return key.startswith(OPERATIONS) and key.rpartition(".")[2] in vector_costs.names()
+
+
+def operations():
+    """Keys of all parameters that are costs of functions of the vector unit, whether a chip has them or not."""
+    return [f"{section}{name}" for section in OPERATIONS for name in sorted(vector_costs.names())]
 
 
 def _locate(name, extending=None):
@@ -460,12 +472,12 @@ def _resolved(path, name, board, leaves, overrides):
         if key == "board":
             board = value
             continue
-        if key not in leaves:
-            raise _unknown(key, f"architecture {name} ({path})", leaves)
+        if key not in leaves and not is_operation(key):
+            raise _unknown(key, f"architecture {name} ({path})", [*leaves, *operations()])
         changes[key] = {"value": value}
     if changes:
         checked = check_leaves(changes)
-        plain = {key: {k: v for k, v in leaves[key].items() if k != "at"} for key in checked}
+        plain = {key: {k: v for k, v in leaves.get(key, OPERATION).items() if k != "at"} for key in checked}
         leaves = leaves | {key: plain[key] | leaf | {"src": OVERRIDE, "changed": True} for key, leaf in checked.items()}
     if changes or Path(path).parent != DIRECTORY:
         check_relations(leaves, path)

@@ -20,8 +20,7 @@ OPS = {
 INITS = {
     name: i
     for i, name in enumerate(
-        "mul_tiles_init copy_tile_init sfpu_tile_init compute_kernel_hw_startup add_tiles_init "
-        "mm_block_init_short reduce_init exp_approximate_init exp_unclamped_init".split()
+        "mul_tiles_init copy_tile_init compute_kernel_hw_startup add_tiles_init mm_block_init_short reduce_init".split()
     )
 }
 
@@ -118,19 +117,13 @@ def init_alone():
         elif init == 1:
             copy_tile_init(A)
         elif init == 2:
-            exp_tile_init(approx=0)
-        elif init == 3:
             compute_kernel_hw_startup(A, B, OUT)
-        elif init == 4:
+        elif init == 3:
             add_tiles_init(A, B)
-        elif init == 5:
+        elif init == 4:
             mm_block_init_short(A, B, 0, 1, 1, 1)
-        elif init == 6:
-            reduce_init_short(A, B)
-        elif init == 7:
-            exp_tile_init(approx=1)
         else:
-            exp_tile_init(approx=1, input_clamping=0)
+            reduce_init_short(A, B)
 
 
 @kernel

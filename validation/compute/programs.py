@@ -10,12 +10,18 @@ from typing import NamedTuple
 import tensim as tt
 from tensim.examples.common import create_circular_buffer, grid_range, interleaved_config
 from tensim.examples.matmul_kernels import CB_IN0, CB_IN1, CB_OUT, CB_PARTIALS, multiply_blocks
-from tensim.sim.arch import load_arch
+from tensim.sim.arch import load_arch, vector_costs
 from tensim.sim.chip import statistics
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.validation.compute import kernels
 from tensim.validation.compute import op_kernels as ops
-from tensim.validation.compute.sources import instruction_loop, vector_loop, vector_stream
+from tensim.validation.compute.sources import (
+    instruction_loop,
+    part_of_tile,
+    vector_init_loop,
+    vector_loop,
+    vector_stream,
+)
 
 # data movement, which on silicon is C++ as well: what a page costs is its instructions
 CPP = Path(__file__).parent / "cpp"
@@ -30,10 +36,10 @@ THREAD_OF = {"unpack": "TRISC0", "math": "TRISC1", "pack": "TRISC2"}
 class Core:
     """A program on core (0, 0) of a fresh chip, by default one that moves no data."""
 
-    def __init__(self, arch, settings, numerics="off"):
+    def __init__(self, arch, settings, numerics="off", overrides=None):
         self.dtype, self.out_dtype = DataFormat[settings[0]], DataFormat[settings[1]]
         self.settings = settings
-        self.device = tt.create_device(0, arch=load_arch(arch), numerics=numerics)
+        self.device = tt.create_device(0, arch=load_arch(arch, overrides), numerics=numerics)
         self.program, self.cores = tt.create_program(), grid_range((1, 1))
         self.tensors = []  # kept until the end: a dropped one is freed, and the next one takes its place
 
@@ -109,11 +115,11 @@ def end_of(*names):
     return lambda times: max(times.ended[name] for name in names)
 
 
-def per_round(build, arch, settings, few=FEW, many=MANY, measure=zone):
+def per_round(build, arch, settings, few=FEW, many=MANY, measure=zone, overrides=None):
     """Slope of a measure over the rounds; `build(core, rounds)` puts the program together."""
     values = []
     for rounds in (few, many):
-        with Core(arch, settings) as core:
+        with Core(arch, settings, overrides=overrides) as core:
             build(core, rounds)
             values.append(measure(core.run()))
     return (values[1] - values[0]) / (many - few)
@@ -291,6 +297,8 @@ def pack_call(arch, settings, op):
 
 
 def init_call(arch, settings, name, thread):
+    """An initialisation, of which a thread's zone holds one."""
+
     def build(core, rounds):
         core.buffers(A=1, B=1, OUT=1)
         core.compute(ops.init_alone, ops.INITS[name], rounds)
@@ -298,13 +306,30 @@ def init_call(arch, settings, name, thread):
     return per_round(build, arch, settings, measure=end_of(THREAD_OF[thread]))
 
 
-def vector_face(arch, settings, name):
-    """A quarter of a tile: the data count 8 iterations, one 16x16 face."""
+def vector_init(arch, settings, name, arguments):
+    """That of a vector function with what a zone itself takes: it holds nothing else."""
+
+    def build(core, rounds):
+        core.compute(vector_init_loop(name, arguments), 0, rounds)
+
+    return per_round(build, arch, settings, measure=end_of("TRISC1")) + load_arch(arch)["validation.zone_cycles"]
+
+
+def vector_part(arch, settings, name):
+    """A face, 8 iterations, or a tile: what the data count."""
 
     def build(core, rounds):
         core.compute(vector_loop(name), 0, rounds)
 
-    return per_round(build, arch, settings, measure=end_of("TRISC1")) / 4
+    figures = figures_of_llk(arch, name, settings[3])
+    return per_round(build, arch, settings, measure=end_of("TRISC1"), overrides=figures) * part_of_tile(name)
+
+
+def figures_of_llk(arch, name, wide):
+    """Overrides by which a function takes what the LLK takes, where a parameter says what it took in another release."""
+    chip, key = load_arch(arch), f"tensix.sfpu_cycles.{name.upper()}"
+    figures = vector_costs.CHIPS[chip["tensix.vector_costs"]]
+    return {key: vector_costs.cost(figures, name.upper(), vector_costs.ACCURATE, "call", wide)} if key in chip else {}
 
 
 def matmul_call(arch, settings):
@@ -337,7 +362,7 @@ STRUCTURES = {
     "matmul_scaled_accumulate": _matmul(kernels.matmul_scaled_accumulate, lambda kt: kt),
     "matmul_tile_loop": matmul_tile_loop, "matmul_blocks": matmul_blocks, "matmul_packed": matmul_packed,
     "math_call": _alone(ops.math_alone, "math"), "unpack_call": _alone(ops.unpack_alone, "unpack"),
-    "pack_call": pack_call, "init_call": init_call, "vector_face": vector_face,
+    "pack_call": pack_call, "init_call": init_call, "vector_part": vector_part,
     "matmul_call": matmul_call, "instruction": instruction,
 }  # fmt: skip
 

@@ -204,17 +204,15 @@ def _llk_op(row):
     settings = _settings(
         row["input_format"], _fidelity(extra), row.integer("fp32_dest_acc", 0), out=row["output_format"]
     )
-    short = name == "recip_tile" and load_arch("blackhole")["validation.short_reciprocal"]
-    approx = "approx_mode=true" in extra or bool(short)
-    settings = (*settings[:5], approx)
+    settings = (*settings[:5], "approx_mode=true" in extra)
     thread = engine.split()[0]
     if name.endswith("_init") or name == "compute_kernel_hw_startup":
-        structure, arguments = "init_call", (_init_name(name, extra), thread)
+        structure, arguments = _initialisation(name, extra, thread)
     elif engine == "math (SFPU)":
-        structure, arguments = "vector_face", (vector_function(name),)
+        structure, arguments = "vector_part", (vector_function(name),)
     else:
         structure, arguments = f"{thread}_call", (_llk_operation(name, extra),)
-    group = f"{row['arch']}/LLK {'init' if structure == 'init_call' else engine}"
+    group = f"{row['arch']}/LLK {GROUPS.get(structure, engine)}"
     return Case((structure, row["arch"], settings, arguments), group, row.number("cycles"), "cycles")
 
 
@@ -223,15 +221,21 @@ def _fidelity(extra):
     return match[0] if match else None
 
 
-def _init_name(name, extra):
-    """The initialisation that stands for `name`: its own, that of a vector function, or one of its kind."""
-    if name == "exp_tile_init" and "approx_mode=true" in extra:
-        return "exp_unclamped_init" if "input_clamping=false" in extra else "exp_approximate_init"
+GROUPS = {"init_call": "init", "vector_init": "SFPU init", "vector_part": "SFPU"}  # of structures; of others the engine
+
+
+def _initialisation(name, extra, thread):
+    """(structure, arguments) of an initialisation: a vector function's, or the one of its kind that stands for it."""
+    function = name.removesuffix("_tile_init")
+    if function in SFPU_API:
+        clamping = ", input_clamping=0" if "input_clamping=false" in extra else ""
+        return "vector_init", (function, f"approx=1{clamping}" if "approx_mode=true" in extra else "approx=0")
     if name in ("mul_tiles_init", "copy_tile_init", "compute_kernel_hw_startup"):
-        return name
-    if name.removesuffix("_tile_init") in SFPU_API:
-        return "sfpu_tile_init"
-    return "copy_tile_init" if name.startswith(("copy", "unary", "transpose")) else "mul_tiles_init"
+        return "init_call", (name, thread)
+    return "init_call", (
+        "copy_tile_init" if name.startswith(("copy", "unary", "transpose")) else "mul_tiles_init",
+        thread,
+    )
 
 
 def _llk_operation(name, extra):

@@ -6,7 +6,7 @@ One kernel is made per name (and kept by Python), so that a new name of the kern
 import functools
 
 from tensim.sim.cores.kernels.compiler import kernel_from_source
-from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuBinary, SfpuTernary
+from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
 from tensim.validation.compute.kernels import OUT, A
 from tensim.validation.rows import Skip
 
@@ -52,6 +52,16 @@ def vector_function(name):
     raise Skip(f"the kernel API has no vector function {name}")
 
 
+# Functions of two operands that rows of the LLK set measure by the face, as they do functions of one; of others a call's tile
+SUMS_OF_FACES = ("add_int_tile", "sub_int_tile", "rsub_int_tile")
+
+
+def part_of_tile(name):
+    """The share of a tile that the cycles of a row of the LLK set stand for, of a function of the kernel API."""
+    is_face = isinstance(SFPU_API[name][0], SfpuUnary) or f"{name}_tile" in SUMS_OF_FACES
+    return 1 / 4 if is_face else 1
+
+
 def vector_call(name, dst="0"):
     """Source text of one call of a vector function in place at `dst`."""
     function, extra = SFPU_API[name]
@@ -68,6 +78,12 @@ def _kernel(text):
 def vector_loop(name):
     """Kernel: argument 1 is the number of calls of a vector function on the math thread alone."""
     return _kernel(CALL.format(title=f"loop_{name}", init=f"{name}_tile_init()", call=vector_call(name)))
+
+
+def vector_init_loop(name, arguments):
+    """Kernel: argument 1 is the number of initialisations of a vector function on the math thread alone."""
+    call = f"{name}_tile_init({arguments})"
+    return _kernel(CALL.format(title=f"init_{name}", init="pass", call=call))
 
 
 def vector_stream(name):

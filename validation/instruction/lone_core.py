@@ -22,7 +22,7 @@ from tensim.sim.cores.riscv.llk.tree import find_tree
 PROCESSORS = (Processor.TRISC0, Processor.TRISC1, Processor.TRISC2)
 CONFIGURATION, ARGUMENTS, RESULTS, MEETING, FIRST_BUFFER = 0x1000, 0x2000, 0x2800, 0x3000, 0x4000  # L1 addresses
 TEXT, TEXT_BYTES = 0x100000, 0x10000  # of the first program; the next ones follow
-N_ARGUMENTS, N_RESULTS = 16, 64
+N_ARGUMENTS, N_RESULTS = 16, 160
 
 
 @dataclass(frozen=True)
@@ -50,20 +50,23 @@ def _arch(name):
 
 def programs(arch, text, buffers, **settings):
     """The three ELF files of a kernel; `settings`: fields of `LlkBuild` (fidelity 0, 2, 3, 4, fp32_dest, ...)."""
+    return tuple(program(arch, number, text, buffers, **settings) for number in range(len(PROCESSORS)))
+
+
+def program(arch, number, text, buffers, **settings):
+    """The ELF file of a kernel for the processor `number` of three."""
     chip = _arch(arch)
     direct = [0] * 64
     for buffer in buffers:
         direct[buffer.index] = int(buffer.to_dest)
-    return tuple(
-        compile_kernel(
-            LlkBuild(
-                processor, chip, text=text, tree=find_tree(), text_address=TEXT + number * TEXT_BYTES,
-                circular_buffers=tuple((one.index, int(one.data_format), 32, 32) for one in buffers),
-                local_memory=local_bytes(chip, processor.value), to_dest=tuple(direct), **settings,
-            )
-        ).elf
-        for number, processor in enumerate(PROCESSORS)
-    )  # fmt: skip
+    processor = PROCESSORS[number]
+    return compile_kernel(
+        LlkBuild(
+            processor, chip, text=text, tree=find_tree(), text_address=TEXT + number * TEXT_BYTES,
+            circular_buffers=tuple((one.index, int(one.data_format), 32, 32) for one in buffers),
+            local_memory=local_bytes(chip, processor.value), to_dest=tuple(direct), **settings,
+        )
+    ).elf  # fmt: skip
 
 
 class LoneCore:
@@ -95,6 +98,8 @@ class LoneCore:
     def _load(self, thread, raw, launch):
         local, base = self.tile.cores.local[thread], TEXT + thread * TEXT_BYTES
         image = load_elf(raw, len(local), base)
+        if len(image.text) > TEXT_BYTES:
+            raise ValueError(f"the text of thread {thread} has {len(image.text)} bytes; there is room for {TEXT_BYTES}")
         self.tile.l1[base : base + len(image.text)] = np.frombuffer(image.text, np.uint8)
         local[:64] = launch.view(np.uint8)
         for start, content in image.data:

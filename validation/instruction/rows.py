@@ -10,6 +10,7 @@ import re
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.riscv.llk.tree import find_tree
+from tensim.validation.compute.sources import SUMS_OF_FACES
 from tensim.validation.instruction import rates
 from tensim.validation.instruction.kernels import OUT, A, B, Threads, each_tile, text_of, zone_cycles
 from tensim.validation.instruction.lone_core import Buffer, LoneCore, programs
@@ -27,7 +28,6 @@ STEPPING = (
 LOOPS, TILES = 16, 8  # of the performance tests
 ENGINES = ("unpack", "math", "pack")
 FACES = 4  # of a tile
-SUMS_OF_FACES = ("add_int_tile", "sub_int_tile", "rsub_int_tile")  # of two operands, but measured like functions of one
 WIDE = (DataFormat.Float32, DataFormat.Int32, DataFormat.UInt32)
 START = f"compute_kernel_hw_startup({A}, {B}, {OUT});"
 FIDELITIES = {"LoFi": 0, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}

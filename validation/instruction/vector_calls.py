@@ -83,7 +83,8 @@ def _init(name, header, data_format):
     names += [one for one, declared in declarations().items() if declared.header == header and re.search("_init$", one)]
     for one in names:
         known = declarations().get(one)
-        if known is None or any("=" not in parameter for parameter in known.parameters):
+        required = () if known is None else [part for part in known.parameters if "=" not in part]
+        if known is None or (required and one not in names[:2]):
             continue
-        return f"{one}{_template(known, data_format)}();"
+        return f"{one}{_template(known, data_format)}({', '.join([NUMBER] * len(required))});"
     return ""

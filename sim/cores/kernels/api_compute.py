@@ -198,7 +198,7 @@ _RECONFIGURE = {
     Setup.FORMAT_A: {"reconfig_data_format_srca": "a|old_a a"},
     Setup.FORMAT_B: {"reconfig_data_format_srcb": "b|old_b b"},
 }
-_MATH_ONLY = "copy_dest_values_init transpose_dest_init binop_with_scalar_tile_init"
+_MATH_ONLY = "copy_dest_values_init transpose_dest_init"
 for _register, _roles, _table in (
     (Config.INIT, COMPUTE, _FULL),
     (Config.SHORT_INIT, UNPACK | MATH, _SHORT),
@@ -279,4 +279,5 @@ for _name, (_function, _count) in SFPU_API.items():
     for _spelling in vector_names(_name):
         OPERATIONS[_spelling] = _vector(_function, _count)
     OPERATIONS[f"{_name}_tile_init"] = _vector_init(_function)
-OPERATIONS["max_tile_init"] = config(Config.SFPU_INIT, MATH)
+OPERATIONS["max_tile_init"] = _vector_init(SfpuBinary.BINARY_MAX)
+OPERATIONS["binop_with_scalar_tile_init"] = _vector_init(SfpuUnary.ADD_UNARY)

@@ -49,7 +49,7 @@ COSTS = {
     Op.UNPACK_MATMUL: "tensix.issue.unpack, tensix.unpack",
     Op.UNPACK_AB: "tensix.issue.unpack_pair, tensix.unpack",
     **dict.fromkeys((op for op in Op if op.name.startswith("MATH_")), "tensix.issue.math, tensix.math"),
-    **dict.fromkeys((Op.SFPU_UNARY, Op.SFPU_BINARY, Op.SFPU_TERNARY), "tensix.issue.math, tensix.sfpu_cycles"),
+    **dict.fromkeys((Op.SFPU_UNARY, Op.SFPU_BINARY, Op.SFPU_TERNARY), "tensix.issue.math, tensix.vector_costs"),
     Op.SFPU_REDUCE: "tensix.issue.math, tensix.sfpu_reduce",
     Op.PACK: "tensix.issue.pack, tensix.pack",
     Op.TT_INSTRUCTION: "tensix.instructions",
@@ -61,7 +61,7 @@ CONFIG_COSTS = {
     Config.PACK_RELU: "tensix.reconfig",
     Config.PACK_L1_ACC: "tensix.pack.mode_change",
     Config.HW_STARTUP: "tensix.init",
-    Config.SFPU_INIT: "tensix.sfpu_init",
+    Config.SFPU_INIT: "tensix.vector_costs",
 }
 CONFIG_TEXTS = {
     Config.INIT: "Write the whole configuration of the units.",

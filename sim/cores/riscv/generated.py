@@ -136,7 +136,7 @@ DEFAULTS = {"gelu": "true", "tanh": "false", "sigmoid": "false"}
 def vector_functions_header():
     """Every call of the vector unit that the table of numerics knows, with its init."""
     numbers = ", ".join(f"{name}_function = {int(SFPU_API[name][0])}" for name in NUMBERED)
-    codes = ", ".join(f"{name}_code = {vector_code(SFPU_API[name][0])}" for name in NUMBERED)
+    codes = ", ".join(f"{name}_code = {vector_code(SFPU_API[name][0])}" for name in (*NUMBERED, *INITIALISED))
     casts = " || ".join(f"format == {int(code)}" for code in CASTS)
     lines = [
         "#pragma once",
@@ -162,6 +162,8 @@ def vector_functions_header():
 
 
 NUMBERED = (*OF_THEIR_OWN, "rdiv_trunc", "rdiv_floor")
+# Functions whose initialisation is that of others, too (compute.h)
+INITIALISED = ("add_unary", "binary_max", "mask_binary", "bitwise_and_binary", "binary_left_shift", "floor")
 _FORMATLESS = (
     'static_assert(!tensim::names_a_format<options...>, "tensim refuses data_format: {name}_tile of a data format");'
 )

@@ -10,11 +10,18 @@ is not ahead at all: it begins when the math thread has come to the copy and the
 """
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS, vector_code
+from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.data_format import BLOCK
-from tensim.sim.cores.numerics.sfpu_costs import BINARY_OFFSET, TERNARY_OFFSET, unary_cost
+from tensim.sim.cores.numerics.sfpu_costs import (
+    BINARY_OFFSET,
+    TERNARY_OFFSET,
+    WIDTH_OFFSET,
+    cast_cost,
+    initialisation_cost,
+    unary_cost,
+)
 from tensim.sim.cores.numerics.sfpu_functions import N_BINARY, N_TERNARY, N_UNARY, SfpuUnary
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
@@ -68,7 +75,7 @@ from tensim.sim.engine.state import (
 # what an unpack operation delivers next: all of a token, its first face, its others
 WHOLE_TILES, FIRST_FACE, OTHER_FACES = 1, 2, 3
 VECTOR_CODE_MASK = (1 << VECTOR_CODE_BITS) - 1
-EXP_CODE = vector_code(SfpuUnary.EXP)
+FORM_MASK = 3  # of an `Approximation`
 # a matrix instruction works on 8 rows of the left operand (docs/hardware/tensix.md#cycles-per-tile)
 MVMUL_ROWS = 8
 
@@ -456,10 +463,17 @@ def reduce_cost(m, phases, pool, dim, wide):
 
 
 @compiled()
+def vector_cycles(m, core, entry):
+    """An entry of the table of `sfpu_costs` with Dst as wide as the core has it."""
+    return sfpu_cycles_of(m)[entry + (WIDTH_OFFSET if core.fp32_dest != 0 else 0)]
+
+
+@compiled()
 def vector(m, thread, now, function):
     """Charge a vector-unit function (index of the table of `sfpu_costs`); returns the end cycle."""
-    cycles = sfpu_cycles_of(m)[function]
-    cores_of(m)[threads_of(m)[thread].core].sfpu_busy += cycles
+    core = cores_of(m)[threads_of(m)[thread].core]
+    cycles = vector_cycles(m, core, function)
+    core.sfpu_busy += cycles
     return spend(m, thread, now, cycles * 1024)
 
 
@@ -493,6 +507,8 @@ def start_math_in_dst(m, thread, now):
             return -1
         form = approximation_of(core, argument(t, 0) >> FUNCTION_BITS)
         do_sfpu_unary(m, t.core, target, function, form, argument(t, 2), argument(t, 3), argument(t, 4))
+        if function == SfpuUnary.TYPECAST:
+            return vector(m, thread, now, cast_cost(argument(t, 2), argument(t, 3)))
         return vector(m, thread, now, unary_cost(function, form))
     if t.operation == Op.SFPU_BINARY:
         a, b, out = (
@@ -705,13 +721,8 @@ def short_init_cycles(m, slot):
 @compiled()
 def vector_init_cycles(m, core, word):
     """Cycles of a vector function's initialisation; `word`: its `vector_code` and, above, an `Approximation`."""
-    if word & VECTOR_CODE_MASK == EXP_CODE:
-        form = approximation_of(core, word >> VECTOR_CODE_BITS)
-        if form == Approximation.APPROXIMATE:
-            return m.exp_init_approximate
-        if form == Approximation.UNCLAMPED:
-            return m.exp_init_unclamped
-    return m.sfpu_init_cycles
+    form = approximation_of(core, word >> VECTOR_CODE_BITS & FORM_MASK)
+    return vector_cycles(m, core, initialisation_cost(word & VECTOR_CODE_MASK, form))
 
 
 @compiled()

@@ -66,6 +66,11 @@ TENSIM_INLINE void release_dst() {
 
 #define TENSIM_CONFIGURE(name, threads, kind)                                                       \
     template <auto... options> TENSIM_INLINE void name(auto...) { tensim::configure_##threads(tensim::kind); }
+// The initialisation that several functions share is that of one of them.
+#define TENSIM_VECTOR_INIT(name, function)                                                          \
+    template <auto... options> TENSIM_INLINE void name(auto...) {                                   \
+        tensim::configure_math(tensim::SFPU_INIT, tensim::function##_code);                         \
+    }
 #define TENSIM_SET_UP_ALL(name, kind, setup, a, out, packs)                                         \
     template <auto... options> TENSIM_INLINE void name(auto... values) {                            \
         tensim::set_up_all<a, out>(tensim::kind, tensim::setup, tensim::packs, values...);          \
@@ -141,10 +146,10 @@ TENSIM_CONFIGURE(unary_bcast_uninit, unpack_math, SHORT_INIT)
 TENSIM_CONFIGURE(copy_dest_values_init, math, SHORT_INIT)
 TENSIM_CONFIGURE(transpose_dest_init, math, SHORT_INIT)
 TENSIM_CONFIGURE(transpose_wh_dest_init_short, math, SHORT_INIT)
-TENSIM_CONFIGURE(binop_with_scalar_tile_init, math, SHORT_INIT)
 TENSIM_CONFIGURE(sfpu_reduce_init, math, SFPU_INIT)
-TENSIM_CONFIGURE(max_tile_init, math, SFPU_INIT)
-TENSIM_CONFIGURE(mask_tile_init, math, SFPU_INIT)
+TENSIM_VECTOR_INIT(binop_with_scalar_tile_init, add_unary)
+TENSIM_VECTOR_INIT(max_tile_init, binary_max)
+TENSIM_VECTOR_INIT(mask_tile_init, mask_binary)
 TENSIM_SET_UP_PACK(pack_untilize_dest_init, SHORT_INIT, setup_code::PACK_UNTILIZE, 0)
 TENSIM_SET_UP_PACK(pack_untilize_dst_init_short, SHORT_INIT, setup_code::PACK_UNTILIZE, 0)
 TENSIM_SET_UP_PACK(pack_untilize_uninit, SHORT_INIT, setup_code::PACK, 0)
@@ -153,10 +158,10 @@ TENSIM_SET_UP_ALL(pack_untilize_init_skip_remap, INIT, setup_code::COPY, 0, 1, s
 TENSIM_SET_UP_ALL(fast_untilize_init, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
 TENSIM_SET_UP_ALL(fast_untilize_init_skip_remap, INIT, setup_code::COPY, 0, 1, setup_code::PACK_UNTILIZE)
 TENSIM_SET_UP_PACK(fast_untilize_uninit, SHORT_INIT, setup_code::PACK, 0)
-TENSIM_CONFIGURE(binary_bitwise_tile_init, math, SFPU_INIT)
-TENSIM_CONFIGURE(binary_shift_tile_init, math, SFPU_INIT)
+TENSIM_VECTOR_INIT(binary_bitwise_tile_init, bitwise_and_binary)
+TENSIM_VECTOR_INIT(binary_shift_tile_init, binary_left_shift)
 TENSIM_SET_UP(binary_op_specific_init, SHORT_INIT, setup_code::ANYTHING, -1)
-TENSIM_CONFIGURE(rounding_op_tile_init, math, SFPU_INIT)
+TENSIM_VECTOR_INIT(rounding_op_tile_init, floor)
 TENSIM_SET_UP_PACK(init_sfpu_pack, SHORT_INIT, setup_code::PACK, 0)
 // (a, b), or (old a, a, old b, b); those of one operand: (new) or (old, new)
 template <auto... options>
