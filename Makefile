@@ -27,7 +27,8 @@ test-library: .venv/ready $(LIBRARY)/ready
 # refuses would be built for the instruction level.
 test-llk: .venv/ready $(LIBRARY)/ready
 	TENSIM_LLK=$(CURDIR)/$(LIBRARY)/0.81.1/ttnn $(BIN)/python -m pytest -n 2 --dist worksteal \
-		tests/cores/coprocessor/test_llk_kernels.py tests/cores/riscv/test_llk_build.py tests/validation/test_instruction.py
+		tests/cores/coprocessor/test_llk_kernels.py tests/cores/riscv/test_llk_build.py tests/validation/test_instruction.py \
+		tests/arch/test_vector_costs.py
 
 # What pyproject.toml promises: each package at its lower bound on the oldest Python, and the newest of all on the newest one.
 # The engine, kernels of both front ends, tables of results and pages: what numba and the packages of files are needed for.

@@ -48,8 +48,6 @@ class SingleCost:
 SINGLE_COSTS = (
     SingleCost(r"compute: blackhole/LLK init$", "tensix.short_init", CIRCULAR,
                "the cost of an initialisation is a mean of these rows, or one of them"),
-    SingleCost(r"compute: blackhole/MB5E_", "tensix.sfpu_cycles.SIGMOID", CIRCULAR,
-               "the cost of the sigmoid is what the rest of this chain leaves"),
     SingleCost(r"compute: blackhole/wolfpine (?!matmul|MATH)", "tensix.instructions", DOCUMENTED,
                "one coprocessor instruction again and again: one cycle, or three of ThCon"),
     SingleCost(r"compute: blackhole/wolfpine MATH", "tensix.instructions.fpu", CIRCULAR,

@@ -40,7 +40,7 @@ def test_a_source_names_files_and_in_brackets_their_families():
         ("mine.csv:7", "blackhole/MB5A_zero_math_chunk", PREDICTED),  # a user's rows chose nothing
         ("ttlang_microbench.csv:7", "my_chip/MB5A_zero_math_chunk", PREDICTED),
         ("ttlang_microbench.csv:7", "blackhole/MB5_exp_subblock", PREDICTED),
-        ("ttlang_microbench.csv:7", "blackhole/MB5E_fused_sfpu", CIRCULAR),
+        ("ttlang_microbench.csv:7", "blackhole/MB5E_fused_sfpu", PREDICTED),
         ("llk_blackhole_op_costs.csv:1", "blackhole/LLK SFPU", PREDICTED),
         ("llk_blackhole_op_costs.csv:1", "blackhole/LLK SFPU init", PREDICTED),
         ("llk_blackhole_op_costs.csv:1", "blackhole/LLK init", CIRCULAR),

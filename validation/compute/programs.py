@@ -362,7 +362,7 @@ STRUCTURES = {
     "matmul_scaled_accumulate": _matmul(kernels.matmul_scaled_accumulate, lambda kt: kt),
     "matmul_tile_loop": matmul_tile_loop, "matmul_blocks": matmul_blocks, "matmul_packed": matmul_packed,
     "math_call": _alone(ops.math_alone, "math"), "unpack_call": _alone(ops.unpack_alone, "unpack"),
-    "pack_call": pack_call, "init_call": init_call, "vector_part": vector_part,
+    "pack_call": pack_call, "init_call": init_call, "vector_init": vector_init, "vector_part": vector_part,
     "matmul_call": matmul_call, "instruction": instruction,
 }  # fmt: skip
 
