@@ -35,7 +35,7 @@ COMMON_FLAGS = (
 # Where the behaviour is undefined clang leaves no code, and the core would run into what lies there: a trap stands there
 # instead.  Of all warnings two stop a kernel: a local that is read where nothing, or not every way through it, has assigned it
 CLANG_FLAGS = [
-    "-mllvm", "-trap-unreachable", "-ferror-limit=0",
+    "-mllvm=-trap-unreachable", "-ferror-limit=0",
     "-fno-sanitize=all", "-Wno-everything", "-Werror=uninitialized", "-Werror=sometimes-uninitialized",
 ]  # fmt: skip
 # libc++ is told at build time what its platform has; this one has no operating system
