@@ -1,4 +1,5 @@
-"""What a run's NoC calls have in common: bytes that several cores read, bytes that a core reads again, equal unicasts in a row.
+"""What a run's NoC calls have in common: bytes that several cores read, bytes that a core reads again, equal unicasts in a row,
+requests of many cores that go to one DRAM channel at one moment.
 
 Taken from the record of calls (`tensim.sim.chip.chip.Chip.record_noc`), which `tensim advise` switches on.
 """
@@ -14,6 +15,8 @@ from tensim.sim.cores.slots import THREADS_PER_CORE
 
 OFFSET_BITS, COORDINATE_BITS = 36, 6  # of a NoC address
 SOURCE, LOCAL, SIZE = 0, 1, 2  # arguments of a read; of a write: local address, destination, size
+WINDOW = 1024  # cycles of a moment
+FULL = 4  # requests to each channel, on average, from which a moment counts
 FEWEST_RECEIVERS = 3  # equal unicasts in a row from which one multicast is the better call
 
 
@@ -33,13 +36,15 @@ class Reads:
 @dataclass(frozen=True)
 class AccessPatterns:
     """`dram`, `l1`: `Reads`, None without any; `equal_unicast_bytes`: written by calls that repeat the call before them for
-    another core, `unicast_bytes`: by all unicast writes to cores, `receivers`: of such a row of calls, on average."""
+    another core, `unicast_bytes`: by all unicast writes to cores, `receivers`: of such a row of calls, on average; `crowding`:
+    how many times its even share of the DRAM requests of a moment the channel with most of them gets, on average."""
 
     dram: Reads | None
     l1: Reads | None
     unicast_bytes: int
     equal_unicast_bytes: int
     receivers: float
+    crowding: float = 1.0
 
 
 def access_patterns(chip):
@@ -53,9 +58,32 @@ def access_patterns(chip):
     writes = calls[calls["operation"] == int(Op.NOC_WRITE)]
     to_cores = writes[~np.isin(writes["arguments"][:, 1] >> OFFSET_BITS, list(banks))]
     of_dram = _by_bank(source[in_dram], banks)
+    target = writes["arguments"][:, 1]
+    written = np.isin(target >> OFFSET_BITS, list(banks))
+    channels = np.r_[of_dram, _by_bank(target[written], banks)] >> OFFSET_BITS
+    times = np.r_[reads["time"][in_dram], writes["time"][written]]
     return AccessPatterns(
-        _reads(reads[in_dram], of_dram), _reads(reads[~in_dram], source[~in_dram]), *_unicasts(to_cores)
+        _reads(reads[in_dram], of_dram),
+        _reads(reads[~in_dram], source[~in_dram]),
+        *_unicasts(to_cores),
+        _crowding(times, channels, len(set(banks.values()))),
     )
+
+
+def _crowding(times, channels, count):
+    """How many times its even share the busiest of `count` channels gets of the requests of a moment, on average.
+
+    Moments with few requests, which cannot be even, are left out; 1 where these are most.
+    """
+    moments, totals = np.unique(times // WINDOW, return_counts=True)
+    many = moments[totals >= FULL * count]
+    kept = np.isin(times // WINDOW, many)
+    if 2 * kept.sum() < len(times) or len(times) == 0:
+        return 1.0
+    pairs, requests = np.unique(np.stack((times[kept] // WINDOW, channels[kept])), axis=1, return_counts=True)
+    most = np.zeros(len(many), np.int64)
+    np.maximum.at(most, np.searchsorted(many, pairs[0]), requests)
+    return float(most.sum() * count / kept.sum())
 
 
 def _by_bank(addresses, banks):

@@ -14,6 +14,7 @@ from tensim.analysis.what_if import Experiment
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.slots import PACK_SLOT, THREAD_NAMES, UNPACK_SLOT
+from tensim.sim.engine import state as st
 from tensim.types import MathFidelity
 
 MANY_TIMES = 1.5  # a byte read that often is read too often
@@ -21,6 +22,8 @@ SMALL_REQUEST = 1024  # bytes of a DRAM request below which its own costs weigh
 SKEW = 2.0  # of the busiest DRAM channel against the mean
 BUSY_BANK = 0.25  # share of the time for which it must move data to matter
 FEW_UNDER_WAY = 2.5  # reads at a time
+CROWDED = 1.4  # times its even share that one DRAM channel gets of the requests of a moment
+USED_LINK = 0.3  # share of the time for which the busiest link carries flits, from which its NoC matters
 TILES_PER_PAGE = 1.5  # packed, for each that leaves: partial results
 PACKER_COUNTS, CLOSE_PACK = 0.25, 0.5  # share of the time at work of the packers from which these rules look at them
 MOST_UNDER_WAY = 8  # reads at a time that advice asks for
@@ -206,6 +209,40 @@ def _several_reads(case, rows, one):
     )  # fmt: skip
 
 
+def few_writes_under_way(case):
+    """Writers that wait for the arrival of every write, or few, before they go on."""
+    facts, work = case.facts, case.facts.work
+    waits = np.zeros(len(work.threads), np.int64)
+    arrivals = work.stall_reasons == st.WAIT_WRITE_BARRIER
+    np.add.at(waits, work.stall_rows[arrivals], work.stall_cycles[arrivals])
+    result = []
+    for base in np.unique(work.line_base[np.isin(work.slots, MOVERS)]).tolist():
+        rows = work.line_base == base
+        barriers = int(work.traffic[rows]["write_barriers"].sum())
+        writes = sum(one.transfers for kind, one in facts.transfers(rows).items() if kind.endswith("writes"))
+        share = int(waits[rows].sum()) / (facts.cycles * rows.sum())
+        if barriers >= 4 * rows.sum() and share >= 0.1 and writes <= FEW_UNDER_WAY * barriers:
+            result.append(_flushes(case, rows, writes / barriers, share))
+    return result
+
+
+def _flushes(case, rows, per_barrier, share):
+    name = case.facts.kernel(int(rows.nonzero()[0][0]))["name"]
+    return Advice(
+        "barrier_per_write",
+        f"Wait only until writes have left before a page is used again, in {name}",
+        f"{name} waits {100 * share:.0f} % of the time until its writes have arrived, {per_barrier:.1f} at a time. Its page is "
+        "free when they have left the core: noc_async_writes_flushed() in place of noc_async_write_barrier(), which is needed once "
+        "at the end, and before another core is told that data have arrived.",
+        {"writes_per_barrier": per_barrier, "waiting_share": float(share)},
+        {"kernel": name, "write_barriers": "flushes"},
+        Experiment(
+            f"flush_{name}", f"flushes in place of write barriers in {name}", barrier_periods={name: st.ONLY_FLUSHED}
+        ),
+        kernels=_kernels(case, {int(case.facts.work.slots[rows][0])}),
+    )
+
+
 # --- traffic
 
 
@@ -316,6 +353,47 @@ def hot_bank(case):
         },
         {"banks": len(moved)},
         Experiment("banks_evenly", "traffic over all banks evenly", what_if.less_traffic(case.arch, factor)),
+        kernels=_kernels(case, MOVERS),
+    )
+
+
+def banks_in_step(case):
+    """Banks that get even shares over the run, and all requests of a moment one after the other."""
+    share, patterns = case.facts.channel_shares(), case.patterns
+    if patterns is None or patterns.crowding < CROWDED or share.max() < BUSY_BANK or share.max() >= SKEW * share.mean():
+        return None
+    if (
+        patterns.dram is not None and patterns.dram.readers >= MANY_TIMES
+    ):  # many cores at one page are at one bank in any order
+        return None
+    return Advice(
+        "banks_in_step",
+        f"Let each core begin at another DRAM bank: at a time, one channel gets {patterns.crowding:.1f} times its share",
+        f"Over the run the channels are busy {100 * float(share.mean()):.0f} % of the time, but the cores go through the banks in "
+        "step and queue at one while the others are idle. Let core i begin with its page i, and wrap around.",
+        {"crowding": patterns.crowding, "mean_busy_share": float(share.mean())},
+        {"first_page": "rotated by core"},
+        Experiment("banks_rotated", "each core begins at another DRAM bank", rotated_banks=True),
+        kernels=_kernels(case, MOVERS),
+    )
+
+
+def exchanged_nocs(case):
+    """Kernels on the two NoCs whose ways would be shorter, or freer, on the other one each."""
+    launch, busiest = case.facts.work.launch, float(case.facts.link_shares().max())
+    if case.patterns is None or launch is None or busiest < USED_LINK:
+        return None
+    if {kernel.noc for kernel in launch.kernels if kernel.slot is not None} != {0, 1}:
+        return None
+    return Advice(
+        "exchanged_nocs",
+        "Exchange the NoCs of the data-movement kernels",
+        f"The busiest link carries flits {100 * busiest:.0f} % of the time. NoC 0 goes right and down, NoC 1 left and up: from the "
+        "same cores to the same banks their ways differ in length and in what they share. With multicasts, exchange the corners "
+        "of the rectangles, too.",
+        {"busiest_link_share": busiest},
+        {"nocs": "exchanged"},
+        Experiment("nocs_exchanged", "NoCs of the kernels exchanged", {}, what_if.exchanged_nocs),
         kernels=_kernels(case, MOVERS),
     )
 
@@ -545,16 +623,18 @@ def _kernels(case, slots):
 
 
 RULES = (
-    single_buffered, few_reads_under_way, traffic_amplification, unicast_for_multicast, both_on_one_noc, hot_bank, row_misses,
-    small_requests, hot_link, high_fidelity, small_blocks, partial_results, wide_results, imbalance, idle_cores, many_launches,
+    single_buffered, few_reads_under_way, few_writes_under_way, traffic_amplification, unicast_for_multicast, both_on_one_noc,
+    hot_bank, banks_in_step, row_misses, small_requests, hot_link, exchanged_nocs, high_fidelity,
+    small_blocks, partial_results, wide_results, imbalance, idle_cores, many_launches,
 )  # fmt: skip
 MEMORY_RULES = (
-    "traffic_amplification", "hot_bank", "unicast_for_multicast", "both_on_one_noc", "hot_link", "small_pages", "row_misses"
+    "traffic_amplification", "hot_bank", "banks_in_step", "unicast_for_multicast", "both_on_one_noc", "hot_link", "small_pages",
+    "row_misses",
 )  # fmt: skip
 FIRST_RULES = {  # kind of verdict, or resource whose bandwidth bounds -> rules that speak of it
     "dram": MEMORY_RULES,
     "noc": MEMORY_RULES,
-    "latency": ("barrier_per_read", "small_pages", "single_buffered"),
+    "latency": ("barrier_per_read", "barrier_per_write", "small_pages", "single_buffered"),
     "dependency": ("single_buffered", "barrier_per_read"),
     "imbalance": ("imbalance",),
     "dispatch": ("many_launches",),

@@ -8,6 +8,7 @@ from tensim.analysis.what_if import Experiment, deeper_buffers
 LEAST_GAIN = 0.01  # of a change worth telling
 CLEAR = 0.05  # by which another resource's gain must exceed that of the verdict's to overrule it
 BESIDE = ("idle_cores",)  # rules about what the user chose
+ONLY_PROVEN = ("exchanged_nocs", "banks_in_step")  # rules that say something only where an experiment bears them out
 MOST_BUFFERS = 6  # that are made deeper one by one
 FREED = {  # experiment -> (kind of verdict, resource) that it speaks for
     "memory_bandwidth_free": (BANDWIDTH, None),
@@ -53,8 +54,15 @@ def tried_advice(advice, outcomes):
     tried, and what is no mistake (`BESIDE`)."""
     gains = {one.experiment.name: one.gain for one in outcomes}
     found = [one if one.experiment is None else one.measured(gains[one.experiment.name]) for one in advice]
-    worth = [one for one in found if one.estimated_gain is None or one.estimated_gain >= LEAST_GAIN]
+    worth = [one for one in found if _is_worth_telling(one)]
     return sorted(worth, key=lambda one: (one.estimated_gain is None or one.rule in BESIDE, -(one.estimated_gain or 0)))
+
+
+def _is_worth_telling(one):
+    """Whether a change brings enough, or could not be tried and stands on figures."""
+    if one.estimated_gain is None:
+        return one.rule not in ONLY_PROVEN
+    return one.estimated_gain >= LEAST_GAIN
 
 
 def judged(verdict, outcomes):

@@ -26,7 +26,8 @@ UNIT_COSTS = (
 @dataclass(frozen=True)
 class Experiment:
     """`name`: a stable key; `description`: "DRAM free"; `overrides`: {parameter: value}; `rewrite`: record -> record;
-    `barrier_periods`: {kernel: of how many of its read barriers one waits} (`tensim.sim.chip.chip.Chip.wait_seldom`).
+    `barrier_periods`: {kernel: of how many of its read barriers one waits} (`tensim.sim.chip.chip.Chip.wait_seldom`);
+    `rotated_banks`: whether each core begins at another DRAM bank (`Chip.rotate_banks`).
     """
 
     name: str
@@ -34,6 +35,7 @@ class Experiment:
     overrides: dict = field(default_factory=dict)
     rewrite: Callable | None = None
     barrier_periods: dict = field(default_factory=dict)
+    rotated_banks: bool = False
 
 
 # --- resources without cost
@@ -242,3 +244,10 @@ def on_both_nocs(record):
     if not isinstance(record, c.CreateKernel) or not isinstance(record.config, c.DataMovementParameters):
         return record
     return dataclasses.replace(record, config=dataclasses.replace(record.config, noc=record.config.processor ^ 1))
+
+
+def exchanged_nocs(record):
+    """Each data-movement kernel on the NoC that it does not use."""
+    if not isinstance(record, c.CreateKernel) or not isinstance(record.config, c.DataMovementParameters):
+        return record
+    return dataclasses.replace(record, config=dataclasses.replace(record.config, noc=record.config.noc ^ 1))

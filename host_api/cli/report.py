@@ -11,6 +11,7 @@ FOLDED = ("waiting for", "line", "link", "longest wait")  # columns that take se
 ADVICE_SHOWN = 3
 CHANNELS_SHOWN = 6
 ZONES_SHOWN = 20
+SLOWER_PCT = -0.5  # gain of an experiment from which it is explained that it is none
 BARS, SPARKLINE = "▁▂▃▄▅▆▇█", 16
 SHADES = (
     (75, "bold red"),
@@ -153,6 +154,11 @@ def print_advice(summary, console=None):
         else:
             tried.add_row(one["description"], "-", "not possible")
     console.print(tried)
+    if any(one["error"] is None and one["gain_pct"] < SLOWER_PCT for one in summary["what_if"]):
+        console.print(
+            "Slower although a cost is gone: that cost had kept requests apart, and without it more of them meet at one link, "
+            "bank or semaphore (docs/verdicts.md)."
+        )
     _print_cores(console, summary)
 
 

@@ -90,6 +90,8 @@ class _Changed(Watch):
             current_system().executor.rewrites.append(self.experiment.rewrite)
         if self.experiment.barrier_periods:
             device.chip.wait_seldom(self.experiment.barrier_periods)
+        if self.experiment.rotated_banks:
+            device.chip.rotate_banks()
 
 
 def _first_run(settings, first, on_progress):

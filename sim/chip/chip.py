@@ -400,12 +400,24 @@ class Chip:
     def wait_seldom(self, periods):
         """Let only each n-th read barrier of a kernel wait, in programs from now on; {kernel: n}.
 
-        For experiments: that is how long the program takes when it issues n times as many reads before each barrier.  UsageError
-        with numerics on, where data would be used before it is there.
+        For experiments: that is how long the program takes when it issues n times as many reads before each barrier; n
+        `ONLY_FLUSHED`: when its write barriers wait for writes to leave.  UsageError with numerics on, where data would be used
+        before it is there.
         """
-        if self.numerics != "off":
-            raise UsageError(f"barriers cannot be left out with numerics={self.numerics}", hint="use numerics=off")
+        self._require_no_data("barriers cannot be left out")
         self._loader.barrier_periods = dict(periods)
+
+    def rotate_banks(self):
+        """Let DRAM bank b of worker i be bank b + i, modulo their number, in programs from now on.
+
+        For experiments: that is how long the program takes when each core begins at another bank.  UsageError with numerics on.
+        """
+        self._require_no_data("banks cannot be exchanged")
+        self._loader.rotate_banks()
+
+    def _require_no_data(self, what):
+        if self.numerics != "off":
+            raise UsageError(f"{what} with numerics={self.numerics}", hint="use numerics=off")
 
     def _drain_logs(self):
         m = self.machine

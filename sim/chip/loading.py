@@ -54,6 +54,7 @@ class ProgramLoader:
         self.line_programs, self.riscv, self.coprocessors, self._kept = {}, None, None, {}
         self.l1_banks = None  # the worker of each L1 bank, or None: bank i is worker i
         self.barrier_periods = {}  # kernel -> of how many read barriers one waits
+        self._rotated_banks = None  # the table of DRAM banks that each worker has, where experiments rotate them
         self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
 
     def load(self, launch, launch_slot, cycle):
@@ -229,6 +230,13 @@ class ProgramLoader:
         words[ctx.ICACHE_LINES] = arch["riscv.icache_bytes"] // ICACHE_LINE
         return words
 
+    def rotate_banks(self):
+        """Let DRAM bank b of worker i be bank b + i, modulo their number, in programs from now on."""
+        table = self._arrays.dram_bank_addresses
+        self._rotated_banks = [
+            np.ascontiguousarray(np.roll(table, -worker, axis=1)) for worker in range(self._arrays.n_workers)
+        ]
+
     def _core_words(self, launch, kernel, cores, common_words):
         """The context block of each core as far as it is the same for all threads that a kernel has there."""
         words, machine, (x0, y0) = (
@@ -244,6 +252,8 @@ class ProgramLoader:
         words[:, ctx.RELATIVE_X], words[:, ctx.RELATIVE_Y] = logical_x - x0, logical_y - y0
         words[:, ctx.CORE] = cores
         words[:, ctx.CBS] = int(machine["circular_buffers_at"]) + cores * CB_TABLE_BYTES
+        if self._rotated_banks is not None:
+            words[:, ctx.DRAM_BANKS] = [self._rotated_banks[core].ctypes.data for core in cores.tolist()]
         return words
 
     def _write_contexts(self, kernel, slot, threads, words, args):

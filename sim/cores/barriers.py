@@ -10,6 +10,7 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.state import (
     ATOMICS_OUT,
     NOC_WORDS,
+    ONLY_FLUSHED,
     PARKED,
     POSTED_FLUSH_AT,
     POSTED_UNSENT,
@@ -80,6 +81,8 @@ def barrier(m, thread, now):
             return now + 1
     else:
         traffic.write_barriers += 1
+        if kind == Barrier.WRITE and traffic.barrier_period == ONLY_FLUSHED:
+            kind = Barrier.WRITES_FLUSHED
     words = noc_words_of(m)
     base = thread * NOC_WORDS + 64 * noc
     until = now

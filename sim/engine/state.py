@@ -113,7 +113,9 @@ WORK = np.dtype(
 )
 # What a thread moved over the NoC: transfers, their bytes, cycles from issue to completion, by the columns below; read
 # barriers and write barriers; read packets under way and since when any is, cycles with any under way; 1 + the thread that
-# last woke it from a semaphore; of its read barriers, only each `barrier_period`-th waits (experiments without data), 0: all
+# last woke it from a semaphore; of its read barriers, only each `barrier_period`-th waits (experiments without data), 0: all;
+# ONLY_FLUSHED: all do, and its write barriers wait until writes have left, not until they have arrived
+ONLY_FLUSHED = -1
 TRAFFIC = np.dtype(
     [(name, np.int64, 4) for name in "transfers bytes cycles".split()]
     + [

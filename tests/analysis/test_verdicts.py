@@ -52,6 +52,24 @@ def test_a_good_program_is_told_what_its_roof_is_and_nothing_to_change(name):
     assert all(one["estimated_gain_pct"] < 10 for one in found["advice"] if one["rule"] != "idle_cores")
 
 
+@pytest.mark.parametrize(
+    ("name", "rule", "within"),
+    [
+        ("one_write_at_a_time", "barrier_per_write", 0.01),
+        ("nocs_exchanged", "exchanged_nocs", 0.01),
+        ("banks_in_step", "banks_in_step", 0.3),  # the experiment exchanges banks, the mended program goes another way
+    ],
+)
+def test_what_experiments_bear_out_is_what_mending_brings(name, rule, within):
+    flawed, mended = (tt.run(program(name), parameters={"mended": mended}) for mended in (False, True))
+    found, after = advise(program(name)), advise(program(name), parameters={"mended": True})
+    first = found.advice[0]
+    gain = 100 * (1 - mended.span_cycles / flawed.span_cycles)
+    assert first["rule"] == rule and gain > 10
+    assert first["estimated_gain_pct"] == pytest.approx(gain, rel=within)
+    assert rule not in [one["rule"] for one in after.advice]
+
+
 def test_single_buffers_are_found_and_their_gain_is_exact():
     """The same program with one page and with two: only the first is told to make its buffers deeper."""
     single, double = (advise(program("single_buffer"), parameters={"depth": depth}) for depth in (1, 2))

@@ -40,9 +40,10 @@ def store(address, first, count, batch):
     noc_async_write_barrier()
 
 
-def copy(device, rng, grid, tiles_per_core, reads, pages, source_page, writer_noc=tt.NOC.NOC_1):
-    """The `ExampleResult` of a copy: `reads` tiles before each barrier, `pages` in the circular buffer, pages of
-    `source_page` bytes in the source."""
+def copy(device, rng, grid, tiles_per_core, reads, pages, source_page, writer_noc=tt.NOC.NOC_1, *, reader_noc=tt.NOC.NOC_0,
+         reader=fetch, writer=store):  # fmt: skip
+    """The `ExampleResult` of a copy: `reads` tiles before each barrier (or what the kernels take for it, a function of the
+    core's number), `pages` in the circular buffer, pages of `source_page` bytes in the source."""
     cores = grid_cores(grid)
     size = len(cores) * tiles_per_core * TILE
     program, data = tt.create_program(), rng.integers(0, 256, size, np.uint8)
@@ -54,14 +55,18 @@ def copy(device, rng, grid, tiles_per_core, reads, pages, source_page, writer_no
     buffer = tt.CircularBufferConfig(pages * TILE, {CB: tt.DataFormat.Float16_b}).set_page_size(CB, TILE)
     tt.create_circular_buffer(program, grid_range(grid), buffer)
     mode = tt.NOC_MODE.DM_DYNAMIC_NOC
-    reader = tt.create_kernel(program, fetch, grid_range(grid), tt.ReaderDataMovementConfig(noc_mode=mode))
+    reader = tt.create_kernel(
+        program, reader, grid_range(grid), tt.ReaderDataMovementConfig(noc=reader_noc, noc_mode=mode)
+    )
     writer = tt.create_kernel(
-        program, store, grid_range(grid), tt.WriterDataMovementConfig(noc=writer_noc, noc_mode=mode)
+        program, writer, grid_range(grid), tt.WriterDataMovementConfig(noc=writer_noc, noc_mode=mode)
     )
     for number, core in enumerate(cores):
         first = number * tiles_per_core
-        tt.set_runtime_args(program, reader, core, [source, source.page_size, first, tiles_per_core, reads])
-        tt.set_runtime_args(program, writer, core, [target, first, tiles_per_core, min(reads, 8)])
+        batch = reads(number) if callable(reads) else reads
+        tt.set_runtime_args(program, reader, core, [source, source.page_size, first, tiles_per_core, batch])
+        last = batch if callable(reads) else min(batch, 8)
+        tt.set_runtime_args(program, writer, core, [target, first, tiles_per_core, last])
     tt.enqueue_program(queue, program)
     actual = np.frombuffer(tt.enqueue_read_buffer(queue, target), np.uint8)
     return ExampleResult(
