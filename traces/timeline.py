@@ -29,7 +29,7 @@ MEMORY_PROCESS, HOST_PROCESS = 1_000_000, 1_000_001
 FS_PER_US = 10**9
 COLOURS = {"busy": "good", "stall": "terrible"}
 _compact = json.JSONEncoder(separators=(",", ":")).encode
-OPERATION_NAMES = {int(op): op.name.lower() for op in Op} | {-1: "start", -2: "end"}
+OPERATION_NAMES = {int(op): op.name.lower() for op in Op} | {int(Op.SPEND): "plain code", -1: "start", -2: "end"}
 TRANSFER_NAMES = {st.READ: "read", st.WRITE: "write"}
 
 

@@ -1,20 +1,23 @@
 """The guides' commands run, in order, in one folder per page; the figures that the tuning guide quotes; the site builds."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import tensim as tt
+from tensim.cli.groups import explicit_json
 from tensim.cli.main import main
 from tests.imports.contracts import lay_out
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = ("first_steps", "own_chips", "regression_testing", "sweeps", "tuning")
+PAGES = ("ci", "first_steps", "own_chips", "regression_testing", "sweeps", "tuning")
 COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
 FILES = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```$", re.M | re.S)
 VERSION = re.compile(r"^\| `(\w+)`(.*?) \| ([\d,]+) \| (\w+) of (?:the )?(\w+) \|", re.M)
@@ -35,6 +38,38 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys):
         with pytest.raises(SystemExit) as left:
             main(arguments)
         assert left.value.code == 0, (command, capsys.readouterr().err)
+
+
+TEXTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+CALL = re.compile(r"^(?:\.venv/bin/)?tensim +(.*)$")
+
+
+def calls(text):
+    """The commands in the blocks of a page: lines that continue joined, comments and output left out."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
+    shells = "".join(content for language, content in blocks if language in ("", "sh", "bash", "console"))
+    lines = shells.replace("\\\n", " ").splitlines()
+    return [found[1] for line in lines if (found := CALL.match(line.strip()))]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda path: path.stem)
+def test_every_command_of_a_page_is_one(page):
+    """Also those that only show a form: names and options are parsed, and nothing runs."""
+    for call in calls(page.read_text()):
+        words = [word for word in shlex.split(call, comments=True) if word != "..."]
+        name, *arguments = words
+        command = main.commands[name].load()
+        if name == "ttnn":  # its arguments are a program's
+            continue
+        arguments, _ = explicit_json(arguments)
+        try:
+            command.make_context(name, arguments, resilient_parsing=False)
+        except click.UsageError as error:
+            if "does not exist" in error.format_message():  # a folder of the reader's
+                continue
+            raise AssertionError(f"{page.name}: tensim {call}: {error.format_message()}") from None
+        except click.exceptions.Exit:  # --help, --version
+            pass
 
 
 def test_the_tuning_guide_quotes_what_a_run_says():
