@@ -46,8 +46,9 @@ CALL = re.compile(r"^(?:\.venv/bin/)?tensim +(.*)$")
 
 def calls(text):
     """The commands in the blocks of a page: lines that continue joined, comments and output left out."""
-    blocks = re.findall(r"^```(?:sh|bash|console)?\n(.*?)^```$", text, re.M | re.S)
-    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
+    shells = "".join(content for language, content in blocks if language in ("", "sh", "bash", "console"))
+    lines = shells.replace("\\\n", " ").splitlines()
     return [found[1] for line in lines if (found := CALL.match(line.strip()))]
 
 
@@ -64,6 +65,8 @@ def test_every_command_of_a_page_is_one(page):
         try:
             command.make_context(name, arguments, resilient_parsing=False)
         except click.UsageError as error:
+            if "does not exist" in error.format_message():  # a folder of the reader's
+                continue
             raise AssertionError(f"{page.name}: tensim {call}: {error.format_message()}") from None
         except click.exceptions.Exit:  # --help, --version
             pass
