@@ -113,7 +113,7 @@ class RiscvCores:
         settings = {
             "text_at": decoded.records.ctypes.data, "text_bytes": len(image.text), "text_l1": places, "pc": image.entry,
             "operands_at": decoded.operands.ctypes.data, "local_bytes": size,
-            "data_end": max(image.data_end, self._firmware.shape[1]), "pending": rv.NOTHING, "tainted": 0, "cold_from": 0,
+            "data_end": max(image.data_end, self._firmware.shape[1]), "pending": rv.NOTHING, "tainted": 0,
             "args_end": words[:, L1_COMMON_ARGS] + 4 * words[:, N_COMMON_ARGS], "args_limit": words[:, L1_ARGS] + args_stride,
         }  # fmt: skip
         for name, value in settings.items():

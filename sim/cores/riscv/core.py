@@ -5,8 +5,7 @@ from which each can be used; number 32 takes what is written to x0.  `text_at`: 
 `local_at`: local memory, followed by a byte per word that says whether it derives from data that were never moved.
 `pending`: what comes with the end of the operation that the core has posted: its result, or behind a SPEND a fault or a print;
 `pending_to`, `pending_code`: the register and the kind of load.
-`tainted`: a bit per register.  `cold_from`: address from which no call has been made yet.  `icache_at`: (newest, oldest) line of
-each set.
+`tainted`: a bit per register.  `icache_at`: (newest, oldest) line of each set.
 """
 
 import numpy as np
@@ -18,7 +17,7 @@ REGISTER_BYTES = 512  # from a register's value to its cycle
 CORE = np.dtype(
     [(name, np.int64) for name in (
         "registers_at text_at text_bytes operands_at local_at local_bytes data_end icache_at icache_sets text_l1 pc "
-        "args_end args_limit cold_from "
+        "args_end args_limit "
         "pending pending_to pending_code result tainted fault fault_a fault_b fault_c"
     ).split()],
     align=True,

@@ -558,9 +558,6 @@ def interpret(machine, index, time):
                 t.operation, t.line, core.pending = OP_SPEND, pc >> 2, PRINTED
                 end = hand_over(m, t, index, base, origin, cycle)
             else:
-                if not compute and pc >= core.cold_from:  # its code is fetched for the first time
-                    core.cold_from = pc + 4
-                    cycle += m.first_call
                 t.operation = OP_FAIL if operation == SERVICE_ASSERT else operation
                 core.pending, core.pending_to = RESULT, to
                 end = hand_operation(m, t, index, base, origin, cycle, pc)

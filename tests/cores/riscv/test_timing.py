@@ -159,14 +159,6 @@ def test_an_operation_waits_for_its_arguments_and_costs_nothing_itself():
     assert cycles(chip) == cycles(plain) - 1
 
 
-def test_a_call_is_fetched_the_first_time_it_is_made():
-    """Each of two calls in a loop costs `riscv.first_call` once, whatever the rounds."""
-    calls = [operation(Op.RISCV_WAIT, 1), addi(A1, A1, 1), operation(Op.RISCV_WAIT, 1)]
-    loop = kernel_elf(li(T1, MANY), "loop", calls, addi(T1, T1, -1), branch("bne", T1, ZERO, "loop"))
-    free, taken = (cycles(run(loop, "blackhole", {"riscv.first_call": cost})) for cost in (0, 50))
-    assert taken == free + 2 * 50
-
-
 def test_a_kernel_starts_behind_the_go_signal():
     """`riscv.kernel_start` belongs to the program's time, not to that of the kernel's own code."""
     kernel = kernel_elf(li(A0, OUT), load("lw", A1, A0))
