@@ -50,7 +50,7 @@ class Core:
     def __init__(self, env, index, arch):
         self.env, self.index = env, index
         self.call, self.issue = arch["riscv.issue.cb_call"], arch["riscv.issue.write"]
-        self.visible, self.issued = arch["tensix.cb_visible"], [arch["riscv.kernel_start"]] * len(THREADS)
+        self.visible, self.issued = arch["tensix.cb_visible"], [0] * len(THREADS)
         self.poll, self.write_latency = arch["riscv.issue.barrier_poll"], arch["l1.noc_write_latency"]
         self.local = arch["noc.niu_to_router_cycles"] + arch["noc.router_to_niu_cycles"]
         self.flits = 1 + PAGE // arch["noc.flit_bytes"]
@@ -215,9 +215,7 @@ def run(rounds):
     longest, setup = [0] * len(THREADS), round(len(BUFFERS) * arch["dispatch.cb_setup_ns"] * arch.clock_mhz / 1000)
 
     def live(core, thread, kernel):
-        begins = arch["riscv.kernel_start"]
-        if thread == BRISC:
-            begins += setup  # it sets up the circular buffers before its own kernel
+        begins = setup if thread == BRISC else 0  # it sets up the circular buffers before its own kernel
         yield At(env, begins, core.key(thread))
         yield from kernel
         longest[thread] = max(longest[thread], env.now - begins)

@@ -224,7 +224,7 @@ def binary_right_shift_tile_init(*arguments: Any, **options: Any) -> Any:
 def binary_tiles_init(*arguments: Any, **options: Any) -> Any:
     """Configure the units for another operation."""
 def binop_with_scalar_tile_init(*arguments: Any, **options: Any) -> Any:
-    """Configure the units for another operation."""
+    """Prepare the vector unit for the function."""
 def bitwise_and_binary_tile(idst0: Any, idst1: Any, odst: Any, approx: Any = ..., vector_mode: Any = ...) -> Any:
     """Vector unit: x & y (x of Dst[idst0], y of Dst[idst1], to Dst[odst])."""
 def bitwise_and_binary_tile_init(*arguments: Any, **options: Any) -> Any:

@@ -78,9 +78,7 @@ class Measurements:
     def _note(self, chip, launch, name, told):
         threads = np.asarray(launch["threads"])
         table = chip.arrays["threads"]
-        # a profiler's zone begins with the go signal
-        started = table["started"][threads] - chip.arch["riscv.kernel_start"]
-        ended, kinds = table["ended"][threads], threads % THREADS_PER_CORE
+        started, ended, kinds = table["started"][threads], table["ended"][threads], threads % THREADS_PER_CORE
         spans = {
             THREAD_NAMES[kind]: (int(started[kinds == kind].min()), int(ended[kinds == kind].max()))
             for kind in np.unique(kinds)

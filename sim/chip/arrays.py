@@ -5,9 +5,9 @@ from mmap import MADV_DONTNEED, MAP_ANONYMOUS, MAP_PRIVATE, mmap
 import numpy as np
 
 from tensim.sim.chip.functional_memory import CHUNK_BYTES, CHUNKS_PER_SLAB
+from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.exact_math import SCRATCH_BYTES
-from tensim.sim.cores.numerics.sfpu_costs import sfpu_cycle_table
 from tensim.sim.cores.operations import Role
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.tensix.data import EXACT

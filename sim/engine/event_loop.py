@@ -271,9 +271,9 @@ def act(m, thread, now):
     if m.checker_at != 0 and call_model(m.checker_at, m.self_at, -1 - thread, now) != 0:
         return -1
     if op == OPERATION_START:
-        t.state = RUNNING
-        t.started = t.issued = now + m.kernel_start
-        return advance(m, thread, t.started)
+        t.state, t.started = RUNNING, now
+        t.issued = now
+        return advance(m, thread, now)
     if op == OPERATION_END:
         return end_thread(m, thread, now)
     if op < FIRST_COMPUTE or op > LAST_COMPUTE:

@@ -187,7 +187,6 @@ PARAMETERS = {
     "division_longest": ("riscv.division.longest", 1),
     "local_load": ("riscv.local_load", 1),
     "fetch_miss": ("riscv.fetch_miss", 1),
-    "kernel_start": ("riscv.kernel_start", 1),
     "l1_load": ("riscv.l1_load", 1),
     "l1_store": ("riscv.l1_store", 1024),
     "l1_store_delay": ("riscv.l1_store_delay", 1),

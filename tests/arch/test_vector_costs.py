@@ -8,6 +8,7 @@ import pytest
 
 from tensim.sim.arch import load_arch, vector_costs
 from tensim.sim.arch.vector_costs import ACCURATE, APPROXIMATE, CHIPS, FORMS, UNCLAMPED
+from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
 from tensim.sim.cores.checks.initialisation import ANY_VECTOR, vector_code
 from tensim.sim.cores.numerics import sfpu_costs as entries
 from tensim.sim.cores.numerics.data_format import DataFormat
@@ -22,7 +23,7 @@ ALL = [*SfpuUnary, *SfpuBinary, *SfpuTernary]
 
 def halves(chip, overrides=None):
     """int64[2, entries]: the engine's table, for 16-bit and 32-bit Dst."""
-    return entries.sfpu_cycle_table(load_arch(chip, overrides)).reshape(2, -1)
+    return sfpu_cycle_table(load_arch(chip, overrides)).reshape(2, -1)
 
 
 @pytest.mark.parametrize("chip", ["grayskull", *CHIPS])

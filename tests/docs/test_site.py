@@ -29,6 +29,7 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys):
     text = (DOCS / f"{page}.md").read_text()
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.findall(text):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     commands = "".join(COMMANDS.findall(text)).splitlines()
     assert commands

@@ -1,5 +1,6 @@
-"""Cycles of the vector unit's functions and their initialisations, as one table for the compiled engine.
+"""Where the cycles of the vector unit's functions and their initialisations stand in the engine's table.
 
+`tensim.sim.chip.sfpu_cycle_table` fills it.
 A half for each width of Dst, `WIDTH_OFFSET` apart; in each of them:
 
 | from | entries |
@@ -10,86 +11,17 @@ A half for each width of Dst, `WIDTH_OFFSET` apart; in each of them:
 | `INIT_OFFSET` | initialisations by form and `vector_code` |
 """
 
-import itertools
-import statistics
-
-import numpy as np
-
-from tensim.sim.arch import vector_costs
-from tensim.sim.arch.vector_costs import ACCURATE, APPROXIMATE, FORMS, REDUCTION, UNCLAMPED
-from tensim.sim.cores.checks.initialisation import ANY_VECTOR, VECTOR_CODE_BITS, vector_code
-from tensim.sim.cores.numerics.data_format import DataFormat
+from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS
 from tensim.sim.cores.numerics.sfpu import SfpuBinary, SfpuTernary, SfpuUnary
-from tensim.sim.cores.numerics.sfpu_functions import CASTS
 from tensim.sim.cores.operations import Approximation
 from tensim.sim.engine.compiled import compiled
 
 BINARY_OFFSET, TERNARY_OFFSET, APPROXIMATE_OFFSET, UNCLAMPED_OFFSET = 256, 448, 512, 768
 CAST_OFFSET, CAST_BITS = 1024, 5
 INIT_OFFSET = 2048
-WIDTH_OFFSET = INIT_OFFSET + (len(FORMS) << VECTOR_CODE_BITS)
+N_FORMS = 3  # accurate, approximate, unclamped
+WIDTH_OFFSET = INIT_OFFSET + (N_FORMS << VECTOR_CODE_BITS)
 FUNCTIONS = ((0, SfpuUnary), (BINARY_OFFSET, SfpuBinary), (TERNARY_OFFSET, SfpuTernary))
-SECTIONS = {
-    ACCURATE: "tensix.sfpu_cycles", APPROXIMATE: "tensix.sfpu_cycles_approximate", UNCLAMPED: "tensix.sfpu_cycles_unclamped",
-}  # fmt: skip
-
-
-def sfpu_cycle_table(arch):
-    """int64[2 * WIDTH_OFFSET]: cycles per tile of calls, cycles of initialisations; a function without a cost is 0."""
-    chip = vector_costs.CHIPS[arch["tensix.vector_costs"]]
-    given = {form: arch.section(section) for form, section in SECTIONS.items()}
-    table = np.zeros((2, WIDTH_OFFSET), np.int64)
-    for wide, half in enumerate(table):
-        for offset, functions in FUNCTIONS:
-            for function in functions:
-                half[offset + function] = call_cost(chip, given, function.name, ACCURATE, wide)
-        for offset, form in ((APPROXIMATE_OFFSET, APPROXIMATE), (UNCLAMPED_OFFSET, UNCLAMPED)):
-            for function in SfpuUnary:
-                half[offset + function] = call_cost(chip, given, function.name, form, wide)
-        _fill_casts(half, chip, given, wide)
-        _fill_initialisations(half, chip, wide)
-    return table.reshape(-1)
-
-
-def call_cost(chip, given, name, form, wide):
-    """Cycles of a call: what a parameter says of this form, else of the form that it equals, else the figure of the LLK.
-
-    `given`: {form: {name: cycles}}.
-    """
-    if name in given[form]:
-        return given[form][name]
-    if name == "TYPECAST":
-        return max(cost for _, cost in _casts(chip, "call", wide))
-    if form == ACCURATE or form in vector_costs.costs(chip)[name]:
-        return vector_costs.cost(chip, name, form, "call", wide)
-    return call_cost(chip, given, name, APPROXIMATE if form == UNCLAMPED else ACCURATE, wide)
-
-
-def _casts(chip, kind, wide):
-    """((format, format), cycles) of every cast; one of a format to itself costs what the least one does."""
-    least = min(vector_costs.cost(chip, name, ACCURATE, kind, wide) for name in vector_costs.costs(chip) if " " in name)
-    for formats in itertools.product(CASTS, repeat=2):
-        names = [vector_costs.CAST_LIKE.get(DataFormat(one).name, DataFormat(one).name) for one in formats]
-        same = names[0] == names[1]
-        yield formats, least if same else vector_costs.cost(chip, vector_costs.cast_name(*names), ACCURATE, kind, wide)
-
-
-def _fill_casts(half, chip, given, wide):
-    for formats, cost in _casts(chip, "call", wide):
-        half[CAST_OFFSET + (formats[0] << CAST_BITS) + formats[1]] = given[ACCURATE].get("TYPECAST", cost)
-
-
-def _fill_initialisations(half, chip, wide):
-    """That of a cast does not say which one: the median of all."""
-    for number, form in enumerate(FORMS):
-        place = INIT_OFFSET + (number << VECTOR_CODE_BITS)
-        half[place + ANY_VECTOR] = vector_costs.cost(chip, REDUCTION, ACCURATE, "init", wide)
-        for function in itertools.chain.from_iterable(functions for _, functions in FUNCTIONS):
-            if function is SfpuUnary.TYPECAST:
-                cost = int(statistics.median(cost for _, cost in _casts(chip, "init", wide)))
-            else:
-                cost = vector_costs.cost(chip, function.name, form, "init", wide)
-            half[place + vector_code(function)] = cost
 
 
 @compiled()

@@ -157,12 +157,3 @@ def test_an_operation_waits_for_its_arguments_and_costs_nothing_itself():
     chip = run(kernel_elf(li(A0, OUT), load("lw", A1, A0), operation(Op.RISCV_WAIT, ("x", A1))))
     plain = run(kernel_elf(li(A0, OUT), load("lw", A1, A0), arithmetic("add", A1, A1, A1), operation(Op.RISCV_WAIT, 0)))
     assert cycles(chip) == cycles(plain) - 1
-
-
-def test_a_kernel_starts_behind_the_go_signal():
-    """`riscv.kernel_start` belongs to the program's time, not to that of the kernel's own code."""
-    kernel = kernel_elf(li(A0, OUT), load("lw", A1, A0))
-    chips = [run(kernel, "blackhole", {"riscv.kernel_start": start}) for start in (0, 100)]
-    launches = [next(iter(chip.launches.values())) for chip in chips]
-    assert cycles(chips[0]) == cycles(chips[1])
-    assert [one["ended"] - one["started"] - cycles(chips[0]) for one in launches] == [0, 100]
