@@ -110,8 +110,10 @@ def test_files_are_written_before_the_report(program, tmp_path):
     assert json.loads(out.read_text())["cycles"] > 0 and page.exists()
 
 
-def test_a_report_in_a_pipe_breaks_no_sentence_and_shows_zones(program, capfd):
+def test_a_report_in_a_pipe_breaks_no_sentence_and_shows_zones(program, capfd, monkeypatch):
     from tensim.cli.main import main
+
+    monkeypatch.delenv("COLUMNS", raising=False)  # by which a user says the width
 
     with pytest.raises(SystemExit):
         main(["run", str(program("")), "--zones"])

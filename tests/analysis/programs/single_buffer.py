@@ -1,4 +1,4 @@
-"""Hyperbolic tangents of tiles whose circular buffers have room for `depth` pages: with one, reader and compute take turns."""
+"""Squares of tiles whose circular buffers have room for `depth` pages: with one, reader and compute take turns."""
 # ruff: noqa: F403, F405
 
 import numpy as np
@@ -10,15 +10,15 @@ AXES, SHAPE = "N", None
 
 
 @kernel
-def tangents(count):
+def squares(count):
     """As long for a tile as its read takes, so that taking turns doubles the time."""
     init_sfpu(IN, OUT)
-    tanh_tile_init()
+    square_tile_init()
     for _ in range(count):
         cb_wait_front(IN, 1)
         tile_regs_acquire()
         copy_tile(IN, 0, 0)
-        tanh_tile(0)
+        square_tile(0)
         tile_regs_commit()
         tile_regs_wait()
         cb_reserve_back(OUT, 1)
@@ -29,4 +29,4 @@ def tangents(count):
 
 
 def run(device, *, shape, dtype, fidelity, grid, rng, depth: int = 1):
-    return function_of_tiles(device, dtype, fidelity, (2, 1), rng, [64, 64], tangents, np.tanh, depth)
+    return function_of_tiles(device, dtype, fidelity, (2, 1), rng, [64, 64], squares, np.square, depth)
