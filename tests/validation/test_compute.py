@@ -212,9 +212,8 @@ def test_a_sum_of_blocks_in_dst_leaves_one_call_in_the_instruction_fifo(monkeypa
     """With data from DRAM only the last block's work is left.  Two tiles a block leave one more call than one tile: 43 cycles and
     its waits.  Refreshes, which meet one program and not the other, are too rare here to meet any.
     """
-    monkeypatch.setattr(
-        "tensim.validation.compute.programs.load_arch", lambda name: load_arch(name, {"dram.t_refi_ns": 1e9})
-    )
+    rare = {"dram.t_refi_ns": 1e9}
+    monkeypatch.setattr("tensim.validation.compute.programs.load_arch", lambda name, _=None: load_arch(name, rare))
     one, two = (sum_time("sum_in_dst", tiles, 8, 0) - sum_time("sum_by_packer", tiles, 8, 0) for tiles in (1, 2))
     assert one == 0 and 43 <= two < 2 * 43
 
