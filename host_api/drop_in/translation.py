@@ -1,0 +1,126 @@
+"""One source of a command to one object: flags, front end, the pass over vector programs, messages."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from tensim.drop_in import naked
+from tensim.sim.cores.riscv import toolchain
+from tensim.sim.cores.riscv.llk import translation
+from tensim.sim.errors import KernelCompileError
+
+HERE = Path(__file__).resolve().parent / "include"
+GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
+# Objects of the vendor's compiler have a section for each function only where they are asked for; its warnings are not clang's
+OF_OWN_BUILDS = ("-ffunction-sections", "-fdata-sections", "-Werror=uninitialized", "-Werror=sometimes-uninitialized")
+
+
+class Failed(Exception):
+    """A step that the compiler or linker refused; the argument is its messages."""
+
+
+def tools_of(command):
+    """The compiler of a command's chip; its objects leave nothing for the linker to shorten, which keeps their labels out."""
+    tools = translation.tools_for(command.chip)
+    return replace(tools, flags=(*tools.flags, "-mno-relax"))
+
+
+def flags_of(command, tools, folder):
+    """Flags of a source in C++."""
+    include, _ = toolchain.prepared(tools, command.level)
+    flags = [flag for flag in tools.flags if flag not in OF_OWN_BUILDS]
+    flags += ["-fno-finite-loops", *_sections(command), f"-{command.level}", *include, f"-iquote{folder}"]
+    flags += [f"-D{GUARDS[command.chip]}=1"] if command.is_tensix else []
+    flags += [naked.MACRO, "-include", str(HERE / "tensim_drop_in.h")]
+    return [*flags, f"-I{HERE}", f"-I{translation.LLK_INCLUDE}", *placed(command.front, folder)]
+
+
+def _sections(command):
+    return ("-ffunction-sections", "-fdata-sections") if command.whole_program else command.sections
+
+
+def placed(options, folder):
+    """Options of the front end with folders and files that do not depend on where the compiler runs."""
+    options, result = iter(options), []
+    for one in options:
+        value = next(options) if one in ("-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros") else None
+        if value is None:
+            result.append(one)
+        elif one in ("-include", "-imacros"):
+            inside = Path(folder, value)
+            result += [one, str(inside) if inside.exists() else value]
+        else:
+            result += [one, str(Path(folder, value))]
+    return result
+
+
+def to_object(command, source, target, folder, scratch):
+    """Compile one source; names of the files that went in.  `source`: (file, language); Failed with the messages."""
+    path, language = source
+    tools = tools_of(command)
+    toolchain.mend_prepared(tools, command.level)
+    if language not in ("c++", "c++-header"):
+        return _plain(command, tools, path, language, target, folder, scratch)
+    flags = flags_of(command, tools, folder)
+
+    def failed(messages):
+        raise Failed(messages)
+
+    def prepare(text):
+        return naked.apart(closed_program(text) if command.whole_program else kept_whole(text))
+
+    try:
+        return translation.translate(
+            tools, flags, command.level, command.chip, path, target, scratch, failed, prepare, naked.naked
+        )
+    except KernelCompileError as error:
+        place = f"{error.where.get('file', path)}:{error.where.get('line', 1)}"
+        raise Failed(f"{place}: error: {error.message}\n{error.hint or ''}\n") from error
+
+
+def _plain(command, tools, path, language, target, folder, scratch):
+    """A source in C or assembler."""
+    kept = [flag for flag in tools.flags if not flag.startswith("-std=") and flag not in OF_OWN_BUILDS]
+    depends = scratch / f"{path.stem}.d"
+    flags = [
+        *kept,
+        f"-{command.level}",
+        *_sections(command),
+        f"-I{HERE}",
+        f"-I{translation.LLK_INCLUDE}",
+        *placed(command.front, folder),
+    ]
+    result = toolchain.run(
+        [*tools.compile, *flags, "-x", language, "-MD", "-MF", str(depends), "-c", str(path), "-o", str(target)],
+        cwd=folder,
+    )
+    if result.returncode:
+        raise Failed(result.stderr)
+    names = toolchain.files_of(depends.read_text(), folder) if depends.exists() else [str(path)]
+    return [name for name in names if not name.startswith((str(scratch), str(tools.zig)))]
+
+
+# --- what of a module stays in the program
+
+USED = re.compile(r"^@llvm\.(?:compiler\.)?used = appending global \[\d+ x ptr\] \[(.*)\], section .*\n", re.M)
+SYMBOL = re.compile(r"@([\w.$]+)")
+
+
+def kept_whole(text):
+    """A module's text whose variables and functions that are marked as used stay, though nothing refers to them."""
+    marked = dict.fromkeys(one for found in USED.findall(text) for one in found.split(", "))
+    if not marked:
+        return text
+    used = f'@llvm.used = appending global [{len(marked)} x ptr] [{", ".join(marked)}], section "llvm.metadata"\n'
+    return USED.sub("", text, count=0).replace("\ntarget triple", f"\n{used}\ntarget triple", 1)
+
+
+def closed_program(text):
+    """A module's text in which variables that nothing else can name are its own."""
+    used = {name for found in USED.findall(text) for name in SYMBOL.findall(found)}
+
+    def closed(found):
+        is_kept = found[1].split(" ")[0].removeprefix("@") in used or 'section "' in found[0]
+        return found[0] if is_kept else f"{found[1]}internal {found[2]}"
+
+    return kept_whole(translation.VARIABLE.sub(closed, text))
