@@ -23,15 +23,16 @@ from tensim.sim.cores.coprocessor.baby_core import (
 from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
 from tensim.sim.cores.coprocessor.machine import step
 from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, TILE_REGISTERS_END, perform, polls
-from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
+from tensim.sim.cores.coprocessor.state import N_THREADS, NOTHING_ASKED, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32, store_64
 from tensim.sim.engine.tables import table
 
 # Why `run_cluster` leaves: all threads have ended; nothing happens any more; a core's action is not due yet; a counter of a
-# circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads
-ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED = range(8)
+# circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads; a core
+# asks for what who runs the tile has to do (`asked` of the coprocessor's record)
+ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED, ASKED = range(9)
 INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycle of the coprocessor
 
 
@@ -59,10 +60,10 @@ def done_at(c, thread):
 
 
 @compiled()
-def earliest_action(cores_at):
-    """(thread whose core acts or goes on the earliest, its cycle), NO_TIME when no core does."""
+def earliest_action(c, cores_at):
+    """(core that acts or goes on the earliest, its cycle), NO_TIME when no core does."""
     first, at = -1, NO_TIME
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if (core.state == ACTING or core.state == RUNNING) and core.clock < at:
             first, at = thread, core.clock
@@ -73,7 +74,7 @@ def earliest_action(cores_at):
 def blocked_until(c, cores_at):
     """Cycle at which time alone lets a blocked core go on, NO_TIME when none; -1 when no core is blocked."""
     at = -1
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if core.state == BLOCKED:
             until = done_at(c, thread) if core.address == DONE_CHECK and core.action == LOAD else NO_TIME
@@ -84,7 +85,7 @@ def blocked_until(c, cores_at):
 @compiled()
 def retry_blocked(c, cores_at):
     """Look at blocked cores again at the coprocessor's cycle."""
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if core.state == BLOCKED:
             at = max(core.clock, c.cycle)
@@ -94,9 +95,9 @@ def retry_blocked(c, cores_at):
 
 
 @compiled()
-def has_state(cores_at, state):
+def has_state(c, cores_at, state):
     """Is any core in a state?"""
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         if baby_table(cores_at)[thread].state == state:
             return True
     return False
@@ -106,11 +107,11 @@ def has_state(cores_at, state):
 def at_end(c, cores_at):
     """(reason, cycle) when neither a core nor the coprocessor can go on: all are done, a core has failed, or they wait."""
     end = c.cycle
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if core.state == FAULTED:
             return FAULT, core.clock
-        done = done_at(c, thread)
+        done = done_at(c, thread) if thread < N_THREADS else core.clock
         if core.state != ENDED or done == NO_TIME:
             return RESTING, c.cycle
         end = max(end, max(done, core.clock))
@@ -160,10 +161,10 @@ def run_cluster(c, cores_at, now, until, fuel):
     """
     while fuel > 0:
         fuel -= 1
-        first, at = earliest_action(cores_at)
+        first, at = earliest_action(c, cores_at)
         happened = at
         if c.cycle < at:
-            if c.cycle > until and has_state(cores_at, POLLING):
+            if c.cycle > until and has_state(c, cores_at, POLLING):
                 return PAUSED, until
             if not run_coprocessor(c, cores_at, at):
                 return (FAULT, c.cycle) if c.fault != 0 else at_end(c, cores_at)
@@ -178,11 +179,13 @@ def run_cluster(c, cores_at, now, until, fuel):
             if core.action != PUSH and acts_outside(c, core) and at > now:
                 return OUTSIDE, at
             act(c, cores_at, first, at)
-        if c.fault != 0 or has_state(cores_at, FAULTED):
+        if c.fault != 0 or has_state(c, cores_at, FAULTED):
             return FAULT, c.cycle
+        if c.asked != NOTHING_ASKED:
+            return ASKED, happened
         if c.counter_written != 0:
             return COUNTER, happened
-        if c.l1_stored != 0:
+        if c.l1_stored != 0 and c.n_cores == N_THREADS:
             return STORED, happened
     return FUEL_SPENT, c.cycle
 

@@ -10,6 +10,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, CLUSTER, COUNTER, FAULT, RESTING
 from tensim.sim.cores.coprocessor.frontend import NO_TIME
+from tensim.sim.cores.coprocessor.state import N_THREADS
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.engine.entry_points import run_tile, run_words
 from tensim.sim.errors import SimulatorError
@@ -24,7 +25,7 @@ class Tile(TileState):
 
     def __init__(self, arch, data=True, fast=False):
         l1 = np.zeros(L1_BYTES[arch] + 64, np.uint8)[: L1_BYTES[arch]]
-        super().__init__(load_arch(arch), l1, LOCAL_BYTES[arch], data=data, fast=fast)
+        super().__init__(load_arch(arch), l1, (LOCAL_BYTES[arch],) * N_THREADS, data=data, fast=fast)
 
     def set_mop(self, thread, words):
         """Write the nine words of a MOP expander's configuration."""

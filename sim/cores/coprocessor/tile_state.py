@@ -24,7 +24,7 @@ class TileState:
     """A tile after reset, its arrays alive as long as this object.
 
     `arch`: a chip (`tensim.sim.arch.load_arch`), Wormhole or Blackhole, of which `self.arch` keeps the name; `l1`: its memory,
-    uint8; `local_bytes`: of a core's local memory; `buffers`: the rows of its circular buffers, int64 [N_CIRCULAR_BUFFERS,
+    uint8; `local_bytes`: of each core's local memory; `buffers`: the rows of its circular buffers, int64 [N_CIRCULAR_BUFFERS,
     CB_WORDS]; `data`: whether data move; `fast`: products in float32.
     """
 
