@@ -10,7 +10,10 @@ from tensim.sim.errors import TensimError
 from tensim.sim.register_level.memory import SparseMemory
 from tensim.sim.register_level.tile import RegisterTile
 
-POLL_STEP, POLL_CYCLES = 500, 50_000  # cycles after which a polled place is looked at, and at which the host reads it anew
+POLL_STEP, POLL_CYCLES = (
+    500,
+    50_000,
+)  # cycles after which a polled place is looked at, and at which the host reads it anew
 READ_CYCLES = 1000  # of a host's read over PCIe
 
 

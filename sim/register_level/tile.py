@@ -7,7 +7,7 @@ there before, as with the caches of silicon.
 
 import numpy as np
 
-from tensim.sim.cores.coprocessor.baby_core import ENDED, RUNNING, UNDECODED, decode
+from tensim.sim.cores.coprocessor.baby_core import ENDED, UNDECODED, decode
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RESTING
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import mailbox_of
@@ -49,21 +49,27 @@ class RegisterTile(TileState):
     """
 
     def __init__(self, arch, l1, place, data=True, fast=False):
+        self.debug = np.zeros(DEBUG_BYTES // 4, np.uint32)
+        self._cluster = np.zeros(1, CLUSTER)
         compute, data_movement = (arch[f"{LOCAL_BYTES}.{kind}"] for kind in ("compute", "data_movement"))
         super().__init__(arch, l1, (compute,) * N_THREADS + (data_movement,) * 2, data=data, fast=fast)
-        self.place, self.failure = place, None
-        self.debug = np.zeros(DEBUG_BYTES // 4, np.uint32)
-        self.record["n_cores"], self.record["debug_at"] = N_CORES, self.debug.ctypes.data
+        self.place = place
+        self._broken = False  # the coprocessor has stopped at what is not modelled
+        self._retired = np.zeros(N_CORES, np.int64)  # instructions of programs that were reset
         self._resets = IN_RESET  # as the cores have it
         self.debug[(SOFT_RESET - DEBUG) // 4] = IN_RESET
         self._text = np.full(len(l1) // INSTRUCTION_BYTES, UNDECODED, np.int64)
         self._blocks = set()  # addresses of the blocks of text that are decoded
         for core in self.cores.records:
             core["text_at"], core["text_base"], core["text_bytes"] = self._text.ctypes.data, 0, len(l1)
-        self._cluster = np.zeros(1, CLUSTER)
-        self._cluster["coprocessor_at"], self._cluster["cores_at"] = self.address, self.cores.address
         self.now = 0
         self.rests = True  # nothing happens until the host acts
+
+    def power_on(self):
+        """Make the coprocessor as after reset, and let all five cores run before it."""
+        super().power_on()
+        self.record["n_cores"], self.record["debug_at"] = N_CORES, self.debug.ctypes.data
+        self._cluster["coprocessor_at"], self._cluster["cores_at"] = self.address, self.cores.address
 
     # --- what the host reads and writes
 
@@ -99,7 +105,7 @@ class RegisterTile(TileState):
 
     def run(self, until):
         """Run to a cycle; SimulatorError when a core or the coprocessor stops at what is not modelled."""
-        if self.failure is not None or self.rests:
+        if self.rests:
             self.now = until
             return
         while True:
@@ -110,8 +116,7 @@ class RegisterTile(TileState):
             if reason == ASKED:
                 self._answer()
             elif reason == FAULT:
-                self.failure = self.fault() or self.core_fault()
-                raise SimulatorError(f"tile {self.place}: {self.failure}")
+                self._fail()
             elif reason in (ALL_DONE, RESTING):
                 self.rests = True
                 break
@@ -128,6 +133,17 @@ class RegisterTile(TileState):
             self._forget_text()
         else:
             self._decode(int(self.cores.records[by]["pc"]))
+
+    def _fail(self):
+        """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""
+        failure = self.fault() or self.core_fault()
+        stopped = range(N_THREADS) if self.record["fault"] else ()
+        for number, core in enumerate(self.cores.records):
+            if core["cause"] or number in stopped:
+                core["state"], core["cause"] = ENDED, 0
+        self.record["fault"] = 0
+        self._broken = self._broken or bool(stopped)
+        raise SimulatorError(f"tile {self.place}: {failure}")
 
     # --- text
 
@@ -151,12 +167,16 @@ class RegisterTile(TileState):
         """Let cores enter and leave reset as the register says; `cycle`: at which, now by default."""
         wanted = int(self.debug[(SOFT_RESET - DEBUG) // 4]) & IN_RESET
         changed, self._resets = wanted ^ self._resets, wanted
+        if self._broken and all(wanted >> bit & 1 for bit in RESET_BITS[:N_THREADS]):
+            self.power_on()
+            self._broken = False
         for core, bit in enumerate(RESET_BITS):
             if changed >> bit & 1:
                 if wanted >> bit & 1:
                     self._stop(core)
                 else:
                     self._forget_text()
+                    self._retired[core] += self.cores.records[core]["retired"]
                     self.cores.start(core, self._entry(core), self.now if cycle is None else cycle)
                     self.rests = False
 
@@ -186,6 +206,12 @@ class RegisterTile(TileState):
 
     def _config(self, name, further=0):
         return int(self.arrays.config[0, (int(self.arrays.fields[register(name)]) & 0xFFFF) + further])
+
+    @property
+    def retired(self):
+        """Instructions of each core so far."""
+        running = self.cores.records["retired"]
+        return (self._retired + running).tolist()
 
     @property
     def is_at_ebreak(self):
