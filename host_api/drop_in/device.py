@@ -10,7 +10,7 @@ from tensim.sim.register_level.tile import CORES
 
 
 class RegisterDevice:
-    """A chip (`tensim.sim.arch.load_arch`).  `channels`: the NoC coordinates of each DRAM channel; `numerics`: exact, fast or off."""
+    """A chip (`tensim.sim.arch.load_arch`).  `channels`: NoC coordinates of each DRAM channel; `numerics`: exact, fast or off."""
 
     told, strangers = (), ()  # launches are not ours to carry out: firmware is what runs here
 

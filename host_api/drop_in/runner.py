@@ -73,7 +73,7 @@ class _Chip:
 
 
 def run(command, place, numerics):
-    """Run a command; returns (its exit status, `RegisterDevice.result`, None when nobody opened it).  UsageError: no such command."""
+    """Run a command; (its exit status, `RegisterDevice.result` or None when nobody opened it).  UsageError: no such command."""
     with _Chip(place, numerics) as chip:
         try:
             child = subprocess.Popen(command, env=os.environ | place.variables(chip.socket))

@@ -1,6 +1,6 @@
 """A chip as its tiles' address spaces, with time: what a driver reads and writes.
 
-The host sees one clock.  A read takes `host.register_read` cycles, in which the cores run; a host that reads a place again and finds
+The host sees one clock.  A read takes READ_CYCLES, in which the cores run; a host that reads a place again and finds
 what it found before polls, and the chip runs on until something changes there, so that waiting takes few reads.
 """
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensim.sim.cores.coprocessor.baby_core import ENDED, UNDECODED, decode
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RESTING
+from tensim.sim.cores.coprocessor.debug_registers import DEBUG, DEBUG_BYTES, SOFT_RESET
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import mailbox_of
 from tensim.sim.cores.coprocessor.registers import register
@@ -20,7 +21,7 @@ from tensim.sim.cores.coprocessor.state import (
     NCRISC,
     NOTHING_ASKED,
 )
-from tensim.sim.cores.coprocessor.tile_registers import DEBUG, DEBUG_BYTES, SOFT_RESET, TDMA
+from tensim.sim.cores.coprocessor.tile_registers import TDMA
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES

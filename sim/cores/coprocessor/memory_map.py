@@ -17,6 +17,7 @@ from tensim.sim.cores.coprocessor.baby_core import (
 )
 from tensim.sim.cores.coprocessor.config_unit import config_words, write_config
 from tensim.sim.cores.coprocessor.costs import costs_table
+from tensim.sim.cores.coprocessor.dst_window import in_window, load_window, store_window
 from tensim.sim.cores.coprocessor.faults import L1_ADDRESS, UNMAPPED_REGISTER, stop
 from tensim.sim.cores.coprocessor.frontend import MOP_WORDS, expands_no_mop, has_room, push, set_mop
 from tensim.sim.cores.coprocessor.machine import is_done
@@ -102,6 +103,8 @@ def load(c, thread, core, now):
     elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
         value, latency = load_register(c, thread, address & ~3, now), k.tile_register_load
         value = narrow_value(code, address, value)
+    elif in_window(c, thread, address):
+        value = narrow_value(code, 0, load_window(c, thread, address))
     elif gpr_of(thread, address) >= 0:
         gpr = gpr_of(thread, address)
         value, latency = narrow_value(code, address, read_gpr(c, gpr // N_GPRS, gpr % N_GPRS)), k.config_load
@@ -142,6 +145,8 @@ def store(c, thread, core, now):
         else:
             put(c.l1_at + address, code, value)
             c.l1_stored, c.l1_stored_at, c.l1_stored_by = size_of(code), address, thread
+    elif in_window(c, thread, address):
+        store_window(c, thread, address, value, size_of(code))
     elif code == SB or code == SH:
         stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
     elif TILE_REGISTERS <= address < TILE_REGISTERS_END:

@@ -7,16 +7,20 @@ they are the counters of the buffer's row (`tensim.sim.cores.circular_buffer`), 
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import POPPED, POPPED_AT, PUSHED, PUSHED_AT
+from tensim.sim.cores.coprocessor.debug_registers import (
+    DEBUG,
+    is_debug_register,
+    load_debug_register,
+    store_debug_register,
+)
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
-from tensim.sim.cores.coprocessor.state import ASKED_RESET, BLACKHOLE, TDMA_BYTES, counters
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, TDMA_BYTES, counters
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_u32, store_32
 
-TDMA, DEBUG, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB12000, 0xFFB40000, 0xFFB80000
+TDMA, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB40000, 0xFFB80000
 STREAM_BYTES = 0x1000
-DEBUG_BYTES = 0x1000
-SOFT_RESET = DEBUG + 0x1B0
 RECEIVED, ACKNOWLEDGED = (
     (4, 10),
     (3, 8),
@@ -55,8 +59,8 @@ def load_register(c, thread, address, now):
         return now & 0xFFFFFFFF
     if address == WALL_CLOCK_HIGH or address == WALL_CLOCK_HIGH_AT:
         return now >> 32
-    if c.debug_at != 0 and DEBUG <= address < DEBUG + DEBUG_BYTES:
-        return load_u32(c.debug_at + address - DEBUG)
+    if is_debug_register(c, address):
+        return load_debug_register(c, address)
     if STREAMS <= address < STREAMS_END:
         counter = counter_of(c, address)
         if counter != NO_COUNTER:
@@ -72,10 +76,8 @@ def store_register(c, thread, address, value):
     if TDMA <= address < TDMA + TDMA_BYTES:
         store_32(c.tdma_at + (address - TDMA & ~3), value)
         return
-    if c.debug_at != 0 and DEBUG <= address < DEBUG + DEBUG_BYTES:
-        store_32(c.debug_at + address - DEBUG, value)
-        if address == SOFT_RESET:
-            c.asked, c.asked_by = ASKED_RESET, thread
+    if is_debug_register(c, address):
+        store_debug_register(c, thread, address, value)
         return
     if STREAMS <= address < STREAMS_END:
         counter = counter_of(c, address)
