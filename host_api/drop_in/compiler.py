@@ -76,6 +76,7 @@ def _digest():
 
 def _build(command, folder, text):
     from tensim.drop_in import linking, translation
+    from tensim.drop_in.program_file import finished
 
     with tempfile.TemporaryDirectory(prefix="tensim-") as scratch:
         scratch, objects, inputs = Path(scratch), [], []
@@ -90,7 +91,7 @@ def _build(command, folder, text):
             return objects[0].read_bytes(), inputs
         program = scratch / "program.elf"
         inputs += linking.link(command, objects, program, folder, scratch)
-        return program.read_bytes(), inputs
+        return finished(program.read_bytes()), inputs
 
 
 def main(arguments):

@@ -5,8 +5,9 @@ import os
 import re
 from pathlib import Path
 
+from tensim.drop_in import library_objects
 from tensim.drop_in.link_scripts import readable
-from tensim.drop_in.translation import Failed, tools_of
+from tensim.drop_in.translation import Failed, to_object, tools_of
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.engine.sealed_files import write_atomically
 
@@ -32,14 +33,28 @@ def link(command, objects, target, folder, scratch):
         scripts.append(scratch / f"script-{number}.ld")
         scripts[-1].write_text(readable(text))
     options = [_option(one, folder, inputs) for one in command.linker if not IGNORED.match(one)]
-    others = [str(Path(folder, name)) for name in command.objects]
-    inputs += others
+    others = [_with_code(Path(folder, name), command, scratch, inputs) for name in command.objects]
     libraries = ["--start-lib", support_object(tools), "--end-lib", toolchain.arithmetic_library(tools)]
     lines = [*tools.link, *ALWAYS, *options, *(f"-T{script}" for script in scripts), *map(str, objects), *others]
     result = toolchain.run([*lines, *libraries, "-o", str(target)], cwd=folder)
     if result.returncode:
         raise Failed(result.stderr)
     return inputs
+
+
+def _with_code(path, command, scratch, inputs):
+    """An object that can be linked: itself, or what is compiled in its place."""
+    inputs.append(str(path))
+    try:
+        if not library_objects.is_slim(path):
+            return str(path)
+        root, source = library_objects.source_of(path, command.chip)
+    except OSError as error:
+        raise Failed(f"cannot link {path}: {error}\n") from error
+    made = scratch / path.name
+    inner = library_objects.command_for(root, source, command.chip)
+    inputs += to_object(inner, (source, "c++"), made, root, scratch)
+    return str(made)
 
 
 def _option(one, folder, inputs):

@@ -108,11 +108,10 @@ SYMBOL = re.compile(r"@([\w.$]+)")
 
 def kept_whole(text):
     """A module's text whose variables and functions that are marked as used stay, though nothing refers to them."""
-    marked = dict.fromkeys(one for found in USED.findall(text) for one in found.split(", "))
-    if not marked:
-        return text
-    used = f'@llvm.used = appending global [{len(marked)} x ptr] [{", ".join(marked)}], section "llvm.metadata"\n'
-    return USED.sub("", text, count=0).replace("\ntarget triple", f"\n{used}\ntarget triple", 1)
+    marked = ", ".join(dict.fromkeys(one for found in USED.findall(text) for one in found.split(", ")))
+    used = f'@llvm.used = appending global [{marked.count("@")} x ptr] [{marked}], section "llvm.metadata"\n'
+    lists = iter([used])
+    return USED.sub(lambda _: next(lists, ""), text)
 
 
 def closed_program(text):
