@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tensim.drop_in import library_objects
 from tensim.drop_in.link_scripts import readable
+from tensim.drop_in.program_file import finished
 from tensim.drop_in.translation import Failed, to_object, tools_of
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.engine.sealed_files import write_atomically
@@ -19,10 +20,10 @@ IGNORED = re.compile(
 ALWAYS = "-z norelro -z nognustack --no-dependent-libraries --gc-sections --no-relax -m elf32lriscv".split()
 
 
-def link(command, objects, target, folder, scratch):
-    """Link `objects` into `target`; names of the other files that went in.  Failed with the messages."""
-    tools = tools_of(command)
-    scripts, inputs = [], []
+def link(command, objects, folder, scratch):
+    """(The program's bytes, names of the other files that went in).  Failed with the messages."""
+    tools, target = tools_of(command), scratch / "program.elf"
+    scripts, inputs, outside = [], [], []
     for number, name in enumerate(command.scripts):
         path = Path(folder, name)
         inputs.append(str(path))
@@ -31,7 +32,9 @@ def link(command, objects, target, folder, scratch):
         except OSError as error:
             raise Failed(f"cannot open linker script file {path}: {error.strerror}\n") from error
         scripts.append(scratch / f"script-{number}.ld")
-        scripts[-1].write_text(readable(text))
+        text, names = readable(text)
+        scripts[-1].write_text(text)
+        outside += names
     options = [_option(one, folder, inputs) for one in command.linker if not IGNORED.match(one)]
     others = [_with_code(Path(folder, name), command, scratch, inputs) for name in command.objects]
     libraries = ["--start-lib", support_object(tools), "--end-lib", toolchain.arithmetic_library(tools)]
@@ -39,7 +42,7 @@ def link(command, objects, target, folder, scratch):
     result = toolchain.run([*lines, *libraries, "-o", str(target)], cwd=folder)
     if result.returncode:
         raise Failed(result.stderr)
-    return inputs
+    return finished(target.read_bytes(), outside), inputs
 
 
 def _with_code(path, command, scratch, inputs):

@@ -19,10 +19,16 @@ class Failed(Exception):
     """A step that the compiler or linker refused; the argument is its messages."""
 
 
+STANDARD = (
+    "-std=c++23"  # constant expressions may name references whose objects are unknown, as with the vendor's compiler
+)
+
+
 def tools_of(command):
     """The compiler of a command's chip; its objects leave nothing for the linker to shorten, which keeps their labels out."""
     tools = translation.tools_for(command.chip)
-    return replace(tools, flags=(*tools.flags, "-mno-relax"))
+    flags = (STANDARD if flag.startswith("-std=") else flag for flag in tools.flags)
+    return replace(tools, flags=(*flags, "-mno-relax"))
 
 
 def flags_of(command, tools, folder):
