@@ -8,7 +8,7 @@ segment or in one for each, and are told apart again in the linked file (`tensim
 import re
 
 SECTION = re.compile(
-    r"^(?P<head>[ \t]*(?P<name>\.[\w.]+)[ \t]+(?P<address>0x[\da-fA-F]+|__\w+_vma)[ \t]*)(?:\(INFO\)[ \t]*)?:"
+    r"^(?P<head>[ \t]*(?P<name>\.[\w.]+)[ \t]+(?:(?P<address>0x[\da-fA-F]+)[ \t]*\(INFO\)|(?P<symbol>__\w+_vma))[ \t]*):"
     r"(?P<body>\s*\{[^{}]*\})(?P<end>[^\n]*)$",
     re.M,
 )
@@ -28,10 +28,10 @@ def readable(text):
         place = " :NONE"
         if not has_segments:
             region = f"TENSIM_{found['name'].strip('.').upper()}"
-            regions.append(f"  {region} : ORIGIN = {found['address']}, LENGTH = {OUTSIDE_BYTES}\n")
+            regions.append(f"  {region} : ORIGIN = {found['address'] or found['symbol']}, LENGTH = {OUTSIDE_BYTES}\n")
             place = f" > {region}"
         body = PLAIN.sub(r"KEEP(\1)", found["body"])
-        return f"{found['head']}:{body}{place}"
+        return f"{found['head'].replace('(INFO)', '')}:{body}{place}"
 
     text = SECTION.sub(outside, text)
     return text + (f"\nMEMORY {{\n{''.join(regions)}}}\n" if regions else ""), names
