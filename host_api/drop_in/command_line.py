@@ -22,8 +22,9 @@ WITH_VALUE = (
 FOR_CLANG = ("-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter")
 KEPT = ("-fmacro-prefix-map=", "-ffile-prefix-map=", "-fno-builtin", "-ffreestanding", "-fno-inline", "-fsigned-char")
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
+# A g++, to which C is C++
 LANGUAGES = {
-    ".c": "c", ".S": "assembler-with-cpp", ".sx": "assembler-with-cpp", ".s": "assembler", ".h": "c++-header",
+    ".c": "c++", ".S": "assembler-with-cpp", ".sx": "assembler-with-cpp", ".s": "assembler", ".h": "c++-header",
     ".hpp": "c++-header", ".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".C": "c++",
 }  # fmt: skip
 LEVELS = {"-O": "O1", "-Og": "O1"} | {f"-{name}": name for name in ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")}

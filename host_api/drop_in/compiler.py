@@ -88,9 +88,8 @@ def _build(command, folder, text):
             inputs += translation.to_object(command, (source, language), objects[-1], folder, scratch)
         if not command.is_link:
             return objects[0].read_bytes(), inputs
-        program = scratch / "program.elf"
-        inputs += linking.link(command, objects, program, folder, scratch)
-        return program.read_bytes(), inputs
+        program, others = linking.link(command, objects, folder, scratch)
+        return program, inputs + others
 
 
 def main(arguments):

@@ -5,8 +5,10 @@ import os
 import re
 from pathlib import Path
 
+from tensim.drop_in import library_objects
 from tensim.drop_in.link_scripts import readable
-from tensim.drop_in.translation import Failed, tools_of
+from tensim.drop_in.program_file import finished
+from tensim.drop_in.translation import Failed, to_object, tools_of
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.engine.sealed_files import write_atomically
 
@@ -18,10 +20,10 @@ IGNORED = re.compile(
 ALWAYS = "-z norelro -z nognustack --no-dependent-libraries --gc-sections --no-relax -m elf32lriscv".split()
 
 
-def link(command, objects, target, folder, scratch):
-    """Link `objects` into `target`; names of the other files that went in.  Failed with the messages."""
-    tools = tools_of(command)
-    scripts, inputs = [], []
+def link(command, objects, folder, scratch):
+    """(The program's bytes, names of the other files that went in).  Failed with the messages."""
+    tools, target = tools_of(command), scratch / "program.elf"
+    scripts, inputs, outside = [], [], []
     for number, name in enumerate(command.scripts):
         path = Path(folder, name)
         inputs.append(str(path))
@@ -30,16 +32,32 @@ def link(command, objects, target, folder, scratch):
         except OSError as error:
             raise Failed(f"cannot open linker script file {path}: {error.strerror}\n") from error
         scripts.append(scratch / f"script-{number}.ld")
-        scripts[-1].write_text(readable(text))
+        text, names = readable(text)
+        scripts[-1].write_text(text)
+        outside += names
     options = [_option(one, folder, inputs) for one in command.linker if not IGNORED.match(one)]
-    others = [str(Path(folder, name)) for name in command.objects]
-    inputs += others
+    others = [_with_code(Path(folder, name), command, scratch, inputs) for name in command.objects]
     libraries = ["--start-lib", support_object(tools), "--end-lib", toolchain.arithmetic_library(tools)]
     lines = [*tools.link, *ALWAYS, *options, *(f"-T{script}" for script in scripts), *map(str, objects), *others]
     result = toolchain.run([*lines, *libraries, "-o", str(target)], cwd=folder)
     if result.returncode:
         raise Failed(result.stderr)
-    return inputs
+    return finished(target.read_bytes(), outside), inputs
+
+
+def _with_code(path, command, scratch, inputs):
+    """An object that can be linked: itself, or what is compiled in its place."""
+    inputs.append(str(path))
+    try:
+        if not library_objects.is_slim(path):
+            return str(path)
+        root, source = library_objects.source_of(path, command.chip)
+    except OSError as error:
+        raise Failed(f"cannot link {path}: {error}\n") from error
+    made = scratch / path.name
+    inner = library_objects.command_for(root, source, command.chip)
+    inputs += to_object(inner, (source, "c++"), made, root, scratch)
+    return str(made)
 
 
 def _option(one, folder, inputs):

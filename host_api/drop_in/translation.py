@@ -19,10 +19,16 @@ class Failed(Exception):
     """A step that the compiler or linker refused; the argument is its messages."""
 
 
+STANDARD = (
+    "-std=c++23"  # constant expressions may name references whose objects are unknown, as with the vendor's compiler
+)
+
+
 def tools_of(command):
     """The compiler of a command's chip; its objects leave nothing for the linker to shorten, which keeps their labels out."""
     tools = translation.tools_for(command.chip)
-    return replace(tools, flags=(*tools.flags, "-mno-relax"))
+    flags = (STANDARD if flag.startswith("-std=") else flag for flag in tools.flags)
+    return replace(tools, flags=(*flags, "-mno-relax"))
 
 
 def flags_of(command, tools, folder):
@@ -108,11 +114,10 @@ SYMBOL = re.compile(r"@([\w.$]+)")
 
 def kept_whole(text):
     """A module's text whose variables and functions that are marked as used stay, though nothing refers to them."""
-    marked = dict.fromkeys(one for found in USED.findall(text) for one in found.split(", "))
-    if not marked:
-        return text
-    used = f'@llvm.used = appending global [{len(marked)} x ptr] [{", ".join(marked)}], section "llvm.metadata"\n'
-    return USED.sub("", text, count=0).replace("\ntarget triple", f"\n{used}\ntarget triple", 1)
+    marked = ", ".join(dict.fromkeys(one for found in USED.findall(text) for one in found.split(", ")))
+    used = f'@llvm.used = appending global [{marked.count("@")} x ptr] [{marked}], section "llvm.metadata"\n'
+    lists = iter([used])
+    return USED.sub(lambda _: next(lists, ""), text)
 
 
 def closed_program(text):

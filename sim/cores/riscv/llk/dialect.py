@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 
 FAILED = re.compile(
-    r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid)$", re.M
+    r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid|"
+    r"cannot initialize a variable of type '[^']*__attribute__\(\(noreturn\)\)'.*)$",
+    re.M,
 )
 # (Form, what clang reads in its stead)
 FORMS = (
@@ -16,6 +18,8 @@ FORMS = (
     (re.compile(r"(\[[^\[\]]*\])\s*__attribute__\s*\(\(\w+\)\)\s*(?=\()"), r"\1"),
     # A type's name in the place of `unsigned`
     (re.compile(r"\buint short\b"), "unsigned short"),
+    # A pointer that is said not to return
+    (re.compile(r"\[\[gnu::noreturn, (.*?\]\] void \(\*)"), r"[[\1"),
 )
 
 

@@ -57,7 +57,7 @@ def translate(tools, flags, level, chip, source, target, folder, failed, prepare
                 return run(*readable, *command)
             failed(result.stderr)
 
-    run(*flags, *TO_IR, "-MD", "-MF", str(depends), str(source), "-o", str(first))
+    run(*flags, *TO_IR, "-MD", "-MF", str(depends), "-x", "c++", str(source), "-o", str(first))
     text = _readable(first.read_text())
     text = prepare(text) if prepare else text
     first.write_text(functions_to_inline.marked(text))
