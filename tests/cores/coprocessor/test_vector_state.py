@@ -325,7 +325,6 @@ def test_what_stops_the_unit(bench):
         (lambda b: b.do("SFPPUSHC", instr_mod1=1), Cause.UNKNOWN_MODE),
         (lambda b: b.do("SFPSHFT2", instr_mod1=9), Cause.UNKNOWN_MODE),
         (lambda b: b.do("SFPLOADI", instr_mod0=3), Cause.UNKNOWN_MODE),
-        (lambda b: b.do("SFP_STOCH_RND", instr_mod1=9), Cause.UNKNOWN_MODE),
         (lambda b: b.do("SFPCAST", instr_mod1=4), Cause.UNKNOWN_MODE),
         (lambda b: b.run(0x9A000000), Cause.UNKNOWN_INSTRUCTION),
     ):
