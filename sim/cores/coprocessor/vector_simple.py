@@ -270,7 +270,7 @@ def execute_simple(c, v, thread, code, word, mode, b_number, c_number, d, target
     elif code == SFPCOMPC:
         complement_flags(v)
     elif code == SFPSWAP:
-        swap(v, mode, c_number, d)
+        swap(v, mode, b_number, c_number, d)
     elif code == SFPTRANSP:
         transpose(v)
     elif code == SFPCONFIG:
