@@ -7,8 +7,9 @@ there before, as with the caches of silicon.
 
 import numpy as np
 
-from tensim.sim.cores.coprocessor.baby_core import ENDED, UNDECODED, decode
+from tensim.sim.cores.coprocessor.baby_core import END, ENDED, UNDECODED, decode
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RESTING
+from tensim.sim.cores.coprocessor.config_unit import CONFIG_WORDS
 from tensim.sim.cores.coprocessor.debug_registers import DEBUG, DEBUG_BYTES, SOFT_RESET
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import mailbox_of
@@ -16,10 +17,12 @@ from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
     ASKED_INVALIDATION,
     ASKED_RESET,
+    BLACKHOLE,
     BRISC,
     N_THREADS,
     NCRISC,
     NOTHING_ASKED,
+    WORMHOLE,
 )
 from tensim.sim.cores.coprocessor.tile_registers import TDMA
 from tensim.sim.cores.coprocessor.tile_state import TileState
@@ -27,11 +30,13 @@ from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
+from tensim.sim.register_level.debug_interface import DebugInterface
 
 CORES = ("TRISC0", "TRISC1", "TRISC2", "BRISC", "NCRISC")
 N_CORES = len(CORES)
 RESET_BITS = (12, 13, 14, 11, 18)  # by core, of SOFT_RESET
 IN_RESET = sum(1 << bit for bit in RESET_BITS)
+EBREAK = (0x00100073).to_bytes(4, "little")
 BLOCK_BYTES = 1024  # of text, decoded at a time
 FUEL = 1 << 20  # cycles between two looks at Ctrl-C
 # Where a core's program begins, by core, unless a register says otherwise (ISA: SoftReset.md)
@@ -59,6 +64,7 @@ class RegisterTile(TileState):
         self._retired = np.zeros(N_CORES, np.int64)  # instructions of programs that were reset
         self._resets = IN_RESET  # as the cores have it
         self.debug[(SOFT_RESET - DEBUG) // 4] = IN_RESET
+        self.debugger = DebugInterface(self)
         self._text = np.full(len(l1) // INSTRUCTION_BYTES, UNDECODED, np.int64)
         self._blocks = set()  # addresses of the blocks of text that are decoded
         for core in self.cores.records:
@@ -78,7 +84,7 @@ class RegisterTile(TileState):
         """`size` bytes of L1 or registers."""
         if address + size <= len(self.l1):
             return self.l1[address : address + size].tobytes()
-        registers = self._registers(address, size)
+        registers = self.registers(address, size)
         if registers is None:
             return bytes(size)
         return registers.tobytes()
@@ -88,14 +94,23 @@ class RegisterTile(TileState):
         if address + len(content) <= len(self.l1):
             self.l1[address : address + len(content)] = np.frombuffer(content, np.uint8)
             return
-        registers = self._registers(address, len(content))
+        registers = self.registers(address, len(content))
         if registers is None:
             return
         registers[:] = np.frombuffer(content, np.uint8)
         if address <= SOFT_RESET < address + len(content):
             self._reset()
+        self.debugger.written(address)
 
-    def _registers(self, address, size):
+    def word(self, address):
+        """A register's value."""
+        return int.from_bytes(self.registers(address, 4).tobytes(), "little")
+
+    def set_word(self, address, value):
+        """Set a register; nothing comes of it."""
+        self.registers(address, 4)[:] = np.frombuffer((value & 0xFFFFFFFF).to_bytes(4, "little"), np.uint8)
+
+    def registers(self, address, size):
         """The bytes behind an address, None where there are none."""
         for base, words in ((DEBUG, self.debug), (TDMA, self.arrays.tdma)):
             if base <= address and address + size <= base + words.nbytes:
@@ -131,7 +146,7 @@ class RegisterTile(TileState):
         if asked == ASKED_RESET:
             self._reset(int(self.cores.records[by]["clock"]))
         elif asked == ASKED_INVALIDATION:
-            self._forget_text()
+            self.forget_text()
         else:
             self._decode(int(self.cores.records[by]["pc"]))
 
@@ -152,12 +167,15 @@ class RegisterTile(TileState):
         """Decode the block of text in which an address lies."""
         begin = address - address % BLOCK_BYTES
         content = self.l1[begin : begin + BLOCK_BYTES].tobytes()
-        self._text[begin // INSTRUCTION_BYTES : (begin + BLOCK_BYTES) // INSTRUCTION_BYTES] = decoded(
-            content, begin, self.arch == "blackhole"
-        )
+        records = decoded(content, begin, self.arch == "blackhole")
+        self._text[begin // INSTRUCTION_BYTES : (begin + BLOCK_BYTES) // INSTRUCTION_BYTES] = records
+        for stop in self.debugger.breakpoints:
+            if begin <= stop < begin + BLOCK_BYTES:
+                self._text[stop // INSTRUCTION_BYTES] = END
         self._blocks.add(begin)
 
-    def _forget_text(self):
+    def forget_text(self):
+        """Decode text anew when a core comes to it."""
         for begin in self._blocks:
             self._text[begin // INSTRUCTION_BYTES : (begin + BLOCK_BYTES) // INSTRUCTION_BYTES] = UNDECODED
         self._blocks.clear()
@@ -176,8 +194,9 @@ class RegisterTile(TileState):
                 if wanted >> bit & 1:
                     self._stop(core)
                 else:
-                    self._forget_text()
+                    self.forget_text()
                     self._retired[core] += self.cores.records[core]["retired"]
+                    self.debugger.released(core)
                     self.cores.start(core, self._entry(core), self.now if cycle is None else cycle)
                     self.rests = False
 
@@ -215,15 +234,17 @@ class RegisterTile(TileState):
         return (self._retired + running).tolist()
 
     @property
-    def is_at_ebreak(self):
-        """Of each core: has it come to an ebreak?"""
-        return [
-            core["state"] == ENDED and not self._resets >> bit & 1 and self._word(int(core["pc"])) == 0x00100073
-            for core, bit in zip(self.cores.records, RESET_BITS, strict=True)
-        ]
+    def config_words(self):
+        """Words of a bank of the configuration."""
+        return CONFIG_WORDS[BLACKHOLE if self.arch == "blackhole" else WORMHOLE]
 
-    def _word(self, address):
-        return int.from_bytes(self.l1[address : address + 4].tobytes(), "little")
+    def is_at_stop(self, core):
+        """Has a core come to an ebreak, or a breakpoint?"""
+        record = self.cores.records[core]
+        is_in_reset = self._resets >> RESET_BITS[core] & 1
+        pc = int(record["pc"])
+        is_stop = pc in self.debugger.breakpoints or self.read(pc, 4) == EBREAK
+        return record["state"] == ENDED and not is_in_reset and is_stop
 
 
 _DECODED = {}
