@@ -1,8 +1,10 @@
 """A chip as its tiles' address spaces, with time: what a driver reads and writes.
 
-The host sees one clock.  A read takes READ_CYCLES, in which the cores run; a host that reads a place again and finds
+The host sees one clock.  A read takes `pcie.read_latency_ns`, in which the cores run; a host that reads a place again and finds
 what it found before polls, and the chip runs on until something changes there, so that waiting takes few reads.
 """
+
+import math
 
 import numpy as np
 
@@ -10,11 +12,8 @@ from tensim.sim.errors import TensimError
 from tensim.sim.register_level.memory import SparseMemory
 from tensim.sim.register_level.tile import RegisterTile
 
-POLL_STEP, POLL_CYCLES = (
-    500,
-    50_000,
-)  # cycles after which a polled place is looked at, and at which the host reads it anew
-READ_CYCLES = 1000  # of a host's read over PCIe
+POLL_STEP = 500  # cycles after which a polled place is looked at
+POLL_CYCLES = 50_000  # cycles after which the host reads it anew
 
 
 class RegisterChip:
@@ -26,6 +25,7 @@ class RegisterChip:
     def __init__(self, arch, channels, report, data=True, fast=False):
         self.arch, self._report, self._numerics = arch, report, (data, fast)
         self.now = 0
+        self._read_cycles = math.ceil(arch["pcie.read_latency_ns"] * arch.clock_mhz / 1000)
         self._workers = dict(zip(arch.kernel_coords, range(len(arch.kernel_coords)), strict=True))
         self.tiles = {}  # by coordinates, of workers that the host has reached
         memories = [SparseMemory() for _ in channels]
@@ -50,7 +50,7 @@ class RegisterChip:
 
     def read(self, x, y, address, size):
         """What the host reads after the cycles that a read takes, or more when it polls."""
-        self.run(self.now + READ_CYCLES)
+        self.run(self.now + self._read_cycles)
         tile, polled = self.tile(x, y), (x, y, address, size)
         value = tile.read(address, size)
         if polled == self._polled and value == self._value:

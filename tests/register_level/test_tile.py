@@ -66,7 +66,7 @@ def test_nothing_runs_until_a_core_leaves_reset(tile):
 
 def test_each_core_begins_at_its_own_address(tile):
     entries = {"BRISC": 0, "TRISC0": 0x6000, "TRISC1": 0xA000, "TRISC2": 0xE000, "NCRISC": 0x12000}
-    for number, (core, entry) in enumerate(entries.items()):
+    for number, entry in enumerate(entries.values()):
         put(tile, entry, writes(number + 1, RESULT + 4 * number))
     release(tile, *entries)
     tile.run(1000)
