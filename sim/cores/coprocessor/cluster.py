@@ -26,7 +26,7 @@ from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, 
 from tensim.sim.cores.coprocessor.state import N_THREADS, NOTHING_ASKED, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_u32, store_64
+from tensim.sim.engine.memory import load_u32
 from tensim.sim.engine.tables import table
 
 # Why `run_cluster` leaves: all threads have ended; nothing happens any more; a core's action is not due yet; a counter of a
@@ -37,8 +37,13 @@ INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycl
 
 
 # The tile's coprocessor and cores, the cycles to simulate at most, and why `run_cluster` left, with the cycle.  On a chip also the
-# address of `run_tile`, and how many of the threads have begun their program
-CLUSTER = np.dtype([(name, np.int64) for name in "coprocessor_at cores_at fuel reason at run_at started".split()])
+# address of `run_tile`, and how many of the threads have begun their program; `words`: of thread `words_thread`, uint32 at
+# `words_at`, to be pushed without cores where that is not 0, and `words_taken`, how many were
+CLUSTER = np.dtype(
+    [(name, np.int64) for name in (
+        "coprocessor_at cores_at fuel reason at run_at started words_at words words_thread words_taken"
+    ).split()]
+)  # fmt: skip
 cluster_table = table(CLUSTER)
 
 
@@ -191,32 +196,34 @@ def run_cluster(c, cores_at, now, until, fuel):
 
 
 @compiled()
-def run_tile(cluster_at, now, until):
-    """`run_cluster` for who has the address of a CLUSTER record; leaves reason and cycle there."""
-    cluster = cluster_table(cluster_at)[0]
-    c = coprocessor_table(cluster.coprocessor_at)[0]
-    cluster.reason, cluster.at = run_cluster(c, cluster.cores_at, now, until, cluster.fuel)
-    return 0
+def push_words(c, cluster):
+    """Push words of a thread, one a cycle where there is room, and run until all are through, for `fuel` cycles at most.
 
-
-@compiled()
-def run_words(coprocessor, thread, words, count, limit, result):
-    """Push words of a thread, one a cycle where there is room, and run until all are through.
-
-    `words`: host address of uint32; writes (words taken, cycle at the end, -1 when it is stuck) to `result`.
+    Leaves the number of words that were taken, and as `at` the cycle at the end, -1 when they are stuck.
     """
-    c = coprocessor_table(coprocessor)[0]
-    taken, begin = 0, c.cycle
-    while c.cycle - begin < limit and c.fault == 0:
-        if taken < count and has_room(c, thread):
-            push(c, thread, load_u32(words + 4 * taken), c.cycle)
-            taken += 1
+    thread, begin = cluster.words_thread, c.cycle
+    cluster.words_taken = 0
+    while c.cycle - begin < cluster.fuel and c.fault == 0:
+        if cluster.words_taken < cluster.words and has_room(c, thread):
+            push(c, thread, load_u32(cluster.words_at + 4 * cluster.words_taken), c.cycle)
+            cluster.words_taken += 1
         following = step(c, c.cycle)
-        if taken < count and has_room(c, thread):
+        if cluster.words_taken < cluster.words and has_room(c, thread):
             following = c.cycle + 1
         if following == NO_TIME:
             break
         c.cycle = max(following, c.cycle + 1)
-    store_64(result, taken)
-    store_64(result + 8, -1 if taken < count or done_at(c, thread) == NO_TIME else done_at(c, thread))
+    done = done_at(c, thread)
+    cluster.at = -1 if cluster.words_taken < cluster.words or done == NO_TIME else done
+
+
+@compiled()
+def run_tile(cluster_at, now, until):
+    """`run_cluster`, or `push_words`, for who has the address of a CLUSTER record; leaves reason and cycle there."""
+    cluster = cluster_table(cluster_at)[0]
+    c = coprocessor_table(cluster.coprocessor_at)[0]
+    if cluster.words_at != 0:
+        push_words(c, cluster)
+    else:
+        cluster.reason, cluster.at = run_cluster(c, cluster.cores_at, now, until, cluster.fuel)
     return 0
