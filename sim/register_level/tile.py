@@ -126,7 +126,11 @@ class RegisterTile(TileState):
             return
         while True:
             self._cluster["fuel"] = FUEL
-            run_tile(self._cluster.ctypes.data, until, NO_TIME)
+            try:
+                run_tile(self._cluster.ctypes.data, until, NO_TIME)
+            except SimulatorError as error:  # a mistake of ours: without the coprocessor, the tile goes on
+                self._halt(range(N_THREADS))
+                raise SimulatorError(f"tile {self.place}: {error}") from error
             reason = int(self._cluster["reason"][0])
             self.record["l1_stored"] = 0
             if reason == ASKED:
@@ -153,13 +157,16 @@ class RegisterTile(TileState):
     def _fail(self):
         """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""
         failure = self.fault() or self.core_fault()
-        stopped = range(N_THREADS) if self.record["fault"] else ()
+        self._halt(range(N_THREADS) if self.record["fault"] else ())
+        raise SimulatorError(f"tile {self.place}: {failure}")
+
+    def _halt(self, threads):
+        """Let cores that have failed stand still, and threads whose coprocessor has."""
         for number, core in enumerate(self.cores.records):
-            if core["cause"] or number in stopped:
+            if core["cause"] or number in threads:
                 core["state"], core["cause"] = ENDED, 0
         self.record["fault"] = 0
-        self._broken = self._broken or bool(stopped)
-        raise SimulatorError(f"tile {self.place}: {failure}")
+        self._broken = self._broken or bool(threads)
 
     # --- text
 
