@@ -5,8 +5,8 @@ It is what `tensim.library.server.Server` serves; a tile that stops at what is n
 
 import sys
 
+from tensim.library.descriptions import dispatching_tiles, ethernet_tiles
 from tensim.sim.register_level.chip import RegisterChip
-from tensim.sim.register_level.tile import CORES
 
 
 class RegisterDevice:
@@ -17,7 +17,15 @@ class RegisterDevice:
     def __init__(self, arch, channels, numerics):
         self.name = f"{arch.name} {arch.board}"
         self.arch, self.errors = arch, []
-        self.chip = RegisterChip(arch, channels, self._tell, numerics != "off", numerics == "fast")
+        self.chip = RegisterChip(
+            arch,
+            channels,
+            dispatching_tiles(arch),
+            ethernet_tiles(arch),
+            self._tell,
+            numerics != "off",
+            numerics == "fast",
+        )
         self.tiles = self
         self.read, self.write = self.chip.read, self.chip.write
 
@@ -33,9 +41,9 @@ class RegisterDevice:
         """What ran, as JSON: the time in cycles and seconds; of each tile whose cores ran, instructions of cores, work of units."""
         cycles, clock = self.chip.now, self.arch.clock_mhz
         tiles = [
-            {"place": tile.place, "cores": dict(zip(CORES, tile.retired, strict=True)),
+            {"place": tile.place, "cores": tile.retired,
              "units": {name: {"instructions": count, "cycles": worked} for name, (count, worked) in tile.units.items()}}
-            for tile in self.chip.tiles.values() if sum(tile.retired)
+            for tile in self.chip.tiles.values() if sum(tile.retired.values())
         ]  # fmt: skip
         return {
             "arch": self.arch.name, "board": self.arch.board, "clock_mhz": clock, "cycles": cycles,

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from tensim.sim.errors import SimulatorError, TensimError
+from tensim.sim.register_level.core_sets import ETHERNET, ETHERNET_L1, TENSIX
 from tensim.sim.register_level.memory import SparseMemory
 from tensim.sim.register_level.network import Network
 from tensim.sim.register_level.tile import RegisterTile
@@ -18,17 +19,19 @@ POLL_CYCLES = 50_000  # cycles after which the host reads it anew
 
 
 class RegisterChip:
-    """The tiles of a chip (`tensim.sim.arch.load_arch`); `channels`: the NoC coordinates of each DRAM channel's tiles.
+    """The tiles of a chip (`tensim.sim.arch.load_arch`); `channels`: the NoC coordinates of each DRAM channel's tiles;
+    `dispatching`: [(name, coordinates on NoC 0)] of Tensix tiles beside the workers, `ethernet`: of Ethernet tiles.
 
     A tile's name is the pair of coordinates by which the driver knows it.  `report(error)` is told of a tile that stopped; `data`,
     `fast`: as for `RegisterTile`.
     """
 
-    def __init__(self, arch, channels, report, data=True, fast=False):
+    def __init__(self, arch, channels, dispatching, ethernet, report, data=True, fast=False):
         self.arch, self._report, self._numerics = arch, report, (data, fast)
         self.now = 0
         self._read_cycles = math.ceil(arch["pcie.read_latency_ns"] * arch.clock_mhz / 1000)
-        self._physical = dict(zip(arch.kernel_coords, arch.worker_coords, strict=True))
+        self._physical = dict(zip(arch.kernel_coords, arch.worker_coords, strict=True)) | dict(dispatching)
+        self._ethernet = dict(ethernet)
         self._named = {physical: place for place, physical in self._physical.items()}
         self.tiles = {}  # by name, of workers that somebody has reached
         memories = [SparseMemory() for _ in channels]
@@ -42,18 +45,20 @@ class RegisterChip:
     def tile(self, x, y):
         """The `RegisterTile` or `SparseMemory` at a place."""
         place = x, y
-        if place not in self._physical:
+        if place not in self._physical and place not in self._ethernet:
             return self._others.setdefault(place, SparseMemory())
         if place not in self.tiles:
-            l1 = np.zeros(self.arch.l1_size, np.uint8)
-            tile = RegisterTile(self.arch, l1, place, self._physical[place], *self._numerics)
+            is_tensix, name = place in self._physical, self.arch.name
+            l1 = np.zeros(self.arch.l1_size if is_tensix else ETHERNET_L1[name], np.uint8)
+            cores = TENSIX if is_tensix else ETHERNET[name]
+            tile = RegisterTile(self.arch, l1, place, self.physical(place), *self._numerics, cores=cores)
             tile.now = self.now
             self.tiles[place] = tile
         return self.tiles[place]
 
     def physical(self, place):
         """Coordinates on NoC 0 of a tile."""
-        return self._physical.get(place, place)
+        return self._physical.get(place) or self._ethernet.get(place, place)
 
     def channel(self, place):
         """The DRAM channel of a tile, None for others."""
@@ -61,7 +66,7 @@ class RegisterChip:
 
     def place(self, noc, x, y):
         """The name of the tile that coordinates mean: translated ones for both NoCs, physical ones from a NoC's own corner."""
-        if (x, y) in self._physical or (x, y) in self._channels:
+        if (x, y) in self._physical or (x, y) in self._channels or (x, y) in self._ethernet:
             return x, y
         width, height = self.arch["chip.noc_grid"]
         physical = (x, y) if noc == 0 else (width - 1 - x, height - 1 - y)

@@ -31,13 +31,11 @@ from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
+from tensim.sim.register_level.core_sets import ETHERNET_ENTRIES, TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
 from tensim.sim.register_level.niu import NIUS, Niu
 
-CORES = ("TRISC0", "TRISC1", "TRISC2", "BRISC", "NCRISC")
-N_CORES = len(CORES)
-RESET_BITS = (12, 13, 14, 11, 18)  # by core, of SOFT_RESET
-IN_RESET = sum(1 << bit for bit in RESET_BITS)
+N_CORES = len(TENSIX.names)
 EBREAK = (0x00100073).to_bytes(4, "little")
 BLOCK_BYTES = 1024  # of text, decoded at a time
 FUEL = 1 << 20  # cycles between two looks at Ctrl-C
@@ -53,10 +51,10 @@ class RegisterTile(TileState):
     """A tile after power-on, all cores in reset.
 
     `arch`: the chip (`tensim.sim.arch.load_arch`); `l1`: uint8, its memory; `coordinates`: those by which the driver knows it,
-    `physical`: those on NoC 0; `data`: whether data move; `fast`: products in float32.
+    `physical`: those on NoC 0; `data`: whether data move; `fast`: products in float32; `cores`: the `CoreSet`.
     """
 
-    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False):
+    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False, cores=TENSIX):
         self.debug = np.zeros(DEBUG_BYTES // 4, np.uint32)
         self.streams = np.zeros((STREAMS_END - STREAMS) // 4, np.uint32)
         width, height = arch["chip.noc_grid"]
@@ -69,8 +67,9 @@ class RegisterTile(TileState):
         self.coordinates, self.place = coordinates, f"{coordinates[0]}-{coordinates[1]}"
         self._broken = False  # the coprocessor has stopped at what is not modelled
         self._retired = np.zeros(N_CORES, np.int64)  # instructions of programs that were reset
-        self._resets = IN_RESET  # as the cores have it
-        self.debug[(SOFT_RESET - DEBUG) // 4] = IN_RESET
+        self.set = cores
+        self._resets = cores.in_reset  # as the cores have it
+        self.debug[(SOFT_RESET - DEBUG) // 4] = cores.in_reset
         self.debugger = DebugInterface(self)
         self._text = np.full(len(l1) // INSTRUCTION_BYTES, UNDECODED, np.int64)
         self._blocks = set()  # addresses of the blocks of text that are decoded
@@ -218,13 +217,13 @@ class RegisterTile(TileState):
 
     def _reset(self, cycle=None):
         """Let cores enter and leave reset as the register says; `cycle`: at which, now by default."""
-        wanted = int(self.debug[(SOFT_RESET - DEBUG) // 4]) & IN_RESET
+        wanted = int(self.debug[(SOFT_RESET - DEBUG) // 4]) & self.set.in_reset
         changed, self._resets = wanted ^ self._resets, wanted
-        if self._broken and all(wanted >> bit & 1 for bit in RESET_BITS[:N_THREADS]):
+        if self._broken and all(wanted >> bit & 1 for bit in TENSIX.reset_bits[:N_THREADS]):
             self.power_on()
             self._broken = False
-        for core, bit in enumerate(RESET_BITS):
-            if changed >> bit & 1:
+        for core, bit in enumerate(self.set.reset_bits):
+            if bit is not None and changed >> bit & 1:
                 if wanted >> bit & 1:
                     self._stop(core)
                 else:
@@ -244,6 +243,8 @@ class RegisterTile(TileState):
 
     def _entry(self, core):
         """Address at which a core begins."""
+        if self.set is not TENSIX:
+            return self.word(ETHERNET_ENTRIES + 8 * (core - BRISC))
         if self.arch == "blackhole":
             at, enabled, bit = (
                 (BLACKHOLE_NCRISC_ENTRY, BLACKHOLE_NCRISC_ENABLED, 0)
@@ -263,9 +264,9 @@ class RegisterTile(TileState):
 
     @property
     def retired(self):
-        """Instructions of each core so far."""
-        running = self.cores.records["retired"]
-        return (self._retired + running).tolist()
+        """{core: instructions so far}."""
+        counts = (self._retired + self.cores.records["retired"]).tolist()
+        return {name: count for name, count in zip(self.set.names, counts, strict=True) if name is not None}
 
     @property
     def config_words(self):
@@ -275,7 +276,7 @@ class RegisterTile(TileState):
     def is_at_stop(self, core):
         """Has a core come to an ebreak, or a breakpoint?"""
         record = self.cores.records[core]
-        is_in_reset = self._resets >> RESET_BITS[core] & 1
+        is_in_reset = self._resets >> self.set.reset_bits[core] & 1
         pc = int(record["pc"])
         is_stop = pc in self.debugger.breakpoints or self.read(pc, 4) == EBREAK
         return record["state"] == ENDED and not is_in_reset and is_stop

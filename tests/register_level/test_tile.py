@@ -7,10 +7,12 @@ from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
 from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level import debug_interface as debug
-from tensim.sim.register_level.tile import CORES, IN_RESET, RESET_BITS, RegisterTile
+from tensim.sim.register_level.core_sets import TENSIX
+from tensim.sim.register_level.tile import RegisterTile
 from tests.cores.riscv.assembler import A0, A1, A2, ZERO, addi, jal, li, load, store
 
 CHIPS = ("wormhole_b0", "blackhole")
+CORES, RESET_BITS, IN_RESET = TENSIX.names, TENSIX.reset_bits, TENSIX.in_reset
 BRISC = CORES.index("BRISC")
 RESULT = 0x1000  # address in L1
 
@@ -61,7 +63,7 @@ def test_nothing_runs_until_a_core_leaves_reset(tile):
     assert word(tile, RESULT) == 0 and tile.rests
     release(tile, "BRISC")
     tile.run(2000)
-    assert word(tile, RESULT) == 7 and tile.retired[BRISC] == 6
+    assert word(tile, RESULT) == 7 and tile.retired["BRISC"] == 6
 
 
 def test_each_core_begins_at_its_own_address(tile):

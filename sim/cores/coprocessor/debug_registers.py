@@ -1,5 +1,7 @@
 """A tile's registers for control, debugging and status, as far as they do more than keep what was written.
 
+Behind them lie those of the interrupt controller and, in an Ethernet tile, the addresses of its cores' programs.
+
 Configuration: ISA, BackendConfiguration.md.  Rows of Dst: ckernel_debug.h of tt-llk in ttnn 0.81.1 (dbg_get_array_row), which reads
 SrcA by way of Dst.
 """
@@ -9,7 +11,7 @@ from tensim.sim.cores.coprocessor.state import ASKED_RESET, DST_ROWS, config_wor
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32, store_32
 
-DEBUG, DEBUG_BYTES = 0xFFB12000, 0x1000
+DEBUG, DEBUG_BYTES = 0xFFB12000, 0x3000
 CONFIG_INDEX, CONFIG_VALUE = 0x58, 0x78
 ROW_COMMAND, ROW_VALUE = 0x64, 0x6C
 SOFT_RESET = DEBUG + 0x1B0

@@ -53,7 +53,7 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # has not yet taken over, with `counter_thread`, `_buffer`, `_received` (or popped), `_value` and `_at`, the cycle;
 # `counter_delay`: cycles until others see a change; `l1_stored`: bytes that a RISC-V core has stored at `l1_stored_at`, likewise;
 # `stepped`: the last cycle that was simulated; `tdma_at`: uint32[1024];
-# `n_cores`: RISC-V cores that run here, the threads' own or all five of the tile; `debug_at`: uint32[1024], registers for control,
+# `n_cores`: RISC-V cores that run here, the threads' own or all five of the tile; `debug_at`: uint32[3072], registers for control,
 # debugging and status, 0 where no core reaches them; `niu_at`, `streams_at`: likewise uint32[0x8000] and [0x10000],
 # registers of both NIUs and of the overlay streams; `asked`: what core `asked_by` asks for; `written_at`: cycle at which others
 # have written to L1, -1 when they have not;
