@@ -7,15 +7,25 @@ there before, as with the caches of silicon.
 
 import numpy as np
 
-from tensim.sim.cores.coprocessor.baby_core import END, ENDED, UNDECODED, decode
+from tensim.sim.cores.coprocessor.baby_core import (
+    END,
+    ENDED,
+    FAULTED,
+    MISALIGNED,
+    OUTSIDE_TEXT,
+    UNDECODED,
+    decode,
+)
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RESTING
 from tensim.sim.cores.coprocessor.config_unit import CONFIG_WORDS
 from tensim.sim.cores.coprocessor.debug_registers import DEBUG, DEBUG_BYTES, SOFT_RESET
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import mailbox_of
+from tensim.sim.cores.coprocessor.mover import TO_CONFIG, mover_cycles
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
     ASKED_INVALIDATION,
+    ASKED_MOVER,
     ASKED_RESET,
     ASKED_TRANSFER,
     BLACKHOLE,
@@ -25,7 +35,7 @@ from tensim.sim.cores.coprocessor.state import (
     NOTHING_ASKED,
     WORMHOLE,
 )
-from tensim.sim.cores.coprocessor.tile_registers import STREAMS, STREAMS_END, TDMA
+from tensim.sim.cores.coprocessor.tile_registers import MOVER_COMMAND, STREAMS, STREAMS_END, TDMA
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
@@ -38,6 +48,10 @@ from tensim.sim.register_level.niu import NIUS, Niu
 N_CORES = len(TENSIX.names)
 EBREAK = (0x00100073).to_bytes(4, "little")
 BLOCK_BYTES = 1024  # of text, decoded at a time
+# Instruction RAM of Wormhole's NCRISC: where the core and the mover see it (ISA: InstructionRAM.md, Mover.md); TDMA-RISC's command
+# that moves, its word of status with nothing to do, and the direction
+RAM, RAM_VIEW, RAM_BYTES = 0xFFC00000, 0x40000, 16 * 1024
+MOVE, TO_L0, MOVER_STATUS, MOVER_IDLE = 0x40, 1, 5, 1 << 3 | 1 << 5
 FUEL = 1 << 20  # cycles between two looks at Ctrl-C
 # Where a core's program begins, by core, unless a register says otherwise (ISA: SoftReset.md)
 ENTRIES = (0x6000, 0xA000, 0xE000, 0, 0x12000)
@@ -71,6 +85,8 @@ class RegisterTile(TileState):
         self._resets = cores.in_reset  # as the cores have it
         self.debug[(SOFT_RESET - DEBUG) // 4] = cores.in_reset
         self.debugger = DebugInterface(self)
+        self.ram = np.zeros(RAM_BYTES, np.uint8) if arch.name == "wormhole_b0" and cores is TENSIX else None
+        self._ram_text = np.full(RAM_BYTES // INSTRUCTION_BYTES, UNDECODED, np.int64)
         self._text = np.full(len(l1) // INSTRUCTION_BYTES, UNDECODED, np.int64)
         self._blocks = set()  # addresses of the blocks of text that are decoded
         for core in self.cores.records:
@@ -84,6 +100,7 @@ class RegisterTile(TileState):
         self.record["n_cores"] = N_CORES
         for name, words in (("debug", self.debug), ("niu", self.niu.registers), ("streams", self.streams)):
             self.record[f"{name}_at"] = words.ctypes.data
+        self.arrays.tdma[MOVER_STATUS] = MOVER_IDLE
         self._cluster["coprocessor_at"], self._cluster["cores_at"] = self.address, self.cores.address
 
     # --- what the host reads and writes
@@ -177,8 +194,10 @@ class RegisterTile(TileState):
             request = self.niu.written(int(self.record["asked_at"]))
             if request is not None:
                 self.requests.append((int(self.cores.records[by]["clock"]), request))
+        elif asked == ASKED_MOVER:
+            self._move(self.cores.records[by])
         else:
-            self._decode(int(self.cores.records[by]["pc"]))
+            self._provide_text(self.cores.records[by])
 
     def _fail(self):
         """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""
@@ -195,6 +214,33 @@ class RegisterTile(TileState):
         self._broken = self._broken or bool(threads)
 
     # --- text
+
+    def _provide_text(self, core):
+        """Let a core find its next instruction: in L1, or in the instruction RAM of Wormhole's NCRISC."""
+        pc = int(core["pc"])
+        in_ram = self.ram is not None and RAM <= pc < RAM + len(self.ram)
+        if in_ram:
+            core["text_at"], core["text_base"], core["text_bytes"] = self._ram_text.ctypes.data, RAM, len(self.ram)
+        elif pc + INSTRUCTION_BYTES <= len(self.l1):
+            core["text_at"], core["text_base"], core["text_bytes"] = self._text.ctypes.data, 0, len(self.l1)
+            self._decode(pc)
+        else:
+            core["state"], core["cause"] = FAULTED, OUTSIDE_TEXT
+
+    def _move(self, core):
+        """Carry out the command that TDMA-RISC has been given (ISA: TDMA-RISC.md, Mover.md); the core waits as long as it takes."""
+        source, target, count, mode = (int(value) for value in self.arrays.tdma[:4])
+        command = self.word(MOVER_COMMAND) & 0xFF
+        source, target, count = source << 4, target << 4, count << 4
+        if command != MOVE or mode != TO_L0 or self.ram is None or not 0 <= target - RAM_VIEW <= len(self.ram) - count:
+            core["state"], core["cause"], core["address"] = FAULTED, MISALIGNED, MOVER_COMMAND
+            return
+        place = target - RAM_VIEW
+        self.ram[place : place + count] = self.l1[source : source + count]
+        first, last = place // INSTRUCTION_BYTES, (place + count) // INSTRUCTION_BYTES
+        content = self.ram[4 * first : 4 * last].tobytes()
+        self._ram_text[first:last] = decode(content, RAM + 4 * first, False)
+        core["clock"] += mover_cycles.py_func(count, TO_CONFIG)
 
     def _decode(self, address):
         """Decode the block of text in which an address lies."""

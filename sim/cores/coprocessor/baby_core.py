@@ -273,7 +273,11 @@ def run_ahead(c, cores_at, thread):
         place = pc - base
         if place < 0 or place >= size:
             core.pc = pc
-            stop_core(core, OUTSIDE_TEXT, cycle)
+            if c.debug_at != 0:
+                core.clock, core.state = cycle, RUNNING
+                c.asked, c.asked_by = ASKED_TEXT, thread
+            else:
+                stop_core(core, OUTSIDE_TEXT, cycle)
             return
         if pc // LINE_BYTES != core.fetched:
             cycle += fetch(c, core, pc // LINE_BYTES)

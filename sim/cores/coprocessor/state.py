@@ -30,8 +30,8 @@ BY_UNPACKERS, BY_MATRIX_UNIT = 0, 1  # who may access a bank of SrcA or SrcB
 NO_THREAD = -1
 # What a core asks who runs its tile to do before anything goes on: decode the text at its program counter; act on what it has
 # written to the register of soft resets; forget what was decoded of the text;
-# act on the NIU's register `asked_at`
-NOTHING_ASKED, ASKED_TEXT, ASKED_RESET, ASKED_INVALIDATION, ASKED_TRANSFER = range(5)
+# act on the NIU's register `asked_at`; carry out a command of TDMA-RISC
+NOTHING_ASKED, ASKED_TEXT, ASKED_RESET, ASKED_INVALIDATION, ASKED_TRANSFER, ASKED_MOVER = range(6)
 STATE_ID = register("CFG_STATE_ID_StateID")
 # semaphores that BRISC's firmware gives a maximum of 1 at boot (c_tensix_core.h of ttnn 0.81.1, initialize_tensix_semaphores):
 # from math to packer, unpacking to Dst, packer done, math done

@@ -14,13 +14,14 @@ from tensim.sim.cores.coprocessor.debug_registers import (
     store_debug_register,
 )
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
-from tensim.sim.cores.coprocessor.state import ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES, counters
+from tensim.sim.cores.coprocessor.state import ASKED_MOVER, ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES, counters
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_u32, store_32
 
 TDMA, NIUS, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB20000, 0xFFB40000, 0xFFB80000
 STREAM_BYTES = 0x1000
+MOVER_COMMAND = TDMA + 0x10
 RECEIVED, ACKNOWLEDGED = (
     (4, 10),
     (3, 8),
@@ -89,6 +90,8 @@ def store_register(c, thread, address, value):
     """Set a register; stops the coprocessor for one that does not exist here."""
     if TDMA <= address < TDMA + TDMA_BYTES:
         store_32(c.tdma_at + (address - TDMA & ~3), value)
+        if address == MOVER_COMMAND and c.debug_at != 0:
+            c.asked, c.asked_by = ASKED_MOVER, thread
         return
     if c.niu_at != 0 and NIUS <= address < STREAMS:
         store_32(c.niu_at + address - NIUS, value)
