@@ -201,13 +201,17 @@ def set_registers(c, slot, word, bits, d):
 
 @compiled()
 def schedule(c, v, thread, word, macro, sub_unit, d, address):
-    """Schedule what a macro's sequence says for a sub-unit."""
+    """Schedule what a macro's sequence says for a sub-unit, in the place of what is to execute then.
+
+    A sequence that says nothing leaves that: a store of tt-llk's product of 16-bit integers (ckernel_sfpu_mul_int.h) is due the
+    cycle behind a macro without one.
+    """
     bits = first_lane(v, SEQUENCES + macro) >> 8 * sub_unit & 0xFF
     kind, delay, misc = bits & 7, bits >> 3 & 7, first_lane(v, MACRO_MISC)
-    slot = slot_of(v, sub_unit, delay)
-    drop_slot(v, slot)
     if kind == NOTHING:
         return
+    slot = slot_of(v, sub_unit, delay)
+    drop_slot(v, slot)
     template = scheduled_word(v, sub_unit, kind)
     if kind == UNDEFINED or (sub_unit == STORE and template >> 24 == SFPNOP):
         stop(c, MISUSE, thread, word, kind, sub_unit)

@@ -176,6 +176,17 @@ def test_a_scheduled_instruction_takes_the_place_of_one_for_its_sub_unit(bench):
     assert floats(bench, 0)[0] == -5.0 and floats(bench, 3)[0] == 2.0
 
 
+def test_a_macro_without_a_store_leaves_the_one_that_is_due(bench):
+    put_fp32(bench, 5.0)
+    schedule(bench, sequence_of(store=step_of(3, 1)), FP32, [])
+    bench.vector.rows[SEQUENCES + 1] = 0
+    macro(bench, d=2, address=0)
+    bench.vector.rows[2] = np.full(32, 7.0, np.float32).view(np.int32)
+    bench.do("SFPLOADMACRO", lreg_ind=4, instr_mod0=FP32)
+    bench.do("SFPNOP")
+    assert read_fp32(bench, 0) == [7.0] * 32
+
+
 def test_what_executes_in_one_cycle_reads_before_any_of_it_writes(bench):
     put_fp32(bench, 5.0)
     negate = bench.word("SFPMOV", lreg_dest=12, instr_mod1=1)
