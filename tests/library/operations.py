@@ -109,8 +109,17 @@ MATRIX = Excuse(
     "the matrix unit has neither infinity nor NaN", lambda *x: ~np.isfinite(x).all(0), ("bfloat16", "float32")
 )
 ORDERED = Excuse("SFPSWAP orders NaN beyond infinity", is_nan, FLOATS)
-# What the library's own composition of kernels, or a kernel's arithmetic, makes of special numbers
+# What the library's own composition of kernels, or a kernel's arithmetic, makes of special numbers; ranges as the library's
+# documentation of a function, or the fit in its kernel, has them
 EXCUSES = {
+    "digamma": (Excuse("for numbers from 0.01 on", lambda x: ~((x >= 0.01) & np.isfinite(x)), FLOATS), COARSE),
+    "lgamma": (
+        Excuse("has no reflection for -infinity and NaN", lambda x: ~np.isfinite(x), FLOATS),
+        Excuse("sin(pi x) of a product in a 16-bit Dst, near integers", lambda x: x < 0, ("bfloat16",)),
+        OVERFLOW,
+    ),
+    "multigammaln": (Excuse("from 1.6 on", lambda x: ~((x >= 1.6) & np.isfinite(x)), FLOATS), OVERFLOW),
+    "polygamma": (Excuse("from 1 to 10", lambda x: ~((x >= 1) & (x <= 10)), FLOATS), COARSE),
     "i0": (Excuse("torch has NaN where the function is infinite", is_infinite),),
     "i1": (Excuse("torch has NaN where the function is infinite", is_infinite),),
     "add": (MATRIX,),
@@ -126,6 +135,7 @@ EXCUSES = {
     "minimum -2": (ORDERED,),
     "maximum 3": (ORDERED,),
     "maximum -2": (ORDERED,),
+    "softcap": (Excuse("Blackhole's kernel has no NaN", is_nan, ("bfloat16",)),),
     "heaviside": (Excuse("SFPSETCC takes NaN for a number with its sign", is_nan, FLOATS),),
     "atan2": (Excuse("MOVA2D makes +0 of -0", lambda x, y: (x == 0) | (y == 0), ("bfloat16", "bfloat8_b")),),
     "signbit": (Excuse("MOVA2D makes +0 of -0", lambda x: x == 0, ("bfloat16", "bfloat8_b")),),
@@ -165,6 +175,9 @@ EXCUSES = {
 # to bf16; factors 1/n and scalers in bf16, an approximate exponential in softmax
 # (docs/hardware/numerics.md#approximate-exponential)
 ABSOLUTE = {
+    "cumsum": 1e-5,
+    "lgamma": 0.06,  # Stirling's series near 1/2
+    "multigammaln": 0.12,
     "logit": 0.03,
     "tanhshrink": 1e-6,
     "logaddexp": 1e-6,
@@ -180,6 +193,8 @@ TOLERANCE = dict.fromkeys(
     ("squared_difference", "hypot", "ldexp", "hardswish", "bias_gelu", "layer_norm", "rms_norm"), 0.02
 ) | {
     "softmax": 0.065,
+    "digamma": 0.008,  # a logarithm for bf16 above 102, in float32, too
+    "multigammaln": 0.02,
     "prod over -1": 0.15,  # of 42 and of 64 factors, each cut by the fidelity's phases
     "prod over -2": 0.15,
 }

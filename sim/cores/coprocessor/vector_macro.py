@@ -2,7 +2,7 @@
 
 A sub-unit has a slot for each number of steps that an instruction may have to go.  Every instruction of the unit is a step;
 cycles of the coprocessor between two of them are steps too, unless a scheduled instruction counts instructions.  What executes in
-one cycle reads LRegs before any of it writes them.
+one cycle reads LRegs and lane flags before any of it writes them.
 """
 
 from tensim.sim.cores.coprocessor.faults import MISUSE, stop
@@ -17,6 +17,7 @@ from tensim.sim.cores.coprocessor.vector_state import (
     LATE,
     MACRO_MISC,
     N_SUB_UNITS,
+    NEXT_ENABLED,
     SEQUENCES,
     SLOTS,
     STAGED,
@@ -32,6 +33,7 @@ from tensim.sim.cores.coprocessor.vector_units import (
     ROUND,
     SFPNOP,
     SFPSTORE,
+    SIMPLE,
     STORE,
     execute_in_sub_unit,
     has_b,
@@ -47,6 +49,7 @@ from tensim.sim.engine.compiled import compiled
 
 NOTHING, UNDEFINED, NO_OPERATION, STORE_ONLY, FIRST_TEMPLATE = range(5)  # what three bits of a sequence say
 LATE_SHIFT = 8 * N_SUB_UNITS  # of VECTOR's `staged`
+NEW_FLAGS = 1 << 8 + LATE_SHIFT
 FIRST_DELAY_KIND, FIRST_LOAD_MODE = 8, 4  # bits of LoadMacroConfig.Misc
 
 
@@ -62,15 +65,23 @@ def run_slot(c, v, sub_unit):
     v.waiting -= slot.by_instructions
     if sub_unit == STORE:
         store_lanes(c, v, slot.thread, word, slot.mode, slot.address, row_at(v, d))
-    elif not has_result(word, d):
-        execute_in_sub_unit(c, v, slot.thread, word, sub_unit, slot.b, slot.c, d, row_at(v, WASTE))
-    else:
-        result, mask, old = row_at(v, STAGED + sub_unit), row_at(v, STAGED_MASKS + sub_unit), target_of(v, d)
-        every, enabled = row_at(v, ALL_ON), row_at(v, ENABLED)
-        move(mask, every, enabled, enabled, enabled, 0)
+        return True
+    result, mask, every, enabled = (
+        row_at(v, WASTE),
+        row_at(v, STAGED_MASKS + sub_unit),
+        row_at(v, ALL_ON),
+        row_at(v, ENABLED),
+    )
+    move(mask, every, enabled, enabled, enabled, 0)
+    if has_result(word, d):
+        result, old = row_at(v, STAGED + sub_unit), target_of(v, d)
         move(result, every, old, old, old, 0)
-        execute_in_sub_unit(c, v, slot.thread, word, sub_unit, slot.b, slot.c, d, result)
         v.staged |= (d + 1) << 8 * sub_unit
+    execute_in_sub_unit(c, v, slot.thread, word, sub_unit, slot.b, slot.c, d, result)
+    if sub_unit == SIMPLE:
+        move(row_at(v, NEXT_ENABLED), every, enabled, enabled, enabled, 0)
+        move(enabled, every, mask, mask, mask, 0)
+        v.staged |= NEW_FLAGS
     return True
 
 
@@ -85,7 +96,10 @@ def write_result(v, number, result, mask):
 @compiled()
 def write_staged(v):
     """Write what instructions have computed at the end of a cycle; what the MAD sub-unit has, at the end of the next one."""
-    write_result(v, v.staged >> LATE_SHIFT, LATE, LATE + 1)
+    if v.staged & NEW_FLAGS != 0:
+        enabled = row_at(v, NEXT_ENABLED)
+        move(row_at(v, ENABLED), row_at(v, ALL_ON), enabled, enabled, enabled, 0)
+    write_result(v, v.staged >> LATE_SHIFT & 0xFF, LATE, LATE + 1)
     write_result(v, v.staged & 0xFF, STAGED, STAGED_MASKS)
     write_result(v, v.staged >> 8 * ROUND & 0xFF, STAGED + ROUND, STAGED_MASKS + ROUND)
     late = v.staged >> 8 * MAD & 0xFF
@@ -187,13 +201,17 @@ def set_registers(c, slot, word, bits, d):
 
 @compiled()
 def schedule(c, v, thread, word, macro, sub_unit, d, address):
-    """Schedule what a macro's sequence says for a sub-unit."""
+    """Schedule what a macro's sequence says for a sub-unit, in the place of what is to execute then.
+
+    A sequence that says nothing leaves that: a store of tt-llk's product of 16-bit integers (ckernel_sfpu_mul_int.h) is due the
+    cycle behind a macro without one.
+    """
     bits = first_lane(v, SEQUENCES + macro) >> 8 * sub_unit & 0xFF
     kind, delay, misc = bits & 7, bits >> 3 & 7, first_lane(v, MACRO_MISC)
-    slot = slot_of(v, sub_unit, delay)
-    drop_slot(v, slot)
     if kind == NOTHING:
         return
+    slot = slot_of(v, sub_unit, delay)
+    drop_slot(v, slot)
     template = scheduled_word(v, sub_unit, kind)
     if kind == UNDEFINED or (sub_unit == STORE and template >> 24 == SFPNOP):
         stop(c, MISUSE, thread, word, kind, sub_unit)

@@ -23,17 +23,18 @@ N_SUB_UNITS, SLOTS, SLOT_WORDS = 4, 8, 8  # what SFPLOADMACRO schedules: by sub-
 
 # rows behind the LRegs: what is not to be kept; all bits; LaneFlags, UseLaneFlagsForLaneEnable and what follows from them;
 # LaneConfig; LoadMacroConfig; the random numbers; what SFPSHFT2 last saw; the flag stack; results of scheduled instructions
-# with their masks, and that of the MAD sub-unit's last one, which takes a cycle longer; spare rows of single instructions
+# with their masks, and that of the MAD sub-unit's last one, which takes a cycle longer; what a scheduled instruction makes of
+# ENABLED; spare rows of single instructions
 _ROWS = {
     "WASTE": 1, "ALL_ON": 1, "FLAGS": 1, "USE_FLAGS": 1, "ENABLED": 1, "LANE_CONFIG": 1, "TEMPLATES": N_TEMPLATES,
     "SEQUENCES": N_SEQUENCES, "MACRO_MISC": 1, "RANDOM": 1, "SHUFFLED": 1, "STACK_FLAGS": FLAG_STACK,
-    "STACK_USE": FLAG_STACK, "STAGED": N_SUB_UNITS, "STAGED_MASKS": N_SUB_UNITS, "LATE": 2, "SPARE": 6,
+    "STACK_USE": FLAG_STACK, "STAGED": N_SUB_UNITS, "STAGED_MASKS": N_SUB_UNITS, "LATE": 2, "NEXT_ENABLED": 1, "SPARE": 6,
 }  # fmt: skip
 _FIRST = dict(zip(_ROWS, np.cumsum([N_LREGS, *_ROWS.values()]).tolist(), strict=False))
 WASTE, ALL_ON, FLAGS, USE_FLAGS, ENABLED, LANE_CONFIG, TEMPLATES, SEQUENCES, MACRO_MISC, RANDOM, SHUFFLED = list(
     _FIRST.values()
 )[:11]
-STACK_FLAGS, STACK_USE, STAGED, STAGED_MASKS, LATE, SPARE = list(_FIRST.values())[11:]
+STACK_FLAGS, STACK_USE, STAGED, STAGED_MASKS, LATE, NEXT_ENABLED, SPARE = list(_FIRST.values())[11:]
 N_ROWS = N_LREGS + sum(_ROWS.values())
 
 # bits of LaneConfig (ISA: SFPCONFIG.md)
@@ -58,8 +59,9 @@ RESET_LREGS = {8: 0x3F56594B, 10: 0x3F800000, 11: 0xBF800000, 12: 0x3B000000, 13
 # `depth`: entries of the flag stack; `config_bits`: bits that LaneConfig has in any lane; `pending`: scheduled instructions
 # that have not executed, `waiting`: those of them that count instructions rather than cycles; `slots_at`: SLOT[4, 8], of which
 # `turn` is the one that executes next; `staged`: in 8 bits for each sub-unit, the LReg to be written at the end of the cycle + 1,
-# or 0, and above them that of the MAD sub-unit's last instruction; `last_cycle`: of the coprocessor, at the last instruction;
-# `free_at`: cycle from which the unit takes an instruction; `ready_at`: int64[17], cycle at which an LReg may be read
+# or 0, above them that of the MAD sub-unit's last instruction and a bit for NEXT_ENABLED; `last_cycle`: of the coprocessor, at
+# the last instruction; `free_at`: cycle from which the unit takes an instruction; `ready_at`: int64[17], cycle at which an LReg
+# may be read
 VECTOR = np.dtype(
     [(name, np.int64) for name in (
         "rows_at depth config_bits pending waiting turn staged slots_at last_cycle free_at ready_at"
