@@ -224,10 +224,15 @@ def end_threads(m, c, cluster, first, now):
 
 @compiled()
 def rest(m, c, cluster, first, now):
-    """Nothing more happens on the tile by itself: its threads wait."""
+    """Nothing more happens on the tile by itself: its threads wait, those that a change was told to for the cycle at which they
+    see it.  An earlier event of the same thread, this one for instance, may have taken the place of that.
+    """
     for thread in range(N_THREADS):
         core, t = baby_table(cluster.cores_at)[thread], threads_of(m)[first + thread]
-        if t.operation != OPERATION_EXECUTE or core.state == ENDED or t.woken_at > now:
+        if t.operation != OPERATION_EXECUTE or core.state == ENDED:
+            continue
+        if t.woken_at > now:
+            schedule_sooner(m, first + thread, t.woken_at)
             continue
         t.state, t.wait, t.wait_since = PARKED, WAIT_COPROCESSOR, now
         if core.state == POLLING:

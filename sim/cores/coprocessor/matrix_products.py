@@ -43,7 +43,7 @@ from tensim.sim.cores.coprocessor.matrix_state import (
     scratch_of,
 )
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, COLUMNS, src_at
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, src_at
 from tensim.sim.cores.numerics.exact_math import A_BITS, phase_offset
 from tensim.sim.cores.numerics.matrix_unit import (
     SPLIT_ROW,
@@ -170,7 +170,7 @@ def combine_rows(c, thread, code, dst, row_a, row_b, mode, keep):
     at, (keep_a, keep_b, narrow), wide = scratch_of(c), mode_of_sources(c, thread), has_wide_dst(c, thread)
     phase, unit = fidelity_phase(c, thread), unit_of(c, narrow, wide)
     settings, (offset, floor) = dst_settings(narrow == 1, unit[2], unit[3]), phase_offset(unit, phase)
-    low_a, low_b = phase & 1, phase >> 1
+    low_a, low_b, denormals = phase & 1, phase >> 1, 0 if flushes_denormals(c, thread) else -1
     for i in range(8):
         load_operands(
             c, at, row_a + i, row_b + (0 if mode & BROADCAST_ROW else i), keep_a, keep_b, mode & BROADCAST_COLUMN
@@ -178,10 +178,11 @@ def combine_rows(c, thread, code, dst, row_a, row_b, mode, keep):
         out = at + ROW_OUT
         read_dst_row(c, dst + i, wide, narrow, out)
         if code == ELWMUL:
-            multiply_words(at + ROW_A, at + ROW_B, out, low_a, low_b, offset - A_BITS * low_a, floor, settings)
+            base = offset - A_BITS * low_a
+            multiply_words(at + ROW_A, at + ROW_B, out, low_a, low_b, denormals, base, floor, settings)
         else:
             rebias = REBIAS if narrow == 1 and wide else 0
-            add_words(at + ROW_A, at + ROW_B, out, int(code == ELWSUB), keep, rebias, settings)
+            add_words(at + ROW_A, at + ROW_B, out, int(code == ELWSUB), keep, denormals, rebias, settings)
         write_dst_row(c, dst + i, wide, narrow, out)
 
 
@@ -206,18 +207,6 @@ def combine_integer_rows(c, thread, code, dst, row_a, row_b, mode, keep):
 
 
 @compiled()
-def has_denormals(c, row, count, product):
-    """Whether rows of SrcB hold values without exponent that would count: all of them in a product, but 0 in a sum."""
-    for i in range(count):
-        at = src_at(c.src_b_at, c.matrix_bank_b, src_row(row + i))
-        for column in range(COLUMNS):
-            value = load_u32(at + 4 * column)
-            if value & 0xFF == 0 and (value != 0 or product):
-                return True
-    return False
-
-
-@compiled()
 def combine_elements(c, thread, word):
     """ELWADD, ELWSUB, ELWMUL: their rows, then the result."""
     code, mode, rwc = word >> 24, word >> 19 & 3, rwc_of(c, thread)
@@ -229,8 +218,5 @@ def combine_elements(c, thread, word):
         return
     if code != ELWMUL and fidelity_phase(c, thread) != 0:  # the sum would be divided
         stop(c, MISUSE, thread, word, fidelity_phase(c, thread), 0)
-        return
-    if not flushes_denormals(c, thread) and has_denormals(c, row_b, 1 if mode & BROADCAST_ROW else 8, code == ELWMUL):
-        stop(c, MISUSE, thread, word, mode, 0)
         return
     combine_rows(c, thread, code, dst, row_a, row_b, mode, keep)

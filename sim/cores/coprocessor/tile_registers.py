@@ -7,13 +7,19 @@ they are the counters of the buffer's row (`tensim.sim.cores.circular_buffer`), 
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import POPPED, POPPED_AT, PUSHED, PUSHED_AT
+from tensim.sim.cores.coprocessor.debug_registers import (
+    DEBUG,
+    is_debug_register,
+    load_debug_register,
+    store_debug_register,
+)
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
 from tensim.sim.cores.coprocessor.state import BLACKHOLE, TDMA_BYTES, counters
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_u32, store_32
 
-TDMA, DEBUG, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB12000, 0xFFB40000, 0xFFB80000
+TDMA, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB40000, 0xFFB80000
 STREAM_BYTES = 0x1000
 RECEIVED, ACKNOWLEDGED = (
     (4, 10),
@@ -53,6 +59,8 @@ def load_register(c, thread, address, now):
         return now & 0xFFFFFFFF
     if address == WALL_CLOCK_HIGH or address == WALL_CLOCK_HIGH_AT:
         return now >> 32
+    if is_debug_register(c, address):
+        return load_debug_register(c, address)
     if STREAMS <= address < STREAMS_END:
         counter = counter_of(c, address)
         if counter != NO_COUNTER:
@@ -67,6 +75,9 @@ def store_register(c, thread, address, value):
     """Set a register; stops the coprocessor for one that does not exist here."""
     if TDMA <= address < TDMA + TDMA_BYTES:
         store_32(c.tdma_at + (address - TDMA & ~3), value)
+        return
+    if is_debug_register(c, address):
+        store_debug_register(c, thread, address, value)
         return
     if STREAMS <= address < STREAMS_END:
         counter = counter_of(c, address)

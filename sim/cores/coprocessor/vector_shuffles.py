@@ -46,45 +46,36 @@ def lanes_with_least(mode):
 
 
 @compiled()
-def exchange(v, mask, first, second):
-    """Swap two rows where `mask` (host address) says so; LRegs from 8 on stay."""
-    spare, every = row_at(v, SPARE), row_at(v, ALL_ON)
-    a, b = row_at(v, first), row_at(v, second)
-    move(spare, every, a, a, a, 0)
-    if first < 8:
-        move(a, mask, b, b, b, 0)
-    if second < 8:
-        move(b, mask, spare, spare, spare, 0)
+def exchange(v, mask, written, b, c, d):
+    """Where `mask` (host address) says so, LReg `d` gets what `c` holds, then `c` what `b` held; LRegs from `written` on stay."""
+    spare, every, held, given = row_at(v, SPARE), row_at(v, ALL_ON), row_at(v, b), row_at(v, c)
+    move(spare, every, held, held, held, 0)
+    if d < written:
+        move(row_at(v, d), mask, given, given, given, 0)
+    if c < written:
+        move(given, mask, spare, spare, spare, 0)
 
 
 @compiled()
-def swap(v, mode, c, d):
-    """SFPSWAP of LRegs `c` and `d`; lanes with an index swap those of LRegs 4 to 7 with the values of 0 to 3."""
+def swap(v, mode, b, c, d):
+    """SFPSWAP of LRegs `c` and `d`; lanes with an index swap those of LRegs 4 to 7 with the values of 0 to 3.
+
+    Scheduled by a macro it reads `b` in the place of `d` (ISA: SFPLOADMACRO.md).  If then `c` and `d` are one, that gets what
+    is meant for `c`: tt-llk's exponential clamps so, to the larger of a load and a constant.
+    """
     mask, every, config = row_at(v, SPARE + 1), row_at(v, ALL_ON), row_at(v, LANE_CONFIG)
     always = -1 if mode == 0 else 0
-    swapped_lanes(mask, row_at(v, c), row_at(v, d), config, lanes_with_least(mode), always)
+    swapped_lanes(mask, row_at(v, c), row_at(v, b), config, lanes_with_least(mode), always)
     bits_and(mask, every, mask, mask, row_at(v, ENABLED), 0)
     if v.config_bits >> DEST_INDEX & 1 == 0:
-        exchange(v, mask, d, c)
+        exchange(v, mask, 8, b, c, d)
         return
     indexed, plain = row_at(v, SPARE + 2), row_at(v, SPARE + 3)
     and_bit(indexed, every, mask, mask, config, DEST_INDEX)
     and_not_bit(plain, every, mask, mask, config, DEST_INDEX)
-    exchange(v, plain, d, c)
-    exchange_low(v, indexed, d, c)
-    exchange(v, indexed, 4 + (d & 3), 4 + (c & 3))
-
-
-@compiled()
-def exchange_low(v, mask, first, second):
-    """As `exchange`, where LRegs from 4 on stay."""
-    spare, every = row_at(v, SPARE), row_at(v, ALL_ON)
-    a, b = row_at(v, first), row_at(v, second)
-    move(spare, every, a, a, a, 0)
-    if first < 4:
-        move(a, mask, b, b, b, 0)
-    if second < 4:
-        move(b, mask, spare, spare, spare, 0)
+    exchange(v, plain, 8, b, c, d)
+    exchange(v, indexed, 4, b, c, d)
+    exchange(v, indexed, 8, 4 + (b & 3), 4 + (c & 3), 4 + (d & 3))
 
 
 @compiled()

@@ -270,7 +270,7 @@ def execute_simple(c, v, thread, code, word, mode, b_number, c_number, d, target
     elif code == SFPCOMPC:
         complement_flags(v)
     elif code == SFPSWAP:
-        swap(v, mode, c_number, d)
+        swap(v, mode, b_number, c_number, d)
     elif code == SFPTRANSP:
         transpose(v)
     elif code == SFPCONFIG:
@@ -287,8 +287,12 @@ def execute_simple(c, v, thread, code, word, mode, b_number, c_number, d, target
 
 
 @compiled()
-def execute_rounding(c, v, thread, word, mode, b, operand, target):
-    """SFPSTOCHRND.  `b`: host address of LReg VB, whose low bits are a shift amount in two of the modes."""
+def execute_rounding(v, word, mode, b, operand, target):
+    """SFPSTOCHRND.  `b`: host address of LReg VB, whose low bits are a shift amount in two of the modes.
+
+    Bit 3 of the mode takes the shift amount from the instruction; the other modes do not shift, and tt-llk sets it in one of them
+    (the exponential's template of a rounding to 16 bits, mode 14).
+    """
     mask, limits, distance, numbers = row_at(v, ENABLED), row_at(v, SPARE), row_at(v, SPARE + 1), row_at(v, RANDOM)
     kind, at_random = mode & 7, word >> 21 & 1
     threshold(limits, row_at(v, ALL_ON), limits, limits, numbers, at_random)
@@ -301,8 +305,6 @@ def execute_rounding(c, v, thread, word, mode, b, operand, target):
             descale_to_unsigned(target, mask, limits, distance, operand, 0)
         else:
             descale_to_signed(target, mask, limits, distance, operand, 0)
-    elif mode & 8:
-        stop(c, UNKNOWN_MODE, thread, word, mode, 0)
     elif kind == TO_FP16:
         round_to_fp16(target, mask, limits, b, operand, 0)
     elif kind == TO_BF16:

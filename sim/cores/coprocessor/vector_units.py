@@ -151,6 +151,6 @@ def execute_in_sub_unit(c, v, thread, word, sub_unit, b, operand, d, target):
     elif code == SFPSHFT2:
         shuffle(c, v, thread, word, mode, signed_12(word), b, row_at(v, operand), d, target)
     elif code == SFP_STOCH_RND:
-        execute_rounding(c, v, thread, word, mode, row_at(v, b), row_at(v, operand), target)
+        execute_rounding(v, word, mode, row_at(v, b), row_at(v, operand), target)
     elif code != SFPNOP:
         stop(c, UNKNOWN_INSTRUCTION, thread, word, 0, 0)

@@ -146,14 +146,14 @@ def binary_exact(op, a, b, dst, accumulate, unit):
         rebias = 112 if unit[1] and unit[2] != 0 else 0
         for row in range(TILE_ROWS):
             at = WORD_ROW * row
-            add_words(a + at, b + at, dst + at, int(op == Binary.SUB), -int(accumulate != 0), rebias, settings)
+            add_words(a + at, b + at, dst + at, int(op == Binary.SUB), -int(accumulate != 0), 0, rebias, settings)
         return
     for phase in range(unit[0]):
         offset, floor = phase_offset(unit, phase)
         low_a, low_b = phase & 1, phase >> 1
         for row in range(TILE_ROWS):
             at = WORD_ROW * row
-            multiply_words(a + at, b + at, dst + at, low_a, low_b, offset - A_BITS * low_a, floor, settings)
+            multiply_words(a + at, b + at, dst + at, low_a, low_b, 0, offset - A_BITS * low_a, floor, settings)
 
 
 @compiled()

@@ -50,10 +50,11 @@ def flushed(word):
     return exponent_of(word).equals(0).choose(0, word)
 
 
-def _split(word, low_bits, is_a):
+def _split(word, low_bits, is_a, denormals):
     """(exponent, signed mantissa) of operands: the mantissa bits that a fidelity phase multiplies.
 
-    Source: docs/hardware/numerics.md#fidelity-phases.
+    Source: docs/hardware/numerics.md#fidelity-phases.  With `denormals` (-1, else 0) a number without exponent, 0 too, has a
+    hidden bit like others (`multiply_words`).
     """
     exponent = exponent_of(word)
     significand = (word.shift_right(13) & 1023) | 1024
@@ -61,7 +62,7 @@ def _split(word, low_bits, is_a):
         mantissa = low_bits.choose(significand.shift_right(1) & 31, significand.shift_right(6))
     else:
         mantissa = low_bits.choose((significand & 15) << 3, significand.shift_right(4))
-    zero = exponent.equals(0)
+    zero = (exponent | denormals).equals(0)
     return zero.choose(NO_EXPONENT, exponent), zero.choose(0, mantissa.negative_if(word >> 31))
 
 
@@ -69,7 +70,7 @@ def _split_intrinsic(is_a):
     def split(typingctx, source, target, low_bits, offset):
         def codegen(context, builder, signature, args):
             word, low = Lanes.load(builder, args[0]), Lanes.splat(builder, args[2]) > 0
-            exponent, mantissa = _split(word, low, is_a)
+            exponent, mantissa = _split(word, low, is_a, 0)
             (exponent + args[3]).store(args[1])
             (mantissa if is_a else mantissa + mantissa).store(args[1], WORD_ROW)
             return context.get_dummy_value()
@@ -171,13 +172,17 @@ def multiply_row(typingctx, a, b, dst, floor, settings):
 
 
 @Intrinsic
-def multiply_words(typingctx, a, b, dst, low_a, low_b, offset, floor, settings):
-    """A row of ELWMUL: 16 words of Dst += a * b, with the mantissa bits of one phase (`low_a`, `low_b`: 0 or 1)."""
+def multiply_words(typingctx, a, b, dst, low_a, low_b, denormals, offset, floor, settings):
+    """A row of ELWMUL: 16 words of Dst += a * b, with the mantissa bits of one phase (`low_a`, `low_b`: 0 or 1).
+
+    `denormals`: -1 where those of b are not flushed (ALU_ACC_CTRL_Zero_Flag_disabled_src), else 0; those of a always are.
+    Source: vendor's simulator (ttsim 1.10, tensix.cpp), as for the sums of `add_words`.
+    """
 
     def codegen(context, builder, signature, args):
-        left, right, out, low_a, low_b, base, least, aggregate = args
-        a_exponent, a_mantissa = _split(Lanes.load(builder, left), Lanes.splat(builder, low_a) > 0, True)
-        b_exponent, b_mantissa = _split(Lanes.load(builder, right), Lanes.splat(builder, low_b) > 0, False)
+        left, right, out, low_a, low_b, denormals, base, least, aggregate = args
+        a_exponent, a_mantissa = _split(Lanes.load(builder, left), Lanes.splat(builder, low_a) > 0, True, 0)
+        b_exponent, b_mantissa = _split(Lanes.load(builder, right), Lanes.splat(builder, low_b) > 0, False, denormals)
         exponent = a_exponent + b_exponent + base
         dead = exponent <= 0
         term = dead.choose(least, exponent), dead.choose(0, a_mantissa * b_mantissa)
@@ -185,19 +190,21 @@ def multiply_words(typingctx, a, b, dst, low_a, low_b, offset, floor, settings):
         return context.get_dummy_value()
 
     words, row = types.int64, types.UniTuple(types.int64, 5)
-    return types.void(words, words, words, words, words, words, words, row), codegen
+    return types.void(words, words, words, words, words, words, words, words, row), codegen
 
 
 @Intrinsic
-def add_words(typingctx, a, b, dst, subtract, keep, rebias, settings):
+def add_words(typingctx, a, b, dst, subtract, keep, denormals, rebias, settings):
     """A row of ELWADD or ELWSUB: 16 words of Dst = a + b, or Dst += a + b (`keep` = -1, else 0).
 
-    `rebias`: added to exponents, 112 for 5-bit exponents on their way to a 32-bit Dst, else 0.
+    `denormals`: -1 where those of b are not flushed, else 0; `rebias`: added to exponents, 112 for 5-bit exponents on their way to
+    a 32-bit Dst, else 0.
     """
 
     def codegen(context, builder, signature, args):
-        left, right, out, subtract, keep, rebias, aggregate = args
-        a, b = (flushed(Lanes.load(builder, address)) for address in (left, right))
+        left, right, out, subtract, keep, denormals, rebias, aggregate = args
+        a, b = flushed(Lanes.load(builder, left)), Lanes.load(builder, right)
+        b = (exponent_of(b) | denormals).equals(0).choose(0, b)
         b = b ^ (Lanes.splat(builder, subtract) << 31)
         swap = (b & 0x7FFFFFFF) > (a & 0x7FFFFFFF)
         large, small = swap.choose(b, a), swap.choose(a, b)
@@ -212,12 +219,12 @@ def add_words(typingctx, a, b, dst, subtract, keep, rebias, settings):
         return context.get_dummy_value()
 
     words, row = types.int64, types.UniTuple(types.int64, 5)
-    return types.void(words, words, words, words, words, words, row), codegen
+    return types.void(words, words, words, words, words, words, words, row), codegen
 
 
 def _significand(word):
     """The 11-bit significand of a source word; 0 for zero."""
-    return exponent_of(word).equals(0).choose(0, (word.shift_right(13) & 1023) | 1024)
+    return (word & 0x7FFFFFFF).equals(0).choose(0, (word.shift_right(13) & 1023) | 1024)
 
 
 flush_words = row_operation(flushed)

@@ -112,6 +112,26 @@ def test_products_of_matrices(case, phase, name):
         assert not bench.arrays.dst_undefined[physical(dst + i, wide)]
 
 
+@pytest.mark.parametrize("chip", CHIPS)
+def test_numbers_of_b_without_exponent_count_where_they_are_kept(chip):
+    """1.5 * 2**-127 instead of the denormal, 2**-127 instead of 0: seen in products with 2 or more, and beside 0 in no sum."""
+    for kept, product, tiny in ((0, 0, 0), (1, 4 * 1.5 * 2.0**-127, 4 * 2.0**-127)):
+        bench, _, _ = prepare(chip, np.random.default_rng(0), TF32, True)
+        bench.configure(ALU_ACC_CTRL_Zero_Flag_disabled_src=kept)
+        for name, word in (("src_a", 0x40800000), ("src_b", 0x00400000)):
+            getattr(bench.arrays, name)[:] = source_of(word)
+        bench.arrays.src_b[:, :, 1] = 0
+        bench.arrays.src_a[:, :, 2] = source_of(0x3F800000)  # 1 times it is nothing that Dst holds
+        bench.arrays.dst_undefined[:] = 1
+        bench.do("ELWMUL")
+        assert bench.fault == (0, 0, 0)
+        found = np.array(dst_words(bench, 0, True, TF32), np.uint32).view(np.float32)
+        assert found[:4].tolist() == [product, tiny, 0, product]
+        bench.do("ELWADD")
+        assert np.array(dst_words(bench, 0, True, TF32), np.uint32).view(np.float32)[:3].tolist() == [4, 4, 1]
+        bench.configure(ALU_ACC_CTRL_Zero_Flag_disabled_src=0)
+
+
 @given(case=CASES, phase=st.integers(0, 3), name=st.sampled_from(["ELWADD", "ELWSUB", "ELWMUL"]), mode=st.integers(0, 3),
        accumulate=st.integers(0, 1))  # fmt: skip
 @settings(max_examples=80)

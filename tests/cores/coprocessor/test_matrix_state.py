@@ -305,17 +305,6 @@ def test_what_stops_the_unit(bench):
         assert other.fault[0] == cause
 
 
-def test_denormals_that_are_kept_stop_arithmetic(bench):
-    bench.configure(ALU_ACC_CTRL_Zero_Flag_disabled_src=1)
-    bench.arrays.src_b[:] = 0x07F
-    bench.do("ELWADD")
-    bench.arrays.src_b[0, 3, 5] = 0
-    bench.do("ELWADD")
-    assert bench.fault == (0, 0, 0)
-    bench.do("ELWMUL")
-    assert bench.fault[0] == Cause.MISUSE
-
-
 def test_which_sources_an_instruction_waits_for(bench):
     for needs, names in (
         (3, "MVMUL DOTPV GAPOOL GMPOOL ELWADD ELWSUB ELWMUL"), (1, "MOVA2D SHIFTXA"), (2, "MOVB2D MOVB2A TRNSPSRCB SHIFTXB"),

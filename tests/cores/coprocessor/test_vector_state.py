@@ -238,6 +238,19 @@ def test_a_scheduled_swap_clamps_before_a_rounding_stores(bench):
     assert bench.arrays.dst[:4].tolist() == np.floor(np.maximum(values, 0) + 0.5).astype(int).tolist()
 
 
+def test_a_scheduled_swap_of_a_load_and_a_constant_keeps_the_larger(bench):
+    """What the load has and LReg 12 of the template: both results go to the load's LReg."""
+    put_fp32(bench, LANES - 16.0)
+    bench.vector.rows[12] = np.full(32, -3.0, np.float32).view(np.int32)
+    larger = bench.word("SFPSWAP", lreg_dest=12, lreg_src_c=0, instr_mod1=1)
+    schedule(bench, sequence_of(step_of(4, 0), store=step_of(3, 2)), FP32, [larger])
+    macro(bench, d=1, address=0)
+    for _ in range(4):
+        bench.do("SFPNOP")
+    assert read_fp32(bench, 0) == np.maximum(LANES - 16.0, -3.0).tolist()
+    assert (bench.vector.rows[12].view(np.float32) == -3.0).all()
+
+
 def test_scheduled_flags_and_registers_by_lreg_7(bench):
     put_fp32(bench, LANES - 8.0)
     bench.do("SFPENCC", instr_mod1=10, imm12_math=3)
@@ -325,7 +338,6 @@ def test_what_stops_the_unit(bench):
         (lambda b: b.do("SFPPUSHC", instr_mod1=1), Cause.UNKNOWN_MODE),
         (lambda b: b.do("SFPSHFT2", instr_mod1=9), Cause.UNKNOWN_MODE),
         (lambda b: b.do("SFPLOADI", instr_mod0=3), Cause.UNKNOWN_MODE),
-        (lambda b: b.do("SFP_STOCH_RND", instr_mod1=9), Cause.UNKNOWN_MODE),
         (lambda b: b.do("SFPCAST", instr_mod1=4), Cause.UNKNOWN_MODE),
         (lambda b: b.run(0x9A000000), Cause.UNKNOWN_INSTRUCTION),
     ):

@@ -29,7 +29,7 @@ MODES = {
     "SFPLUTFP32": (0, 2, 3, 4, 6, 7, 10), "SFPDIVP2": (0, 1), "SFPEXEXP": (0, 1, 2, 8, 10, 9), "SFPEXMAN": (0, 1),
     "SFPIADD": (0, 1, 2, 4, 5, 6, 8, 9, 10), "SFPSHFT": (0, 1), "SFPABS": (0, 1), "SFPAND": (0,), "SFPOR": (0,),
     "SFPXOR": (0,), "SFPNOT": (0,), "SFPLZ": (0, 2, 4, 6, 8, 10), "SFPSETEXP": (0, 1, 2), "SFPSETMAN": (0, 1),
-    "SFPSETSGN": (0, 1), "SFPCAST": (0, 1), "SFP_STOCH_RND": (0, 1, 2, 3, 4, 5, 6, 7, 12, 13), "SFPMOV": (0, 1, 2, 8),
+    "SFPSETSGN": (0, 1), "SFPCAST": (0, 1), "SFP_STOCH_RND": tuple(range(16)), "SFPMOV": (0, 1, 2, 8),
     "SFPLOADI": (0, 1, 2, 4, 8, 10), "SFPSWAP": (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15), "SFPTRANSP": (0,),
     "SFPSHFT2": (0, 1, 2, 3, 4, 5, 6), "SFPSETCC": (0, 1, 2, 4, 6, 8), "SFPENCC": (0, 1, 2, 8, 10), "SFPPUSHC": (0,),
     "SFPPOPC": tuple(range(16)), "SFPCOMPC": (0,), "SFPLOAD": tuple(range(1, 16)), "SFPSTORE": tuple(range(1, 16)),
