@@ -21,6 +21,7 @@ WITH_VALUE = (
 ).split()
 FOR_CLANG = ("-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter")
 KEPT = ("-fmacro-prefix-map=", "-ffile-prefix-map=", "-fno-builtin", "-ffreestanding", "-fno-inline", "-fsigned-char")
+COVERAGE = ("-fprofile-arcs", "-ftest-coverage", "--coverage")  # what they link is a library of the vendor's compiler
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
 # A g++, to which C is C++
 LANGUAGES = {
@@ -34,7 +35,7 @@ LEVELS = {"-O": "O1", "-Og": "O1"} | {f"-{name}": name for name in ("O0", "O1", 
 class Command:
     """What a command line asks for.
 
-    `step`: "link", "compile" (-c), "preprocess" (-E), "assembly" (-S), "header", or "version" for questions to the compiler.
+    `step`: "link", "compile" (-c), "preprocess" (-E), "header", or "version" for questions to the compiler.
     `sources`: ((name, language), ...), the name "-" for standard input; `objects`: what is linked beside them, in order.
     `front`: options of the language's front end; `linker`: of the linker; `scripts`: its scripts; `libraries`: names of -l.
     `whole_program`: the objects are a whole program (-flto).  `depends`: (file, target) of the make rule that is asked for.
@@ -114,8 +115,10 @@ class _Reader:
     def option(self, one):
         if one in LEVELS:
             self.level = LEVELS[one]
-        elif one in ("-c", "-E", "-S"):
-            self.step = {"-c": "compile", "-E": "preprocess", "-S": "assembly"}[one]
+        elif one in ("-c", "-E"):
+            self.step = {"-c": "compile", "-E": "preprocess"}[one]
+        elif one == "-S":
+            raise UsageError("-S: programs are shown by riscv-tt-elf-objdump -d, or tensim disassemble")
         elif one.startswith("-mcpu="):
             self.processor = one[6:]
         elif one.startswith("-Wl,"):
@@ -132,6 +135,8 @@ class _Reader:
             self.sections.append(one)
         elif one.startswith(KEPT):
             self.front.append(one)
+        elif one in COVERAGE:
+            raise UsageError(f"{one}: builds that count which lines run need the vendor's compiler")
 
 
 def read(arguments, folder):

@@ -84,6 +84,18 @@ def to_object(command, source, target, folder, scratch):
         raise Failed(f"{place}: error: {error.message}\n{error.hint or ''}\n") from error
 
 
+def preprocessed(command, source, folder):
+    """The text of a source after its preprocessor, as bytes.  Failed with the messages."""
+    path, language = source
+    tools = tools_of(command)
+    result = toolchain.run(
+        [*tools.compile, *flags_of(command, tools, folder), "-x", language, "-E", str(path)], cwd=folder
+    )
+    if result.returncode:
+        raise Failed(result.stderr)
+    return result.stdout.encode()
+
+
 def _plain(command, tools, path, language, target, folder, scratch):
     """A source in C or assembler."""
     kept = [flag for flag in tools.flags if not flag.startswith("-std=") and flag not in OF_OWN_BUILDS]
