@@ -73,7 +73,7 @@ def to_object(command, source, target, folder, scratch):
         raise Failed(messages)
 
     def prepare(text):
-        return naked.apart(closed_program(text) if command.whole_program else kept_whole(text))
+        return naked.apart(aligned(closed_program(text) if command.whole_program else kept_whole(text)))
 
     try:
         return translation.translate(
@@ -116,6 +116,15 @@ def _plain(command, tools, path, language, target, folder, scratch):
         raise Failed(result.stderr)
     names = toolchain.files_of(depends.read_text(), folder) if depends.exists() else [str(path)]
     return [name for name in names if not name.startswith((str(scratch), str(tools.zig)))]
+
+
+# Arrays and structures that may lie at any byte, in memory and on the stack
+LOOSE = re.compile(r"^(@[\w.$]+ = .*?(?:global|constant) [\[{%<].*|  %[\w.]+ = alloca [\[{%<].*), align [12]\b", re.M)
+
+
+def aligned(text):
+    """A module's text whose arrays and structures lie at words, as GCC for RISC-V has it: firmware copies them word by word."""
+    return LOOSE.sub(r"\1, align 4", text)
 
 
 # --- what of a module stays in the program

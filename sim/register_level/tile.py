@@ -17,6 +17,7 @@ from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
     ASKED_INVALIDATION,
     ASKED_RESET,
+    ASKED_TRANSFER,
     BLACKHOLE,
     BRISC,
     N_THREADS,
@@ -24,13 +25,14 @@ from tensim.sim.cores.coprocessor.state import (
     NOTHING_ASKED,
     WORMHOLE,
 )
-from tensim.sim.cores.coprocessor.tile_registers import TDMA
+from tensim.sim.cores.coprocessor.tile_registers import STREAMS, STREAMS_END, TDMA
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level.debug_interface import DebugInterface
+from tensim.sim.register_level.niu import NIUS, Niu
 
 CORES = ("TRISC0", "TRISC1", "TRISC2", "BRISC", "NCRISC")
 N_CORES = len(CORES)
@@ -50,16 +52,21 @@ BLACKHOLE_ENTRY, BLACKHOLE_ENABLED, BLACKHOLE_NCRISC_ENTRY, BLACKHOLE_NCRISC_ENA
 class RegisterTile(TileState):
     """A tile after power-on, all cores in reset.
 
-    `arch`: the chip (`tensim.sim.arch.load_arch`); `l1`: uint8, its memory; `place`: its name in messages; `data`: whether data
-    move; `fast`: products in float32.
+    `arch`: the chip (`tensim.sim.arch.load_arch`); `l1`: uint8, its memory; `coordinates`: those by which the driver knows it,
+    `physical`: those on NoC 0; `data`: whether data move; `fast`: products in float32.
     """
 
-    def __init__(self, arch, l1, place, data=True, fast=False):
+    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False):
         self.debug = np.zeros(DEBUG_BYTES // 4, np.uint32)
+        self.streams = np.zeros((STREAMS_END - STREAMS) // 4, np.uint32)
+        width, height = arch["chip.noc_grid"]
+        mirrored = width - 1 - physical[0], height - 1 - physical[1]
+        self.niu = Niu(arch, (physical, mirrored), coordinates)
+        self.requests = []  # (cycle, `Request`) that cores have made since the tile was run last
         self._cluster = np.zeros(1, CLUSTER)
         compute, data_movement = (arch[f"{LOCAL_BYTES}.{kind}"] for kind in ("compute", "data_movement"))
         super().__init__(arch, l1, (compute,) * N_THREADS + (data_movement,) * 2, data=data, fast=fast)
-        self.place = place
+        self.coordinates, self.place = coordinates, f"{coordinates[0]}-{coordinates[1]}"
         self._broken = False  # the coprocessor has stopped at what is not modelled
         self._retired = np.zeros(N_CORES, np.int64)  # instructions of programs that were reset
         self._resets = IN_RESET  # as the cores have it
@@ -75,7 +82,9 @@ class RegisterTile(TileState):
     def power_on(self):
         """Make the coprocessor as after reset, and let all five cores run before it."""
         super().power_on()
-        self.record["n_cores"], self.record["debug_at"] = N_CORES, self.debug.ctypes.data
+        self.record["n_cores"] = N_CORES
+        for name, words in (("debug", self.debug), ("niu", self.niu.registers), ("streams", self.streams)):
+            self.record[f"{name}_at"] = words.ctypes.data
         self._cluster["coprocessor_at"], self._cluster["cores_at"] = self.address, self.cores.address
 
     # --- what the host reads and writes
@@ -92,7 +101,7 @@ class RegisterTile(TileState):
     def write(self, address, content):
         """Write L1 or registers."""
         if address + len(content) <= len(self.l1):
-            self.l1[address : address + len(content)] = np.frombuffer(content, np.uint8)
+            self.take(address, content, self.now)
             return
         registers = self.registers(address, len(content))
         if registers is None:
@@ -101,6 +110,16 @@ class RegisterTile(TileState):
         if address <= SOFT_RESET < address + len(content):
             self._reset()
         self.debugger.written(address)
+
+    def take(self, address, content, cycle):
+        """Others write to L1, or a register, at a cycle."""
+        if address + len(content) > len(self.l1):
+            registers = self.registers(address, len(content))
+            if registers is not None:
+                registers[:] = np.frombuffer(content, np.uint8)
+            return
+        self.l1[address : address + len(content)] = np.frombuffer(content, np.uint8)
+        self.record["written_at"], self.rests = cycle, False
 
     def word(self, address):
         """A register's value."""
@@ -112,7 +131,8 @@ class RegisterTile(TileState):
 
     def registers(self, address, size):
         """The bytes behind an address, None where there are none."""
-        for base, words in ((DEBUG, self.debug), (TDMA, self.arrays.tdma)):
+        spaces = ((DEBUG, self.debug), (TDMA, self.arrays.tdma), (NIUS, self.niu.registers), (STREAMS, self.streams))
+        for base, words in spaces:
             if base <= address and address + size <= base + words.nbytes:
                 return words.view(np.uint8)[address - base : address - base + size]
         return None
@@ -126,11 +146,18 @@ class RegisterTile(TileState):
             return
         while True:
             self._cluster["fuel"] = FUEL
-            run_tile(self._cluster.ctypes.data, until, NO_TIME)
+            try:
+                run_tile(self._cluster.ctypes.data, until, NO_TIME)
+            except SimulatorError as error:  # a mistake of ours: without the coprocessor, the tile goes on
+                self._halt(range(N_THREADS))
+                raise SimulatorError(f"tile {self.place}: {error}") from error
             reason = int(self._cluster["reason"][0])
             self.record["l1_stored"] = 0
             if reason == ASKED:
                 self._answer()
+                if self.requests:
+                    self.now = min(until, self.requests[-1][0])
+                    return
             elif reason == FAULT:
                 self._fail()
             elif reason in (ALL_DONE, RESTING):
@@ -147,19 +174,26 @@ class RegisterTile(TileState):
             self._reset(int(self.cores.records[by]["clock"]))
         elif asked == ASKED_INVALIDATION:
             self.forget_text()
+        elif asked == ASKED_TRANSFER:
+            request = self.niu.written(int(self.record["asked_at"]))
+            if request is not None:
+                self.requests.append((int(self.cores.records[by]["clock"]), request))
         else:
             self._decode(int(self.cores.records[by]["pc"]))
 
     def _fail(self):
         """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""
         failure = self.fault() or self.core_fault()
-        stopped = range(N_THREADS) if self.record["fault"] else ()
+        self._halt(range(N_THREADS) if self.record["fault"] else ())
+        raise SimulatorError(f"tile {self.place}: {failure}")
+
+    def _halt(self, threads):
+        """Let cores that have failed stand still, and threads whose coprocessor has."""
         for number, core in enumerate(self.cores.records):
-            if core["cause"] or number in stopped:
+            if core["cause"] or number in threads:
                 core["state"], core["cause"] = ENDED, 0
         self.record["fault"] = 0
-        self._broken = self._broken or bool(stopped)
-        raise SimulatorError(f"tile {self.place}: {failure}")
+        self._broken = self._broken or bool(threads)
 
     # --- text
 

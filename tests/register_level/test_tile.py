@@ -26,7 +26,7 @@ STAY = jump(0)
 @pytest.fixture(params=CHIPS)
 def tile(request):
     arch = load_arch(request.param)
-    return RegisterTile(arch, np.zeros(arch.l1_size, np.uint8), "1-2")
+    return RegisterTile(arch, np.zeros(arch.l1_size, np.uint8), (1, 2), (1, 2))
 
 
 def put(tile, address, words):

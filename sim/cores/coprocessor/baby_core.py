@@ -84,19 +84,22 @@ RUNNING, ACTING, BLOCKED, ENDED, FAULTED, POLLING = range(6)
 NO_ACTION, LOAD, STORE, PUSH = range(4)
 ILLEGAL, OUTSIDE_TEXT, MISALIGNED = 1, 2, 3  # causes of a fault
 
+LOOP_LOADS = 8  # of L1 in a loop that is known to wait
+
 # `clock`: cycle at which the core goes on; `action`: what it stands at: an access of `code` to `address` with `value`, result to
 # register `to`; `raw_at`: the text's bytes, for what is read
 # of it, 0 where that may change; `changes`: what the core has done beside arithmetic, by which
 # loads that poll are told (`tensim.sim.cores.coprocessor.memory_map.polls`): `poll_pc`, `poll_address`, `poll_value`, `poll_state`,
 # `poll_changes` of the last such load, `poll_since` its first one's cycle; `watches`: it waits for another value there; `told`:
 # cycle up to which lines have got their time; `icache_at`: (newest, oldest) line of each of `icache_sets` sets, `fetched`: the
-# line fetched last
+# line fetched last; `loads`: how many loads of L1, `load_*`, it has done since the one at `poll_pc`, and nothing else of that kind
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
         "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "
         "action code address value to retired stall blocked_since changes poll_pc poll_address poll_value poll_state poll_changes "
-        "poll_since watches told cause icache_at icache_sets fetched"
+        "poll_since watches told cause icache_at icache_sets fetched loads"
     ).split()]
+    + [("load_address", np.int64, LOOP_LOADS), ("load_code", np.int64, LOOP_LOADS), ("load_value", np.int64, LOOP_LOADS)]
 )  # fmt: skip
 baby_table = table(BABY_CORE)
 BABY_BYTES = BABY_CORE.itemsize
@@ -415,7 +418,7 @@ class BabyCores:
         return self.records.ctypes.data
 
 
-COUNTERS = "clock action retired stall changes poll_pc poll_since watches told cause".split()
+COUNTERS = "clock action retired stall changes poll_pc poll_since watches told cause loads".split()
 
 
 class BabyText:

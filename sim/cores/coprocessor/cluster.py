@@ -22,7 +22,15 @@ from tensim.sim.cores.coprocessor.baby_core import (
 )
 from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
 from tensim.sim.cores.coprocessor.machine import step
-from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, TILE_REGISTERS_END, perform, polls
+from tensim.sim.cores.coprocessor.memory_map import (
+    DONE_CHECK,
+    TILE_REGISTERS,
+    TILE_REGISTERS_END,
+    WATCHES_L1,
+    WATCHES_SEMAPHORE,
+    perform,
+    polls,
+)
 from tensim.sim.cores.coprocessor.state import N_THREADS, NOTHING_ASKED, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
 from tensim.sim.engine.compiled import compiled
@@ -100,6 +108,18 @@ def retry_blocked(c, cores_at):
 
 
 @compiled()
+def tell_of_l1(c, cores_at, at):
+    """L1 was written to at a cycle: cores that wait for that go on, one that reads something else."""
+    for thread in range(c.n_cores):
+        core = baby_table(cores_at)[thread]
+        if core.state == BLOCKED and core.watches == WATCHES_L1:
+            at = max(core.clock, at)
+            if perform(c, cores_at, thread, at):
+                core.stall += at - core.blocked_since
+                run_ahead(c, cores_at, thread)
+
+
+@compiled()
 def has_state(c, cores_at, state):
     """Is any core in a state?"""
     for thread in range(c.n_cores):
@@ -149,8 +169,10 @@ def act(c, cores_at, thread, at):
     core = baby_table(cores_at)[thread]
     if polls(c, core, at):
         core.state, core.blocked_since = POLLING, core.poll_since
-        if core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
-            core.state, core.watches = BLOCKED, 1
+        if core.address < c.l1_size:
+            core.state, core.watches, core.blocked_since = BLOCKED, WATCHES_L1, at
+        elif core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
+            core.state, core.watches = BLOCKED, WATCHES_SEMAPHORE
     elif perform(c, cores_at, thread, at):
         run_ahead(c, cores_at, thread)
     else:
@@ -164,6 +186,9 @@ def run_cluster(c, cores_at, now, until, fuel):
     Actions on the outside world are carried out up to cycle `now`.  While a core polls, the coprocessor goes no further than
     cycle `until`, the first at which others can make it go on.
     """
+    if c.written_at >= 0:
+        tell_of_l1(c, cores_at, c.written_at)
+        c.written_at = -1
     while fuel > 0:
         fuel -= 1
         first, at = earliest_action(c, cores_at)
@@ -190,8 +215,11 @@ def run_cluster(c, cores_at, now, until, fuel):
             return ASKED, happened
         if c.counter_written != 0:
             return COUNTER, happened
-        if c.l1_stored != 0 and c.n_cores == N_THREADS:
-            return STORED, happened
+        if c.l1_stored != 0:
+            if c.debug_at == 0:
+                return STORED, happened
+            c.l1_stored = 0
+            tell_of_l1(c, cores_at, happened)
     return FUEL_SPENT, c.cycle
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tensim.sim.cores.coprocessor.baby_core import (
     LOAD,
+    LOOP_LOADS,
     PUSH,
     REGISTERS,
     baby_table,
@@ -57,6 +58,7 @@ MAILBOX_BYTES, MAILBOX_WORDS = 0x1000, 4
 N_MAILBOXES = 4  # by sender: RISCV B, T0, T1, T2
 MAILBOX = np.dtype([("head", np.int64), ("count", np.int64), ("words", np.int64, MAILBOX_WORDS)])  # [receiver][sender]
 mailbox_table = table(MAILBOX)
+WATCHES_SEMAPHORE, WATCHES_L1 = 1, 2  # what a core waits for
 INVALIDATE = register("RISCV_IC_INVALIDATE_InvalidateAll")  # a bit for each core: its instruction cache is emptied
 
 
@@ -189,6 +191,37 @@ def state_of(core):
 
 
 @compiled()
+def is_unchanged(c, core):
+    """Does L1 hold what the loads of a core's loop have read there?"""
+    for i in range(core.loads):
+        if loaded(c.l1_at + core.load_address[i], core.load_code[i]) != core.load_value[i]:
+            return False
+    return True
+
+
+@compiled()
+def waits_for_l1(c, core):
+    """Does a core go round a loop that only loads of L1 can end, and nothing has changed there?  Notes its loads meanwhile.
+
+    A round begins at a load, `poll_pc`, with the registers that the core had there before.
+    """
+    if core.address >= c.l1_size:
+        core.poll_pc = -1
+        return False
+    in_round = core.poll_pc >= 0 and core.changes == core.poll_changes + core.loads
+    if in_round and core.pc == core.poll_pc and core.loads > 0:
+        if core.poll_state == state_of(core) and is_unchanged(c, core):
+            return True
+        in_round = False
+    if not in_round or core.loads == LOOP_LOADS:
+        core.poll_pc, core.poll_state, core.poll_changes, core.loads = core.pc, state_of(core), core.changes, 0
+    core.load_address[core.loads], core.load_code[core.loads] = core.address, core.code
+    core.load_value[core.loads] = loaded(c.l1_at + core.address, core.code)
+    core.loads += 1
+    return False
+
+
+@compiled()
 def polls(c, core, now):
     """Does a core stand at a load that can only give what it gave last time, after which it will stand here again?
 
@@ -198,6 +231,8 @@ def polls(c, core, now):
         return False
     if SEMAPHORES <= core.address < SEMAPHORES + 4 * N_SEMAPHORES:
         value = semaphore_table(c.semaphores_at)[(core.address - SEMAPHORES) // 4].value
+    elif c.debug_at != 0:
+        return waits_for_l1(c, core)
     elif STREAMS <= core.address < STREAMS_END and counter_of(c, core.address) != NO_COUNTER:
         value = load_register(c, 0, core.address & ~3, now)
     else:
@@ -217,7 +252,11 @@ def polls(c, core, now):
 def perform(c, cores_at, thread, now):
     """Carry out a core's action at a cycle; False when it has to wait for others."""
     core, k = baby_table(cores_at)[thread], costs_table(c.costs_at)[0]
-    if core.watches != 0:
+    if core.watches == WATCHES_L1:
+        if is_unchanged(c, core):
+            return False
+        core.watches, core.poll_pc = 0, -1
+    elif core.watches != 0:
         if semaphore_table(c.semaphores_at)[(core.address - SEMAPHORES) // 4].value == core.poll_value:
             return False
         core.watches = core.poll_pc = 0
