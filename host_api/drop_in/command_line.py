@@ -22,7 +22,6 @@ WITH_VALUE = (
 FOR_CLANG = ("-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter")
 KEPT = ("-fmacro-prefix-map=", "-ffile-prefix-map=", "-fno-builtin", "-ffreestanding", "-fno-inline", "-fsigned-char")
 COVERAGE = ("-fprofile-arcs", "-ftest-coverage", "--coverage")  # what they link is a library of the vendor's compiler
-SECTIONS = ("-ffunction-sections", "-fdata-sections")
 # A g++, to which C is C++
 LANGUAGES = {
     ".c": "c++", ".S": "assembler-with-cpp", ".sx": "assembler-with-cpp", ".s": "assembler", ".h": "c++-header",
@@ -54,7 +53,6 @@ class Command:
     libraries: tuple
     has_start: bool
     whole_program: bool
-    sections: tuple
     depends: tuple | None
 
     @property
@@ -76,7 +74,7 @@ class _Reader:
     def __init__(self):
         self.step, self.output, self.language, self.processor, self.level = "link", None, None, None, "O0"
         self.sources, self.objects, self.front, self.scripts, self.linker, self.libraries = [], [], [], [], [], []
-        self.sections, self.depends_file, self.depends_target, self.depends = [], None, None, False
+        self.depends_file, self.depends_target, self.depends = None, None, False
         self.whole_program, self.has_start = False, True
 
     def file(self, name):
@@ -131,8 +129,6 @@ class _Reader:
             self.whole_program = True
         elif one == "-fno-lto":
             self.whole_program = False
-        elif one in SECTIONS:
-            self.sections.append(one)
         elif one.startswith(KEPT):
             self.front.append(one)
         elif one in COVERAGE:
@@ -161,7 +157,7 @@ def read(arguments, folder):
 
 
 def _question(one):
-    return Command("version", one, "", False, "O0", (), (), (), (), (), (), False, False, (), None)
+    return Command("version", one, "", False, "O0", (), (), (), (), (), (), False, False, None)
 
 
 def _command(reader):
@@ -180,7 +176,7 @@ def _command(reader):
     return Command(
         step, reader.output, chip, is_tensix, reader.level, tuple(reader.sources), tuple(reader.objects),
         tuple(reader.front), tuple(reader.scripts), tuple(reader.linker), tuple(reader.libraries), reader.has_start,
-        reader.whole_program, tuple(dict.fromkeys(reader.sections)), depends,
+        reader.whole_program, depends,
     )  # fmt: skip
 
 

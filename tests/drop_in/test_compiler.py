@@ -3,6 +3,7 @@
 Tests that need the LLK's sources run where TENSIM_LLK names a release's folder that holds tt_metal.
 """
 
+import io
 import os
 import subprocess
 import sys
@@ -125,7 +126,62 @@ def test_sections_for_the_host_have_addresses():
     assert names == [".a"] and "} :NONE" in text and "MEMORY" not in text
 
 
-# --- programs
+# --- programs of plain C++
+
+PLAIN = """
+extern "C" { extern int shared; __attribute__((used)) int mine = 3; int unused_by_all; }
+int main() { int sum = 0; for (volatile int i = 0; i < 4; i++) sum += shared; return sum; }
+extern "C" __attribute__((section(".start"), naked)) void _start() { main(); for (;;) {} }
+"""
+WITH_SEGMENTS = """ENTRY(_start)
+PHDRS { attributes 0x70000003; text PT_LOAD; data PT_LOAD; }
+SECTIONS {
+  .text 0x5000 : { *(.start) *(.text .text.*) } :text
+  .data 0xFFB00400 : AT(LOADADDR(.text) + SIZEOF(.text)) { __data = .; *(.data .data.* .sdata .sdata.*) } :data
+  .bss : { *(.bss .bss.* .sbss .sbss.*) } :data
+  .riscv.attributes 0 : { *(.riscv.attributes) } :attributes
+}
+"""
+
+
+def linked(folder, source, *more):
+    """The program of a source that is compiled and linked in two steps, as tt-metal's build does it."""
+    (folder / "p.cc").write_text(source)
+    (folder / "p.ld").write_text(WITH_SEGMENTS)
+    common = ["-mcpu=tt-wh", "-Os", "-flto=1"]
+    assert compile([*common, "-MMD", "-c", "-o", "p.o", "p.cc", "-MF", "p.d"], folder) == (0, b"")
+    status, text = compile([*common, "-nostartfiles", "-Tp.ld", *more, "p.o", "-o", "p.elf"], folder)
+    assert status == 0, text.decode()
+    return ELFFile(io.BytesIO((folder / "p.elf").read_bytes()))
+
+
+def test_a_program_of_two_steps(tmp_path):
+    """Symbols of another program, relocations that stay, a start without a prologue, variables that are marked as used."""
+    (tmp_path / "other.cc").write_text('extern "C" { int shared = 7; }')
+    (tmp_path / "other.ld").write_text(
+        "SECTIONS { .text 0x100 : { *(.text*) } .data 0xFFB00040 : { *(.data* .sdata*) } }"
+    )
+    assert compile("-mcpu=tt-wh -O2 -nostdlib -Tother.ld other.cc -o other.elf -Wl,-u,shared".split(), tmp_path)[0] == 0
+    elf = linked(tmp_path, PLAIN, "-Wl,--just-symbols=other.elf", "-Wl,--emit-relocs")
+    names = {symbol.name: symbol["st_value"] for symbol in elf.get_section_by_name(".symtab").iter_symbols()}
+    assert names["mine"] == 0xFFB00400 and names["shared"] == 0xFFB00040 and "unused_by_all" not in names
+    assert elf.get_section_by_name(".rela.text").num_relocations() > 0
+    first = int.from_bytes(elf.get_section_by_name(".text").data()[:4], "little")
+    assert first & 0x7F == 0x17, "the start calls at once (auipc)"
+    assert (tmp_path / "p.d").read_text().startswith("p.o: ") and f" {tmp_path}/p.cc" in (tmp_path / "p.d").read_text()
+    assert compile("-mcpu=tt-wh -Os -flto=1 -MMD -c -o q.o p.cc".split(), tmp_path)[0] == 0
+    assert (tmp_path / "q.o").read_bytes() == (tmp_path / "p.o").read_bytes()
+    assert (tmp_path / "q.d").read_text().startswith("q.o: ")
+
+
+def test_a_segment_without_content_stays(tmp_path):
+    """The vendor's library finds the segment of data by its address, whether there are data or not."""
+    elf = linked(tmp_path, 'extern "C" __attribute__((section(".start"), naked)) void _start() { for (;;) {} }')
+    segments = [(one["p_vaddr"], one["p_memsz"]) for one in elf.iter_segments() if one["p_type"] == "PT_LOAD"]
+    assert (0xFFB00400, 0) in segments
+
+
+# --- programs of vectors
 
 PROGRAM = """
 #include <cstdint>
