@@ -1,4 +1,4 @@
-"""The tools beside the compiler as far as the vendor's builds and tests call them: objcopy, size, nm."""
+"""The tools beside the compiler as far as the vendor's builds and tests call them: objcopy, size, nm, objdump."""
 
 import sys
 from pathlib import Path
@@ -15,9 +15,11 @@ def run(name, arguments):
         return 0
     from elftools.common.exceptions import ELFError
 
+    from tensim.sim.errors import TensimError
+
     try:
         tool(arguments)
-    except (OSError, ELFError, ValueError) as error:
+    except (OSError, ELFError, TensimError, ValueError) as error:
         sys.stderr.write(f"riscv-tt-elf-{name}: error: {error}\n")
         return 1
     return 0
@@ -120,4 +122,25 @@ def _kind(elf, symbol):
     return letter.upper() if symbol["st_info"]["bind"] == "STB_GLOBAL" else letter
 
 
-TOOLS = {"size": size, "objcopy": objcopy, "nm": nm}
+def objdump(arguments):
+    """`-d`: the instructions of programs, RISC-V and Tensix, below the lines that they come from."""
+    from tensim.sim.cores.riscv.listing import elf_listing
+
+    if not {"-d", "-D", "-S", "--disassemble"} & set(arguments):
+        raise ValueError("the option of this stand-in is -d")
+    for path in _files(arguments):
+        place = None
+        for entry in elf_listing(Path(path).read_bytes(), _chip(path)):
+            if (entry["file"], entry["line"]) != place:
+                place = entry["file"], entry["line"]
+                print(f"{entry['file']}:{entry['line']} ({entry['function']})")
+            print(f"{entry['pc']:8x}:  {entry['text']}")
+
+
+def _chip(path):
+    """The chip of a program, by the extensions that its cores have."""
+    attributes = [data for name, _, data in _sections(path) if name == ".riscv.attributes"]
+    return "blackhole" if any(b"_zba" in data for data in attributes) else "wormhole_b0"
+
+
+TOOLS = {"size": size, "objcopy": objcopy, "nm": nm, "objdump": objdump}

@@ -21,7 +21,7 @@ WITH_VALUE = (
 ).split()
 FOR_CLANG = ("-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter")
 KEPT = ("-fmacro-prefix-map=", "-ffile-prefix-map=", "-fno-builtin", "-ffreestanding", "-fno-inline", "-fsigned-char")
-SECTIONS = ("-ffunction-sections", "-fdata-sections")
+COVERAGE = ("-fprofile-arcs", "-ftest-coverage", "--coverage")  # what they link is a library of the vendor's compiler
 # A g++, to which C is C++
 LANGUAGES = {
     ".c": "c++", ".S": "assembler-with-cpp", ".sx": "assembler-with-cpp", ".s": "assembler", ".h": "c++-header",
@@ -34,7 +34,7 @@ LEVELS = {"-O": "O1", "-Og": "O1"} | {f"-{name}": name for name in ("O0", "O1", 
 class Command:
     """What a command line asks for.
 
-    `step`: "link", "compile" (-c), "preprocess" (-E), "assembly" (-S), "header", or "version" for questions to the compiler.
+    `step`: "link", "compile" (-c), "preprocess" (-E), "header", or "version" for questions to the compiler.
     `sources`: ((name, language), ...), the name "-" for standard input; `objects`: what is linked beside them, in order.
     `front`: options of the language's front end; `linker`: of the linker; `scripts`: its scripts; `libraries`: names of -l.
     `whole_program`: the objects are a whole program (-flto).  `depends`: (file, target) of the make rule that is asked for.
@@ -53,7 +53,6 @@ class Command:
     libraries: tuple
     has_start: bool
     whole_program: bool
-    sections: tuple
     depends: tuple | None
 
     @property
@@ -75,7 +74,7 @@ class _Reader:
     def __init__(self):
         self.step, self.output, self.language, self.processor, self.level = "link", None, None, None, "O0"
         self.sources, self.objects, self.front, self.scripts, self.linker, self.libraries = [], [], [], [], [], []
-        self.sections, self.depends_file, self.depends_target, self.depends = [], None, None, False
+        self.depends_file, self.depends_target, self.depends = None, None, False
         self.whole_program, self.has_start = False, True
 
     def file(self, name):
@@ -114,8 +113,10 @@ class _Reader:
     def option(self, one):
         if one in LEVELS:
             self.level = LEVELS[one]
-        elif one in ("-c", "-E", "-S"):
-            self.step = {"-c": "compile", "-E": "preprocess", "-S": "assembly"}[one]
+        elif one in ("-c", "-E"):
+            self.step = {"-c": "compile", "-E": "preprocess"}[one]
+        elif one == "-S":
+            raise UsageError("-S: programs are shown by riscv-tt-elf-objdump -d, or tensim disassemble")
         elif one.startswith("-mcpu="):
             self.processor = one[6:]
         elif one.startswith("-Wl,"):
@@ -128,10 +129,10 @@ class _Reader:
             self.whole_program = True
         elif one == "-fno-lto":
             self.whole_program = False
-        elif one in SECTIONS:
-            self.sections.append(one)
         elif one.startswith(KEPT):
             self.front.append(one)
+        elif one in COVERAGE:
+            raise UsageError(f"{one}: builds that count which lines run need the vendor's compiler")
 
 
 def read(arguments, folder):
@@ -156,7 +157,7 @@ def read(arguments, folder):
 
 
 def _question(one):
-    return Command("version", one, "", False, "O0", (), (), (), (), (), (), False, False, (), None)
+    return Command("version", one, "", False, "O0", (), (), (), (), (), (), False, False, None)
 
 
 def _command(reader):
@@ -175,7 +176,7 @@ def _command(reader):
     return Command(
         step, reader.output, chip, is_tensix, reader.level, tuple(reader.sources), tuple(reader.objects),
         tuple(reader.front), tuple(reader.scripts), tuple(reader.linker), tuple(reader.libraries), reader.has_start,
-        reader.whole_program, tuple(dict.fromkeys(reader.sections)), depends,
+        reader.whole_program, depends,
     )  # fmt: skip
 
 

@@ -43,6 +43,8 @@ def _carry_out(command, folder, text):
 
 
 def _outputs(command, content):
+    if command.step == "preprocess":
+        return [(command.output or "/dev/stdout", content)]
     if command.is_link:
         return [(command.output or "a.out", content)]
     return [(command.output or f"{Path(command.sources[0][0]).stem}.o", content)]
@@ -84,6 +86,8 @@ def _build(command, folder, text):
             if name == "-":
                 source = scratch / f"standard-input-{number}.cpp"
                 source.write_bytes(b'#line 1 "<stdin>"\n' + text)
+            if command.step == "preprocess":
+                return translation.preprocessed(command, (source, language), folder), []
             objects.append(scratch / f"object-{number}.o")
             inputs += translation.to_object(command, (source, language), objects[-1], folder, scratch)
         if not command.is_link:

@@ -36,6 +36,6 @@ def command_for(root, source, chip):
     folders += [f"{inner}/{chip}_defines", f"{inner}/noc", f"{inner}/overlay", f"hw/ckernels/{chip}/metal/common"]
     folders += [f"hw/ckernels/{chip}/metal/llk_io", f"tt-llk/tt_llk_{chip}/common/inc", f"tt-llk/tt_llk_{chip}/llk_lib"]
     includes = [f"-I{root}", f"-I{metal}", *(f"-I{metal / name}" for name in folders)]
-    flags = [f"-mcpu={PROCESSORS[chip]}", "-Os", "-flto", "-ffunction-sections", "-DTENSIX_FIRMWARE"]
+    flags = [f"-mcpu={PROCESSORS[chip]}", "-Os", "-flto", "-DTENSIX_FIRMWARE"]
     flags += [f"-DARCH_{family.upper()}", *includes]
     return read([*flags, "-c", "-x", "c++", str(source)], root)

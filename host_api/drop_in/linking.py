@@ -16,7 +16,7 @@ from tensim.sim.engine.sealed_files import write_atomically
 IGNORED = re.compile(
     r"--?(trace|start-group|end-group|no-warn.*|warn-.*|print-memory-usage|gc-sections|Map.*|relax|no-relax|plugin.*)$"
 )
-# Program headers and optimisations of ld.lld that GNU's linker does not have
+# Program headers and optimisations of ld.lld that GNU's linker does not have; functions and variables that nothing reaches go
 ALWAYS = "-z norelro -z nognustack --no-dependent-libraries --gc-sections --no-relax -m elf32lriscv".split()
 
 

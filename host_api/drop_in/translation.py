@@ -11,8 +11,10 @@ from tensim.sim.errors import KernelCompileError
 
 HERE = Path(__file__).resolve().parent / "include"
 GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
-# Objects of the vendor's compiler have a section for each function only where they are asked for; its warnings are not clang's
-OF_OWN_BUILDS = ("-ffunction-sections", "-fdata-sections", "-Werror=uninitialized", "-Werror=sometimes-uninitialized")
+OF_OWN_BUILDS = (
+    "-Werror=uninitialized",
+    "-Werror=sometimes-uninitialized",
+)  # warnings of the vendor's compiler are others
 
 
 class Failed(Exception):
@@ -35,14 +37,10 @@ def flags_of(command, tools, folder):
     """Flags of a source in C++."""
     include, _ = toolchain.prepared(tools, command.level)
     flags = [flag for flag in tools.flags if flag not in OF_OWN_BUILDS]
-    flags += ["-fno-finite-loops", *_sections(command), f"-{command.level}", *include, f"-iquote{folder}"]
+    flags += ["-fno-finite-loops", f"-{command.level}", *include, f"-iquote{folder}"]
     flags += [f"-D{GUARDS[command.chip]}=1"] if command.is_tensix else []
     flags += [naked.MACRO, "-include", str(HERE / "tensim_drop_in.h")]
     return [*flags, f"-I{HERE}", f"-I{translation.LLK_INCLUDE}", *placed(command.front, folder)]
-
-
-def _sections(command):
-    return ("-ffunction-sections", "-fdata-sections") if command.whole_program else command.sections
 
 
 def placed(options, folder):
@@ -84,6 +82,18 @@ def to_object(command, source, target, folder, scratch):
         raise Failed(f"{place}: error: {error.message}\n{error.hint or ''}\n") from error
 
 
+def preprocessed(command, source, folder):
+    """The text of a source after its preprocessor, as bytes.  Failed with the messages."""
+    path, language = source
+    tools = tools_of(command)
+    result = toolchain.run(
+        [*tools.compile, *flags_of(command, tools, folder), "-x", language, "-E", str(path)], cwd=folder
+    )
+    if result.returncode:
+        raise Failed(result.stderr)
+    return result.stdout.encode()
+
+
 def _plain(command, tools, path, language, target, folder, scratch):
     """A source in C or assembler."""
     kept = [flag for flag in tools.flags if not flag.startswith("-std=") and flag not in OF_OWN_BUILDS]
@@ -91,7 +101,6 @@ def _plain(command, tools, path, language, target, folder, scratch):
     flags = [
         *kept,
         f"-{command.level}",
-        *_sections(command),
         f"-I{HERE}",
         f"-I{translation.LLK_INCLUDE}",
         *placed(command.front, folder),
