@@ -58,13 +58,26 @@ def header_defines(roots):
 
     A vector function whose template argument does not say whether it approximates takes the default of the library's headers.
     The arguments that its host code makes for tensor accessors hold the page size from 0.68 on
-    (docs/hardware/kernel_api.md#tensor-accessors).
+    (docs/hardware/kernel_api.md#tensor-accessors).  power_tile takes the bits of a float where power_iterative_tile has come
+    to take an integer, which it took itself before (0.66).
     """
-    defaults = (("TENSIM_LIBRARY_DEFAULTS", "1"),)
-    headers = (Path(root) / "tt_metal/hw/inc/api/tensor/tensor_accessor_args.h" for root in roots)
-    texts = [header.read_text(errors="replace") for header in headers if header.is_file()]
-    absent = texts and not any("AlignedPageSize" in text for text in texts)
-    return (*defaults, ("TENSIM_ACCESSOR_PAGE_WORD", "0")) if absent else defaults
+    defines = [("TENSIM_LIBRARY_DEFAULTS", "1")]
+    accessors, compute = (_texts(roots, *places) for places in (ACCESSOR_HEADERS, COMPUTE_HEADERS))
+    if accessors and not any("AlignedPageSize" in text for text in accessors):
+        defines.append(("TENSIM_ACCESSOR_PAGE_WORD", "0"))
+    if compute and not any("power_iterative_tile" in text for text in compute):
+        defines.append(("TENSIM_INTEGER_EXPONENT", "1"))
+    return tuple(defines)
+
+
+ACCESSOR_HEADERS = ("tt_metal/hw/inc/api/tensor/tensor_accessor_args.h",)
+COMPUTE_HEADERS = ("tt_metal/include/compute_kernel_api.h", "tt_metal/hw/inc/api/compute/compute_kernel_api.h")
+
+
+def _texts(roots, *places):
+    """The files that there are at places below folders."""
+    paths = (Path(root) / place for root in roots for place in places)
+    return [path.read_text(errors="replace") for path in paths if path.is_file()]
 
 
 def library_kernels(binary, folders=()):

@@ -205,6 +205,16 @@ def test_accessors_of_releases_without_page_sizes(library, present):
     assert ("TENSIM_ACCESSOR_PAGE_WORD" in defines) != present and defines["TENSIM_LIBRARY_DEFAULTS"] == "1"
 
 
+@pytest.mark.parametrize("text", ["void power_tile();", "void power_tile(); void power_iterative_tile();"])
+def test_exponents_of_releases_that_have_integers_for_them(library, text):
+    library.write("compute_kernel_api.h", text, library.root / "tt_metal/include")
+    library.write("chlkc_unpack.cpp", COMPUTE)
+    library.write("defines_generated.h", "")
+    library.describe(given={})
+    defines = dict(kernel_of_command(*library.command("trisc0")).kernel.defines)
+    assert ("TENSIM_INTEGER_EXPONENT" in defines) != ("power_iterative_tile" in text)
+
+
 def test_what_is_no_kernel(library):
     arguments, folder = library.command("brisc")
     source = next(one for one in arguments if one.endswith(".cc"))

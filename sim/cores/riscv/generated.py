@@ -175,6 +175,8 @@ def _call(name, chosen, check, function, count):
     given = [f"p{i}" for i in range(count)]
     kind = "float" if name in FLOAT_PARAMETERS else "uint32_t"
     bits = [f"__builtin_bit_cast(uint32_t, {p})" for p in given]
+    if name == "power":
+        bits = ["tensim::exponent_bits(p0)"]
     if name in ROUNDED:
         bits = ["tensim::rounds_to_even<options...>"]
     words = ", ".join([*bits, *["0"] * room][:room])

@@ -49,6 +49,14 @@ TENSIM_INLINE uint32_t matmul_setup(Values... values) {
     if (!__builtin_constant_p(transpose)) return setup_code::ANYTHING;
     return transpose ? setup_code::MATMUL_TRANSPOSED : setup_code::MATMUL;
 }
+// The exponent of power_tile as the bits of a float; 0.66 gives an integer.
+TENSIM_INLINE constexpr uint32_t exponent_bits(uint32_t given) {
+#ifdef TENSIM_INTEGER_EXPONENT
+    return __builtin_bit_cast(uint32_t, float(given));
+#else
+    return given;
+#endif
+}
 // Which form of a vector function a call asks for, an Approximation: what its template argument at `place` says, else what the
 // kernel's math_approx_mode says; in kernels of the library, what its headers have as the argument's default.
 template <int place, bool library_default, auto... options>
