@@ -69,8 +69,8 @@ def test_nothing_is_written_into_the_librarys_folder(tmp_path, cache):
     assert made.root.is_relative_to(cache) and made.channels[0] == ((0, 0), (0, 1), (0, 11))
     assert os.readlink(made.root / "tt_metal") == str(library.folder / "tt_metal")
     assert os.access(made.root / "runtime/sfpi/compiler/bin/riscv-tt-elf-g++", os.X_OK)
-    built = (made.device / "device.so").stat().st_mtime_ns
-    assert prepare(library, WORMHOLE) == made and (made.device / "device.so").stat().st_mtime_ns == built
+    built = (made.device / "libtensim_wh.so").stat().st_mtime_ns
+    assert prepare(library, WORMHOLE) == made and (made.device / "libtensim_wh.so").stat().st_mtime_ns == built
 
 
 def test_the_library_is_told_what_a_board_lacks(tmp_path, cache):
