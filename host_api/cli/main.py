@@ -20,6 +20,7 @@ SECTIONS = {
     },
     "Programs of other libraries": {
         "ttnn": ("ttnn", "Run a ttnn program on a simulated chip and list its operations."),
+        "device": ("device", "Run COMMAND with a simulated chip in the place of a card."),
         "survey": (
             "survey",
             "Run a selection of the pytest files below FOLDER with the vendor's library: how many pass, family by family.",

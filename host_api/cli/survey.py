@@ -1,4 +1,4 @@
-"""`tensim survey`: what becomes of a folder of tests with the vendor's own library."""
+"""`tensim survey`: what becomes of a folder of the vendor's tests: of its library, or of its LLK suite."""
 
 import json
 from pathlib import Path
@@ -18,10 +18,8 @@ SHOWN = 40  # tests and reasons of the printed report
 @arch_option
 @click.option(
     "--numerics",
-    default="fast",
-    show_default=True,
     type=click.Choice(["exact", "fast"]),
-    help="The chip's bits or not.",
+    help="The chip's bits or not.  [default: fast for the library, exact for the LLK suite]",
 )
 @overrides_option
 @click.option("--check", is_flag=True, help="Look for mistakes of kernels (docs/checks.md).")
@@ -31,6 +29,9 @@ SHOWN = 40  # tests and reasons of the printed report
 )
 @click.option("--seconds", default=300.0, show_default=True, type=click.FloatRange(min=1), help="What a test may take.")
 @click.option(
+    "--perf", is_flag=True, help="Of the LLK suite: the tests that measure (perf_*.py), not those of results."
+)
+@click.option(
     "--keep", type=click.Path(dir_okay=False), metavar="FILE", help="Keep each result; go on from those there."
 )
 @click.option(
@@ -38,18 +39,31 @@ SHOWN = 40  # tests and reasons of the printed report
     help="The JSON of an earlier survey: list what changed, and fail if a test does not pass any more.",
 )  # fmt: skip
 @json_option
-def survey(folder, python, arch, numerics, overrides, check, max_cycles, limit, seconds, keep, baseline, json_to):
-    """Run a selection of the pytest files below FOLDER with the vendor's library: how many pass, family by family."""
+def survey(folder, python, arch, numerics, overrides, check, max_cycles, limit, seconds, perf, keep, baseline, json_to):
+    """Run a selection of the pytest files below FOLDER with the vendor's library: how many pass, family by family.
+
+    Where FOLDER holds the vendor's LLK test suite (tt-llk/tests/python_tests of an installed ttnn), its tests drive a chip register
+    by register (docs/device.md); --python then names an interpreter that has tt-exalens.
+    """
+    from tensim.drop_in.suite import is_suite
     from tensim.library import survey as surveys
     from tensim.library.outcomes import compared, tables
 
     require_writable(json_to)
     require_writable(keep)
     before = _tests_of(baseline) if baseline else None
+    numerics = numerics or ("exact" if is_suite(folder) else "fast")
     options = ["--arch", arch, "--numerics", numerics, *(word for pair in overrides for word in ("--set", pair))]
-    options += ["--check"] if check else []
-    options += ["--max-cycles", str(max_cycles)] if max_cycles else []
-    plan = surveys.survey_of(folder, python, options, limit, seconds)
+    if is_suite(folder):
+        if check or max_cycles:
+            raise UsageError("--check and --max-cycles are for tests of the library, not of the LLK suite")
+        plan = _suite(folder, python, options, limit, seconds, perf)
+    else:
+        if perf:
+            raise UsageError("--perf is for the LLK suite")
+        options += ["--check"] if check else []
+        options += ["--max-cycles", str(max_cycles)] if max_cycles else []
+        plan = surveys.survey_of(folder, python, options, limit, seconds)
     results = surveys.Results(plan, keep)
     with progress_bar() as on_progress:
         surveys.run(plan, results, on_progress)
@@ -63,6 +77,17 @@ def survey(folder, python, arch, numerics, overrides, check, max_cycles, limit, 
         _print(result)
     if result.get("worse"):
         raise click.exceptions.Exit(1)
+
+
+def _suite(folder, python, options, limit, seconds, perf):
+    """The `Survey` of the LLK suite."""
+    from tensim.drop_in.suite import prepared
+    from tensim.library.survey import Survey, require_package
+
+    python = python or "python3"
+    require_package(python, "ttexalens")
+    patterns = ("perf_*.py",) if perf else ("test_*.py",)
+    return Survey(prepared(folder), python, None, tuple(options), limit, seconds, patterns)
 
 
 def _tests_of(path):

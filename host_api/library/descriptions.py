@@ -89,14 +89,56 @@ def _harvested(arch):
             f"ttnn knows no {arch.name} with columns {held['columns']} and rows {held['rows']} of workers",
             hint=f"{other} {all_others}, and {fewest} to {len(places) - 1} of the {axis} {places}, in order: one more dispatches",
         )
-    behind = [i for i in missing if places[i] > held[axis][-1]]
-    missing.remove(behind[0] if behind else missing[-1])
+    missing.remove(_dispatching(places, held[axis], missing))
     return missing
+
+
+def _dispatching(places, held, missing):
+    """Position of the row or column that dispatches, among those that do not compute."""
+    behind = [i for i in missing if places[i] > held[-1]]
+    return behind[0] if behind else missing[-1]
+
+
+def dispatching_tiles(arch):
+    """[((x, y) as the library names it, (x, y) on NoC 0)] of the Tensix tiles that dispatch: not among a chip's workers.
+
+    The library numbers rows of Wormhole and columns of Blackhole that a part has one after another, those that dispatch last.
+    """
+    axis, places, *_ = TENSIX_TILES[arch.name]
+    width, height = arch.grid
+    if axis == "columns":
+        held = [x for x, _ in arch.worker_coords[:width]]
+        missing = [i for i, place in enumerate(places) if place not in held]
+        physical, named = places[_dispatching(places, held, missing)], places[width]
+        others = zip(arch.kernel_coords[::width], arch.worker_coords[::width], strict=True)
+        return [((named, y), (physical, there)) for (_, y), (_, there) in others]
+    held = [y for _, y in arch.worker_coords[::width]]
+    missing = [i for i, place in enumerate(places) if place not in held]
+    physical, named = places[_dispatching(places, held, missing)], arch.kernel_coords[-1][1] + 1
+    others = zip(arch.kernel_coords[:width], arch.worker_coords[:width], strict=True)
+    return [((x, named), (there, physical)) for (x, _), (there, _) in others]
 
 
 def _lacking_channels(arch):
     """The DRAM channels that the board lacks."""
     return sorted({*range(arch["dram.banks"] // arch["dram.banks_per_tile"])} - {*arch.dram_channels})
+
+
+# Ethernet tiles as the library names them, and on NoC 0 (soc_descriptors of ttnn 0.81.1): Wormhole has them in two rows, Blackhole
+# in one, from which a p150 lacks two
+WORMHOLE_ETHERNET = [
+    ((18 + i, 16 + row), (x, 6 * row)) for row in range(2) for i, x in enumerate((9, 1, 8, 2, 7, 3, 6, 4))
+]
+BLACKHOLE_ETHERNET = [((20 + i, 25), (x, 1)) for i, x in enumerate((1, 16, 2, 15, 3, 14, 4, 13, 5, 12, 6, 11, 7, 10))]
+
+
+def ethernet_tiles(arch):
+    """[((x, y) as the library names it, (x, y) on NoC 0)] of a chip's Ethernet tiles."""
+    if arch.name != "blackhole":
+        return WORMHOLE_ETHERNET
+    lacking = ALL_ETHERNET if _lacking_channels(arch) else ETHERNET_OF_P150
+    kept = [physical for i, (_, physical) in enumerate(BLACKHOLE_ETHERNET) if not lacking >> i & 1]
+    return [(name, physical) for (name, _), physical in zip(BLACKHOLE_ETHERNET, kept, strict=False)]
 
 
 def _mask(numbers):

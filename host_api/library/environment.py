@@ -32,6 +32,7 @@ INTERPRETERS = ("python3.10", "python3.12", "python3")
 INTERPRETER = "TENSIM_LIBRARY_PYTHON"  # environment: an interpreter that has the library
 # Unless the user asks for more: logs with warnings alone, and no server on a port that all programs share.
 QUIET = {"TT_LOGGER_LEVEL": "warn", "TT_METAL_LOGGER_LEVEL": "warn", "TT_METAL_INSPECTOR_RPC": "0"}
+DEVICES = {"wormhole_b0": "libtensim_wh.so", "blackhole": "libtensim_bh.so"}
 FLAGS = ("-O2", "-Wall", "-Wextra")
 SOC_DESCRIPTORS = {"wormhole_b0": "wormhole_b0_80_arch.yaml", "blackhole": "blackhole_140_arch.yaml"}
 FIND = """
@@ -107,14 +108,19 @@ class Surroundings:
     def variables(self, socket, arch):
         """Environment variables of the library's process."""
         return {name: value for name, value in QUIET.items() if name not in os.environ} | {
-            "TT_METAL_SIMULATOR": str(self.device / "device.so"), "TT_METAL_SLOW_DISPATCH_MODE": "1",
+            "TT_METAL_SIMULATOR": str(self.device / DEVICES[arch.name]), "TT_METAL_SLOW_DISPATCH_MODE": "1",
             "TT_METAL_RUNTIME_ROOT": str(self.root), "TT_METAL_HOME": str(self.root), "TT_METAL_CACHE": str(self.kept),
             "TENSIM_LIBRARY_SOCKET": str(socket), "TENSIM_LIBRARY_ARCH": arch.name, "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
 
 
-def prepare(library, arch):
-    """The `Surroundings` of a library and an architecture, made where they are not there."""
+def prepare(library, arch, room="library", install=None):
+    """The `Surroundings` of a library and an architecture, made where they are not there, in a room of the cache.
+
+    `install(folder)` puts the tools of the library's compiler into a folder; by default programs that pass command lines on to
+    the `server`.
+    """
+    install = install or _install_compiler
     described = library.folder / "tt_metal/soc_descriptors" / SOC_DESCRIPTORS[arch.name]
     if not described.is_file():
         raise UsageError(f"ttnn {library.release} is incomplete: {described} is missing", hint="install it anew")
@@ -123,11 +129,11 @@ def prepare(library, arch):
         "soc_descriptor.yaml": yaml.safe_dump(chip_description(described, arch)),
         "cluster_descriptor.yaml": yaml.safe_dump(cluster_description(arch)),
     }
-    place = cache_root() / "library" / f"{library.release}-{_digest(str(library.folder))}"
+    place = cache_root() / room / f"{library.release}-{_digest(str(library.folder))}"
     root, device = place / "root", place / f"{arch.name}-{arch.board}-{_digest(repr(files))}"
-    _link_tree(library.folder, root)
+    _link_tree(library.folder, root, install)
     device.mkdir(parents=True, exist_ok=True)
-    _build(device / "device.so", PACKAGE / "device.c", ("-shared", "-fPIC", "-lpthread"))
+    build_c(device / DEVICES[arch.name], PACKAGE / "device.c", ("-shared", "-fPIC", "-lpthread"))
     for name, text in files.items():
         write_atomically(device / name, text.encode())
     kept = device / "kept"
@@ -141,39 +147,44 @@ def _digest(text):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _link_tree(folder, root):
-    """A tree of links to the library's, in which the compiler is ours."""
+def _link_tree(folder, root, install):
+    """A tree of links to the library's, in which the tools of its compiler are those that `install(folder)` puts into a folder."""
     root.mkdir(parents=True, exist_ok=True)
     for entry in folder.iterdir():
         if entry.name != "runtime":
-            _link(root / entry.name, entry)
-    tools = root / COMPILER
-    tools.mkdir(parents=True, exist_ok=True)
+            link(root / entry.name, entry)
+    install(root / COMPILER)
     for entry in (folder / "runtime").iterdir() if (folder / "runtime").is_dir() else ():
         if entry.name != "sfpi":
-            _link(root / "runtime" / entry.name, entry)
-    _build(tools / "compiler", PACKAGE / "compiler.c", ())
+            link(root / "runtime" / entry.name, entry)
+
+
+def _install_compiler(tools):
+    """Put the programs into a folder that pass command lines on to `server`."""
+    tools.mkdir(parents=True, exist_ok=True)
+    build_c(tools / "compiler", PACKAGE / "compiler.c", ())
     for name in TOOLS:
-        _link(tools / f"{PREFIX}{name}", tools / "compiler")
+        link(tools / f"{PREFIX}{name}", tools / "compiler")
 
 
-def _link(link, target):
-    if not link.is_symlink() or os.readlink(link) != str(target):
-        link.unlink(missing_ok=True)
-        link.symlink_to(target)
+def link(place, target):
+    """Let a symbolic link lie at a place."""
+    if not place.is_symlink() or os.readlink(place) != str(target):
+        place.unlink(missing_ok=True)
+        place.symlink_to(target)
 
 
-def _build(target, source, flags):
+def build_c(target, source, flags):
     """Build a C file of ours, unless it is there as it was built of this source."""
-    made, digest = target.with_name(f"{target.name}.made"), hashlib.sha256(source.read_bytes()).hexdigest()
-    if target.is_file() and read_sealed(made) == f"{digest} {_digest_of(target)}".encode():
+    made, content = target.with_name(f"{target.name}.made"), hashlib.sha256(source.read_bytes()).hexdigest()
+    if target.is_file() and read_sealed(made) == f"{content} {_digest_of(target)}".encode():
         return
     partial = target.with_name(f"{target.name}.{os.getpid()}")
     command = [*_c_compiler(), *FLAGS, "-o", str(partial), str(source), *flags]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise UsageError(f"cannot build {source.name}:\n{done.stderr}")
-    write_sealed(made, f"{digest} {_digest_of(partial)}".encode())
+    write_sealed(made, f"{content} {_digest_of(partial)}".encode())
     os.replace(partial, target)
 
 

@@ -5,7 +5,6 @@ the library's is a child of it.  The program's output and exit status stay as th
 """
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,8 @@ from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
 from tensim.library.launches import program_of
 from tensim.library.mailboxes import l1_banks
-from tensim.library.server import Server, compile_answer, wait_for_exit
+from tensim.library.processes import INTERRUPTED, end_process, exit_status
+from tensim.library.server import Server, compile_answer
 from tensim.library.tiles import Tiles
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import KernelCompileError, TensimError, UsageError
@@ -28,8 +28,6 @@ from tensim.sim.host.binding import bind
 from tensim.sim.host.frozen_program import BuildTarget, build_kernels
 
 CHILD = Path(__file__).with_name("child.py")
-ENDED = 128 + signal.SIGINT  # exit status after Ctrl-C
-PATIENCE = 10  # seconds in which the library may end by itself
 
 
 class Kernels:
@@ -161,8 +159,8 @@ def run(request, python=None):
             interrupted = True
         finally:
             server.close()
-            _end(child)
-    return ENDED if interrupted else _status(child.returncode)
+            end_process(child)
+    return INTERRUPTED if interrupted else exit_status(child.returncode, "the library's process")
 
 
 class LibraryEnded(Exception):
@@ -172,27 +170,6 @@ class LibraryEnded(Exception):
 def _check_alive(child):
     if child.poll() is not None:
         raise LibraryEnded
-
-
-def _end(child):
-    """Leave no process behind: the library ends by itself, or is ended, at once after another Ctrl-C."""
-    try:
-        for ask in (child.terminate, child.kill):
-            if wait_for_exit(child, PATIENCE if ask == child.terminate else 1):
-                return
-            ask()
-    except KeyboardInterrupt:
-        child.kill()
-    child.wait()
-
-
-def _status(code):
-    """The exit status for a process's return code: as a shell has it when a signal ended it."""
-    if code >= 0:
-        return code
-    if code != -signal.SIGINT:
-        print(f"error: the library's process was ended by {signal.Signals(-code).name}", file=sys.stderr)
-    return 128 - code
 
 
 def main(request, python=None):

@@ -15,7 +15,6 @@ import socket
 import struct
 import sys
 import threading
-import time
 from pathlib import Path
 
 from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, elf_of, identifier_in
@@ -262,11 +261,3 @@ def _write_dependencies(arguments, folder, output):
     else:
         return
     rule.write_text(f"{arguments[arguments.index('-o') + 1]}: {source}\n")
-
-
-def wait_for_exit(process, seconds):
-    """Wait for a process for some seconds; whether it has ended."""
-    end = time.monotonic() + seconds
-    while process.poll() is None and time.monotonic() < end:
-        time.sleep(0.01)
-    return process.poll() is not None

@@ -1,7 +1,8 @@
-"""Runs a selection of a folder of tests with the vendor's library, and keeps what became of each.
+"""Runs a selection of a folder of tests of the vendor's on a simulated chip, and keeps what became of each.
 
-A process for each family of tests, by `tensim ttnn --library`; `survey_child` runs in it and tells what it does in a file.  A
-test that passes its limit of time, or in which the process ends, is the only one that is lost: another process does the rest.
+A process for each family of tests, by `tensim ttnn --library` or `tensim device`; `survey_child` runs in it and tells what it does
+in a file.  A test that passes its limit of time, or in which the process ends, is the only one that is lost: another process does
+the rest.
 """
 
 import contextlib
@@ -28,40 +29,55 @@ LOOK = 0.1  # seconds between looks at what a process has said
 
 @dataclass(frozen=True)
 class Survey:
-    """What is surveyed: `options`, of `tensim ttnn`; `limit`, of parametrisations; `seconds`, that a test may take."""
+    """What is surveyed: `options`, of the command; `limit`, of parametrisations; `seconds`, that a test may take.
+
+    `release`: of the library, None for tests that drive the device by themselves: those are run as their own configuration says.
+    `patterns`: names of the files of tests.
+    """
 
     folder: Path
     python: str
-    release: str
+    release: str | None
     options: tuple
     limit: int
     seconds: float
+    patterns: tuple = ("test_*.py",)
 
     def settings(self):
         """What makes the results of two surveys comparable."""
-        return asdict(self) | {"folder": str(self.folder), "options": list(self.options)}
+        lists = {"options": list(self.options), "patterns": list(self.patterns)}
+        return asdict(self) | {"folder": str(self.folder)} | lists
 
 
 def survey_of(folder, python, options, limit, seconds):
     """A `Survey` with the library of an interpreter.  UsageError where there is none, or it lacks pytest."""
     library = find_library(python)
-    done = subprocess.run([library.python, "-c", "import pytest"], capture_output=True, text=True)
-    if done.returncode:
-        raise UsageError(f"{library.python} has no pytest", hint=f"{library.python} -m pip install pytest")
+    require_package(library.python, "pytest")
     return Survey(Path(folder).resolve(), str(library.python), library.release, tuple(options), limit, seconds)
 
 
-def families(folder):
+def require_package(python, name):
+    """UsageError for an interpreter that lacks a package."""
+    done = subprocess.run([python, "-c", f"import {name}"], capture_output=True, text=True)
+    if done.returncode:
+        raise UsageError(f"{python} has no {name}", hint=f"{python} -m pip install {name}")
+
+
+OTHER_CHIPS = "quasar"  # folder of tests of a chip that is not simulated
+
+
+def families(folder, patterns=("test_*.py",)):
     """{family: files} of the tests below a folder: those of a folder below it, and each file that lies in it itself.
 
     UsageError where there are none.
     """
     found = {}
-    for file in sorted(folder.rglob("test_*.py")):
+    for file in sorted(path for pattern in patterns for path in folder.rglob(pattern)):
         inside = file.parent.relative_to(folder).as_posix()
-        found.setdefault(file.stem.removeprefix("test_") if inside == "." else inside, []).append(file)
+        if OTHER_CHIPS not in inside.split("/"):
+            found.setdefault(file.stem.removeprefix("test_") if inside == "." else inside, []).append(file)
     if not found:
-        raise UsageError(f"there are no tests (test_*.py) below {folder}")
+        raise UsageError(f"there are no tests ({', '.join(patterns)}) below {folder}")
     return found
 
 
@@ -106,7 +122,7 @@ class Results:
 def run(survey, results, on_progress=lambda text: None):
     """Run what `results` lacks; `on_progress(text)` is called as tests begin."""
     compile_once()  # no test's time
-    for family, files in families(survey.folder).items():
+    for family, files in families(survey.folder, survey.patterns).items():
         while not _Attempt(survey, family, files, results, on_progress).run():
             pass
 
@@ -160,12 +176,24 @@ class _Attempt:
         return {
             "folder": str(self.survey.folder), "files": list(map(str, self.files)), "limit": self.survey.limit,
             "done": list(self.results.tests), "root": root and str(root), "report": str(report),
+            "own_configuration": self.survey.release is None,
         }  # fmt: skip
 
     def _command(self, settings):
-        survey = self.survey
-        return [sys.executable, "-m", "tensim", "ttnn", "--library", "--python", survey.python, *survey.options, str(CHILD),
-                str(settings)]  # fmt: skip
+        survey, program = self.survey, [str(CHILD), str(settings)]
+        if survey.release is None:
+            return [sys.executable, "-m", "tensim", "device", *survey.options, "--", survey.python, *program]
+        return [
+            sys.executable,
+            "-m",
+            "tensim",
+            "ttnn",
+            "--library",
+            "--python",
+            survey.python,
+            *survey.options,
+            *program,
+        ]
 
     def _follow(self, process, lines):
         """Read what the process says until it ends; whether it took too long."""

@@ -5,7 +5,8 @@ This file is run by the library's Python, without tensim: it imports the standar
     python child.py survey_child.py SETTINGS
 
 SETTINGS is a JSON file: `folder`, that names are relative to; `files`, to run; `limit`, of parametrisations of a function;
-`done`, names of tests to leave out; `root`, of the checkout that the tests import from, or null; `report`, the file to write.
+`done`, names of tests to leave out; `own_configuration`, whether the folder's own files configure pytest; `root`, of the checkout
+that the tests import from, or null; `report`, the file to write.
 """
 
 import json
@@ -15,6 +16,8 @@ import sys
 
 import pytest
 
+# of tests that drive the device by themselves (the vendor's LLK suite)
+OWN_OPTIONS = ["--run-simulator", "-q", "--tb=no", "-o", "log_cli=false", "-p", "no:cacheprovider"]
 LONGEST = 20_000  # characters of an error that are kept: its begin and its end
 
 
@@ -155,6 +158,10 @@ def main(path):
     survey = Survey(settings)
     survey.say(started=pytest.__version__)
     folder = settings["folder"]
+    if settings["own_configuration"]:  # which looks at the command line
+        os.chdir(folder)
+        sys.argv[1:] = [*OWN_OPTIONS, *settings["files"]]
+        sys.exit(pytest.main(sys.argv[1:], plugins=[survey]))
     options = ["-c", os.devnull, f"--rootdir={folder}", f"--confcutdir={folder}", "--import-mode=importlib"]
     options += ["-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=no", "-q", "--capture=fd"]
     sys.exit(pytest.main([*options, *settings["files"]], plugins=[survey, Fixtures()]))

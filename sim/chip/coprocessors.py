@@ -12,6 +12,7 @@ from tensim.sim.chip.riscv_cores import TABLE_BYTES, TABLE_WORDS, firmware_words
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
 from tensim.sim.cores.coprocessor.cluster import CLUSTER
+from tensim.sim.cores.coprocessor.state import N_THREADS
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv import layout
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
@@ -40,7 +41,7 @@ class Coprocessors:
         if worker not in self.tiles:
             arrays, data = self._arrays, int(self._arrays.machine["data_on"])
             tile = TileState(
-                self.arch, arrays.l1[worker], layout.local_bytes(self.arch, FIRST_COMPUTE_SLOT),
+                self.arch, arrays.l1[worker], (layout.local_bytes(self.arch, FIRST_COMPUTE_SLOT),) * N_THREADS,
                 arrays["circular_buffers"][worker], data != 0, data == FAST,
             )  # fmt: skip
             tile.record["counter_delay"] = arrays.machine["cb_visible"]

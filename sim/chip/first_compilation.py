@@ -33,8 +33,15 @@ def compile_once():
 
 def compile_instruction_level():
     """Compile what executes Tensix instructions, likewise."""
-    parts = (run_tile, compute_event)
+    _compile_parts((run_tile, compute_event))
 
+
+def compile_tile():
+    """Compile what executes the instructions of one tile by itself."""
+    _compile_parts((run_tile,))
+
+
+def _compile_parts(parts):
     def work():
         for part in parts:
             part.code  # noqa: B018  compiled and kept

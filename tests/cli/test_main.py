@@ -215,9 +215,9 @@ def test_hash_seed_changes_nothing(tmp_path):
     assert results[0] == results[1]
 
 
-def test_readme_program_runs(tmp_path):
-    """The program in the README, as its reader would save and run it."""
-    text = (Path(__file__).parents[2] / "README.md").read_text()
+def test_the_guides_program_runs(tmp_path):
+    """The program in docs/python_programs.md, as its reader would save and run it."""
+    text = (Path(__file__).parents[2] / "docs" / "python_programs.md").read_text()
     program = text.split("```python\n")[1].split("```")[0]
     (tmp_path / "copy_pages.py").write_text(program)
     done = subprocess.run(

@@ -12,7 +12,7 @@ import pytest
 from docs import write_kernel_stub
 from tests.imports.contracts import lay_out
 
-README = Path(__file__).parents[2] / "README.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "python_programs.md"
 
 
 def test_the_stub_is_up_to_date():
@@ -21,8 +21,8 @@ def test_the_stub_is_up_to_date():
 
 @pytest.fixture
 def program():
-    """The program of the README, with the annotations that a strict check wants."""
-    text = re.search(r"```python\n(import numpy as np\n.*?)```", README.read_text(), re.DOTALL)[1]
+    """The program of the guide, with the annotations that a strict check wants."""
+    text = re.search(r"```python\n(import numpy as np\n.*?)```", GUIDE.read_text(), re.DOTALL)[1]
     return (
         text.replace("(source_address, destination_address, pages):", "(a: int, b: int, pages: int) -> None:")
         .replace("(source_address,", "(a,")

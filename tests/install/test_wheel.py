@@ -118,8 +118,8 @@ def test_its_commands_run(python, tmp_path):
     assert "add.bin: ok" in run(command, "verify", "add.bin", cwd=tmp_path)
 
 
-def test_the_readmes_program_runs(python, tmp_path):
-    program = (ROOT / "README.md").read_text().split("```python\n")[1].split("```")[0]
+def test_the_guides_program_runs(python, tmp_path):
+    program = (ROOT / "docs" / "python_programs.md").read_text().split("```python\n")[1].split("```")[0]
     (tmp_path / "copy_pages.py").write_text(program)
     assert "cycles on the device" in run(python, "copy_pages.py", cwd=tmp_path)
 

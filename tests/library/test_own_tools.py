@@ -26,13 +26,13 @@ def built(tmp_path, monkeypatch):
 
     monkeypatch.setattr(environment.subprocess, "run", counted)
     source.write_text("int main(void) { return 0; }\n")
-    environment._build(tmp_path / "target", source, ())
+    environment.build_c(tmp_path / "target", source, ())
     return source, tmp_path / "target", calls
 
 
 def test_a_whole_file_is_not_built_again(built):
     source, target, calls = built
-    environment._build(target, source, ())
+    environment.build_c(target, source, ())
     assert len(calls) == 1
 
 
@@ -41,19 +41,19 @@ def test_a_damaged_file_is_built_anew(damage, built):
     source, target, calls = built
     right = target.read_bytes()
     target.write_bytes(DAMAGES[damage](right))
-    environment._build(target, source, ())
+    environment.build_c(target, source, ())
     assert len(calls) == 2 and target.read_bytes() == right
 
 
 def test_a_changed_source_is_built_anew(built):
     source, target, calls = built
     source.write_text("int main(void) { return 1; }\n")
-    environment._build(target, source, ())
+    environment.build_c(target, source, ())
     assert len(calls) == 2
 
 
 def test_a_damaged_record_costs_a_build(built):
     source, target, calls = built
     target.with_name("target.made").write_bytes(b"")
-    environment._build(target, source, ())
+    environment.build_c(target, source, ())
     assert len(calls) == 2

@@ -14,7 +14,7 @@ from tensim.sim.cores.coprocessor.bit_instructions import FIRST, LAST, bit_recor
 from tensim.sim.cores.coprocessor.costs import costs_table
 from tensim.sim.cores.coprocessor.frontend import has_room, push
 from tensim.sim.cores.coprocessor.instruction_table import extracted, is_embedded
-from tensim.sim.cores.coprocessor.state import N_THREADS
+from tensim.sim.cores.coprocessor.state import ASKED_TEXT, BRISC, N_THREADS, NO_FIFO
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, plain_record, record
 from tensim.sim.cores.riscv.interpreter import (
     ADD,
@@ -71,29 +71,46 @@ WORD_MASK = 0xFFFFFFFF
 REGISTERS = 33  # and as many cycles behind them; number 32 takes what is written to x0
 REGISTER_BYTES = 8 * REGISTERS
 LOCAL, INSTRUCTION_BUFFER = 0xFFB00000, 0xFFE40000
-TENSIX_WORD, END = 50, 51  # codes beside those of `Code`: a word for the coprocessor; ebreak
+# codes beside those of `Code`: a word for the coprocessor; ebreak; what nobody has decoded yet
+TENSIX_WORD, END, UNDECODED = 50, 51, 99
+CONTROL_REGISTERS = (
+    0x7C0,
+)  # cfg0: branch prediction, gathering of Tensix words (configure_gathering of tt-metal's firmware)
 LINE_BYTES, WAYS = 16, 2  # of the instruction cache
 FUEL = 1 << 20  # instructions that a core runs before others get their turn
-# States of a core.  POLLING: it reads a counter of a circular buffer again and again and does nothing else
+# States of a core.  ENDED: at ebreak, in a jump to itself, or in reset; POLLING: it reads a counter of a circular buffer again and
+# again and does nothing else
 RUNNING, ACTING, BLOCKED, ENDED, FAULTED, POLLING = range(6)
 NO_ACTION, LOAD, STORE, PUSH = range(4)
 ILLEGAL, OUTSIDE_TEXT, MISALIGNED = 1, 2, 3  # causes of a fault
 
+LOOP_LOADS = 8  # of L1 in a loop that is known to wait
+
 # `clock`: cycle at which the core goes on; `action`: what it stands at: an access of `code` to `address` with `value`, result to
-# register `to`; `raw_at`: the text's bytes, for what is read of it; `changes`: what the core has done beside arithmetic, by which
+# register `to`; `raw_at`: the text's bytes, for what is read
+# of it, 0 where that may change; `changes`: what the core has done beside arithmetic, by which
 # loads that poll are told (`tensim.sim.cores.coprocessor.memory_map.polls`): `poll_pc`, `poll_address`, `poll_value`, `poll_state`,
 # `poll_changes` of the last such load, `poll_since` its first one's cycle; `watches`: it waits for another value there; `told`:
 # cycle up to which lines have got their time; `icache_at`: (newest, oldest) line of each of `icache_sets` sets, `fetched`: the
-# line fetched last
+# line fetched last; `loads`: how many loads of L1, `load_*`, it has done since the one at `poll_pc`, and nothing else of that kind
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
         "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "
         "action code address value to retired stall blocked_since changes poll_pc poll_address poll_value poll_state poll_changes "
-        "poll_since watches told cause icache_at icache_sets fetched"
+        "poll_since watches told cause icache_at icache_sets fetched loads"
     ).split()]
+    + [("load_address", np.int64, LOOP_LOADS), ("load_code", np.int64, LOOP_LOADS), ("load_value", np.int64, LOOP_LOADS)]
 )  # fmt: skip
 baby_table = table(BABY_CORE)
 BABY_BYTES = BABY_CORE.itemsize
+
+
+def csr_record(word):
+    """Record of an instruction on a control register, None for another: those of a core switch how it fetches and predicts, which
+    has no effect here, and read as after reset."""
+    if word & 0x7F != 0x73 or word >> 12 & 3 == 0 or word >> 20 not in CONTROL_REGISTERS:
+        return None
+    return record(LUI, word >> 7 & 31)
 
 
 def decode(text, base, has_bit_instructions):
@@ -105,6 +122,8 @@ def decode(text, base, has_bit_instructions):
             records.append(record(TENSIX_WORD, immediate=extracted(word)))
         elif word == 0x00100073:
             records.append(record(END))
+        elif (control := csr_record(word)) is not None:
+            records.append(control)
         else:
             extended = bit_record(word) if has_bit_instructions else None
             records.append(plain_record(word, base + INSTRUCTION_BYTES * index) if extended is None else extended)
@@ -230,6 +249,18 @@ def fetch(c, core, line):
 
 
 @compiled()
+def fifo_of(core_number, address):
+    """The thread whose FIFO takes what a core stores to an address, NO_FIFO for none (ISA: PushTensixInstruction.md).
+
+    BRISC's words also pass the MOP expander here, which on silicon lies before the place where they come in: it pushes no MOP.
+    """
+    fifo = (address - INSTRUCTION_BUFFER) >> 16
+    if core_number < N_THREADS:
+        return core_number if fifo == 0 else NO_FIFO
+    return fifo if core_number == BRISC and 0 <= fifo < N_THREADS else NO_FIFO
+
+
+@compiled()
 def run_ahead(c, cores_at, thread):
     """Run a core up to its next action, its end or a fault; its state says which."""
     core = baby_table(cores_at)[thread]
@@ -242,7 +273,11 @@ def run_ahead(c, cores_at, thread):
         place = pc - base
         if place < 0 or place >= size:
             core.pc = pc
-            stop_core(core, OUTSIDE_TEXT, cycle)
+            if c.debug_at != 0:
+                core.clock, core.state = cycle, RUNNING
+                c.asked, c.asked_by = ASKED_TEXT, thread
+            else:
+                stop_core(core, OUTSIDE_TEXT, cycle)
             return
         if pc // LINE_BYTES != core.fetched:
             cycle += fetch(c, core, pc // LINE_BYTES)
@@ -250,17 +285,26 @@ def run_ahead(c, cores_at, thread):
         code, to, immediate = word & 255, word >> 8 & 255, word >> 32
         following = pc + INSTRUCTION_BYTES
         if code == TENSIX_WORD:
-            if has_room(c, thread):
-                push(c, thread, immediate & WORD_MASK, cycle + k.push_latency)
+            fifo = fifo_of(thread, INSTRUCTION_BUFFER)
+            if fifo == NO_FIFO:
+                core.pc = pc
+                stop_core(core, ILLEGAL, cycle)
+                return
+            if has_room(c, fifo):
+                push(c, fifo, immediate & WORD_MASK, cycle + k.push_latency)
                 cycle += 1
                 core.retired += 1
                 core.changes += 1
                 pc = following
                 continue
-            core.action, core.value = PUSH, immediate & WORD_MASK
+            core.action, core.address, core.value = PUSH, INSTRUCTION_BUFFER, immediate & WORD_MASK
             break
         if code == END:
             core.pc, core.clock, core.state = pc, cycle, ENDED
+            return
+        if code == UNDECODED:
+            core.pc, core.clock, core.state = pc, cycle, RUNNING
+            c.asked, c.asked_by = ASKED_TEXT, thread
             return
         first, second = registers + 8 * (word >> 16 & 255), registers + 8 * (word >> 24 & 255)
         a, b = load_i64(first), load_i64(second)
@@ -288,20 +332,25 @@ def run_ahead(c, cores_at, thread):
                     put(core.local_at + inside, code, b)
                     core.changes += 1
                 cycle += 1
-            elif code <= LW and 0 <= address - base < size:
+            elif code <= LW and core.raw_at != 0 and 0 <= address - base < size:
                 set_register(core, to, loaded(core.raw_at + address - base, code), cycle + k.l1_load)
                 cycle += 1
-            elif code == SW and address & 0xFFFF0000 == INSTRUCTION_BUFFER and has_room(c, thread):
-                push(c, thread, b & WORD_MASK, cycle + k.push_latency)
-                core.changes += 1
-                cycle += 1
             else:
-                core.action = LOAD if code <= LW else STORE
-                if code == SW and address & 0xFFFF0000 == INSTRUCTION_BUFFER:
-                    core.action = PUSH
-                core.code, core.address, core.value, core.to = code, address, b & WORD_MASK, to
-                break
+                fifo = fifo_of(thread, address) if code == SW else NO_FIFO
+                if fifo != NO_FIFO and has_room(c, fifo):
+                    push(c, fifo, b & WORD_MASK, cycle + k.push_latency)
+                    core.changes += 1
+                    cycle += 1
+                else:
+                    core.action = LOAD if code <= LW else STORE
+                    if fifo != NO_FIFO:
+                        core.action = PUSH
+                    core.code, core.address, core.value, core.to = code, address, b & WORD_MASK, to
+                    break
         elif code == JAL:
+            if immediate == 0:  # it stays here for good
+                core.pc, core.clock, core.state = pc, cycle, ENDED
+                return
             set_register(core, to, following, cycle + 1)
             cycle, following = cycle + 1, pc + immediate
         elif code == JALR:
@@ -334,30 +383,36 @@ def complete(core, cycle):
 
 
 class BabyCores:
-    """The cores of a tile's three threads: records and what they point to, alive as long as this object."""
+    """The first cores of a tile, T0 to T2, BRISC, NCRISC: records and what they point to, alive as long as this object."""
 
     def __init__(self, local_bytes, icache_bytes):
-        """Sizes of each core's local memory and instruction cache."""
-        self.lines = np.full((N_THREADS, icache_bytes // (LINE_BYTES * WAYS), WAYS), -1)
-        self.records = np.zeros(N_THREADS, BABY_CORE)
-        self.registers = np.zeros((N_THREADS, 2 * REGISTERS), np.int64)
-        self.local = np.zeros((N_THREADS, local_bytes), np.uint8)
-        self._texts = [None] * N_THREADS
-        self.records["registers_at"] = self.registers.ctypes.data + np.arange(N_THREADS) * self.registers.strides[0]
-        self.records["local_at"] = self.local.ctypes.data + np.arange(N_THREADS) * self.local.strides[0]
+        """Size of each core's local memory, and of all instruction caches."""
+        cores = np.arange(len(local_bytes))
+        self.lines = np.full((len(cores), icache_bytes // (LINE_BYTES * WAYS), WAYS), -1)
+        self.records = np.zeros(len(cores), BABY_CORE)
+        self.registers = np.zeros((len(cores), 2 * REGISTERS), np.int64)
+        self.local = [np.zeros(size, np.uint8) for size in local_bytes]
+        self._texts = [None] * len(cores)
+        self.records["registers_at"] = self.registers.ctypes.data + cores * self.registers.strides[0]
+        self.records["local_at"] = [local.ctypes.data for local in self.local]
         self.records["local_bytes"], self.records["state"] = local_bytes, ENDED
-        self.records["icache_at"] = self.lines.ctypes.data + np.arange(N_THREADS) * self.lines.strides[0]
+        self.records["icache_at"] = self.lines.ctypes.data + cores * self.lines.strides[0]
         self.records["icache_sets"] = self.lines.shape[1]
 
     def load(self, thread, text, entry):
         """Give a core a `BabyText`; it stands at address `entry` with all registers 0, ready to run from its cycle 0 on."""
         self._texts[thread] = text
         core = self.records[thread]
-        for name in COUNTERS:
-            core[name] = 0
         core["text_at"], core["raw_at"] = text.records.ctypes.data, text.raw.ctypes.data
         core["text_base"], core["text_bytes"] = text.base, len(text.records) * INSTRUCTION_BYTES
-        core["pc"], core["state"] = entry, RUNNING
+        self.start(thread, entry, 0)
+
+    def start(self, thread, entry, cycle):
+        """Let a core leave reset at a cycle: it stands at address `entry`, its instruction cache is empty."""
+        core = self.records[thread]
+        for name in COUNTERS:
+            core[name] = 0
+        core["pc"], core["clock"], core["state"] = entry, cycle, RUNNING
         self.lines[thread], core["fetched"] = -1, -1
         self.registers[thread] = 0
 
@@ -367,7 +422,7 @@ class BabyCores:
         return self.records.ctypes.data
 
 
-COUNTERS = "clock action retired stall changes poll_pc poll_since watches told cause".split()
+COUNTERS = "clock action retired stall changes poll_pc poll_since watches told cause loads".split()
 
 
 class BabyText:

@@ -22,22 +22,36 @@ from tensim.sim.cores.coprocessor.baby_core import (
 )
 from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, push
 from tensim.sim.cores.coprocessor.machine import step
-from tensim.sim.cores.coprocessor.memory_map import DONE_CHECK, TILE_REGISTERS, TILE_REGISTERS_END, perform, polls
-from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
+from tensim.sim.cores.coprocessor.memory_map import (
+    DONE_CHECK,
+    TILE_REGISTERS,
+    TILE_REGISTERS_END,
+    WATCHES_L1,
+    WATCHES_SEMAPHORE,
+    perform,
+    polls,
+)
+from tensim.sim.cores.coprocessor.state import N_THREADS, NOTHING_ASKED, coprocessor_table
 from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_u32, store_64
+from tensim.sim.engine.memory import load_u32
 from tensim.sim.engine.tables import table
 
 # Why `run_cluster` leaves: all threads have ended; nothing happens any more; a core's action is not due yet; a counter of a
-# circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads
-ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED = range(8)
+# circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads; a core
+# asks for what who runs the tile has to do (`asked` of the coprocessor's record)
+ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED, ASKED = range(9)
 INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycle of the coprocessor
 
 
 # The tile's coprocessor and cores, the cycles to simulate at most, and why `run_cluster` left, with the cycle.  On a chip also the
-# address of `run_tile`, and how many of the threads have begun their program
-CLUSTER = np.dtype([(name, np.int64) for name in "coprocessor_at cores_at fuel reason at run_at started".split()])
+# address of `run_tile`, and how many of the threads have begun their program; `words`: of thread `words_thread`, uint32 at
+# `words_at`, to be pushed without cores where that is not 0, and `words_taken`, how many were
+CLUSTER = np.dtype(
+    [(name, np.int64) for name in (
+        "coprocessor_at cores_at fuel reason at run_at started words_at words words_thread words_taken"
+    ).split()]
+)  # fmt: skip
 cluster_table = table(CLUSTER)
 
 
@@ -59,10 +73,10 @@ def done_at(c, thread):
 
 
 @compiled()
-def earliest_action(cores_at):
-    """(thread whose core acts or goes on the earliest, its cycle), NO_TIME when no core does."""
+def earliest_action(c, cores_at):
+    """(core that acts or goes on the earliest, its cycle), NO_TIME when no core does."""
     first, at = -1, NO_TIME
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if (core.state == ACTING or core.state == RUNNING) and core.clock < at:
             first, at = thread, core.clock
@@ -73,7 +87,7 @@ def earliest_action(cores_at):
 def blocked_until(c, cores_at):
     """Cycle at which time alone lets a blocked core go on, NO_TIME when none; -1 when no core is blocked."""
     at = -1
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if core.state == BLOCKED:
             until = done_at(c, thread) if core.address == DONE_CHECK and core.action == LOAD else NO_TIME
@@ -84,7 +98,7 @@ def blocked_until(c, cores_at):
 @compiled()
 def retry_blocked(c, cores_at):
     """Look at blocked cores again at the coprocessor's cycle."""
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if core.state == BLOCKED:
             at = max(core.clock, c.cycle)
@@ -94,9 +108,21 @@ def retry_blocked(c, cores_at):
 
 
 @compiled()
-def has_state(cores_at, state):
+def tell_of_l1(c, cores_at, at):
+    """L1 was written to at a cycle: cores that wait for that go on, one that reads something else."""
+    for thread in range(c.n_cores):
+        core = baby_table(cores_at)[thread]
+        if core.state == BLOCKED and core.watches == WATCHES_L1:
+            at = max(core.clock, at)
+            if perform(c, cores_at, thread, at):
+                core.stall += at - core.blocked_since
+                run_ahead(c, cores_at, thread)
+
+
+@compiled()
+def has_state(c, cores_at, state):
     """Is any core in a state?"""
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         if baby_table(cores_at)[thread].state == state:
             return True
     return False
@@ -106,11 +132,11 @@ def has_state(cores_at, state):
 def at_end(c, cores_at):
     """(reason, cycle) when neither a core nor the coprocessor can go on: all are done, a core has failed, or they wait."""
     end = c.cycle
-    for thread in range(N_THREADS):
+    for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if core.state == FAULTED:
             return FAULT, core.clock
-        done = done_at(c, thread)
+        done = done_at(c, thread) if thread < N_THREADS else core.clock
         if core.state != ENDED or done == NO_TIME:
             return RESTING, c.cycle
         end = max(end, max(done, core.clock))
@@ -143,8 +169,10 @@ def act(c, cores_at, thread, at):
     core = baby_table(cores_at)[thread]
     if polls(c, core, at):
         core.state, core.blocked_since = POLLING, core.poll_since
-        if core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
-            core.state, core.watches = BLOCKED, 1
+        if core.address < c.l1_size:
+            core.state, core.watches, core.blocked_since = BLOCKED, WATCHES_L1, at
+        elif core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
+            core.state, core.watches = BLOCKED, WATCHES_SEMAPHORE
     elif perform(c, cores_at, thread, at):
         run_ahead(c, cores_at, thread)
     else:
@@ -158,12 +186,15 @@ def run_cluster(c, cores_at, now, until, fuel):
     Actions on the outside world are carried out up to cycle `now`.  While a core polls, the coprocessor goes no further than
     cycle `until`, the first at which others can make it go on.
     """
+    if c.written_at >= 0:
+        tell_of_l1(c, cores_at, c.written_at)
+        c.written_at = -1
     while fuel > 0:
         fuel -= 1
-        first, at = earliest_action(cores_at)
+        first, at = earliest_action(c, cores_at)
         happened = at
         if c.cycle < at:
-            if c.cycle > until and has_state(cores_at, POLLING):
+            if c.cycle > until and has_state(c, cores_at, POLLING):
                 return PAUSED, until
             if not run_coprocessor(c, cores_at, at):
                 return (FAULT, c.cycle) if c.fault != 0 else at_end(c, cores_at)
@@ -178,42 +209,49 @@ def run_cluster(c, cores_at, now, until, fuel):
             if core.action != PUSH and acts_outside(c, core) and at > now:
                 return OUTSIDE, at
             act(c, cores_at, first, at)
-        if c.fault != 0 or has_state(cores_at, FAULTED):
+        if c.fault != 0 or has_state(c, cores_at, FAULTED):
             return FAULT, c.cycle
+        if c.asked != NOTHING_ASKED:
+            return ASKED, happened
         if c.counter_written != 0:
             return COUNTER, happened
         if c.l1_stored != 0:
-            return STORED, happened
+            if c.debug_at == 0:
+                return STORED, happened
+            c.l1_stored = 0
+            tell_of_l1(c, cores_at, happened)
     return FUEL_SPENT, c.cycle
 
 
 @compiled()
-def run_tile(cluster_at, now, until):
-    """`run_cluster` for who has the address of a CLUSTER record; leaves reason and cycle there."""
-    cluster = cluster_table(cluster_at)[0]
-    c = coprocessor_table(cluster.coprocessor_at)[0]
-    cluster.reason, cluster.at = run_cluster(c, cluster.cores_at, now, until, cluster.fuel)
-    return 0
+def push_words(c, cluster):
+    """Push words of a thread, one a cycle where there is room, and run until all are through, for `fuel` cycles at most.
 
-
-@compiled()
-def run_words(coprocessor, thread, words, count, limit, result):
-    """Push words of a thread, one a cycle where there is room, and run until all are through.
-
-    `words`: host address of uint32; writes (words taken, cycle at the end, -1 when it is stuck) to `result`.
+    Leaves the number of words that were taken, and as `at` the cycle at the end, -1 when they are stuck.
     """
-    c = coprocessor_table(coprocessor)[0]
-    taken, begin = 0, c.cycle
-    while c.cycle - begin < limit and c.fault == 0:
-        if taken < count and has_room(c, thread):
-            push(c, thread, load_u32(words + 4 * taken), c.cycle)
-            taken += 1
+    thread, begin = cluster.words_thread, c.cycle
+    cluster.words_taken = 0
+    while c.cycle - begin < cluster.fuel and c.fault == 0:
+        if cluster.words_taken < cluster.words and has_room(c, thread):
+            push(c, thread, load_u32(cluster.words_at + 4 * cluster.words_taken), c.cycle)
+            cluster.words_taken += 1
         following = step(c, c.cycle)
-        if taken < count and has_room(c, thread):
+        if cluster.words_taken < cluster.words and has_room(c, thread):
             following = c.cycle + 1
         if following == NO_TIME:
             break
         c.cycle = max(following, c.cycle + 1)
-    store_64(result, taken)
-    store_64(result + 8, -1 if taken < count or done_at(c, thread) == NO_TIME else done_at(c, thread))
+    done = done_at(c, thread)
+    cluster.at = -1 if cluster.words_taken < cluster.words or done == NO_TIME else done
+
+
+@compiled()
+def run_tile(cluster_at, now, until):
+    """`run_cluster`, or `push_words`, for who has the address of a CLUSTER record; leaves reason and cycle there."""
+    cluster = cluster_table(cluster_at)[0]
+    c = coprocessor_table(cluster.coprocessor_at)[0]
+    if cluster.words_at != 0:
+        push_words(c, cluster)
+    else:
+        cluster.reason, cluster.at = run_cluster(c, cluster.cores_at, now, until, cluster.fuel)
     return 0

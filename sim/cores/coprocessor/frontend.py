@@ -7,7 +7,7 @@ cycle from which a word is there, so a RISC-V core may push ahead of the coproce
 import numpy as np
 
 from tensim.sim.cores.coprocessor.opcodes import opcodes
-from tensim.sim.cores.coprocessor.state import N_THREADS
+from tensim.sim.cores.coprocessor.state import BLACKHOLE, N_THREADS
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, load_u32, store_32, store_64
 from tensim.sim.engine.tables import table
@@ -19,6 +19,9 @@ REPLAY_WORDS = 32
 MOP_WORDS = 9
 RING = 32  # entries of each ring in memory
 NOTHING = -1
+# Bits of the counts of a MOP's loops, by chip: ISA, MOPExpander.md; Blackhole's go to 1000 and beyond
+# (tensix_sync_mop_drain_test.cpp of tt-llk in ttnn 0.81.1)
+LOOP_MASKS = (0x7F, 0x3FF)
 PASS, LOADING, LOADING_AND_PASSING, REPLAYING = range(4)  # of the replay expander
 NO_WAIT, STALL_WAIT, SEMAPHORE_WAIT = range(3)  # latched at the wait gate
 NO_TIME = 1 << 62
@@ -102,17 +105,17 @@ def is_nop(word):
 
 
 @compiled()
-def begin_mop(f, at, word):
-    """Set up the expansion of a MOP."""
+def begin_mop(f, at, word, loop_mask):
+    """Set up the expansion of a MOP; `loop_mask`: bits of a loop's count."""
     f.mop_on, f.mop_template, f.mop_outer, f.mop_inner, f.mop_place = 1, word >> 23 & 1, 0, 0, 0
     if f.mop_template == 0:
         f.mop_mask = f.mop_mask_high << 16 | (word & 0xFFFF)
         f.mop_outer_count = (word >> 16 & 0x7F) + 1
         return
-    f.mop_outer_count, f.mop_inner_count = _mop_word(at, 0) & 127, _mop_word(at, 1) & 127
+    f.mop_outer_count, f.mop_inner_count = _mop_word(at, 0) & loop_mask, _mop_word(at, 1) & loop_mask
     start, end = _mop_word(at, 2), _mop_word(at, 3)
     if f.mop_outer_count == 1 and is_nop(start) and f.mop_inner_count == 0 and not is_nop(end):
-        f.mop_outer_count += 128  # a fault of the hardware (ISA: MOPExpander.md)
+        f.mop_outer_count += loop_mask + 1  # a fault of the hardware (ISA: MOPExpander.md)
     if not is_nop(_mop_word(at, 6)):
         f.mop_inner_count *= 2
 
@@ -203,7 +206,7 @@ def step_mop(c, thread, now):
         f.first_head = (f.first_head + 1) % RING
         f.first_count -= 1
         if word >> 24 == MOP:
-            begin_mop(f, at, word)
+            begin_mop(f, at, word, LOOP_MASKS[1] if c.chip == BLACKHOLE else LOOP_MASKS[0])
             word = masked_word(f, at) if f.mop_template == 0 else looped_word(f, at)
             if word == NOTHING:
                 f.mop_on = 0

@@ -8,22 +8,30 @@ import numpy as np
 
 from tensim.sim.cores.coprocessor.baby_core import (
     LOAD,
+    LOOP_LOADS,
     PUSH,
     REGISTERS,
     baby_table,
     complete,
+    fifo_of,
     set_register,
 )
 from tensim.sim.cores.coprocessor.config_unit import config_words, write_config
 from tensim.sim.cores.coprocessor.costs import costs_table
+from tensim.sim.cores.coprocessor.dst_window import in_window, load_window, store_window
 from tensim.sim.cores.coprocessor.faults import L1_ADDRESS, UNMAPPED_REGISTER, stop
 from tensim.sim.cores.coprocessor.frontend import MOP_WORDS, expands_no_mop, has_room, push, set_mop
 from tensim.sim.cores.coprocessor.machine import is_done
+from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
+    ASKED_INVALIDATION,
+    BRISC,
     N_CONFIG,
     N_GPRS,
     N_SEMAPHORES,
+    N_THREADS,
     config_word,
+    field_word,
     read_gpr,
     semaphore_table,
     write_gpr,
@@ -50,11 +58,28 @@ MAILBOX_BYTES, MAILBOX_WORDS = 0x1000, 4
 N_MAILBOXES = 4  # by sender: RISCV B, T0, T1, T2
 MAILBOX = np.dtype([("head", np.int64), ("count", np.int64), ("words", np.int64, MAILBOX_WORDS)])  # [receiver][sender]
 mailbox_table = table(MAILBOX)
+WATCHES_SEMAPHORE, WATCHES_L1 = 1, 2  # what a core waits for
+INVALIDATE = register("RISCV_IC_INVALIDATE_InvalidateAll")  # a bit for each core: its instruction cache is emptied
 
 
 def make_mailboxes():
     """MAILBOX[4, 4], empty: by receiver and sender."""
     return np.zeros((N_MAILBOXES, N_MAILBOXES), MAILBOX)
+
+
+@compiled(inline="always")
+def mailbox_of(core_number):
+    """A core's place among senders and receivers."""
+    return (core_number + 1) % (BRISC + 1)
+
+
+@compiled()
+def gpr_of(core_number, address):
+    """N_GPRS * thread + index of the GPR at an address, -1 for none: BRISC sees those of all threads."""
+    index = (address - GPRS) // 4
+    if core_number < N_THREADS:
+        return N_GPRS * core_number + index if 0 <= index < N_GPRS else -1
+    return index if core_number == BRISC and 0 <= index < N_THREADS * N_GPRS else -1
 
 
 @compiled()
@@ -80,8 +105,11 @@ def load(c, thread, core, now):
     elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
         value, latency = load_register(c, thread, address & ~3, now), k.tile_register_load
         value = narrow_value(code, address, value)
-    elif GPRS <= address < GPRS + 4 * N_GPRS:
-        value, latency = narrow_value(code, address, read_gpr(c, thread, (address - GPRS) // 4)), k.config_load
+    elif in_window(c, thread, address):
+        value = narrow_value(code, 0, load_window(c, thread, address))
+    elif gpr_of(thread, address) >= 0:
+        gpr = gpr_of(thread, address)
+        value, latency = narrow_value(code, address, read_gpr(c, gpr // N_GPRS, gpr % N_GPRS)), k.config_load
     elif CONFIG <= address < CONFIG + 8 * N_CONFIG:
         index, words = (address - CONFIG) // 4, config_words(c)
         if index < 2 * words:
@@ -97,7 +125,7 @@ def load(c, thread, core, now):
             return False
     elif MAILBOXES <= address < MAILBOXES + N_MAILBOXES * MAILBOX_BYTES:
         sender = (address - MAILBOXES) // MAILBOX_BYTES
-        box = mailbox_table(c.mailboxes_at)[(thread + 1) * N_MAILBOXES + sender]
+        box = mailbox_table(c.mailboxes_at)[mailbox_of(thread) * N_MAILBOXES + sender]
         if box.count == 0:
             return False
         value = box.words[box.head]
@@ -119,18 +147,23 @@ def store(c, thread, core, now):
         else:
             put(c.l1_at + address, code, value)
             c.l1_stored, c.l1_stored_at, c.l1_stored_by = size_of(code), address, thread
+    elif in_window(c, thread, address):
+        store_window(c, thread, address, value, size_of(code))
     elif code == SB or code == SH:
         stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
     elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
         store_register(c, thread, address, value)
-    elif MOP_CONFIG <= address < MOP_CONFIG + 4 * MOP_WORDS:
+    elif MOP_CONFIG <= address < MOP_CONFIG + 4 * MOP_WORDS and thread < N_THREADS:
         set_mop(c, thread, (address - MOP_CONFIG) // 4, value)
-    elif GPRS <= address < GPRS + 4 * N_GPRS:
-        write_gpr(c, thread, (address - GPRS) // 4, value)
+    elif gpr_of(thread, address) >= 0:
+        gpr = gpr_of(thread, address)
+        write_gpr(c, gpr // N_GPRS, gpr % N_GPRS, value)
     elif CONFIG <= address < CONFIG + 8 * N_CONFIG and (address - CONFIG) // 4 < 2 * config_words(c):
         index, words = (address - CONFIG) // 4, config_words(c)
         bank = 0 if index < words else 1
         write_config(c, bank, index - bank * words, value)
+        if index - bank * words == field_word(c, INVALIDATE):
+            c.asked, c.asked_by = ASKED_INVALIDATION, thread
     elif SEMAPHORES <= address < SEMAPHORES + 4 * N_SEMAPHORES:
         if value & 1 != 0:
             get(c, (address - SEMAPHORES) // 4)
@@ -138,7 +171,7 @@ def store(c, thread, core, now):
             post(c, (address - SEMAPHORES) // 4)
     elif MAILBOXES <= address < MAILBOXES + N_MAILBOXES * MAILBOX_BYTES:
         receiver = (address - MAILBOXES) // MAILBOX_BYTES
-        box = mailbox_table(c.mailboxes_at)[receiver * N_MAILBOXES + thread + 1]
+        box = mailbox_table(c.mailboxes_at)[receiver * N_MAILBOXES + mailbox_of(thread)]
         if box.count == MAILBOX_WORDS:
             return False
         box.words[(box.head + box.count) % MAILBOX_WORDS] = value
@@ -158,6 +191,37 @@ def state_of(core):
 
 
 @compiled()
+def is_unchanged(c, core):
+    """Does L1 hold what the loads of a core's loop have read there?"""
+    for i in range(core.loads):
+        if loaded(c.l1_at + core.load_address[i], core.load_code[i]) != core.load_value[i]:
+            return False
+    return True
+
+
+@compiled()
+def waits_for_l1(c, core):
+    """Does a core go round a loop that only loads of L1 can end, and nothing has changed there?  Notes its loads meanwhile.
+
+    A round begins at a load, `poll_pc`, with the registers that the core had there before.
+    """
+    if core.address >= c.l1_size:
+        core.poll_pc = -1
+        return False
+    in_round = core.poll_pc >= 0 and core.changes == core.poll_changes + core.loads
+    if in_round and core.pc == core.poll_pc and core.loads > 0:
+        if core.poll_state == state_of(core) and is_unchanged(c, core):
+            return True
+        in_round = False
+    if not in_round or core.loads == LOOP_LOADS:
+        core.poll_pc, core.poll_state, core.poll_changes, core.loads = core.pc, state_of(core), core.changes, 0
+    core.load_address[core.loads], core.load_code[core.loads] = core.address, core.code
+    core.load_value[core.loads] = loaded(c.l1_at + core.address, core.code)
+    core.loads += 1
+    return False
+
+
+@compiled()
 def polls(c, core, now):
     """Does a core stand at a load that can only give what it gave last time, after which it will stand here again?
 
@@ -167,6 +231,8 @@ def polls(c, core, now):
         return False
     if SEMAPHORES <= core.address < SEMAPHORES + 4 * N_SEMAPHORES:
         value = semaphore_table(c.semaphores_at)[(core.address - SEMAPHORES) // 4].value
+    elif c.debug_at != 0:
+        return waits_for_l1(c, core)
     elif STREAMS <= core.address < STREAMS_END and counter_of(c, core.address) != NO_COUNTER:
         value = load_register(c, 0, core.address & ~3, now)
     else:
@@ -186,15 +252,20 @@ def polls(c, core, now):
 def perform(c, cores_at, thread, now):
     """Carry out a core's action at a cycle; False when it has to wait for others."""
     core, k = baby_table(cores_at)[thread], costs_table(c.costs_at)[0]
-    if core.watches != 0:
+    if core.watches == WATCHES_L1:
+        if is_unchanged(c, core):
+            return False
+        core.watches, core.poll_pc = 0, -1
+    elif core.watches != 0:
         if semaphore_table(c.semaphores_at)[(core.address - SEMAPHORES) // 4].value == core.poll_value:
             return False
         core.watches = core.poll_pc = 0
     core.changes += 1
     if core.action == PUSH:
-        if not has_room(c, thread):
+        fifo = fifo_of(thread, core.address)
+        if not has_room(c, fifo):
             return False
-        push(c, thread, core.value, now + k.push_latency)
+        push(c, fifo, core.value, now + k.push_latency)
         complete(core, now + 1)
         return True
     if core.action == LOAD:

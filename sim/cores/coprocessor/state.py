@@ -20,12 +20,18 @@ from tensim.sim.engine.tables import table
 
 WORMHOLE, BLACKHOLE = 0, 1
 N_THREADS = 3
+BRISC, NCRISC = 3, 4  # cores behind those of the three threads, T0 to T2
+NO_FIFO = -1
 DST_ROWS, SRC_ROWS, COLUMNS = 1024, 64, 16
 N_GPRS = 64
 N_SEMAPHORES, N_MUTEXES = 8, 8
 TDMA_BYTES = 0x1000
 BY_UNPACKERS, BY_MATRIX_UNIT = 0, 1  # who may access a bank of SrcA or SrcB
 NO_THREAD = -1
+# What a core asks who runs its tile to do before anything goes on: decode the text at its program counter; act on what it has
+# written to the register of soft resets; forget what was decoded of the text;
+# act on the NIU's register `asked_at`; carry out a command of TDMA-RISC
+NOTHING_ASKED, ASKED_TEXT, ASKED_RESET, ASKED_INVALIDATION, ASKED_TRANSFER, ASKED_MOVER = range(6)
 STATE_ID = register("CFG_STATE_ID_StateID")
 # semaphores that BRISC's firmware gives a maximum of 1 at boot (c_tensix_core.h of ttnn 0.81.1, initialize_tensix_semaphores):
 # from math to packer, unpacking to Dst, packer done, math done
@@ -47,6 +53,10 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # has not yet taken over, with `counter_thread`, `_buffer`, `_received` (or popped), `_value` and `_at`, the cycle;
 # `counter_delay`: cycles until others see a change; `l1_stored`: bytes that a RISC-V core has stored at `l1_stored_at`, likewise;
 # `stepped`: the last cycle that was simulated; `tdma_at`: uint32[1024];
+# `n_cores`: RISC-V cores that run here, the threads' own or all five of the tile; `debug_at`: uint32[3072], registers for control,
+# debugging and status, 0 where no core reaches them; `niu_at`, `streams_at`: likewise uint32[0x8000] and [0x10000],
+# registers of both NIUs and of the overlay streams; `asked`: what core `asked_by` asks for; `written_at`: cycle at which others
+# have written to L1, -1 when they have not;
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
     [(name, np.int64) for name in (
@@ -58,7 +68,7 @@ COPROCESSOR = np.dtype(
         "counter_delay "
         "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
-        "dst_remap dst_swizzle dst_access_16_as_32 "
+        "dst_remap dst_swizzle dst_access_16_as_32 n_cores debug_at niu_at streams_at asked asked_by asked_at written_at "
         "fault fault_thread fault_word fault_a fault_b cycle"
     ).split()]
 )  # fmt: skip
@@ -118,7 +128,7 @@ def make_coprocessor(arch, l1):
     arrays.semaphores["max"][list(BOUNDED_SEMAPHORES)] = 1
     record["chip"] = {"wormhole_b0": WORMHOLE, "blackhole": BLACKHOLE}[arch]
     record["l1_at"], record["l1_size"] = l1.ctypes.data, len(l1)
-    record["data_on"] = 1
+    record["data_on"], record["n_cores"], record["written_at"] = 1, N_THREADS, -1
     return arrays
 
 

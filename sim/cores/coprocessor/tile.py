@@ -10,8 +10,9 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.coprocessor.baby_core import BabyText
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, CLUSTER, COUNTER, FAULT, RESTING
 from tensim.sim.cores.coprocessor.frontend import NO_TIME
+from tensim.sim.cores.coprocessor.state import N_THREADS
 from tensim.sim.cores.coprocessor.tile_state import TileState
-from tensim.sim.engine.entry_points import run_tile, run_words
+from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
 
 L1_BYTES = {"wormhole_b0": 1464 * 1024, "blackhole": 1536 * 1024}
@@ -24,7 +25,7 @@ class Tile(TileState):
 
     def __init__(self, arch, data=True, fast=False):
         l1 = np.zeros(L1_BYTES[arch] + 64, np.uint8)[: L1_BYTES[arch]]
-        super().__init__(load_arch(arch), l1, LOCAL_BYTES[arch], data=data, fast=fast)
+        super().__init__(load_arch(arch), l1, (LOCAL_BYTES[arch],) * N_THREADS, data=data, fast=fast)
 
     def set_mop(self, thread, words):
         """Write the nine words of a MOP expander's configuration."""
@@ -36,10 +37,14 @@ class Tile(TileState):
 
     def execute(self, thread, words, limit=1_000_000):
         """Push words of a thread one a cycle and run until all are through; the cycle at which they are."""
-        words, result = np.array(words, np.uint32), np.zeros(2, np.int64)
-        run_words(self.address, thread, words.ctypes.data, len(words), limit, result.ctypes.data)
+        words, cluster = np.array(words, np.uint32), np.zeros(1, CLUSTER)
+        if not len(words):
+            return self.cycle
+        cluster["coprocessor_at"], cluster["fuel"] = self.address, limit
+        cluster["words_at"], cluster["words"], cluster["words_thread"] = words.ctypes.data, len(words), thread
+        run_tile(cluster.ctypes.data, 0, NO_TIME)
         self._check()
-        taken, end = result.tolist()
+        taken, end = int(cluster["words_taken"][0]), int(cluster["at"][0])
         if taken < len(words) or end < 0:
             raise SimulatorError(
                 f"stuck behind {taken} of {len(words)} words at cycle {self.cycle}: {self.waits(thread)}"

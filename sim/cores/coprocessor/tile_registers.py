@@ -7,14 +7,21 @@ they are the counters of the buffer's row (`tensim.sim.cores.circular_buffer`), 
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import POPPED, POPPED_AT, PUSHED, PUSHED_AT
+from tensim.sim.cores.coprocessor.debug_registers import (
+    DEBUG,
+    is_debug_register,
+    load_debug_register,
+    store_debug_register,
+)
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
-from tensim.sim.cores.coprocessor.state import BLACKHOLE, TDMA_BYTES, counters
+from tensim.sim.cores.coprocessor.state import ASKED_MOVER, ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES, counters
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_u32, store_32
 
-TDMA, DEBUG, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB12000, 0xFFB40000, 0xFFB80000
+TDMA, NIUS, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB20000, 0xFFB40000, 0xFFB80000
 STREAM_BYTES = 0x1000
+MOVER_COMMAND = TDMA + 0x10
 RECEIVED, ACKNOWLEDGED = (
     (4, 10),
     (3, 8),
@@ -44,6 +51,16 @@ def newest_count(c, counter):
     return rows[row + ctx.CB_ACKED], rows[row + POPPED], rows[row + POPPED_AT] + c.counter_delay
 
 
+@compiled(inline="always")
+def is_command(c, address):
+    """Is it a register of an NIU whose writing sets something off: NOC_CMD_CTRL, NOC_CLEAR_OUTSTANDING_REQ_CNT?"""
+    if c.chip == BLACKHOLE:
+        place = address & 0x7FF
+        return place == 0x40 or place == 0x60
+    place = address & 0x3FF
+    return place == 0x28 or place == 0x50
+
+
 @compiled()
 def load_register(c, thread, address, now):
     """Value of a register at a cycle; stops the coprocessor for one that does not exist here."""
@@ -53,6 +70,12 @@ def load_register(c, thread, address, now):
         return now & 0xFFFFFFFF
     if address == WALL_CLOCK_HIGH or address == WALL_CLOCK_HIGH_AT:
         return now >> 32
+    if c.niu_at != 0 and NIUS <= address < STREAMS:
+        return load_u32(c.niu_at + address - NIUS)
+    if c.streams_at != 0 and STREAMS <= address < STREAMS_END:
+        return load_u32(c.streams_at + address - STREAMS)
+    if is_debug_register(c, address):
+        return load_debug_register(c, address)
     if STREAMS <= address < STREAMS_END:
         counter = counter_of(c, address)
         if counter != NO_COUNTER:
@@ -67,6 +90,19 @@ def store_register(c, thread, address, value):
     """Set a register; stops the coprocessor for one that does not exist here."""
     if TDMA <= address < TDMA + TDMA_BYTES:
         store_32(c.tdma_at + (address - TDMA & ~3), value)
+        if address == MOVER_COMMAND and c.debug_at != 0:
+            c.asked, c.asked_by = ASKED_MOVER, thread
+        return
+    if c.niu_at != 0 and NIUS <= address < STREAMS:
+        store_32(c.niu_at + address - NIUS, value)
+        if is_command(c, address):
+            c.asked, c.asked_by, c.asked_at = ASKED_TRANSFER, thread, address
+        return
+    if c.streams_at != 0 and STREAMS <= address < STREAMS_END:
+        store_32(c.streams_at + address - STREAMS, value)
+        return
+    if is_debug_register(c, address):
+        store_debug_register(c, thread, address, value)
         return
     if STREAMS <= address < STREAMS_END:
         counter = counter_of(c, address)

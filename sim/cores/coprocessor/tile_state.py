@@ -24,25 +24,29 @@ class TileState:
     """A tile after reset, its arrays alive as long as this object.
 
     `arch`: a chip (`tensim.sim.arch.load_arch`), Wormhole or Blackhole, of which `self.arch` keeps the name; `l1`: its memory,
-    uint8; `local_bytes`: of a core's local memory; `buffers`: the rows of its circular buffers, int64 [N_CIRCULAR_BUFFERS,
+    uint8; `local_bytes`: of each core's local memory; `buffers`: the rows of its circular buffers, int64 [N_CIRCULAR_BUFFERS,
     CB_WORDS]; `data`: whether data move; `fast`: products in float32.
     """
 
     def __init__(self, arch, l1, local_bytes, buffers=None, data=True, fast=False):
-        costs = make_costs(arch)
         self.arch, self.l1 = arch.name, l1
         self.buffers = np.zeros((N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64) if buffers is None else buffers
-        self.arrays = make_coprocessor(self.arch, l1)
+        self.cores = BabyCores(local_bytes, arch["riscv.icache_bytes"])
+        self._costs, self._numerics = make_costs(arch), (data, fast)
+        self.power_on()
+
+    def power_on(self):
+        """Make the coprocessor as after reset; L1 and the cores stay as they are."""
+        self.arrays = make_coprocessor(self.arch, self.l1)
         self.record = self.arrays.record[0]
         self.parts = {
-            "frontends": make_frontends(), "units": make_units(self.arch), "costs": costs, "packers": make_packers(),
+            "frontends": make_frontends(), "units": make_units(self.arch), "costs": self._costs, "packers": make_packers(),
             "unpackers": make_unpackers(), "matrix": make_matrix(), "mailboxes": make_mailboxes(), "buffers": self.buffers,
         }  # fmt: skip
         for name, part in self.parts.items():
             self.record[f"{name}_at"] = part.ctypes.data
         self._vector = add_vector_unit(self.arrays)
-        self.record["data_on"], self.record["fast"] = data, fast
-        self.cores = BabyCores(local_bytes, arch["riscv.icache_bytes"])
+        self.record["data_on"], self.record["fast"] = self._numerics
 
     @property
     def address(self):

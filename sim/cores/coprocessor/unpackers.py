@@ -66,6 +66,7 @@ from tensim.sim.engine.tables import table
 UNPACR, UNPACR_NOP, SETDVALID = opcodes("UNPACR UNPACR_NOP SETDVALID")
 SRC_A, SRC_B, TO_DST = range(3)  # where datums go
 SHIFTED_ROWS = 4  # rows by which addresses of SrcA and Dst begin before the registers (ISA: UNPACR_Regular.md)
+ONE_OF_BF16, ONE_OF_FP16 = 127, 15  # in a source: their exponents (CLR_SRC_1 of ckernel_instr_params.h)
 CLEAR, NOTHING, GIVE = 1, 2, 7  # what UNPACR_NOP does
 MINUS_INFINITY = 0x7FFFF  # of SrcA, to the matrix unit
 
@@ -213,14 +214,17 @@ def context_half(c, bank, position, context):
 
 @compiled()
 def can_convert(source, target, to_dst):
-    """Does an unpacker turn a format into another?  From float32 to others, else none (ISA: FormatConversion)."""
+    """Does an unpacker turn a format into another?  From float32 to others, else none (ISA: UNPACR_Regular.md).
+
+    For what it makes of blocks the target means nothing: tt-llk's tests of compressed weights leave it as it was for other blocks.
+    """
     if source == FLOAT32:
         if target == FLOAT32:
             return to_dst
         return target == TF32 or target == FLOAT16_B or target == FLOAT16
     if source == TF32 or source == INT32:
         return source == target and to_dst
-    return source == target
+    return source == target or (block_bits(source) > 0 and block_bits(target) > 0)
 
 
 @compiled()
@@ -476,7 +480,10 @@ def unpack_nothing(c, thread, word):
         if clear == 3 and kind == CLEAR:
             value = field(c, bank, CLEAR_VALUE[0] if unit == 0 else CLEAR_VALUE[1], 0) >> 13
         gives |= int(word >> 6 & 3 == 3)
-        known = kind == CLEAR and clear != 2 or kind == NOTHING
+        one = word >> 6 & 3  # whose 1 a source is set to
+        if clear == 2 and kind == CLEAR:
+            value = ONE_OF_BF16 if one == 0 else ONE_OF_FP16
+        known = kind == CLEAR and (clear != 2 or one <= 1) or kind == NOTHING
     else:  # bits 0-2: 1 and 5 clear, 2 does nothing, 7 gives the bank
         both, gives = word >> 3 & 1, word >> 6 & 1
         known = kind == CLEAR or word & 7 == NOTHING or word & 7 == GIVE

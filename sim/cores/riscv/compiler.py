@@ -325,19 +325,25 @@ def compile_kernel(build):
 
 def cached_build(key, make):
     """The ELF of a build that `key` tells from all others; `make()` gives (ELF, files that went in) where there is none."""
+    return cached_files(key, make)[0]
+
+
+def cached_files(key, make):
+    """`cached_build` with the names of the files that went in."""
     record = toolchain.cache_folder() / "objects" / f"{digest(repr(key).encode())}.json"
-    elf = _cached(record)
-    if elf is None:
-        elf, inputs = make()
-        path = record.with_name(f"{digest(elf)}.elf")
-        write_atomically(path, elf)
-        files = {name: digest(data) for name in inputs if (data := _read(name)) is not None}
-        write_sealed(record, json.dumps({"elf": path.name, "files": files}).encode())
-    return elf
+    found = _cached(record)
+    if found is not None:
+        return found
+    elf, inputs = make()
+    path = record.with_name(f"{digest(elf)}.elf")
+    write_atomically(path, elf)
+    files = {name: digest(data) for name in inputs if (data := _read(name)) is not None}
+    write_sealed(record, json.dumps({"elf": path.name, "files": files}).encode())
+    return elf, list(files)
 
 
 def _cached(record):
-    """The ELF that a record names, if the files that it was made of are still the same."""
+    """(ELF, files) that a record names, if the files that it was made of are still the same."""
     data = read_sealed(record)
     if data is None:
         return None
@@ -347,7 +353,7 @@ def _cached(record):
         if now is None or digest(now) != known:
             return None
     elf = _read(record.with_name(content["elf"]))
-    return elf if elf is not None and f"{digest(elf)}.elf" == content["elf"] else None
+    return (elf, list(content["files"])) if elf is not None and f"{digest(elf)}.elf" == content["elf"] else None
 
 
 def _build(build, tools, unit, flags, script):

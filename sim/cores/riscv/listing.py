@@ -29,7 +29,7 @@ def elf_listing(raw, chip):
 
 
 def _text(raw):
-    """(address, bytes, end of the function at address 0) of the section of instructions."""
+    """(address, bytes, end of the function at address 0) of the first section of instructions and those that follow it at once."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
@@ -44,7 +44,10 @@ def _text(raw):
         ]
         symbols = file.get_section_by_name(".symtab")
         ends = [one["st_size"] for one in symbols.iter_symbols() if one["st_value"] == 0] if symbols else []
-        content = sections[0].data() if sections else b""
+        content = b""
+        for one in sections:
+            if one["sh_addr"] == sections[0]["sh_addr"] + len(content):
+                content += one.data()
     except (ELFError, KeyError, ValueError, OSError) as error:
         raise BinaryError(f"this is no ELF that can be read: {error}", where={"offset": 0, "field": "file"}) from error
     if not content or len(content) % INSTRUCTION_BYTES:

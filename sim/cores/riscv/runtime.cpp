@@ -52,6 +52,7 @@ void __cxa_pure_virtual() { __builtin_trap(); }
 void abort() { __builtin_trap(); }
 void* __dso_handle;
 
+#ifndef TENSIM_NO_START
 void tensim_entry();
 extern void (*const tensim_constructors[])();
 extern void (*const tensim_constructors_end[])();
@@ -61,6 +62,7 @@ __attribute__((section(".text.start"), used)) void _start() {
     asm volatile(".insn i 0x0b, 0, x0, x0, 256");
     __builtin_unreachable();
 }
+#endif
 }
 void operator delete(void*) noexcept {}
 void operator delete(void*, size_t) noexcept {}

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.llk import functions_to_inline
-from tensim.sim.cores.riscv.llk.build import INCLUDE, TO_IR, optimising
+from tensim.sim.cores.riscv.llk.build import INCLUDE
+from tensim.sim.cores.riscv.llk.translation import TO_IR, optimising
 from tensim.sim.cores.riscv.vector.lowering import lowered
 
 WORD = re.compile(r'asm sideeffect "\.ttinsn \$0", "i"\(i32 (-?\d+)\)')

@@ -29,15 +29,15 @@ vendor's own header (TRISC0, TRISC2).  What BRISC's firmware does at boot beside
 import json
 import re
 import tempfile
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from tensim.sim.cores.riscv import compiler as kernels
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.layout import LOCAL_BASE, TEXT_ADDRESSES
-from tensim.sim.cores.riscv.llk import dialect, formats, functions_to_inline
+from tensim.sim.cores.riscv.llk import formats
+from tensim.sim.cores.riscv.llk.translation import closed, pass_digest, tools_for, translate
 from tensim.sim.cores.riscv.llk.tree import FAMILIES, LlkTree
-from tensim.sim.cores.riscv.vector.lowering import lowered
 from tensim.sim.errors import KernelCompileError
 
 INCLUDE = Path(__file__).resolve().parent / "include"
@@ -199,13 +199,6 @@ ASSERT(tensim_data_end <= 0x{end - kernels.STACK_BYTES:x}, "local memory is full
 """
 
 
-def tools_for(chip):
-    """The compiler, told which instructions the cores of a chip have beside RV32IM."""
-    tools = toolchain.toolchain()
-    flags = ("-march=rv32im" + EXTENSIONS[chip] if flag.startswith("-march=") else flag for flag in tools.flags)
-    return replace(tools, flags=tuple(flags))
-
-
 def flags_of(build, tools):
     include, _ = toolchain.prepared(tools, build.level)
     folders = [INCLUDE, *build.include_paths, *build.tree.include_folders(build.arch.name)]
@@ -225,43 +218,10 @@ def compile_kernel(build):
     unit, files = translation_unit(build), generated(build, kernels.source_text(build))
     flags, script = flags_of(build, tools), link_script(build)
     elf = kernels.cached_build(
-        (unit, files, flags, script, tools.version, build.whole_program, _pass_digest()),
+        (unit, files, flags, script, tools.version, build.whole_program, pass_digest()),
         lambda: _build(build, tools, {"unit.cpp": unit, "kernel.ld": script, **files}, flags),
     )
     return kernels.describe(elf, str(build.source or build.name))
-
-
-def _pass_digest():
-    """What changes the words of a program beside the program: the pass over its vectors, and these steps."""
-    from tensim.sim.cores.riscv import vector
-
-    folders = Path(vector.__file__).parent, Path(__file__).parent
-    return kernels.digest(b"".join(path.read_bytes() for folder in folders for path in sorted(folder.glob("*.py"))))
-
-
-EXTENSIONS = {"wormhole_b0": "", "blackhole": "_zba_zbb"}  # docs/hardware/riscv.md#pipeline
-TO_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
-
-
-def optimising(tools, level):
-    """Flags that compile LLVM IR."""
-    return [*(flag for flag in tools.flags if flag.startswith(("-m", "--target", "-f", "-g"))), f"-{level}", "-x", "ir"]
-
-
-# Clang writes template arguments of class type into debug information in a form that it does not read.
-STRUCTURE_ARGUMENT = re.compile(r"^(!\d+ = !DITemplateValueParameter\(.*, value: )(?:%|\{).*\)$", re.M)
-
-
-VARIABLE = re.compile(r"^(@[\w.$]+ = )dso_local (global .*)$", re.M)
-
-
-def _readable(text):
-    return STRUCTURE_ARGUMENT.sub(r"\1i32 0)", text)
-
-
-def _closed(text):
-    """A module's text in which only its own functions write to its variables: a pointer that nobody changes is a constant."""
-    return VARIABLE.sub(lambda found: found[0] if 'section "' in found[0] else f"{found[1]}internal {found[2]}", text)
 
 
 def _build(build, tools, files, flags):
@@ -272,23 +232,11 @@ def _build(build, tools, files, flags):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
         source, script, target, elf = (folder / name for name in ("unit.cpp", "kernel.ld", "kernel.o", "kernel.elf"))
-        first, second, depends = folder / "first.ll", folder / "second.ll", folder / "kernel.d"
 
-        def run(*command):
-            result = toolchain.run([*tools.compile, *command], cwd=folder)
-            if result.returncode:
-                readable = dialect.overlay(result.stderr, folder)
-                if readable and not set(readable) <= set(command):
-                    return run(*readable, *command)
-                raise kernels.compile_error(build, result.stderr, source, is_refused=lambda *_: None)
+        def failed(messages):
+            raise kernels.compile_error(build, messages, source, is_refused=lambda *_: None)
 
-        run(*flags, *TO_IR, "-MD", "-MF", str(depends), str(source), "-o", str(first))
-        text = _readable(first.read_text())
-        first.write_text(functions_to_inline.marked(_closed(text) if build.whole_program else text))
-        run(*optimising(tools, build.level), "-S", "-emit-llvm", str(first), "-o", str(second))
-        second.write_text(lowered(_readable(second.read_text()), build.arch.name))
-        run(*optimising(tools, build.level), "-c", str(second), "-o", str(target))
+        prepare = closed if build.whole_program else None
+        inputs = translate(tools, flags, build.level, build.arch.name, source, target, folder, failed, prepare)
         kernels.link(build, tools, script, target, elf, toolchain.run)
-        known = (str(folder), str(tools.zig))
-        inputs = [name for name in toolchain.files_of(depends.read_text(), folder) if not name.startswith(known)]
         return elf.read_bytes(), inputs

@@ -8,7 +8,10 @@ import re
 from pathlib import Path
 
 FAILED = re.compile(
-    r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid)$", re.M
+    r"^(/[^:\n]+):\d+:\d+: error: (?:expected body of lambda expression|'short type-name' is invalid|"
+    r"cannot initialize a variable of type '[^']*__attribute__\(\(noreturn\)\)'.*)$|"
+    r"^(/[^:\n]+):\d+:\d+: note: expanded from macro 'SFPU_\w+_NO_TEMPLATE_ARGS'$",
+    re.M,
 )
 # (Form, what clang reads in its stead)
 FORMS = (
@@ -16,13 +19,17 @@ FORMS = (
     (re.compile(r"(\[[^\[\]]*\])\s*__attribute__\s*\(\(\w+\)\)\s*(?=\()"), r"\1"),
     # A type's name in the place of `unsigned`
     (re.compile(r"\buint short\b"), "unsigned short"),
+    # A pointer that is said not to return
+    (re.compile(r"\[\[gnu::noreturn, (.*?\]\] void \(\*)"), r"[[\1"),
+    # The name of a function whose template arguments all have defaults, as the argument of another one
+    (re.compile(r"::ckernel::sfpu::FN(?=, DST)"), "[&](auto... values) { ::ckernel::sfpu::FN(values...); }"),
 )
 
 
 def overlay(messages, folder):
     """Flags that let clang read the files it has stumbled over; empty when the compiler's messages name none."""
     entries = []
-    for number, name in enumerate(sorted(set(FAILED.findall(messages)))):
+    for number, name in enumerate(sorted({first or second for first, second in FAILED.findall(messages)})):
         text = Path(name).read_text(errors="replace")
         readable = text
         for form, other in FORMS:

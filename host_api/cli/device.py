@@ -1,0 +1,74 @@
+"""`tensim device`: a command with a simulated chip, register by register, in the place of a card."""
+
+import shlex
+
+import click
+
+from tensim.cli.options import arch_option, json_option, key_values, overrides_option
+from tensim.cli.output import TO_STDOUT, require_writable, write_json
+
+SHOWN = 20  # tiles of the printed report
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@arch_option
+@overrides_option
+@click.option("--python", metavar="PATH", help="An interpreter that has ttnn, whose descriptions of chips are used.")
+@click.option(
+    "--numerics",
+    default="exact",
+    show_default=True,
+    type=click.Choice(["exact", "fast", "off"]),
+    help="The chip's bits, float32 products, or time alone.",
+)
+@click.option(
+    "--print-env",
+    is_flag=True,
+    help="Run no command: print the environment of one, and keep the chip there until Ctrl-C.",
+)
+@json_option
+def device(command, arch, overrides, python, numerics, print_env, json_to):
+    """Run COMMAND with a simulated chip in the place of a card.
+
+    Its driver (tt-umd, and what stands on it: tt-exalens, the vendor's LLK test suite, tt-metal) reads and writes registers and
+    memories; RISC-V cores run what it loads.
+    """
+    from tensim.drop_in.runner import place_of, run, wait
+
+    require_writable(json_to)
+    if bool(command) == print_env:
+        raise click.UsageError(
+            "name a command to run: tensim device [OPTIONS] -- COMMAND ..., or give --print-env alone"
+        )
+    place = place_of(arch, key_values(overrides, "--set"), python)
+    status, result = wait(place, numerics, _print_environment) if print_env else run(command, place, numerics)
+    if json_to:
+        write_json({"status": status, "device": result}, json_to)
+    if json_to != TO_STDOUT:
+        _print(result)
+    raise click.exceptions.Exit(status)
+
+
+def _print_environment(variables):
+    for name, value in variables.items():
+        click.echo(f"export {name}={shlex.quote(value)}")
+    click.echo("# the chip is there until Ctrl-C")
+
+
+def _print(result):
+    if result is None:
+        click.echo("tensim: the command has not opened the device", err=True)
+        return
+    cycles, clock = result["cycles"], result["clock_mhz"]
+    click.echo(
+        f"\n{result['arch']} {result['board']}: {cycles:,} cycles, {1e3 * result['seconds']:,.3f} ms at {clock} MHz"
+    )
+    for tile in result["tiles"][:SHOWN]:
+        cores = ", ".join(f"{name} {count:,}" for name, count in tile["cores"].items() if count)
+        units = ", ".join(f"{name} {unit['cycles']:,}" for name, unit in tile["units"].items())
+        click.echo(f"  tile {tile['place']}: instructions {cores}; busy cycles {units or 'none'}")
+    if len(result["tiles"]) > SHOWN:
+        click.echo(f"  and {len(result['tiles']) - SHOWN} more tiles; --json has all")
+    for error in dict.fromkeys(result["errors"]):
+        click.echo(f"  stopped: {error}")

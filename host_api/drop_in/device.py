@@ -1,0 +1,51 @@
+"""A simulated chip as the device of a process that reads and writes its tiles, with a record of what it did.
+
+It is what `tensim.library.server.Server` serves; a tile that stops at what is not modelled is told of once, as it happens.
+"""
+
+import sys
+
+from tensim.library.descriptions import dispatching_tiles, ethernet_tiles
+from tensim.sim.register_level.chip import RegisterChip
+
+
+class RegisterDevice:
+    """A chip (`tensim.sim.arch.load_arch`).  `channels`: NoC coordinates of each DRAM channel; `numerics`: exact, fast or off."""
+
+    told, strangers = (), ()  # launches are not ours to carry out: firmware is what runs here
+
+    def __init__(self, arch, channels, numerics):
+        self.name = f"{arch.name} {arch.board}"
+        self.arch, self.errors = arch, []
+        self.chip = RegisterChip(
+            arch,
+            channels,
+            dispatching_tiles(arch),
+            ethernet_tiles(arch),
+            self._tell,
+            numerics != "off",
+            numerics == "fast",
+        )
+        self.tiles = self
+        self.read, self.write = self.chip.read, self.chip.write
+
+    def polls(self, *place):
+        """No read makes anything run but by its time."""
+        return False
+
+    def _tell(self, error):
+        self.errors.append(str(error))
+        print(f"tensim: {error}", file=sys.stderr, flush=True)
+
+    def result(self):
+        """What ran, as JSON: the time in cycles and seconds; of each tile whose cores ran, instructions of cores, work of units."""
+        cycles, clock = self.chip.now, self.arch.clock_mhz
+        tiles = [
+            {"place": tile.place, "cores": tile.retired,
+             "units": {name: {"instructions": count, "cycles": worked} for name, (count, worked) in tile.units.items()}}
+            for tile in self.chip.tiles.values() if sum(tile.retired.values())
+        ]  # fmt: skip
+        return {
+            "arch": self.arch.name, "board": self.arch.board, "clock_mhz": clock, "cycles": cycles,
+            "seconds": cycles / (clock * 1e6), "tiles": tiles, "errors": self.errors,
+        }  # fmt: skip

@@ -1,0 +1,41 @@
+"""Objects of the vendor's runtime library that hold no machine code, only what its own compiler goes on with (-flto).
+
+Their sources lie in the same tree, `tt_metal/hw` beside `runtime/hw/lib/CHIP`; they are compiled in the objects' place as that
+tree's own build does it.
+"""
+
+from tensim.drop_in.command_line import read
+
+SLIM = b"__gnu_lto_slim"
+CHIP_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}
+PROCESSORS = {"wormhole_b0": "tt-wh", "blackhole": "tt-bh"}
+
+
+def is_slim(path):
+    """Whether an object has no machine code of its own."""
+    return SLIM in path.read_bytes()
+
+
+def source_of(path, chip):
+    """(Root of the tree, source of an object of its library); FileNotFoundError."""
+    root = next((folder.parent for folder in path.parents if folder.name == "runtime"), path.parent)
+    hardware, family = root / "tt_metal/hw", CHIP_NAMES[chip]
+    firmware = hardware / "firmware/src/tt-1xx"
+    for folder in (hardware / "toolchain", firmware / family, firmware):
+        for end in (".cpp", ".cc", ".c"):
+            source = folder / f"{path.stem}{end}"
+            if source.is_file():
+                return root, source
+    raise FileNotFoundError(f"{path} has no machine code, and its source is not below {hardware}")
+
+
+def command_for(root, source, chip):
+    """The `Command` by which the tree's build makes an object."""
+    metal, family, inner = root / "tt_metal", CHIP_NAMES[chip], f"hw/inc/internal/tt-1xx/{CHIP_NAMES[chip]}"
+    folders = ["api", "api/tt-metalium", "hw/inc", "hw/inc/debug", "hw/firmware/src/tt-1xx", inner]
+    folders += [f"{inner}/{chip}_defines", f"{inner}/noc", f"{inner}/overlay", f"hw/ckernels/{chip}/metal/common"]
+    folders += [f"hw/ckernels/{chip}/metal/llk_io", f"tt-llk/tt_llk_{chip}/common/inc", f"tt-llk/tt_llk_{chip}/llk_lib"]
+    includes = [f"-I{root}", f"-I{metal}", *(f"-I{metal / name}" for name in folders)]
+    flags = [f"-mcpu={PROCESSORS[chip]}", "-Os", "-flto", "-DTENSIX_FIRMWARE"]
+    flags += [f"-DARCH_{family.upper()}", *includes]
+    return read([*flags, "-c", "-x", "c++", str(source)], root)

@@ -1,0 +1,99 @@
+"""`tensim device`: a command whose driver opens a simulated chip, register by register, in the place of a card.
+
+The chip lives in our process; the command's driver loads `libtensim_wh.so` or `libtensim_bh.so`, which passes accesses on.
+"""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from tensim.drop_in.device import RegisterDevice
+from tensim.drop_in.launchers import install_tools
+from tensim.library import environment
+from tensim.library.descriptions import as_seen
+from tensim.library.processes import INTERRUPTED, end_process, exit_status
+from tensim.library.server import Server
+from tensim.sim.arch import load_arch
+from tensim.sim.chip.first_compilation import compile_tile
+from tensim.sim.errors import UsageError
+
+ROOM = "device"  # of the cache
+SUITE_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}  # CHIP_ARCH of the vendor's LLK suite
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a chip stands: its `Arch`, what lies around the command, the way to its memory."""
+
+    arch: object
+    surroundings: environment.Surroundings
+
+    def variables(self, socket):
+        """Environment of the command."""
+        names = self.surroundings.variables(socket, self.arch)
+        return names | {"CHIP_ARCH": SUITE_NAMES[self.arch.name]}
+
+
+def place_of(name, overrides, python=None):
+    """The `Place` of a chip.  UsageError for one that the driver cannot be told of, and where its descriptions are missing."""
+    library, plain = environment.find_library(python), load_arch(name)
+    if plain.name not in environment.DEVICES:
+        raise UsageError(f"{plain.name} has no register level", hint=f"choose one of {', '.join(environment.DEVICES)}")
+    arch = load_arch(name, as_seen(library, plain) | overrides)
+    return Place(arch, environment.prepare(library, arch, ROOM, install_tools))
+
+
+class _Chip:
+    """A chip that waits behind a socket for whoever opens it."""
+
+    def __init__(self, place, numerics):
+        compile_tile()
+        self._place, self._numerics, self.device = place, numerics, None
+        self._folder = tempfile.TemporaryDirectory(prefix="tensim-")
+        self.socket = Path(self._folder.name) / "device"
+        self.server = Server(self.socket, self._open, None)
+
+    def _open(self):
+        self.device = RegisterDevice(self._place.arch, self._place.surroundings.channels, self._numerics)
+        return self.device
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        self.server.close()
+        self._folder.cleanup()
+
+    def result(self):
+        """What the device did, as JSON; None when nobody opened it."""
+        return self.device.result() if self.device is not None else None
+
+
+def run(command, place, numerics):
+    """Run a command; (its exit status, `RegisterDevice.result` or None when nobody opened it).  UsageError: no such command."""
+    with _Chip(place, numerics) as chip:
+        try:
+            child = subprocess.Popen(command, env=os.environ | place.variables(chip.socket))
+        except OSError as error:
+            raise UsageError(f"cannot run {command[0]}: {error.strerror}") from error
+        interrupted = False
+        try:
+            chip.server.serve(lambda: child.poll() is None)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            end_process(child)
+        status = INTERRUPTED if interrupted else exit_status(child.returncode, command[0])
+        return status, chip.result()
+
+
+def wait(place, numerics, tell):
+    """Let a chip stand there until Ctrl-C; `tell(variables)` is told the environment in which a command finds it."""
+    with _Chip(place, numerics) as chip:
+        tell(place.variables(chip.socket))
+        with contextlib.suppress(KeyboardInterrupt):
+            chip.server.serve(lambda: True)
+        return 0, chip.result()

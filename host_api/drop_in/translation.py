@@ -1,0 +1,149 @@
+"""One source of a command to one object: flags, front end, the pass over vector programs, messages."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from tensim.drop_in import naked
+from tensim.sim.cores.riscv import toolchain
+from tensim.sim.cores.riscv.llk import translation
+from tensim.sim.errors import KernelCompileError
+
+HERE = Path(__file__).resolve().parent / "include"
+GUARDS = {"wormhole_b0": "__riscv_xtttensixwh", "blackhole": "__riscv_xtttensixbh"}
+OF_OWN_BUILDS = (
+    "-Werror=uninitialized",
+    "-Werror=sometimes-uninitialized",
+)  # warnings of the vendor's compiler are others
+
+
+class Failed(Exception):
+    """A step that the compiler or linker refused; the argument is its messages."""
+
+
+STANDARD = (
+    "-std=c++23"  # constant expressions may name references whose objects are unknown, as with the vendor's compiler
+)
+
+
+def tools_of(command):
+    """The compiler of a command's chip; its objects leave nothing for the linker to shorten, which keeps their labels out."""
+    tools = translation.tools_for(command.chip)
+    flags = (STANDARD if flag.startswith("-std=") else flag for flag in tools.flags)
+    return replace(tools, flags=(*flags, "-mno-relax"))
+
+
+def flags_of(command, tools, folder):
+    """Flags of a source in C++."""
+    include, _ = toolchain.prepared(tools, command.level)
+    flags = [flag for flag in tools.flags if flag not in OF_OWN_BUILDS]
+    flags += ["-fno-finite-loops", f"-{command.level}", *include, f"-iquote{folder}"]
+    flags += [f"-D{GUARDS[command.chip]}=1"] if command.is_tensix else []
+    flags += [naked.MACRO, "-include", str(HERE / "tensim_drop_in.h")]
+    return [*flags, f"-I{HERE}", f"-I{translation.LLK_INCLUDE}", *placed(command.front, folder)]
+
+
+def placed(options, folder):
+    """Options of the front end with folders and files that do not depend on where the compiler runs."""
+    options, result = iter(options), []
+    for one in options:
+        value = next(options) if one in ("-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros") else None
+        if value is None:
+            result.append(one)
+        elif one in ("-include", "-imacros"):
+            inside = Path(folder, value)
+            result += [one, str(inside) if inside.exists() else value]
+        else:
+            result += [one, str(Path(folder, value))]
+    return result
+
+
+def to_object(command, source, target, folder, scratch):
+    """Compile one source; names of the files that went in.  `source`: (file, language); Failed with the messages."""
+    path, language = source
+    tools = tools_of(command)
+    toolchain.mend_prepared(tools, command.level)
+    if language not in ("c++", "c++-header"):
+        return _plain(command, tools, path, language, target, folder, scratch)
+    flags = flags_of(command, tools, folder)
+
+    def failed(messages):
+        raise Failed(messages)
+
+    def prepare(text):
+        return naked.apart(aligned(closed_program(text) if command.whole_program else kept_whole(text)))
+
+    try:
+        return translation.translate(
+            tools, flags, command.level, command.chip, path, target, scratch, failed, prepare, naked.naked
+        )
+    except KernelCompileError as error:
+        place = f"{error.where.get('file', path)}:{error.where.get('line', 1)}"
+        raise Failed(f"{place}: error: {error.message}\n{error.hint or ''}\n") from error
+
+
+def preprocessed(command, source, folder):
+    """The text of a source after its preprocessor, as bytes.  Failed with the messages."""
+    path, language = source
+    tools = tools_of(command)
+    result = toolchain.run(
+        [*tools.compile, *flags_of(command, tools, folder), "-x", language, "-E", str(path)], cwd=folder
+    )
+    if result.returncode:
+        raise Failed(result.stderr)
+    return result.stdout.encode()
+
+
+def _plain(command, tools, path, language, target, folder, scratch):
+    """A source in C or assembler."""
+    kept = [flag for flag in tools.flags if not flag.startswith("-std=") and flag not in OF_OWN_BUILDS]
+    depends = scratch / f"{path.stem}.d"
+    flags = [
+        *kept,
+        f"-{command.level}",
+        f"-I{HERE}",
+        f"-I{translation.LLK_INCLUDE}",
+        *placed(command.front, folder),
+    ]
+    result = toolchain.run(
+        [*tools.compile, *flags, "-x", language, "-MD", "-MF", str(depends), "-c", str(path), "-o", str(target)],
+        cwd=folder,
+    )
+    if result.returncode:
+        raise Failed(result.stderr)
+    names = toolchain.files_of(depends.read_text(), folder) if depends.exists() else [str(path)]
+    return [name for name in names if not name.startswith((str(scratch), str(tools.zig)))]
+
+
+# Arrays and structures that may lie at any byte, in memory and on the stack
+LOOSE = re.compile(r"^(@[\w.$]+ = .*?(?:global|constant) [\[{%<].*|  %[\w.]+ = alloca [\[{%<].*), align [12]\b", re.M)
+
+
+def aligned(text):
+    """A module's text whose arrays and structures lie at words, as GCC for RISC-V has it: firmware copies them word by word."""
+    return LOOSE.sub(r"\1, align 4", text)
+
+
+# --- what of a module stays in the program
+
+USED = re.compile(r"^@llvm\.(?:compiler\.)?used = appending global \[\d+ x ptr\] \[(.*)\], section .*\n", re.M)
+SYMBOL = re.compile(r"@([\w.$]+)")
+
+
+def kept_whole(text):
+    """A module's text whose variables and functions that are marked as used stay, though nothing refers to them."""
+    marked = ", ".join(dict.fromkeys(one for found in USED.findall(text) for one in found.split(", ")))
+    used = f'@llvm.used = appending global [{marked.count("@")} x ptr] [{marked}], section "llvm.metadata"\n'
+    lists = iter([used])
+    return USED.sub(lambda _: next(lists, ""), text)
+
+
+def closed_program(text):
+    """A module's text in which variables that nothing else can name are its own."""
+    used = {name for found in USED.findall(text) for name in SYMBOL.findall(found)}
+
+    def closed(found):
+        is_kept = found[1].split(" ")[0].removeprefix("@") in used or 'section "' in found[0]
+        return found[0] if is_kept else f"{found[1]}internal {found[2]}"
+
+    return kept_whole(translation.VARIABLE.sub(closed, text))

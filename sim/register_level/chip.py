@@ -1,0 +1,147 @@
+"""A chip as its tiles' address spaces, with time: what a driver reads and writes.
+
+The host sees one clock.  A read takes `pcie.read_latency_ns`, in which the cores run; a host that reads a place again and finds
+what it found before polls, and the chip runs on until something changes there, so that waiting takes few reads.
+"""
+
+import math
+
+import numpy as np
+
+from tensim.sim.errors import SimulatorError, TensimError
+from tensim.sim.register_level.core_sets import ETHERNET, ETHERNET_L1, TENSIX
+from tensim.sim.register_level.memory import SparseMemory
+from tensim.sim.register_level.network import Network
+from tensim.sim.register_level.tile import RegisterTile
+
+POLL_STEP = 500  # cycles after which a polled place is looked at
+POLL_CYCLES = 50_000  # cycles after which the host reads it anew
+
+
+class RegisterChip:
+    """The tiles of a chip (`tensim.sim.arch.load_arch`); `channels`: the NoC coordinates of each DRAM channel's tiles;
+    `dispatching`: [(name, coordinates on NoC 0)] of Tensix tiles beside the workers, `ethernet`: of Ethernet tiles.
+
+    A tile's name is the pair of coordinates by which the driver knows it.  `report(error)` is told of a tile that stopped; `data`,
+    `fast`: as for `RegisterTile`.
+    """
+
+    def __init__(self, arch, channels, dispatching, ethernet, report, data=True, fast=False):
+        self.arch, self._report, self._numerics = arch, report, (data, fast)
+        self.now = 0
+        self._read_cycles = math.ceil(arch["pcie.read_latency_ns"] * arch.clock_mhz / 1000)
+        self._physical = dict(zip(arch.kernel_coords, arch.worker_coords, strict=True)) | dict(dispatching)
+        self._ethernet = dict(ethernet)
+        self._named = {physical: place for place, physical in self._physical.items()}
+        self.tiles = {}  # by name, of workers that somebody has reached
+        memories = [SparseMemory() for _ in channels]
+        self._channels = {place: channel for channel, places in enumerate(channels) for place in places}
+        self._others = {place: memories[channel] for place, channel in self._channels.items()}
+        self.network = Network(self)
+        self._polled, self._value = None, None
+
+    # --- places
+
+    def tile(self, x, y):
+        """The `RegisterTile` or `SparseMemory` at a place."""
+        place = x, y
+        if place not in self._physical and place not in self._ethernet:
+            return self._others.setdefault(place, SparseMemory())
+        if place not in self.tiles:
+            is_tensix, name = place in self._physical, self.arch.name
+            l1 = np.zeros(self.arch.l1_size if is_tensix else ETHERNET_L1[name], np.uint8)
+            cores = TENSIX if is_tensix else ETHERNET[name]
+            tile = RegisterTile(self.arch, l1, place, self.physical(place), *self._numerics, cores=cores)
+            tile.now = self.now
+            self.tiles[place] = tile
+        return self.tiles[place]
+
+    def physical(self, place):
+        """Coordinates on NoC 0 of a tile."""
+        return self._physical.get(place) or self._ethernet.get(place, place)
+
+    def channel(self, place):
+        """The DRAM channel of a tile, None for others."""
+        return self._channels.get(place)
+
+    def place(self, noc, x, y):
+        """The name of the tile that coordinates mean: translated ones for both NoCs, physical ones from a NoC's own corner."""
+        if (x, y) in self._physical or (x, y) in self._channels or (x, y) in self._ethernet:
+            return x, y
+        width, height = self.arch["chip.noc_grid"]
+        physical = (x, y) if noc == 0 else (width - 1 - x, height - 1 - y)
+        return self._named.get(physical, physical)
+
+    def rectangle(self, noc, begin, end):
+        """Names of the workers in a rectangle of a NoC's coordinates, whose corners it takes in its own direction."""
+        places = self.place(noc, *begin), self.place(noc, *end)
+        (x0, x1), (y0, y1) = (sorted(values) for values in zip(*places, strict=True))
+        return [place for place in self._physical if x0 <= place[0] <= x1 and y0 <= place[1] <= y1]
+
+    # --- the host
+
+    def write(self, x, y, address, content):
+        """What the host writes is there at once."""
+        self._polled = None
+        self.tile(x, y).write(address, content)
+
+    def read(self, x, y, address, size):
+        """What the host reads after the cycles that a read takes, or more when it polls."""
+        self.run(self.now + self._read_cycles)
+        tile, polled = self.tile(x, y), (x, y, address, size)
+        value = tile.read(address, size)
+        if polled == self._polled and value == self._value:
+            end = self.now + POLL_CYCLES
+            while value == self._value and self.now < end and self.is_busy:
+                self.run(self.now + POLL_STEP)
+                value = tile.read(address, size)
+        self._polled, self._value = polled, value
+        return value
+
+    # --- time
+
+    @property
+    def is_busy(self):
+        """Does anything happen by itself?"""
+        return self.network.is_busy or any(not tile.rests for tile in self.tiles.values())
+
+    def run(self, until):
+        """Run all tiles to a cycle.
+
+        They go on together by as many cycles as no tile can have an effect on another.
+        """
+        while self.now < until:
+            if not self.is_busy:
+                for tile in self.tiles.values():
+                    tile.now = until
+                self.now = until
+                return
+            horizon = min(until, self.now + self.network.look_ahead)
+            for place in [place for place in self.network.effects if place not in self.tiles]:
+                self.network.happen(place, horizon)
+            for place, tile in self.tiles.items():
+                self._run_tile(place, tile, horizon)
+            self.now = horizon
+
+    def _run_tile(self, place, tile, horizon):
+        """Run a tile to a cycle, with all that happens to it meanwhile."""
+        network = self.network
+        while True:
+            due = network.next_at(place)
+            until = horizon if due is None else min(horizon, max(due, tile.now))
+            try:
+                tile.run(until)
+            except TensimError as error:
+                self._report(error)
+                continue
+            for cycle, request in tile.requests:
+                network.send(tile, request, cycle)
+            was_asked, tile.requests = bool(tile.requests), []
+            if not was_asked:
+                network.happen(place, until)
+                if until == horizon and (network.next_at(place) or horizon + 1) > horizon:
+                    return
+
+    def tell(self, text):
+        """Report what a tile has asked for that is not modelled."""
+        self._report(SimulatorError(text))

@@ -1,0 +1,205 @@
+"""Transfers between tiles of a chip at register level: when what they bring is there, and what it does.
+
+Latencies and ports are those of the other levels: a head takes `noc.niu_to_router_cycles`, `noc.hop_cycles` a hop and
+`noc.router_to_niu_cycles`; flits leave and enter an NIU one after another; L1 and DRAM have their latencies, a DRAM channel its
+rate.  Links between routers do not fill.
+"""
+
+import heapq
+import itertools
+import math
+
+import numpy as np
+
+from tensim.sim.register_level import niu as registers
+from tensim.sim.register_level.tile import RegisterTile
+
+HEAD = ("niu_to_router_cycles", "hop_cycles", "router_to_niu_cycles")  # of the shortest way between two tiles
+INCREMENT, SWAP_4 = 1, 7  # instructions of an atomic
+WRAP_SHIFT, OPERATION_SHIFT = 2, 12  # bits of the word with the instruction; the lowest two name one of four words
+
+
+class Network:
+    """Both NoCs of a `tensim.sim.register_level.chip.RegisterChip`.
+
+    What comes of a request happens at tiles, in the order of cycles there: `effects[place]` is a heap of (cycle, order, function of
+    the cycle).  Nothing that happens at a tile has an effect on another one before `look_ahead` cycles.
+    """
+
+    def __init__(self, chip):
+        self._chip, self._arch = chip, chip.arch
+        self._order, self._free = (
+            itertools.count(),
+            {},
+        )  # `_free`: cycle from which a port or DRAM channel can be booked
+        self.effects = {}
+        self.look_ahead = sum(self._arch[f"noc.{name}"] for name in HEAD)
+
+    def next_at(self, place):
+        """Cycle of the next effect at a place, None when there is none."""
+        effects = self.effects.get(place)
+        return effects[0][0] if effects else None
+
+    def happen(self, place, until):
+        """Let happen what is due at a place up to a cycle."""
+        effects = self.effects.get(place, ())
+        while effects and effects[0][0] <= until:
+            cycle, _, effect = heapq.heappop(effects)
+            effect(cycle)
+
+    def _at(self, place, cycle, effect):
+        heapq.heappush(self.effects.setdefault(place, []), (cycle, next(self._order), effect))
+
+    @property
+    def is_busy(self):
+        """Is anything under way?"""
+        return any(self.effects.values())
+
+    # --- requests
+
+    def send(self, tile, request, now):
+        """Take a tile's request at a cycle."""
+        count = tile.niu.count
+        noc, targets = request.noc, self._targets(tile, request)
+        count(noc, registers.ACCEPTED)
+        if request.kind == "read":
+            count(noc, registers.READS_SENT)
+            count(noc, registers.READS_STARTED)
+            count(noc, registers.OUTSTANDING + request.identifier)
+            self._read(tile, request, targets[0], now)
+            return
+        is_atomic = request.kind == "atomic"
+        if request.is_marked:
+            count(noc, registers.ATOMICS_SENT if is_atomic else registers.WRITES_SENT)
+            count(noc, registers.ATOMICS_STARTED if is_atomic else registers.WRITES_STARTED)
+            count(noc, registers.OUTSTANDING + request.identifier, len(targets))
+        else:
+            count(noc, registers.POSTED_ATOMICS_SENT if is_atomic else registers.POSTED_WRITES_SENT)
+            if not is_atomic:
+                count(noc, registers.POSTED_WRITES_STARTED)
+        self._bring(tile, request, targets, now)
+
+    def _targets(self, tile, request):
+        """Places of the tiles that a request goes to, as the host names them."""
+        x, y, x0, y0 = registers.corners(request.place)
+        if not request.is_broadcast:
+            return [self._chip.place(request.noc, x, y)]
+        found = self._chip.rectangle(request.noc, (x0, y0), (x, y))
+        return [one for one in found if one != tile.coordinates or request.includes_source]
+
+    def _flits(self, size):
+        return 1 + math.ceil(size / self._arch["noc.flit_bytes"])
+
+    def _way(self, noc, source, target):
+        """Cycles of a head from NIU to NIU."""
+        arch, (width, height) = self._arch, self._arch["chip.noc_grid"]
+        (x, y), (tx, ty) = self._chip.physical(source), self._chip.physical(target)
+        right, down = (tx - x, ty - y) if noc == 0 else (x - tx, y - ty)
+        over = right % width + down % height
+        return arch["noc.niu_to_router_cycles"] + over * arch["noc.hop_cycles"] + arch["noc.router_to_niu_cycles"]
+
+    def _taken(self, port, at, cycles):
+        """Book a port from a cycle on: the cycle at which it begins."""
+        begin = max(at, self._free.get(port, 0))
+        self._free[port] = begin + cycles
+        return begin
+
+    def _memory(self, place, at, size, is_write):
+        """Cycle at which a tile's memory has done its part of a request that comes at a cycle."""
+        arch, channel = self._arch, self._chip.channel(place)
+        if channel is None:
+            return at + arch["l1.noc_write_latency" if is_write else "l1.noc_access_latency"]
+        cycles = math.ceil(size / arch["dram.bank_bytes_per_cycle"])
+        return (
+            self._taken(channel, at, cycles) + cycles + arch["dram.write_latency" if is_write else "dram.read_latency"]
+        )
+
+    def _read(self, tile, request, target, now):
+        noc, flits = request.noc, self._flits(request.size)
+        at = self._taken((tile.coordinates, noc, "out"), now, 1) + self._way(noc, tile.coordinates, target)
+        ready = self._memory(target, at, request.size, False)
+
+        def answer(cycle):
+            content = self._chip.tile(*target).read(request.remote, request.size)
+            leaves = self._taken((target, noc, "out"), cycle, flits)
+            there = leaves + self._way(noc, target, tile.coordinates)
+            there = (
+                self._taken((tile.coordinates, noc, "in"), there, flits) + flits + self._arch["l1.noc_write_latency"]
+            )
+            self._at(tile.coordinates, there, lambda cycle: arrive(cycle, content))
+
+        def arrive(cycle, content):
+            tile.take(request.local, content, cycle)
+            tile.niu.count(noc, registers.READ_RESPONSES)
+            tile.niu.count(noc, registers.OUTSTANDING + request.identifier, -1)
+
+        self._at(target, ready, answer)
+
+    def _bring(self, tile, request, targets, now):
+        """A write or an atomic: the data leave the tile, come to each target, and answers come back."""
+        noc, arch = request.noc, self._arch
+        flits = self._flits(request.size) if request.kind == "write" else 2
+        reads = request.kind == "write"
+        leaves = self._taken(
+            (tile.coordinates, noc, "out"), now + (arch["l1.noc_access_latency"] if reads else 0), flits
+        )
+        if reads:
+            tile.niu.count(noc, registers.OUTGOING + request.identifier)
+
+        def depart(cycle):
+            content = bytes(tile.read(request.local, request.size)) if reads else b""
+            if reads:
+                tile.niu.count(noc, registers.OUTGOING + request.identifier, -1)
+            for target in targets:
+                at = cycle + self._way(noc, tile.coordinates, target)
+                at = self._taken((target, noc, "in"), at, flits) + flits
+                there = self._memory(target, at, request.size, True)
+                self._at(target, there, lambda cycle, target=target: arrive(cycle, target, content))
+
+        def arrive(cycle, target, content):
+            old = self._carry_out(request, target, content, cycle)
+            if request.is_marked:
+                back = cycle + self._way(noc, target, tile.coordinates)
+                self._at(tile.coordinates, back, lambda cycle: answered(cycle, old))
+
+        def answered(cycle, old):
+            is_atomic = request.kind == "atomic"
+            tile.niu.count(noc, registers.ATOMIC_RESPONSES if is_atomic else registers.WRITE_ACKS)
+            tile.niu.count(noc, registers.OUTSTANDING + request.identifier, -1)
+            if is_atomic:
+                tile.take(request.answer[1], old, cycle)
+
+        self._at(tile.coordinates, leaves, depart)
+
+    def _carry_out(self, request, target, content, cycle):
+        """What a request does at its target; the old value of an atomic."""
+        tile = self._chip.tile(*target)
+        if request.kind == "write":
+            put(tile, request.remote, content, cycle)
+            return b""
+        address = request.remote & ~3
+        if request.kind == "inline":
+            value = request.value.to_bytes(4, "little")
+            put(tile, address, value, cycle)
+            return b""
+        operation = request.operation >> OPERATION_SHIFT & 15
+        address = (request.remote & ~15) + 4 * (request.operation & 3)
+        old = int.from_bytes(bytes(tile.read(address, 4)), "little")
+        if operation == INCREMENT:
+            wrap = (1 << ((request.operation >> WRAP_SHIFT & 31) + 1)) - 1
+            new = (old & ~wrap) | ((old + request.value) & wrap)
+        elif operation == SWAP_4:
+            new = request.value
+        else:
+            self._chip.tell(f"atomic {operation} of a NoC is not modelled")
+            new = old
+        put(tile, address, (new & 0xFFFFFFFF).to_bytes(4, "little"), cycle)
+        return old.to_bytes(4, "little")
+
+
+def put(tile, address, content, cycle):
+    """Write to a tile at a cycle."""
+    if isinstance(tile, RegisterTile):
+        tile.take(address, content, cycle)
+    else:
+        tile.write(address, np.frombuffer(content, np.uint8).tobytes())

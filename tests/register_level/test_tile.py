@@ -1,0 +1,172 @@
+"""A tile by its registers and memories: cores that leave and enter reset, text that changes, a debugger, faults."""
+
+import numpy as np
+import pytest
+
+from tensim.sim.arch import load_arch
+from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
+from tensim.sim.errors import SimulatorError
+from tensim.sim.register_level import debug_interface as debug
+from tensim.sim.register_level.core_sets import TENSIX
+from tensim.sim.register_level.tile import RegisterTile
+from tests.cores.riscv.assembler import A0, A1, A2, ZERO, addi, jal, li, load, store
+
+CHIPS = ("wormhole_b0", "blackhole")
+CORES, RESET_BITS, IN_RESET = TENSIX.names, TENSIX.reset_bits, TENSIX.in_reset
+BRISC = CORES.index("BRISC")
+RESULT = 0x1000  # address in L1
+
+
+def jump(distance):
+    """A jump over so many bytes."""
+    return jal(ZERO, "there")[0](distance)
+
+
+STAY = jump(0)
+
+
+@pytest.fixture(params=CHIPS)
+def tile(request):
+    arch = load_arch(request.param)
+    return RegisterTile(arch, np.zeros(arch.l1_size, np.uint8), (1, 2), (1, 2))
+
+
+def put(tile, address, words):
+    tile.write(address, b"".join(word.to_bytes(4, "little") for word in words))
+
+
+def release(tile, *cores):
+    """Let cores, and no others, run."""
+    mask = IN_RESET
+    for core in cores:
+        mask &= ~(1 << RESET_BITS[CORES.index(core)])
+    tile.write(SOFT_RESET, mask.to_bytes(4, "little"))
+
+
+def word(tile, address):
+    return int.from_bytes(tile.read(address, 4), "little")
+
+
+def writes(value, address=RESULT):
+    """A program that writes a value and stays."""
+    return [*li(A0, value), *li(A1, address), store("sw", A0, A1, 0), STAY]
+
+
+def counts():
+    """A program that counts for ever."""
+    return [*li(A1, RESULT), addi(A0, A0, 1), store("sw", A0, A1, 0), jump(-8)]
+
+
+def test_nothing_runs_until_a_core_leaves_reset(tile):
+    put(tile, 0, writes(7))
+    tile.run(1000)
+    assert word(tile, RESULT) == 0 and tile.rests
+    release(tile, "BRISC")
+    tile.run(2000)
+    assert word(tile, RESULT) == 7 and tile.retired["BRISC"] == 6
+
+
+def test_each_core_begins_at_its_own_address(tile):
+    entries = {"BRISC": 0, "TRISC0": 0x6000, "TRISC1": 0xA000, "TRISC2": 0xE000, "NCRISC": 0x12000}
+    for number, entry in enumerate(entries.values()):
+        put(tile, entry, writes(number + 1, RESULT + 4 * number))
+    release(tile, *entries)
+    tile.run(1000)
+    assert [word(tile, RESULT + 4 * i) for i in range(5)] == [1, 2, 3, 4, 5]
+
+
+def test_a_core_releases_another(tile):
+    """As BRISC does for the others: the register of soft resets is a core's too."""
+    mask = IN_RESET & ~(1 << RESET_BITS[BRISC]) & ~(1 << RESET_BITS[0])
+    put(tile, 0, writes(mask, SOFT_RESET))
+    put(tile, 0x6000, writes(9))
+    release(tile, "BRISC")
+    tile.run(1000)
+    assert word(tile, RESULT) == 9 and word(tile, SOFT_RESET) == mask
+
+
+def test_text_is_read_anew_when_a_core_leaves_reset(tile):
+    for value in (3, 4):
+        put(tile, 0, writes(value))
+        release(tile, "BRISC")
+        tile.run(tile.now + 1000)
+        assert word(tile, RESULT) == value
+        release(tile)
+
+
+def test_time_passes_for_cores(tile):
+    """The wall clock of a core is the tile's: a program that waits takes as long."""
+    put(tile, 0, [*li(A1, RESULT), *li(A2, 0xFFB121F0), load("lw", A0, A2, 0), store("sw", A0, A1, 0), STAY])
+    tile.run(50_000)
+    release(tile, "BRISC")
+    tile.run(51_000)
+    assert 50_000 <= word(tile, RESULT) < 50_100
+
+
+def access(tile, number, value=None, which=0):
+    """Write a debug register of a core (0: BRISC), or read it."""
+    control = number | (value is not None) << 16 | which << 17
+    for at, content in ((debug.VALUE, value or 0), (debug.CONTROL, control), (debug.CONTROL, control | 1 << 31)):
+        tile.write(at, content.to_bytes(4, "little"))
+    return word(tile, debug.ANSWER)
+
+
+def gpr(tile, number):
+    access(tile, debug.FIRST, number)
+    access(tile, debug.COMMAND, debug.READ_GPR)
+    return access(tile, debug.RESULT)
+
+
+def test_a_debugger_pauses_looks_and_resumes(tile):
+    put(tile, 0, counts())
+    release(tile, "BRISC")
+    tile.run(1000)
+    access(tile, debug.COMMAND, debug.PAUSE)
+    assert access(tile, debug.STATUS) & debug.PAUSED
+    counted = word(tile, RESULT)
+    tile.run(2000)
+    assert word(tile, RESULT) == counted > 0
+    assert gpr(tile, debug.PC) in (8, 12, 16) and gpr(tile, A0) in (counted, counted + 1)
+    for at, value in ((0xFFB00010, 77), (RESULT, 5)):  # local memory, L1
+        access(tile, debug.FIRST, at)
+        access(tile, debug.SECOND, value)
+        access(tile, debug.COMMAND, debug.WRITE_MEMORY)
+        access(tile, debug.COMMAND, debug.READ_MEMORY)
+        assert access(tile, debug.RESULT) == value
+    assert word(tile, RESULT) == 5
+    access(tile, debug.COMMAND, debug.RESUME)
+    tile.run(3000)
+    assert not access(tile, debug.STATUS) and word(tile, RESULT) > counted
+
+
+def test_ebreak_and_breakpoints_pause(tile):
+    put(tile, 0, [addi(A0, ZERO, 1), 0x00100073, *counts()])
+    release(tile, "BRISC")
+    tile.run(100)
+    assert access(tile, debug.STATUS) == debug.PAUSED | debug.AT_EBREAK and gpr(tile, debug.PC) == 8
+    access(tile, debug.ADDRESSES, 20)  # the store
+    access(tile, debug.MODES, debug.BREAKPOINT)
+    access(tile, debug.COMMAND, debug.RESUME)
+    tile.run(200)
+    assert access(tile, debug.STATUS) == debug.PAUSED | debug.AT_BREAKPOINT | 1 << 8
+    assert gpr(tile, debug.PC) == 20 and gpr(tile, A0) == 2 and word(tile, RESULT) == 0
+    access(tile, debug.MODES, 0)
+    access(tile, debug.COMMAND, debug.RESUME)
+    tile.run(300)
+    assert word(tile, RESULT) > 2
+
+
+def test_a_fault_is_told_and_does_not_end_the_others(tile):
+    """The tile goes on; the core that stopped runs again after a reset."""
+    put(tile, 0, counts())
+    put(tile, 0x12000, [0xFFFFFFFF])
+    release(tile, "BRISC", "NCRISC")
+    with pytest.raises(SimulatorError, match="tile 1-2: .*illegal instruction at 0x12000"):
+        tile.run(1000)
+    tile.run(2000)
+    assert word(tile, RESULT) > 10
+    put(tile, 0x12000, writes(6, RESULT + 4))
+    release(tile, "BRISC")
+    release(tile, "BRISC", "NCRISC")
+    tile.run(3000)
+    assert word(tile, RESULT + 4) == 6
