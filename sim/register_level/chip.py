@@ -43,8 +43,8 @@ class RegisterChip:
     # --- places
 
     def tile(self, x, y):
-        """The `RegisterTile` or `SparseMemory` at a place."""
-        place = x, y
+        """The `RegisterTile` or `SparseMemory` at a place, by its name or its coordinates on NoC 0."""
+        place = self.place(0, x, y)
         if place not in self._physical and place not in self._ethernet:
             return self._others.setdefault(place, SparseMemory())
         if place not in self.tiles:

@@ -8,7 +8,7 @@ from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
 from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level import debug_interface as debug
 from tensim.sim.register_level.core_sets import TENSIX
-from tensim.sim.register_level.tile import RegisterTile
+from tensim.sim.register_level.tile import BLOCK_BYTES, RegisterTile
 from tests.cores.riscv.assembler import A0, A1, A2, ZERO, addi, jal, li, load, store
 
 CHIPS = ("wormhole_b0", "blackhole")
@@ -154,6 +154,22 @@ def test_ebreak_and_breakpoints_pause(tile):
     access(tile, debug.COMMAND, debug.RESUME)
     tile.run(300)
     assert word(tile, RESULT) > 2
+
+
+def test_a_transfer_is_sent_where_text_begins_that_nobody_has_decoded(tile):
+    """A core that asks for two things at once gets both: its command to an NIU is the last instruction of a block of text."""
+    begin = BLOCK_BYTES - 4 * 11
+    go = 0xFFB20000 + tile.niu.go
+    program = [*li(A1, go), *li(A0, 1), *li(A2, 0xFFB2001C), store("sw", ZERO, A2, 0), addi(ZERO, ZERO, 0), addi(ZERO, ZERO, 0),
+               addi(ZERO, ZERO, 0), store("sw", A0, A1, 0), *writes(3)]  # fmt: skip
+    put(tile, 0, [jump(begin)])
+    put(tile, begin, program)
+    release(tile, "BRISC")
+    tile.run(1000)
+    assert [request.kind for _, request in tile.requests] == ["read"]
+    tile.requests.clear()
+    tile.run(2000)
+    assert word(tile, RESULT) == 3
 
 
 def test_a_fault_is_told_and_does_not_end_the_others(tile):

@@ -174,7 +174,10 @@ def act(c, cores_at, thread, at):
         elif core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
             core.state, core.watches = BLOCKED, WATCHES_SEMAPHORE
     elif perform(c, cores_at, thread, at):
-        run_ahead(c, cores_at, thread)
+        if (
+            c.asked == NOTHING_ASKED
+        ):  # else the core goes on when that is done: it may have something to ask for by itself
+            run_ahead(c, cores_at, thread)
     else:
         core.state, core.blocked_since = BLOCKED, at
 
