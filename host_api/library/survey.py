@@ -63,7 +63,7 @@ def require_package(python, name):
         raise UsageError(f"{python} has no {name}", hint=f"{python} -m pip install {name}")
 
 
-OTHER_CHIPS = "quasar"  # folder of tests of a chip that is not simulated
+APART = {"quasar", "helpers"}  # folders of tests of a chip that is not simulated, and of what is no test
 
 
 def families(folder, patterns=("test_*.py",)):
@@ -74,7 +74,7 @@ def families(folder, patterns=("test_*.py",)):
     found = {}
     for file in sorted(path for pattern in patterns for path in folder.rglob(pattern)):
         inside = file.parent.relative_to(folder).as_posix()
-        if OTHER_CHIPS not in inside.split("/"):
+        if not APART & set(inside.split("/")):
             found.setdefault(file.stem.removeprefix("test_") if inside == "." else inside, []).append(file)
     if not found:
         raise UsageError(f"there are no tests ({', '.join(patterns)}) below {folder}")
