@@ -38,10 +38,11 @@ class RegisterDevice:
         print(f"tensim: {error}", file=sys.stderr, flush=True)
 
     def result(self):
-        """What ran, as JSON: the time in cycles and seconds; of each tile whose cores ran, instructions of cores, work of units."""
+        """What ran, as JSON: the time in cycles and seconds; of each tile whose cores ran, instructions
+        of cores, what those out of reset do at the end, work of units."""
         cycles, clock = self.chip.now, self.arch.clock_mhz
         tiles = [
-            {"place": tile.place, "cores": tile.retired,
+            {"place": tile.place, "cores": tile.retired, "standing": tile.standing,
              "units": {name: {"instructions": count, "cycles": worked} for name, (count, worked) in tile.units.items()}}
             for tile in self.chip.tiles.values() if sum(tile.retired.values())
         ]  # fmt: skip

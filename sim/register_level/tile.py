@@ -8,6 +8,7 @@ there before, as with the caches of silicon.
 import numpy as np
 
 from tensim.sim.cores.coprocessor.baby_core import (
+    BLOCKED,
     END,
     ENDED,
     FAULTED,
@@ -20,7 +21,7 @@ from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT
 from tensim.sim.cores.coprocessor.config_unit import CONFIG_WORDS
 from tensim.sim.cores.coprocessor.debug_registers import DEBUG, DEBUG_BYTES, SOFT_RESET
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
-from tensim.sim.cores.coprocessor.memory_map import mailbox_of
+from tensim.sim.cores.coprocessor.memory_map import WATCHES_L1, mailbox_of
 from tensim.sim.cores.coprocessor.mover import TO_CONFIG, mover_cycles
 from tensim.sim.cores.coprocessor.registers import register
 from tensim.sim.cores.coprocessor.state import (
@@ -82,6 +83,7 @@ class RegisterTile(TileState):
         self._broken = False  # the coprocessor has stopped at what is not modelled
         self._retired = np.zeros(N_CORES, np.int64)  # instructions of programs that were reset
         self.set = cores
+        self.names = tuple(own or name for own, name in zip(cores.names, self.names, strict=True))
         self._resets = cores.in_reset  # as the cores have it
         self.debug[(SOFT_RESET - DEBUG) // 4] = cores.in_reset
         self.debugger = DebugInterface(self)
@@ -313,6 +315,21 @@ class RegisterTile(TileState):
         """{core: instructions so far}."""
         counts = (self._retired + self.cores.records["retired"]).tolist()
         return {name: count for name, count in zip(self.set.names, counts, strict=True) if name is not None}
+
+    @property
+    def standing(self):
+        """{core out of reset: where it is and what it does, in words}."""
+        found = {}
+        for name, bit, core in zip(self.set.names, self.set.reset_bits, self.cores.records, strict=True):
+            if bit is None or self._resets >> bit & 1:
+                continue
+            what = "stands still"
+            if core["state"] == BLOCKED:
+                what = f"waits for {'a change of' if core['watches'] == WATCHES_L1 else ''} {core['address']:#x}"
+            elif core["state"] != ENDED:
+                what = "runs"
+            found[name] = f"{core['pc']:#x}: {' '.join(what.split())}"
+        return found
 
     @property
     def config_words(self):

@@ -9,7 +9,7 @@ from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level import debug_interface as debug
 from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.tile import BLOCK_BYTES, RegisterTile
-from tests.cores.riscv.assembler import A0, A1, A2, ZERO, addi, jal, li, load, store
+from tests.cores.riscv.assembler import A0, A1, A2, ZERO, addi, branch, jal, li, load, store
 
 CHIPS = ("wormhole_b0", "blackhole")
 CORES, RESET_BITS, IN_RESET = TENSIX.names, TENSIX.reset_bits, TENSIX.in_reset
@@ -60,10 +60,11 @@ def counts():
 def test_nothing_runs_until_a_core_leaves_reset(tile):
     put(tile, 0, writes(7))
     tile.run(1000)
-    assert word(tile, RESULT) == 0 and tile.rests
+    assert word(tile, RESULT) == 0 and tile.rests and not tile.standing
     release(tile, "BRISC")
     tile.run(2000)
     assert word(tile, RESULT) == 7 and tile.retired["BRISC"] == 6
+    assert tile.standing == {"BRISC": "0x14: stands still"}
 
 
 def test_each_core_begins_at_its_own_address(tile):
@@ -177,7 +178,7 @@ def test_a_fault_is_told_and_does_not_end_the_others(tile):
     put(tile, 0, counts())
     put(tile, 0x12000, [0xFFFFFFFF])
     release(tile, "BRISC", "NCRISC")
-    with pytest.raises(SimulatorError, match="tile 1-2: .*illegal instruction at 0x12000"):
+    with pytest.raises(SimulatorError, match="tile 1-2: NCRISC: illegal instruction at 0x12000"):
         tile.run(1000)
     tile.run(2000)
     assert word(tile, RESULT) > 10
@@ -186,3 +187,32 @@ def test_a_fault_is_told_and_does_not_end_the_others(tile):
     release(tile, "BRISC", "NCRISC")
     tile.run(3000)
     assert word(tile, RESULT + 4) == 6
+
+
+def waits_for(address):
+    """A program that goes on when a word of L1 is no longer 0."""
+    branch_back = branch("beq", A0, ZERO, "there")[0](-4)
+    return [*li(A1, address), load("lw", A0, A1, 0), branch_back, *writes(5)]
+
+
+def test_a_core_that_waits_for_l1_costs_nothing_and_is_woken_by_who_writes(tile):
+    flag = RESULT + 0x100
+    put(tile, 0, waits_for(flag))
+    release(tile, "BRISC")
+    tile.run(10_000)
+    waited = tile.retired["BRISC"]
+    assert tile.rests and tile.standing == {"BRISC": f"0x8: waits for a change of {flag:#x}"}
+    tile.run(1_000_000)
+    assert tile.retired["BRISC"] == waited < 20
+    tile.write(flag, (1).to_bytes(4, "little"))
+    tile.run(1_000_100)
+    assert word(tile, RESULT) == 5 and 1_000_000 <= int(tile.cores.records[BRISC]["clock"]) < 1_000_050
+
+
+def test_a_core_of_the_tile_wakes_another(tile):
+    flag = RESULT + 0x100
+    put(tile, 0, waits_for(flag))
+    put(tile, 0x6000, [*li(A2, 100), addi(A2, A2, -1), branch("bne", A2, ZERO, "there")[0](-4), *writes(1, flag)])
+    release(tile, "BRISC", "TRISC0")
+    tile.run(5000)
+    assert word(tile, RESULT) == 5 and tile.retired["BRISC"] < 20

@@ -412,7 +412,7 @@ class BabyCores:
         core = self.records[thread]
         for name in COUNTERS:
             core[name] = 0
-        core["pc"], core["clock"], core["state"] = entry, cycle, RUNNING
+        core["pc"], core["clock"], core["state"], core["poll_pc"] = entry, cycle, RUNNING, -1
         self.lines[thread], core["fetched"] = -1, -1
         self.registers[thread] = 0
 

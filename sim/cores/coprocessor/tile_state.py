@@ -28,6 +28,8 @@ class TileState:
     CB_WORDS]; `data`: whether data move; `fast`: products in float32.
     """
 
+    names = ("T0", "T1", "T2", "BRISC", "NCRISC")  # of the cores, in messages
+
     def __init__(self, arch, l1, local_bytes, buffers=None, data=True, fast=False):
         self.arch, self.l1 = arch.name, l1
         self.buffers = np.zeros((N_CIRCULAR_BUFFERS, ctx.CB_WORDS), np.int64) if buffers is None else buffers
@@ -83,7 +85,7 @@ class TileState:
         for thread, core in enumerate(self.cores.records):
             if core["cause"]:
                 what = CORE_FAULTS[int(core["cause"])]
-                return f"T{thread}: {what} at {core['pc']:#x}, address {core['address']:#x}"
+                return f"{self.names[thread]}: {what} at {core['pc']:#x}, address {core['address']:#x}"
         return None
 
     def fault(self):
@@ -91,8 +93,8 @@ class TileState:
         record = self.record
         if not record["fault"]:
             return None
-        word = int(record["fault_word"])
+        word, name = int(record["fault_word"]), self.names[int(record["fault_thread"])]
         return (
-            f"{Cause(int(record['fault'])).name} at T{record['fault_thread']}, {text_of(self.arch, word)} ({word:#010x}): "
+            f"{Cause(int(record['fault'])).name} at {name}, {text_of(self.arch, word)} ({word:#010x}): "
             f"{record['fault_a']:#x}, {record['fault_b']:#x}"
         )

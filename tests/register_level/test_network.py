@@ -1,0 +1,151 @@
+"""Tiles that send each other what their cores write into command buffers: reads, writes, inline writes, atomics, multicasts."""
+
+import pytest
+
+from tensim.sim.arch import load_arch
+from tensim.sim.register_level import niu
+from tensim.sim.register_level.chip import RegisterChip
+from tensim.sim.register_level.core_sets import TENSIX
+from tests.cores.riscv.assembler import A0, A1, li, store
+from tests.register_level.test_tile import jump, waits_for
+
+CHIPS = ("wormhole_b0", "blackhole")
+BRISC_ALONE = TENSIX.in_reset & ~(1 << TENSIX.reset_bits[3])
+SOURCE, TARGET, FLAG = 0x10000, 0x20000, 0x30000
+DRAM = (30, 30)  # a name that no other tile has
+
+
+class Chip:
+    """A chip whose cores run what the tests give them."""
+
+    def __init__(self, name):
+        self.arch, self.errors = load_arch(name), []
+        self.chip = RegisterChip(self.arch, [[DRAM]], [], [], self.errors.append)
+        self.names = list(self.arch.kernel_coords)
+
+    def start(self, place, program):
+        tile = self.chip.tile(*place)
+        tile.write(0, b"".join(word.to_bytes(4, "little") for word in program))
+        tile.write(0xFFB121B0, BRISC_ALONE.to_bytes(4, "little"))
+
+    def command(self, noc, control, target, back, length=0, data=0, buffer=0):
+        """Instructions that fill a command buffer and send it; `target`, `back`: (address, word with coordinates)."""
+        size, at_data, go, *_ = niu.LAYOUTS[self.arch.name]
+        base = niu.NIUS + noc * niu.NIU_BYTES + buffer * size
+        words = [*self._words(niu.TARGET, target), *self._words(niu.RETURN, back)]
+        words += [(niu.CONTROL, control), (niu.LENGTH, length), (at_data, data), (go, 1)]
+        return [
+            one for place, value in words for one in (*li(A1, base + place), *li(A0, value), store("sw", A0, A1, 0))
+        ]
+
+    def _words(self, place, address):
+        where, coordinates = address
+        if self.arch.name == "blackhole":
+            return [(place, where), (place + 4, 0), (place + 8, coordinates)]
+        return [(place, where), (place + 4, coordinates << 4)]
+
+    def counter(self, place, number, noc=0):
+        at = niu.NIUS + noc * niu.NIU_BYTES + niu.STATUS + 4 * number
+        return int.from_bytes(self.chip.tile(*place).read(at, 4), "little")
+
+
+@pytest.fixture(params=CHIPS)
+def chip(request):
+    return Chip(request.param)
+
+
+def xy(place):
+    return place[0] | place[1] << 6
+
+
+def number(value):
+    return value.to_bytes(4, "little")
+
+
+CONTENT = bytes(range(64))
+
+
+def test_a_write_arrives_and_is_acknowledged(chip):
+    one, other = chip.names[0], chip.names[-1]
+    chip.chip.write(*one, SOURCE, CONTENT)
+    control = niu.WRITE | niu.MARKED
+    chip.start(one, [*chip.command(0, control, (SOURCE, xy(one)), (TARGET, xy(other)), 64), jump(0)])
+    chip.chip.run(2000)
+    assert chip.chip.tile(*other).read(TARGET, 64) == CONTENT
+    assert [chip.counter(one, which) for which in (niu.WRITES_SENT, niu.WRITE_ACKS, niu.OUTSTANDING)] == [1, 1, 0]
+    assert not chip.errors and not chip.chip.is_busy
+
+
+@pytest.mark.parametrize("noc", [0, 1])
+def test_a_read_brings_what_lies_in_dram(chip, noc):
+    one = chip.names[5]
+    chip.chip.write(*DRAM, 0x4000, CONTENT)
+    chip.start(one, [*chip.command(noc, niu.MARKED, (0x4000, xy(DRAM)), (TARGET, xy(one)), 64), jump(0)])
+    chip.chip.run(3000)
+    assert chip.chip.tile(*one).read(TARGET, 64) == CONTENT
+    assert chip.counter(one, niu.READS_SENT, noc) == chip.counter(one, niu.READ_RESPONSES, noc) == 1
+
+
+def test_an_inline_write_wakes_who_waits_for_it_no_sooner_than_a_head_needs(chip):
+    one, other = chip.names[0], chip.names[-1]
+    control = niu.WRITE | niu.INLINE
+    chip.start(other, waits_for(FLAG))
+    chip.start(one, [*chip.command(0, control, (FLAG, xy(other)), (0, 0), 0xF, 1), jump(0)])
+    chip.chip.run(2000)
+    waiting = chip.chip.tile(*other).cores.records[3]
+    sent = chip.chip.tile(*one).cores.records[3]["clock"]
+    (x, y), (tx, ty) = chip.chip.physical(one), chip.chip.physical(other)
+    assert chip.chip.tile(*other).read(FLAG, 4) == number(1)
+    assert waiting["clock"] - sent >= chip.arch["noc.hop_cycles"] * (tx - x + ty - y)
+    assert chip.counter(one, niu.POSTED_WRITES_SENT) == 1
+
+
+def test_atomics_of_two_tiles_add_up(chip):
+    one, two, target = chip.names[0], chip.names[1], chip.names[9]
+    increment = 1 << 12 | 31 << 2
+    for place in (one, two):
+        program = chip.command(0, niu.ATOMIC | niu.MARKED, (FLAG, xy(target)), (SOURCE, xy(place)), increment, 5)
+        chip.start(place, [*program, jump(0)])
+    chip.chip.run(3000)
+    assert chip.chip.tile(*target).read(FLAG, 4) == number(10)
+    olds = {chip.chip.tile(*place).read(SOURCE, 4) for place in (one, two)}
+    assert olds == {number(0), number(5)}
+    assert all(chip.counter(place, niu.ATOMIC_RESPONSES) == 1 for place in (one, two))
+
+
+@pytest.mark.parametrize("includes", [False, True])
+def test_a_multicast_reaches_the_rectangle(chip, includes):
+    """Corners as kernels give them: the last one in the low bits."""
+    width = chip.arch.grid[0]
+    one, last = chip.names[0], chip.names[width + 2]  # two rows of three
+    control = niu.WRITE | niu.MARKED | niu.BROADCAST | (niu.INCLUDES_SOURCE if includes else 0)
+    chip.chip.write(*one, SOURCE, CONTENT)
+    chip.start(one, [*chip.command(0, control, (SOURCE, xy(one)), (TARGET, xy(last) | xy(one) << 12), 64), jump(0)])
+    chip.chip.run(3000)
+    reached = [place for place in chip.names if chip.chip.tile(*place).read(TARGET, 64) == CONTENT]
+    expected = [chip.names[row * width + column] for row in range(2) for column in range(3)]
+    assert reached == (expected if includes else expected[1:])
+    assert chip.counter(one, niu.WRITE_ACKS) == len(reached)
+
+
+def test_physical_coordinates_name_the_same_tile(chip):
+    name, physical = chip.names[-1], chip.arch.worker_coords[-1]
+    chip.chip.write(*name, TARGET, b"same")
+    width, height = chip.arch["chip.noc_grid"]
+    mirrored = width - 1 - physical[0], height - 1 - physical[1]
+    assert chip.chip.place(0, *physical) == name
+    if mirrored not in chip.names:
+        assert chip.chip.place(1, *mirrored) == name
+
+
+def test_a_program_takes_the_same_cycles_again(chip):
+    clocks = []
+    for _ in range(2):
+        again = Chip(chip.arch.name)
+        one, other = again.names[0], again.names[-1]
+        again.start(other, waits_for(FLAG))
+        control = niu.WRITE | niu.INLINE
+        again.start(one, [*again.command(1, control, (FLAG, xy(other)), (0, 0), 0xF, 1), jump(0)])
+        again.chip.run(2000)
+        clocks.append(int(again.chip.tile(*other).cores.records[3]["clock"]))
+    assert clocks[0] == clocks[1]
