@@ -19,7 +19,16 @@ from tensim.sim.cores.coprocessor.baby_core import (
 )
 from tensim.sim.cores.coprocessor.cluster import ALL_DONE, ASKED, CLUSTER, FAULT, RESTING
 from tensim.sim.cores.coprocessor.config_unit import CONFIG_WORDS
-from tensim.sim.cores.coprocessor.debug_registers import DEBUG, DEBUG_BYTES, SOFT_RESET
+from tensim.sim.cores.coprocessor.debug_registers import (
+    CONFIG_INDEX,
+    CONFIG_VALUE,
+    DEBUG,
+    DEBUG_BYTES,
+    DST,
+    ROW_COMMAND,
+    ROW_VALUE,
+    SOFT_RESET,
+)
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import WATCHES_L1, mailbox_of
 from tensim.sim.cores.coprocessor.mover import TO_CONFIG, mover_cycles
@@ -31,12 +40,21 @@ from tensim.sim.cores.coprocessor.state import (
     ASKED_TRANSFER,
     BLACKHOLE,
     BRISC,
+    DST_ROWS,
     N_THREADS,
     NCRISC,
     NOTHING_ASKED,
     WORMHOLE,
 )
-from tensim.sim.cores.coprocessor.tile_registers import MOVER_COMMAND, STREAMS, STREAMS_END, TDMA
+from tensim.sim.cores.coprocessor.tile_registers import (
+    MOVER_COMMAND,
+    STREAMS,
+    STREAMS_END,
+    TDMA,
+    WALL_CLOCK_HIGH,
+    WALL_CLOCK_HIGH_AT,
+    WALL_CLOCK_LOW,
+)
 from tensim.sim.cores.coprocessor.tile_state import TileState
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
@@ -114,7 +132,25 @@ class RegisterTile(TileState):
         registers = self.registers(address, size)
         if registers is None:
             return bytes(size)
+        if DEBUG <= address < DEBUG + DEBUG_BYTES:
+            self._show()
         return registers.tobytes()
+
+    def _show(self):
+        """Let registers that show something else have its value: a word of the configuration, the wall clock, a row of Dst."""
+        bank, index = divmod(self.word(DEBUG + CONFIG_INDEX) & 0x7FF, self.config_words)
+        self.set_word(DEBUG + CONFIG_VALUE, int(self.arrays.config[bank, index]) if bank < 2 else 0)
+        for clock, value in (
+            (WALL_CLOCK_LOW, self.now),
+            (WALL_CLOCK_HIGH, self.now >> 32),
+            (WALL_CLOCK_HIGH_AT, self.now >> 32),
+        ):
+            self.set_word(clock, value)
+        command = self.word(DEBUG + ROW_COMMAND)
+        row, pair, array = command & 0xFFF, command >> 12 & 15, command >> 16 & 7
+        if array == DST and row < DST_ROWS and pair < 8:
+            low, high = (int(value) for value in self.arrays.dst[row, 2 * pair : 2 * pair + 2])
+            self.set_word(DEBUG + ROW_VALUE, low | high << 16)
 
     def write(self, address, content):
         """Write L1 or registers."""

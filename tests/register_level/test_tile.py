@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tensim.sim.arch import load_arch
+from tensim.sim.cores.coprocessor import debug_registers
 from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
 from tensim.sim.errors import SimulatorError
 from tensim.sim.register_level import debug_interface as debug
@@ -102,6 +103,15 @@ def test_time_passes_for_cores(tile):
     release(tile, "BRISC")
     tile.run(51_000)
     assert 50_000 <= word(tile, RESULT) < 50_100
+
+
+def test_the_host_sees_configuration_and_clock(tile):
+    """Through registers that show them: the index of a word of the configuration goes in, its value comes out."""
+    tile.arrays.config[0, 7] = 0x12345678
+    tile.write(debug_registers.DEBUG + debug_registers.CONFIG_INDEX, (7).to_bytes(4, "little"))
+    assert word(tile, debug_registers.DEBUG + debug_registers.CONFIG_VALUE) == 0x12345678
+    tile.run(4321)
+    assert word(tile, 0xFFB121F0) == 4321 and word(tile, 0xFFB121F8) == 0
 
 
 def access(tile, number, value=None, which=0):
