@@ -240,6 +240,10 @@ class RegisterTile(TileState):
     def _fail(self):
         """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""
         failure = self.fault() or self.core_fault()
+        if (
+            self.record["fault"] and not self.record["fault_word"]
+        ):  # an access of a core, not an instruction of the coprocessor
+            failure += f", pc {self.cores.records[int(self.record['fault_thread'])]['pc']:#x}"
         self._halt(range(N_THREADS) if self.record["fault"] else ())
         raise SimulatorError(f"tile {self.place}: {failure}")
 
