@@ -27,9 +27,14 @@ STANDARD = (
 
 
 def tools_of(command):
-    """The compiler of a command's chip; its objects leave nothing for the linker to shorten, which keeps their labels out."""
+    """The compiler of a command's chip, Blackhole's with atomic instructions.
+
+    Its objects leave nothing for the linker to shorten, which keeps their labels out.
+    """
     tools = translation.tools_for(command.chip)
     flags = (STANDARD if flag.startswith("-std=") else flag for flag in tools.flags)
+    if command.chip == "blackhole":
+        flags = (flag.replace("rv32im", "rv32ima", 1) if flag.startswith("-march=") else flag for flag in flags)
     return replace(tools, flags=(*flags, "-mno-relax"))
 
 

@@ -1,7 +1,7 @@
 """RISC-V cores of a Tensix tile as the coprocessor's threads see them: RV32IM, Tensix words in the text, registers in memory.
 
-Those of a Blackhole also have Zba and Zbb (`tensim.sim.cores.coprocessor.bit_instructions`).  A core fetches its text by lines
-through an instruction cache of two ways, which is empty at the start of a program.
+Those of a Blackhole also have Zba and Zbb (`tensim.sim.cores.coprocessor.bit_instructions`) and Zaamo (`atomic_instructions`).  A
+core fetches its text by lines through an instruction cache of two ways, which is empty at the start of a program.
 
 A core executes in order, with a cycle per register from which it can be used (ISA: BabyRISCV/README.md).  It runs ahead of its
 coprocessor as long as nothing it does is seen by others: arithmetic, local memory, words pushed into a FIFO with room.  Else it
@@ -10,6 +10,9 @@ stops with an action, which `tensim.sim.cores.coprocessor.cluster` carries out i
 
 import numpy as np
 
+from tensim.sim.cores.coprocessor.atomic_instructions import FIRST as FIRST_ATOMIC
+from tensim.sim.cores.coprocessor.atomic_instructions import LAST as LAST_ATOMIC
+from tensim.sim.cores.coprocessor.atomic_instructions import atomic_record
 from tensim.sim.cores.coprocessor.bit_instructions import FIRST, LAST, bit_record, bit_result
 from tensim.sim.cores.coprocessor.costs import costs_table
 from tensim.sim.cores.coprocessor.frontend import has_room, push
@@ -125,7 +128,7 @@ def decode(text, base, has_bit_instructions):
         elif (control := csr_record(word)) is not None:
             records.append(control)
         else:
-            extended = bit_record(word) if has_bit_instructions else None
+            extended = (bit_record(word) or atomic_record(word)) if has_bit_instructions else None
             records.append(plain_record(word, base + INSTRUCTION_BYTES * index) if extended is None else extended)
     return np.array(records, np.int64)
 
@@ -363,6 +366,15 @@ def run_ahead(c, cores_at, thread):
             result, cycles = quotient_of(code, a, b)
             set_register(core, to, result, cycle + cycles)
             cycle += cycles
+        elif FIRST_ATOMIC <= code <= LAST_ATOMIC:
+            core.action, core.code, core.address, core.value, core.to = (
+                LOAD,
+                code,
+                a & WORD_MASK & ~3,
+                b & WORD_MASK,
+                to,
+            )
+            break
         elif FIRST <= code <= LAST:
             set_register(core, to, bit_result(code, a, b, immediate), cycle + 1)
             cycle += 1

@@ -6,11 +6,15 @@ FIFO, for the end of what a thread has pushed (TTSync.md), for a message in a ma
 
 import numpy as np
 
+from tensim.sim.cores.coprocessor.atomic_instructions import FIRST as FIRST_ATOMIC
+from tensim.sim.cores.coprocessor.atomic_instructions import LAST as LAST_ATOMIC
+from tensim.sim.cores.coprocessor.atomic_instructions import atomic_result
 from tensim.sim.cores.coprocessor.baby_core import (
     LOAD,
     LOOP_LOADS,
     PUSH,
     REGISTERS,
+    WORD_MASK,
     baby_table,
     complete,
     fifo_of,
@@ -45,7 +49,7 @@ from tensim.sim.cores.coprocessor.tile_registers import (
     load_register,
     store_register,
 )
-from tensim.sim.cores.riscv.interpreter import LB, LBU, LH, LHU, SB, SH, loaded, put, size_of
+from tensim.sim.cores.riscv.interpreter import LB, LBU, LH, LHU, LW, SB, SH, SW, loaded, put, size_of
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64
 from tensim.sim.engine.tables import table
@@ -100,6 +104,8 @@ def load(c, thread, core, now):
     """Carry out a load: True, or False when it has to wait."""
     address, k = core.address, costs_table(c.costs_at)[0]
     code, value, latency = core.code, 0, k.register_load
+    if FIRST_ATOMIC <= code <= LAST_ATOMIC:
+        return change(c, thread, core, now)
     if address < c.l1_size:
         value, latency = loaded(c.l1_at + address, code), k.l1_load
     elif TILE_REGISTERS <= address < TILE_REGISTERS_END:
@@ -134,6 +140,20 @@ def load(c, thread, core, now):
     else:
         stop(c, UNMAPPED_REGISTER, thread, 0, address, 0)
     set_register(core, core.to, value, now + latency)
+    return True
+
+
+@compiled()
+def change(c, thread, core, now):
+    """Carry out an atomic instruction on L1: True."""
+    address = core.address
+    if address >= c.l1_size:
+        stop(c, L1_ADDRESS, thread, 0, address, 4)
+        return True
+    old = loaded(c.l1_at + address, LW)
+    put(c.l1_at + address, SW, atomic_result(core.code, old, np.int64(np.int32(core.value))) & WORD_MASK)
+    c.l1_stored, c.l1_stored_at, c.l1_stored_by = 4, address, thread
+    set_register(core, core.to, old, now + costs_table(c.costs_at)[0].l1_load)
     return True
 
 
@@ -205,7 +225,7 @@ def waits_for_l1(c, core):
 
     A round begins at a load, `poll_pc`, with the registers that the core had there before.
     """
-    if core.address >= c.l1_size:
+    if core.address >= c.l1_size or FIRST_ATOMIC <= core.code <= LAST_ATOMIC:
         core.poll_pc = -1
         return False
     in_round = core.poll_pc >= 0 and core.changes == core.poll_changes + core.loads

@@ -156,3 +156,30 @@ def test_a_full_fifo_that_nothing_empties_is_a_deadlock(chip):
     wait = instructions(chip)["SEMWAIT"].word(stall_res=0x1FF, sem_sel=1, wait_sem_cond=1)
     with pytest.raises(SimulatorError, match="deadlock at cycle.*T0 core"):
         ran(chip, [embedded(wait), *[embedded(instructions(chip)["SEMPOST"].word(sem_sel=2))] * 100])
+
+
+ATOMICS = {  # by function: what is left in memory
+    0: lambda old, b: old + b, 1: lambda old, b: b, 4: lambda old, b: old ^ b, 8: lambda old, b: old | b,
+    12: lambda old, b: old & b, 16: lambda old, b: min(signed(old), signed(b)), 20: lambda old, b: max(signed(old), signed(b)),
+    24: min, 28: max,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", ATOMICS)
+def test_blackhole_changes_l1_in_one_step(function):
+    """The old value goes to the register, for any ordering bits."""
+    for old in NUMBERS:
+        for b in NUMBERS[::2]:
+            word = function << 27 | 3 << 25 | B << 20 | A << 15 | 2 << 12 | RESULT << 7 | 0x2F
+            place = [*load_constant(A, 0x1000), *load_constant(B, old & MASK), B << 20 | A << 15 | 2 << 12 | 0x23]
+            tile = ran("blackhole", [*place, *load_constant(B, b & MASK), word])
+            assert int(tile.cores.registers[0][RESULT]) & MASK == old & MASK
+            left = int.from_bytes(tile.l1[0x1000:0x1004].tobytes(), "little")
+            assert left == ATOMICS[function](old & MASK, b & MASK) & MASK
+
+
+def test_an_atomic_instruction_is_for_l1():
+    with pytest.raises(SimulatorError, match="L1_ADDRESS"):
+        ran("blackhole", [*load_constant(A, 0xFFB00000), 1 << 27 | B << 20 | A << 15 | 2 << 12 | RESULT << 7 | 0x2F])
+    with pytest.raises(SimulatorError, match="illegal instruction"):
+        ran("wormhole_b0", [1 << 27 | B << 20 | A << 15 | 2 << 12 | RESULT << 7 | 0x2F])
