@@ -9,8 +9,6 @@ import heapq
 import itertools
 import math
 
-import numpy as np
-
 from tensim.sim.register_level import niu as registers
 from tensim.sim.register_level.tile import RegisterTile
 
@@ -28,10 +26,8 @@ class Network:
 
     def __init__(self, chip):
         self._chip, self._arch = chip, chip.arch
-        self._order, self._free = (
-            itertools.count(),
-            {},
-        )  # `_free`: cycle from which a port or DRAM channel can be booked
+        self._order = itertools.count()
+        self._free = {}  # by port or DRAM channel: cycle from which it can be booked
         self.effects = {}
         self.look_ahead = sum(self._arch[f"noc.{name}"] for name in HEAD)
 
@@ -110,9 +106,8 @@ class Network:
         if channel is None:
             return at + arch["l1.noc_write_latency" if is_write else "l1.noc_access_latency"]
         cycles = math.ceil(size / arch["dram.bank_bytes_per_cycle"])
-        return (
-            self._taken(channel, at, cycles) + cycles + arch["dram.write_latency" if is_write else "dram.read_latency"]
-        )
+        latency = arch["dram.write_latency" if is_write else "dram.read_latency"]
+        return self._taken(channel, at, cycles) + cycles + latency
 
     def _read(self, tile, request, target, now):
         noc, flits = request.noc, self._flits(request.size)
@@ -122,10 +117,10 @@ class Network:
         def answer(cycle):
             content = self._chip.tile(*target).read(request.remote, request.size)
             leaves = self._taken((target, noc, "out"), cycle, flits)
-            there = leaves + self._way(noc, target, tile.coordinates)
-            there = (
-                self._taken((tile.coordinates, noc, "in"), there, flits) + flits + self._arch["l1.noc_write_latency"]
+            begins = self._taken(
+                (tile.coordinates, noc, "in"), leaves + self._way(noc, target, tile.coordinates), flits
             )
+            there = begins + flits + self._arch["l1.noc_write_latency"]
             self._at(tile.coordinates, there, lambda cycle: arrive(cycle, content))
 
         def arrive(cycle, content):
@@ -140,9 +135,8 @@ class Network:
         noc, arch = request.noc, self._arch
         flits = self._flits(request.size) if request.kind == "write" else 2
         reads = request.kind == "write"
-        leaves = self._taken(
-            (tile.coordinates, noc, "out"), now + (arch["l1.noc_access_latency"] if reads else 0), flits
-        )
+        ready = now + (arch["l1.noc_access_latency"] if reads else 0)
+        leaves = self._taken((tile.coordinates, noc, "out"), ready, flits)
         if reads:
             tile.niu.count(noc, registers.OUTGOING + request.identifier)
 
@@ -202,4 +196,4 @@ def put(tile, address, content, cycle):
     if isinstance(tile, RegisterTile):
         tile.take(address, content, cycle)
     else:
-        tile.write(address, np.frombuffer(content, np.uint8).tobytes())
+        tile.write(address, content)

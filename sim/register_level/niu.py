@@ -16,8 +16,8 @@ N_NOCS = 2
 LAYOUTS = {"wormhole_b0": (0x400, 0x24, 0x28, 0x2C, 0x50), "blackhole": (0x800, 0x28, 0x40, 0x44, 0x60)}
 TARGET, RETURN, TAG, CONTROL, LENGTH = 0x0, 0xC, 0x18, 0x1C, 0x20  # in a command buffer; addresses are three words
 STATUS, CONFIG = 0x200, 0x100
-TRANSLATES, LOGICAL_ID = 14, 0x12  # bit of NIU_CFG_0; word behind CONFIG, by chip
-LOGICAL_IDS = {"wormhole_b0": 0xE, "blackhole": 0x12}
+TRANSLATES = 14  # bit of NIU_CFG_0, the first word behind CONFIG
+LOGICAL_IDS = {"wormhole_b0": 0xE, "blackhole": 0x12}  # word behind CONFIG, by chip
 # counters: words behind STATUS
 ATOMIC_RESPONSES, WRITE_ACKS, READ_RESPONSES, ACCEPTED = 0x0, 0x1, 0x2, 0x4
 READS_SENT, ATOMICS_SENT, POSTED_ATOMICS_SENT = 0x5, 0x6, 0x7
@@ -25,8 +25,7 @@ WRITES_SENT, POSTED_WRITES_SENT, WRITES_STARTED, POSTED_WRITES_STARTED = 0xA, 0x
 READS_STARTED, ATOMICS_STARTED = 0xE, 0xF
 OUTSTANDING, OUTGOING = 0x10, 0x20  # one for each of 16 transaction identifiers
 # of CONTROL
-ATOMIC, WRITE, INLINE, MARKED, BROADCAST, LINKED, INCLUDES_SOURCE = (1 << bit for bit in (0, 1, 3, 4, 5, 6, 17))
-ADDRESS_BITS = 36  # of an address on Wormhole; above them and on Blackhole in the third word lie the coordinates
+ATOMIC, WRITE, INLINE, MARKED, BROADCAST, INCLUDES_SOURCE = (1 << bit for bit in (0, 1, 3, 4, 5, 17))
 MASK = 0xFFFFFFFF
 
 
@@ -49,7 +48,6 @@ class Request:
     includes_source: bool
     value: int
     operation: int
-    byte_enables: int
     answer: tuple  # place and address of an atomic's old value
 
 
@@ -98,7 +96,7 @@ class Niu:
         is_marked, is_broadcast = bool(control & MARKED), bool(control & BROADCAST)
         shared = {"noc": noc, "identifier": identifier, "is_marked": is_marked, "is_broadcast": is_broadcast,
                   "includes_source": bool(control & INCLUDES_SOURCE), "value": int(words[first + self.data // 4]),
-                  "operation": length, "byte_enables": length, "answer": (answer_place, answer)}  # fmt: skip
+                  "operation": length, "answer": (answer_place, answer)}  # fmt: skip
         if control & ATOMIC:
             return Request(kind="atomic", place=target_place, remote=target, local=0, size=4, **shared)
         if control & WRITE and control & INLINE:
@@ -108,7 +106,7 @@ class Niu:
         return Request(kind="read", place=target_place, remote=target, local=answer, size=length, **shared)
 
     def _address(self, first):
-        """(Address in a tile, coordinates) of the three words of an address."""
+        """(Address in a tile, coordinates) of the three words of an address: Wormhole has 36 bits for the first, then the second."""
         low, middle, high = (int(word) for word in self.registers[first : first + 3])
         if self.chip == "blackhole":
             return low | middle << 32, high & 0xFFFFFF
