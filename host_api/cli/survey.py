@@ -57,7 +57,7 @@ def survey(folder, python, arch, numerics, overrides, check, max_cycles, limit, 
     if is_suite(folder):
         if check or max_cycles:
             raise UsageError("--check and --max-cycles are for tests of the library, not of the LLK suite")
-        plan = _suite(folder, python, options, limit, seconds, perf)
+        plan = _suite(folder, python, arch, options, limit, seconds, perf)
     else:
         if perf:
             raise UsageError("--perf is for the LLK suite")
@@ -79,15 +79,16 @@ def survey(folder, python, arch, numerics, overrides, check, max_cycles, limit, 
         raise click.exceptions.Exit(1)
 
 
-def _suite(folder, python, options, limit, seconds, perf):
+def _suite(folder, python, arch, options, limit, seconds, perf):
     """The `Survey` of the LLK suite."""
-    from tensim.drop_in.suite import prepared
+    from tensim.drop_in.suite import build_apart, prepared
     from tensim.library.survey import Survey, require_package
 
     python = python or "python3"
     require_package(python, "ttexalens")
-    patterns = ("perf_*.py",) if perf else ("test_*.py",)
-    return Survey(prepared(folder), python, None, tuple(options), limit, seconds, patterns)
+    patterns, copy = ("perf_*.py",) if perf else ("test_*.py",), prepared(folder)
+    build_apart(copy, arch)
+    return Survey(copy, python, None, tuple(options), limit, seconds, patterns)
 
 
 def _tests_of(path):

@@ -4,6 +4,7 @@ Its tests name headers by their place in the tree, and expect a compiler among t
 """
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from tensim.sim.errors import UsageError
 
 MARK = "helpers/test_config.py"  # a folder of its Python tests has it
 COMPILER = "sfpi/compiler/bin"  # below the folder of tests
+BUILD = (
+    "RUNNER_TEMP"  # environment: the folder in which the suite builds its programs, one for all chips unless it is said
+)
 
 
 def is_suite(folder):
@@ -44,3 +48,10 @@ def prepared(folder):
     shutil.copytree(tests, copy / tests.name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     install_tools(copy / tests.name / COMPILER)
     return copy / tests.name / Path(folder).resolve().name
+
+
+def build_apart(folder, arch):
+    """Let the tests of a copy build in a folder for a chip, so that two surveys at once do not write to the same files."""
+    place = Path(folder).parent / "build" / Path(arch).name
+    place.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault(BUILD, str(place))

@@ -106,7 +106,7 @@ class Niu:
         return Request(kind="read", place=target_place, remote=target, local=answer, size=length, **shared)
 
     def _address(self, first):
-        """(Address in a tile, coordinates) of the three words of an address; Wormhole has 36 bits of the former before the latter."""
+        """(Address in a tile, coordinates) of the three words of an address; Wormhole has 36 bits of the former first."""
         low, middle, high = (int(word) for word in self.registers[first : first + 3])
         if self.chip == "blackhole":
             return low | middle << 32, high & 0xFFFFFF

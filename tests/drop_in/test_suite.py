@@ -1,7 +1,9 @@
 """The vendor's LLK suite as `tensim survey` finds it, and the misuse of `tensim device`."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +41,18 @@ def test_the_copy_has_our_compiler_and_links_to_the_rest(tests, tmp_path, monkey
         assert (copy.parent / suite.COMPILER / "riscv-tt-elf-g++").is_file()
         assert (copy.parents[1] / "tt_llk_blackhole").is_symlink() and (copy.parents[2] / "hw").is_symlink()
     assert not (tests.parent / "sfpi").exists()
+
+
+def test_chips_build_apart(tests, monkeypatch):
+    monkeypatch.setenv(suite.BUILD, "")
+    places = []
+    for chip in ("blackhole", "wormhole_b0"):
+        monkeypatch.delenv(suite.BUILD)
+        suite.build_apart(tests, chip)
+        places.append(os.environ[suite.BUILD])
+    assert len(set(places)) == 2 and all(Path(place).is_dir() for place in places)
+    suite.build_apart(tests, "other")
+    assert os.environ[suite.BUILD] == places[1], "what the user has said stays"
 
 
 def test_a_suite_outside_its_tree_is_refused(tests):
