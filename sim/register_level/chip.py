@@ -139,7 +139,7 @@ class RegisterChip:
             was_asked, tile.requests = bool(tile.requests), []
             if not was_asked:
                 network.happen(place, until)
-                if until == horizon and (network.next_at(place) or horizon + 1) > horizon:
+                if until == horizon:
                     return
 
     def tell(self, text):

@@ -55,6 +55,9 @@ class Network:
 
     def send(self, tile, request, now):
         """Take a tile's request at a cycle."""
+        if request.size > self._arch["noc.max_packet_bytes"]:
+            self._chip.tell(f"tile {tile.place} asks a NoC for {request.size} bytes at once, which is no packet")
+            return
         count = tile.niu.count
         noc, targets = request.noc, self._targets(tile, request)
         count(noc, registers.ACCEPTED)

@@ -202,8 +202,9 @@ class RegisterTile(TileState):
             self._cluster["fuel"] = FUEL
             try:
                 run_tile(self._cluster.ctypes.data, until, NO_TIME)
-            except SimulatorError as error:  # a mistake of ours: without the coprocessor, the tile goes on
-                self._halt(range(N_THREADS))
+            except SimulatorError as error:  # a mistake of ours: nothing says which core's work it came of
+                self._broken = True
+                self._halt(range(N_CORES))
                 raise SimulatorError(f"tile {self.place}: {error}") from error
             reason = int(self._cluster["reason"][0])
             self.record["l1_stored"] = 0
@@ -240,20 +241,21 @@ class RegisterTile(TileState):
     def _fail(self):
         """Tell what has stopped a core or the coprocessor.  That core, or all three threads, stand still until they are reset."""
         failure = self.fault() or self.core_fault()
-        if (
-            self.record["fault"] and not self.record["fault_word"]
-        ):  # an access of a core, not an instruction of the coprocessor
-            failure += f", pc {self.cores.records[int(self.record['fault_thread'])]['pc']:#x}"
-        self._halt(range(N_THREADS) if self.record["fault"] else ())
+        stopped = ()
+        if self.record["fault"] and self.record["fault_word"]:
+            self._broken, stopped = True, range(N_THREADS)
+        elif self.record["fault"]:  # an access of a core, not an instruction of the coprocessor
+            stopped = (int(self.record["fault_thread"]),)
+            failure += f", pc {self.cores.records[stopped[0]]['pc']:#x}"
+        self._halt(stopped)
         raise SimulatorError(f"tile {self.place}: {failure}")
 
-    def _halt(self, threads):
-        """Let cores that have failed stand still, and threads whose coprocessor has."""
+    def _halt(self, cores):
+        """Let some cores stand still, and those that have failed by themselves."""
         for number, core in enumerate(self.cores.records):
-            if core["cause"] or number in threads:
+            if core["cause"] or number in cores:
                 core["state"], core["cause"] = ENDED, 0
         self.record["fault"] = 0
-        self._broken = self._broken or bool(threads)
 
     # --- text
 
@@ -274,7 +276,10 @@ class RegisterTile(TileState):
         source, target, count, mode = (int(value) for value in self.arrays.tdma[:4])
         command = self.word(MOVER_COMMAND) & 0xFF
         source, target, count = source << 4, target << 4, count << 4
-        if command != MOVE or mode != TO_L0 or self.ram is None or not 0 <= target - RAM_VIEW <= len(self.ram) - count:
+        fits = (
+            self.ram is not None and 0 <= target - RAM_VIEW <= len(self.ram) - count and source + count <= len(self.l1)
+        )
+        if command != MOVE or mode != TO_L0 or not fits:
             core["state"], core["cause"], core["address"] = FAULTED, MISALIGNED, MOVER_COMMAND
             return
         place = target - RAM_VIEW

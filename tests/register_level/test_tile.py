@@ -226,3 +226,13 @@ def test_a_core_of_the_tile_wakes_another(tile):
     release(tile, "BRISC", "TRISC0")
     tile.run(5000)
     assert word(tile, RESULT) == 5 and tile.retired["BRISC"] < 20
+
+
+def test_an_access_that_is_not_modelled_stops_its_core_alone(tile):
+    put(tile, 0, [*li(A1, 0xFFA00000), store("sw", A0, A1, 0), *writes(1)])
+    put(tile, 0x6000, writes(2, RESULT + 4))
+    release(tile, "BRISC", "TRISC0")
+    with pytest.raises(SimulatorError, match="tile 1-2: UNMAPPED_REGISTER at BRISC.*0xffa00000.*, pc 0x"):
+        tile.run(1000)
+    tile.run(2000)
+    assert word(tile, RESULT) == 0 and word(tile, RESULT + 4) == 2

@@ -113,9 +113,9 @@ def tell_of_l1(c, cores_at, at):
     for thread in range(c.n_cores):
         core = baby_table(cores_at)[thread]
         if core.state == BLOCKED and core.watches == WATCHES_L1:
-            at = max(core.clock, at)
-            if perform(c, cores_at, thread, at):
-                core.stall += at - core.blocked_since
+            woken = max(core.clock, at)
+            if perform(c, cores_at, thread, woken):
+                core.stall += woken - core.blocked_since
                 run_ahead(c, cores_at, thread)
 
 
@@ -174,9 +174,7 @@ def act(c, cores_at, thread, at):
         elif core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
             core.state, core.watches = BLOCKED, WATCHES_SEMAPHORE
     elif perform(c, cores_at, thread, at):
-        if (
-            c.asked == NOTHING_ASKED
-        ):  # else the core goes on when that is done: it may have something to ask for by itself
+        if c.asked == NOTHING_ASKED:  # else it goes on when that is done: it may have to ask for something more
             run_ahead(c, cores_at, thread)
     else:
         core.state, core.blocked_since = BLOCKED, at
