@@ -23,12 +23,19 @@ SHOWN = 20  # tiles of the printed report
     help="The chip's bits, float32 products, or time alone.",
 )
 @click.option(
+    "--dispatch",
+    default="slow",
+    show_default=True,
+    type=click.Choice(["slow", "fast"]),
+    help="How tt-metal launches programs: by messages of the host, or by its kernels that read command queues.",
+)
+@click.option(
     "--print-env",
     is_flag=True,
     help="Run no command: print the environment of one, and keep the chip there until Ctrl-C.",
 )
 @json_option
-def device(command, arch, overrides, python, numerics, print_env, json_to):
+def device(command, arch, overrides, python, numerics, dispatch, print_env, json_to):
     """Run COMMAND with a simulated chip in the place of a card.
 
     Its driver (tt-umd, and what stands on it: tt-exalens, the vendor's LLK test suite, tt-metal) reads and writes registers and
@@ -41,7 +48,7 @@ def device(command, arch, overrides, python, numerics, print_env, json_to):
         raise click.UsageError(
             "name a command to run: tensim device [OPTIONS] -- COMMAND ..., or give --print-env alone"
         )
-    place = place_of(arch, key_values(overrides, "--set"), python)
+    place = place_of(arch, key_values(overrides, "--set"), python, dispatch)
     status, result = wait(place, numerics, _print_environment) if print_env else run(command, place, numerics)
     if json_to:
         write_json({"status": status, "device": result}, json_to)

@@ -8,13 +8,19 @@ import sys
 from tensim.library.descriptions import dispatching_tiles, ethernet_tiles
 from tensim.sim.register_level.chip import RegisterChip
 
+WORK_CYCLES = 2000  # between two looks whether the host says anything
+
 
 class RegisterDevice:
-    """A chip (`tensim.sim.arch.load_arch`).  `channels`: NoC coordinates of each DRAM channel; `numerics`: exact, fast or off."""
+    """A chip (`tensim.sim.arch.load_arch`).  `channels`: NoC coordinates of each DRAM channel; `numerics`: exact, fast or off.
+
+    `link()`: what reaches the host's memory (`HostMemoryLink`), None before the driver has made it; `waits_in_memory`: the host
+    waits for what the chip writes there, so that the chip has to go on while nothing is asked of it.
+    """
 
     told, strangers = (), ()  # launches are not ours to carry out: firmware is what runs here
 
-    def __init__(self, arch, channels, numerics):
+    def __init__(self, arch, channels, numerics, link, waits_in_memory):
         self.name = f"{arch.name} {arch.board}"
         self.arch, self.errors = arch, []
         self.chip = RegisterChip(
@@ -23,15 +29,27 @@ class RegisterDevice:
             dispatching_tiles(arch),
             ethernet_tiles(arch),
             self._tell,
+            link,
             numerics != "off",
             numerics == "fast",
         )
-        self.tiles = self
+        self.tiles, self._waits_in_memory = self, waits_in_memory
         self.read, self.write = self.chip.read, self.chip.write
 
     def polls(self, *place):
         """No read makes anything run but by its time."""
         return False
+
+    @property
+    def works_by_itself(self):
+        """Does anything happen while the host is silent?"""
+        return self._waits_in_memory and self.chip.is_busy
+
+    def work(self):
+        """Go on while the host is silent; False when it should be listened to: nothing happens, or it was written to."""
+        written = self.chip.host.written
+        self.chip.run(self.chip.now + WORK_CYCLES)
+        return self.chip.is_busy and self.chip.host.written == written
 
     def _tell(self, error):
         self.errors.append(str(error))

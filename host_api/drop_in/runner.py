@@ -21,6 +21,8 @@ from tensim.sim.chip.first_compilation import compile_tile
 from tensim.sim.errors import UsageError
 
 ROOM = "device"  # of the cache
+SLOW, FAST = DISPATCH = "slow", "fast"
+SLOW_DISPATCH = "TT_METAL_SLOW_DISPATCH_MODE"
 SUITE_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}  # CHIP_ARCH of the vendor's LLK suite
 
 
@@ -30,20 +32,26 @@ class Place:
 
     arch: object
     surroundings: environment.Surroundings
+    dispatch: str
 
     def variables(self, socket):
         """Environment of the command."""
         names = self.surroundings.variables(socket, self.arch)
+        if self.dispatch == FAST:
+            del names[SLOW_DISPATCH]
         return names | {"CHIP_ARCH": SUITE_NAMES[self.arch.name]}
 
 
-def place_of(name, overrides, python=None):
-    """The `Place` of a chip.  UsageError for one that the driver cannot be told of, and where its descriptions are missing."""
+def place_of(name, overrides, python=None, dispatch=SLOW):
+    """The `Place` of a chip; `dispatch`: of programs, by the host (slow) or by kernels on the chip (fast).
+
+    UsageError for one that the driver cannot be told of, and where its descriptions are missing.
+    """
     library, plain = environment.find_library(python), load_arch(name)
     if plain.name not in environment.DEVICES:
         raise UsageError(f"{plain.name} has no register level", hint=f"choose one of {', '.join(environment.DEVICES)}")
     arch = load_arch(name, as_seen(library, plain) | overrides)
-    return Place(arch, environment.prepare(library, arch, ROOM, install_tools))
+    return Place(arch, environment.prepare(library, arch, ROOM, install_tools), dispatch)
 
 
 class _Chip:
@@ -57,7 +65,14 @@ class _Chip:
         self.server = Server(self.socket, self._open, None)
 
     def _open(self):
-        self.device = RegisterDevice(self._place.arch, self._place.surroundings.channels, self._numerics)
+        place = self._place
+        self.device = RegisterDevice(
+            place.arch,
+            place.surroundings.channels,
+            self._numerics,
+            lambda: self.server.host_memory,
+            place.dispatch == FAST,
+        )
         return self.device
 
     def __enter__(self):

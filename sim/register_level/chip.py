@@ -10,6 +10,7 @@ import numpy as np
 
 from tensim.sim.errors import SimulatorError, TensimError
 from tensim.sim.register_level.core_sets import ETHERNET, ETHERNET_L1, TENSIX
+from tensim.sim.register_level.host_memory import PCIE_TILE, HostMemory
 from tensim.sim.register_level.memory import SparseMemory
 from tensim.sim.register_level.network import Network
 from tensim.sim.register_level.tile import RegisterTile
@@ -20,13 +21,14 @@ POLL_CYCLES = 50_000  # cycles after which the host reads it anew
 
 class RegisterChip:
     """The tiles of a chip (`tensim.sim.arch.load_arch`); `channels`: the NoC coordinates of each DRAM channel's tiles;
-    `dispatching`: [(name, coordinates on NoC 0)] of Tensix tiles beside the workers, `ethernet`: of Ethernet tiles.
+    `dispatching`: [(name, coordinates on NoC 0)] of Tensix tiles beside the workers, `ethernet`: of Ethernet tiles; `link`: what
+    reaches the host's memory (`HostMemory`).
 
     A tile's name is the pair of coordinates by which the driver knows it.  `report(error)` is told of a tile that stopped; `data`,
     `fast`: as for `RegisterTile`.
     """
 
-    def __init__(self, arch, channels, dispatching, ethernet, report, data=True, fast=False):
+    def __init__(self, arch, channels, dispatching, ethernet, report, link=lambda: None, data=True, fast=False):
         self.arch, self._report, self._numerics = arch, report, (data, fast)
         self.now = 0
         self._read_cycles = math.ceil(arch["pcie.read_latency_ns"] * arch.clock_mhz / 1000)
@@ -37,6 +39,10 @@ class RegisterChip:
         memories = [SparseMemory() for _ in channels]
         self._channels = {place: channel for channel, places in enumerate(channels) for place in places}
         self._others = {place: memories[channel] for place, channel in self._channels.items()}
+        name, physical = PCIE_TILE[arch.name]
+        self.host = self._others[name] = HostMemory(arch.name, link, self.tell)
+        self._hosts = {name: physical}
+        self._named[physical] = name
         self.network = Network(self)
         self._polled, self._value = None, None
 
@@ -58,7 +64,11 @@ class RegisterChip:
 
     def physical(self, place):
         """Coordinates on NoC 0 of a tile."""
-        return self._physical.get(place) or self._ethernet.get(place, place)
+        return self._physical.get(place) or self._ethernet.get(place) or self._hosts.get(place, place)
+
+    def is_host(self, place):
+        """Is it the PCIe tile, behind which the host's memory lies?"""
+        return place in self._hosts
 
     def channel(self, place):
         """The DRAM channel of a tile, None for others."""
@@ -66,7 +76,7 @@ class RegisterChip:
 
     def place(self, noc, x, y):
         """The name of the tile that coordinates mean: translated ones for both NoCs, physical ones from a NoC's own corner."""
-        if (x, y) in self._physical or (x, y) in self._channels or (x, y) in self._ethernet:
+        if any((x, y) in names for names in (self._physical, self._channels, self._ethernet, self._hosts)):
             return x, y
         width, height = self.arch["chip.noc_grid"]
         physical = (x, y) if noc == 0 else (width - 1 - x, height - 1 - y)

@@ -13,6 +13,7 @@ from tensim.sim.register_level import niu as registers
 from tensim.sim.register_level.tile import RegisterTile
 
 HEAD = ("niu_to_router_cycles", "hop_cycles", "router_to_niu_cycles")  # of the shortest way between two tiles
+HOST = "host"  # its port
 INCREMENT, SWAP_4 = 1, 7  # instructions of an atomic
 WRAP_SHIFT, OPERATION_SHIFT = 2, 12  # bits of the word with the instruction; the lowest two name one of four words
 
@@ -29,6 +30,12 @@ class Network:
         self._order = itertools.count()
         self._free = {}  # by port or DRAM channel: cycle from which it can be booked
         self.effects = {}
+        # bytes a cycle and cycles until the answer; the chip's parameters name directions as the host sees them
+        per_ns = 1000 / self._arch.clock_mhz
+        self._host_read, self._host_write = (
+            (self._arch[f"pcie.{name}_bytes_per_ns"] * per_ns, round(self._arch[f"pcie.{name}_latency_ns"] / per_ns))
+            for name in ("write", "read")
+        )
         self.look_ahead = sum(self._arch[f"noc.{name}"] for name in HEAD)
 
     def next_at(self, place):
@@ -106,6 +113,10 @@ class Network:
     def _memory(self, place, at, size, is_write):
         """Cycle at which a tile's memory has done its part of a request that comes at a cycle."""
         arch, channel = self._arch, self._chip.channel(place)
+        if self._chip.is_host(place):
+            bytes_a_cycle, latency = self._host_write if is_write else self._host_read
+            cycles = math.ceil(size / bytes_a_cycle)
+            return self._taken((HOST, is_write), at, cycles) + cycles + latency
         if channel is None:
             return at + arch["l1.noc_write_latency" if is_write else "l1.noc_access_latency"]
         cycles = math.ceil(size / arch["dram.bank_bytes_per_cycle"])
@@ -128,8 +139,8 @@ class Network:
 
         def arrive(cycle, content):
             tile.take(request.local, content, cycle)
-            tile.niu.count(noc, registers.READ_RESPONSES)
-            tile.niu.count(noc, registers.OUTSTANDING + request.identifier, -1)
+            tile.count(noc, registers.READ_RESPONSES, cycle)
+            tile.count(noc, registers.OUTSTANDING + request.identifier, cycle, -1)
 
         self._at(target, ready, answer)
 
@@ -146,7 +157,7 @@ class Network:
         def depart(cycle):
             content = bytes(tile.read(request.local, request.size)) if reads else b""
             if reads:
-                tile.niu.count(noc, registers.OUTGOING + request.identifier, -1)
+                tile.count(noc, registers.OUTGOING + request.identifier, cycle, -1)
             for target in targets:
                 at = cycle + self._way(noc, tile.coordinates, target)
                 at = self._taken((target, noc, "in"), at, flits) + flits
@@ -161,12 +172,23 @@ class Network:
 
         def answered(cycle, old):
             is_atomic = request.kind == "atomic"
-            tile.niu.count(noc, registers.ATOMIC_RESPONSES if is_atomic else registers.WRITE_ACKS)
-            tile.niu.count(noc, registers.OUTSTANDING + request.identifier, -1)
+            tile.count(noc, registers.ATOMIC_RESPONSES if is_atomic else registers.WRITE_ACKS, cycle)
+            tile.count(noc, registers.OUTSTANDING + request.identifier, cycle, -1)
             if is_atomic:
                 tile.take(request.answer[1], old, cycle)
 
         self._at(tile.coordinates, leaves, depart)
+
+    def _enabled(self, request, tile, address):
+        """The bytes that an inline write leaves: of those that it does not enable, what is there."""
+        value, bits = (
+            request.value.to_bytes(4, "little"),
+            request.enabled >> address % self._arch["noc.flit_bytes"] & 15,
+        )
+        if bits == 15:
+            return value
+        there = bytes(tile.read(address, 4))
+        return bytes(value[i] if bits >> i & 1 else there[i] for i in range(4))
 
     def _carry_out(self, request, target, content, cycle):
         """What a request does at its target; the old value of an atomic."""
@@ -176,8 +198,7 @@ class Network:
             return b""
         address = request.remote & ~3
         if request.kind == "inline":
-            value = request.value.to_bytes(4, "little")
-            put(tile, address, value, cycle)
+            put(tile, address, self._enabled(request, tile, address), cycle)
             return b""
         operation = request.operation >> OPERATION_SHIFT & 15
         address = (request.remote & ~15) + 4 * (request.operation & 3)

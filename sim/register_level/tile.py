@@ -46,6 +46,7 @@ from tensim.sim.cores.coprocessor.state import (
     NOTHING_ASKED,
     WORMHOLE,
 )
+from tensim.sim.cores.coprocessor.stream_registers import write_stream
 from tensim.sim.cores.coprocessor.tile_registers import (
     MOVER_COMMAND,
     STREAMS,
@@ -154,13 +155,7 @@ class RegisterTile(TileState):
 
     def write(self, address, content):
         """Write L1 or registers."""
-        if address + len(content) <= len(self.l1):
-            self.take(address, content, self.now)
-            return
-        registers = self.registers(address, len(content))
-        if registers is None:
-            return
-        registers[:] = np.frombuffer(content, np.uint8)
+        self.take(address, content, self.now)
         if address <= SOFT_RESET < address + len(content):
             self._reset()
         self.debugger.written(address)
@@ -168,11 +163,30 @@ class RegisterTile(TileState):
     def take(self, address, content, cycle):
         """Others write to L1, or a register, at a cycle."""
         if address + len(content) > len(self.l1):
-            registers = self.registers(address, len(content))
-            if registers is not None:
-                registers[:] = np.frombuffer(content, np.uint8)
-            return
-        self.l1[address : address + len(content)] = np.frombuffer(content, np.uint8)
+            if not self._take_register(address, content):
+                return
+        else:
+            self.l1[address : address + len(content)] = np.frombuffer(content, np.uint8)
+        self.changed(cycle)
+
+    def _take_register(self, address, content):
+        """Write registers; False where there are none."""
+        if STREAMS <= address < STREAMS_END and len(content) == 4:
+            chip = BLACKHOLE if self.arch == "blackhole" else WORMHOLE
+            write_stream(chip, self.streams, address - STREAMS, int.from_bytes(content, "little"))
+            return True
+        registers = self.registers(address, len(content))
+        if registers is not None:
+            registers[:] = np.frombuffer(content, np.uint8)
+        return registers is not None
+
+    def count(self, noc, counter, cycle, change=1):
+        """Change a counter of an NIU at a cycle."""
+        self.niu.count(noc, counter, change)
+        self.changed(cycle)
+
+    def changed(self, cycle):
+        """Others have changed something that cores may wait for."""
         self.record["written_at"], self.rests = cycle, False
 
     def word(self, address):
