@@ -36,6 +36,7 @@ class RegisterChip:
         self._ethernet = dict(ethernet)
         self._named = {physical: place for place, physical in self._physical.items()}
         self.tiles = {}  # by name, of workers that somebody has reached
+        self._awake = set()  # names of tiles in which something may happen by itself
         memories = [SparseMemory() for _ in channels]
         self._channels = {place: channel for channel, places in enumerate(channels) for place in places}
         self._others = {place: memories[channel] for place, channel in self._channels.items()}
@@ -57,10 +58,12 @@ class RegisterChip:
             is_tensix, name = place in self._physical, self.arch.name
             l1 = np.zeros(self.arch.l1_size if is_tensix else ETHERNET_L1[name], np.uint8)
             cores = TENSIX if is_tensix else ETHERNET[name]
-            tile = RegisterTile(self.arch, l1, place, self.physical(place), *self._numerics, cores=cores)
-            tile.now = self.now
+            tile = RegisterTile(self.arch, l1, place, self.physical(place), *self._numerics, cores, self._awake)
             self.tiles[place] = tile
-        return self.tiles[place]
+        tile = self.tiles[place]
+        if tile.rests:
+            tile.now = max(tile.now, self.now)
+        return tile
 
     def physical(self, place):
         """Coordinates on NoC 0 of a tile."""
@@ -113,7 +116,7 @@ class RegisterChip:
     @property
     def is_busy(self):
         """Does anything happen by itself?"""
-        return self.network.is_busy or any(not tile.rests for tile in self.tiles.values())
+        return bool(self._awake) or self.network.is_busy
 
     def run(self, until):
         """Run all tiles to a cycle.
@@ -121,21 +124,31 @@ class RegisterChip:
         They go on together by as many cycles as no tile can have an effect on another.
         """
         while self.now < until:
-            if not self.is_busy:
-                for tile in self.tiles.values():
-                    tile.now = until
+            due, look_ahead = self.network.due_at, self.network.look_ahead
+            if not self._awake and due is None:
                 self.now = until
                 return
-            horizon = min(until, self.now + self.network.look_ahead)
-            for place in [place for place in self.network.effects if place not in self.tiles]:
-                self.network.happen(place, horizon)
-            for place, tile in self.tiles.items():
-                self._run_tile(place, tile, horizon)
-            self.now = horizon
+            alone = len(self._awake) == 1
+            begin = self.now if self._awake else due
+            horizon = min(until, begin + look_ahead)
+            if alone:  # it goes on until something comes, or what it sends arrives
+                horizon = max(horizon, until if due is None else min(until, due - 1))
+            due_places = self.network.places_due(horizon)
+            for place in due_places:
+                if place not in self.tiles:
+                    self.network.happen(place, horizon)
+            reached = horizon
+            for place in sorted(self._awake.union(due_places)):
+                if place in self.tiles:
+                    reached = min(reached, self._run_tile(place, horizon, alone))
+            self.now = reached
 
-    def _run_tile(self, place, tile, horizon):
-        """Run a tile to a cycle, with all that happens to it meanwhile."""
-        network = self.network
+    def _run_tile(self, place, horizon, alone):
+        """Run a tile to a cycle, with all that happens to it meanwhile; the cycle up to which others can follow.
+
+        One that is `alone` stops where what it sends may arrive.
+        """
+        network, tile = self.network, self.tile(*place)
         while True:
             due = network.next_at(place)
             until = horizon if due is None else min(horizon, max(due, tile.now))
@@ -146,11 +159,13 @@ class RegisterChip:
                 continue
             for cycle, request in tile.requests:
                 network.send(tile, request, cycle)
+                if alone:
+                    horizon = min(horizon, max(cycle + network.look_ahead, tile.now))
             was_asked, tile.requests = bool(tile.requests), []
             if not was_asked:
                 network.happen(place, until)
                 if until == horizon:
-                    return
+                    return horizon
 
     def tell(self, text):
         """Report what a tile has asked for that is not modelled."""

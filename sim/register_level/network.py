@@ -30,6 +30,7 @@ class Network:
         self._order = itertools.count()
         self._free = {}  # by port or DRAM channel: cycle from which it can be booked
         self.effects = {}
+        self._pending = []  # heap of (cycle, place) of effects, and of some that have happened
         # bytes a cycle and cycles until the answer; the chip's parameters name directions as the host sees them
         per_ns = 1000 / self._arch.clock_mhz
         self._host_read, self._host_write = (
@@ -37,6 +38,23 @@ class Network:
             for name in ("write", "read")
         )
         self.look_ahead = sum(self._arch[f"noc.{name}"] for name in HEAD)
+
+    @property
+    def due_at(self):
+        """Cycle of the next effect anywhere, None when there is none."""
+        while self._pending:
+            cycle, place = self._pending[0]
+            if self.next_at(place) == cycle:
+                return cycle
+            heapq.heappop(self._pending)  # it has happened
+        return None
+
+    def places_due(self, until):
+        """Places at which something happens up to a cycle."""
+        found = set()
+        while self._pending and self._pending[0][0] <= until:
+            found.add(heapq.heappop(self._pending)[1])
+        return sorted(found)
 
     def next_at(self, place):
         """Cycle of the next effect at a place, None when there is none."""
@@ -52,11 +70,12 @@ class Network:
 
     def _at(self, place, cycle, effect):
         heapq.heappush(self.effects.setdefault(place, []), (cycle, next(self._order), effect))
+        heapq.heappush(self._pending, (cycle, place))
 
     @property
     def is_busy(self):
         """Is anything under way?"""
-        return any(self.effects.values())
+        return self.due_at is not None
 
     # --- requests
 
@@ -183,7 +202,7 @@ class Network:
         """The bytes that an inline write leaves: of those that it does not enable, what is there."""
         value, bits = (
             request.value.to_bytes(4, "little"),
-            request.enabled >> address % self._arch["noc.flit_bytes"] & 15,
+            request.operation >> address % self._arch["noc.flit_bytes"] & 15,
         )
         if bits == 15:
             return value

@@ -33,7 +33,8 @@ MASK = 0xFFFFFFFF
 class Request:
     """A command.  `kind`: "read", "write", "inline" or "atomic"; `x`, `y`: of the other tile, or the corners (x0, y0, x1, y1).
 
-    `remote`, `local`: addresses; `value`: what an inline write or an atomic brings; `operation`: the atomic's instruction.
+    `remote`, `local`: addresses; `value`: what an inline write or an atomic brings; `operation`: the atomic's instruction, or the
+    bytes of a flit that an inline write writes, by bit.
     """
 
     noc: int
@@ -48,7 +49,6 @@ class Request:
     includes_source: bool
     value: int
     operation: int
-    enabled: int  # bytes of a flit, by bit, that an inline write writes
     answer: tuple  # place and address of an atomic's old value
 
 
@@ -97,7 +97,7 @@ class Niu:
         is_marked, is_broadcast = bool(control & MARKED), bool(control & BROADCAST)
         shared = {"noc": noc, "identifier": identifier, "is_marked": is_marked, "is_broadcast": is_broadcast,
                   "includes_source": bool(control & INCLUDES_SOURCE), "value": int(words[first + self.data // 4]),
-                  "operation": length, "enabled": length | self._further(first) << 32, "answer": (answer_place, answer)}  # fmt: skip
+                  "operation": length, "answer": (answer_place, answer)}  # fmt: skip
         if control & ATOMIC:
             return Request(kind="atomic", place=target_place, remote=target, local=0, size=4, **shared)
         if control & WRITE and control & INLINE:
@@ -105,10 +105,6 @@ class Niu:
         if control & WRITE:
             return Request(kind="write", place=answer_place, remote=answer, local=target, size=length, **shared)
         return Request(kind="read", place=target_place, remote=target, local=answer, size=length, **shared)
-
-    def _further(self, first):
-        """The upper half of the bits that enable bytes of a flit, which are 64 on Blackhole."""
-        return int(self.registers[first + LENGTH // 4 + 1]) if self.chip == "blackhole" else 0
 
     def _address(self, first):
         """(Address in a tile, coordinates) of the three words of an address; Wormhole has 36 bits of the former first."""

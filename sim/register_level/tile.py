@@ -85,10 +85,12 @@ class RegisterTile(TileState):
     """A tile after power-on, all cores in reset.
 
     `arch`: the chip (`tensim.sim.arch.load_arch`); `l1`: uint8, its memory; `coordinates`: those by which the driver knows it,
-    `physical`: those on NoC 0; `data`: whether data move; `fast`: products in float32; `cores`: the `CoreSet`.
+    `physical`: those on NoC 0; `data`: whether data move; `fast`: products in float32; `cores`: the `CoreSet`;
+    `awake`: a set that holds the tile's coordinates as long as something may happen in it by itself.
     """
 
-    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False, cores=TENSIX):
+    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False, cores=TENSIX, awake=None):
+        self._awake = awake if awake is not None else set()
         self.debug = np.zeros(DEBUG_BYTES // 4, np.uint32)
         self.streams = np.zeros((STREAMS_END - STREAMS) // 4, np.uint32)
         width, height = arch["chip.noc_grid"]
@@ -113,7 +115,6 @@ class RegisterTile(TileState):
         for core in self.cores.records:
             core["text_at"], core["text_base"], core["text_bytes"] = self._text.ctypes.data, 0, len(l1)
         self.now = 0
-        self.rests = True  # nothing happens until the host acts
 
     def power_on(self):
         """Make the coprocessor as after reset, and let all five cores run before it."""
@@ -187,7 +188,8 @@ class RegisterTile(TileState):
 
     def changed(self, cycle):
         """Others have changed something that cores may wait for."""
-        self.record["written_at"], self.rests = cycle, False
+        self.record["written_at"] = cycle
+        self.wake()
 
     def word(self, address):
         """A register's value."""
@@ -206,6 +208,15 @@ class RegisterTile(TileState):
         return None
 
     # --- time
+
+    @property
+    def rests(self):
+        """Does nothing happen until somebody outside acts?"""
+        return self.coordinates not in self._awake
+
+    def wake(self):
+        """Something happens from here on."""
+        self._awake.add(self.coordinates)
 
     def run(self, until):
         """Run to a cycle; SimulatorError when a core or the coprocessor stops at what is not modelled."""
@@ -230,7 +241,7 @@ class RegisterTile(TileState):
             elif reason == FAULT:
                 self._fail()
             elif reason in (ALL_DONE, RESTING):
-                self.rests = True
+                self._awake.discard(self.coordinates)
                 break
             elif int(self._cluster["at"][0]) > until:
                 break
@@ -338,7 +349,7 @@ class RegisterTile(TileState):
                     self._retired[core] += self.cores.records[core]["retired"]
                     self.debugger.released(core)
                     self.cores.start(core, self._entry(core), self.now if cycle is None else cycle)
-                    self.rests = False
+                    self.wake()
 
     def _stop(self, core):
         """A core enters reset: what it has pushed and sent, and nobody has taken, is gone."""
