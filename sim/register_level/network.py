@@ -199,11 +199,12 @@ class Network:
         self._at(tile.coordinates, leaves, depart)
 
     def _enabled(self, request, tile, address):
-        """The bytes that an inline write leaves: of those that it does not enable, what is there."""
-        value, bits = (
-            request.value.to_bytes(4, "little"),
-            request.operation >> address % self._arch["noc.flit_bytes"] & 15,
-        )
+        """The bytes that an inline write leaves: of those that it does not enable, what is there.
+
+        Blackhole's API has whole words alone, and shifts their bits past the word that names bytes.
+        """
+        value, flit_bytes = request.value.to_bytes(4, "little"), self._arch["noc.flit_bytes"]
+        bits = request.operation >> address % flit_bytes & 15 if self._arch.name == "wormhole_b0" else 15
         if bits == 15:
             return value
         there = bytes(tile.read(address, 4))
