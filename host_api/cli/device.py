@@ -1,6 +1,8 @@
 """`tensim device`: a command with a simulated chip, register by register, in the place of a card."""
 
+import itertools
 import shlex
+import statistics
 
 import click
 
@@ -71,6 +73,14 @@ def _print(result):
     click.echo(
         f"\n{result['arch']} {result['board']}: {cycles:,} cycles, {1e3 * result['seconds']:,.3f} ms at {clock} MHz"
     )
+    ended = [one for one in result["launches"] if one["end_cycles"] is not None]
+    if ended:
+        times = [one["end_cycles"] - one["begin_cycles"] for one in ended]
+        gaps = [after["begin_cycles"] - before["end_cycles"] for before, after in itertools.pairwise(ended)]
+        between = f", {statistics.median(gaps):,.0f} between two" if gaps else ""
+        click.echo(
+            f"  {len(ended)} launches: {statistics.median(times):,.0f} cycles in the median{between}; --json has all"
+        )
     for tile in result["tiles"][:SHOWN]:
         cores = ", ".join(f"{name} {count:,}" for name, count in tile["cores"].items() if count)
         units = ", ".join(f"{name} {unit['cycles']:,}" for name, unit in tile["units"].items())

@@ -5,6 +5,7 @@ It is what `tensim.library.server.Server` serves; a tile that stops at what is n
 
 import sys
 
+from tensim.drop_in.launch_log import LaunchLog
 from tensim.library.descriptions import dispatching_tiles, ethernet_tiles
 from tensim.sim.register_level.chip import RegisterChip
 
@@ -15,12 +16,13 @@ class RegisterDevice:
     """A chip (`tensim.sim.arch.load_arch`).  `channels`: NoC coordinates of each DRAM channel; `numerics`: exact, fast or off.
 
     `link()`: what reaches the host's memory (`HostMemoryLink`), None before the driver has made it; `waits_in_memory`: the host
-    waits for what the chip writes there, so that the chip has to go on while nothing is asked of it.
+    waits for what the chip writes there, so that the chip has to go on while nothing is asked of it; `layout`: of the library's
+    mailboxes (`tensim.library.mailboxes`).
     """
 
     told, strangers = (), ()  # launches are not ours to carry out: firmware is what runs here
 
-    def __init__(self, arch, channels, numerics, link, waits_in_memory):
+    def __init__(self, arch, channels, numerics, link, waits_in_memory, layout):
         self.name = f"{arch.name} {arch.board}"
         self.arch, self.errors = arch, []
         self.chip = RegisterChip(
@@ -33,6 +35,7 @@ class RegisterDevice:
             numerics != "off",
             numerics == "fast",
         )
+        self.launches = self.chip.observer = LaunchLog(arch.name, layout)
         self.tiles, self._waits_in_memory = self, waits_in_memory
         self.read, self.write = self.chip.read, self.chip.write
 
@@ -66,5 +69,5 @@ class RegisterDevice:
         ]  # fmt: skip
         return {
             "arch": self.arch.name, "board": self.arch.board, "clock_mhz": clock, "cycles": cycles,
-            "seconds": cycles / (clock * 1e6), "tiles": tiles, "errors": self.errors,
+            "seconds": cycles / (clock * 1e6), "tiles": tiles, "launches": self.launches.as_json(), "errors": self.errors,
         }  # fmt: skip

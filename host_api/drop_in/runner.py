@@ -33,6 +33,7 @@ class Place:
     arch: object
     surroundings: environment.Surroundings
     dispatch: str
+    layout: object  # `tensim.library.mailboxes.Layout` of the library
 
     def variables(self, socket):
         """Environment of the command."""
@@ -51,7 +52,9 @@ def place_of(name, overrides, python=None, dispatch=SLOW):
     if plain.name not in environment.DEVICES:
         raise UsageError(f"{plain.name} has no register level", hint=f"choose one of {', '.join(environment.DEVICES)}")
     arch = load_arch(name, as_seen(library, plain) | overrides)
-    return Place(arch, environment.prepare(library, arch, ROOM, install_tools), dispatch)
+    return Place(
+        arch, environment.prepare(library, arch, ROOM, install_tools), dispatch, environment.layout_for(library, arch)
+    )
 
 
 class _Chip:
@@ -72,6 +75,7 @@ class _Chip:
             self._numerics,
             lambda: self.server.host_memory,
             place.dispatch == FAST,
+            place.layout,
         )
         return self.device
 

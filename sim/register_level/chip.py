@@ -45,6 +45,9 @@ class RegisterChip:
         self._hosts = {name: physical}
         self._named[physical] = name
         self.network = Network(self)
+        self.observer = (
+            None  # is told what reaches tiles (`RegisterTile.observer`), and what the host reads there, `read(...)`
+        )
         self._polled, self._value = None, None
 
     # --- places
@@ -59,6 +62,7 @@ class RegisterChip:
             l1 = np.zeros(self.arch.l1_size if is_tensix else ETHERNET_L1[name], np.uint8)
             cores = TENSIX if is_tensix else ETHERNET[name]
             tile = RegisterTile(self.arch, l1, place, self.physical(place), *self._numerics, cores, self._awake)
+            tile.observer = self.observer
             self.tiles[place] = tile
         tile = self.tiles[place]
         if tile.rests:
@@ -109,6 +113,8 @@ class RegisterChip:
                 self.run(self.now + POLL_STEP)
                 value = tile.read(address, size)
         self._polled, self._value = polled, value
+        if self.observer is not None and isinstance(tile, RegisterTile):
+            self.observer.read(tile, address, value, self.now)
         return value
 
     # --- time

@@ -101,6 +101,7 @@ class RegisterTile(TileState):
         compute, data_movement = (arch[f"{LOCAL_BYTES}.{kind}"] for kind in ("compute", "data_movement"))
         super().__init__(arch, l1, (compute,) * N_THREADS + (data_movement,) * 2, data=data, fast=fast)
         self.coordinates, self.place = coordinates, f"{coordinates[0]}-{coordinates[1]}"
+        self.observer = None  # is told what others write: `written(tile, address, content, cycle)`
         self._broken = False  # the coprocessor has stopped at what is not modelled
         self._retired = np.zeros(N_CORES, np.int64)  # instructions of programs that were reset
         self.set = cores
@@ -163,6 +164,8 @@ class RegisterTile(TileState):
 
     def take(self, address, content, cycle):
         """Others write to L1, or a register, at a cycle."""
+        if self.observer is not None:
+            self.observer.written(self, address, content, cycle)
         if address + len(content) > len(self.l1):
             if not self._take_register(address, content):
                 return
