@@ -93,15 +93,13 @@ class Network:
             count(noc, registers.OUTSTANDING + request.identifier)
             self._read(tile, request, targets[0], now)
             return
-        is_atomic = request.kind == "atomic"
+        sent, started = _counters(request)
+        if started is not None:
+            count(noc, started)
         if request.is_marked:
-            count(noc, registers.ATOMICS_SENT if is_atomic else registers.WRITES_SENT)
-            count(noc, registers.ATOMICS_STARTED if is_atomic else registers.WRITES_STARTED)
             count(noc, registers.OUTSTANDING + request.identifier, len(targets))
-        else:
-            count(noc, registers.POSTED_ATOMICS_SENT if is_atomic else registers.POSTED_WRITES_SENT)
-            if not is_atomic:
-                count(noc, registers.POSTED_WRITES_STARTED)
+        if request.kind != "write":  # which is sent when its last flit has left
+            count(noc, sent)
         self._bring(tile, request, targets, now)
 
     def _targets(self, tile, request):
@@ -173,10 +171,15 @@ class Network:
         if reads:
             tile.niu.count(noc, registers.OUTGOING + request.identifier)
 
+        def sent(cycle):
+            tile.count(noc, _counters(request)[0], cycle)
+            tile.count(noc, registers.OUTGOING + request.identifier, cycle, -1)
+
         def depart(cycle):
-            content = bytes(tile.read(request.local, request.size)) if reads else b""
+            content = b""
             if reads:
-                tile.count(noc, registers.OUTGOING + request.identifier, cycle, -1)
+                content = bytes(tile.read(request.local, request.size))
+                self._at(tile.coordinates, cycle + flits, sent)
             for target in targets:
                 at = cycle + self._way(noc, tile.coordinates, target)
                 at = self._taken((target, noc, "in"), at, flits) + flits
@@ -233,6 +236,18 @@ class Network:
             new = old
         put(tile, address, (new & 0xFFFFFFFF).to_bytes(4, "little"), cycle)
         return old.to_bytes(4, "little")
+
+
+def _counters(request):
+    """Numbers of the counters of a write or an atomic: of those sent and of those started, None for none."""
+    if request.kind == "atomic":
+        counters = (registers.ATOMICS_SENT, registers.ATOMICS_STARTED), (registers.POSTED_ATOMICS_SENT, None)
+    else:
+        counters = (
+            (registers.WRITES_SENT, registers.WRITES_STARTED),
+            (registers.POSTED_WRITES_SENT, registers.POSTED_WRITES_STARTED),
+        )
+    return counters[0] if request.is_marked else counters[1]
 
 
 def put(tile, address, content, cycle):
