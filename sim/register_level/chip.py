@@ -40,6 +40,7 @@ class RegisterChip:
         memories = [SparseMemory() for _ in channels]
         self._channels = {place: channel for channel, places in enumerate(channels) for place in places}
         self._others = {place: memories[channel] for place, channel in self._channels.items()}
+        self._ports = self._physical_ports(channels)
         name, physical = PCIE_TILE[arch.name]
         self.host = self._others[name] = HostMemory(arch.name, link, self.tell)
         self._hosts = {name: physical}
@@ -71,7 +72,20 @@ class RegisterChip:
 
     def physical(self, place):
         """Coordinates on NoC 0 of a tile."""
-        return self._physical.get(place) or self._ethernet.get(place) or self._hosts.get(place, place)
+        for known in (self._physical, self._ethernet, self._hosts, self._ports):
+            if place in known:
+                return known[place]
+        return place
+
+    def _physical_ports(self, channels):
+        """{translated name of a DRAM tile: coordinates on NoC 0}; a channel has both in the same order."""
+        width, height = self.arch["chip.noc_grid"]
+        found = {}
+        for places in channels:
+            on_grid = [(x, y) for x, y in places if x < width and y < height]
+            translated = [place for place in places if place not in on_grid]
+            found |= {place: on_grid[i % len(on_grid)] for i, place in enumerate(translated)}
+        return found
 
     def is_host(self, place):
         """Is it the PCIe tile, behind which the host's memory lies?"""

@@ -1,15 +1,18 @@
 """Transfers between tiles of a chip at register level: when what they bring is there, and what it does.
 
 Latencies and ports are those of the other levels: a head takes `noc.niu_to_router_cycles`, `noc.hop_cycles` a hop and
-`noc.router_to_niu_cycles`; flits leave and enter an NIU one after another; L1 and DRAM have their latencies, a DRAM channel its
-rate.  Links between routers do not fill.
+`noc.router_to_niu_cycles`; packets leave and enter an NIU one after another, and take each link on their way where it is free;
+L1 and DRAM have their latencies, a DRAM channel its rate.  There are no virtual channels and no buffers that fill: a packet that
+waits holds nothing, and those of a multicast take no links.
 """
 
 import heapq
 import itertools
 import math
 
+from tensim.sim.noc.topology import next_hop
 from tensim.sim.register_level import niu as registers
+from tensim.sim.register_level.calendar import Calendar
 from tensim.sim.register_level.tile import RegisterTile
 
 HEAD = ("niu_to_router_cycles", "hop_cycles", "router_to_niu_cycles")  # of the shortest way between two tiles
@@ -27,8 +30,9 @@ class Network:
 
     def __init__(self, chip):
         self._chip, self._arch = chip, chip.arch
-        self._order = itertools.count()
-        self._free = {}  # by port or DRAM channel: cycle from which it can be booked
+        self._order, self._routes = itertools.count(), {}
+        self._ends = self._arch["noc.niu_to_router_cycles"] + self._arch["noc.router_to_niu_cycles"]
+        self._calendars = {}  # by port, link or DRAM channel
         self.effects = {}
         self._pending = []  # heap of (cycle, place) of effects, and of some that have happened
         # bytes a cycle and cycles until the answer; the chip's parameters name directions as the host sees them
@@ -113,19 +117,33 @@ class Network:
     def _flits(self, size):
         return 1 + math.ceil(size / self._arch["noc.flit_bytes"])
 
+    def _route(self, noc, source, target):
+        """Links between routers on the way of a packet: (NoC, tile, direction) (`tensim.sim.noc.topology`)."""
+        key = noc, source, target
+        if key not in self._routes:
+            (width, height), route = self._arch["chip.noc_grid"], []
+            tile, end = (y * width + x for x, y in map(self._chip.physical, (source, target)))
+            while tile != end:
+                direction, following = next_hop.py_func(width, height, noc, tile, end)
+                route.append((noc, tile, direction))
+                tile = following
+            self._routes[key] = tuple(route)
+        return self._routes[key]
+
     def _way(self, noc, source, target):
-        """Cycles of a head from NIU to NIU."""
-        arch, (width, height) = self._arch, self._arch["chip.noc_grid"]
-        (x, y), (tx, ty) = self._chip.physical(source), self._chip.physical(target)
-        right, down = (tx - x, ty - y) if noc == 0 else (x - tx, y - ty)
-        over = right % width + down % height
-        return arch["noc.niu_to_router_cycles"] + over * arch["noc.hop_cycles"] + arch["noc.router_to_niu_cycles"]
+        """Cycles of a head from NIU to NIU when nothing is in its way."""
+        return self._arch["noc.hop_cycles"] * len(self._route(noc, source, target)) + self._ends
+
+    def _travel(self, noc, source, target, at, flits):
+        """Cycle at which the head of a packet that leaves at a cycle comes to the other NIU: it takes each link behind others."""
+        at += self._arch["noc.niu_to_router_cycles"]
+        for link in self._route(noc, source, target):
+            at = self._taken(link, at, flits) + self._arch["noc.hop_cycles"]
+        return at + self._arch["noc.router_to_niu_cycles"]
 
     def _taken(self, port, at, cycles):
         """Book a port from a cycle on: the cycle at which it begins."""
-        begin = max(at, self._free.get(port, 0))
-        self._free[port] = begin + cycles
-        return begin
+        return self._calendars.setdefault(port, Calendar()).take(at, cycles)
 
     def _memory(self, place, at, size, is_write):
         """Cycle at which a tile's memory has done its part of a request that comes at a cycle."""
@@ -142,15 +160,14 @@ class Network:
 
     def _read(self, tile, request, target, now):
         noc, flits = request.noc, self._flits(request.size)
-        at = self._taken((tile.coordinates, noc, "out"), now, 1) + self._way(noc, tile.coordinates, target)
+        at = self._travel(noc, tile.coordinates, target, self._taken((tile.coordinates, noc, "out"), now, 1), 1)
         ready = self._memory(target, at, request.size, False)
 
         def answer(cycle):
             content = self._chip.tile(*target).read(request.remote, request.size)
             leaves = self._taken((target, noc, "out"), cycle, flits)
-            begins = self._taken(
-                (tile.coordinates, noc, "in"), leaves + self._way(noc, target, tile.coordinates), flits
-            )
+            head = self._travel(noc, target, tile.coordinates, leaves, flits)
+            begins = self._taken((tile.coordinates, noc, "in"), head, flits)
             there = begins + flits + self._arch["l1.noc_write_latency"]
             self._at(tile.coordinates, there, lambda cycle: arrive(cycle, content))
 
@@ -181,7 +198,10 @@ class Network:
                 content = bytes(tile.read(request.local, request.size))
                 self._at(tile.coordinates, cycle + flits, sent)
             for target in targets:
-                at = cycle + self._way(noc, tile.coordinates, target)
+                if request.is_broadcast:
+                    at = cycle + self._way(noc, tile.coordinates, target)
+                else:
+                    at = self._travel(noc, tile.coordinates, target, cycle, flits)
                 at = self._taken((target, noc, "in"), at, flits) + flits
                 there = self._memory(target, at, request.size, True)
                 self._at(target, there, lambda cycle, target=target: arrive(cycle, target, content))

@@ -12,7 +12,7 @@ from tests.register_level.test_tile import jump, waits_for
 CHIPS = ("wormhole_b0", "blackhole")
 BRISC_ALONE = TENSIX.in_reset & ~(1 << TENSIX.reset_bits[3])
 SOURCE, TARGET, FLAG = 0x10000, 0x20000, 0x30000
-DRAM = (30, 30)  # a name that no other tile has
+DRAM, DRAM_PORT = (30, 30), (0, 0)  # a name that no other tile has, and where it is
 
 
 class Chip:
@@ -20,7 +20,7 @@ class Chip:
 
     def __init__(self, name):
         self.arch, self.errors = load_arch(name), []
-        self.chip = RegisterChip(self.arch, [[DRAM]], [], [], self.errors.append)
+        self.chip = RegisterChip(self.arch, [[DRAM_PORT, DRAM]], [], [], self.errors.append)
         self.names = list(self.arch.kernel_coords)
 
     def start(self, place, program):
