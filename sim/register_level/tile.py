@@ -61,6 +61,7 @@ from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
+from tensim.sim.register_level import debug_daisychain
 from tensim.sim.register_level.core_sets import ETHERNET_ENTRIES, TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
 from tensim.sim.register_level.niu import NIUS, Niu
@@ -140,7 +141,8 @@ class RegisterTile(TileState):
         return registers.tobytes()
 
     def _show(self):
-        """Let registers that show something else have its value: a word of the configuration, the wall clock, a row of Dst."""
+        """Let registers that show something else have its value: a word of the configuration, the wall clock, a row of Dst, the
+        daisychain."""
         bank, index = divmod(self.word(DEBUG + CONFIG_INDEX) & 0x7FF, self.config_words)
         self.set_word(DEBUG + CONFIG_VALUE, int(self.arrays.config[bank, index]) if bank < 2 else 0)
         for clock, value in (
@@ -149,6 +151,9 @@ class RegisterTile(TileState):
             (WALL_CLOCK_HIGH_AT, self.now >> 32),
         ):
             self.set_word(clock, value)
+        self.set_word(
+            debug_daisychain.DATA, debug_daisychain.shown(self.word(debug_daisychain.CONTROL), self.cores.records["pc"])
+        )
         command = self.word(DEBUG + ROW_COMMAND)
         row, pair, array = command & 0xFFF, command >> 12 & 15, command >> 16 & 7
         if array == DST and row < DST_ROWS and pair < 8:
