@@ -32,17 +32,25 @@ SHOWN = 20  # tiles of the printed report
     help="How tt-metal launches programs: by messages of the host, or by its kernels that read command queues.",
 )
 @click.option(
+    "--unknown-registers",
+    default="stop",
+    show_default=True,
+    type=click.Choice(["stop", "zero"]),
+    help="What is not modelled stops the core that asks for it, or reads as zero and is listed at the end.",
+)
+@click.option(
     "--print-env",
     is_flag=True,
     help="Run no command: print the environment of one, and keep the chip there until Ctrl-C.",
 )
 @json_option
-def device(command, arch, overrides, python, numerics, dispatch, print_env, json_to):
+def device(command, arch, overrides, python, numerics, dispatch, unknown_registers, print_env, json_to):
     """Run COMMAND with a simulated chip in the place of a card.
 
     Its driver (tt-umd, and what stands on it: tt-exalens, the vendor's LLK test suite, tt-metal) reads and writes registers and
     memories; RISC-V cores run what it loads.
     """
+    from tensim.drop_in.device import Options
     from tensim.drop_in.runner import place_of, run, wait
 
     require_writable(json_to)
@@ -50,8 +58,9 @@ def device(command, arch, overrides, python, numerics, dispatch, print_env, json
         raise click.UsageError(
             "name a command to run: tensim device [OPTIONS] -- COMMAND ..., or give --print-env alone"
         )
-    place = place_of(arch, key_values(overrides, "--set"), python, dispatch)
-    status, result = wait(place, numerics, _print_environment) if print_env else run(command, place, numerics)
+    place = place_of(arch, key_values(overrides, "--set"), python)
+    options = Options(numerics, dispatch, unknown_registers == "zero")
+    status, result = wait(place, options, _print_environment) if print_env else run(command, place, options)
     if json_to:
         write_json({"status": status, "device": result}, json_to)
     if json_to != TO_STDOUT:
@@ -89,3 +98,5 @@ def _print(result):
         click.echo(f"  and {len(result['tiles']) - SHOWN} more tiles; --json has all")
     for error in dict.fromkeys(result["errors"]):
         click.echo(f"  stopped: {error}")
+    if result["unknown_registers"]:
+        click.echo(f"  read as zero: {', '.join(map(hex, result['unknown_registers']))}")

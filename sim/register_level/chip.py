@@ -25,11 +25,14 @@ class RegisterChip:
     reaches the host's memory (`HostMemory`).
 
     A tile's name is the pair of coordinates by which the driver knows it.  `report(error)` is told of a tile that stopped; `data`,
-    `fast`: as for `RegisterTile`.
+    `fast`, `lenient`: as for `RegisterTile`.
     """
 
-    def __init__(self, arch, channels, dispatching, ethernet, report, link=lambda: None, data=True, fast=False):
-        self.arch, self._report, self._numerics = arch, report, (data, fast)
+    def __init__(
+        self, arch, channels, dispatching, ethernet, report, link=lambda: None, data=True, fast=False, lenient=False
+    ):
+        self.arch, self._report = arch, report
+        self._numerics, self._lenient = (data, fast), lenient
         self.now = 0
         self._read_cycles = math.ceil(arch["pcie.read_latency_ns"] * arch.clock_mhz / 1000)
         self._physical = dict(zip(arch.kernel_coords, arch.worker_coords, strict=True)) | dict(dispatching)
@@ -62,7 +65,9 @@ class RegisterChip:
             is_tensix, name = place in self._physical, self.arch.name
             l1 = np.zeros(self.arch.l1_size if is_tensix else ETHERNET_L1[name], np.uint8)
             cores = TENSIX if is_tensix else ETHERNET[name]
-            tile = RegisterTile(self.arch, l1, place, self.physical(place), *self._numerics, cores, self._awake)
+            tile = RegisterTile(
+                self.arch, l1, place, self.physical(place), *self._numerics, cores, self._awake, self._lenient
+            )
             tile.observer = self.observer
             self.tiles[place] = tile
         tile = self.tiles[place]

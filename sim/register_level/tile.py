@@ -29,6 +29,7 @@ from tensim.sim.cores.coprocessor.debug_registers import (
     ROW_VALUE,
     SOFT_RESET,
 )
+from tensim.sim.cores.coprocessor.faults import UNKNOWN_PLACES
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import WATCHES_L1, mailbox_of
 from tensim.sim.cores.coprocessor.mover import TO_CONFIG, mover_cycles
@@ -87,16 +88,18 @@ class RegisterTile(TileState):
 
     `arch`: the chip (`tensim.sim.arch.load_arch`); `l1`: uint8, its memory; `coordinates`: those by which the driver knows it,
     `physical`: those on NoC 0; `data`: whether data move; `fast`: products in float32; `cores`: the `CoreSet`;
-    `awake`: a set that holds the tile's coordinates as long as something may happen in it by itself.
+    `awake`: a set that holds the tile's coordinates as long as something may happen in it by itself; `lenient`: registers that are
+    not modelled read as zero, and are noted (`unknown`), where else an access stops who makes it.
     """
 
-    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False, cores=TENSIX, awake=None):
+    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False, cores=TENSIX, awake=None, lenient=False):
         self._awake = awake if awake is not None else set()
         self.debug = np.zeros(DEBUG_BYTES // 4, np.uint32)
         self.streams = np.zeros((STREAMS_END - STREAMS) // 4, np.uint32)
         width, height = arch["chip.noc_grid"]
         mirrored = width - 1 - physical[0], height - 1 - physical[1]
         self.niu = Niu(arch, (physical, mirrored), coordinates)
+        self._unknown = np.zeros(1 + UNKNOWN_PLACES, np.int64) if lenient else None
         self.requests = []  # (cycle, `Request`) that cores have made since the tile was run last
         self._cluster = np.zeros(1, CLUSTER)
         compute, data_movement = (arch[f"{LOCAL_BYTES}.{kind}"] for kind in ("compute", "data_movement"))
@@ -124,6 +127,8 @@ class RegisterTile(TileState):
         self.record["n_cores"] = N_CORES
         for name, words in (("debug", self.debug), ("niu", self.niu.registers), ("streams", self.streams)):
             self.record[f"{name}_at"] = words.ctypes.data
+        if self._unknown is not None:
+            self.record["unknown_at"] = self._unknown.ctypes.data
         self.arrays.tdma[MOVER_STATUS] = MOVER_IDLE
         self._cluster["coprocessor_at"], self._cluster["cores_at"] = self.address, self.cores.address
 
@@ -393,6 +398,11 @@ class RegisterTile(TileState):
         """{core: instructions so far}."""
         counts = (self._retired + self.cores.records["retired"]).tolist()
         return {name: count for name, count in zip(self.set.names, counts, strict=True) if name is not None}
+
+    @property
+    def unknown(self):
+        """Addresses of registers that are not modelled, and were accessed."""
+        return [] if self._unknown is None else self._unknown[1 : 1 + self._unknown[0]].tolist()
 
     @property
     def standing(self):

@@ -249,3 +249,17 @@ def test_an_access_that_is_not_modelled_stops_its_core_alone(tile):
         tile.run(1000)
     tile.run(2000)
     assert word(tile, RESULT) == 0 and word(tile, RESULT + 4) == 2
+
+
+def test_registers_that_are_not_modelled_may_read_as_zero(tile):
+    arch = load_arch(tile.arch)
+    lenient = RegisterTile(arch, np.zeros(arch.l1_size, np.uint8), (1, 2), (1, 2), lenient=True)
+    unknown = 0xFFB1FFF0
+    put(
+        lenient,
+        0,
+        [*li(A1, unknown), load("lw", A0, A1, 0), addi(A0, A0, 7), *li(A1, RESULT), store("sw", A0, A1, 0), STAY],
+    )
+    release(lenient, "BRISC")
+    lenient.run(500)
+    assert word(lenient, RESULT) == 7 and lenient.unknown == [unknown]
