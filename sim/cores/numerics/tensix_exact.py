@@ -7,6 +7,9 @@ words.
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.exact_math import (
+    ALL_BITS,
+    KEPT_BF16,
+    KEPT_TF32,
     SPARE_TILE,
     binary_exact,
     broadcast_exact,
@@ -176,5 +179,8 @@ def binary_tiles_exact(m, record, banks, op, bcast, a, b, tile, dst, accumulate,
 @compiled()
 def reduce_tile_exact(m, record, banks, pool, dim, a, b, tile, dst, fresh):
     data_format = source_format(record, 0, banks[0])
-    reduce_exact(pool, dim, a, b, dst, fresh, unit_of(m, record, data_format))
+    kept = KEPT_TF32 if data_format == FLOAT32 or data_format == TF32 else KEPT_BF16
+    if record.fp32_dest == 0 or format_kind(data_format) == NARROW:
+        kept = ALL_BITS
+    reduce_exact(pool, dim, a, b, dst, fresh, kept, unit_of(m, record, data_format))
     set_dst_kind(record, tile, result_kind(record, data_format))

@@ -383,6 +383,10 @@ class Selection:
         if folded is not None:
             self._subtract_product(call, folded)
             return
+        if self._saves and self._is_short(a) and self._may_replace(b):
+            opposite = self.emit(MOV, {0: 1}, [(8, self.read(b))], self.new_value())
+            self.emit(op.ADDI, {8: self.literal(a) >> 16}, result=call.result, tied=opposite)
+            return
         bits = self.literal(b)
         if bits is not None and self.resolve(b) not in self._loaded:
             opposite = numbers.negated(bits)
@@ -429,10 +433,15 @@ class Selection:
         is_sum = call.name == "integer_add"
         if is_sum and self.literal(a) is not None and self.literal(b) is None:
             a, b = b, a
+        if not is_sum and flags != op.CC_NONE and self.literal(a) is not None and self._is_small(~self.literal(a)):
+            # The sign of a - b is the opposite of that of b - a - 1
+            fields = {0: op.ARG_IMMEDIATE | op.OPPOSITE_SIGN[flags], 12: ~self.literal(a) & 0xFFF}
+            self.emit(op.IADD, fields, [(8, self.read(b))], result)
+            return
         bits = self.literal(b)
         if bits is not None and not is_sum:
             bits = -bits & 0xFFFFFFFF
-        if bits is not None and numbers.fits_12_bits(numbers.signed(bits)):
+        if bits is not None and self._is_small(bits):
             self.emit(op.IADD, {0: op.ARG_IMMEDIATE | flags, 12: bits & 0xFFF}, [(8, self.read(a))], result)
         elif is_sum:
             self._binary(op.IADD, flags, b, a, result)
@@ -440,6 +449,10 @@ class Selection:
             self.emit(op.IADD, {0: flags}, [(8, self.read(a))], result, tied=self.load_number(bits))
         else:
             self.emit(op.IADD, {0: op.ARG_MINUS | flags}, [(8, self.read(a))], result, tied=self.own(b))
+
+    @staticmethod
+    def _is_small(value):
+        return numbers.fits_12_bits(numbers.signed(value & 0xFFFFFFFF))
 
     def _shift(self, call):
         """Left by a positive amount, right by a negative one; only Blackhole shifts another register than the result's."""
