@@ -205,8 +205,9 @@ def reduce_exact(pool, dim, a, scaler, dst, fresh, kept, unit):
     """Reduce a tile over rows (result in column 0), columns (row 0) or both (element 0), times the scaler.
 
     Combines with what Dst holds unless it is fresh; then the rest of the tile becomes 0.  Sums of rows are products with
-    the scaler's row 0 as a column; what its other rows would give, the packer masks.  Over both, the columns' results pass
-    through SrcB as a column, which keeps the bits `kept` of each word (tt-llk, llk_math_reduce.h; ISA: MOVD2B.md).
+    the scaler's row 0 as a column; what its other rows would give, the packer masks.  The maxima of rows, and the
+    columns' results where both are reduced, pass through SrcB, which keeps the bits `kept` of each word (tt-llk,
+    llk_math_reduce.h; ISA: MOVD2B.md, MOVB2D.md).
     """
     start = MINUS_INFINITY if pool == Pool.MAX else 0
     row, tile = unit[4] + SPARE_TILE, unit[4] + SPARE_TILE + TILE_BYTES
@@ -231,7 +232,7 @@ def reduce_exact(pool, dim, a, scaler, dst, fresh, kept, unit):
                 pool_face(pool, source + FACE_BYTES * (2 * face + half), scaler, row, unit)
             for i in range(ROW):
                 at = element(16 * half + i, 0) if dim == ReduceDim.ROW else element(0, 16 * half + i)
-                store_32(dst + 4 * at, load_u32(row + 4 * i))
+                store_32(dst + 4 * at, load_u32(row + 4 * i) & (kept if dim == ReduceDim.ROW else ALL_BITS))
         return
     fill_words(row, ROW, start)
     for face in range(4):
