@@ -9,6 +9,7 @@ from tensim.sim.cores.riscv.vector import numbers
 from tensim.sim.cores.riscv.vector import raw_words as op
 from tensim.sim.cores.riscv.vector.conditions import Conditions
 from tensim.sim.cores.riscv.vector.instructions import MOV, Instruction, is_constant, move
+from tensim.sim.cores.riscv.vector.lanes import ALL, Lanes
 from tensim.sim.cores.riscv.vector.uses import Uses, number
 
 COMMUTATIVE = {
@@ -200,7 +201,7 @@ class Selection:
     def _test(self, call):
         pass
 
-    _undefined = _constant = _and = _or = _not = _test
+    _undefined = _constant = _and = _or = _not = _order = _test
 
     def _phi(self, call):
         self.phis[call.block].append((call.result, call.arguments, call.line, call.place))
@@ -472,10 +473,15 @@ class Selection:
     # --- lanes
 
     def _push(self, call):
-        self.emit(op.PUSHC)
+        """All lanes are enabled in front of an outermost region: its end enables them again, and nothing is pushed."""
+        if self.states.before[call.line] != Lanes():
+            self.emit(op.PUSHC)
 
     def _pop(self, call):
-        self.emit(op.POPC)
+        if self.states.before[call.line].stack == (ALL,):
+            self.emit(op.ENCC, {0: op.ENABLE_MODE, 12: op.ENABLE_ALL})
+        else:
+            self.emit(op.POPC)
 
     def _complement(self, call):
         self.emit(op.COMPC)
