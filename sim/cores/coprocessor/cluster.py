@@ -252,8 +252,10 @@ def run_tile(cluster_at, now, until):
     """`run_cluster`, or `push_words`, for who has the address of a CLUSTER record; leaves reason and cycle there."""
     cluster = cluster_table(cluster_at)[0]
     c = coprocessor_table(cluster.coprocessor_at)[0]
+    cluster.reason, cluster.at = FAULT, -1  # unless it comes back from here
     if cluster.words_at != 0:
         push_words(c, cluster)
+        cluster.reason = ALL_DONE
     else:
         cluster.reason, cluster.at = run_cluster(c, cluster.cores_at, now, until, cluster.fuel)
     return 0

@@ -10,6 +10,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import POPPED, POPPED_AT, PUSHED, PUSHED_AT
 from tensim.sim.cores.coprocessor.debug_registers import (
     DEBUG,
+    FEATURE_DISABLE,
     is_debug_register,
     load_debug_register,
     store_debug_register,
@@ -112,4 +113,6 @@ def store_register(c, thread, address, value):
             c.counter_written, c.counter_thread, c.counter_value = 1, thread, value
             c.counter_buffer, c.counter_received = counter >> 1, 1 - (counter & 1)
             return
+    if address == FEATURE_DISABLE and value == 0:  # as after reset: tt-metal's start of a kernel makes sure of it
+        return
     stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
