@@ -178,6 +178,16 @@ def fill_gaps(channel, ready, ticks, is_write):
     return first, last, ticks - left
 
 
+@compiled()
+def open_gaps(channel, now):
+    """Ticks of what is left of the gaps between writes: a queue holds data, not the time that they wait for their rows."""
+    ticks = 0
+    for gap in range(GAPS):
+        if channel.gap_writing[gap] == 1:
+            ticks += max(0, channel.gap_end[gap] - max(channel.gap_begin[gap], now))
+    return ticks
+
+
 @compiled(inline="always")
 def change_ticks(channel, p, ticks, is_write):
     """What the bus loses before `ticks` of data; a controller changes once for all writes that it drains together."""
@@ -319,7 +329,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
     if is_write:
         channel.write_bytes += size
         # Data that wait for one set leave room for others until they fill the queue
-        channel.drained = max(channel.write_free, end - p.queue_ticks)
+        channel.drained = max(channel.write_free - open_gaps(channel, time * TICKS), end - p.queue_ticks)
         done = time * TICKS
         if p.device_acknowledges != 0:
             done = max(done, end - behind, arrival + p.activate + bus_ticks(p, size, False))
