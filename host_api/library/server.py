@@ -190,20 +190,30 @@ class Server:
 
 
 class HostMemoryLink:
-    """The host's memory as the device sees it: the driver's process reads and writes it for us."""
+    """The host's memory as the device sees it: the driver's process reads and writes it for us.
+
+    When that process has ended, its memory reads as zero and keeps nothing: the device goes on until its server notices.
+    """
 
     def __init__(self, connection):
-        self._connection = connection
+        self._connection, self._lives = connection, True
 
     def read(self, address, size):
-        """`size` bytes at an address of the device's view of the host.  ConnectionError when the process has ended."""
-        self._connection.sendall(HEAD.pack(READ, 0, 0, size, address))
-        return _receive(self._connection, size)
+        """`size` bytes at an address of the device's view of the host."""
+        return self._ask(HEAD.pack(READ, 0, 0, size, address), size)
 
     def write(self, address, content):
         """Write bytes, which are there on return."""
-        self._connection.sendall(HEAD.pack(WRITE, 0, 0, len(content), address) + content)
-        _receive(self._connection, 1)
+        self._ask(HEAD.pack(WRITE, 0, 0, len(content), address) + content, 1)
+
+    def _ask(self, message, size):
+        if self._lives:
+            try:
+                self._connection.sendall(message)
+                return _receive(self._connection, size)
+            except ConnectionError:
+                self._lives = False
+        return bytes(size)
 
     def close(self):
         """End the connection."""

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-SUMS, QUEUES = (Path(__file__).with_name(f"programs_{name}.py") for name in ("ttnn", "queues"))
+SUMS, QUEUES, ENDS = (Path(__file__).with_name(f"programs_{name}.py") for name in ("ttnn", "queues", "ends"))
 PYTHON = os.environ.get("TENSIM_LIBRARY_PYTHON")
 pytestmark = pytest.mark.skipif(PYTHON is None, reason="no interpreter that has ttnn")
 GRIDS = {"wormhole_b0": 64, "blackhole": 110}  # workers, all of which run the kernels of a sum
 CHIPS = tuple(GRIDS)
 
 
-def run(chip, dispatch, program, report):
+def run(chip, dispatch, program, report, *arguments, status=0):
     """What a program prints, and the device's part of the report."""
     options = ["--arch", chip, "--dispatch", dispatch, "--json", str(report)]
-    command = [sys.executable, "-m", "tensim", "device", *options, "--", PYTHON, str(program)]
+    command = [sys.executable, "-m", "tensim", "device", *options, "--", PYTHON, str(program), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == status, done.stderr
     result = json.loads(report.read_text())
-    assert result["status"] == 0 and not result["device"]["errors"]
+    assert result["status"] == status and not result["device"]["errors"]
     return done.stdout, result["device"]
 
 
@@ -52,3 +52,9 @@ def test_two_queues_events_and_a_trace_by_fast_dispatch(chip, tmp_path):
         after["begin_cycles"] - before["end_cycles"] for before, after in zip(ended[-10::2], ended[-9::2], strict=True)
     ]
     assert all(0 < gap < 5000 for gap in pairs)
+
+
+def test_a_program_may_end_in_the_middle_of_fast_dispatch(tmp_path):
+    """The chip reads and writes memory of a process that is there no more: the report is made, the status is the program's."""
+    _, device = run("blackhole", "fast", ENDS, tmp_path / "device.json", "3", status=3)
+    assert device["cycles"] > 0 and device["tiles"]
