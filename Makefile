@@ -21,7 +21,8 @@ LIBRARY := .venv-library
 test-library: .venv/ready $(LIBRARY)/ready
 	TENSIM_LIBRARY_PYTHON=$(CURDIR)/$(LIBRARY)/bin/python \
 		TENSIM_TTNN_SOURCES=$(CURDIR)/$(LIBRARY)/0.81.1:$(CURDIR)/$(LIBRARY)/0.66.0 TENSIM_LIBRARY_CASES=every \
-		$(BIN)/python -m pytest -n 2 --dist worksteal tests/library/test_wheel.py tests/library tests/ttnn/library
+		$(BIN)/python -m pytest -n 2 --dist worksteal tests/library/test_wheel.py tests/library tests/ttnn/library \
+		tests/drop_in/test_firmware.py
 
 # The tests that build compute kernels against its LLK, which is named for them alone: elsewhere a kernel that the operation level
 # refuses would be built for the instruction level.
