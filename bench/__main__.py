@@ -32,6 +32,7 @@ from bench import (
     noc_replay,
     numerics,
     packet,
+    register_level,
     riscv,
     runtime,
     simpy_reference,
@@ -165,6 +166,13 @@ def instructions_of_the_coprocessor():
     for name, ratio, goal in (("HiFi4 product, exact bits", product, 3), ("64 cores, time only", many, 12)):
         name = f"instruction level: {name}"
         yield figure(name, ratio, "", f"at most {goal}", ratio <= goal, False, "the operation level")
+
+
+def idle_tiles():
+    """A chip at register level whose tiles wait but for one."""
+    ratio = register_level.idle_cost()
+    name = f"register level: time beside {register_level.IDLE - 1} tiles that wait"
+    yield figure(name, ratio, "", "at most 2", ratio <= 2, False, "alone")
 
 
 def packet_model():
@@ -314,7 +322,7 @@ def silicon():
 
 
 GROUPS = (
-    commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, instructions_of_the_coprocessor,
+    commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, instructions_of_the_coprocessor, idle_tiles,
     packet_model, flit_model, dram_controller,
     large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library, noc_events, sweeps,
     determinism, silicon,

@@ -30,12 +30,13 @@ from tensim.sim.dram.timing import hashed_set
 from tensim.sim.engine.compiled import compiled
 
 TICKS = 256
+GAPS = 8  # of the bus that are kept for later requests: as many wait in a queue of 64 bursts or more
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "bus_free write_free gap_begin gap_end writing written activate_at "
+        "bus_free write_free newest_gap writing written activate_at "
         "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter supplied drained phase"
     ).split()]
-    + [("accept_at", np.int64, 2)],
+    + [("accept_at", np.int64, 2)] + [(name, np.int64, GAPS) for name in ("gap_begin", "gap_end", "gap_writing")],
     align=True,
 )  # fmt: skip
 # busy: ticks of data on the bus; waited: ticks from the arrival of requests to the first of their data, `longest` the most of
@@ -154,14 +155,37 @@ def occupy(channel, p, free, ready, ticks, closed):
 
 
 @compiled()
-def fill_gap(channel, ready, ticks, is_write):
-    """Use what is left of the newest gap of the bus for data from `ready` on; returns (first tick or -1, ticks used)."""
-    begin = max(ready, channel.gap_begin)
-    used = min(ticks, channel.gap_end - begin)
-    if channel.writing != is_write or used <= 0:
-        return -1, 0
-    channel.gap_begin = begin + used
-    return begin, used
+def leave_gap(channel, begin, end, is_write):
+    """Keep a gap of the bus for later requests of its direction, in place of the oldest one."""
+    newest = (channel.newest_gap + 1) % GAPS
+    channel.newest_gap = newest
+    channel.gap_begin[newest], channel.gap_end[newest], channel.gap_writing[newest] = begin, end, is_write
+
+
+@compiled()
+def fill_gaps(channel, ready, ticks, is_write):
+    """Use gaps of the bus, the oldest first, for data from `ready` on; returns (first tick or -1, last, ticks used)."""
+    first, last, left = -1, -1, ticks
+    for i in range(1, GAPS + 1):
+        gap = (channel.newest_gap + i) % GAPS
+        begin = max(ready, channel.gap_begin[gap])
+        used = min(left, channel.gap_end[gap] - begin)
+        if used > 0 and channel.gap_writing[gap] == is_write:
+            channel.gap_begin[gap] = begin + used
+            first, last, left = begin if first < 0 else min(first, begin), max(last, begin + used), left - used
+            if left == 0:
+                break
+    return first, last, ticks - left
+
+
+@compiled()
+def open_gaps(channel, now):
+    """Ticks of what is left of the gaps between writes: a queue holds data, not the time that they wait for their rows."""
+    ticks = 0
+    for gap in range(GAPS):
+        if channel.gap_writing[gap] == 1:
+            ticks += max(0, channel.gap_end[gap] - max(channel.gap_begin[gap], now))
+    return ticks
 
 
 @compiled(inline="always")
@@ -209,9 +233,9 @@ def use_bus(channel, p, ready, ticks, is_write):
     that wait for the bus, which follow later by their time: a queue of writes that is full is drained first.
     """
     channel.busy += ticks
-    first, used = fill_gap(channel, ready, ticks, is_write)
+    first, last, used = fill_gaps(channel, ready, ticks, is_write)
     if used == ticks:
-        return first, first + used
+        return first, last
     change = change_ticks(channel, p, ticks, is_write)
     closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
     free = (channel.write_free if is_write else channel.bus_free) + change
@@ -221,9 +245,7 @@ def use_bus(channel, p, ready, ticks, is_write):
         and in_one_interval(channel, p, free, start)
         and (free + channel.phase) % p.refresh_interval >= closed
     ):
-        channel.gap_begin, channel.gap_end = free, ready
-    elif change > 0 or start > free:
-        channel.gap_end = 0
+        leave_gap(channel, free, ready, is_write)
     if is_write:
         channel.written = ticks + channel.writing * channel.written
         channel.write_free = end
@@ -307,7 +329,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
     if is_write:
         channel.write_bytes += size
         # Data that wait for one set leave room for others until they fill the queue
-        channel.drained = max(channel.write_free, end - p.queue_ticks)
+        channel.drained = max(channel.write_free - open_gaps(channel, time * TICKS), end - p.queue_ticks)
         done = time * TICKS
         if p.device_acknowledges != 0:
             done = max(done, end - behind, arrival + p.activate + bus_ticks(p, size, False))

@@ -29,6 +29,7 @@ from tensim.sim.cores.coprocessor.memory_map import (
     TILE_REGISTERS_END,
     WATCHES_L1,
     WATCHES_SEMAPHORE,
+    is_watched,
     perform,
     polls,
 )
@@ -172,7 +173,7 @@ def act(c, cores_at, thread, at):
     core = baby_table(cores_at)[thread]
     if polls(c, core, at):
         core.state, core.blocked_since = POLLING, core.poll_since
-        if core.address < c.l1_size:
+        if is_watched(c, core.address):
             core.state, core.watches, core.blocked_since = BLOCKED, WATCHES_L1, at
         elif core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
             core.state, core.watches = BLOCKED, WATCHES_SEMAPHORE
