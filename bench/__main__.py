@@ -23,6 +23,7 @@ from bench import (
     gemm,
     gemm_speed,
     handoff,
+    instruction_level,
     interrupts,
     kernel_builds,
     library,
@@ -153,6 +154,18 @@ def riscv_cores():
     instructions, operations, between = riscv.rates()
     yield at_least("RISC-V: instructions of 64 cores", instructions, 150e6, "1/s of processor time")
     yield at_least(f"RISC-V: operations, {between:.0f} instructions each", operations, 2e6, "1/s of processor time")
+
+
+def instructions_of_the_coprocessor():
+    """Compute kernels against the vendor's LLK, where its sources are named."""
+    found = instruction_level.rates()
+    if found is None:
+        return
+    rate, product, many = found
+    yield at_least("instruction level: cycles of a busy core, time only", rate, 10e6, "1/s of processor time")
+    for name, ratio, goal in (("HiFi4 product, exact bits", product, 3), ("64 cores, time only", many, 12)):
+        name = f"instruction level: {name}"
+        yield figure(name, ratio, "", f"at most {goal}", ratio <= goal, False, "the operation level")
 
 
 def idle_tiles():
@@ -309,7 +322,8 @@ def silicon():
 
 
 GROUPS = (
-    commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, idle_tiles, packet_model, flit_model, dram_controller,
+    commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, instructions_of_the_coprocessor, idle_tiles,
+    packet_model, flit_model, dram_controller,
     large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library, noc_events, sweeps,
     determinism, silicon,
 )  # fmt: skip

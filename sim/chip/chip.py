@@ -441,7 +441,7 @@ class Chip:
             thread = int(entry["thread"])
             if thread not in self._printed:
                 program = self.line_programs[int(self.arrays["threads"][thread]["line_base"])]
-                self._printed[thread] = Stream(program.image.string_at)
+                self._printed[thread] = Stream(program.printed_text)
             self._show(thread, self._printed[thread].add(entry))
         for thread in sorted(self._printed) if rest else ():
             self._show(thread, self._printed.pop(thread).rest())

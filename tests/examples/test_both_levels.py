@@ -128,11 +128,12 @@ def values(random, kind, shape):
     return found.astype(np.float32)
 
 
-def result(case, level):
-    """Bytes of the output."""
+def result(case, level, printed=()):
+    """Bytes of the output; lines that the kernels print are added to the list `printed`."""
     device = tt.create_device(
         0, arch=load_arch(case.chip, {INSTRUCTION_LEVEL: level}), numerics="exact", max_cycles=1_000_000
     )
+    device.chip.on_print = getattr(printed, "append", None)
     try:
         random, shape = np.random.default_rng(case.seed), (32, 32 * TILES)
         first = values(random, case.kind, shape)
@@ -162,3 +163,19 @@ def result(case, level):
 def test_both_levels_give_the_same_bits(case):
     expected, actual = (np.frombuffer(result(case, level), np.uint8) for level in (0, 1))
     assert np.array_equal(expected, actual), f"{(expected != actual).sum()} of {len(expected)} bytes differ"
+
+
+SHOWN = """DPRINT_MATH("a half is {}, a count {}\\n", 0.5f, 3u); DPRINT_PACK("pack {}\\n", -7);
+    DPRINT_UNPACK("{} and {}\\n", "unpack", true);"""
+
+
+def test_both_levels_print_the_same_lines(monkeypatch):
+    start, call = OPERATIONS["add"]
+    monkeypatch.setitem(OPERATIONS, "add", (SHOWN + start, call))
+    monkeypatch.setitem(globals(), "KERNEL", '#include "api/debug/dprint.h"\n' + KERNEL)
+    formats, lines = (tt.DataFormat.Float16_b,) * 2, ([], [])
+    case = Case("blackhole", "add", formats, formats[0], tt.MathFidelity.HiFi4, False, False, "normal", 1)
+    for level, shown in enumerate(lines):
+        result(case, level, shown)
+    assert sorted(lines[1]) == sorted(lines[0])
+    assert "(0,0) TRISC1: a half is 0.5, a count 3" in lines[1]

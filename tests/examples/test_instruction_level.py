@@ -84,6 +84,7 @@ WRITER = """void kernel_main() {
 }"""
 COMPUTE = """#include <cstdint>
 #include "compute_kernel_api/common.h"
+#include "api/debug/dprint.h"
 #include "compute_kernel_api/tile_move_copy.h"
 #include "compute_kernel_api/eltwise_unary/eltwise_unary.h"
 #ifdef TRISC_MATH
@@ -169,6 +170,11 @@ def test_an_instruction_that_is_not_modelled_stops_with_its_name_and_line():
     with pytest.raises(ProgramError, match="UNKNOWN_INSTRUCTION at T1") as error:
         own_program("blackhole", body="MATH((TTI_RESOURCEDECL(0, 0, 0)));")
     assert error.value.where["thread"] == "TRISC1"
+
+
+def test_a_kernel_prints_its_lines(capsys):
+    own_program("blackhole", body='MATH((DPRINT << "value " << 3u << " half " << 0.5f << ENDL()));')
+    assert "(0,0) TRISC1: value 3 half 0.5" in capsys.readouterr().err
 
 
 def test_a_deadlock_names_the_circular_buffer():

@@ -95,12 +95,14 @@ LOOP_LOADS = 8  # of L1 in a loop that is known to wait
 # loads that poll are told (`tensim.sim.cores.coprocessor.memory_map.polls`): `poll_pc`, `poll_address`, `poll_value`, `poll_state`,
 # `poll_changes` of the last such load, `poll_since` its first one's cycle; `watches`: it waits for another value there; `told`:
 # cycle up to which lines have got their time; `icache_at`: (newest, oldest) line of each of `icache_sets` sets, `fetched`: the
-# line fetched last; `loads`: how many loads of L1, `load_*`, it has done since the one at `poll_pc`, and nothing else of that kind
+# line fetched last;
+# `print_value`, `print_extra`: of what it prints next (`tensim.sim.cores.coprocessor.memory_map`);
+# `loads`: how many loads of L1, `load_*`, it has done since the one at `poll_pc`, and nothing else of that kind
 BABY_CORE = np.dtype(
     [(name, np.int64) for name in (
         "state clock pc registers_at text_at text_base text_bytes raw_at local_at local_bytes "
         "action code address value to retired stall blocked_since changes poll_pc poll_address poll_value poll_state poll_changes "
-        "poll_since watches told cause icache_at icache_sets fetched loads"
+        "poll_since watches told cause icache_at icache_sets fetched loads print_value print_extra"
     ).split()]
     + [("load_address", np.int64, LOOP_LOADS), ("load_code", np.int64, LOOP_LOADS), ("load_value", np.int64, LOOP_LOADS)]
 )  # fmt: skip

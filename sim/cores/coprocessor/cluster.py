@@ -24,6 +24,7 @@ from tensim.sim.cores.coprocessor.frontend import NO_TIME, has_room, is_empty, p
 from tensim.sim.cores.coprocessor.machine import step
 from tensim.sim.cores.coprocessor.memory_map import (
     DONE_CHECK,
+    PRINT_KIND,
     TILE_REGISTERS,
     TILE_REGISTERS_END,
     WATCHES_L1,
@@ -40,8 +41,8 @@ from tensim.sim.engine.tables import table
 
 # Why `run_cluster` leaves: all threads have ended; nothing happens any more; a core's action is not due yet; a counter of a
 # circular buffer was written; L1 was stored to; a fault; out of fuel; a core polls, and others may change what it reads; a core
-# asks for what who runs the tile has to do (`asked` of the coprocessor's record)
-ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED, ASKED = range(9)
+# asks for what who runs the tile has to do (`asked` of the coprocessor's record); a core prints
+ALL_DONE, RESTING, OUTSIDE, COUNTER, STORED, FAULT, FUEL_SPENT, PAUSED, ASKED, PRINTED = range(10)
 INSTRUCTIONS_PER_FUEL = 8  # of a RISC-V core: they take about as long as a cycle of the coprocessor
 
 
@@ -59,6 +60,8 @@ cluster_table = table(CLUSTER)
 @compiled()
 def acts_outside(c, core):
     """Does a core's action touch what others than its own tile's threads see?"""
+    if core.address == PRINT_KIND:
+        return c.debug_at == 0
     return core.address < c.l1_size or TILE_REGISTERS <= core.address < TILE_REGISTERS_END
 
 
@@ -217,6 +220,8 @@ def run_cluster(c, cores_at, now, until, fuel):
             return ASKED, happened
         if c.counter_written != 0:
             return COUNTER, happened
+        if c.printed != 0:
+            return PRINTED, happened
         if c.l1_stored != 0:
             if c.debug_at == 0:
                 return STORED, happened

@@ -23,6 +23,7 @@ from tensim.sim.cores.coprocessor.cluster import (
     FUEL_SPENT,
     OUTSIDE,
     PAUSED,
+    PRINTED,
     RESTING,
     STORED,
     cluster_table,
@@ -34,7 +35,9 @@ from tensim.sim.cores.coprocessor.units import MATRIX, VECTOR, units_table
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.operations import Op
+from tensim.sim.cores.riscv.core import TEXT_PIECE, print_table
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
+from tensim.sim.cores.riscv.interpreter import PRINT_BYTES, TEXT_FROM_END
 from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import (
@@ -47,7 +50,7 @@ from tensim.sim.cores.threads import (
 )
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.event_heap import CHILDREN, KEY_BITS
-from tensim.sim.engine.memory import call_model, store_64
+from tensim.sim.engine.memory import call_model, store_64, zero_bytes
 from tensim.sim.engine.state import (
     N_REASONS,
     PARKED,
@@ -199,6 +202,17 @@ def tell_lines(m, cluster, first):
 
 
 @compiled()
+def take_print(m, c, cluster, first, now):
+    """Append what a core prints to the log of the chip; texts lie in programs, where the front end reads them."""
+    core, entry = baby_table(cluster.cores_at)[c.printed_by], print_table(m.prints_at)[m.n_prints]
+    entry.thread, entry.time, entry.kind = first + c.printed_by, now, c.printed - 1
+    entry.value, entry.extra = core.print_value, core.print_extra
+    zero_bytes(m.prints_at + (m.n_prints + 1) * PRINT_BYTES - TEXT_FROM_END, TEXT_PIECE)
+    m.n_prints += 1
+    c.printed = 0
+
+
+@compiled()
 def take_work(m, c, core_index):
     """Let the core's record have what its units did for the program."""
     core, u = cores_of(m)[core_index], units_table(c.units_at)[0]
@@ -313,13 +327,18 @@ def compute_event(machine, index, now):
         if c.l1_stored != 0:
             l1_changed(m, t.core, c.l1_stored_at, c.l1_stored, now, first + c.l1_stored_by)
             c.l1_stored = 0
+        if c.printed != 0:
+            take_print(m, c, cluster, first, now)
+            if m.n_prints > m.prints_room:
+                reason = FUEL_SPENT  # the log is read before anything more
+                break
         if m.stop == STOP_ERROR:
             return -1
         await_changes(m, c, cluster, first, t.core, now)
         cluster.fuel = FUEL
         call_model(cluster.run_at, t.riscv, now, limit_of(m, cluster, t.core, now))
         reason, at = cluster.reason, cluster.at
-        if reason != COUNTER and reason != STORED:
+        if reason != COUNTER and reason != STORED and reason != PRINTED:
             break
     m.instructions += max(c.cycle - begun, 0)
     if reason == FAULT:

@@ -60,6 +60,8 @@ MOP_CONFIG = 0xFFB80000
 GPRS, PC_BUFFER, MAILBOXES, CONFIG = 0xFFE00000, 0xFFE80000, 0xFFEC0000, 0xFFEF0000
 DONE_CHECK, MOP_DONE_CHECK, SEMAPHORES = PC_BUFFER + 4, PC_BUFFER + 8, PC_BUFFER + 0x20
 MAILBOX_BYTES, MAILBOX_WORDS = 0x1000, 4
+# Not of the chip: what a core stores there is printed, value and extra, once it stores the kind + 1
+PRINTS, PRINT_KIND = 0xFFC50000, 0xFFC50008
 N_MAILBOXES = 4  # by sender: RISCV B, T0, T1, T2
 MAILBOX = np.dtype([("head", np.int64), ("count", np.int64), ("words", np.int64, MAILBOX_WORDS)])  # [receiver][sender]
 mailbox_table = table(MAILBOX)
@@ -197,6 +199,13 @@ def store(c, thread, core, now):
             return False
         box.words[(box.head + box.count) % MAILBOX_WORDS] = value
         box.count += 1
+    elif PRINTS <= address <= PRINT_KIND and c.debug_at == 0:
+        if address == PRINT_KIND:
+            c.printed, c.printed_by = value, thread
+        elif address == PRINTS:
+            core.print_value = value
+        else:
+            core.print_extra = value
     elif not (PC_BUFFER <= address < SEMAPHORES):  # what is written to the checks is thrown away
         stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)
     return True

@@ -68,7 +68,7 @@ class Tile(TileState):
                 raise SimulatorError(f"{what} at cycle {cycle}: {'; '.join(map(self.waits, range(3)))}")
             elif reason == COUNTER:
                 self._take_counter()
-            self.record["l1_stored"] = 0
+            self.record["l1_stored"] = self.record["printed"] = 0
             now = max(now, cycle)
 
     def _take_counter(self):

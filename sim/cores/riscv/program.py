@@ -10,7 +10,7 @@ import numpy as np
 
 from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, Op, Role
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, Decoded, decode
-from tensim.sim.cores.riscv.elf import Image, load_elf, text_address_of
+from tensim.sim.cores.riscv.elf import MAX_STRING, Image, load_elf, text_address_of
 from tensim.sim.cores.riscv.layout import TEXT_ADDRESSES, TEXT_ROOM, local_bytes
 from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
@@ -122,6 +122,13 @@ class ThreadProgram:
 
     def message(self, address):
         """Text of an assertion."""
+        return self.image.string_at(address)
+
+    def printed_text(self, address):
+        """A text that the kernel prints, None where it lies in its local memory; at the instruction level the program holds it."""
+        start = address - self.text_address
+        if self.text_address and 0 <= start < len(self.image.text):
+            return self.image.text[start : start + MAX_STRING].split(b"\0")[0].decode(errors="replace")
         return self.image.string_at(address)
 
     def zone(self, offset):
