@@ -6,7 +6,7 @@ BIN := .venv/bin
 DATA ?=
 GOLDEN ?=
 
-.PHONY: demo docs test test-library test-llk test-oldest test-newest numerics instructions bench validate validate-quick lint fuzz schema clean
+.PHONY: demo docs test test-library test-llk but-llk test-oldest test-newest numerics instructions bench validate validate-quick lint fuzz schema clean
 
 demo: .venv/ready
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
@@ -25,10 +25,13 @@ test-library: .venv/ready $(LIBRARY)/ready
 
 # The tests that build compute kernels against its LLK, which is named for them alone: elsewhere a kernel that the operation level
 # refuses would be built for the instruction level.
+LLK_TESTS := tests/cores/coprocessor/test_llk_kernels.py tests/cores/riscv/test_llk_build.py tests/validation/test_instruction.py \
+	tests/arch/test_vector_costs.py
 test-llk: .venv/ready $(LIBRARY)/ready
-	TENSIM_LLK=$(CURDIR)/$(LIBRARY)/0.81.1/ttnn $(BIN)/python -m pytest -n 2 --dist worksteal \
-		tests/cores/coprocessor/test_llk_kernels.py tests/cores/riscv/test_llk_build.py tests/validation/test_instruction.py \
-		tests/arch/test_vector_costs.py
+	TENSIM_LLK=$(CURDIR)/$(LIBRARY)/0.81.1/ttnn $(BIN)/python -m pytest -n 2 --dist worksteal $(LLK_TESTS)
+# Arguments of pytest that leave these tests out, for who runs both targets.
+but-llk:
+	@echo $(addprefix --ignore=,$(LLK_TESTS))
 
 # What pyproject.toml promises: each package at its lower bound on the oldest Python, and the newest of all on the newest one.
 # The engine, kernels of both front ends, tables of results and pages: what numba and the packages of files are needed for.

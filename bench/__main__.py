@@ -31,6 +31,7 @@ from bench import (
     noc_replay,
     numerics,
     packet,
+    register_level,
     riscv,
     runtime,
     simpy_reference,
@@ -152,6 +153,13 @@ def riscv_cores():
     instructions, operations, between = riscv.rates()
     yield at_least("RISC-V: instructions of 64 cores", instructions, 150e6, "1/s of processor time")
     yield at_least(f"RISC-V: operations, {between:.0f} instructions each", operations, 2e6, "1/s of processor time")
+
+
+def idle_tiles():
+    """A chip at register level whose tiles wait but for one."""
+    ratio = register_level.idle_cost()
+    name = f"register level: time beside {register_level.IDLE - 1} tiles that wait"
+    yield figure(name, ratio, "", "at most 2", ratio <= 2, False, "alone")
 
 
 def packet_model():
@@ -301,7 +309,7 @@ def silicon():
 
 
 GROUPS = (
-    commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, packet_model, flit_model, dram_controller,
+    commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, idle_tiles, packet_model, flit_model, dram_controller,
     large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library, noc_events, sweeps,
     determinism, silicon,
 )  # fmt: skip

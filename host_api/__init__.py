@@ -39,7 +39,8 @@ _NAMES = {
     """,
     "program": """
         Program assign_global_buffer_to_program compile_program create_circular_buffer create_kernel
-        create_kernel_from_string create_program create_semaphore get_circular_buffer_config get_common_runtime_args
+        create_kernel_from_binary create_kernel_from_string create_program create_semaphore get_circular_buffer_config
+        get_common_runtime_args
         get_runtime_args set_common_runtime_args set_runtime_args update_circular_buffer_page_size
         update_circular_buffer_total_size update_dynamic_circular_buffer_address
         update_dynamic_circular_buffer_address_and_total_size
@@ -148,6 +149,7 @@ if TYPE_CHECKING:  # the same names again, as type checkers read them
         compile_program as compile_program,
         create_circular_buffer as create_circular_buffer,
         create_kernel as create_kernel,
+        create_kernel_from_binary as create_kernel_from_binary,
         create_kernel_from_string as create_kernel_from_string,
         create_program as create_program,
         create_semaphore as create_semaphore,

@@ -163,6 +163,23 @@ def create_kernel_from_string(program: Program, source: str, core_spec: CoreSpec
     return create_kernel(program, kernel_from_text(source), core_spec, config)
 
 
+def create_kernel_from_binary(
+    program: Program, files: Sequence[str | os.PathLike], core_spec: CoreSpec, config: ComputeConfig
+) -> int:
+    """Add a compute kernel given as three ELF files, of unpack, math and pack, that another compiler has made.
+
+    They run instruction by instruction (docs/instruction_level.md). `config`: what the kernel was built with; formats, arguments
+    and fidelity are inside the files. UsageError, BinaryError for files that are no such programs.
+    """
+    from tensim.sim.cores.riscv.llk.kernel_files import KernelOfFiles
+
+    if not isinstance(config, ComputeConfig):
+        raise UsageError("ELF files are taken of compute kernels", hint="give them a ComputeConfig")
+    found = [_find_kernel_file(path) for path in files]
+    kernel = KernelOfFiles([(path, path.read_bytes()) for path in found])
+    return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), _parameters(config), ()))
+
+
 def compile_program(device: Device, program: Program) -> None:
     """Compile the kernels and place the circular buffers now instead of at the first enqueue."""
     device._submit(c.CompileProgram(device.id, program.id))

@@ -1,6 +1,8 @@
 """`tensim device`: a command with a simulated chip, register by register, in the place of a card."""
 
+import itertools
 import shlex
+import statistics
 
 import click
 
@@ -23,17 +25,32 @@ SHOWN = 20  # tiles of the printed report
     help="The chip's bits, float32 products, or time alone.",
 )
 @click.option(
+    "--dispatch",
+    default="slow",
+    show_default=True,
+    type=click.Choice(["slow", "fast"]),
+    help="How tt-metal launches programs: by messages of the host, or by its kernels that read command queues.",
+)
+@click.option(
+    "--unknown-registers",
+    default="stop",
+    show_default=True,
+    type=click.Choice(["stop", "zero"]),
+    help="What is not modelled stops the core that asks for it, or reads as zero and is listed at the end.",
+)
+@click.option(
     "--print-env",
     is_flag=True,
     help="Run no command: print the environment of one, and keep the chip there until Ctrl-C.",
 )
 @json_option
-def device(command, arch, overrides, python, numerics, print_env, json_to):
+def device(command, arch, overrides, python, numerics, dispatch, unknown_registers, print_env, json_to):
     """Run COMMAND with a simulated chip in the place of a card.
 
     Its driver (tt-umd, and what stands on it: tt-exalens, the vendor's LLK test suite, tt-metal) reads and writes registers and
     memories; RISC-V cores run what it loads.
     """
+    from tensim.drop_in.device import Options
     from tensim.drop_in.runner import place_of, run, wait
 
     require_writable(json_to)
@@ -42,7 +59,8 @@ def device(command, arch, overrides, python, numerics, print_env, json_to):
             "name a command to run: tensim device [OPTIONS] -- COMMAND ..., or give --print-env alone"
         )
     place = place_of(arch, key_values(overrides, "--set"), python)
-    status, result = wait(place, numerics, _print_environment) if print_env else run(command, place, numerics)
+    options = Options(numerics, dispatch, unknown_registers == "zero")
+    status, result = wait(place, options, _print_environment) if print_env else run(command, place, options)
     if json_to:
         write_json({"status": status, "device": result}, json_to)
     if json_to != TO_STDOUT:
@@ -64,6 +82,14 @@ def _print(result):
     click.echo(
         f"\n{result['arch']} {result['board']}: {cycles:,} cycles, {1e3 * result['seconds']:,.3f} ms at {clock} MHz"
     )
+    ended = [one for one in result["launches"] if one["end_cycles"] is not None]
+    if ended:
+        times = [one["end_cycles"] - one["begin_cycles"] for one in ended]
+        gaps = [after["begin_cycles"] - before["end_cycles"] for before, after in itertools.pairwise(ended)]
+        between = f", {statistics.median(gaps):,.0f} between two" if gaps else ""
+        click.echo(
+            f"  {len(ended)} launches: {statistics.median(times):,.0f} cycles in the median{between}; --json has all"
+        )
     for tile in result["tiles"][:SHOWN]:
         cores = ", ".join(f"{name} {count:,}" for name, count in tile["cores"].items() if count)
         units = ", ".join(f"{name} {unit['cycles']:,}" for name, unit in tile["units"].items())
@@ -72,3 +98,5 @@ def _print(result):
         click.echo(f"  and {len(result['tiles']) - SHOWN} more tiles; --json has all")
     for error in dict.fromkeys(result["errors"]):
         click.echo(f"  stopped: {error}")
+    if result["unknown_registers"]:
+        click.echo(f"  read as zero: {', '.join(map(hex, result['unknown_registers']))}")

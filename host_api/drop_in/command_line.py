@@ -3,6 +3,7 @@
 Options that say how that compiler optimises, warns or writes files in between change nothing here and are passed over.
 """
 
+import itertools
 import os
 import shlex
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ LANGUAGES = {
     ".c": "c++", ".S": "assembler-with-cpp", ".sx": "assembler-with-cpp", ".s": "assembler", ".h": "c++-header",
     ".hpp": "c++-header", ".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".C": "c++",
 }  # fmt: skip
+# Firmware with the watcher's checks must fit into a room that clang's faster code does not fit into
+TIGHT = {"FW_BUILD", "WATCHER_ENABLED"}
 LEVELS = {"-O": "O1", "-Og": "O1"} | {f"-{name}": name for name in ("O0", "O1", "O2", "O3", "Os", "Oz", "Ofast")}
 
 
@@ -173,11 +176,17 @@ def _command(reader):
         first = reader.sources[0][0] if reader.sources else "output"
         target = reader.output or f"{Path(first).stem}.o"
         depends = (reader.depends_file or f"{os.path.splitext(target)[0]}.d", reader.depends_target or target)
+    level = "Oz" if TIGHT <= _defined(reader.front) else reader.level
     return Command(
-        step, reader.output, chip, is_tensix, reader.level, tuple(reader.sources), tuple(reader.objects),
+        step, reader.output, chip, is_tensix, level, tuple(reader.sources), tuple(reader.objects),
         tuple(reader.front), tuple(reader.scripts), tuple(reader.linker), tuple(reader.libraries), reader.has_start,
         reader.whole_program, depends,
     )  # fmt: skip
+
+
+def _defined(front):
+    """Names that options for clang define."""
+    return {value.partition("=")[0] for name, value in itertools.pairwise(front) if name == "-D"}
 
 
 def _is_header(sources):

@@ -4,17 +4,38 @@ It is what `tensim.library.server.Server` serves; a tile that stops at what is n
 """
 
 import sys
+from typing import NamedTuple
 
+from tensim.drop_in.launch_log import LaunchLog
 from tensim.library.descriptions import dispatching_tiles, ethernet_tiles
 from tensim.sim.register_level.chip import RegisterChip
 
+SLOW, FAST = DISPATCH = "slow", "fast"
+WORK_CYCLES = 2000  # between two looks whether the host says anything
+
+
+class Options(NamedTuple):
+    """How a chip runs.  `numerics`: exact, fast or off; `dispatch`: of tt-metal's programs, by the host (slow) or by kernels.
+
+    `lenient`: registers that are not modelled read as zero.
+    """
+
+    numerics: str = "exact"
+    dispatch: str = SLOW
+    lenient: bool = False
+
 
 class RegisterDevice:
-    """A chip (`tensim.sim.arch.load_arch`).  `channels`: NoC coordinates of each DRAM channel; `numerics`: exact, fast or off."""
+    """A chip (`tensim.sim.arch.load_arch`).  `channels`: NoC coordinates of each DRAM channel.
+
+    `layout`: of the library's mailboxes (`tensim.library.mailboxes`); `link()`: what reaches the host's memory (`HostMemoryLink`),
+    None before the driver has made it.  By fast dispatch the host waits for what the chip writes there, so that the chip goes on
+    while nothing is asked of it.
+    """
 
     told, strangers = (), ()  # launches are not ours to carry out: firmware is what runs here
 
-    def __init__(self, arch, channels, numerics):
+    def __init__(self, arch, channels, layout, link, options):
         self.name = f"{arch.name} {arch.board}"
         self.arch, self.errors = arch, []
         self.chip = RegisterChip(
@@ -23,15 +44,29 @@ class RegisterDevice:
             dispatching_tiles(arch),
             ethernet_tiles(arch),
             self._tell,
-            numerics != "off",
-            numerics == "fast",
+            link,
+            options.numerics != "off",
+            options.numerics == "fast",
+            options.lenient,
         )
-        self.tiles = self
+        self.launches = self.chip.observer = LaunchLog(arch.name, layout)
+        self.tiles, self._waits_in_memory = self, options.dispatch == FAST
         self.read, self.write = self.chip.read, self.chip.write
 
     def polls(self, *place):
         """No read makes anything run but by its time."""
         return False
+
+    @property
+    def works_by_itself(self):
+        """Does anything happen while the host is silent?"""
+        return self._waits_in_memory and self.chip.is_busy
+
+    def work(self):
+        """Go on while the host is silent; False when it should be listened to: nothing happens, or it was written to."""
+        written = self.chip.host.written
+        self.chip.run(self.chip.now + WORK_CYCLES)
+        return self.chip.is_busy and self.chip.host.written == written
 
     def _tell(self, error):
         self.errors.append(str(error))
@@ -39,7 +74,7 @@ class RegisterDevice:
 
     def result(self):
         """What ran, as JSON: the time in cycles and seconds; of each tile whose cores ran, instructions
-        of cores, what those out of reset do at the end, work of units."""
+        of cores, what those out of reset do at the end, work of units; launches; registers that are not modelled."""
         cycles, clock = self.chip.now, self.arch.clock_mhz
         tiles = [
             {"place": tile.place, "cores": tile.retired, "standing": tile.standing,
@@ -48,5 +83,6 @@ class RegisterDevice:
         ]  # fmt: skip
         return {
             "arch": self.arch.name, "board": self.arch.board, "clock_mhz": clock, "cycles": cycles,
-            "seconds": cycles / (clock * 1e6), "tiles": tiles, "errors": self.errors,
+            "seconds": cycles / (clock * 1e6), "tiles": tiles, "launches": self.launches.as_json(), "errors": self.errors,
+            "unknown_registers": sorted({address for tile in self.chip.tiles.values() for address in tile.unknown}),
         }  # fmt: skip

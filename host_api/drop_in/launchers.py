@@ -1,5 +1,6 @@
 """Programs under the names of the vendor's tools, which run the stand-ins with this Python."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -15,6 +16,15 @@ def install_tools(folder):
     paths = [folder / f"{PREFIX}{name}" for name in TOOLS]
     for path in paths:
         command = f"exec {shlex.quote(sys.executable)} -m tensim.drop_in.compiler {path.name}"
-        path.write_text(f'#!/bin/sh\nunset PYTHONPATH PYTHONHOME\n{command} "$@"\n')
-        path.chmod(0o755)
+        _install(path, f'#!/bin/sh\nunset PYTHONPATH PYTHONHOME\n{command} "$@"\n')
     return paths
+
+
+def _install(path, text):
+    """Let a program lie at a path.  One that is there already stays: another process may run it."""
+    if path.is_file() and path.read_text() == text:
+        return
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    partial.write_text(text)
+    partial.chmod(0o755)
+    os.replace(partial, path)

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tensim.drop_in.device import RegisterDevice
+from tensim.drop_in.device import FAST, SLOW, RegisterDevice
 from tensim.drop_in.launchers import install_tools
 from tensim.library import environment
 from tensim.library.descriptions import as_seen
@@ -21,6 +21,7 @@ from tensim.sim.chip.first_compilation import compile_tile
 from tensim.sim.errors import UsageError
 
 ROOM = "device"  # of the cache
+SLOW_DISPATCH = "TT_METAL_SLOW_DISPATCH_MODE"
 SUITE_NAMES = {"wormhole_b0": "wormhole", "blackhole": "blackhole"}  # CHIP_ARCH of the vendor's LLK suite
 
 
@@ -30,10 +31,13 @@ class Place:
 
     arch: object
     surroundings: environment.Surroundings
+    layout: object  # `tensim.library.mailboxes.Layout` of the library
 
-    def variables(self, socket):
+    def variables(self, socket, dispatch=SLOW):
         """Environment of the command."""
         names = self.surroundings.variables(socket, self.arch)
+        if dispatch == FAST:
+            del names[SLOW_DISPATCH]
         return names | {"CHIP_ARCH": SUITE_NAMES[self.arch.name]}
 
 
@@ -43,21 +47,24 @@ def place_of(name, overrides, python=None):
     if plain.name not in environment.DEVICES:
         raise UsageError(f"{plain.name} has no register level", hint=f"choose one of {', '.join(environment.DEVICES)}")
     arch = load_arch(name, as_seen(library, plain) | overrides)
-    return Place(arch, environment.prepare(library, arch, ROOM, install_tools))
+    return Place(arch, environment.prepare(library, arch, ROOM, install_tools), environment.layout_for(library, arch))
 
 
 class _Chip:
     """A chip that waits behind a socket for whoever opens it."""
 
-    def __init__(self, place, numerics):
+    def __init__(self, place, options):
         compile_tile()
-        self._place, self._numerics, self.device = place, numerics, None
+        self._place, self._options, self.device = place, options, None
         self._folder = tempfile.TemporaryDirectory(prefix="tensim-")
         self.socket = Path(self._folder.name) / "device"
         self.server = Server(self.socket, self._open, None)
 
     def _open(self):
-        self.device = RegisterDevice(self._place.arch, self._place.surroundings.channels, self._numerics)
+        place = self._place
+        self.device = RegisterDevice(
+            place.arch, place.surroundings.channels, place.layout, lambda: self.server.host_memory, self._options
+        )
         return self.device
 
     def __enter__(self):
@@ -72,11 +79,11 @@ class _Chip:
         return self.device.result() if self.device is not None else None
 
 
-def run(command, place, numerics):
+def run(command, place, options):
     """Run a command; (its exit status, `RegisterDevice.result` or None when nobody opened it).  UsageError: no such command."""
-    with _Chip(place, numerics) as chip:
+    with _Chip(place, options) as chip:
         try:
-            child = subprocess.Popen(command, env=os.environ | place.variables(chip.socket))
+            child = subprocess.Popen(command, env=os.environ | place.variables(chip.socket, options.dispatch))
         except OSError as error:
             raise UsageError(f"cannot run {command[0]}: {error.strerror}") from error
         interrupted = False
@@ -90,10 +97,10 @@ def run(command, place, numerics):
         return status, chip.result()
 
 
-def wait(place, numerics, tell):
+def wait(place, options, tell):
     """Let a chip stand there until Ctrl-C; `tell(variables)` is told the environment in which a command finds it."""
-    with _Chip(place, numerics) as chip:
-        tell(place.variables(chip.socket))
+    with _Chip(place, options) as chip:
+        tell(place.variables(chip.socket, options.dispatch))
         with contextlib.suppress(KeyboardInterrupt):
             chip.server.serve(lambda: True)
         return 0, chip.result()

@@ -3,8 +3,9 @@
    Its functions are those that the library's driver asks of a simulator (docs/library.md).  Releases differ in the way: older
    ones read and write tiles, newer ones PCI memory, whose windows (TLBs) name the tile.  Writes are collected and sent with the
    next read, so that a large tensor costs few messages, or the next word: it may tell a core to run, which tensim must know
-   before the library's next operation begins.  The socket's path is in the environment, because the library may load
-   a copy of this file. */
+   before the library's next operation begins.  A second connection brings what the chip reads and writes in the host's memory, by
+   the functions that the driver has given for that.  The socket's path is in the environment, because the library may load a copy
+   of this file. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { OPEN = 1, WRITE, READ, CLOSE };
+enum { OPEN = 1, WRITE, READ, CLOSE, HOST };
 enum { BUFFERED = 1 << 20, CLOSED_STATUS = 70, WORD = 4 };
 
 struct message {
@@ -24,7 +25,10 @@ struct message {
     uint64_t address;
 };
 
-static int connection = -1, blackhole;
+static int connection = -1, host_connection = -1, blackhole;
+static void (*read_host)(uint64_t address, void *data, uint32_t bytes);
+static void (*write_host)(uint64_t address, const void *data, uint32_t bytes);
+static pthread_t host_thread;
 static uint8_t *pending;
 static size_t pending_bytes;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -92,6 +96,54 @@ static void read_tile(uint32_t x, uint32_t y, uint64_t address, void *data, uint
     post(READ, x, y, address, NULL, bytes);
     flush();
     receive_all(data, bytes);
+}
+
+/* --- memory of the host */
+
+static int receive_from_chip(void *data, size_t size) {
+    return recv(host_connection, data, size, MSG_WAITALL) == (ssize_t)size;
+}
+
+/* Carry out what the chip asks for, until the connection ends. */
+static void *serve_host_memory(void *unused) {
+    struct message head;
+    uint8_t *data = malloc(BUFFERED);
+    (void)unused;
+    while (receive_from_chip(&head, sizeof head) && head.bytes <= BUFFERED) {
+        if (head.kind == WRITE) {
+            if (!receive_from_chip(data, head.bytes))
+                break;
+            write_host(head.address, data, head.bytes);
+            head.bytes = 1; /* the answer: done */
+        } else
+            read_host(head.address, data, head.bytes);
+        if (send(host_connection, data, head.bytes, MSG_NOSIGNAL) != (ssize_t)head.bytes)
+            break;
+    }
+    free(data);
+    return NULL;
+}
+
+static int connect_to_simulator(void) {
+    const char *path = getenv("TENSIM_LIBRARY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (!path || strlen(path) >= sizeof address.sun_path)
+        give_up();
+    strcpy(address.sun_path, path);
+    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (made < 0 || connect(made, (struct sockaddr *)&address, sizeof address) != 0) {
+        fprintf(stderr, "tensim: cannot reach the simulator\n");
+        give_up();
+    }
+    return made;
+}
+
+static void offer_host_memory(void) {
+    struct message head = {.kind = HOST};
+    host_connection = connect_to_simulator();
+    if (send(host_connection, &head, sizeof head, MSG_NOSIGNAL) != (ssize_t)sizeof head ||
+        pthread_create(&host_thread, NULL, serve_host_memory, NULL) != 0)
+        give_up();
 }
 
 /* --- windows of BAR 0 */
@@ -177,20 +229,14 @@ static void pci_access(uint64_t address, void *data, uint32_t bytes, int is_writ
 /* --- what the library calls */
 
 void libttsim_init(void) {
-    const char *path = getenv("TENSIM_LIBRARY_SOCKET"), *arch = getenv("TENSIM_LIBRARY_ARCH");
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *arch = getenv("TENSIM_LIBRARY_ARCH");
     blackhole = arch && strcmp(arch, "blackhole") == 0;
-    if (!path || strlen(path) >= sizeof address.sun_path)
-        give_up();
-    strcpy(address.sun_path, path);
-    connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof address) != 0) {
-        fprintf(stderr, "tensim: cannot reach the simulator\n");
-        give_up();
-    }
+    connection = connect_to_simulator();
     pending = malloc(BUFFERED + sizeof(struct message));
     post(OPEN, 0, 0, 0, NULL, 0);
     flush();
+    if (read_host && write_host)
+        offer_host_memory();
 }
 
 void libttsim_exit(void) {
@@ -201,7 +247,12 @@ void libttsim_exit(void) {
         flush();
         receive_all(&ended, sizeof ended);
         close(connection);
-        connection = -1;
+        if (host_connection >= 0) { /* its thread must end before the driver unloads this file */
+            shutdown(host_connection, SHUT_RDWR);
+            pthread_join(host_thread, NULL);
+            close(host_connection);
+        }
+        connection = host_connection = -1;
         free(pending);
     }
     pthread_mutex_unlock(&lock);
@@ -245,8 +296,8 @@ void libttsim_pci_mem_wr_bytes(uint64_t address, const void *data, uint32_t byte
 }
 
 void libttsim_set_pci_dma_mem_callbacks(void *reads, void *writes) {
-    (void)reads;
-    (void)writes; /* kernels here reach no memory of the host */
+    read_host = (void (*)(uint64_t, void *, uint32_t))reads;
+    write_host = (void (*)(uint64_t, const void *, uint32_t))writes;
 }
 
 void libttsim_clock(uint32_t cycles) {

@@ -15,6 +15,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 from pathlib import Path
 
 from tensim.library.identifiers import TEXT_AT, TEXT_BYTES, elf_of, identifier_in
@@ -22,13 +23,15 @@ from tensim.library.mailboxes import DONE, SIGNAL
 from tensim.sim.engine.sealed_files import write_atomically
 from tensim.sim.errors import TensimError, UsageError
 
-OPEN, WRITE, READ, CLOSE, COMPILE, OPERATION = 1, 2, 3, 4, 16, 32
+OPEN, WRITE, READ, CLOSE, HOST, COMPILE, OPERATION = 1, 2, 3, 4, 5, 16, 32
 HEAD = struct.Struct("<4IQ")
 WORDS = struct.Struct("<2I")
 # A go word whose signal is none of the library's, which raises an error for it: the answer outside operations, where nobody asks
 # us what has failed
 FAILURE = bytes([*bytes(SIGNAL), 0x55])
 RECEIVE = 1 << 20
+PATIENCE = 0.2  # seconds between two looks whether the other process lives
+SILENCE = 0.005  # seconds without an access after which a device that works by itself goes on: the host waits
 
 
 class Server:
@@ -44,6 +47,7 @@ class Server:
         self.operation = None  # of the library's, that runs now
         self.failure = None  # of a launch, that the program does not know of
         self._streams = set()  # connections of the device
+        self.host_memory = None  # `HostMemoryLink` of a driver that lets the device reach the host's memory
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(path))
         self._listener.listen(64)
@@ -52,11 +56,24 @@ class Server:
 
     def serve(self, alive):
         """Serve until `alive()`, asked a few times a second, is false and nothing is left to read."""
+        asked = time.monotonic()
         while True:
-            ready = self._selector.select(0.2)
+            works = self.device is not None and self.device.works_by_itself
+            ready = self._selector.select(SILENCE if works else PATIENCE)
             for key, _ in ready:
                 self._receive_from(key)
-            if not ready and not alive():
+            if not ready and works:
+                self._work_on()
+            if not ready and time.monotonic() > asked + PATIENCE:
+                if not alive():
+                    return
+                asked = time.monotonic()
+
+    def _work_on(self):
+        """The host says nothing: let the device work until it does, or finds something in its own memory."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and not self._selector.select(0):
+            if not self.device.work():
                 return
 
     def _receive_from(self, key):
@@ -69,6 +86,8 @@ class Server:
         """Close all connections: a library that still runs ends with its next access."""
         for key in list(self._selector.get_map().values()):
             key.fileobj.close()
+        if self.host_memory is not None:
+            self.host_memory.close()
         self._selector.close()
 
     def forget(self, connection):
@@ -92,6 +111,9 @@ class Server:
         elif kind == OPEN:
             self._streams.add(connection)
             self._selector.register(connection, selectors.EVENT_READ, DeviceStream(self).receive)
+        elif kind == HOST:
+            _receive(connection, HEAD.size)
+            self.host_memory = HostMemoryLink(connection)
         elif kind == OPERATION:
             self._selector.register(connection, selectors.EVENT_READ, self._operation)
         else:
@@ -165,6 +187,27 @@ class Server:
         for worker in workers:
             tiles.answer(worker, DONE)
             tiles.sizes[worker].clear()
+
+
+class HostMemoryLink:
+    """The host's memory as the device sees it: the driver's process reads and writes it for us."""
+
+    def __init__(self, connection):
+        self._connection = connection
+
+    def read(self, address, size):
+        """`size` bytes at an address of the device's view of the host.  ConnectionError when the process has ended."""
+        self._connection.sendall(HEAD.pack(READ, 0, 0, size, address))
+        return _receive(self._connection, size)
+
+    def write(self, address, content):
+        """Write bytes, which are there on return."""
+        self._connection.sendall(HEAD.pack(WRITE, 0, 0, len(content), address) + content)
+        _receive(self._connection, 1)
+
+    def close(self):
+        """End the connection."""
+        self._connection.close()
 
 
 class DeviceStream:

@@ -138,7 +138,7 @@ def wait_for_graph(chip):
     for wait in waits.values():
         wait.live = [other for other in wait.others if states[other] == st.PARKED]
     roots = [thread for thread, wait in waits.items() if not wait.live]
-    circle = [] if roots else _circle(waits)
+    circle = [] if roots or not waits else _circle(waits)
     first = sorted(roots, key=lambda thread: not waits[thread].missing) or circle
     order = [*first, *(thread for thread in waits if thread not in first)]
     lines = [_line(chip, waits[thread]) for thread in order]

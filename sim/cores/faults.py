@@ -58,6 +58,7 @@ class Fault(IntEnum):
     DIVISION_BY_ZERO = 53
     COPROCESSOR = 54
     COMPUTE_CORE = 55
+    COPROCESSOR_LOST = 56
 
 
 # The three values are error_a, error_b, error_c of the machine record.
@@ -122,7 +123,8 @@ MESSAGES = {
     Fault.DATA_NOT_MOVED: "data that were never moved (numerics=off) reach {message}",
     Fault.COPROCESSOR: "{message}",
     Fault.COMPUTE_CORE: "{message}",
+    Fault.COPROCESSOR_LOST: "the model of the coprocessor has not come back from a step",
     Fault.DIVISION_BY_ZERO: "{a} is divided by zero, of which C++ says nothing and RISC-V that the quotient is all ones",
     Fault.TRACE_REGION: "write into the trace region of DRAM bank {c}: offset {a:#x}, {b} bytes",
 }
-SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.UNKNOWN_FUNCTION}
+SIMULATOR_FAULTS = {Fault.UNKNOWN_OPERATION, Fault.UNKNOWN_FUNCTION, Fault.COPROCESSOR_LOST}

@@ -210,6 +210,7 @@ PARAMETERS = {
     "eltwise_overhead": ("tensix.math.eltwise_overhead", 1024),
     "copy_instructions": ("tensix.math.copy_instructions", 1),
     "lone_bit_quirk": ("tensix.math.lone_bit_quirk", 1),
+    "moves_by_src_b": ("tensix.math.moves_by_src_b", 1),
     "copy_overhead": ("tensix.math.copy_overhead", 1024),
     "dest_reuse_cycles": ("tensix.math.dest_reuse", 1024),
     "reduce_overhead": ("tensix.math.reduce_overhead", 1024),

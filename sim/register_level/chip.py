@@ -10,6 +10,7 @@ import numpy as np
 
 from tensim.sim.errors import SimulatorError, TensimError
 from tensim.sim.register_level.core_sets import ETHERNET, ETHERNET_L1, TENSIX
+from tensim.sim.register_level.host_memory import PCIE_TILE, HostMemory
 from tensim.sim.register_level.memory import SparseMemory
 from tensim.sim.register_level.network import Network
 from tensim.sim.register_level.tile import RegisterTile
@@ -20,24 +21,37 @@ POLL_CYCLES = 50_000  # cycles after which the host reads it anew
 
 class RegisterChip:
     """The tiles of a chip (`tensim.sim.arch.load_arch`); `channels`: the NoC coordinates of each DRAM channel's tiles;
-    `dispatching`: [(name, coordinates on NoC 0)] of Tensix tiles beside the workers, `ethernet`: of Ethernet tiles.
+    `dispatching`: [(name, coordinates on NoC 0)] of Tensix tiles beside the workers, `ethernet`: of Ethernet tiles; `link`: what
+    reaches the host's memory (`HostMemory`).
 
     A tile's name is the pair of coordinates by which the driver knows it.  `report(error)` is told of a tile that stopped; `data`,
-    `fast`: as for `RegisterTile`.
+    `fast`, `lenient`: as for `RegisterTile`.
     """
 
-    def __init__(self, arch, channels, dispatching, ethernet, report, data=True, fast=False):
-        self.arch, self._report, self._numerics = arch, report, (data, fast)
+    def __init__(
+        self, arch, channels, dispatching, ethernet, report, link=lambda: None, data=True, fast=False, lenient=False
+    ):
+        self.arch, self._report = arch, report
+        self._numerics, self._lenient = (data, fast), lenient
         self.now = 0
         self._read_cycles = math.ceil(arch["pcie.read_latency_ns"] * arch.clock_mhz / 1000)
         self._physical = dict(zip(arch.kernel_coords, arch.worker_coords, strict=True)) | dict(dispatching)
         self._ethernet = dict(ethernet)
         self._named = {physical: place for place, physical in self._physical.items()}
         self.tiles = {}  # by name, of workers that somebody has reached
+        self._awake = set()  # names of tiles in which something may happen by itself
         memories = [SparseMemory() for _ in channels]
         self._channels = {place: channel for channel, places in enumerate(channels) for place in places}
         self._others = {place: memories[channel] for place, channel in self._channels.items()}
+        self._ports = self._physical_ports(channels)
+        name, physical = PCIE_TILE[arch.name]
+        self.host = self._others[name] = HostMemory(arch.name, link, self.tell)
+        self._hosts = {name: physical}
+        self._named[physical] = name
         self.network = Network(self)
+        self.observer = (
+            None  # is told what reaches tiles (`RegisterTile.observer`), and what the host reads there, `read(...)`
+        )
         self._polled, self._value = None, None
 
     # --- places
@@ -51,14 +65,36 @@ class RegisterChip:
             is_tensix, name = place in self._physical, self.arch.name
             l1 = np.zeros(self.arch.l1_size if is_tensix else ETHERNET_L1[name], np.uint8)
             cores = TENSIX if is_tensix else ETHERNET[name]
-            tile = RegisterTile(self.arch, l1, place, self.physical(place), *self._numerics, cores=cores)
-            tile.now = self.now
+            tile = RegisterTile(
+                self.arch, l1, place, self.physical(place), *self._numerics, cores, self._awake, self._lenient
+            )
+            tile.observer = self.observer
             self.tiles[place] = tile
-        return self.tiles[place]
+        tile = self.tiles[place]
+        if tile.rests:
+            tile.now = max(tile.now, self.now)
+        return tile
 
     def physical(self, place):
         """Coordinates on NoC 0 of a tile."""
-        return self._physical.get(place) or self._ethernet.get(place, place)
+        for known in (self._physical, self._ethernet, self._hosts, self._ports):
+            if place in known:
+                return known[place]
+        return place
+
+    def _physical_ports(self, channels):
+        """{translated name of a DRAM tile: coordinates on NoC 0}; a channel has both in the same order."""
+        width, height = self.arch["chip.noc_grid"]
+        found = {}
+        for places in channels:
+            on_grid = [(x, y) for x, y in places if x < width and y < height]
+            translated = [place for place in places if place not in on_grid]
+            found |= {place: on_grid[i % len(on_grid)] for i, place in enumerate(translated)}
+        return found
+
+    def is_host(self, place):
+        """Is it the PCIe tile, behind which the host's memory lies?"""
+        return place in self._hosts
 
     def channel(self, place):
         """The DRAM channel of a tile, None for others."""
@@ -66,7 +102,7 @@ class RegisterChip:
 
     def place(self, noc, x, y):
         """The name of the tile that coordinates mean: translated ones for both NoCs, physical ones from a NoC's own corner."""
-        if (x, y) in self._physical or (x, y) in self._channels or (x, y) in self._ethernet:
+        if any((x, y) in names for names in (self._physical, self._channels, self._ethernet, self._hosts)):
             return x, y
         width, height = self.arch["chip.noc_grid"]
         physical = (x, y) if noc == 0 else (width - 1 - x, height - 1 - y)
@@ -96,6 +132,8 @@ class RegisterChip:
                 self.run(self.now + POLL_STEP)
                 value = tile.read(address, size)
         self._polled, self._value = polled, value
+        if self.observer is not None and isinstance(tile, RegisterTile):
+            self.observer.read(tile, address, value, self.now)
         return value
 
     # --- time
@@ -103,7 +141,7 @@ class RegisterChip:
     @property
     def is_busy(self):
         """Does anything happen by itself?"""
-        return self.network.is_busy or any(not tile.rests for tile in self.tiles.values())
+        return bool(self._awake) or self.network.is_busy
 
     def run(self, until):
         """Run all tiles to a cycle.
@@ -111,21 +149,31 @@ class RegisterChip:
         They go on together by as many cycles as no tile can have an effect on another.
         """
         while self.now < until:
-            if not self.is_busy:
-                for tile in self.tiles.values():
-                    tile.now = until
+            due, look_ahead = self.network.due_at, self.network.look_ahead
+            if not self._awake and due is None:
                 self.now = until
                 return
-            horizon = min(until, self.now + self.network.look_ahead)
-            for place in [place for place in self.network.effects if place not in self.tiles]:
-                self.network.happen(place, horizon)
-            for place, tile in self.tiles.items():
-                self._run_tile(place, tile, horizon)
-            self.now = horizon
+            alone = len(self._awake) == 1
+            begin = self.now if self._awake else due
+            horizon = min(until, begin + look_ahead)
+            if alone:  # it goes on until something comes, or what it sends arrives
+                horizon = max(horizon, until if due is None else min(until, due - 1))
+            due_places = self.network.places_due(horizon)
+            for place in due_places:
+                if place not in self.tiles:
+                    self.network.happen(place, horizon)
+            reached = horizon
+            for place in sorted(self._awake.union(due_places)):
+                if place in self.tiles:
+                    reached = min(reached, self._run_tile(place, horizon, alone))
+            self.now = reached
 
-    def _run_tile(self, place, tile, horizon):
-        """Run a tile to a cycle, with all that happens to it meanwhile."""
-        network = self.network
+    def _run_tile(self, place, horizon, alone):
+        """Run a tile to a cycle, with all that happens to it meanwhile; the cycle up to which others can follow.
+
+        One that is `alone` stops where what it sends may arrive.
+        """
+        network, tile = self.network, self.tile(*place)
         while True:
             due = network.next_at(place)
             until = horizon if due is None else min(horizon, max(due, tile.now))
@@ -136,11 +184,13 @@ class RegisterChip:
                 continue
             for cycle, request in tile.requests:
                 network.send(tile, request, cycle)
+                if alone:
+                    horizon = min(horizon, max(cycle + network.look_ahead, tile.now))
             was_asked, tile.requests = bool(tile.requests), []
             if not was_asked:
                 network.happen(place, until)
                 if until == horizon:
-                    return
+                    return horizon
 
     def tell(self, text):
         """Report what a tile has asked for that is not modelled."""

@@ -131,7 +131,7 @@ class DebugInterface:
             if int(record["pc"]) not in self.breakpoints:
                 record["pc"] += INSTRUCTION_BYTES
             record["state"] = RUNNING
-        self._tile.rests = False
+        self._tile.wake()
 
     def _gpr(self, core, number):
         record = self._tile.cores.records[core]

@@ -1,18 +1,22 @@
 """Transfers between tiles of a chip at register level: when what they bring is there, and what it does.
 
 Latencies and ports are those of the other levels: a head takes `noc.niu_to_router_cycles`, `noc.hop_cycles` a hop and
-`noc.router_to_niu_cycles`; flits leave and enter an NIU one after another; L1 and DRAM have their latencies, a DRAM channel its
-rate.  Links between routers do not fill.
+`noc.router_to_niu_cycles`; packets leave and enter an NIU one after another, and take each link on their way where it is free;
+L1 and DRAM have their latencies, a DRAM channel its rate.  There are no virtual channels and no buffers that fill: a packet that
+waits holds nothing, and those of a multicast take no links.
 """
 
 import heapq
 import itertools
 import math
 
+from tensim.sim.noc.topology import next_hop
 from tensim.sim.register_level import niu as registers
+from tensim.sim.register_level.calendar import Calendar
 from tensim.sim.register_level.tile import RegisterTile
 
 HEAD = ("niu_to_router_cycles", "hop_cycles", "router_to_niu_cycles")  # of the shortest way between two tiles
+HOST = "host"  # its port
 INCREMENT, SWAP_4 = 1, 7  # instructions of an atomic
 WRAP_SHIFT, OPERATION_SHIFT = 2, 12  # bits of the word with the instruction; the lowest two name one of four words
 
@@ -26,10 +30,35 @@ class Network:
 
     def __init__(self, chip):
         self._chip, self._arch = chip, chip.arch
-        self._order = itertools.count()
-        self._free = {}  # by port or DRAM channel: cycle from which it can be booked
+        self._order, self._routes = itertools.count(), {}
+        self._ends = self._arch["noc.niu_to_router_cycles"] + self._arch["noc.router_to_niu_cycles"]
+        self._calendars = {}  # by port, link or DRAM channel
         self.effects = {}
+        self._pending = []  # heap of (cycle, place) of effects, and of some that have happened
+        # bytes a cycle and cycles until the answer; the chip's parameters name directions as the host sees them
+        per_ns = 1000 / self._arch.clock_mhz
+        self._host_read, self._host_write = (
+            (self._arch[f"pcie.{name}_bytes_per_ns"] * per_ns, round(self._arch[f"pcie.{name}_latency_ns"] / per_ns))
+            for name in ("write", "read")
+        )
         self.look_ahead = sum(self._arch[f"noc.{name}"] for name in HEAD)
+
+    @property
+    def due_at(self):
+        """Cycle of the next effect anywhere, None when there is none."""
+        while self._pending:
+            cycle, place = self._pending[0]
+            if self.next_at(place) == cycle:
+                return cycle
+            heapq.heappop(self._pending)  # it has happened
+        return None
+
+    def places_due(self, until):
+        """Places at which something happens up to a cycle."""
+        found = set()
+        while self._pending and self._pending[0][0] <= until:
+            found.add(heapq.heappop(self._pending)[1])
+        return sorted(found)
 
     def next_at(self, place):
         """Cycle of the next effect at a place, None when there is none."""
@@ -45,11 +74,12 @@ class Network:
 
     def _at(self, place, cycle, effect):
         heapq.heappush(self.effects.setdefault(place, []), (cycle, next(self._order), effect))
+        heapq.heappush(self._pending, (cycle, place))
 
     @property
     def is_busy(self):
         """Is anything under way?"""
-        return any(self.effects.values())
+        return self.due_at is not None
 
     # --- requests
 
@@ -67,15 +97,13 @@ class Network:
             count(noc, registers.OUTSTANDING + request.identifier)
             self._read(tile, request, targets[0], now)
             return
-        is_atomic = request.kind == "atomic"
+        sent, started = _counters(request)
+        if started is not None:
+            count(noc, started)
         if request.is_marked:
-            count(noc, registers.ATOMICS_SENT if is_atomic else registers.WRITES_SENT)
-            count(noc, registers.ATOMICS_STARTED if is_atomic else registers.WRITES_STARTED)
             count(noc, registers.OUTSTANDING + request.identifier, len(targets))
-        else:
-            count(noc, registers.POSTED_ATOMICS_SENT if is_atomic else registers.POSTED_WRITES_SENT)
-            if not is_atomic:
-                count(noc, registers.POSTED_WRITES_STARTED)
+        if request.kind != "write":  # which is sent when its last flit has left
+            count(noc, sent)
         self._bring(tile, request, targets, now)
 
     def _targets(self, tile, request):
@@ -89,23 +117,41 @@ class Network:
     def _flits(self, size):
         return 1 + math.ceil(size / self._arch["noc.flit_bytes"])
 
+    def _route(self, noc, source, target):
+        """Links between routers on the way of a packet: (NoC, tile, direction) (`tensim.sim.noc.topology`)."""
+        key = noc, source, target
+        if key not in self._routes:
+            (width, height), route = self._arch["chip.noc_grid"], []
+            tile, end = (y * width + x for x, y in map(self._chip.physical, (source, target)))
+            while tile != end:
+                direction, following = next_hop.py_func(width, height, noc, tile, end)
+                route.append((noc, tile, direction))
+                tile = following
+            self._routes[key] = tuple(route)
+        return self._routes[key]
+
     def _way(self, noc, source, target):
-        """Cycles of a head from NIU to NIU."""
-        arch, (width, height) = self._arch, self._arch["chip.noc_grid"]
-        (x, y), (tx, ty) = self._chip.physical(source), self._chip.physical(target)
-        right, down = (tx - x, ty - y) if noc == 0 else (x - tx, y - ty)
-        over = right % width + down % height
-        return arch["noc.niu_to_router_cycles"] + over * arch["noc.hop_cycles"] + arch["noc.router_to_niu_cycles"]
+        """Cycles of a head from NIU to NIU when nothing is in its way."""
+        return self._arch["noc.hop_cycles"] * len(self._route(noc, source, target)) + self._ends
+
+    def _travel(self, noc, source, target, at, flits):
+        """Cycle at which the head of a packet that leaves at a cycle comes to the other NIU: it takes each link behind others."""
+        at += self._arch["noc.niu_to_router_cycles"]
+        for link in self._route(noc, source, target):
+            at = self._taken(link, at, flits) + self._arch["noc.hop_cycles"]
+        return at + self._arch["noc.router_to_niu_cycles"]
 
     def _taken(self, port, at, cycles):
         """Book a port from a cycle on: the cycle at which it begins."""
-        begin = max(at, self._free.get(port, 0))
-        self._free[port] = begin + cycles
-        return begin
+        return self._calendars.setdefault(port, Calendar()).take(at, cycles)
 
     def _memory(self, place, at, size, is_write):
         """Cycle at which a tile's memory has done its part of a request that comes at a cycle."""
         arch, channel = self._arch, self._chip.channel(place)
+        if self._chip.is_host(place):
+            bytes_a_cycle, latency = self._host_write if is_write else self._host_read
+            cycles = math.ceil(size / bytes_a_cycle)
+            return self._taken((HOST, is_write), at, cycles) + cycles + latency
         if channel is None:
             return at + arch["l1.noc_write_latency" if is_write else "l1.noc_access_latency"]
         cycles = math.ceil(size / arch["dram.bank_bytes_per_cycle"])
@@ -114,22 +160,21 @@ class Network:
 
     def _read(self, tile, request, target, now):
         noc, flits = request.noc, self._flits(request.size)
-        at = self._taken((tile.coordinates, noc, "out"), now, 1) + self._way(noc, tile.coordinates, target)
+        at = self._travel(noc, tile.coordinates, target, self._taken((tile.coordinates, noc, "out"), now, 1), 1)
         ready = self._memory(target, at, request.size, False)
 
         def answer(cycle):
             content = self._chip.tile(*target).read(request.remote, request.size)
             leaves = self._taken((target, noc, "out"), cycle, flits)
-            begins = self._taken(
-                (tile.coordinates, noc, "in"), leaves + self._way(noc, target, tile.coordinates), flits
-            )
+            head = self._travel(noc, target, tile.coordinates, leaves, flits)
+            begins = self._taken((tile.coordinates, noc, "in"), head, flits)
             there = begins + flits + self._arch["l1.noc_write_latency"]
             self._at(tile.coordinates, there, lambda cycle: arrive(cycle, content))
 
         def arrive(cycle, content):
             tile.take(request.local, content, cycle)
-            tile.niu.count(noc, registers.READ_RESPONSES)
-            tile.niu.count(noc, registers.OUTSTANDING + request.identifier, -1)
+            tile.count(noc, registers.READ_RESPONSES, cycle)
+            tile.count(noc, registers.OUTSTANDING + request.identifier, cycle, -1)
 
         self._at(target, ready, answer)
 
@@ -143,12 +188,20 @@ class Network:
         if reads:
             tile.niu.count(noc, registers.OUTGOING + request.identifier)
 
+        def sent(cycle):
+            tile.count(noc, _counters(request)[0], cycle)
+            tile.count(noc, registers.OUTGOING + request.identifier, cycle, -1)
+
         def depart(cycle):
-            content = bytes(tile.read(request.local, request.size)) if reads else b""
+            content = b""
             if reads:
-                tile.niu.count(noc, registers.OUTGOING + request.identifier, -1)
+                content = bytes(tile.read(request.local, request.size))
+                self._at(tile.coordinates, cycle + flits, sent)
             for target in targets:
-                at = cycle + self._way(noc, tile.coordinates, target)
+                if request.is_broadcast:
+                    at = cycle + self._way(noc, tile.coordinates, target)
+                else:
+                    at = self._travel(noc, tile.coordinates, target, cycle, flits)
                 at = self._taken((target, noc, "in"), at, flits) + flits
                 there = self._memory(target, at, request.size, True)
                 self._at(target, there, lambda cycle, target=target: arrive(cycle, target, content))
@@ -161,12 +214,24 @@ class Network:
 
         def answered(cycle, old):
             is_atomic = request.kind == "atomic"
-            tile.niu.count(noc, registers.ATOMIC_RESPONSES if is_atomic else registers.WRITE_ACKS)
-            tile.niu.count(noc, registers.OUTSTANDING + request.identifier, -1)
+            tile.count(noc, registers.ATOMIC_RESPONSES if is_atomic else registers.WRITE_ACKS, cycle)
+            tile.count(noc, registers.OUTSTANDING + request.identifier, cycle, -1)
             if is_atomic:
                 tile.take(request.answer[1], old, cycle)
 
         self._at(tile.coordinates, leaves, depart)
+
+    def _enabled(self, request, tile, address):
+        """The bytes that an inline write leaves: of those that it does not enable, what is there.
+
+        Blackhole's API has whole words alone, and shifts their bits past the word that names bytes.
+        """
+        value, flit_bytes = request.value.to_bytes(4, "little"), self._arch["noc.flit_bytes"]
+        bits = request.operation >> address % flit_bytes & 15 if self._arch.name == "wormhole_b0" else 15
+        if bits == 15:
+            return value
+        there = bytes(tile.read(address, 4))
+        return bytes(value[i] if bits >> i & 1 else there[i] for i in range(4))
 
     def _carry_out(self, request, target, content, cycle):
         """What a request does at its target; the old value of an atomic."""
@@ -176,8 +241,7 @@ class Network:
             return b""
         address = request.remote & ~3
         if request.kind == "inline":
-            value = request.value.to_bytes(4, "little")
-            put(tile, address, value, cycle)
+            put(tile, address, self._enabled(request, tile, address), cycle)
             return b""
         operation = request.operation >> OPERATION_SHIFT & 15
         address = (request.remote & ~15) + 4 * (request.operation & 3)
@@ -192,6 +256,18 @@ class Network:
             new = old
         put(tile, address, (new & 0xFFFFFFFF).to_bytes(4, "little"), cycle)
         return old.to_bytes(4, "little")
+
+
+def _counters(request):
+    """Numbers of the counters of a write or an atomic: of those sent and of those started, None for none."""
+    if request.kind == "atomic":
+        counters = (registers.ATOMICS_SENT, registers.ATOMICS_STARTED), (registers.POSTED_ATOMICS_SENT, None)
+    else:
+        counters = (
+            (registers.WRITES_SENT, registers.WRITES_STARTED),
+            (registers.POSTED_WRITES_SENT, registers.POSTED_WRITES_STARTED),
+        )
+    return counters[0] if request.is_marked else counters[1]
 
 
 def put(tile, address, content, cycle):

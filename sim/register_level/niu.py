@@ -33,7 +33,8 @@ MASK = 0xFFFFFFFF
 class Request:
     """A command.  `kind`: "read", "write", "inline" or "atomic"; `x`, `y`: of the other tile, or the corners (x0, y0, x1, y1).
 
-    `remote`, `local`: addresses; `value`: what an inline write or an atomic brings; `operation`: the atomic's instruction.
+    `remote`, `local`: addresses; `value`: what an inline write or an atomic brings; `operation`: the atomic's instruction, or the
+    bytes of a flit that an inline write writes, by bit.
     """
 
     noc: int

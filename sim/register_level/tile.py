@@ -29,6 +29,7 @@ from tensim.sim.cores.coprocessor.debug_registers import (
     ROW_VALUE,
     SOFT_RESET,
 )
+from tensim.sim.cores.coprocessor.faults import UNKNOWN_PLACES
 from tensim.sim.cores.coprocessor.frontend import FRONTEND, NO_TIME
 from tensim.sim.cores.coprocessor.memory_map import WATCHES_L1, mailbox_of
 from tensim.sim.cores.coprocessor.mover import TO_CONFIG, mover_cycles
@@ -46,6 +47,7 @@ from tensim.sim.cores.coprocessor.state import (
     NOTHING_ASKED,
     WORMHOLE,
 )
+from tensim.sim.cores.coprocessor.stream_registers import write_stream
 from tensim.sim.cores.coprocessor.tile_registers import (
     MOVER_COMMAND,
     STREAMS,
@@ -60,6 +62,7 @@ from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
 from tensim.sim.cores.riscv.layout import LOCAL_BYTES
 from tensim.sim.engine.entry_points import run_tile
 from tensim.sim.errors import SimulatorError
+from tensim.sim.register_level import debug_daisychain
 from tensim.sim.register_level.core_sets import ETHERNET_ENTRIES, TENSIX
 from tensim.sim.register_level.debug_interface import DebugInterface
 from tensim.sim.register_level.niu import NIUS, Niu
@@ -84,20 +87,25 @@ class RegisterTile(TileState):
     """A tile after power-on, all cores in reset.
 
     `arch`: the chip (`tensim.sim.arch.load_arch`); `l1`: uint8, its memory; `coordinates`: those by which the driver knows it,
-    `physical`: those on NoC 0; `data`: whether data move; `fast`: products in float32; `cores`: the `CoreSet`.
+    `physical`: those on NoC 0; `data`: whether data move; `fast`: products in float32; `cores`: the `CoreSet`;
+    `awake`: a set that holds the tile's coordinates as long as something may happen in it by itself; `lenient`: registers that are
+    not modelled read as zero, and are noted (`unknown`), where else an access stops who makes it.
     """
 
-    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False, cores=TENSIX):
+    def __init__(self, arch, l1, coordinates, physical, data=True, fast=False, cores=TENSIX, awake=None, lenient=False):
+        self._awake = awake if awake is not None else set()
         self.debug = np.zeros(DEBUG_BYTES // 4, np.uint32)
         self.streams = np.zeros((STREAMS_END - STREAMS) // 4, np.uint32)
         width, height = arch["chip.noc_grid"]
         mirrored = width - 1 - physical[0], height - 1 - physical[1]
         self.niu = Niu(arch, (physical, mirrored), coordinates)
+        self._unknown = np.zeros(1 + UNKNOWN_PLACES, np.int64) if lenient else None
         self.requests = []  # (cycle, `Request`) that cores have made since the tile was run last
         self._cluster = np.zeros(1, CLUSTER)
         compute, data_movement = (arch[f"{LOCAL_BYTES}.{kind}"] for kind in ("compute", "data_movement"))
         super().__init__(arch, l1, (compute,) * N_THREADS + (data_movement,) * 2, data=data, fast=fast)
         self.coordinates, self.place = coordinates, f"{coordinates[0]}-{coordinates[1]}"
+        self.observer = None  # is told what others write: `written(tile, address, content, cycle)`
         self._broken = False  # the coprocessor has stopped at what is not modelled
         self._retired = np.zeros(N_CORES, np.int64)  # instructions of programs that were reset
         self.set = cores
@@ -112,7 +120,6 @@ class RegisterTile(TileState):
         for core in self.cores.records:
             core["text_at"], core["text_base"], core["text_bytes"] = self._text.ctypes.data, 0, len(l1)
         self.now = 0
-        self.rests = True  # nothing happens until the host acts
 
     def power_on(self):
         """Make the coprocessor as after reset, and let all five cores run before it."""
@@ -120,6 +127,8 @@ class RegisterTile(TileState):
         self.record["n_cores"] = N_CORES
         for name, words in (("debug", self.debug), ("niu", self.niu.registers), ("streams", self.streams)):
             self.record[f"{name}_at"] = words.ctypes.data
+        if self._unknown is not None:
+            self.record["unknown_at"] = self._unknown.ctypes.data
         self.arrays.tdma[MOVER_STATUS] = MOVER_IDLE
         self._cluster["coprocessor_at"], self._cluster["cores_at"] = self.address, self.cores.address
 
@@ -137,7 +146,8 @@ class RegisterTile(TileState):
         return registers.tobytes()
 
     def _show(self):
-        """Let registers that show something else have its value: a word of the configuration, the wall clock, a row of Dst."""
+        """Let registers that show something else have its value: a word of the configuration, the wall clock, a row of Dst, the
+        daisychain."""
         bank, index = divmod(self.word(DEBUG + CONFIG_INDEX) & 0x7FF, self.config_words)
         self.set_word(DEBUG + CONFIG_VALUE, int(self.arrays.config[bank, index]) if bank < 2 else 0)
         for clock, value in (
@@ -146,6 +156,9 @@ class RegisterTile(TileState):
             (WALL_CLOCK_HIGH_AT, self.now >> 32),
         ):
             self.set_word(clock, value)
+        self.set_word(
+            debug_daisychain.DATA, debug_daisychain.shown(self.word(debug_daisychain.CONTROL), self.cores.records["pc"])
+        )
         command = self.word(DEBUG + ROW_COMMAND)
         row, pair, array = command & 0xFFF, command >> 12 & 15, command >> 16 & 7
         if array == DST and row < DST_ROWS and pair < 8:
@@ -154,26 +167,42 @@ class RegisterTile(TileState):
 
     def write(self, address, content):
         """Write L1 or registers."""
-        if address + len(content) <= len(self.l1):
-            self.take(address, content, self.now)
-            return
-        registers = self.registers(address, len(content))
-        if registers is None:
-            return
-        registers[:] = np.frombuffer(content, np.uint8)
+        self.take(address, content, self.now)
         if address <= SOFT_RESET < address + len(content):
             self._reset()
         self.debugger.written(address)
 
     def take(self, address, content, cycle):
         """Others write to L1, or a register, at a cycle."""
+        if self.observer is not None:
+            self.observer.written(self, address, content, cycle)
         if address + len(content) > len(self.l1):
-            registers = self.registers(address, len(content))
-            if registers is not None:
-                registers[:] = np.frombuffer(content, np.uint8)
-            return
-        self.l1[address : address + len(content)] = np.frombuffer(content, np.uint8)
-        self.record["written_at"], self.rests = cycle, False
+            if not self._take_register(address, content):
+                return
+        else:
+            self.l1[address : address + len(content)] = np.frombuffer(content, np.uint8)
+        self.changed(cycle)
+
+    def _take_register(self, address, content):
+        """Write registers; False where there are none."""
+        if STREAMS <= address < STREAMS_END and len(content) == 4:
+            chip = BLACKHOLE if self.arch == "blackhole" else WORMHOLE
+            write_stream(chip, self.streams, address - STREAMS, int.from_bytes(content, "little"))
+            return True
+        registers = self.registers(address, len(content))
+        if registers is not None:
+            registers[:] = np.frombuffer(content, np.uint8)
+        return registers is not None
+
+    def count(self, noc, counter, cycle, change=1):
+        """Change a counter of an NIU at a cycle."""
+        self.niu.count(noc, counter, change)
+        self.changed(cycle)
+
+    def changed(self, cycle):
+        """Others have changed something that cores may wait for."""
+        self.record["written_at"] = cycle
+        self.wake()
 
     def word(self, address):
         """A register's value."""
@@ -192,6 +221,15 @@ class RegisterTile(TileState):
         return None
 
     # --- time
+
+    @property
+    def rests(self):
+        """Does nothing happen until somebody outside acts?"""
+        return self.coordinates not in self._awake
+
+    def wake(self):
+        """Something happens from here on."""
+        self._awake.add(self.coordinates)
 
     def run(self, until):
         """Run to a cycle; SimulatorError when a core or the coprocessor stops at what is not modelled."""
@@ -216,7 +254,7 @@ class RegisterTile(TileState):
             elif reason == FAULT:
                 self._fail()
             elif reason in (ALL_DONE, RESTING):
-                self.rests = True
+                self._awake.discard(self.coordinates)
                 break
             elif int(self._cluster["at"][0]) > until:
                 break
@@ -324,7 +362,7 @@ class RegisterTile(TileState):
                     self._retired[core] += self.cores.records[core]["retired"]
                     self.debugger.released(core)
                     self.cores.start(core, self._entry(core), self.now if cycle is None else cycle)
-                    self.rests = False
+                    self.wake()
 
     def _stop(self, core):
         """A core enters reset: what it has pushed and sent, and nobody has taken, is gone."""
@@ -360,6 +398,11 @@ class RegisterTile(TileState):
         """{core: instructions so far}."""
         counts = (self._retired + self.cores.records["retired"]).tolist()
         return {name: count for name, count in zip(self.set.names, counts, strict=True) if name is not None}
+
+    @property
+    def unknown(self):
+        """Addresses of registers that are not modelled, and were accessed."""
+        return [] if self._unknown is None else self._unknown[1 : 1 + self._unknown[0]].tolist()
 
     @property
     def standing(self):

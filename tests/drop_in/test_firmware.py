@@ -9,32 +9,46 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).with_name("programs_ttnn.py")
+SUMS, QUEUES = (Path(__file__).with_name(f"programs_{name}.py") for name in ("ttnn", "queues"))
 PYTHON = os.environ.get("TENSIM_LIBRARY_PYTHON")
 pytestmark = pytest.mark.skipif(PYTHON is None, reason="no interpreter that has ttnn")
+GRIDS = {"wormhole_b0": 64, "blackhole": 110}  # workers, all of which run the kernels of a sum
+CHIPS = tuple(GRIDS)
 
 
-@pytest.mark.parametrize("chip", ["wormhole_b0", "blackhole"])
-def test_the_library_computes_on_its_own_firmware(chip, tmp_path):
-    report = tmp_path / "device.json"
-    command = [
-        sys.executable,
-        "-m",
-        "tensim",
-        "device",
-        "--arch",
-        chip,
-        "--json",
-        str(report),
-        "--",
-        PYTHON,
-        str(PROGRAM),
-    ]
+def run(chip, dispatch, program, report):
+    """What a program prints, and the device's part of the report."""
+    options = ["--arch", chip, "--dispatch", dispatch, "--json", str(report)]
+    command = [sys.executable, "-m", "tensim", "device", *options, "--", PYTHON, str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
-    assert "sums True products True" in done.stdout
     result = json.loads(report.read_text())
     assert result["status"] == 0 and not result["device"]["errors"]
-    tiles = result["device"]["tiles"]
+    return done.stdout, result["device"]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_the_library_computes_on_its_own_firmware(chip, tmp_path):
+    said, device = run(chip, "slow", SUMS, tmp_path / "device.json")
+    assert "sums True products True" in said
+    tiles = device["tiles"]
     assert len(tiles) > 64 and all(sum(tile["cores"].values()) > 100 for tile in tiles)
     assert any(tile["units"].get("packers", tile["units"].get("pack")) for tile in tiles)
+    launches = device["launches"]
+    assert len(launches) == 2 and all(
+        one["cores"] == GRIDS[chip] and one["begin_cycles"] < one["end_cycles"] for one in launches
+    )
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_two_queues_events_and_a_trace_by_fast_dispatch(chip, tmp_path):
+    """Prefetchers and dispatchers run as the kernels they are, and read queues in the host's memory."""
+    said, device = run(chip, "fast", QUEUES, tmp_path / "device.json")
+    assert "replays [True, True, True, True, True]" in said
+    ended = [one for one in device["launches"] if one["end_cycles"] is not None]
+    assert len(ended) >= 1 + 2 * 5 and all(one["begin_cycles"] < one["end_cycles"] for one in ended)
+    # the two programs of a trace follow each other without the host
+    pairs = [
+        after["begin_cycles"] - before["end_cycles"] for before, after in zip(ended[-10::2], ended[-9::2], strict=True)
+    ]
+    assert all(0 < gap < 5000 for gap in pairs)

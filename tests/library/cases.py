@@ -1,9 +1,11 @@
 """Operations of the vendor's library against numpy: run by the library's Python below `tensim ttnn --library`.
 
 A line of JSON per case goes to the file that the first argument names: name, whether it held, the largest error relative to
-the largest expected value, and what was raised.  Further arguments are names of cases; without any all are run.
+the largest expected value, what was raised, and a digest of the values, by which two devices are compared.  Further arguments
+are names of cases; without any all are run.
 """
 
+import hashlib
 import json
 import sys
 
@@ -814,7 +816,8 @@ def run(name):
         if found.shape != expected.shape:
             return {"held": False, "error": None, "raised": f"shape {found.shape} instead of {expected.shape}"}
         error = float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-9))
-        return {"held": error <= tolerance, "error": error, "raised": None}
+        digest = hashlib.sha256(found.tobytes()).hexdigest()[:16]
+        return {"held": error <= tolerance, "error": error, "raised": None, "digest": digest}
     except Exception as error:
         return {"held": False, "error": None, "raised": f"{type(error).__name__}: {error}"[:4000]}
 

@@ -3,16 +3,20 @@
 import pytest
 
 from tensim.sim.arch import load_arch
+from tensim.sim.cores.coprocessor import stream_registers as streams
+from tensim.sim.cores.coprocessor.tile_registers import STREAMS
 from tensim.sim.register_level import niu
 from tensim.sim.register_level.chip import RegisterChip
 from tensim.sim.register_level.core_sets import TENSIX
+from tensim.sim.register_level.host_memory import HOST_BIT, PCIE_TILE
+from tensim.sim.register_level.memory import SparseMemory
 from tests.cores.riscv.assembler import A0, A1, li, store
 from tests.register_level.test_tile import jump, waits_for
 
 CHIPS = ("wormhole_b0", "blackhole")
 BRISC_ALONE = TENSIX.in_reset & ~(1 << TENSIX.reset_bits[3])
 SOURCE, TARGET, FLAG = 0x10000, 0x20000, 0x30000
-DRAM = (30, 30)  # a name that no other tile has
+DRAM, DRAM_PORT = (30, 30), (0, 0)  # a name that no other tile has, and where it is
 
 
 class Chip:
@@ -20,7 +24,8 @@ class Chip:
 
     def __init__(self, name):
         self.arch, self.errors = load_arch(name), []
-        self.chip = RegisterChip(self.arch, [[DRAM]], [], [], self.errors.append)
+        self.memory = SparseMemory()  # of the host
+        self.chip = RegisterChip(self.arch, [[DRAM_PORT, DRAM]], [], [], self.errors.append, lambda: self.memory)
         self.names = list(self.arch.kernel_coords)
 
     def start(self, place, program):
@@ -41,8 +46,8 @@ class Chip:
     def _words(self, place, address):
         where, coordinates = address
         if self.arch.name == "blackhole":
-            return [(place, where), (place + 4, 0), (place + 8, coordinates)]
-        return [(place, where), (place + 4, coordinates << 4)]
+            return [(place, where & 0xFFFFFFFF), (place + 4, where >> 32), (place + 8, coordinates)]
+        return [(place, where & 0xFFFFFFFF), (place + 4, where >> 32 | coordinates << 4)]
 
     def counter(self, place, number, noc=0):
         at = niu.NIUS + noc * niu.NIU_BYTES + niu.STATUS + 4 * number
@@ -149,3 +154,53 @@ def test_a_program_takes_the_same_cycles_again(chip):
         again.chip.run(2000)
         clocks.append(int(again.chip.tile(*other).cores.records[3]["clock"]))
     assert clocks[0] == clocks[1]
+
+
+REGISTERS = {
+    "wormhole_b0": (streams.WORMHOLE_SIZE, streams.WORMHOLE_AVAILABLE, streams.WORMHOLE_UPDATE),
+    "blackhole": (streams.BLACKHOLE_SIZE, streams.BLACKHOLE_AVAILABLE, streams.BLACKHOLE_UPDATE),
+}
+
+
+def test_inline_writes_add_to_a_register_of_a_stream(chip):
+    """As workers tell tt-metal's dispatcher that they are done; the tile's own core sets the count, and waits for it."""
+    one, other = chip.names[0], chip.names[-1]
+    size, available, update = (STREAMS + 48 * streams.STREAM_BYTES + 4 * index for index in REGISTERS[chip.arch.name])
+    chip.start(other, [*li(A1, size), *li(A0, 5), store("sw", A0, A1, 0), *waits_for(available)])
+    chip.chip.run(500)
+    assert not chip.chip.is_busy  # the core waits, and costs nothing
+    control, enabled = niu.WRITE | niu.INLINE, 15 << update % 32
+    add = chip.command(0, control, (update, xy(other)), (0, xy(one)), enabled, 3 << streams.NUMBER_BITS)
+    chip.start(one, [*add, *add, jump(0)])
+    chip.chip.run(4000)
+    assert int.from_bytes(chip.chip.tile(*other).read(available, 4), "little") == 5 + 3 + 3
+    assert not chip.errors
+
+
+def test_the_memory_of_the_host_lies_behind_the_pcie_tile(chip):
+    one, (pcie, _) = chip.names[0], PCIE_TILE[chip.arch.name]
+    chip.memory.write(0x4000, CONTENT)
+    host = HOST_BIT[chip.arch.name]
+    fetch = chip.command(0, niu.MARKED, (host | 0x4000, xy(pcie)), (TARGET, xy(one)), 64)
+    bring = chip.command(0, niu.WRITE | niu.MARKED, (SOURCE, xy(one)), (host | 0x8000, xy(pcie)), 64, buffer=1)
+    chip.chip.write(*one, SOURCE, CONTENT[::-1])
+    chip.start(one, [*fetch, *bring, jump(0)])
+    chip.chip.run(6000)
+    assert chip.chip.tile(*one).read(TARGET, 64) == CONTENT
+    assert chip.memory.read(0x8000, 64) == CONTENT[::-1]
+    assert not chip.errors and chip.chip.host.written == 1
+
+
+def test_a_write_is_sent_when_it_has_left(chip):
+    """Until then the counter that flushes wait for does not move: the source is read as it leaves."""
+    one, other = chip.names[0], chip.names[-1]
+    control, words = niu.WRITE | niu.MARKED, 8192
+    large = chip.command(0, control, (SOURCE, xy(one)), (TARGET, xy(other)), words)
+    chip.start(one, [*large, jump(0)])
+    for _ in range(200):
+        chip.chip.run(chip.chip.now + 10)
+        if chip.counter(one, niu.WRITES_STARTED):
+            break
+    assert (chip.counter(one, niu.WRITES_STARTED), chip.counter(one, niu.WRITES_SENT)) == (1, 0)
+    chip.chip.run(chip.chip.now + 2000)
+    assert chip.counter(one, niu.WRITES_SENT) == 1

@@ -7,6 +7,7 @@ from tensim.sim.arch import load_arch
 from tensim.sim.cores.coprocessor import debug_registers
 from tensim.sim.cores.coprocessor.debug_registers import SOFT_RESET
 from tensim.sim.errors import SimulatorError
+from tensim.sim.register_level import debug_daisychain
 from tensim.sim.register_level import debug_interface as debug
 from tensim.sim.register_level.core_sets import TENSIX
 from tensim.sim.register_level.tile import BLOCK_BYTES, RegisterTile
@@ -150,6 +151,18 @@ def test_a_debugger_pauses_looks_and_resumes(tile):
     assert not access(tile, debug.STATUS) and word(tile, RESULT) > counted
 
 
+@pytest.mark.parametrize(("core", "signal"), [("BRISC", 5), ("TRISC1", 7), ("NCRISC", 12)])
+def test_the_daisychain_tells_where_a_core_is(tile, core, signal):
+    place = {"BRISC": 0, "TRISC1": 0xA000, "NCRISC": 0x12000}[core]
+    put(tile, place, [addi(A0, ZERO, 1), STAY])
+    release(tile, core)
+    tile.run(500)
+    for which, odd in ((0, 0), (1, 1)):  # what retires next, what is decoded
+        control = debug_daisychain.ENABLE | which << 25 | debug_daisychain.CORES_BLOCK << 16 | 2 * signal + odd
+        tile.write(debug_daisychain.CONTROL, control.to_bytes(4, "little"))
+        assert word(tile, debug_daisychain.DATA) in (place, place + 4)
+
+
 def test_ebreak_and_breakpoints_pause(tile):
     put(tile, 0, [addi(A0, ZERO, 1), 0x00100073, *counts()])
     release(tile, "BRISC")
@@ -236,3 +249,17 @@ def test_an_access_that_is_not_modelled_stops_its_core_alone(tile):
         tile.run(1000)
     tile.run(2000)
     assert word(tile, RESULT) == 0 and word(tile, RESULT + 4) == 2
+
+
+def test_registers_that_are_not_modelled_may_read_as_zero(tile):
+    arch = load_arch(tile.arch)
+    lenient = RegisterTile(arch, np.zeros(arch.l1_size, np.uint8), (1, 2), (1, 2), lenient=True)
+    unknown = 0xFFB1FFF0
+    put(
+        lenient,
+        0,
+        [*li(A1, unknown), load("lw", A0, A1, 0), addi(A0, A0, 7), *li(A1, RESULT), store("sw", A0, A1, 0), STAY],
+    )
+    release(lenient, "BRISC")
+    lenient.run(500)
+    assert word(lenient, RESULT) == 7 and lenient.unknown == [unknown]

@@ -428,6 +428,13 @@ class BabyCores:
         self.lines[thread], core["fetched"] = -1, -1
         self.registers[thread] = 0
 
+    def word_at(self, thread, address):
+        """The word of a core's text at an address, None where its text is not kept here."""
+        text = self._texts[thread]
+        if text is None or not 0 <= address - text.base <= len(text.raw) - INSTRUCTION_BYTES:
+            return None
+        return int.from_bytes(text.raw[address - text.base :][:INSTRUCTION_BYTES].tobytes(), "little")
+
     @property
     def address(self):
         """Host address of the records."""

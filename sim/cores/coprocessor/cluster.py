@@ -28,6 +28,7 @@ from tensim.sim.cores.coprocessor.memory_map import (
     TILE_REGISTERS_END,
     WATCHES_L1,
     WATCHES_SEMAPHORE,
+    is_watched,
     perform,
     polls,
 )
@@ -169,7 +170,7 @@ def act(c, cores_at, thread, at):
     core = baby_table(cores_at)[thread]
     if polls(c, core, at):
         core.state, core.blocked_since = POLLING, core.poll_since
-        if core.address < c.l1_size:
+        if is_watched(c, core.address):
             core.state, core.watches, core.blocked_since = BLOCKED, WATCHES_L1, at
         elif core.address < TILE_REGISTERS or core.address >= TILE_REGISTERS_END:  # a semaphore of the coprocessor
             core.state, core.watches = BLOCKED, WATCHES_SEMAPHORE
@@ -251,8 +252,10 @@ def run_tile(cluster_at, now, until):
     """`run_cluster`, or `push_words`, for who has the address of a CLUSTER record; leaves reason and cycle there."""
     cluster = cluster_table(cluster_at)[0]
     c = coprocessor_table(cluster.coprocessor_at)[0]
+    cluster.reason, cluster.at = FAULT, -1  # unless it comes back from here
     if cluster.words_at != 0:
         push_words(c, cluster)
+        cluster.reason = ALL_DONE
     else:
         cluster.reason, cluster.at = run_cluster(c, cluster.cores_at, now, until, cluster.fuel)
     return 0

@@ -273,6 +273,7 @@ def refuse(m, c, cluster, first):
         core = baby_table(cluster.cores_at)[thread]
         if core.state == FAULTED:
             fail(m, first + thread, Fault.COMPUTE_CORE, core.cause, core.pc, core.address)
+    fail(m, first, Fault.COPROCESSOR_LOST, 0, 0, 0)
 
 
 @compiled()

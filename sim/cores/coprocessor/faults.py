@@ -2,7 +2,13 @@
 
 from enum import IntEnum
 
+import numpy as np
+
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.tables import table
+
+counters = table(np.int64)
+UNKNOWN_PLACES = 63  # addresses of registers that are noted: int64[64], how many in front
 
 
 class Cause(IntEnum):
@@ -25,7 +31,24 @@ UNKNOWN_INSTRUCTION, UNKNOWN_MODE, L1_ADDRESS, CONFIG_INDEX, DATA_FORMAT, UNMAPP
 
 
 @compiled()
+def note_unknown(c, address):
+    """Note the address of a register that is not modelled: the first of UNKNOWN_PLACES different ones."""
+    unknown = counters(c.unknown_at)
+    for place in range(1, unknown[0] + 1):
+        if unknown[place] == address:
+            return
+    if unknown[0] < UNKNOWN_PLACES:
+        unknown[0] += 1
+        unknown[unknown[0]] = address
+
+
+@compiled()
 def stop(c, cause, thread, word, a, b):
-    """Stop the coprocessor, unless it has stopped before."""
-    if c.fault == 0:
+    """Stop the coprocessor, unless it has stopped before.
+
+    Where registers that are not modelled may be accessed (`unknown_at`), these read as zero and keep nothing.
+    """
+    if cause == UNMAPPED_REGISTER and c.unknown_at != 0:
+        note_unknown(c, a)
+    elif c.fault == 0:
         c.fault, c.fault_thread, c.fault_word, c.fault_a, c.fault_b = cause, thread, word, a, b

@@ -147,7 +147,8 @@ def enter_unpacker(c, thread, word, now):
     execute_unpack(c, thread, word)
     moved = unpackers_table(c.unpackers_at)[0]
     begin = max(now + k.unpack_address, u.fetch[which])
-    end = begin + (moved.bytes + moved.speed - 1) // moved.speed
+    speed = max(moved.speed, 1)  # not known of an instruction that has stopped
+    end = begin + (moved.bytes + speed - 1) // speed
     if moved.bytes > 0:
         shared = (moved.bytes + k.unpack_joint_bytes - 1) // k.unpack_joint_bytes
         end = max(end, max(u.port, begin) + shared)

@@ -42,6 +42,7 @@ from tensim.sim.cores.coprocessor.state import (
 )
 from tensim.sim.cores.coprocessor.sync_unit import get, post
 from tensim.sim.cores.coprocessor.tile_registers import (
+    NIUS,
     NO_COUNTER,
     STREAMS,
     STREAMS_END,
@@ -210,22 +211,36 @@ def state_of(core):
     return state
 
 
+@compiled(inline="always")
+def is_watched(c, address):
+    """Does it lie in L1, or among registers of NIUs and streams, which change by what others do?"""
+    return address < c.l1_size or (c.niu_at != 0 and NIUS <= address < STREAMS_END)
+
+
+@compiled()
+def watched(c, address, code):
+    """What a load of L1, or of a register of an NIU or stream, gives."""
+    if address < c.l1_size:
+        return loaded(c.l1_at + address, code)
+    return narrow_value(code, address, load_register(c, 0, address & ~3, 0))
+
+
 @compiled()
 def is_unchanged(c, core):
-    """Does L1 hold what the loads of a core's loop have read there?"""
+    """Do L1 and registers hold what the loads of a core's loop have read there?"""
     for i in range(core.loads):
-        if loaded(c.l1_at + core.load_address[i], core.load_code[i]) != core.load_value[i]:
+        if watched(c, core.load_address[i], core.load_code[i]) != core.load_value[i]:
             return False
     return True
 
 
 @compiled()
 def waits_for_l1(c, core):
-    """Does a core go round a loop that only loads of L1 can end, and nothing has changed there?  Notes its loads meanwhile.
+    """Does a core go round a loop that only such loads can end, and nothing has changed there?  Notes its loads meanwhile.
 
     A round begins at a load, `poll_pc`, with the registers that the core had there before.
     """
-    if core.address >= c.l1_size or FIRST_ATOMIC <= core.code <= LAST_ATOMIC:
+    if not is_watched(c, core.address) or FIRST_ATOMIC <= core.code <= LAST_ATOMIC:
         core.poll_pc = -1
         return False
     in_round = core.poll_pc >= 0 and core.changes == core.poll_changes + core.loads
@@ -236,7 +251,7 @@ def waits_for_l1(c, core):
     if not in_round or core.loads == LOOP_LOADS:
         core.poll_pc, core.poll_state, core.poll_changes, core.loads = core.pc, state_of(core), core.changes, 0
     core.load_address[core.loads], core.load_code[core.loads] = core.address, core.code
-    core.load_value[core.loads] = loaded(c.l1_at + core.address, core.code)
+    core.load_value[core.loads] = watched(c, core.address, core.code)
     core.loads += 1
     return False
 

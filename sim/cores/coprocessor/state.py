@@ -56,7 +56,8 @@ SEMAPHORE = np.dtype([("value", np.int64), ("max", np.int64)])
 # `n_cores`: RISC-V cores that run here, the threads' own or all five of the tile; `debug_at`: uint32[3072], registers for control,
 # debugging and status, 0 where no core reaches them; `niu_at`, `streams_at`: likewise uint32[0x8000] and [0x10000],
 # registers of both NIUs and of the overlay streams; `asked`: what core `asked_by` asks for; `written_at`: cycle at which others
-# have written to L1, -1 when they have not;
+# have written to L1, -1 when they have not; `unknown_at`: int64[64], addresses of registers that are not modelled and were
+# accessed nevertheless, 0 where such an access stops who makes it;
 # `fault`, `fault_*`: what stopped the coprocessor (`tensim.sim.cores.coprocessor.faults`)
 COPROCESSOR = np.dtype(
     [(name, np.int64) for name in (
@@ -69,6 +70,7 @@ COPROCESSOR = np.dtype(
         "l1_stored l1_stored_at l1_stored_by tdma_at stepped "
         "vector_at matrix_at packers_at unpackers_at frontends_at units_at costs_at mailboxes_at "
         "dst_remap dst_swizzle dst_access_16_as_32 n_cores debug_at niu_at streams_at asked asked_by asked_at written_at "
+        "unknown_at "
         "fault fault_thread fault_word fault_a fault_b cycle"
     ).split()]
 )  # fmt: skip

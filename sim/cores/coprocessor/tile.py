@@ -43,7 +43,7 @@ class Tile(TileState):
         cluster["coprocessor_at"], cluster["fuel"] = self.address, limit
         cluster["words_at"], cluster["words"], cluster["words_thread"] = words.ctypes.data, len(words), thread
         run_tile(cluster.ctypes.data, 0, NO_TIME)
-        self._check()
+        self._check(int(cluster["reason"][0]))
         taken, end = int(cluster["words_taken"][0]), int(cluster["at"][0])
         if taken < len(words) or end < 0:
             raise SimulatorError(
@@ -62,7 +62,7 @@ class Tile(TileState):
             if reason == ALL_DONE:
                 return cycle
             if reason == FAULT:
-                self._check()
+                self._check(reason)
             elif reason == RESTING or cycle > limit:
                 what = "deadlock" if reason == RESTING else "limit"
                 raise SimulatorError(f"{what} at cycle {cycle}: {'; '.join(map(self.waits, range(3)))}")
@@ -77,7 +77,7 @@ class Tile(TileState):
         self.buffers[record["counter_buffer"], column] = record["counter_value"]
         record["counter_written"] = 0
 
-    def _check(self):
+    def _check(self, reason):
         fault = self.fault() or self.core_fault()
-        if fault is not None:
-            raise SimulatorError(fault)
+        if fault is not None or reason == FAULT:
+            raise SimulatorError(fault or "the model of the coprocessor has not come back from a step")

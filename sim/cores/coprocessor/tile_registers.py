@@ -1,26 +1,28 @@
 """Registers of a tile that RISC-V cores and the scalar unit reach alike: TDMA-RISC, debug, NoC overlay streams.
 
 Addresses: ISA, BabyRISCV/README.md (memory map) and TDMA-RISC.md; stream registers: stream_io_map.h and noc_overlay_parameters.h
-of both chips in the ttnn 0.81.1 wheel.  Of the streams only the two registers that count a circular buffer's tiles exist here:
-they are the counters of the buffer's row (`tensim.sim.cores.circular_buffer`), which data-movement threads move too.
+of both chips in the ttnn 0.81.1 wheel.  Where a tile has no registers of streams of its own, only the two that count a circular
+buffer's tiles exist: they are the counters of the buffer's row (`tensim.sim.cores.circular_buffer`), which data-movement threads
+move too.
 """
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import POPPED, POPPED_AT, PUSHED, PUSHED_AT
 from tensim.sim.cores.coprocessor.debug_registers import (
     DEBUG,
+    FEATURE_DISABLE,
     is_debug_register,
     load_debug_register,
     store_debug_register,
 )
 from tensim.sim.cores.coprocessor.faults import UNMAPPED_REGISTER, stop
 from tensim.sim.cores.coprocessor.state import ASKED_MOVER, ASKED_TRANSFER, BLACKHOLE, TDMA_BYTES, counters
+from tensim.sim.cores.coprocessor.stream_registers import STREAM_BYTES, store_stream
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.memory import load_u32, store_32
 
 TDMA, NIUS, STREAMS, STREAMS_END = 0xFFB11000, 0xFFB20000, 0xFFB40000, 0xFFB80000
-STREAM_BYTES = 0x1000
 MOVER_COMMAND = TDMA + 0x10
 RECEIVED, ACKNOWLEDGED = (
     (4, 10),
@@ -99,7 +101,8 @@ def store_register(c, thread, address, value):
             c.asked, c.asked_by, c.asked_at = ASKED_TRANSFER, thread, address
         return
     if c.streams_at != 0 and STREAMS <= address < STREAMS_END:
-        store_32(c.streams_at + address - STREAMS, value)
+        store_stream(c, address - STREAMS, value)
+        c.l1_stored, c.l1_stored_by = 4, thread  # cores that wait for a change look at it
         return
     if is_debug_register(c, address):
         store_debug_register(c, thread, address, value)
@@ -110,4 +113,6 @@ def store_register(c, thread, address, value):
             c.counter_written, c.counter_thread, c.counter_value = 1, thread, value
             c.counter_buffer, c.counter_received = counter >> 1, 1 - (counter & 1)
             return
+    if address == FEATURE_DISABLE and value == 0:  # as after reset: tt-metal's start of a kernel makes sure of it
+        return
     stop(c, UNMAPPED_REGISTER, thread, 0, address, 1)

@@ -20,6 +20,19 @@ from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 CORE_FAULTS = {ILLEGAL: "illegal instruction", OUTSIDE_TEXT: "jump out of the text", MISALIGNED: "misaligned access"}
 
 
+# What a cause is in words, by its values
+MEANINGS = {
+    Cause.UNKNOWN_INSTRUCTION: "no instruction of this chip that is modelled",
+    Cause.UNKNOWN_MODE: "a mode that is not modelled, {a:#x}, {b:#x}",
+    Cause.L1_ADDRESS: "{b} bytes at {a:#x}, outside of L1, which ends at {l1:#x}",
+    Cause.CONFIG_INDEX: "there is no configuration word {a}",
+    Cause.DATA_FORMAT: "data formats {a} and {b} do not go together, or one of them is out of range",
+    Cause.UNMAPPED_REGISTER: "an access to {a:#x}, where nothing is modelled",
+    Cause.STACK_DEPTH: "depth {a} of the stack of flags",
+    Cause.MISUSE: "what the instruction set leaves undefined, {a:#x}, {b:#x}",
+}
+
+
 class TileState:
     """A tile after reset, its arrays alive as long as this object.
 
@@ -84,8 +97,10 @@ class TileState:
         """What stopped a core, as text, None for nothing."""
         for thread, core in enumerate(self.cores.records):
             if core["cause"]:
-                what = CORE_FAULTS[int(core["cause"])]
-                return f"{self.names[thread]}: {what} at {core['pc']:#x}, address {core['address']:#x}"
+                what, pc = CORE_FAULTS[int(core["cause"])], int(core["pc"])
+                word = self.cores.word_at(thread, pc) if core["cause"] == ILLEGAL else None
+                found = f"word {word:#010x}" if word is not None else f"address {core['address']:#x}"
+                return f"{self.names[thread]}: {what} at {pc:#x}, {found}"
         return None
 
     def fault(self):
@@ -93,8 +108,11 @@ class TileState:
         record = self.record
         if not record["fault"]:
             return None
-        word, name = int(record["fault_word"]), self.names[int(record["fault_thread"])]
-        return (
-            f"{Cause(int(record['fault'])).name} at {name}, {text_of(self.arch, word)} ({word:#010x}): "
-            f"{record['fault_a']:#x}, {record['fault_b']:#x}"
+        cause, word, name = (
+            Cause(int(record["fault"])),
+            int(record["fault_word"]),
+            self.names[int(record["fault_thread"])],
         )
+        a, b = int(record["fault_a"]), int(record["fault_b"])
+        at = f", {text_of(self.arch, word)} ({word:#010x})" if word or cause == Cause.UNKNOWN_INSTRUCTION else ""
+        return f"{cause.name} at {name}{at}: {MEANINGS[cause].format(a=a, b=b, l1=len(self.l1))}"

@@ -384,12 +384,13 @@ def unpack(c, thread, word):
 
     unpackers_table(c.unpackers_at)[0].bytes = max(count, 0) * bits // 8
     unpackers_table(c.unpackers_at)[0].speed = speed_of(c, bank, unit, data_format, tilize)
-    if c.data_on != 0 and count > 0:
-        exponent_at = 16 * exponents + first_datum if is_block and not shared else -1
+    if count > 0:
         in_l1 = (bit_address + 8 * stride * ((count - 1) // row_datums) + bits * row_datums + 7) // 8
         if in_l1 > c.l1_size + 64 or bit_address // 8 + (count * bits + 7) // 8 > c.l1_size and not tilize:
             stop(c, L1_ADDRESS, thread, word, bit_address // 8, count * bits // 8)
             return
+    if c.data_on != 0 and count > 0:
+        exponent_at = 16 * exponents + first_datum if is_block and not shared else -1
         place = TO_DST if to_dst else (SRC_A if unit == 0 else SRC_B)
         override = thread_field(c, thread, OVERRIDE_WITH_ADDRESS, 0) != 0
         shared_exponent = field(c, bank, SHARED_EXPONENT[0] if unit == 0 else SHARED_EXPONENT[1], 0)

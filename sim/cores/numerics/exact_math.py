@@ -31,6 +31,7 @@ FACE_BYTES, TILE_BYTES, SPLIT_FACE = FACE_SIDE * WORD_ROW, TILE_ROWS * WORD_ROW,
 A_BITS, B_BITS = 5, 7  # mantissa bits of an operand in one phase: what the exponents of the later phases lie lower by
 SPLIT_B, SPARE_TILE = TILE_ROWS * SPLIT_ROW, 2 * TILE_ROWS * SPLIT_ROW  # places in the scratch area, behind split A
 SCRATCH_BYTES = SPARE_TILE + 2 * TILE_BYTES
+ALL_BITS, KEPT_TF32, KEPT_BF16 = 0xFFFFFFFF, 0xFFFFE000, 0xFFFF0000  # of words that pass through a source register
 MINUS_INFINITY = 0xFFFFFFFF  # what an undefined row of Dst counts as in a maximum
 LARGEST_INTEGER = (1 << 31) - 1
 
@@ -169,7 +170,7 @@ def copy_exact(source, target, is_float, unit):
             flush_words(source + at, target + at)
 
 
-# --- reductions: GAPOOL and GMPOOL work down the columns of a face; rows are reduced by transposing the tile first
+# --- reductions: GAPOOL and GMPOOL work down the columns of a face; the maximum of a row is that of a transposed tile's column
 
 
 @compiled()
@@ -200,11 +201,13 @@ def fill_words(address, count, word):
 
 
 @compiled()
-def reduce_exact(pool, dim, a, scaler, dst, fresh, unit):
+def reduce_exact(pool, dim, a, scaler, dst, fresh, kept, unit):
     """Reduce a tile over rows (result in column 0), columns (row 0) or both (element 0), times the scaler.
 
     Combines with what Dst holds unless it is fresh; then the rest of the tile becomes 0.  Sums of rows are products with
-    the scaler's row 0 as a column; what its other rows would give, the packer masks.
+    the scaler's row 0 as a column; what its other rows would give, the packer masks.  The maxima of rows, and the
+    columns' results where both are reduced, pass through SrcB, which keeps the bits `kept` of each word (tt-llk,
+    llk_math_reduce.h; ISA: MOVD2B.md, MOVB2D.md).
     """
     start = MINUS_INFINITY if pool == Pool.MAX else 0
     row, tile = unit[4] + SPARE_TILE, unit[4] + SPARE_TILE + TILE_BYTES
@@ -217,7 +220,7 @@ def reduce_exact(pool, dim, a, scaler, dst, fresh, unit):
         multiply_faces(a, tile, dst, unit, 2)
         return
     source = a
-    if dim != ReduceDim.COL:
+    if dim == ReduceDim.ROW:
         transpose_exact(a, tile)
         source = tile
     if dim == ReduceDim.COL or dim == ReduceDim.ROW:
@@ -229,7 +232,7 @@ def reduce_exact(pool, dim, a, scaler, dst, fresh, unit):
                 pool_face(pool, source + FACE_BYTES * (2 * face + half), scaler, row, unit)
             for i in range(ROW):
                 at = element(16 * half + i, 0) if dim == ReduceDim.ROW else element(0, 16 * half + i)
-                store_32(dst + 4 * at, load_u32(row + 4 * i))
+                store_32(dst + 4 * at, load_u32(row + 4 * i) & (kept if dim == ReduceDim.ROW else ALL_BITS))
         return
     fill_words(row, ROW, start)
     for face in range(4):
@@ -237,7 +240,7 @@ def reduce_exact(pool, dim, a, scaler, dst, fresh, unit):
     second = row + WORD_ROW
     fill_words(tile, FACE_SIDE * ROW, start)
     for i in range(ROW):  # the second pass: the 16 partial results as a column
-        store_32(tile + WORD_ROW * i, load_u32(row + 4 * i))
+        store_32(tile + WORD_ROW * i, load_u32(row + 4 * i) & kept)
     fill_words(second, ROW, start)
     if not fresh:
         store_32(second, load_u32(dst))

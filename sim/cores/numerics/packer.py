@@ -87,7 +87,10 @@ def early(source, kind, data_format, dst, target):
     if kind >= INTEGER:
         copy_words(source, target)
     elif kind == WIDE:
-        if narrow_out:
+        if data_format == FLOAT16 and dst & DST16 == 0:  # of a 32-bit Dst tt-metal has the packer read bf16
+            round_to_bf16(source, target)
+            round_to_half(target, target)
+        elif narrow_out:
             round_to_half(source, target)
             if bits > 0:
                 round_to_e5m6(target, target)

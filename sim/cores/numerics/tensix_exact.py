@@ -7,6 +7,9 @@ words.
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.exact_math import (
+    ALL_BITS,
+    KEPT_BF16,
+    KEPT_TF32,
     SPARE_TILE,
     binary_exact,
     broadcast_exact,
@@ -33,7 +36,7 @@ from tensim.sim.cores.numerics.unpacker import (
     unpack_rows,
     unpack_tile,
 )
-from tensim.sim.cores.operations import Binary, Reuse
+from tensim.sim.cores.operations import Binary, ReduceDim, Reuse
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
 from tensim.sim.engine.state import circular_buffers_of, cores_of
@@ -174,7 +177,25 @@ def binary_tiles_exact(m, record, banks, op, bcast, a, b, tile, dst, accumulate,
 
 
 @compiled()
+def kept_bits(data_format):
+    """Bits of a word that a source register of a format keeps."""
+    return KEPT_TF32 if data_format == FLOAT32 or data_format == TF32 else KEPT_BF16
+
+
+@compiled()
+def kept_by_sources(m, record, banks, dim):
+    """Bits of a 32-bit Dst's words that come back through SrcB (maxima of rows), or go through it into SrcA."""
+    a, b = source_format(record, 0, banks[0]), source_format(record, 1, banks[1])
+    if record.fp32_dest == 0 or format_kind(a) == NARROW:
+        return ALL_BITS
+    if dim == ReduceDim.ROW:
+        return kept_bits(b)
+    return kept_bits(a) & (kept_bits(b) if m.moves_by_src_b != 0 else ALL_BITS)
+
+
+@compiled()
 def reduce_tile_exact(m, record, banks, pool, dim, a, b, tile, dst, fresh):
     data_format = source_format(record, 0, banks[0])
-    reduce_exact(pool, dim, a, b, dst, fresh, unit_of(m, record, data_format))
+    kept = kept_by_sources(m, record, banks, dim)
+    reduce_exact(pool, dim, a, b, dst, fresh, kept, unit_of(m, record, data_format))
     set_dst_kind(record, tile, result_kind(record, data_format))

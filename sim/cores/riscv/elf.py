@@ -13,6 +13,7 @@ from tensim.sim.errors import BinaryError
 MAX_FILE = 16 << 20  # bytes
 MAX_SEGMENTS, MAX_SECTIONS, MAX_SYMBOLS = 64, 4096, 100_000
 MAX_TEXT = 1 << 20  # bytes, more than any kernel-configuration space
+CODE = ".text"
 STRINGS, ZONES = ".tensim_strings", ".tensim_zones"  # texts at their addresses; names of zones, by their offset
 NOT_MODELLED = ".tensim_not_modelled"  # calls that stop a kernel: pairs of words, its address and that of its text
 MAX_STRING = 1 << 12  # bytes of a text for reports
@@ -43,8 +44,9 @@ class Image:
 
     `entry`: address of the first instruction in `text`; `data`: (offset in local memory, bytes) to load; `data_end`: offset in
     local memory of the first byte behind the data; `symbols`: (address, size, name); `strings`: address -> bytes of the
-    sections of texts; `zones`: the names of zones, each ended by a zero byte; `not_modelled`: (address, what
-    it says) of the calls in the text that the machine has no operation for.
+    sections of texts; `zones`: the names of zones, each ended by a zero byte; `moved`: bytes from where the code was linked, and
+    lines are known by, to where it is; `not_modelled`: (address, what it says) of the calls in the text that the machine has no
+    operation for.
     """
 
     raw: bytes
@@ -55,6 +57,7 @@ class Image:
     symbols: tuple[tuple[int, int, str], ...]
     strings: dict[int, bytes]
     zones: bytes
+    moved: int = 0
     not_modelled: tuple[tuple[int, str], ...] = ()
 
     def string_at(self, address):
@@ -92,7 +95,7 @@ def load_elf(raw, local_bytes, text_address=0):
     `text_address`: what the text is linked for; `Image.entry` counts from there.
     """
     raw = bytes(raw)
-    header = _header(raw)
+    header = load_header(raw)
     sections = _sections(raw, header)
     strings = {
         section.address: _content(raw, section)
@@ -127,13 +130,21 @@ def load_elf(raw, local_bytes, text_address=0):
     entry = header[4] - text_address
     if entry % 4 or not 0 <= entry < len(text):
         refuse(24, "e_entry", f"{header[4]:#x} is no instruction of the text")
-    image = Image(raw, text, entry, tuple(data), data_end, tuple(_symbols(raw, sections)), strings, zones)
+    linked = next((section.address for section in sections if section.name == CODE), text_address)
+    image = Image(
+        raw, text, entry, tuple(data), data_end, tuple(_symbols(raw, sections)), strings, zones, text_address - linked
+    )
     return replace(image, not_modelled=tuple(_calls(not_modelled, image)))
 
 
-def entry_of(raw):
-    """The address at which an ELF's program begins.  BinaryError for no ELF of these cores."""
-    return _header(bytes(raw))[4]
+def text_address_of(raw):
+    """The address at which an ELF's code begins, 0 without code.  BinaryError for no ELF of these cores."""
+    raw = bytes(raw)
+    header = load_header(raw)
+    for _, (kind, _, address, _, _, memory, flags, _) in _table(raw, header[5], header[10], SEGMENT, header[9]):
+        if kind == LOAD and memory and flags & CODE_FLAG:
+            return address
+    return 0
 
 
 def _joined(raw, sections, name):
@@ -151,7 +162,8 @@ def _text_at(content, offset):
     return content[offset : offset + MAX_STRING].split(b"\0")[0].decode(errors="replace")
 
 
-def _header(raw):
+def load_header(raw):
+    """The fields of the header of an ELF file that is a program for these cores.  BinaryError."""
     if len(raw) < HEADER.size or len(raw) > MAX_FILE:
         refuse(0, "file", f"{len(raw)} bytes; an ELF has {HEADER.size} to {MAX_FILE}")
     header = HEADER.unpack_from(raw)

@@ -39,7 +39,8 @@ class LineTable:
 
             file = ELFFile(io.BytesIO(raw))
             if file.has_dwarf_info():
-                self._read(file.get_dwarf_info())
+                # What a linker has kept of relocations is done already
+                self._read(file.get_dwarf_info(relocate_dwarf_sections=False))
         except (
             Exception
         ):  # the library's parsers raise whatever a damaged section leads them to; reports then lack lines

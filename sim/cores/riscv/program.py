@@ -10,8 +10,8 @@ import numpy as np
 
 from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, Op, Role
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, Decoded, decode
-from tensim.sim.cores.riscv.elf import Image, entry_of, load_elf
-from tensim.sim.cores.riscv.layout import TEXT_ADDRESSES, local_bytes
+from tensim.sim.cores.riscv.elf import Image, load_elf, text_address_of
+from tensim.sim.cores.riscv.layout import TEXT_ADDRESSES, TEXT_ROOM, local_bytes
 from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.cores.riscv.polling import polling_rows
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
@@ -67,7 +67,7 @@ class ThreadProgram:
 
     def place(self, row):
         """{"file", "line", "source", ...} of an instruction; "frames" where it belongs to inlined calls."""
-        address = self.text_address + INSTRUCTION_BYTES * row
+        address = self.text_address + INSTRUCTION_BYTES * row - self.image.moved
         place = {"file": self.file, "line": 0, "source": "", "pc": address}
         frame = self._own_frame(address) or self.line_table.place(address)
         if frame is None:
@@ -89,8 +89,10 @@ class ThreadProgram:
 
     def _own_frame(self, address):
         """At the instruction level, the kernel's own line, from which an instruction inside of the LLK was called."""
-        frames = self.line_table.frames(address) if self.text_address else ()
-        return next((frame for frame in frames if Path(frame.file).name == Path(self.file).name), None)
+        frames, own = self.line_table.frames(address) if self.text_address else (), Path(self.file).name
+        return next(
+            (frame for frame in frames if Path(frame.file).name == own or frame.function == "kernel_main"), None
+        )
 
     @property
     def entry(self):
@@ -140,8 +142,8 @@ class RiscvKernel:
         self.name, self.file = name, str(file)
         self.programs = {}
         for slot, raw in elves.items():
-            address = TEXT_ADDRESSES.get(slot, 0)
-            address = address if entry_of(raw) >= address else 0
+            address = text_address_of(raw)
+            address = address if address - TEXT_ADDRESSES.get(slot, address + 1) in range(TEXT_ROOM) else 0
             image = load_elf(raw, local_bytes(arch, slot), address)
             decoded = decode(image.text) if address == 0 else None
             self.programs[slot] = ThreadProgram(name, self.file, slot, image, decoded, text, folders, address)

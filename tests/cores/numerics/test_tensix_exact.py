@@ -14,6 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensim.sim.cores.numerics.exact_math import (
+    ALL_BITS,
+    KEPT_BF16,
+    KEPT_TF32,
     SCRATCH_BYTES,
     binary_exact,
     matmul_exact,
@@ -181,7 +184,7 @@ def test_maximum(seed, kind, unit, dim, fresh, doubled):
     dst[:, 0] = dst[0] = old = array[5, 7]
     scaler = np.full((32, 32), (15 if narrow else 127) + doubled << 23, np.uint32)
     found = simulate(
-        lambda a, s, d: reduce_exact(Pool.MAX, dim, a, s, d, fresh, unit_tuple(*unit)), (array, scaler, dst)
+        lambda a, s, d: reduce_exact(Pool.MAX, dim, a, s, d, fresh, ALL_BITS, unit_tuple(*unit)), (array, scaler, dst)
     )
     moved = np.where(array >> 23 & 255, array + np.uint32((112 if narrow and wide else 0) + doubled << 23), 0)
     for i in range(32):
@@ -201,7 +204,8 @@ def test_sums_of_rows_are_products_with_a_column(seed, kind, unit, fresh):
     old = np.zeros((32, 32), np.uint32)
     old[:, 0] = 0 if fresh else array[:, 3] & (0xFFFFFFFF if wide else 0xFFFF0000)
     found = simulate(
-        lambda a, s, d: reduce_exact(Pool.SUM, ReduceDim.ROW, a, s, d, fresh, unit_tuple(*unit)), (array, scaler, old)
+        lambda a, s, d: reduce_exact(Pool.SUM, ReduceDim.ROW, a, s, d, fresh, ALL_BITS, unit_tuple(*unit)),
+        (array, scaler, old),
     )
     wanted = simulate(lambda a, c, d: matmul_exact(a, c, d, unit_tuple(*unit)), (array, column, old))
     assert (found[:, 0] == wanted[:, 0]).all()
@@ -217,7 +221,8 @@ def test_sums_of_columns(seed, kind, factor, unit, fresh, ten_bits):
     scaler[:, 16:] = scaler[:, :16]  # each face has the factors of its rows
     old = dst_words(rng, kind, narrow, wide)
     found = simulate(
-        lambda a, s, d: reduce_exact(Pool.SUM, ReduceDim.COL, a, s, d, fresh, unit_tuple(*unit)), (array, scaler, old)
+        lambda a, s, d: reduce_exact(Pool.SUM, ReduceDim.COL, a, s, d, fresh, ALL_BITS, unit_tuple(*unit)),
+        (array, scaler, old),
     )
     reference, factors = Unit(narrow, wide, quirk), [*map(int, scaler[0, :16])]
     for column in range(32):
@@ -227,6 +232,32 @@ def test_sums_of_columns(seed, kind, factor, unit, fresh, ten_bits):
                 word = reference.dot([*map(int, array[rows, column])], factors, phase, word)
         assert found[0, column] == word
     assert not fresh or not found[1:].any()
+
+
+@given(
+    seed=seeds, kind=classes, unit=units, fresh=st.booleans(), kept=st.sampled_from([ALL_BITS, KEPT_TF32, KEPT_BF16])
+)
+@settings(max_examples=60, deadline=None)
+def test_sums_over_both_dimensions(seed, kind, unit, fresh, kept):
+    """The columns of all four faces together, then their results as a column, of which SrcB keeps some bits."""
+    rng, (phases, narrow, wide, quirk) = np.random.default_rng(seed), unit
+    array, factor = source_words(rng, kind, narrow, False), np.uint32(15 if narrow else 127) << np.uint32(23)
+    scaler, old = np.full((32, 32), factor, np.uint32), dst_words(rng, kind, narrow, wide)
+    found = simulate(
+        lambda a, s, d: reduce_exact(Pool.SUM, ReduceDim.SCALAR, a, s, d, fresh, kept, unit_tuple(*unit)),
+        (array, scaler, old),
+    )
+    reference, factors, sums = Unit(narrow, wide, quirk), [int(factor)] * 16, []
+    for column in range(16):
+        word = 0
+        for face in (array[:16, :16], array[:16, 16:], array[16:, :16], array[16:, 16:]):
+            for phase in range(phases):
+                word = reference.dot([*map(int, face[:, column])], factors, phase, word)
+        sums.append(word & kept)
+    word = 0 if fresh else int(old[0, 0])
+    for phase in range(phases):
+        word = reference.dot(sums, factors, phase, word)
+    assert found[0, 0] == word
 
 
 @given(seed=seeds, phases=st.integers(1, 4), big=st.booleans())

@@ -207,7 +207,24 @@ class VectorMachine:
         self.flags = self.stack.pop()
 
     def _sfpcompc(self, **_):
-        self.flags = self.stack[-1] & ~self.flags
+        self.flags = self.stack[-1] & ~self.flags if self.stack else ~self.flags
+
+    def _sfpencc(self, imm12_math, instr_mod1, **_):
+        assert (imm12_math, instr_mod1) == (3, 10)
+        self.flags = np.ones_like(self.flags)
+
+    def _ordered(self, lreg):
+        """Numbers that rise with what sign and magnitude say, -0 below 0."""
+        value = self.registers[lreg].astype(np.int64)
+        return np.where(value >> 31, ~(value & 0x7FFFFFFF), value)
+
+    def _sfpgt(self, lreg_dest, lreg_c, instr_mod1, **_):
+        assert instr_mod1 == 1
+        self._narrow(self._ordered(lreg_dest) > self._ordered(lreg_c))
+
+    def _sfple(self, lreg_dest, lreg_c, instr_mod1, **_):
+        assert instr_mod1 == 1
+        self._narrow(self._ordered(lreg_dest) <= self._ordered(lreg_c))
 
     def _sfpnop(self, **_):
         pass

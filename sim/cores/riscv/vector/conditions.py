@@ -9,7 +9,8 @@ from tensim.sim.cores.riscv.vector import numbers
 from tensim.sim.cores.riscv.vector import raw_words as op
 
 LT0, NE0, GTE0, EQ0 = 0, 2, 4, 6
-OPPOSITE = {LT0: GTE0, GTE0: LT0, EQ0: NE0, NE0: EQ0}
+SET_FLAGS = 1  # mode of SFPLE and SFPGT
+OPPOSITE = {LT0: GTE0, GTE0: LT0, EQ0: NE0, NE0: EQ0, op.LE: op.GT, op.GT: op.LE}
 
 
 class Conditions:
@@ -23,9 +24,9 @@ class Conditions:
         self._narrow(self._tree(condition, True), fresh)
 
     def _tree(self, value, positive):
-        """("test", mode, operand) or ("and" | "or", [trees]) of a condition, inversions carried to the tests."""
+        """("test", mode or opcode, operand, call) or ("and" | "or", [trees]) of a condition, inversions carried to the tests."""
         call = self._to.uses.calls.get(self._to.resolve(value))
-        if call is None or call.name not in ("test", "and", "or", "not"):
+        if call is None or call.name not in ("test", "order", "and", "or", "not"):
             raise self._to.error(
                 "a condition of lanes is chosen at run time",
                 hint="choose with `if constexpr`, or use v_if for each choice",
@@ -36,6 +37,9 @@ class Conditions:
             if tested is not None and tested.name == "boolean" and mode in (NE0, EQ0):
                 return self._tree(tested.arguments[0], positive == (mode == NE0))
             return ("test", mode if positive else OPPOSITE[mode], call.arguments[1], call)
+        if call.name == "order":
+            opcode = self._to.fixed(call.arguments[0])
+            return ("test", opcode if positive else OPPOSITE[opcode], call.arguments[1:], call)
         if call.name == "not":
             return self._tree(call.arguments[0], not positive)
         kind = call.name if positive else {"and": "or", "or": "and"}[call.name]
@@ -80,7 +84,10 @@ class Conditions:
         return found
 
     def _test(self, mode, operand, call):
-        if operand in self._to.tested and mode in (LT0, GTE0):
+        if call.name == "order":
+            d, c = (self._to.read(value) for value in operand)
+            self._to.emit(mode, {0: SET_FLAGS}, [(4, d), (8, c)])
+        elif operand in self._to.tested and mode in (LT0, GTE0):
             made = self._to.uses.calls[operand]
             self._to.sum(made, op.CC_LT0 if mode == LT0 else op.CC_GTE0, self._to.new_value())
         else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tensim.sim.cores.riscv.vector.raw_words import lane_effect
 
 ALL = 0
-MAX_DEPTH = 8  # entries of the flags' stack (tt-isa-documentation, SFPPUSHC)
+MAX_DEPTH = 8  # entries of the flags' stack (tt-isa-documentation, SFPPUSHC); an outermost region takes none
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ def _through(states, block, lanes, places):
 
 def _after(states, lanes, effect, call, places):
     if effect == "push":
-        if len(lanes.stack) == MAX_DEPTH:
+        if len(lanes.stack) > MAX_DEPTH:
             raise places.error(
-                call.place, f"conditions are nested deeper than the {MAX_DEPTH} entries of the flags' stack"
+                call.place, f"conditions are nested deeper than the {MAX_DEPTH} entries of the flags' stack allow"
             )
         return Lanes(lanes.current, (*lanes.stack, lanes.current))
     if effect == "pop":

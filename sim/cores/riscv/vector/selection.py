@@ -9,6 +9,7 @@ from tensim.sim.cores.riscv.vector import numbers
 from tensim.sim.cores.riscv.vector import raw_words as op
 from tensim.sim.cores.riscv.vector.conditions import Conditions
 from tensim.sim.cores.riscv.vector.instructions import MOV, Instruction, is_constant, move
+from tensim.sim.cores.riscv.vector.lanes import ALL, Lanes
 from tensim.sim.cores.riscv.vector.uses import Uses, number
 
 COMMUTATIVE = {
@@ -200,7 +201,7 @@ class Selection:
     def _test(self, call):
         pass
 
-    _undefined = _constant = _and = _or = _not = _test
+    _undefined = _constant = _and = _or = _not = _order = _test
 
     def _phi(self, call):
         self.phis[call.block].append((call.result, call.arguments, call.line, call.place))
@@ -383,6 +384,10 @@ class Selection:
         if folded is not None:
             self._subtract_product(call, folded)
             return
+        if self._saves and self._is_short(a) and self._may_replace(b):
+            opposite = self.emit(MOV, {0: 1}, [(8, self.read(b))], self.new_value())
+            self.emit(op.ADDI, {8: self.literal(a) >> 16}, result=call.result, tied=opposite)
+            return
         bits = self.literal(b)
         if bits is not None and self.resolve(b) not in self._loaded:
             opposite = numbers.negated(bits)
@@ -429,10 +434,15 @@ class Selection:
         is_sum = call.name == "integer_add"
         if is_sum and self.literal(a) is not None and self.literal(b) is None:
             a, b = b, a
+        if not is_sum and flags != op.CC_NONE and self.literal(a) is not None and self._is_small(~self.literal(a)):
+            # The sign of a - b is the opposite of that of b - a - 1
+            fields = {0: op.ARG_IMMEDIATE | op.OPPOSITE_SIGN[flags], 12: ~self.literal(a) & 0xFFF}
+            self.emit(op.IADD, fields, [(8, self.read(b))], result)
+            return
         bits = self.literal(b)
         if bits is not None and not is_sum:
             bits = -bits & 0xFFFFFFFF
-        if bits is not None and numbers.fits_12_bits(numbers.signed(bits)):
+        if bits is not None and self._is_small(bits):
             self.emit(op.IADD, {0: op.ARG_IMMEDIATE | flags, 12: bits & 0xFFF}, [(8, self.read(a))], result)
         elif is_sum:
             self._binary(op.IADD, flags, b, a, result)
@@ -440,6 +450,10 @@ class Selection:
             self.emit(op.IADD, {0: flags}, [(8, self.read(a))], result, tied=self.load_number(bits))
         else:
             self.emit(op.IADD, {0: op.ARG_MINUS | flags}, [(8, self.read(a))], result, tied=self.own(b))
+
+    @staticmethod
+    def _is_small(value):
+        return numbers.fits_12_bits(numbers.signed(value & 0xFFFFFFFF))
 
     def _shift(self, call):
         """Left by a positive amount, right by a negative one; only Blackhole shifts another register than the result's."""
@@ -459,10 +473,15 @@ class Selection:
     # --- lanes
 
     def _push(self, call):
-        self.emit(op.PUSHC)
+        """All lanes are enabled in front of an outermost region: its end enables them again, and nothing is pushed."""
+        if self.states.before[call.line] != Lanes():
+            self.emit(op.PUSHC)
 
     def _pop(self, call):
-        self.emit(op.POPC)
+        if self.states.before[call.line].stack == (ALL,):
+            self.emit(op.ENCC, {0: op.ENABLE_MODE, 12: op.ENABLE_ALL})
+        else:
+            self.emit(op.POPC)
 
     def _complement(self, call):
         self.emit(op.COMPC)

@@ -6,7 +6,7 @@ PURE = {
     "undefined", "number", "immediate", "constant", "read", "load", "one", "two", "three", "swap", "transpose", "part", "lut",
     "lut6", "add", "subtract", "multiply", "negate", "integer_add", "integer_subtract", "shift", "assign", "test", "and", "or",
     "not", "phi", "select",
-    "boolean",
+    "boolean", "order",
 }  # fmt: skip
 NAME = re.compile(r"^%")
 

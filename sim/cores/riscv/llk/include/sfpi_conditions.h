@@ -35,7 +35,8 @@ sfpi_inline vBool operator||(const A& a, const B& b) {
 }
 sfpi_inline vBool operator!(const vBool& a) { return vBool(__tensim_sfp_not(a.condition)); }
 
-// --- floating point: by the sign of the difference, as the unit flushes -0; against 0 without a subtraction
+// --- floating point.  Blackhole compares two numbers by sign and magnitude (SFPGT, SFPLE): NaN lies beyond infinity, -0 below 0.
+// Wormhole has the sign of the difference, of which the unit flushes -0.  Against 0 the sign says it.
 
 template <typename T>
 sfpi_inline bool is_zero_number(const T& operand) {
@@ -53,6 +54,37 @@ sfpi_inline tensim_token float_difference(const A& a, const B& b) {
     if (is_zero_number(b)) return token_of<vFloat>(a);
     return __tensim_sfp_subtract(token_of<vFloat>(a), token_of<vFloat>(b));
 }
+#ifdef ARCH_BLACKHOLE
+constexpr uint32_t LESS_OR_EQUAL = 0x96, GREATER = 0x97;
+template <typename A, typename B>
+sfpi_inline vBool float_order(uint32_t opcode, const A& a, const B& b) {
+    return vBool(__tensim_sfp_order(opcode, token_of<vFloat>(a), token_of<vFloat>(b)));
+}
+template <typename A, typename B>
+    requires FloatPair<A, B>
+sfpi_inline vBool operator<(const A& a, const B& b) {
+    if (is_zero_number(b)) return vBool(test(Test::LT0, token_of<vFloat>(a)));
+    return float_order(GREATER, b, a);
+}
+template <typename A, typename B>
+    requires FloatPair<A, B>
+sfpi_inline vBool operator>=(const A& a, const B& b) {
+    if (is_zero_number(b)) return vBool(test(Test::GTE0, token_of<vFloat>(a)));
+    return float_order(LESS_OR_EQUAL, b, a);
+}
+template <typename A, typename B>
+    requires FloatPair<A, B>
+sfpi_inline vBool operator>(const A& a, const B& b) {
+    if (is_zero_number(a)) return b < a;
+    return float_order(GREATER, a, b);
+}
+template <typename A, typename B>
+    requires FloatPair<A, B>
+sfpi_inline vBool operator<=(const A& a, const B& b) {
+    if (is_zero_number(a)) return b >= a;
+    return float_order(LESS_OR_EQUAL, a, b);
+}
+#else
 template <typename A, typename B>
     requires FloatPair<A, B>
 sfpi_inline vBool operator<(const A& a, const B& b) {
@@ -81,6 +113,7 @@ sfpi_inline vBool operator<=(const A& a, const B& b) {
     }
     return b >= a;
 }
+#endif
 template <typename A, typename B>
     requires FloatPair<A, B>
 sfpi_inline vBool operator==(const A& a, const B& b) {

@@ -44,8 +44,10 @@ tensim_token __tensim_sfp_integer_subtract(tensim_token a, tensim_token b);
 tensim_token __tensim_sfp_shift(tensim_token value, tensim_token amount, uint32_t arithmetic);
 // In the lanes that are enabled the new value, in the others the old one
 tensim_token __tensim_sfp_assign(tensim_token old_value, tensim_token new_value);
-// Conditions: a test (mode of SFPSETCC) and what is made of tests; what they do to the lanes that are enabled
+// Conditions: a test (mode of SFPSETCC), a comparison of d with c (SFPLE or SFPGT by opcode), and what is made of these; what they do
+// to the lanes that are enabled
 tensim_token __tensim_sfp_test(uint32_t mode, tensim_token value);
+tensim_token __tensim_sfp_order(uint32_t opcode, tensim_token d, tensim_token c);
 tensim_token __tensim_sfp_and(tensim_token a, tensim_token b);
 tensim_token __tensim_sfp_or(tensim_token a, tensim_token b);
 tensim_token __tensim_sfp_not(tensim_token a);
