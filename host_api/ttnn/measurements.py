@@ -1,6 +1,7 @@
 """What operations took: for each program its time on the chip, kernel by kernel, and, if asked, what bounded it.
 
-Times are cycles of the chip from the first kernel's start to the last one's end.  `detailed` adds counters of the chip
+Times are cycles of the chip from the first kernel's start to the last one's end, as a profiler's zones have it: they begin when a
+core has seen the go signal, `riscv.kernel_entry` before its kernel's own first instruction.  `detailed` adds counters of the chip
 for every operation; profiler calls and reports read the list.
 """
 
@@ -79,13 +80,14 @@ class Measurements:
         threads = np.asarray(launch["threads"])
         table = chip.arrays["threads"]
         started, ended, kinds = table["started"][threads], table["ended"][threads], threads % THREADS_PER_CORE
+        entry = min(chip.arch["riscv.kernel_entry"], launch["started"])
         spans = {
-            THREAD_NAMES[kind]: (int(started[kinds == kind].min()), int(ended[kinds == kind].max()))
+            THREAD_NAMES[kind]: (int(started[kinds == kind].min()) - entry, int(ended[kinds == kind].max()))
             for kind in np.unique(kinds)
         }
         operation = Operation(
-            len(self.operations), name, self.device, len(np.unique(threads // THREADS_PER_CORE)), launch["started"],
-            launch["ended"], spans, (int(started.min()), int(started.max())),
+            len(self.operations), name, self.device, len(np.unique(threads // THREADS_PER_CORE)), launch["started"] - entry,
+            launch["ended"], spans, (int(started.min()) - entry, int(started.max()) - entry),
         )  # fmt: skip
         operation.told = told
         operation.busy_ns = operation.nanoseconds + chip.arch["dispatch.done_ns"]

@@ -276,8 +276,7 @@ class Chip:
         threads = self._loader.load(launch, slot, cycle)
         if self.checks is not None:
             self.checks.launch(launch, slot, known)
-        setup, entry = self._loader.setup_cycles(launch, threads), self._loader.entry_cycles(cycle)
-        return self._begin(launch.name, slot, threads, cycle, launch, setup, entry)
+        return self._begin(launch.name, slot, threads, cycle, launch, self._loader.setup_cycles(launch, threads))
 
     def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
         """Start threads that a compiled front end drives from a table, instead of kernels; returns the launch id.
@@ -304,20 +303,17 @@ class Chip:
             raise SimulatorError(f"more than {len(slots)} programs at once")
         return slot
 
-    def _begin(self, name, slot, threads, cycle, launch=None, setup=0, entry=0):
-        """Schedule the prepared threads of a program, each `setup` cycles behind `cycle`; returns its launch id.
-
-        The program counts from `entry` cycles before, when its cores saw the go signal.
-        """
+    def _begin(self, name, slot, threads, cycle, launch=None, setup=0):
+        """Schedule the prepared threads of a program, each `setup` cycles behind `cycle`; returns its launch id."""
         self._settled = False
         if not self._running:
             self.arrays.forget_touched()
         for recorder in self.recorders:
             recorder.begin(cycle)
         launch_id = len(self.launches)
-        self.arrays["launches"][slot] = (len(threads), cycle - entry, 0)
+        self.arrays["launches"][slot] = (len(threads), cycle, 0)
         self._running[slot] = launch_id
-        self.launches[launch_id] = {"name": name, "started": cycle - entry, "threads": threads, "launch": launch}
+        self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads, "launch": launch}
         indices = np.asarray(threads, np.int64)
         times = np.full(len(indices), cycle) + setup
         start_threads(self._machine_address, indices.ctypes.data, times.ctypes.data, len(indices))

@@ -89,14 +89,6 @@ class ProgramLoader:
         per_buffer = self.arch["dispatch.cb_setup_ns"] * self.arch.clock_mhz / 1000
         return np.where(slots == BRISC, np.rint(buffers[cores] * per_buffer).astype(np.int64), 0)
 
-    def entry_cycles(self, cycle):
-        """Cycles by which a program that starts at `cycle` counts from before its kernels' first own instruction.
-
-        A profiler's zone of a kernel begins when its core has seen the go signal, whose time (`dispatch.go_ns`) includes these.
-        """
-        signal = int(self.arch["dispatch.go_ns"] * self.arch.clock_mhz / 1000)
-        return min(self.arch["riscv.kernel_entry"], signal, cycle)
-
     def keep(self, launch_slot, held):
         """Keep alive what the threads of a program point to until the slot is used again."""
         self._kept[launch_slot] = [held]

@@ -3,7 +3,8 @@
 It follows from the command-level model (`tensim.sim.dram.controller`), whose parameters it takes, by these simplifications:
 - rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests of a
   direction use the data bus in the order of their arrival, but while one waits for its row, later ones of its direction
-  fill the gap as far as they fit (the newest gap of the bus is kept), as under FR-FCFS;
+  fill the gap, as under FR-FCFS; eight gaps are kept, between writes also while reads are served;
+- a write queue is as full as its data are many: time that they wait for their rows fills none of it;
 - a write goes before the reads that wait for the bus, and later reads follow by its time: a controller whose write queue is
   full drains it first, however many reads are queued;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
@@ -163,19 +164,32 @@ def leave_gap(channel, begin, end, is_write):
 
 
 @compiled()
-def fill_gaps(channel, ready, ticks, is_write):
-    """Use gaps of the bus, the oldest first, for data from `ready` on; returns (first tick or -1, last, ticks used)."""
-    first, last, left = -1, -1, ticks
+def shift_reads(channel):
+    """A write goes before the reads that wait for the bus: they follow later, so the gaps between them are gone."""
+    for gap in range(GAPS):
+        if channel.gap_writing[gap] == 0:
+            channel.gap_end[gap] = 0
+
+
+@compiled()
+def fill_gap(channel, ready, ticks, is_write):
+    """Use a gap of the bus for data from `ready` on; returns (first tick or -1, ticks used).
+
+    The oldest gap that takes them whole, else what is left of the newest: bursts of a request that lie far apart keep its row open.
+    """
+    chosen = channel.newest_gap
     for i in range(1, GAPS + 1):
         gap = (channel.newest_gap + i) % GAPS
-        begin = max(ready, channel.gap_begin[gap])
-        used = min(left, channel.gap_end[gap] - begin)
-        if used > 0 and channel.gap_writing[gap] == is_write:
-            channel.gap_begin[gap] = begin + used
-            first, last, left = begin if first < 0 else min(first, begin), max(last, begin + used), left - used
-            if left == 0:
-                break
-    return first, last, ticks - left
+        room = channel.gap_end[gap] - max(ready, channel.gap_begin[gap])
+        if channel.gap_writing[gap] == is_write and room >= ticks:
+            chosen = gap
+            break
+    begin = max(ready, channel.gap_begin[chosen])
+    used = min(ticks, channel.gap_end[chosen] - begin)
+    if channel.gap_writing[chosen] != is_write or used <= 0:
+        return -1, 0
+    channel.gap_begin[chosen] = begin + used
+    return begin, used
 
 
 @compiled()
@@ -233,9 +247,9 @@ def use_bus(channel, p, ready, ticks, is_write):
     that wait for the bus, which follow later by their time: a queue of writes that is full is drained first.
     """
     channel.busy += ticks
-    first, last, used = fill_gaps(channel, ready, ticks, is_write)
+    first, used = fill_gap(channel, ready, ticks, is_write)
     if used == ticks:
-        return first, last
+        return first, first + used
     change = change_ticks(channel, p, ticks, is_write)
     closed = p.refresh_time + (p.write_recovery if is_write and p.refresh_time > 0 else 0)
     free = (channel.write_free if is_write else channel.bus_free) + change
@@ -247,6 +261,7 @@ def use_bus(channel, p, ready, ticks, is_write):
     ):
         leave_gap(channel, free, ready, is_write)
     if is_write:
+        shift_reads(channel)
         channel.written = ticks + channel.writing * channel.written
         channel.write_free = end
         _, behind = occupy(channel, p, channel.bus_free + change, start, ticks - used, closed)
