@@ -3,8 +3,7 @@
 It follows from the command-level model (`tensim.sim.dram.controller`), whose parameters it takes, by these simplifications:
 - rows are opened as early as a request is known, so that activates overlap the data of earlier requests; requests of a
   direction use the data bus in the order of their arrival, but while one waits for its row, later ones of its direction
-  fill the gap, as under FR-FCFS; eight gaps are kept, between writes also while reads are served;
-- a write queue is as full as its data are many: time that they wait for their rows fills none of it;
+  fill the gap as far as they fit (the newest gap of the bus is kept), as under FR-FCFS;
 - a write goes before the reads that wait for the bus, and later reads follow by its time: a controller whose write queue is
   full drains it first, however many reads are queued;
 - the banks over which a stream interleaves are opened together: a row here is `row_bytes` times `interleaved_groups`;
@@ -31,13 +30,12 @@ from tensim.sim.dram.timing import hashed_set
 from tensim.sim.engine.compiled import compiled
 
 TICKS = 256
-GAPS = 8  # of the bus that are kept for later requests: as many wait in a queue of 64 bursts or more
 CHANNEL_DTYPE = np.dtype(
     [(name, np.int64) for name in (
-        "bus_free write_free newest_gap writing written activate_at "
+        "bus_free write_free gap_begin gap_end writing written activate_at "
         "read_bytes write_bytes row_hits row_misses refreshes busy waited longest waiter supplied drained phase"
     ).split()]
-    + [("accept_at", np.int64, 2)] + [(name, np.int64, GAPS) for name in ("gap_begin", "gap_end", "gap_writing")],
+    + [("accept_at", np.int64, 2)],
     align=True,
 )  # fmt: skip
 # busy: ticks of data on the bus; waited: ticks from the arrival of requests to the first of their data, `longest` the most of
@@ -156,50 +154,14 @@ def occupy(channel, p, free, ready, ticks, closed):
 
 
 @compiled()
-def leave_gap(channel, begin, end, is_write):
-    """Keep a gap of the bus for later requests of its direction, in place of the oldest one."""
-    newest = (channel.newest_gap + 1) % GAPS
-    channel.newest_gap = newest
-    channel.gap_begin[newest], channel.gap_end[newest], channel.gap_writing[newest] = begin, end, is_write
-
-
-@compiled()
-def shift_reads(channel):
-    """A write goes before the reads that wait for the bus: they follow later, so the gaps between them are gone."""
-    for gap in range(GAPS):
-        if channel.gap_writing[gap] == 0:
-            channel.gap_end[gap] = 0
-
-
-@compiled()
 def fill_gap(channel, ready, ticks, is_write):
-    """Use a gap of the bus for data from `ready` on; returns (first tick or -1, ticks used).
-
-    The oldest gap that takes them whole, else what is left of the newest: bursts of a request that lie far apart keep its row open.
-    """
-    chosen = channel.newest_gap
-    for i in range(1, GAPS + 1):
-        gap = (channel.newest_gap + i) % GAPS
-        room = channel.gap_end[gap] - max(ready, channel.gap_begin[gap])
-        if channel.gap_writing[gap] == is_write and room >= ticks:
-            chosen = gap
-            break
-    begin = max(ready, channel.gap_begin[chosen])
-    used = min(ticks, channel.gap_end[chosen] - begin)
-    if channel.gap_writing[chosen] != is_write or used <= 0:
+    """Use what is left of the newest gap of the bus for data from `ready` on; returns (first tick or -1, ticks used)."""
+    begin = max(ready, channel.gap_begin)
+    used = min(ticks, channel.gap_end - begin)
+    if channel.writing != is_write or used <= 0:
         return -1, 0
-    channel.gap_begin[chosen] = begin + used
+    channel.gap_begin = begin + used
     return begin, used
-
-
-@compiled()
-def open_gaps(channel, now):
-    """Ticks of what is left of the gaps between writes: a queue holds data, not the time that they wait for their rows."""
-    ticks = 0
-    for gap in range(GAPS):
-        if channel.gap_writing[gap] == 1:
-            ticks += max(0, channel.gap_end[gap] - max(channel.gap_begin[gap], now))
-    return ticks
 
 
 @compiled(inline="always")
@@ -259,9 +221,10 @@ def use_bus(channel, p, ready, ticks, is_write):
         and in_one_interval(channel, p, free, start)
         and (free + channel.phase) % p.refresh_interval >= closed
     ):
-        leave_gap(channel, free, ready, is_write)
+        channel.gap_begin, channel.gap_end = free, ready
+    elif change > 0 or start > free:
+        channel.gap_end = 0
     if is_write:
-        shift_reads(channel)
         channel.written = ticks + channel.writing * channel.written
         channel.write_free = end
         _, behind = occupy(channel, p, channel.bus_free + change, start, ticks - used, closed)
@@ -344,7 +307,7 @@ def dram_access(channels, banks, p, index, address, size, is_write, time, noc, m
     if is_write:
         channel.write_bytes += size
         # Data that wait for one set leave room for others until they fill the queue
-        channel.drained = max(channel.write_free - open_gaps(channel, time * TICKS), end - p.queue_ticks)
+        channel.drained = max(channel.write_free, end - p.queue_ticks)
         done = time * TICKS
         if p.device_acknowledges != 0:
             done = max(done, end - behind, arrival + p.activate + bus_ticks(p, size, False))

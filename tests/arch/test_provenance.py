@@ -27,7 +27,7 @@ MEASURED = {
     "wolfpine_derived_rates.csv": (BLACKHOLE,),
     "dramratebench-blackhole-2026-08-09.csv": (BLACKHOLE,),
     "nocbench-grid-blackhole.csv": (BLACKHOLE,),
-    **{("model_operations.csv", name): (BLACKHOLE,) for name in ("idle kernels", "Unary")},
+    ("model_operations.csv", "idle kernels"): (BLACKHOLE,),
     "single_core_matmul_and_dram_baselines.csv": (WORMHOLE, GRAYSKULL),
     **{("ttlang_microbench.csv", name): BOTH for name in ("MB1", "MB2", "MB3_matmul_K", "MB3_compute_feed_ladder")},
     **{("ttlang_microbench.csv", f"MB{n}"): (BLACKHOLE,) for n in ("4", "5A", "5B", "5C", "5D", "5E", "5_exp")},

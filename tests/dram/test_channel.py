@@ -1,7 +1,5 @@
 """The DRAM channel: lone accesses, sustained rates against measurements, rows, refresh, monotonicity."""
 
-import itertools
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +13,6 @@ from tensim.sim.dram.channel import (
     dram_access,
     queue_ticks,
 )
-from tensim.sim.dram.timing import hashed_set
 from tensim.sim.errors import UsageError
 
 LATER = 150  # cycles: past the refresh window at the start of time
@@ -140,33 +137,6 @@ def test_a_request_fills_the_gap_before_one_that_waits_for_its_row():
             one.access(row * 4096, 4096, LATER)
     apart = (channel.state[0]["bus_free"] - without.state[0]["bus_free"]) / TICKS
     assert apart < 4096 / 24 + 60
-
-
-def addresses_of_set(channel, chosen, count):
-    """Addresses in as many rows of one set of banks."""
-    sets, row_bytes = int(channel.p["internal_banks"]), int(channel.p["row_bytes"])
-    pieces = (i for i in itertools.count() if hashed_set(i, i // sets, sets - 1) == chosen)
-    return [i * row_bytes for i in itertools.islice(pieces, count)]
-
-
-@pytest.mark.parametrize("reads", [0, 2])
-def test_gaps_between_writes_are_for_later_ones_also_behind_reads(reads):
-    """Writes to one set of banks wait for its rows; a later one to another set is done before their last, as under FR-FCFS."""
-    channel = Channel("blackhole", {"dram.device_acknowledges": 1})
-    last = [channel.access(address, 512, LATER, is_write=True) for address in addresses_of_set(channel, 0, 4)][-1]
-    for address in addresses_of_set(channel, 1, reads):
-        channel.access(address, 256, LATER)
-    other = channel.access(addresses_of_set(channel, 2, 1)[0], 512, LATER, is_write=True)
-    assert other < last - 100
-
-
-def test_a_write_queue_is_as_full_as_its_data():
-    """Writes that wait for the rows of one set of banks keep the channel long, but leave the queue's room to others."""
-    channel = Channel("blackhole")
-    for address in addresses_of_set(channel, 0, 4):
-        channel.access(address, 512, LATER, is_write=True)
-    lasts, full = (channel.state[0][name] / TICKS - LATER for name in ("write_free", "drained"))
-    assert lasts > 4 * 4 * 512 / 47.41 and full < lasts / 2
 
 
 def test_changing_direction_costs_a_turnaround():
