@@ -88,8 +88,14 @@ class Network:
         if request.size > self._arch["noc.max_packet_bytes"]:
             self._chip.tell(f"tile {tile.place} asks a NoC for {request.size} bytes at once, which is no packet")
             return
-        count = tile.niu.count
         noc, targets = request.noc, self._targets(tile, request)
+        strangers = [place for place in targets if not self._is_on_grid(place)]
+        if strangers:
+            self._chip.tell(
+                f"tile {tile.place} sends a request to {strangers[0][0]}-{strangers[0][1]} of NoC {noc}, where no tile is"
+            )
+            return
+        count = tile.niu.count
         count(noc, registers.ACCEPTED)
         if request.kind == "read":
             count(noc, registers.READS_SENT)
@@ -113,6 +119,10 @@ class Network:
             return [self._chip.place(request.noc, x, y)]
         found = self._chip.rectangle(request.noc, (x0, y0), (x, y))
         return [one for one in found if one != tile.coordinates or request.includes_source]
+
+    def _is_on_grid(self, place):
+        (x, y), (width, height) = self._chip.physical(place), self._arch["chip.noc_grid"]
+        return 0 <= x < width and 0 <= y < height
 
     def _flits(self, size):
         return 1 + math.ceil(size / self._arch["noc.flit_bytes"])

@@ -204,3 +204,13 @@ def test_a_write_is_sent_when_it_has_left(chip):
     assert (chip.counter(one, niu.WRITES_STARTED), chip.counter(one, niu.WRITES_SENT)) == (1, 0)
     chip.chip.run(chip.chip.now + 2000)
     assert chip.counter(one, niu.WRITES_SENT) == 1
+
+
+@pytest.mark.parametrize("noc", [0, 1])
+def test_a_request_to_a_place_without_a_tile_is_told_and_goes_nowhere(chip, noc):
+    one = chip.names[0]
+    chip.start(one, [*chip.command(noc, niu.MARKED, (SOURCE, xy((60, 61))), (TARGET, xy(one)), 64), jump(0)])
+    chip.chip.run(3000)
+    (error,) = chip.errors
+    assert "where no tile is" in str(error) and f"NoC {noc}" in str(error)
+    assert chip.counter(one, niu.READ_RESPONSES, noc) == 0
