@@ -6,43 +6,16 @@ from tensim.sim.arch import load_arch
 from tensim.sim.register_level import niu
 from tensim.sim.register_level.chip import RegisterChip
 from tensim.sim.register_level.core_sets import TENSIX
+from tests.cores.riscv.assembler import A0, A1, ZERO, branch, li, load, store
 
 IDLE, CYCLES = 64, 400_000
 SOFT_RESET, BRISC_ALONE = 0xFFB121B0, TENSIX.in_reset & ~(1 << TENSIX.reset_bits[TENSIX.names.index("BRISC")])
 SOURCE, FLAG = 0x10000, 0x20000  # in L1
-A0, A1, A2 = 10, 11, 12
-
-
-def _lui(register, value):
-    return (value & 0xFFFFF000) | register << 7 | 0x37
-
-
-def _addi(register, source, value):
-    return (value & 0xFFF) << 20 | source << 15 | register << 7 | 0x13
-
-
-def _load(register, source, offset=0):
-    return (offset & 0xFFF) << 20 | source << 15 | 2 << 12 | register << 7 | 0x03
-
-
-def _store(value, address, offset=0):
-    return (offset >> 5 & 0x7F) << 25 | value << 20 | address << 15 | 2 << 12 | (offset & 31) << 7 | 0x23
-
-
-def _branch(kind, one, other, offset):
-    bits = (offset >> 12 & 1) << 31 | (offset >> 5 & 0x3F) << 25 | (offset >> 1 & 15) << 8 | (offset >> 11 & 1) << 7
-    return bits | other << 20 | one << 15 | kind << 12 | 0x63
-
-
-def _li(register, value):
-    """A register's value by two instructions."""
-    low = (value & 0xFFF) - (0x1000 if value & 0x800 else 0)
-    return [_lui(register, value - low & 0xFFFFFFFF), _addi(register, register, low)]
 
 
 def _waits():
     """Firmware that waits for a change of a word of L1."""
-    return [*_li(A1, FLAG), _load(A0, A1), _branch(0, A0, 0, -4)]
+    return [*li(A1, FLAG), load("lw", A0, A1), branch("beq", A0, ZERO, "")[0](-4)]
 
 
 def _reads(source):
@@ -53,15 +26,19 @@ def _reads(source):
         (niu.TARGET, SOURCE), (niu.TARGET + 4, source << 4), (niu.RETURN, SOURCE), (niu.RETURN + 4, source << 4),
         (niu.CONTROL, niu.MARKED), (niu.LENGTH, 64), (go, 1),
     ):  # fmt: skip
-        command += [*_li(A1, niu.NIUS + place), *_li(A0, value), _store(A0, A1)]
-    counters = [*_li(A1, niu.NIUS + niu.STATUS + 4 * niu.OUTSTANDING), _load(A0, A1), _branch(1, A0, 0, -4)]
-    return [*command, *counters, _branch(0, 0, 0, -4 * len(command + counters))]
+        command += [*li(A1, niu.NIUS + place), *li(A0, value), store("sw", A0, A1)]
+    counters = [
+        *li(A1, niu.NIUS + niu.STATUS + 4 * niu.OUTSTANDING),
+        load("lw", A0, A1),
+        branch("bne", A0, ZERO, "")[0](-4),
+    ]
+    return [*command, *counters, branch("beq", ZERO, ZERO, "")[0](-4 * len(command + counters))]
 
 
-def seconds(idle):
-    """Processor time of one tile's program while `idle` others wait."""
+def started(idle):
+    """(chip, its tile whose program runs) while `idle` other tiles wait."""
     arch = load_arch("wormhole_b0")
-    chip = RegisterChip(arch, [[(0, 0)]], [], [], report=print)
+    chip = RegisterChip(arch, [[(0, 0)]], [], [], report=_fail)
     names = list(arch.kernel_coords)
     worker, others = names[0], names[-idle:] if idle else []
     target = names[1][0] | names[1][1] << 6
@@ -69,6 +46,16 @@ def seconds(idle):
         chip.write(*name, 0, b"".join(word.to_bytes(4, "little") for word in program))
         chip.write(*name, SOFT_RESET, BRISC_ALONE.to_bytes(4, "little"))
     chip.run(2000)
+    return chip, chip.tile(*worker)
+
+
+def _fail(error):
+    raise error
+
+
+def seconds(idle):
+    """Processor time of one tile's program while `idle` others wait."""
+    chip, _ = started(idle)
     begun = time.process_time()
     chip.run(CYCLES)
     return time.process_time() - begun

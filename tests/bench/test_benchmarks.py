@@ -12,12 +12,14 @@ from bench import (
     light_metal,
     noc_replay,
     numerics,
+    register_level,
     runtime,
     sweep,
     trace,
     write_out,
 )
 from tensim.runtime import DType
+from tensim.sim.register_level import niu
 
 SAMPLE = Path(__file__).parents[2] / "validation" / "sample"
 
@@ -74,3 +76,12 @@ def test_write_outs_are_compared_from_the_last_product_on():
     here, silicon, share = write_out.tails(spec, *times)
     assert silicon == pytest.approx(18_070 - 2_070 - 13_099, abs=5)
     assert here == pytest.approx(silicon, rel=0.15) and 0.1 < share < 0.3
+
+
+def test_tiles_at_register_level_wait_beside_one_that_reads():
+    chip, worker = register_level.started(3)
+    answers = niu.NIUS + niu.STATUS + 4 * niu.READ_RESPONSES
+    before = worker.word(answers)
+    chip.run(chip.now + 20_000)
+    assert worker.word(answers) > before + 50
+    assert sum(tile.rests for tile in chip.tiles.values()) >= 3
