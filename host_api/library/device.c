@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,11 +105,14 @@ static int receive_from_chip(void *data, size_t size) {
     return recv(host_connection, data, size, MSG_WAITALL) == (ssize_t)size;
 }
 
-/* Carry out what the chip asks for, until the connection ends. */
+/* Carry out what the chip asks for, until the connection ends.  Signals are for the program's own threads. */
 static void *serve_host_memory(void *unused) {
     struct message head;
     uint8_t *data = malloc(BUFFERED);
+    sigset_t all;
     (void)unused;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
     while (receive_from_chip(&head, sizeof head) && head.bytes <= BUFFERED) {
         if (head.kind == WRITE) {
             if (!receive_from_chip(data, head.bytes))
