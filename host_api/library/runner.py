@@ -18,7 +18,9 @@ from tensim.library.descriptions import as_seen, refuse_unseen
 from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
 from tensim.library.launches import program_of
+from tensim.library.mailbox_layout import layout_of
 from tensim.library.mailboxes import l1_banks
+from tensim.library.operation_names import OperationNames
 from tensim.library.processes import INTERRUPTED, end_process, exit_status
 from tensim.library.server import Server, compile_answer
 from tensim.library.tiles import Tiles
@@ -26,6 +28,8 @@ from tensim.sim.arch import load_arch
 from tensim.sim.errors import KernelCompileError, TensimError, UsageError
 from tensim.sim.host.binding import bind
 from tensim.sim.host.frozen_program import BuildTarget, build_kernels
+from tensim.tool_files.recording import describe_next
+from tensim.tool_files.told import Told
 
 CHILD = Path(__file__).with_name("child.py")
 
@@ -75,14 +79,14 @@ class LibraryDevice:
 
     works_by_itself = False  # launches run when the library looks at them
 
-    def __init__(self, layout, channels, kernels):
+    def __init__(self, layout, channels, kernels, names):
         from tensim.ttnn.devices import open_device
 
         self.mesh = open_device(device_id=0)
         self.state = self.mesh.host._state
         self.name = f"{self.state.arch.name} {self.state.arch.board}"
         self.tiles = Tiles(self.state, layout, channels)
-        self._kernels, self._numbered = kernels, False
+        self._kernels, self._names, self._numbered = kernels, names, False
 
     def run(self, workers, operation):
         """Run what an operation of the library's, or none, has told some workers; returns when all have ended.
@@ -102,12 +106,19 @@ class LibraryDevice:
             self._number_banks(workers[0])
             self._numbered = True
         program = program_of(self.tiles, workers, self._kernels.of)
+        describe_next(self.state, self._told(program, operation))
         executor, state = self.mesh.host.system.executor, self.state
         bound = bind(program, state)
         executor.host.charge("enqueue_program")
         item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
         measure(self.mesh, item, _name(program, operation), {"launch_id": program.program, "library": operation})
         executor.finish(state, state.queues[0], state.manager.stall_group)
+
+    def _told(self, program, operation):
+        """What reports say of a program."""
+        if operation is None:
+            return None
+        return Told(operation, self._names.of(operation["name"], [one.kernel.file for one in program.kernels]))
 
     def _number_banks(self, worker):
         """Take over the library's order of L1 banks, which it has told every core."""
@@ -132,7 +143,7 @@ def run(request, python=None):
 
     library = environment.find_library(python)
     plain = load_arch(request.settings["arch"])
-    layout = environment.layout_for(library, plain)
+    layout = layout_of(library, plain)
     base = as_seen(library, plain)
     configure(**request.settings | {"overrides": base})
     seen = chip_description()
@@ -146,7 +157,7 @@ def run(request, python=None):
         socket = Path(folder) / "device"
 
         def open_device():
-            return LibraryDevice(layout, surroundings.channels, kernels)
+            return LibraryDevice(layout, surroundings.channels, kernels, OperationNames(library.folder))
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
         variables = os.environ | surroundings.variables(socket, arch)
