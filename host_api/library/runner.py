@@ -22,6 +22,7 @@ from tensim.library.mailbox_layout import layout_of
 from tensim.library.mailboxes import l1_banks
 from tensim.library.operation_names import OperationNames
 from tensim.library.processes import INTERRUPTED, end_process, exit_status
+from tensim.library.sampling import Observed, Sampler
 from tensim.library.server import Server, compile_answer
 from tensim.library.tiles import Tiles
 from tensim.sim.arch import load_arch
@@ -30,6 +31,7 @@ from tensim.sim.host.binding import bind
 from tensim.sim.host.frozen_program import BuildTarget, build_kernels
 from tensim.tool_files.recording import describe_next
 from tensim.tool_files.told import Told
+from tensim.ttnn.measurements import measure, measurements_of
 
 CHILD = Path(__file__).with_name("child.py")
 
@@ -79,7 +81,7 @@ class LibraryDevice:
 
     works_by_itself = False  # launches run when the library looks at them
 
-    def __init__(self, layout, channels, kernels, names):
+    def __init__(self, layout, channels, kernels, names, sample=None):
         from tensim.ttnn.devices import open_device
 
         self.mesh = open_device(device_id=0)
@@ -87,6 +89,7 @@ class LibraryDevice:
         self.name = f"{self.state.arch.name} {self.state.arch.board}"
         self.tiles = Tiles(self.state, layout, channels)
         self._kernels, self._names, self._numbered = kernels, names, False
+        self.sampler = None if sample is None else Sampler(sample, self.state.arch)
 
     def run(self, workers, operation):
         """Run what an operation of the library's, or none, has told some workers; returns when all have ended.
@@ -100,22 +103,61 @@ class LibraryDevice:
                 self.state.restart()
 
     def _run(self, workers, operation):
-        from tensim.ttnn.measurements import measure
-
         if not self._numbered:
             self._number_banks(workers[0])
             self._numbered = True
         program = program_of(self.tiles, workers, self._kernels.of)
+        if self.sampler is None:
+            self._simulate(program, operation)
+            return
+        key = self.sampler.key(program, operation)
+        observed = self.sampler.stands_for(key)
+        if observed is None:
+            self.sampler.note(key, self._simulate(program, operation))
+        else:
+            self._pass_time(observed, program, operation)
+
+    def _simulate(self, program, operation):
+        """Run a program; returns what was `Observed`."""
         describe_next(self.state, self._told(program, operation))
-        executor, state = self.mesh.host.system.executor, self.state
-        bound = bind(program, state)
+        bound = bind(program, self.state)
+        item = self._issue(lambda queue: queue.run_program(bound))
+        told = {"launch_id": program.program, "library": operation}
+        measure(self.mesh, item, _name(program, operation), told)
+        self._finish()
+        row = measurements_of(self.mesh).operations[-1]
+        return Observed(row, item.ended - item.stamp, row.started - self.state.clock.cycle_until(item.stamp))
+
+    def _pass_time(self, observed, program, operation):
+        """Let the time of equal launches pass in place of a program's."""
+        duration = sum(one.duration for one in observed) // len(observed)
+        item = self._issue(lambda queue: queue.run_function(lambda: None, duration))
+        self._finish()
+        rows, last = measurements_of(self.mesh).operations, observed[-1]
+        started = self.state.clock.cycle_until(item.stamp) + last.lead
+        cycles = round(sum(one.operation.cycles for one in observed) / len(observed))
+        told = {"launch_id": program.program, "library": operation, "sampled": True}
+        rows.append(
+            replace(
+                last.operation,
+                number=len(rows),
+                name=_name(program, operation),
+                started=started,
+                ended=started + cycles,
+                told=told,
+            )
+        )
+
+    def _issue(self, work):
+        executor = self.mesh.host.system.executor
         executor.host.charge("enqueue_program")
-        item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
-        measure(self.mesh, item, _name(program, operation), {"launch_id": program.program, "library": operation})
-        executor.finish(state, state.queues[0], state.manager.stall_group)
+        return executor.issue(self.state, self.state.queues[0], work)
+
+    def _finish(self):
+        self.mesh.host.system.executor.finish(self.state, self.state.queues[0], self.state.manager.stall_group)
 
     def _told(self, program, operation):
-        """What reports say of a program."""
+        """What files of other tools say of a program."""
         if operation is None:
             return None
         return Told(operation, self._names.of(operation["name"], [one.kernel.file for one in program.kernels]))
@@ -136,8 +178,11 @@ def _name(program, operation):
     return f"{operation['name']} {shapes}: {kernels}"
 
 
-def run(request, python=None):
-    """Run a request's program (`tensim.ttnn.runner.Request`); returns its exit status."""
+def run(request, python=None, sample=None):
+    """Run a request's program (`tensim.ttnn.runner.Request`); returns its exit status.
+
+    `sample`: launches of each kind that are simulated, all others take their time (`sampling`); None: all are.
+    """
     from tensim.ttnn.devices import chip_description, configure
     from tensim.ttnn.runner import observed
 
@@ -147,17 +192,19 @@ def run(request, python=None):
     base = as_seen(library, plain)
     configure(**request.settings | {"overrides": base})
     seen = chip_description()
-    request = replace(request, settings=request.settings | {"overrides": base | request.settings["overrides"]})
+    settings = request.settings | {"overrides": base | request.settings["overrides"]}
+    request = replace(request, settings=settings if sample is None else settings | {"numerics": "off"})
     configure(**request.settings)
     arch = chip_description()
     refuse_unseen(library, arch, seen)
     surroundings = environment.prepare(library, arch)
     kernels = Kernels(Commands(surroundings.device / environment.COMMANDS), arch)
-    with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request):
+    with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request) as watch:
         socket = Path(folder) / "device"
 
         def open_device():
-            return LibraryDevice(layout, surroundings.channels, kernels, OperationNames(library.folder))
+            names = OperationNames(library.folder)
+            return LibraryDevice(layout, surroundings.channels, kernels, names, sample)
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
         variables = os.environ | surroundings.variables(socket, arch)
@@ -171,6 +218,8 @@ def run(request, python=None):
         except KeyboardInterrupt:
             interrupted = True
         finally:
+            if server.device is not None and server.device.sampler is not None:
+                watch.facts["sampled"] = server.device.sampler.summary()
             server.close()
             end_process(child)
     return INTERRUPTED if interrupted else exit_status(child.returncode, "the library's process")
@@ -185,13 +234,13 @@ def _check_alive(child):
         raise LibraryEnded
 
 
-def main(request, python=None):
-    """Run a request's program and leave by SystemExit with its status."""
+def main(request, python=None, sample=None):
+    """Run a request's program (see `run`) and leave by SystemExit with its status."""
     if request.arguments[0] != "-m" and not Path(request.arguments[0]).is_file():
         print(f"error: there is no program {request.arguments[0]}", file=sys.stderr)
         sys.exit(2)
     try:
-        status = run(request, python)
+        status = run(request, python, sample)
     except TensimError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, UsageError) else 1)

@@ -47,8 +47,8 @@ def operations(table):
     return {"operations": table, "cycles": sum(row["cycles"] for row in table)}
 
 
-def text(table):
-    """The table as lines of text."""
+def text(table, facts):
+    """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives)."""
     what = "1 operation" if len(table) == 1 else f"{len(table)} operations"
     lines = [f"tensim: {what}, {sum(row['cycles'] for row in table):,} cycles"]
     if not table:
@@ -61,7 +61,14 @@ def text(table):
         )
     if len(table) > SHOWN:
         lines.append(f"     and {len(table) - SHOWN} more")
+    if "sampled" in facts:
+        lines.append(_sampled(**facts["sampled"]))
     return "\n".join(lines)
+
+
+def _sampled(simulated, stood_for, estimated_error_pct):
+    error = "unknown" if estimated_error_pct is None else f"{estimated_error_pct:.2f} %"
+    return f"sampled: {simulated:,} launches were simulated, {stood_for:,} took the time of equal ones; estimated error {error}"
 
 
 def _stalls(threads):

@@ -719,4 +719,5 @@ using ::Noc;
 using ::noc_traits_t;
 using ::Semaphore;
 using ::UnicastEndpoint;
+using ::use;
 }  // namespace experimental
