@@ -17,7 +17,7 @@ from tensim.library import environment
 from tensim.library.descriptions import as_seen, refuse_unseen
 from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
-from tensim.library.launches import program_of
+from tensim.library.launches import fingerprint, host_id, program_of
 from tensim.library.mailboxes import l1_banks
 from tensim.library.processes import INTERRUPTED, end_process, exit_status
 from tensim.library.server import Server, compile_answer
@@ -28,6 +28,7 @@ from tensim.sim.host.binding import bind
 from tensim.sim.host.frozen_program import BuildTarget, build_kernels
 
 CHILD = Path(__file__).with_name("child.py")
+PROGRAMS = 256  # of the library's that are kept as they are loaded
 
 
 class Kernels:
@@ -74,6 +75,7 @@ class LibraryDevice:
     """The chip below the library."""
 
     works_by_itself = False  # launches run when the library looks at them
+    takes_writes = True
 
     def __init__(self, layout, channels, kernels):
         from tensim.ttnn.devices import open_device
@@ -83,6 +85,7 @@ class LibraryDevice:
         self.name = f"{self.state.arch.name} {self.state.arch.board}"
         self.tiles = Tiles(self.state, layout, channels)
         self._kernels, self._numbered = kernels, False
+        self._programs = {}  # what workers are told -> `FrozenProgram` and `BoundProgram`, those used last at the end
 
     def run(self, workers, operation):
         """Run what an operation of the library's, or none, has told some workers; returns when all have ended.
@@ -101,13 +104,29 @@ class LibraryDevice:
         if not self._numbered:
             self._number_banks(workers[0])
             self._numbered = True
-        program = program_of(self.tiles, workers, self._kernels.of)
         executor, state = self.mesh.host.system.executor, self.state
-        bound = bind(program, state)
+        program, bound = self._program(workers)
         executor.host.charge("enqueue_program")
         item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
-        measure(self.mesh, item, _name(program, operation), {"launch_id": program.program, "library": operation})
+        measure(
+            self.mesh,
+            item,
+            _name(program, operation),
+            {"launch_id": host_id(self.tiles, workers[0]), "library": operation},
+        )
         executor.finish(state, state.queues[0], state.manager.stall_group)
+
+    def _program(self, workers):
+        """(`FrozenProgram`, `BoundProgram`) of what some workers are told; made once of what is told again."""
+        told = fingerprint(self.tiles, workers)
+        found = self._programs.pop(told, None)
+        if found is None or self.state.chip.checks is not None:  # with checks, buffers that are there now belong to it
+            program = program_of(self.tiles, workers, self._kernels.of)
+            found = program, bind(program, self.state)
+        self._programs[told] = found
+        if len(self._programs) > PROGRAMS:
+            del self._programs[next(iter(self._programs))]
+        return found
 
     def _number_banks(self, worker):
         """Take over the library's order of L1 banks, which it has told every core."""
