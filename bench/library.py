@@ -35,7 +35,10 @@ ttnn.close_device(device)
 
 
 def host_seconds():
-    """Seconds of `open_device`, of a cached addition of four tiles, of one of 64 on as many cores; None where no interpreter has the library."""
+    """Seconds of `open_device`, of a cached addition of four tiles, of one of 64 on as many cores.
+
+    None where no interpreter has the library.
+    """
     try:
         python = find_library().python
     except UsageError:
