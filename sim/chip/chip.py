@@ -282,6 +282,7 @@ class Chip:
         """Give the memory back; the chip cannot be used afterwards."""
         self._print(rest=True)
         self.machine["event_heap_size"] = 0
+        self._memory.free()
         self.arrays.free()
         self._loader.drop()
 
@@ -364,6 +365,14 @@ class Chip:
     def write_dram(self, bank, address, data):
         """Write bytes into a DRAM bank."""
         self._memory.write_dram(bank, address, data)
+
+    def write_dram_rows(self, bank, address, rows, stride):
+        """Write rows, uint8 (n, bytes), into a DRAM bank, each `stride` bytes behind the one before; zeros between them."""
+        self._memory.write_dram_rows(bank, address, rows, stride)
+
+    def read_dram_rows(self, bank, address, stride, rows):
+        """Read into `rows`, which hold zeros, what lies in a DRAM bank, each `stride` bytes behind the one before."""
+        self._memory.read_dram_rows(bank, address, stride, rows)
 
     def image_sha256(self):
         """SHA-256 (hex) of all bytes in DRAM and in L1: {"dram", "l1"}.  Memory never written counts as zeros."""
