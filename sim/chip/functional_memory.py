@@ -46,29 +46,27 @@ class FunctionalMemory:
         return out.tobytes()
 
     def write_dram(self, bank, address, data):
-        """Write bytes into a DRAM bank."""
+        """Write bytes into a DRAM bank.  Zeros that meet memory never written leave it so."""
         data = np.frombuffer(data, np.uint8)
         for start, inside, count, slot in self._dram_pieces(bank, address, len(data)):
-            chunk = self._chunk(slot, make=True)
-            chunk[inside : inside + count] = data[start : start + count]
+            piece = data[start : start + count]
+            chunk = self._chunk_for(slot, piece)
+            if chunk is not None:
+                chunk[inside : inside + count] = piece
         if self.chip.checks is not None:
             self.chip.checks.host_wrote_dram(bank, address, len(data))
 
     def write_dram_rows(self, bank, address, rows, stride):
-        """Write rows, uint8 (n, bytes), into a DRAM bank, each `stride` bytes behind the one before; zeros between them.
-
-        Zeros that meet memory never written leave it so.
-        """
+        """Write rows, uint8 (n, bytes), into a DRAM bank, each `stride` bytes behind the one before; zeros between them."""
         width = rows.shape[1]
         for first, count, inside, slot in self._row_pieces(bank, address, stride, len(rows)):
             if count == 0:
                 self.write_dram(bank, address + first * stride, rows[first].tobytes().ljust(stride, b"\0"))
                 continue
-            piece, chunk = rows[first : first + count], self._chunk(slot)
+            piece = rows[first : first + count]
+            chunk = self._chunk_for(slot, piece)
             if chunk is None:
-                if not piece.any():
-                    continue
-                chunk = self._chunk(slot, make=True)
+                continue
             places = chunk[inside : inside + count * stride].reshape(count, stride)
             places[:, :width] = piece
             places[:, width:] = 0
@@ -108,6 +106,11 @@ class FunctionalMemory:
             count = min(size - done, CHUNK_BYTES - inside)
             yield done, inside, count, bank * per_bank + index
             done += count
+
+    def _chunk_for(self, slot, piece):
+        """A chunk that a piece is to be written to, made if need be; None where nobody would see that."""
+        chunk = self._chunk(slot)
+        return self._chunk(slot, make=True) if chunk is None and piece.any() else chunk
 
     def _chunk(self, slot, make=False):
         view = self._views.get(slot)

@@ -39,7 +39,8 @@ def test_zeros_make_no_memory_and_overwrite_what_there_is():
     chip = Chip(load_arch("wormhole_b0"))
     zeros = np.zeros((CHUNK_BYTES // 64 * 8, 64), np.uint8)
     spare, image = int(chip.machine["n_spare"]), chip.image_sha256()
-    chip.write_dram_rows(BANK, 0, zeros, 64)
+    chip.write_dram_rows(BANK, 32, zeros, 64)
+    chip.write_dram(BANK, 0, zeros.tobytes())
     assert chip.machine["n_spare"] == spare and chip.image_sha256() == image
     chip.write_dram(BANK, 3 * CHUNK_BYTES, b"x")
     chip.write_dram_rows(BANK, 0, zeros, 64)
