@@ -133,7 +133,7 @@ class LaunchWork:
                 worst = int(np.argmax(cycles))
                 most[side] = int(cycles[worst]), int(self.cores[self.stall_rows[mine[worst]]])
         producers, consumers = (
-            tuple(int(slot) for slot in np.unique((users[users > 0] - 1) % THREADS_PER_CORE))
+            tuple(sorted(set(((users[users > 0] - 1) % THREADS_PER_CORE).tolist())))
             for users in (rows[:, ctx.CB_PRODUCER], rows[:, ctx.CB_CONSUMER])
         )
         return BufferWork(
