@@ -13,6 +13,7 @@ from tensim.sim.cores.tensor_accessors import pack_tensor_accessor_args
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import check_region, new_id
+from tensim.sim.host.large_bytes import bytes_of
 from tensim.types import (
     BufferDistributionSpec,
     BufferRegion,
@@ -257,6 +258,8 @@ def as_bytes(data: HostData) -> bytes:
             return b"".join(int(word).to_bytes(4, "little", signed=word < 0) for word in data)
         except OverflowError:
             raise UsageError("a list of host data holds 32-bit words") from None
+    if isinstance(data, np.ndarray):
+        return bytes_of(data)
     if hasattr(data, "tobytes"):
         return data.tobytes()
     return bytes(data)
