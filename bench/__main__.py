@@ -26,6 +26,7 @@ from bench import (
     instruction_level,
     interrupts,
     kernel_builds,
+    launches,
     library,
     light_metal,
     noc_models,
@@ -182,6 +183,13 @@ def packet_model():
         yield at_least(name, packet.rate(load), 8e6, "1/s of processor time")
 
 
+def cached_launches():
+    """Launches of a program on 64 cores that does nothing: host time and memory."""
+    seconds, n_bytes = launches.costs(200)
+    yield at_most("launch: cached program on 64 cores, processor time", seconds, 0.0003)
+    yield fact("launch: memory that stays of one", n_bytes, "B", "at most 500", n_bytes <= 500)
+
+
 def flit_model():
     """Flits of synthetic traffic, and of a program."""
     rate = max(flit.speed() for _ in range(3))
@@ -279,9 +287,10 @@ def ttnn_programs():
 def vendor_library():
     """The vendor's own ttnn, where an interpreter has it: host times of its device."""
     if (found := library.host_seconds()) is not None:
-        opened, cached = found
+        opened, cached, on_all = found
         yield at_most("library: open_device", opened, 3)
         yield at_most("library: cached add", cached, 0.03)
+        yield at_most("library: cached add on 64 cores", on_all, 0.004)
 
 
 def noc_events():
@@ -323,7 +332,7 @@ def silicon():
 
 GROUPS = (
     commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, instructions_of_the_coprocessor, idle_tiles,
-    packet_model, flit_model, dram_controller,
+    cached_launches, packet_model, flit_model, dram_controller,
     large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library, noc_events, sweeps,
     determinism, silicon,
 )  # fmt: skip

@@ -17,7 +17,7 @@ from tensim.library import environment
 from tensim.library.descriptions import as_seen, refuse_unseen
 from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
-from tensim.library.launches import program_of
+from tensim.library.launches import fingerprint, host_id, program_of
 from tensim.library.mailbox_layout import layout_of
 from tensim.library.mailboxes import l1_banks
 from tensim.library.operation_names import OperationNames
@@ -34,6 +34,7 @@ from tensim.tool_files.told import Told
 from tensim.ttnn.measurements import measure, measurements_of
 
 CHILD = Path(__file__).with_name("child.py")
+PROGRAMS = 256  # of the library's that are kept as they are loaded
 
 
 class Kernels:
@@ -80,6 +81,7 @@ class LibraryDevice:
     """The chip below the library."""
 
     works_by_itself = False  # launches run when the library looks at them
+    takes_writes = True
 
     def __init__(self, layout, channels, kernels, names, sample=None):
         from tensim.ttnn.devices import open_device
@@ -90,6 +92,7 @@ class LibraryDevice:
         self.tiles = Tiles(self.state, layout, channels)
         self._kernels, self._names, self._numbered = kernels, names, False
         self.sampler = None if sample is None else Sampler(sample, self.state.arch)
+        self._programs = {}  # what workers are told -> `FrozenProgram` and `BoundProgram`, those used last at the end
 
     def run(self, workers, operation):
         """Run what an operation of the library's, or none, has told some workers; returns when all have ended.
@@ -106,29 +109,29 @@ class LibraryDevice:
         if not self._numbered:
             self._number_banks(workers[0])
             self._numbered = True
-        program = program_of(self.tiles, workers, self._kernels.of)
+        program, bound = self._program(workers)
+        told = {"launch_id": host_id(self.tiles, workers[0]), "library": operation}
         if self.sampler is None:
-            self._simulate(program, operation)
+            self._simulate(program, bound, told)
             return
         key = self.sampler.key(program, operation)
         observed = self.sampler.stands_for(key)
         if observed is None:
-            self.sampler.note(key, self._simulate(program, operation))
+            self.sampler.note(key, self._simulate(program, bound, told))
         else:
-            self._pass_time(observed, program, operation)
+            self._pass_time(observed, program, told)
 
-    def _simulate(self, program, operation):
+    def _simulate(self, program, bound, told):
         """Run a program; returns what was `Observed`."""
-        describe_next(self.state, self._told(program, operation))
-        bound = bind(program, self.state)
+        operation = told["library"]
+        describe_next(self.state, self._described(program, operation))
         item = self._issue(lambda queue: queue.run_program(bound))
-        told = {"launch_id": program.program, "library": operation}
         measure(self.mesh, item, _name(program, operation), told)
         self._finish()
         row = measurements_of(self.mesh).operations[-1]
         return Observed(row, item.ended - item.stamp, row.started - self.state.clock.cycle_until(item.stamp))
 
-    def _pass_time(self, observed, program, operation):
+    def _pass_time(self, observed, program, told):
         """Let the time of equal launches pass in place of a program's."""
         duration = sum(one.duration for one in observed) // len(observed)
         item = self._issue(lambda queue: queue.run_function(lambda: None, duration))
@@ -136,17 +139,12 @@ class LibraryDevice:
         rows, last = measurements_of(self.mesh).operations, observed[-1]
         started = self.state.clock.cycle_until(item.stamp) + last.lead
         cycles = round(sum(one.operation.cycles for one in observed) / len(observed))
-        told = {"launch_id": program.program, "library": operation, "sampled": True}
         rows.append(
             replace(
-                last.operation,
-                number=len(rows),
-                name=_name(program, operation),
-                started=started,
-                ended=started + cycles,
-                told=told,
+                last.operation, number=len(rows), name=_name(program, told["library"]), started=started,
+                ended=started + cycles, told=told | {"sampled": True},
             )
-        )
+        )  # fmt: skip
 
     def _issue(self, work):
         executor = self.mesh.host.system.executor
@@ -156,11 +154,23 @@ class LibraryDevice:
     def _finish(self):
         self.mesh.host.system.executor.finish(self.state, self.state.queues[0], self.state.manager.stall_group)
 
-    def _told(self, program, operation):
+    def _described(self, program, operation):
         """What files of other tools say of a program."""
         if operation is None:
             return None
         return Told(operation, self._names.of(operation["name"], [one.kernel.file for one in program.kernels]))
+
+    def _program(self, workers):
+        """(`FrozenProgram`, `BoundProgram`) of what some workers are told; made once of what is told again."""
+        told = fingerprint(self.tiles, workers)
+        found = self._programs.pop(told, None)
+        if found is None or self.state.chip.checks is not None:  # with checks, buffers that are there now belong to it
+            program = program_of(self.tiles, workers, self._kernels.of)
+            found = program, bind(program, self.state)
+        self._programs[told] = found
+        if len(self._programs) > PROGRAMS:
+            del self._programs[next(iter(self._programs))]
+        return found
 
     def _number_banks(self, worker):
         """Take over the library's order of L1 banks, which it has told every core."""

@@ -38,7 +38,8 @@ class Server:
     """Serves one process of the library.
 
     `open_device()` gives a `Device` with `name`, `tiles` and `run(workers, operation)`, which raises a TensimError when it fails
-    and can then run others; `compile(arguments, folder)` gives (status, bytes to say), and is called in threads.
+    and can then run others; where it `takes_writes`, its `tiles.take_writes(data, at)` carries out many messages at once;
+    `compile(arguments, folder)` gives (status, bytes to say), and is called in threads.
     """
 
     def __init__(self, path, open_device, compile):
@@ -194,7 +195,7 @@ class Server:
             print(f"tensim: {error}", file=sys.stderr, flush=True)
         for worker in workers:
             tiles.answer(worker, DONE)
-            tiles.sizes[worker].clear()
+        tiles.launched(workers)
 
 
 class HostMemoryLink:
@@ -247,6 +248,10 @@ class DeviceStream:
     def _carry_out(self, connection):
         server, data, at = self._server, self._data, 0
         while len(data) - at >= HEAD.size:
+            if server.device is not None and server.device.takes_writes:
+                at = server.device.tiles.take_writes(data, at)
+                if len(data) - at < HEAD.size:
+                    break
             kind, x, y, size, address = HEAD.unpack_from(data, at)
             if kind == WRITE:
                 if len(data) - at < HEAD.size + size:

@@ -9,6 +9,7 @@ from bench import (
     gemm,
     gemm_speed,
     interrupts,
+    launches,
     light_metal,
     noc_replay,
     numerics,
@@ -51,6 +52,7 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         lambda: min(sweep.run(points=3, shape="64x64x64")),
         lambda: numerics.products_per_second("LoFi"),
         lambda: gemm_speed.cube(512),
+        lambda: launches.costs(2, rounds=1)[0],
     ],
     ids=[
         "submits",
@@ -63,6 +65,7 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         "sweep",
         "numerics",
         "gemm_speed",
+        "launches",
     ],
 )
 def test_it_runs(measure):

@@ -1,5 +1,6 @@
 """What the library sees as the memories of a chip: workers, DRAM, registers, and the words by which cores are started."""
 
+import random
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,8 @@ import tensim as tt
 from tensim.library.descriptions import as_seen, dram_places
 from tensim.library.environment import find_library
 from tensim.library.mailbox_layout import layout_of
-from tensim.library.tiles import Tiles
+from tensim.library.server import HEAD, WRITE
+from tensim.library.tiles import LOG_ROOM, Tiles
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tests.library import stand_in
@@ -48,9 +50,9 @@ def test_l1_is_the_chips_and_mailboxes_are_the_librarys(chip):
     tiles.write(x, y, end, b"tensor")
     assert chip.device.chip.read_l1(5, end, 6) == b"tensor"
     tiles.write(x, y, end - 4, b"abcdefgh")
-    assert chip.device.chip.read_l1(5, end, 4) == b"efgh" and tiles.config[5][end - 4 :] == b"abcd"
+    assert chip.device.chip.read_l1(5, end, 4) == b"efgh" and tiles.config[5][end - 4 :].tobytes() == b"abcd"
     assert tiles.read(x, y, end - 4, 8) == b"abcdefgh" and tiles.read(x, y, end - 4, 4) == b"abcd"
-    assert tiles.sizes[5][end - 4] == 4, "bytes of the mailboxes alone"
+    assert tiles.sizes([5])[5][end - 4] == 4, "bytes of the mailboxes alone"
     assert chip.device.chip.read_l1(5, end - 4, 4) == bytes(4), "memory of the chip's own programs"
 
 
@@ -132,3 +134,56 @@ def test_wrong_addresses_are_refused(chip):
             tiles.write(*place, address, bytes(4))
         with pytest.raises(UsageError, match=what):
             tiles.read(*place, address, 4)
+
+
+def messages(chip, seed):
+    """Writes of a driver as (x, y, address, data): to mailboxes, over their end, to the go word, to other memories."""
+    rng, tiles = random.Random(seed), chip.tiles
+    places = [rng.choice(chip.workers) for _ in range(60)]
+    go, end = tiles.layout.go, tiles.config_end
+    addresses = [rng.choice([rng.randrange(0, end - 64), go, go - 2, end - 3, end + 64]) for _ in places]
+    data = [rng.randbytes(rng.choice([0, 1, 4, 7, 32])) for _ in places]
+    data = [INIT if address == go else content for address, content in zip(addresses, data, strict=True)]
+    return [(x, y, address, content) for (x, y), address, content in zip(places, addresses, data, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_writes_at_once_are_the_same_as_one_by_one(chip, seed):
+    told, tiles, workers = messages(chip, seed), chip.tiles, range(len(chip.workers))
+    tiles.launched(workers)
+    tiles.config[:] = 0
+    for message in told:
+        tiles.write(*message)
+    memory, noted = tiles.config.copy(), tiles.writes(workers).tolist()
+    tiles.launched(workers)
+    tiles.config[:] = 0
+    stream, at = bytearray(), 0
+    for x, y, address, content in told:
+        stream += HEAD.pack(WRITE, x, y, len(content), address) + content
+    stream += HEAD.pack(WRITE, *chip.workers[0], 100, 0)  # its bytes have not arrived
+    while (at := tiles.take_writes(stream, at)) < len(stream) - HEAD.size:
+        _, x, y, size, address = HEAD.unpack_from(stream, at)
+        at += HEAD.size + size
+        tiles.write(x, y, address, bytes(stream[at - size : at]))
+    assert at == len(stream) - HEAD.size and (tiles.config == memory).all()
+    assert tiles.writes(workers).tolist() == noted
+
+
+def test_a_launch_forgets_the_writes_of_its_own_workers(chip):
+    tiles, (first, second) = chip.tiles, chip.workers[:2]
+    tiles.launched(range(len(chip.workers)))
+    tiles.write(*first, 64, b"1234")
+    tiles.write(*second, 128, b"12345678")
+    tiles.launched([0])
+    assert tiles.sizes([0, 1]) == {0: {}, 1: {128: 8}}
+
+
+def test_more_writes_than_are_noted_at_once(chip):
+    tiles, (x, y) = chip.tiles, chip.workers[3]
+    tiles.launched(range(len(chip.workers)))
+    stream = bytearray(HEAD.pack(WRITE, x, y, 1, 80) + b"a") * (LOG_ROOM + 10)
+    at = tiles.take_writes(stream, 0)
+    assert at == LOG_ROOM * (HEAD.size + 1), "the rest goes one by one, which makes room"
+    tiles.write(x, y, 80, b"b")
+    assert tiles.take_writes(stream, at) == len(stream) and len(tiles.writes([3])) == LOG_ROOM + 11
+    tiles.launched([3])
