@@ -26,14 +26,18 @@ def parameters(width, inner):
 def attention(session, x, p, heads, mask):
     """Multi-head self-attention of `x`, batch x tokens x width, up to the product behind the heads."""
     grid, compute, width = session.grid(), session.compute(), x.shape[-1]
-    qkv = ttnn.linear(x, p["qkv"], bias=p["qkv_bias"], memory_config=L1, dtype=BFP8, core_grid=grid, compute_kernel_config=compute)
+    qkv = ttnn.linear(
+        x, p["qkv"], bias=p["qkv_bias"], memory_config=L1, dtype=BFP8, core_grid=grid, compute_kernel_config=compute
+    )
     query, key, value = ttnn.transformer.split_query_key_value_and_split_heads(qkv, num_heads=heads, memory_config=L1)
     ttnn.deallocate(qkv)
     scores = ttnn.matmul(query, key, memory_config=L1, dtype=BFP8, core_grid=grid, compute_kernel_config=compute)
     shares = ttnn.transformer.attention_softmax_(scores, attention_mask=mask, head_size=width // heads)
     mixed = ttnn.matmul(shares, value, memory_config=L1, dtype=BFP8, core_grid=grid, compute_kernel_config=compute)
     joined = ttnn.transformer.concatenate_heads(mixed, memory_config=L1)
-    return ttnn.linear(joined, p["out"], bias=p["out_bias"], memory_config=L1, core_grid=grid, compute_kernel_config=compute)
+    return ttnn.linear(
+        joined, p["out"], bias=p["out_bias"], memory_config=L1, core_grid=grid, compute_kernel_config=compute
+    )
 
 
 def feed_forward(session, x, p):
@@ -61,7 +65,9 @@ def reference_layer(x, p, heads, mask):
     query, key, value = (
         part.reshape(batch, tokens, heads, -1).transpose(1, 2) for part in (x @ p["qkv"] + p["qkv_bias"]).chunk(3, -1)
     )
-    mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask).transpose(1, 2).reshape(batch, tokens, width)
+    mixed = (
+        F.scaled_dot_product_attention(query, key, value, attn_mask=mask).transpose(1, 2).reshape(batch, tokens, width)
+    )
     x = F.layer_norm(x + mixed @ p["out"] + p["out_bias"], (width,), p["norm1"][0], p["norm1_bias"][0], EPSILON)
     inner = F.gelu(x @ p["up"] + p["up_bias"]) @ p["down"] + p["down_bias"]
     return F.layer_norm(x + inner, (width,), p["norm2"][0], p["norm2_bias"][0], EPSILON)

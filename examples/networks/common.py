@@ -60,7 +60,9 @@ def parser(description, layers, batch):
     made = argparse.ArgumentParser(description=description.split("\n")[0])
     made.add_argument("--layers", type=int, default=layers, help="default %(default)s")
     made.add_argument("--batch", type=int, default=batch, help="default %(default)s")
-    made.add_argument("--no-compare", dest="compare", action="store_false", help="do not compute the network with torch")
+    made.add_argument(
+        "--no-compare", dest="compare", action="store_false", help="do not compute the network with torch"
+    )
     return made
 
 

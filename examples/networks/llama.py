@@ -1,9 +1,9 @@
 """Llama 3.2 1B and 3.1 8B (`--size`): decoding one token of each user, or a prompt's prefill.
 
 What is there: the decoder layers with grouped-query attention, rotary embeddings, a paged cache of keys and values, gated
-feed-forward network, the last norm, the product with the vocabulary and (decoding) the choice of the next token.  Decoding keeps
-activations sharded by width in L1 and streams weights from DRAM, where they are sharded over its banks; prefilling is on
-interleaved tensors, with flash attention.  All layers use one random set of weights.  The embedding is a row per token already.
+feed-forward network, the last norm and the product with the vocabulary.  Decoding keeps activations sharded by width in L1 and
+streams weights from DRAM, where they are sharded over its banks; prefilling is on interleaved tensors, with flash attention.  All
+layers use one random set of weights.  The embedding and the choice of the next token are the host's.
 """
 
 from dataclasses import dataclass
@@ -80,7 +80,9 @@ class Decoder:
         self.session, self.shape, self.users = session, shape, session.options.batch
         self.cores = session.grid(8, 4)
         self.weights = {name: self.over_banks(one) for name, one in p.items() if not name.startswith("norm")}
-        self.norms = {name: session.put(one.reshape(1, 1, -1, TILE), layout=ROWS) for name, one in p.items() if "norm" in name}
+        self.norms = {
+            name: session.put(one.reshape(1, 1, -1, TILE), layout=ROWS) for name, one in p.items() if "norm" in name
+        }
         self.pages = context // PAGE
         table = torch.arange(self.users * self.pages, dtype=torch.int32).reshape(self.users, self.pages)
         self.table = session.put(table, ttnn.int32, ROWS)
@@ -150,7 +152,10 @@ class Decoder:
         mixed = ttnn.transformer.paged_scaled_dot_product_attention_decode(
             query, keys, values, self.table, cur_pos_tensor=index, scale=shape.head**-0.5, memory_config=DRAM
         )
-        mixed = ttnn.to_memory_config(mixed, self.by_user(shape.head, per_user))
+        rectangle = ttnn.CoreGrid(
+            x=min(self.users, 8), y=-(-self.users // 8)
+        )  # the library joins heads of no other form
+        mixed = ttnn.to_memory_config(mixed, self.by_user(shape.head, rectangle))
         joined = ttnn.experimental.nlp_concat_heads_decode(mixed, num_heads=shape.heads)
         return self.product(ttnn.to_memory_config(joined, self.by_width(shape.width)), "out")
 
@@ -245,7 +250,9 @@ def prefill(session, shape, p):
     tokens = session.options.tokens
     x, positions = torch.randn(1, 1, tokens, shape.width), torch.arange(tokens)
     on_device = session.put_all(p)
-    turns = [session.put(one.reshape(1, 1, tokens, -1)) for one in rotation(shape, positions)] + [session.put(swap_matrix())]
+    turns = [session.put(one.reshape(1, 1, tokens, -1)) for one in rotation(shape, positions)] + [
+        session.put(swap_matrix())
+    ]
     pages = torch.zeros(tokens // PAGE, shape.groups, PAGE, shape.head)
     table = session.put(torch.arange(len(pages), dtype=torch.int32).reshape(1, -1), ttnn.int32, ROWS)
     cache, hidden = (session.put(pages, BFP8), session.put(pages, BFP8), table), session.put(x)
@@ -281,8 +288,8 @@ def reference_layer(x, p, shape, positions, past=None):
     return x + (F.silu(y @ p["gate"]) * (y @ p["up"])) @ p["down"]
 
 
-def next_token(session, hidden, width):
-    """The last norm, the product with the vocabulary in two halves, and the most likely token of each row."""
+def vocabulary_scores(session, hidden, width):
+    """The last norm, and the product with the vocabulary in two halves."""
     options = session.options
     norm, half = scale(width), options.vocabulary // 2
     weights = matrix(width, options.vocabulary)
@@ -293,7 +300,6 @@ def next_token(session, hidden, width):
     scores = ttnn.concat(parts, dim=-1)
     rows = ttnn.to_torch(hidden).float() if options.compare else None
     session.check("scores", scores, lambda: F.rms_norm(rows, (width,), norm[0], EPSILON) @ weights)
-    return ttnn.argmax(ttnn.to_layout(scores, ROWS), dim=-1)
 
 
 def run(session):
@@ -302,13 +308,15 @@ def run(session):
     shape = SIZES[options.size]
     options.layers = options.layers or shape.layers
     step = prefill if options.prefill else decode
-    next_token(session, step(session, shape, parameters(shape)), shape.width)
+    vocabulary_scores(session, step(session, shape, parameters(shape)), shape.width)
 
 
 if __name__ == "__main__":
     command_line = parser(__doc__, layers=0, batch=32)
     command_line.add_argument("--size", choices=SIZES, default="1b", help="default %(default)s")
     command_line.add_argument("--prefill", action="store_true", help="a prompt of --tokens, of one user")
-    command_line.add_argument("--tokens", type=int, default=128, help="in a prompt, or before decoding; default %(default)s")
+    command_line.add_argument(
+        "--tokens", type=int, default=128, help="in a prompt, or before decoding; default %(default)s"
+    )
     command_line.add_argument("--vocabulary", type=int, default=VOCABULARY, help="default %(default)s")
     main(run, command_line.parse_args())

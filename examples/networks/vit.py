@@ -23,9 +23,13 @@ def patches(pixels):
 
 def embed(session, x, p):
     """Patches to tokens, behind a class token that fills a tile row with padding; places are added."""
-    tokens = ttnn.linear(session.put(x), session.put(p["embed"], BFP8), memory_config=L1, compute_kernel_config=session.compute())
+    tokens = ttnn.linear(
+        session.put(x), session.put(p["embed"], BFP8), memory_config=L1, compute_kernel_config=session.compute()
+    )
     first = session.put(p["class"].expand(len(x), 1, -1).contiguous(), memory=L1)
-    joined = ttnn.concat([ttnn.to_layout(one, ttnn.ROW_MAJOR_LAYOUT) for one in (first, tokens)], dim=1, memory_config=L1)
+    joined = ttnn.concat(
+        [ttnn.to_layout(one, ttnn.ROW_MAJOR_LAYOUT) for one in (first, tokens)], dim=1, memory_config=L1
+    )
     return ttnn.add(ttnn.to_layout(joined, ttnn.TILE_LAYOUT), session.put(p["places"]), memory_config=L1)
 
 
@@ -57,7 +61,9 @@ def classify(session, x, head):
     """The class token of each image through the last norm and the classifier."""
     first = ttnn.slice(x, [0, 0, 0], [x.shape[0], 1, x.shape[2]])
     y = ttnn.layer_norm(first, weight=session.put(head["norm"]), bias=session.put(head["norm_bias"]), epsilon=EPSILON)
-    return ttnn.linear(y, session.put(head["classes"], BFP8), bias=session.put(head["bias"]), compute_kernel_config=session.compute())
+    return ttnn.linear(
+        y, session.put(head["classes"], BFP8), bias=session.put(head["bias"]), compute_kernel_config=session.compute()
+    )
 
 
 def run(session):
@@ -66,7 +72,11 @@ def run(session):
     width, heads = options.width, options.heads
     x = patches(torch.randn(options.batch, 3, options.size, options.size))
     tokens = x.shape[1] + 1
-    ends = {"embed": matrix(3 * PATCH**2, width), "class": torch.randn(1, 1, width), "places": torch.randn(1, tokens, width)}
+    ends = {
+        "embed": matrix(3 * PATCH**2, width),
+        "class": torch.randn(1, 1, width),
+        "places": torch.randn(1, tokens, width),
+    }
     head = {"norm": scale(width), "norm_bias": bias(width), "classes": matrix(width, CLASSES), "bias": bias(CLASSES)}
     p = parameters(width, 4 * width)
     padded = -(-tokens // TILE) * TILE
@@ -81,7 +91,10 @@ def run(session):
         y = reference_embed(x, ends)
         for _ in range(options.layers):
             y = reference_layer(y, p, heads)
-        return F.layer_norm(y[:, 0], (width,), head["norm"][0], head["norm_bias"][0], EPSILON) @ head["classes"] + head["bias"]
+        return (
+            F.layer_norm(y[:, 0], (width,), head["norm"][0], head["norm_bias"][0], EPSILON) @ head["classes"]
+            + head["bias"]
+        )
 
     session.check("classes", scores, expected)
 
