@@ -281,7 +281,7 @@ def reference_layer(x, p, shape, positions, past=None):
     query, key = (rotated(one, *rotation(shape, positions)) for one in (query, key))
     if past is not None:
         before = int(positions[0])
-        key, value = (torch.cat([old[:, :, :before], new], 2) for old, new in zip(past, (key, value)))
+        key, value = (torch.cat([old[:, :, :before], new], 2) for old, new in zip(past, (key, value), strict=True))
     mixed = F.scaled_dot_product_attention(query, key, value, is_causal=past is None, enable_gqa=True)
     x = x + mixed.transpose(1, 2).reshape(batch, tokens, -1) @ p["out"]
     y = F.rms_norm(x, (shape.width,), p["norm2"][0], EPSILON)
