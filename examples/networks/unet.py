@@ -21,9 +21,15 @@ TILE = 32
 
 def parameters(width):
     """Random parameters of a transformer block."""
-    made = {f"norm{index}": scale(width) for index in (1, 2, 3)} | {f"norm{index}_bias": bias(width) for index in (1, 2, 3)}
+    made = {f"norm{index}": scale(width) for index in (1, 2, 3)} | {
+        f"norm{index}_bias": bias(width) for index in (1, 2, 3)
+    }
     for kind, source in (("self", width), ("cross", TEXT_WIDTH)):
-        made |= {f"{kind}_query": matrix(width, width), f"{kind}_out": matrix(width, width), f"{kind}_out_bias": bias(width)}
+        made |= {
+            f"{kind}_query": matrix(width, width),
+            f"{kind}_out": matrix(width, width),
+            f"{kind}_out_bias": bias(width),
+        }
         made |= {f"{kind}_key": matrix(source, width), f"{kind}_value": matrix(source, width)}
     made |= {"inner": matrix(width, 4 * width), "gate": matrix(width, 4 * width), "down": matrix(4 * width, width)}
     return made | {"enter": matrix(width, width), "leave": matrix(width, width)}
@@ -54,9 +60,15 @@ def residual_block(session, x, expected, time, size):
     for index in range(2):
         y = ttnn.silu(ttnn.group_norm(y, num_groups=GROUPS, epsilon=EPSILON, inplace=False))
         y, weights, biases = convolve(session, y, size, channels)
-        z = F.conv2d(F.silu(F.group_norm(z, GROUPS, eps=EPSILON)), weights, biases, padding=1) if session.options.compare else None
+        z = (
+            F.conv2d(F.silu(F.group_norm(z, GROUPS, eps=EPSILON)), weights, biases, padding=1)
+            if session.options.compare
+            else None
+        )
         if index == 0:
-            shift = ttnn.linear(ttnn.silu(session.put(time)), session.put(project, BFP8), compute_kernel_config=session.compute())
+            shift = ttnn.linear(
+                ttnn.silu(session.put(time)), session.put(project, BFP8), compute_kernel_config=session.compute()
+            )
             y = ttnn.add(y, shift)
             z = z + (F.silu(time) @ project).reshape(1, -1, 1, 1) if session.options.compare else None
     return ttnn.add(x, y), expected + z if session.options.compare else None
@@ -89,7 +101,10 @@ def attention(session, x, source, p, kind, heads):
     settings = {"compute_kernel_config": session.compute()}
     query, key, value = (
         ttnn.experimental.nlp_create_qkv_heads(
-            ttnn.linear(tokens, p[f"{kind}_{part}"], **settings), num_heads=heads, num_kv_heads=0, transpose_k_heads=False
+            ttnn.linear(tokens, p[f"{kind}_{part}"], **settings),
+            num_heads=heads,
+            num_kv_heads=0,
+            transpose_k_heads=False,
         )[0]
         for part, tokens in (("query", x), ("key", source), ("value", source))
     )
@@ -154,7 +169,9 @@ def run(session):
 
 if __name__ == "__main__":
     command_line = parser(__doc__, layers=2, batch=1)
-    command_line.add_argument("--size", type=int, default=64, help="rows and columns of the latent, default %(default)s")
+    command_line.add_argument(
+        "--size", type=int, default=64, help="rows and columns of the latent, default %(default)s"
+    )
     command_line.add_argument("--channels", type=int, default=320, help="default %(default)s")
     command_line.add_argument("--heads", type=int, default=8, help="default %(default)s")
     main(run, command_line.parse_args())

@@ -22,7 +22,12 @@ def attention_parameters(width, kind):
 
 def parameters(width, kinds):
     """Random parameters of a layer with the attentions `kinds` and a feed-forward network, each behind a norm."""
-    made = {"up": matrix(width, 4 * width), "up_bias": bias(4 * width), "down": matrix(4 * width, width), "down_bias": bias(width)}
+    made = {
+        "up": matrix(width, 4 * width),
+        "up_bias": bias(4 * width),
+        "down": matrix(4 * width, width),
+        "down_bias": bias(width),
+    }
     for kind in (*kinds, "inner"):
         made |= {f"{kind}_norm": scale(width), f"{kind}_norm_bias": bias(width)}
     for kind in kinds:
