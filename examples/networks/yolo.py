@@ -35,9 +35,8 @@ def convolve(session, x, outputs, kernel=3, stride=1, active=True):
     """A convolution with random weights and SiLU."""
     weights = torch.randn(outputs, x.channels, kernel, kernel) / math.sqrt(x.channels * kernel**2)
     biases = torch.randn(outputs) * 0.1
-    plan = ttnn.Conv2dConfig(
-        weights_dtype=BFP8, activation=SILU if active else None, shard_layout=HEIGHT if x.size // stride >= BY_HEIGHT_FROM else BLOCK
-    )  # fmt: skip
+    shards = HEIGHT if x.size // stride >= BY_HEIGHT_FROM else BLOCK
+    plan = ttnn.Conv2dConfig(weights_dtype=BFP8, activation=SILU if active else None, shard_layout=shards)
     found, (size, _) = ttnn.conv2d(
         input_tensor=x.on_device, device=session.device, in_channels=x.channels, out_channels=outputs, batch_size=1,
         weight_tensor=ttnn.from_torch(weights, dtype=ttnn.float32),
