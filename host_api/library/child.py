@@ -67,8 +67,10 @@ def describe(value):
     if shape is None or not hasattr(value, "layout"):
         return None
     found = {"shape": [int(size) for size in shape], "dtype": word(dtype).lower()}
-    with contextlib.suppress(Exception):  # releases differ in what they tell, and host tensors lie nowhere
+    with contextlib.suppress(Exception):  # releases differ in what they tell
         memory = value.memory_config()
+        if word(value.storage_type()) == "HOST":
+            return found  # it lies nowhere, and the library logs a fault of whoever asks
         found |= {
             "padded": [int(size) for size in value.padded_shape], "layout": word(value.layout),
             "buffer": word(memory.buffer_type), "memory_layout": word(memory.memory_layout),
