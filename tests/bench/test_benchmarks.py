@@ -17,6 +17,7 @@ from bench import (
     runtime,
     sweep,
     trace,
+    transfers,
     write_out,
 )
 from tensim.runtime import DType
@@ -53,6 +54,7 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         lambda: numerics.products_per_second("LoFi"),
         lambda: gemm_speed.cube(512),
         lambda: launches.costs(2, rounds=1)[0],
+        lambda: min(transfers.rates(1 << 20, rounds=1)),
     ],
     ids=[
         "submits",
@@ -66,6 +68,7 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         "numerics",
         "gemm_speed",
         "launches",
+        "transfers",
     ],
 )
 def test_it_runs(measure):
