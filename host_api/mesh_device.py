@@ -7,7 +7,7 @@ from typing import Self
 
 from tensim.device import Device, close_device, open_devices
 from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, WEST
-from tensim.sim.errors import UsageError
+from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.commands import CreateDevice
 from tensim.sim.host.fabric import BOARDS, LINES, Connection, Fabric
 
@@ -121,6 +121,12 @@ def open_mesh_device(
 
 
 def close_mesh_device(mesh: MeshDevice) -> None:
-    """Wait for what is queued on each chip and close all."""
+    """Wait for what is queued on each chip and close all; raises what a chip raised first."""
+    errors = []
     for device in mesh.devices:
-        close_device(device)
+        try:
+            close_device(device)
+        except TensimError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]

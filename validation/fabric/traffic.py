@@ -97,7 +97,9 @@ def _busiest_rate(mesh):
     while True:
         env.run_to(env.now + STEP_NS * 10**6)
         looks.append((env.now, np.concatenate([table["packets"] for table in tables])))
-        if looks[-1][1].any() and not any(device.chip.is_running for device in mesh.devices):
+        if env.peek() == float("inf") or (
+            looks[-1][1].any() and not any(device.chip.is_running for device in mesh.devices)
+        ):
             break
     for device in mesh.devices:
         tt.finish(device.command_queue())

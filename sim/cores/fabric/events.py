@@ -80,9 +80,10 @@ def waits_for_payload(f, r, processor):
 def wake(m, index, processor, now):
     """Something has come: a processor that sleeps goes on in its turn."""
     f, r = fabric_of(m), routers_of(m)[index]
+    r.idle[processor] = 0  # it looks at everything once more, also where it has just found nothing
     if r.asleep[processor] == 0:
         return
-    r.asleep[processor], r.idle[processor] = 0, 0
+    r.asleep[processor] = 0
     key = event_heap.make_key(event_heap.CLASS_THREAD, r.core, TURN + processor, 0)
     if now <= r.slept_at[processor]:
         schedule(m, r.slept_at[processor], key, event_of(index, TURN + processor))
@@ -212,12 +213,16 @@ def receiver_step(m, r, now):
             cycles += taken
             r.started += 1
             if f.first_level_ack != 0:
+                if f.processors == 1:
+                    cycles = max(cycles, r.sending - now)
                 cycles += f.complete
                 send_signal(m, r, ACKNOWLEDGEMENT + r.channel[slot], now + cycles)
     if r.finished < r.started and r.awaiting_flush == 0:
         slot = r.finished % f.rx_slots
-        if writes_under_way(m, r, slot) == 0 and (f.processors == 2 or r.sending <= now):
+        if writes_under_way(m, r, slot) == 0:
             r.finished += 1
+            if f.processors == 1:  # the firmware waits here until the transmit queue takes it
+                cycles = max(cycles, r.sending - now)
             cycles += f.complete
             send_signal(m, r, COMPLETION + r.channel[slot], now + cycles)
     return cycles

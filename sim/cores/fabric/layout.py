@@ -53,16 +53,17 @@ ROUTER = np.dtype(
 # peer: the router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over
 # the link, and of them those whose receiver slot is free again; arrived, started, finished: packets in the receiver channel,
 # those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose increment waits for its payload, or 0;
-# sending: the cycle until which the transmit queue takes no other payload; alarm: the last such cycle that an event is due for; free_at: the cycle from which the line is free;
+# sending: the cycle from which the transmit queue takes another payload; alarm: the last such cycle that an event is due for; free_at: the cycle from which the line is free;
 # full_cycles: while packets waited and the other side had no slot, since `full_since` (-1: it has)
 
 # Cycles of the firmware's steps, of the line, and sizes (`ethernet.router` and `ethernet.line` in sim/arch); wire_1024: cycles a
 # byte, times 1024; first_level_ack: 1 when a slot is free for its writer when the packet has arrived, not when it has been
-# written; injection_slots: free receiver slots that the workers' channel needs to send
+# written; queued: payloads that the transmit queue holds beside the one on the
+# line; injection_slots: free receiver slots that the workers' channel needs to send
 FABRIC = np.dtype(
     [(name, np.int64) for name in (
         "routers_at n_routers processors mesh tx_slots rx_slots slot_bytes header_bytes max_payload "
-        "wire_1024 frame_bytes frame_overhead line_latency signal_cycles "
+        "wire_1024 frame_bytes frame_overhead line_latency signal_cycles queued "
         "poll_sender poll_receiver send credit write chunk increment forward complete "
         "first_level_ack injection_slots"
     ).split()],

@@ -2,7 +2,7 @@
 
 A payload is sent in frames, one after the other at the line's rate; a signal behind it, written into a register of the other
 tile, tells that it is there.  The transmit queue takes the next payload when the one before has left
-(docs/fabric.md#the-link).  Chips share the engine's time: what is sent lies in the other chip's heap as an event at the cycle
+(Wormhole) or has begun to leave (docs/fabric.md#the-link).  Chips share the engine's time: what is sent lies in the other chip's heap as an event at the cycle
 of its arrival, and the own chip does not run past the earliest answer.
 """
 
@@ -58,8 +58,8 @@ def send_packet(m, r, channel, time):
     copy_bytes(target, source, HEADER_BYTES + payload if m.data_on != 0 else HEADER_BYTES)
     peer.channel[r.sent % f.rx_slots] = channel
     begin, cycles = max(time, r.free_at), wire_cycles(f, f.header_bytes + payload)
-    r.sending = begin + cycles
-    r.free_at = r.sending + f.signal_cycles
+    r.sending = begin if f.queued != 0 else begin + cycles
+    r.free_at = begin + cycles + f.signal_cycles
     r.busy_cycles += cycles + f.signal_cycles
     r.packets += 1
     r.bytes += payload
