@@ -27,18 +27,17 @@ def send_packets(x, y, first_slot, slot_bytes, slots, notified, credits_at, sour
 
 
 @kernel
-def ping(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, header, size, rounds, arrival, increments, times):
+def ping(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, header, size, rounds, arrival, times):
     """Send a packet, wait for the one that comes back; cycles of each round trip go to `times`.
 
-    The last word of a payload counts rounds; with `increments` the word at `arrival` is added to instead.
+    The last word of a payload counts rounds; `arrival`: where that of the answer comes to lie.
     """
     credits = get_semaphore(0)
     fabric_open(x, y, notified, credits_at, credits)
     slot, last = first_slot, first_slot + (slots - 1) * slot_bytes
     tail, spans = l1_ptr(source + size - 4, uint32), l1_ptr(times, uint32)
     for sent in range(rounds):
-        if increments == 0:
-            tail[0] = sent + 1
+        tail[0] = sent + 1
         begin = get_timestamp()
         fabric_wait_for_empty_write_slot(slots, credits, sent)
         fabric_send_payload(x, y, slot, source, size)
@@ -51,7 +50,7 @@ def ping(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, head
 
 
 @kernel
-def pong(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, header, size, rounds, arrival, increments, times):
+def pong(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, header, size, rounds, arrival, times):
     """Send each packet that comes back; cycles from its arrival until the answer has been handed over go to `times`."""
     credits = get_semaphore(0)
     fabric_open(x, y, notified, credits_at, credits)
@@ -60,8 +59,7 @@ def pong(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, head
     for sent in range(rounds):
         noc_semaphore_wait_min(arrival, sent + 1)
         begin = get_timestamp()
-        if increments == 0:
-            tail[0] = sent + 1
+        tail[0] = sent + 1
         fabric_wait_for_empty_write_slot(slots, credits, sent)
         fabric_send_payload(x, y, slot, source, size)
         fabric_send_header(x, y, slot, header, notified)

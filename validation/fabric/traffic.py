@@ -115,18 +115,17 @@ def round_trips(mesh, chip, direction, other, back, routes, kind, size, rounds):
     `routes`: there and back; the first round, which fills caches and connections, is left out.
     """
     results = []
-    core, increments = (0, 0), int(kind == layout.FUSED_ATOMIC_INC)
+    core, arrival = (0, 0), TARGET + size - 4
     for here, way, kernel, route in ((other, back, pong, routes[1]), (chip, direction, ping, routes[0])):
         device, program = mesh.devices[here], tt.create_program()
         cores = tt.CoreRange(tt.CoreCoord(*core), tt.CoreCoord(*core))
         tt.create_semaphore(program, cores, 0)
         number = tt.create_kernel(program, kernel, cores, _config(1))
-        arrival = ARRIVAL if increments else TARGET + size - 4
         text = header_words(
             kind, size, _noc_address(device, core, TARGET), route, _noc_address(device, core, ARRIVAL)
         )
         device.chip.write_l1(0, HEADERS, text)
-        args = [*mesh.connection(here, way).args, SOURCE, HEADERS, size, rounds, arrival, increments, TIMES]
+        args = [*mesh.connection(here, way).args, SOURCE, HEADERS, size, rounds, arrival, TIMES]
         tt.set_runtime_args(program, number, tt.CoreCoord(*core), args)
         tt.enqueue_program(device.command_queue(), program, False)
     for here in (chip, other):

@@ -197,33 +197,36 @@ def take_packet(m, r, slot, now):
     return cycles
 
 
+@compiled(inline="always")
+def signal_cycles(f, r, now, cycles):
+    """Cycles of a step with a signal behind `cycles` of it; one processor waits until the transmit queue takes it."""
+    return (max(cycles, r.sending - now) if f.processors == 1 else cycles) + f.complete
+
+
 @compiled()
 def receiver_step(m, r, now):
     """Take a packet, then free the oldest slot whose writes are done.  Returns the cycles it takes, 0: nothing to do."""
     f, cycles = fabric_of(m), 0
+    if f.first_level_ack != 0 and r.arrived > r.accepted:
+        cycles = signal_cycles(f, r, now, 0)
+        send_signal(m, r, ACKNOWLEDGEMENT + r.channel[r.accepted % f.rx_slots], now + cycles)
+        r.accepted += 1
     if r.awaiting_flush != 0:
         if writes_under_way(m, r, r.awaiting_flush - 1) > 0:
-            return 0
-        cycles += increment(m, r, r.awaiting_flush - 1, now)
+            return cycles
+        cycles += increment(m, r, r.awaiting_flush - 1, now + cycles)
         r.awaiting_flush = 0
     elif r.arrived > r.started:
         slot = r.started % f.rx_slots
-        taken = take_packet(m, r, slot, now)
+        taken = take_packet(m, r, slot, now + cycles)
         if taken > 0:
             cycles += taken
             r.started += 1
-            if f.first_level_ack != 0:
-                if f.processors == 1:
-                    cycles = max(cycles, r.sending - now)
-                cycles += f.complete
-                send_signal(m, r, ACKNOWLEDGEMENT + r.channel[slot], now + cycles)
     if r.finished < r.started and r.awaiting_flush == 0:
         slot = r.finished % f.rx_slots
         if writes_under_way(m, r, slot) == 0:
             r.finished += 1
-            if f.processors == 1:  # the firmware waits here until the transmit queue takes it
-                cycles = max(cycles, r.sending - now)
-            cycles += f.complete
+            cycles = signal_cycles(f, r, now, cycles)
             send_signal(m, r, COMPLETION + r.channel[slot], now + cycles)
     return cycles
 

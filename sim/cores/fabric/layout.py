@@ -38,7 +38,7 @@ TURN, PACKET, WAKE, COMPLETION, ACKNOWLEDGEMENT = 0, 2, 3, 4, 8  # + processor; 
 ROUTER = np.dtype(
     [(name, np.int64) for name in (
         "core thread tile direction plane peer_machine peer opposite n_channels tx_base rx_base "
-        "sent completed arrived started finished awaiting_flush sending alarm free_at "
+        "sent completed arrived accepted started finished awaiting_flush sending alarm free_at "
         "packets bytes busy_cycles full_cycles full_since"
     ).split()]
     + [("downstream", np.int64, 4)]  # router in that direction, of this chip, -1: none
@@ -51,8 +51,8 @@ ROUTER = np.dtype(
     align=True,
 )  # fmt: skip
 # peer: the router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over
-# the link, and of them those whose receiver slot is free again; arrived, started, finished: packets in the receiver channel,
-# those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose increment waits for its payload, or 0;
+# the link, and of them those whose receiver slot is free again; arrived, accepted, started, finished: packets in the receiver channel,
+# those acknowledged at the first level, those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose increment waits for its payload, or 0;
 # sending: the cycle from which the transmit queue takes another payload; alarm: the last such cycle that an event is due for; free_at: the cycle from which the line is free;
 # full_cycles: while packets waited and the other side had no slot, since `full_since` (-1: it has)
 
