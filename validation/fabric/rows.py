@@ -24,6 +24,7 @@ CHIPS = {  # as the rows name them: board and part of it
 RATES = {"avg_bandwidth_gigabytes_per_s", "avg_packets_per_s", "avg_cycles"}
 LATENCIES = {"net_min_ns": min, "net_avg_ns": lambda spans: sum(spans) / len(spans), "net_max_ns": max}
 LINK_BYTES = 64 * 2**20  # that each sender of the link ceiling sends
+RECEIVER_COLUMNS = 4  # from a stream's worker to its receiver
 ROUNDS = 40  # of a latency
 PACKETS = {2: 240, 4: 160, 8: 120, 32: 40}  # a stream sends, by chips of the mesh
 CEILING = re.compile(
@@ -161,14 +162,14 @@ def _simulate_golden(name, board, shape, kind, size, links):
 
 
 def _streams(mesh, setup, links):
-    """The setup's flows on every link: the workers of a chip in a row, the receivers in the row after next."""
+    """The setup's flows on every link: the workers of a chip in a row, the receivers below, some columns to the east."""
     used = {}
     columns = mesh.devices[0].arch.grid[0]
     for chip, direction, routes in setup.flows:
         for link in range(links):
             number = used[chip] = used.get(chip, -1) + 1
             row, column = divmod(number, columns)
-            yield Stream(chip, direction, link, routes, (column, 2 * row), (column, 2 * row + 1))
+            yield Stream(chip, direction, link, routes, (column, 2 * row), ((column + RECEIVER_COLUMNS) % columns, 2 * row + 1))
 
 
 def _simulate_latency(board, topology, kind, size):
