@@ -42,7 +42,7 @@ from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, load_u32
-from tensim.sim.engine.state import ATOMIC, NOC_WORDS, STOP_ERROR, TRID_WRITES, machine_table, noc_words_of, schedule
+from tensim.sim.engine.state import ATOMIC, NOC_WORDS, STOP_ERROR, TRID_WRITES, WRITES_OUT, machine_table, noc_words_of, schedule
 
 NOT_FULL = -1
 
@@ -212,7 +212,7 @@ def receiver_step(m, r, now):
         send_signal(m, r, ACKNOWLEDGEMENT + r.channel[r.accepted % f.rx_slots], now + cycles)
         r.accepted += 1
     if r.awaiting_flush != 0:
-        if writes_under_way(m, r, r.awaiting_flush - 1) > 0:
+        if noc_words_of(m)[r.thread * NOC_WORDS + WRITES_OUT] > 0:  # of all packets: that is what the firmware waits for
             return cycles
         cycles += increment(m, r, r.awaiting_flush - 1, now + cycles)
         r.awaiting_flush = 0
