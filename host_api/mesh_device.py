@@ -111,8 +111,9 @@ def open_mesh_device(
     states = [device._state for device in devices]
     try:
         joined = Fabric(
-            states, shape, links, fabric, whole.torus and shape == whole.shape, ring, packet_bytes, forwarding
-        )
+            states, shape, links, fabric, whole.torus and shape == whole.shape, ring, packet_bytes, forwarding,
+            (*whole.shape, whole.links),
+        )  # fmt: skip
     except UsageError:
         for device in devices:
             close_device(device)

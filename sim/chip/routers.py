@@ -35,12 +35,12 @@ class Slots:
         return -(-(layout.HEADER_BYTES + self.payload) // 64) * 64
 
 
-def slots_of(arch, channels, header_bytes, payload):
+def slots_of(arch, channels, mesh, payload):
     """The first division in `ethernet.router.slots` that fits into the buffer with so many sender channels; UsageError: none."""
-    key = "ethernet.router.slots" if channels <= 2 else "ethernet.router.slots_mesh"
+    key = "ethernet.router.slots" + "_mesh" * mesh
     for text in arch[key]:
         sender, receiver = (int(part) for part in text.split("-"))
-        if (channels * sender + receiver) * (header_bytes + payload) <= arch["ethernet.router.buffer_bytes"]:
+        if (channels * sender + receiver) * (header_bytes(arch, mesh) + payload) <= arch["ethernet.router.buffer_bytes"]:
             return Slots(sender, receiver, payload)
     raise UsageError(
         f"packets of {payload} B do not fit: a router has {arch['ethernet.router.buffer_bytes']} B for them",
@@ -124,6 +124,7 @@ class Routers:
             r["downstream"], r["full_since"], r["asleep"] = -1, -1, 1
             words = self.arrays["l1"][core, layout.FIRST_WORD : layout.FIRST_SLOT]
             words[:] = 0
+        self._feeders = [0] * len(self.ports)  # routers that forward to each, so far
         for index in range(len(self.ports)):
             self._connect_inside(index)
 
@@ -137,16 +138,16 @@ class Routers:
             plane = self._plane(index)
             for other, (_, direction) in enumerate(self.ports):
                 if direction == out and self._plane(other) == plane:
-                    self._forwards(index, out, other, came)
+                    self._forwards(index, out, other)
 
     def _plane(self, index):
         """Number of a router among those of its direction."""
         return sum(direction == self.ports[index][1] for _, direction in self.ports[:index])
 
-    def _forwards(self, index, out, other, came):
-        channel = 1
-        if self.mesh:  # one for each direction from which packets come
-            channel = 1 + [way for way in range(4) if way != out ^ 1].index(came)
+    def _forwards(self, index, out, other):
+        channel = self._feeders[other] = self._feeders[other] + 1  # one for each direction from which packets come
+        if channel >= self.channels:
+            raise UsageError(f"a router gets packets from {channel} others and has {self.channels - 1} channels for them")
         r = self.table[index]
         r["downstream"][out], r["channel_of"][out] = other, channel
         x, y = self.places[index]

@@ -63,12 +63,14 @@ class Fabric:
     `devices`: `tensim.sim.host.device.Device`, row after row, just opened and equal; `shape`: (rows, columns); `links`: per
     neighbour; `configuration`: "1d" or "2d"; `torus`: the ends of rows and columns are linked; `ring`: the one ring around a mesh
     instead of its lines, east being forward; `packet_bytes`: largest payload, None: the chip's own; `forwarding`: False for routers
-    that serve neighbours alone.  UsageError for what cannot be built.
+    that serve neighbours alone; `board`: (rows, columns, links) of the mesh that this one is a part of.  UsageError for what cannot be built.
     """
 
     def __init__(
-        self, devices, shape, links, configuration=LINES, torus=False, ring=False, packet_bytes=None, forwarding=True
-    ):
+        self, devices, shape, links, configuration=LINES, torus=False, ring=False, packet_bytes=None, forwarding=True,
+        board=None,
+    ):  # fmt: skip
+        self.board, self.ring = board or (*shape, links), ring
         self.devices, self.shape, self.links, self.configuration = devices, shape, links, configuration
         if configuration not in CONFIGURATIONS:
             raise UsageError(f"fabric {configuration!r} is none of {', '.join(CONFIGURATIONS)}")
@@ -82,13 +84,13 @@ class Fabric:
         self.mesh, self.arch, self.closed = configuration == MESH, arch, ring or torus
         ends = self._ring_ends() if ring else self._grid_ends(torus)
         self.ports = [self._ports(ends, chip) for chip in range(len(devices))]
-        channels = layout.MAX_CHANNELS if self.mesh else 2 if forwarding else 1
+        channels = arch["ethernet.router.mesh_channels"] if self.mesh else 2 if forwarding else 1
         payload = packet_bytes or arch["ethernet.router.packet_bytes"]
-        self.slots = slots_of(arch, channels, header_bytes(arch, self.mesh), payload)
+        self.slots = slots_of(arch, channels, self.mesh, payload)
         self._join_clocks()
         for device, ports in zip(devices, self.ports, strict=True):
             chip = device.chip
-            numbered = [(tile, direction) for tile, (direction, _) in enumerate(ports)]
+            numbered = [(self._tile(*port), port[0]) for port in ports]
             chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding)
         self._lay_links(ends)
 
@@ -127,12 +129,18 @@ class Fabric:
 
     def _ports(self, ends, chip):
         """[(direction, plane)] of a chip's routers; UsageError when it has too few Ethernet tiles."""
-        ways = [way for way in (NORTH, SOUTH, EAST, WEST) if (chip, way) in ends]
-        ports = [(way, plane) for way in ways for plane in range(self.links)]
-        tiles = len(self.arch["ethernet.tiles"])
-        if len(ports) > tiles:
-            raise UsageError(f"{len(ways)} neighbours with {self.links} links each; a chip has {tiles} Ethernet tiles")
-        return ports
+        ways = [way for way in (EAST, WEST, NORTH, SOUTH) if (chip, way) in ends]
+        return [(way, plane) for way in ways for plane in range(self.links)]
+
+    def _tile(self, way, plane):
+        """Number of the Ethernet tile of a link: those of the row's neighbours come first, then those of the column's."""
+        rows, columns, links = self.board
+        first = {EAST: 0, WEST: int(columns > 2 or self.ring), NORTH: 0, SOUTH: int(rows > 2)}[way]
+        before = min(columns - 1, 2) if way in (NORTH, SOUTH) else 0
+        number, tiles = (before + first) * links + plane, len(self.arch["ethernet.tiles"])
+        if number >= tiles:
+            raise UsageError(f"{links} links to each neighbour of a {rows}x{columns} mesh; a chip has {tiles} Ethernet tiles")
+        return number
 
     def _lay_links(self, ends):
         for (chip, way), other in ends.items():

@@ -131,7 +131,7 @@ def _ceiling(row, chip, size, links):
     found = CEILING.fullmatch(row["pattern"])
     if found is None:
         raise Skip(f"the pattern {row['pattern']!r} is not described")
-    place, noc = found["place"] or PLACES[0], int(found["noc"] or 1)
+    place, noc = found["place"] or ("under_eth" if links == 1 else "adjacent"), int(found["noc"] or 1)
     if place not in PLACES:
         raise Skip(f"the placement {place} is not described")
     board, _ = CHIPS[chip]
