@@ -37,7 +37,7 @@ def gather(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, ta
     credits = get_semaphore(SEM_CREDITS)
     own = InterleavedAddrGen(source, page_size=page, dram=True)
     gathered = InterleavedAddrGen(target, page_size=page, dram=True)
-    fabric_open(x, y, notified, credits_at, credits)
+    router = fabric_open(x, y, credits_at, credits)
     words = l1_ptr(header, uint32)
     slot, last = first_slot, first_slot + (slots - 1) * slot_bytes
     staged = get_write_ptr(CB_OWN)
@@ -58,8 +58,8 @@ def gather(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, ta
             words[5] = 1
         noc_async_read_barrier()
         fabric_wait_for_empty_write_slot(slots, credits, sent)
-        fabric_send_payload(x, y, slot, staged, page)
-        fabric_send_header(x, y, slot, header, notified)
+        fabric_send_payload(router, slot, staged, page)
+        fabric_send_header(router, slot, header, notified)
         noc_async_writes_flushed()
         slot = first_slot if slot == last else slot + slot_bytes
     fabric_close(credits, count)
@@ -141,7 +141,7 @@ def pass_sums(x, y, first_slot, slot_bytes, slots, notified, credits_at, sums_ad
     credits = get_semaphore(SEM_CREDITS)
     sums = InterleavedAddrGen(sums_address, page_size=page, dram=True)
     result = InterleavedAddrGen(result_address, page_size=page, dram=True)
-    fabric_open(x, y, notified, credits_at, credits)
+    router = fabric_open(x, y, credits_at, credits)
     words = l1_ptr(header, uint32)
     mine = get_noc_addr(arrived)
     words[0] = FABRIC_FUSED_ATOMIC_INC
@@ -160,8 +160,8 @@ def pass_sums(x, y, first_slot, slot_bytes, slots, notified, credits_at, sums_ad
             words[3] = place >> 32
             cb_wait_front(CB_SUM, 1)
             fabric_wait_for_empty_write_slot(slots, credits, sent)
-            fabric_send_payload(x, y, slot, get_read_ptr(CB_SUM), page)
-            fabric_send_header(x, y, slot, header, notified)
+            fabric_send_payload(router, slot, get_read_ptr(CB_SUM), page)
+            fabric_send_header(router, slot, header, notified)
             noc_async_writes_flushed()
             cb_pop_front(CB_SUM, 1)
             slot = first_slot if slot == last else slot + slot_bytes

@@ -2,8 +2,9 @@
 
 A worker writes packets into the slots of a router's channel and counts the credits that come back, as the vendor's
 `WorkerToFabricEdmSender` does: open, wait for an empty slot, send payload and header, close.  What a sender object holds there are
-variables of the kernel here: the first seven are `tensim.sim.host.fabric.Connection.args`, `credits` is a semaphore of the worker,
-`sent` how many packets it has sent since it opened.  Each function is plain kernel code over NoC writes and increments, and costs
+variables of the kernel here: the runtime arguments x, y, first_slot, slot_bytes, slots, notified and credits_at come from
+`tensim.sim.host.fabric.Connection.args`, `router` is what `fabric_open` returns, `credits` a semaphore of the worker, `sent` how
+many packets it has sent since it opened.  Each function is plain kernel code over NoC writes and increments, and costs
 what those cost (docs/fabric.md#kernels).
 """
 # ruff: noqa: F403, F405
@@ -20,13 +21,18 @@ FABRIC_SCATTER_WRITE = 5
 
 
 @device_function
-def fabric_open(x, y, notified, credits_at, credits):
-    """Tell the router at (x, y) where the worker counts credits; returns how many packets its channel has had before."""
-    mine = get_noc_addr(credits)
+def fabric_open(x, y, credits_at, credits):
+    """Tell the router at (x, y) where the worker counts credits; returns the NoC address of its L1.
+
+    The first packet goes into the first slot.  One worker at a time has a router open.
+    """
+    router, mine = get_noc_addr(x, y, 0), get_noc_addr(credits)
     noc_semaphore_set(credits, 0)
-    noc_inline_dw_write(get_noc_addr(x, y, credits_at), mine & 0xFFFFFFFF)
-    noc_inline_dw_write(get_noc_addr(x, y, credits_at + 4), mine >> 32)
+    noc_inline_dw_write(router + credits_at, mine & 0xFFFFFFFF)
+    noc_inline_dw_write(router + credits_at + 4, mine >> 32)
+    noc_inline_dw_write(router + credits_at + 8, 1)
     noc_async_write_barrier()
+    return router
 
 
 @device_function
@@ -37,16 +43,16 @@ def fabric_wait_for_empty_write_slot(slots, credits, sent):
 
 
 @device_function
-def fabric_send_payload(x, y, slot, source, size):
+def fabric_send_payload(router, slot, source, size):
     """Write a payload into a slot, without waiting."""
-    noc_async_write(source, get_noc_addr(x, y, slot + FABRIC_HEADER_BYTES), size)
+    noc_async_write(source, router + slot + FABRIC_HEADER_BYTES, size)
 
 
 @device_function
-def fabric_send_header(x, y, slot, header, notified):
+def fabric_send_header(router, slot, header, notified):
     """Write the header into a slot and tell the router that the packet is there."""
-    noc_async_write_one_packet(header, get_noc_addr(x, y, slot), FABRIC_HEADER_BYTES)
-    noc_semaphore_inc(get_noc_addr(x, y, notified), 1)
+    noc_async_write(header, router + slot, FABRIC_HEADER_BYTES)
+    noc_semaphore_inc(router + notified, 1)
 
 
 @device_function

@@ -125,7 +125,7 @@ class Routers:
             words = self.arrays["l1"][core, layout.FIRST_WORD : layout.FIRST_SLOT]
             words[:] = 0
         self._feeders = [0] * len(self.ports)  # routers that forward to each, so far
-        for index in range(len(self.ports)):
+        for index in range(len(self.ports)) if channels > 1 else ():
             self._connect_inside(index)
 
     def _connect_inside(self, index):

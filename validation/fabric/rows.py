@@ -4,6 +4,7 @@ Rates are those of the busiest link in a steady state (`tensim.validation.fabric
 neighbours, without what the other side's worker takes.  docs/fabric.md says what the rows mean.
 """
 
+import math
 import re
 
 import tensim as tt
@@ -158,18 +159,19 @@ def _simulate_golden(name, board, shape, kind, size, links):
     payload = max(size, 4352) if not name.startswith("Custom") or size <= 4352 else size
     with tt.open_mesh_device(setup.board, setup.shape, packet_bytes=payload, **options) as mesh:
         chips = setup.shape[0] * setup.shape[1]
-        return rate(mesh, list(_streams(mesh, setup, links)), kind, size, PACKETS[min(n for n in PACKETS if n >= chips)])
+        packets = PACKETS[min(n for n in PACKETS if n >= chips)]
+        return rate(mesh, list(_streams(mesh, setup, links)), kind, size, packets, flush=False)
 
 
 def _streams(mesh, setup, links):
-    """The setup's flows on every link: the workers of a chip in a row, the receivers below, some columns to the east."""
-    used = {}
+    """A worker for each chip and link, side by side; their receivers stand in the row below, some columns to the east."""
     columns = mesh.devices[0].arch.grid[0]
-    for chip, direction, routes in setup.flows:
+    for chip in sorted({chip for chip, *_ in setup.flows}):
+        mine = [flow[1:] for flow in setup.flows if flow[0] == chip]
+        turns = math.lcm(*(len(routes) for _, routes in mine))
+        flows = tuple((way, routes * (turns // len(routes))) for way, routes in mine)
         for link in range(links):
-            number = used[chip] = used.get(chip, -1) + 1
-            row, column = divmod(number, columns)
-            yield Stream(chip, direction, link, routes, (column, 2 * row), ((column + RECEIVER_COLUMNS) % columns, 2 * row + 1))
+            yield Stream(chip, link, flows, (link, 0), ((link + RECEIVER_COLUMNS) % columns, 1))
 
 
 def _simulate_latency(board, topology, kind, size):
@@ -192,7 +194,7 @@ def _simulate_ceiling(board, fabric, size, links, flush, place, noc, both):
             route = mesh.mesh_route(**{direction: 1}) if fabric == "2d" else mesh.line_route(1)
             for link in range(links):
                 core = _place(mesh, chip, direction, link, place)
-                streams.append(Stream(chip, direction, link, (route,), core, _receiver(core, place), noc))
+                streams.append(Stream(chip, link, ((direction, (route,)),), core, core, noc))
         return rate(mesh, streams, layout.UNICAST_WRITE, size, PACKETS[2], flush)
 
 
@@ -206,7 +208,3 @@ def _place(mesh, chip, direction, link, place):
     columns = sorted({x for x, _ in mesh.devices[chip].arch.worker_coords})
     return (min(range(len(columns)), key=lambda number: abs(columns[number] - x)), 0)
 
-
-def _receiver(core, place):
-    """The core that gets the packets: the sender's own place on the other chip."""
-    return core

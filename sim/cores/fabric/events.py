@@ -20,6 +20,7 @@ from tensim.sim.cores.fabric.layout import (
     FUSED_ATOMIC_INC,
     KINDS,
     NOTIFIED,
+    OPENED,
     PACKET,
     PAYLOAD,
     RETURNED,
@@ -41,7 +42,7 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.memory import load_i64, load_u32
+from tensim.sim.engine.memory import load_i64, load_u32, store_32
 from tensim.sim.engine.state import ATOMIC, NOC_WORDS, STOP_ERROR, TRID_WRITES, WRITES_OUT, machine_table, noc_words_of, schedule
 
 NOT_FULL = -1
@@ -130,6 +131,10 @@ def note_full(r, full, now):
 def sender_step(m, r, channel, now):
     """Send a packet of the channel if there is one, and give credits back.  Returns the cycles it takes, 0: nothing to do."""
     f, cycles = fabric_of(m), 0
+    opens = l1_of(m, r) + CREDITS_AT + STRIDE * channel + OPENED
+    if load_u32(opens) != 0:
+        r.opened[channel] = r.slot_sent[channel]
+        store_32(opens, 0)
     if packets_waiting(m, r, channel) > f.tx_slots:
         fail(m, r.thread, Fault.FABRIC_SLOT, channel, packets_waiting(m, r, channel), f.tx_slots)
         return 0

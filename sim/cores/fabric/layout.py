@@ -26,8 +26,9 @@ FLUSH = 1  # of FLAGS: the increment follows when the payload has been written
 MESH, EVERYONE = 1 << 31, 1 << 30
 
 # --- words in the L1 of an Ethernet tile, 16 bytes apart: per sender channel how many packets have been written and the NoC
-# address at which the sender counts credits; per downstream router the credits that have come back from it
+# address at which the sender counts credits, behind which a worker writes 1 when it opens; per downstream router the credits that have come back from it
 FIRST_WORD, STRIDE = 0x10000, 16  # behind what firmware keeps for itself
+OPENED = 8  # behind the address of credits
 NOTIFIED, CREDITS_AT, RETURNED = FIRST_WORD, FIRST_WORD + STRIDE * MAX_CHANNELS, FIRST_WORD + 2 * STRIDE * MAX_CHANNELS
 FIRST_SLOT = FIRST_WORD + 0x1000
 
@@ -44,7 +45,7 @@ ROUTER = np.dtype(
     + [("downstream", np.int64, 4)]  # router in that direction, of this chip, -1: none
     + [("channel_of", np.int64, 4)]  # sender channel there
     + [("credits_of", np.int64, 4)]  # offset of the word in which that router counts credits for us
-    + [(name, np.int64, MAX_CHANNELS) for name in "slot_sent returned acknowledged freed".split()]
+    + [(name, np.int64, MAX_CHANNELS) for name in "slot_sent returned acknowledged freed opened".split()]
     + [(name, np.int64, 4) for name in ["forwarded"]]
     + [("channel", np.int64, MAX_SLOTS)]  # that a packet in a receiver slot came from
     + [(name, np.int64, PROCESSORS) for name in "step idle asleep slept_at".split()],
@@ -97,8 +98,8 @@ def l1_of(m, r):
 
 @compiled(inline="always")
 def sender_slot(f, r, channel, count):
-    """Offset in L1 of the slot of packet `count` of a sender channel."""
-    return r.tx_base + (channel * f.tx_slots + count % f.tx_slots) * f.slot_bytes
+    """Offset in L1 of the slot of packet `count` of a sender channel; who opens it begins with its first slot."""
+    return r.tx_base + (channel * f.tx_slots + (count - r.opened[channel]) % f.tx_slots) * f.slot_bytes
 
 
 @compiled(inline="always")
