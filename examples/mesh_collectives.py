@@ -1,8 +1,8 @@
 """All-gather and reduce-scatter on a ring of chips, over the fabric, with 1 to 4 links.
 
-The chips of a mesh form a ring (`tt.open_mesh_device(..., ring=True)`), and each link of each direction has a worker of its own.  In
-the all-gather every chip multicasts its shard both ways, to half of the ring each, page after page; the routers write the pages
-to DRAM.  In the reduce-scatter a chunk goes round the ring once: every chip adds its own part and passes the sum on; here all
+The chips of a mesh form a ring (`tt.open_mesh_device(..., ring=True)`), and each link of each direction has a worker of its own.
+In the all-gather every chip multicasts its shard both ways, to half of the ring each, page after page; the routers write the
+pages to DRAM.  In the reduce-scatter a chunk goes round the ring once: every chip adds its own part and passes the sum on; here all
 links lead east and share the tiles of a chunk.
 
 `python -m tensim.examples.mesh_collectives` runs both and says how long they take.
@@ -26,7 +26,23 @@ DEPTH = 4  # tiles of a circular buffer
 
 
 @kernel
-def gather(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, target, arrived, first, count, shard, hops, expected):
+def gather(
+    x,
+    y,
+    first_slot,
+    slot_bytes,
+    slots,
+    notified,
+    credits_at,
+    source,
+    target,
+    arrived,
+    first,
+    count,
+    shard,
+    hops,
+    expected,
+):
     """Send pages `first` ... of the own shard to `hops` chips, into their gathered tensors; wait for `expected` pages of others.
 
     `shard`: where the own one begins in the gathered tensors, in pages.  Each packet adds one to the word `arrived` of each
@@ -134,7 +150,22 @@ def add_arrived(count, steps):
 
 
 @kernel
-def pass_sums(x, y, first_slot, slot_bytes, slots, notified, credits_at, sums_address, arrived, result_address, chips, tiles, first, count):
+def pass_sums(
+    x,
+    y,
+    first_slot,
+    slot_bytes,
+    slots,
+    notified,
+    credits_at,
+    sums_address,
+    arrived,
+    result_address,
+    chips,
+    tiles,
+    first,
+    count,
+):
     """Send the sums of each chunk to the next chip, whose reader counts them; the last chunk's are the result."""
     page = get_tile_size(CB_SUM)
     header = get_write_ptr(CB_HEADER)
@@ -309,10 +340,14 @@ def main():
             shards = [rng.integers(-8, 8, (256, 256)).astype(np.float32) for _ in range(chips)]
             outcome = all_gather(mesh, shards)
             assert all(np.array_equal(values, np.concatenate(shards)) for values in outcome.values)
-            print(f"{board} {links} links: all-gather {outcome.seconds * 1e6:.1f} us, {outcome.gb_per_s:.1f} GB/s a chip")
+            print(
+                f"{board} {links} links: all-gather {outcome.seconds * 1e6:.1f} us, {outcome.gb_per_s:.1f} GB/s a chip"
+            )
             outcome = reduce_scatter(mesh, [np.tile(shard, (chips, 1)) for shard in shards])
             assert all(np.array_equal(values, sum(shards)) for values in outcome.values)
-            print(f"{board} {links} links: reduce-scatter {outcome.seconds * 1e6:.1f} us, {outcome.gb_per_s:.1f} GB/s a chip")
+            print(
+                f"{board} {links} links: reduce-scatter {outcome.seconds * 1e6:.1f} us, {outcome.gb_per_s:.1f} GB/s a chip"
+            )
 
 
 if __name__ == "__main__":

@@ -372,6 +372,8 @@ class Chip:
         `line_base`: of the lines of the kernel that it ran then.
         """
         t = self.arrays["threads"][index]
+        if t["core"] >= self.n_workers:
+            return {"core": self.routers.name(int(t["core"])), "thread": "router", "cycle": self.cycle}
         place = {"core": self.core_name(int(t["core"])), "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
         program = self.line_programs.get(int(t["line_base"]) if line_base is None else line_base)
         if program is not None:

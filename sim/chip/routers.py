@@ -18,6 +18,7 @@ from tensim.sim.errors import UsageError
 EVENTS = 128  # of a router in the event heap: its turns, and what is on its way to it
 PER_THREAD = "threads noc_words traffic stalls".split()
 PER_CORE = "cores l1 semaphore_writers".split()
+DIRECTION_NAMES = ("north", "south", "east", "west")
 STEPS = "poll_sender poll_receiver send credit write chunk increment forward complete".split()
 
 
@@ -40,7 +41,9 @@ def slots_of(arch, channels, mesh, payload):
     key = "ethernet.router.slots" + "_mesh" * mesh
     for text in arch[key]:
         sender, receiver = (int(part) for part in text.split("-"))
-        if (channels * sender + receiver) * (header_bytes(arch, mesh) + payload) <= arch["ethernet.router.buffer_bytes"]:
+        if (channels * sender + receiver) * (header_bytes(arch, mesh) + payload) <= arch[
+            "ethernet.router.buffer_bytes"
+        ]:
             return Slots(sender, receiver, payload)
     raise UsageError(
         f"packets of {payload} B do not fit: a router has {arch['ethernet.router.buffer_bytes']} B for them",
@@ -61,7 +64,9 @@ class Routers:
         self.peers = set()  # chips at the other ends
         arch, self.first = chip.arch, chip.n_workers
         if self.first + len(ports) > MAX_CORES:
-            raise UsageError(f"{self.first} worker cores and {len(ports)} routers; a chip has at most {MAX_CORES} of both")
+            raise UsageError(
+                f"{self.first} worker cores and {len(ports)} routers; a chip has at most {MAX_CORES} of both"
+            )
         tiles = arch["ethernet.tiles"]
         self.places = [tuple(int(part) for part in tiles[number].split("-")) for number, _ in ports]
         self._extend()
@@ -147,7 +152,9 @@ class Routers:
     def _forwards(self, index, out, other):
         channel = self._feeders[other] = self._feeders[other] + 1  # one for each direction from which packets come
         if channel >= self.channels:
-            raise UsageError(f"a router gets packets from {channel} others and has {self.channels - 1} channels for them")
+            raise UsageError(
+                f"a router gets packets from {channel} others and has {self.channels - 1} channels for them"
+            )
         r = self.table[index]
         r["downstream"][out], r["channel_of"][out] = other, channel
         x, y = self.places[index]
@@ -160,6 +167,27 @@ class Routers:
         r = self.table[index]
         r["peer_machine"], r["peer"] = other.arrays.address, other_index
         self.peers.add(other.chip)
+
+    def name(self, core):
+        """A router's tile and where its link leads, for messages."""
+        index = core - self.first
+        x, y = self.places[index]
+        return f"Ethernet tile {x}-{y}, link {self._plane(index)} to the {DIRECTION_NAMES[self.ports[index][1]]}"
+
+    def waiting(self):
+        """Lines about routers that hold packets and what those wait for, for the report of a deadlock."""
+        lines = []
+        for index, r in enumerate(self.table):
+            words = self.arrays["l1"][self.first + index, layout.NOTIFIED : layout.CREDITS_AT].view(np.uint32)
+            notified = words[:: layout.STRIDE // 4][: self.channels]
+            queued = [int(count - sent) for count, sent in zip(notified, r["slot_sent"], strict=False)]
+            held, ahead = int(r["arrived"] - r["started"]), int(r["sent"] - r["completed"])
+            if any(queued) or held:
+                lines.append(
+                    f"{self.name(self.first + index)}: {queued} packets in its sender channels, {ahead} of "
+                    f"{self.slots.receiver} slots at the other end taken, {held} received packets that cannot go on"
+                )
+        return lines
 
     @property
     def busy_peers(self):

@@ -330,7 +330,9 @@ def run(machine, limit, fuel):
         elif event > event_heap.CLOCK:
             time = thread_event(m, -1 - event, now)
         else:
-            time = call_model(m.flit_model_at if event == event_heap.CLOCK else m.fabric_model_at, m.self_at, event, now)
+            time = call_model(
+                m.flit_model_at if event == event_heap.CLOCK else m.fabric_model_at, m.self_at, event, now
+            )
         fuel -= (m.instructions - instructions) // INSTRUCTIONS_PER_FUEL
         # Whatever the event scheduled comes behind it, so it is still on top: one sift replaces or removes it.  The head
         # of a packet that meets nobody thus walks on at the price of two comparisons a hop.

@@ -149,7 +149,8 @@ _COUNTERS = (
     "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
     "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
-    "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base n_oddities n_workers"
+    "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base "
+    "n_oddities n_workers"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -261,8 +262,8 @@ PARAMETERS = {
     "sync_lag": ("tensix.sync_lag", 1),
 }
 
-# `flit_model`: the compiled function that moves flits (`tensim.sim.cores.niu.flits`), 0 with the packet model; `fabric_model`: the
-# one that lets routers act (`tensim.sim.cores.fabric`), 0 without; `fabric`: their state; `checker`: the
+# `flit_model`: the compiled function that moves flits (`tensim.sim.cores.niu.flits`), 0 with the packet model; `fabric_model`:
+# the one that lets routers act (`tensim.sim.cores.fabric`), 0 without, and `fabric` their state; `checker`: the
 # one that looks for mistakes of kernels (`tensim.sim.cores.checks`), 0 without checks, and `shadow` the record of its state
 MACHINE = np.dtype(
     [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],

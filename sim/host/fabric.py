@@ -8,19 +8,21 @@ every column is a line of its own (a ring where its ends are linked, or where `r
 import itertools
 from dataclasses import dataclass
 
+from tensim.sim.chip.routers import DIRECTION_NAMES, Routers, header_bytes, slots_of
 from tensim.sim.cores.fabric import layout
 from tensim.sim.cores.fabric.layout import EAST, NORTH, SOUTH, WEST
-from tensim.sim.chip.routers import Routers, header_bytes, slots_of
 from tensim.sim.engine.environment import FS_PER_CYCLE_MHZ
 from tensim.sim.errors import UsageError
 
 CONFIGURATIONS = LINES, MESH = "1d", "2d"
-DIRECTION_NAMES = ("north", "south", "east", "west")
 
 
 @dataclass(frozen=True)
 class Board:
-    """Chips that are sold together.  `shape`: (rows, columns); `links`: between two neighbours; `torus`: the ends are linked, too."""
+    """Chips that are sold together.
+
+    `shape`: (rows, columns); `links`: between two neighbours; `torus`: the ends of rows and columns are linked, too.
+    """
 
     arch: str
     shape: tuple
@@ -61,9 +63,10 @@ class Fabric:
     """Routers of all chips of a mesh and their links.
 
     `devices`: `tensim.sim.host.device.Device`, row after row, just opened and equal; `shape`: (rows, columns); `links`: per
-    neighbour; `configuration`: "1d" or "2d"; `torus`: the ends of rows and columns are linked; `ring`: the one ring around a mesh
-    instead of its lines, east being forward; `packet_bytes`: largest payload, None: the chip's own; `forwarding`: False for routers
-    that serve neighbours alone; `board`: (rows, columns, links) of the mesh that this one is a part of.  UsageError for what cannot be built.
+    neighbour; `configuration`: "1d" or "2d"; `torus`: the ends of rows and columns are linked; `ring`: the one ring around a
+    mesh instead of its lines, east being forward; `packet_bytes`: largest payload, None: the chip's own; `forwarding`: False for
+    routers that serve neighbours alone; `board`: (rows, columns, links) of the mesh that this one is a part of.  UsageError for
+    what cannot be built.
     """
 
     def __init__(
@@ -139,7 +142,9 @@ class Fabric:
         before = min(columns - 1, 2) if way in (NORTH, SOUTH) else 0
         number, tiles = (before + first) * links + plane, len(self.arch["ethernet.tiles"])
         if number >= tiles:
-            raise UsageError(f"{links} links to each neighbour of a {rows}x{columns} mesh; a chip has {tiles} Ethernet tiles")
+            raise UsageError(
+                f"{links} links to each neighbour of a {rows}x{columns} mesh; a chip has {tiles} Ethernet tiles"
+            )
         return number
 
     def _lay_links(self, ends):

@@ -87,9 +87,7 @@ def some_bytes(count, seed=0):
 
 def header(mesh, kind, size, route, flush=True):
     device = mesh.devices[0]
-    return header_words(
-        kind, size, address_of(device, CORE, TARGET), route, address_of(device, CORE, COUNTER), flush
-    )
+    return header_words(kind, size, address_of(device, CORE, TARGET), route, address_of(device, CORE, COUNTER), flush)
 
 
 def test_a_write_reaches_the_neighbour():
@@ -172,7 +170,9 @@ def test_headers_that_kernels_fill():
         core = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(0, 0))
         number = tt.create_kernel(program, make_header, core, tt.WriterDataMovementConfig())
         place = device.worker_core_from_logical_core(CORE)
-        tt.set_runtime_args(program, number, tt.CoreCoord(0, 0), [HEADER, int(place.x), int(place.y), mesh.line_route(1)])
+        tt.set_runtime_args(
+            program, number, tt.CoreCoord(0, 0), [HEADER, int(place.x), int(place.y), mesh.line_route(1)]
+        )
         tt.enqueue_program(device.command_queue(), program, True)
         text = device.chip.read_l1(0, HEADER, layout.HEADER_BYTES)
         run(mesh, 0, "east", text, some_bytes(64))

@@ -3,7 +3,6 @@
 
 from tensim.fabric_api import *
 
-
 HEADERS_APART = 0x400  # of two flows
 
 
@@ -19,11 +18,13 @@ def send_one(router, slot, slots, notified, credits, sent, source, header, size,
 
 
 @kernel
-def send_packets(first_slot, slot_bytes, slots, notified, credits_at, source, headers, n_headers, size, packets, flush, flows):
+def send_packets(
+    first_slot, slot_bytes, slots, notified, credits_at, source, headers, n_headers, size, packets, flush, flows
+):
     """Send `packets` packets of `size` bytes over each of up to four links, one after the other.
 
     Runtime arguments behind these: x and y of each link's router.  `headers`: 64 bytes apart, taken in turn, those of the next
-    flow HEADERS_APART behind.  `flush`: wait after each packet until it has left; else as soon as its slot is empty the next follows.
+    flow HEADERS_APART behind.  `flush`: wait after each packet until it has left; else the next one follows at once.
     """
     credits_0, credits_1, credits_2, credits_3 = get_semaphore(0), get_semaphore(1), get_semaphore(2), get_semaphore(3)
     router_0 = fabric_open(get_arg_val(12), get_arg_val(13), credits_at, credits_0)

@@ -107,7 +107,9 @@ def single_sender_mesh(board, shape):
     """One chip of a mesh sends to each other chip, in turn: to the south first, then to the east."""
     rows, columns = shape
     south = tuple(
-        _mesh(**{SOUTH: row}, **({EAST: column} if column else {})) for row in range(1, rows) for column in range(columns)
+        _mesh(**{SOUTH: row}, **({EAST: column} if column else {}))
+        for row in range(1, rows)
+        for column in range(columns)
     )
     flows = [(0, EAST, tuple(_mesh(**{EAST: column}) for column in range(1, columns)))] if columns > 1 else []
     return Setup(board, shape, (("fabric", "2d"),), (*flows, (0, SOUTH, south)))

@@ -137,7 +137,17 @@ def _ceiling(row, chip, size, links):
         raise Skip(f"the placement {place} is not described")
     board, _ = CHIPS[chip]
     fabric = "2d" if row["topology"].startswith("FABRIC_2D") else "1d"
-    spec = ("ceiling", board, fabric, size, links, found["headers"] == "flush_per_packet", place, noc, found["ways"] == "bi")
+    spec = (
+        "ceiling",
+        board,
+        fabric,
+        size,
+        links,
+        found["headers"] == "flush_per_packet",
+        place,
+        noc,
+        found["ways"] == "bi",
+    )
     group = f"{_chip_of(chip)}/link ceiling/{fabric}/{found['ways']}/{links} links"
     packets = LINK_BYTES / size
 
@@ -207,4 +217,3 @@ def _place(mesh, chip, direction, link, place):
     x = mesh.connection(chip, direction, link).x
     columns = sorted({x for x, _ in mesh.devices[chip].arch.worker_coords})
     return (min(range(len(columns)), key=lambda number: abs(columns[number] - x)), 0)
-

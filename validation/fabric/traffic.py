@@ -1,7 +1,8 @@
 """Traffic on a simulated mesh: workers that send streams of packets, and how fast the busiest link takes them.
 
-A stream is one worker that sends over one link of its chip in each direction, in turn.  All streams run at once; the rate is that of the slowest of the links
-with the most packets, without the first and the last of them, so that filling and draining do not count.
+A stream is one worker that sends over one link of its chip in each direction, in turn.  All streams run at once; the rate is that
+of the slowest of the links with the most packets, without the first and the last of them, so that filling and draining do not
+count.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Stream:
     flows: tuple
     core: tuple
     receiver: tuple
-    noc: int = 1
+    noc: int = 0
 
 
 def header_words(kind, size, target, route, semaphore=0, flush=True):
@@ -132,9 +133,7 @@ def round_trips(mesh, chip, direction, other, back, routes, kind, size, rounds):
         cores = tt.CoreRange(tt.CoreCoord(*core), tt.CoreCoord(*core))
         tt.create_semaphore(program, cores, 0)
         number = tt.create_kernel(program, kernel, cores, _config(1))
-        text = header_words(
-            kind, size, _noc_address(device, core, TARGET), route, _noc_address(device, core, ARRIVAL)
-        )
+        text = header_words(kind, size, _noc_address(device, core, TARGET), route, _noc_address(device, core, ARRIVAL))
         device.chip.write_l1(0, HEADERS, text)
         args = [*mesh.connection(here, way).args, SOURCE, HEADERS, size, rounds, arrival, TIMES]
         tt.set_runtime_args(program, number, tt.CoreCoord(*core), args)

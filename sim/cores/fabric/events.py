@@ -14,11 +14,11 @@ from tensim.sim.cores.fabric.layout import (
     ACKNOWLEDGEMENT,
     COMPLETION,
     CREDITS_AT,
-    N_DIRECTIONS,
     FLAGS,
     FLUSH,
     FUSED_ATOMIC_INC,
     KINDS,
+    N_DIRECTIONS,
     NOTIFIED,
     OPENED,
     PACKET,
@@ -37,13 +37,22 @@ from tensim.sim.cores.fabric.layout import (
 )
 from tensim.sim.cores.fabric.link import arrival_key, send_packet, send_signal
 from tensim.sim.cores.fabric.routing import NOWHERE, is_here, onward
-from tensim.sim.cores.fabric.writes import deliver, forward, increment, write_word
+from tensim.sim.cores.fabric.writes import CREDIT_NOC, WRITE_NOC, deliver, forward, increment, write_word
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, load_u32, store_32
-from tensim.sim.engine.state import ATOMIC, NOC_WORDS, STOP_ERROR, TRID_WRITES, WRITES_OUT, machine_table, noc_words_of, schedule
+from tensim.sim.engine.state import (
+    ATOMIC,
+    NOC_WORDS,
+    STOP_ERROR,
+    TRID_WRITES,
+    WRITES_OUT,
+    machine_table,
+    noc_words_of,
+    schedule,
+)
 
 NOT_FULL = -1
 
@@ -152,7 +161,7 @@ def sender_step(m, r, channel, now):
         cycles += f.credit
         address = load_i64(l1_of(m, r) + CREDITS_AT + STRIDE * channel)
         if address != 0:
-            write_word(m, r, ATOMIC, address, credits, now + cycles)
+            write_word(m, r, ATOMIC, address, credits, CREDIT_NOC, now + cycles)
     return cycles
 
 
@@ -161,7 +170,7 @@ def sender_step(m, r, channel, now):
 
 @compiled()
 def writes_under_way(m, r, slot):
-    return noc_words_of(m)[r.thread * NOC_WORDS + TRID_WRITES + slot]
+    return noc_words_of(m)[r.thread * NOC_WORDS + 64 * WRITE_NOC + TRID_WRITES + slot]
 
 
 @compiled()
@@ -217,7 +226,9 @@ def receiver_step(m, r, now):
         send_signal(m, r, ACKNOWLEDGEMENT + r.channel[r.accepted % f.rx_slots], now + cycles)
         r.accepted += 1
     if r.awaiting_flush != 0:
-        if noc_words_of(m)[r.thread * NOC_WORDS + WRITES_OUT] > 0:  # of all packets: that is what the firmware waits for
+        if (
+            noc_words_of(m)[r.thread * NOC_WORDS + 64 * WRITE_NOC + WRITES_OUT] > 0
+        ):  # of all packets: that is what the firmware waits for
             return cycles
         cycles += increment(m, r, r.awaiting_flush - 1, now + cycles)
         r.awaiting_flush = 0

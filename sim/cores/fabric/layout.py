@@ -34,28 +34,30 @@ FIRST_SLOT = FIRST_WORD + 0x1000
 
 # --- events: CLOCK - 1 - (router * KINDS + kind)
 KINDS = 16
-TURN, PACKET, WAKE, COMPLETION, ACKNOWLEDGEMENT = 0, 2, 3, 4, 8  # + processor; -; -; + sender channel; the same
+# A processor's turn (+ processor), a packet has arrived, something is to be looked at, a completion or an acknowledgement of a
+# sender channel (+ channel) has arrived
+TURN, PACKET, WAKE, COMPLETION, ACKNOWLEDGEMENT = 0, 2, 3, 4, 8
 
 ROUTER = np.dtype(
     [(name, np.int64) for name in (
-        "core thread tile direction plane peer_machine peer opposite n_channels tx_base rx_base "
+        "core thread tile direction peer_machine peer n_channels tx_base rx_base "
         "sent completed arrived accepted started finished awaiting_flush sending alarm free_at "
         "packets bytes busy_cycles full_cycles full_since"
     ).split()]
     + [("downstream", np.int64, 4)]  # router in that direction, of this chip, -1: none
     + [("channel_of", np.int64, 4)]  # sender channel there
-    + [("credits_of", np.int64, 4)]  # offset of the word in which that router counts credits for us
     + [(name, np.int64, MAX_CHANNELS) for name in "slot_sent returned acknowledged freed opened".split()]
     + [(name, np.int64, 4) for name in ["forwarded"]]
     + [("channel", np.int64, MAX_SLOTS)]  # that a packet in a receiver slot came from
     + [(name, np.int64, PROCESSORS) for name in "step idle asleep slept_at".split()],
     align=True,
 )  # fmt: skip
-# peer: the router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over
-# the link, and of them those whose receiver slot is free again; arrived, accepted, started, finished: packets in the receiver channel,
-# those acknowledged at the first level, those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose increment waits for its payload, or 0;
-# sending: the cycle from which the transmit queue takes another payload; alarm: the last such cycle that an event is due for; free_at: the cycle from which the line is free;
-# full_cycles: while packets waited and the other side had no slot, since `full_since` (-1: it has)
+# peer: the router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over the
+# link, and of them those whose receiver slot is free again; arrived, accepted, started, finished: packets in the receiver channel,
+# those acknowledged at the first level, those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose
+# increment waits for its payload, or 0; sending: the cycle from which the transmit queue takes another payload; alarm: the last
+# such cycle that an event is due for; free_at: the cycle from which the line is free; full_cycles: while packets waited and the
+# other side had no slot, since `full_since` (-1: it has); opened: packets of a channel before its worker opened it
 
 # Cycles of the firmware's steps, of the line, and sizes (`ethernet.router` and `ethernet.line` in sim/arch); wire_1024: cycles a
 # byte, times 1024; first_level_ack: 1 when a slot is free for its writer when the packet has arrived, not when it has been

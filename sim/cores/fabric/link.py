@@ -1,9 +1,9 @@
-"""The link of a router: packets and completions on their way to the router at its other end.
+"""The link of a router: packets and signals on their way to the router at its other end.
 
 A payload is sent in frames, one after the other at the line's rate; a signal behind it, written into a register of the other
-tile, tells that it is there.  The transmit queue takes the next payload when the one before has left
-(Wormhole) or has begun to leave (docs/fabric.md#the-link).  Chips share the engine's time: what is sent lies in the other chip's heap as an event at the cycle
-of its arrival, and the own chip does not run past the earliest answer.
+tile, tells that it is there.  The transmit queue takes the next payload when the one before has left or, if it holds one more,
+has begun to leave (docs/fabric.md#the-link).  Chips share the engine's time: what is sent lies in the other chip's heap as an
+event at the cycle of its arrival, and the own chip does not run past the earliest answer.
 """
 
 from tensim.sim.cores.fabric.layout import (

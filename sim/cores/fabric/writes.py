@@ -38,7 +38,7 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u32, store_32
 from tensim.sim.engine.state import ATOMIC, INLINE, TILE_WORKER, WRITE, tiles_of, transactions_of
 
-NOC = 0  # the routers' writes
+WRITE_NOC, CREDIT_NOC = 1, 0  # of what the receiver writes, and of credits
 OFFSET_BITS = 36
 ALL_BYTES = 15
 
@@ -53,19 +53,19 @@ def write_bytes(m, r, slot, source, address, size, time):
     offset = address & ((1 << OFFSET_BITS) - 1)
     if tile < 0 or not check_target(m, r.thread, tile, offset, size, True):
         return False
-    index = new_transaction(m, WRITE, r.thread, NOC, r.tile, tile)
+    index = new_transaction(m, WRITE, r.thread, WRITE_NOC, r.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.size, x.trid = offset, source, size, slot
     if moves(m, size):
         x.staging = new_staging(m, 1)
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + source, size)
     send_request(m, index, 1 + (size + m.flit_bytes - 1) // m.flit_bytes, time)
-    count_write(m, r.thread, NOC, slot, 0)
+    count_write(m, r.thread, WRITE_NOC, slot, 0)
     return True
 
 
 @compiled()
-def write_word(m, r, kind, address, value, time):
+def write_word(m, r, kind, address, value, noc, time):
     """A word or an increment that nobody waits for; False after a fault."""
     tile = tile_at(m, r.thread, address)
     if tile < 0:
@@ -76,12 +76,12 @@ def write_word(m, r, kind, address, value, time):
         return False
     if not check_target(m, r.thread, tile, offset, 4, True):
         return False
-    index = new_transaction(m, kind, r.thread, NOC, r.tile, tile)
+    index = new_transaction(m, kind, r.thread, noc, r.tile, tile)
     x = transactions_of(m)[index]
     x.address, x.size, x.value, x.posted = offset, 4, value, 1
     send_request(m, index, 1, time)
     if kind == INLINE:
-        count_write(m, r.thread, NOC, -1, 1)
+        count_write(m, r.thread, noc, -1, 1)
     return True
 
 
@@ -102,7 +102,9 @@ def deliver(m, r, slot, time):
         return -1
     if kind == INLINE_WRITE or kind > INLINE_WRITE and kind < SCATTER_WRITE and payload == 0:
         word = value | ALL_BYTES << 32 if kind == INLINE_WRITE else value
-        if not write_word(m, r, INLINE if kind == INLINE_WRITE else ATOMIC, address, word, time + f.increment):
+        if not write_word(
+            m, r, INLINE if kind == INLINE_WRITE else ATOMIC, address, word, WRITE_NOC, time + f.increment
+        ):
             return -1
         return f.increment
     if kind == SCATTER_WRITE:
@@ -122,7 +124,7 @@ def increment(m, r, slot, time):
     f = fabric_of(m)
     header = l1_of(m, r) + receiver_slot(f, r, slot)
     done = write_word(
-        m, r, ATOMIC, load_i64(header + 4 * SECOND), load_u32(header + 4 * VALUE), time + f.increment
+        m, r, ATOMIC, load_i64(header + 4 * SECOND), load_u32(header + 4 * VALUE), WRITE_NOC, time + f.increment
     )
     return f.increment if done else -1
 
@@ -140,7 +142,7 @@ def forward(m, r, slot, out, route, time):
     copy_bytes(l1_of(m, target) + place, l1_of(m, r) + source, HEADER_BYTES)
     store_32(l1_of(m, target) + place + 4 * ROUTE, route)
     size = load_u32(l1_of(m, r) + source + 4 * PAYLOAD)
-    index = new_transaction(m, WRITE, r.thread, NOC, r.tile, target.tile)
+    index = new_transaction(m, WRITE, r.thread, WRITE_NOC, r.tile, target.tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.trid = place + HEADER_BYTES, source + HEADER_BYTES, slot
     x.size = max(size, 4)
@@ -149,10 +151,10 @@ def forward(m, r, slot, out, route, time):
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + x.local, size)
     flits = 1 + (size + f.header_bytes + m.flit_bytes - 1) // m.flit_bytes
     send_request(m, index, flits, time + f.forward)
-    count_write(m, r.thread, NOC, slot, 0)
+    count_write(m, r.thread, WRITE_NOC, slot, 0)
     r.forwarded[out] += 1
     notified = NOTIFIED + STRIDE * channel
-    index = new_transaction(m, ATOMIC, r.thread, NOC, r.tile, target.tile)
+    index = new_transaction(m, ATOMIC, r.thread, WRITE_NOC, r.tile, target.tile)
     x = transactions_of(m)[index]
     x.address, x.size, x.value, x.posted = notified, 4, 1, 1
     send_request(m, index, 1, time + f.forward)
