@@ -174,14 +174,14 @@ def _simulate_golden(name, board, shape, kind, size, links):
 
 
 def _streams(mesh, setup, links):
-    """A worker for each chip and link, side by side; their receivers stand in the row below, some columns to the east."""
+    """A worker for each chip and link, on a diagonal; their receivers stand in the rows below, some columns to the east."""
     columns = mesh.devices[0].arch.grid[0]
     for chip in sorted({chip for chip, *_ in setup.flows}):
         mine = [flow[1:] for flow in setup.flows if flow[0] == chip]
         turns = math.lcm(*(len(routes) for _, routes in mine))
         flows = tuple((way, routes * (turns // len(routes))) for way, routes in mine)
         for link in range(links):
-            yield Stream(chip, link, flows, (link, 0), ((link + RECEIVER_COLUMNS) % columns, 1))
+            yield Stream(chip, link, flows, (link, 2 * link), ((link + RECEIVER_COLUMNS) % columns, 2 * link + 1))
 
 
 def _simulate_latency(board, topology, kind, size):

@@ -226,9 +226,8 @@ def receiver_step(m, r, now):
         send_signal(m, r, ACKNOWLEDGEMENT + r.channel[r.accepted % f.rx_slots], now + cycles)
         r.accepted += 1
     if r.awaiting_flush != 0:
-        if (
-            noc_words_of(m)[r.thread * NOC_WORDS + 64 * WRITE_NOC + WRITES_OUT] > 0
-        ):  # of all packets: that is what the firmware waits for
+        under_way = noc_words_of(m)[r.thread * NOC_WORDS + 64 * WRITE_NOC + WRITES_OUT]
+        if under_way > 0:  # the firmware waits for the writes of all packets
             return cycles
         cycles += increment(m, r, r.awaiting_flush - 1, now + cycles)
         r.awaiting_flush = 0

@@ -25,8 +25,9 @@ FLUSH = 1  # of FLAGS: the increment follows when the payload has been written
 # each, with MESH and, when every chip on the way (and on the branches to east and west) receives it, EVERYONE.
 MESH, EVERYONE = 1 << 31, 1 << 30
 
-# --- words in the L1 of an Ethernet tile, 16 bytes apart: per sender channel how many packets have been written and the NoC
-# address at which the sender counts credits, behind which a worker writes 1 when it opens; per downstream router the credits that have come back from it
+# --- words in the L1 of an Ethernet tile, 16 bytes apart.  Per sender channel: how many packets have been written; the NoC address
+# at which the sender counts credits, behind which a worker writes 1 when it opens.  Per downstream router: the credits that have
+# come back from it
 FIRST_WORD, STRIDE = 0x10000, 16  # behind what firmware keeps for itself
 OPENED = 8  # behind the address of credits
 NOTIFIED, CREDITS_AT, RETURNED = FIRST_WORD, FIRST_WORD + STRIDE * MAX_CHANNELS, FIRST_WORD + 2 * STRIDE * MAX_CHANNELS
