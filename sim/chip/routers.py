@@ -158,9 +158,19 @@ class Routers:
         r = self.table[index]
         r["downstream"][out], r["channel_of"][out] = other, channel
         x, y = self.places[index]
+        r["noc_of"][out] = self._shorter_way(index, other)
         address = x << 36 | y << 42 | layout.RETURNED + layout.STRIDE * out
         core, at = self.first + other, layout.CREDITS_AT + layout.STRIDE * channel
         self.arrays["l1"][core, at : at + 8] = np.frombuffer(address.to_bytes(8, "little"), np.uint8)
+
+    def _shorter_way(self, index, other):
+        """The NoC with the shorter way from one router's tile to another's: 0 goes to higher coordinates, 1 to lower ones."""
+        hops = [
+            (there - here) % size
+            for here, there, size in zip(self.places[index], self.places[other], self.chip.arch.noc_size, strict=True)
+        ]
+        back = sum(-hop % size for hop, size in zip(hops, self.chip.arch.noc_size, strict=True))
+        return int(back < sum(hops))
 
     def join(self, index, other, other_index):
         """Lay a link from a router of this chip to one of another chip's `Routers`; the other one lays it back."""

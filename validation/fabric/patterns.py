@@ -135,7 +135,7 @@ def golden(name, board, shape):
     if name == "NeighborExchangeUnicast":
         return neighbours(board, shape, False)
     if name == "NeighborExchangeLinear":
-        return neighbours(board, _line_shape(shape), True)
+        return neighbours(board, shape, True)
     if name in ("LinearMulticast", "UnidirLinearMulticast") or name.startswith("CustomMaxPacketSizeLinear"):
         return linear_multicast(board, shape, not name.startswith("Unidir"))
     if name in ("FullRingMulticast", "HalfRingMulticast"):

@@ -37,7 +37,7 @@ from tensim.sim.cores.fabric.layout import (
 )
 from tensim.sim.cores.fabric.link import arrival_key, send_packet, send_signal
 from tensim.sim.cores.fabric.routing import NOWHERE, is_here, onward
-from tensim.sim.cores.fabric.writes import CREDIT_NOC, WRITE_NOC, deliver, forward, increment, write_word
+from tensim.sim.cores.fabric.writes import CREDIT_NOC, deliver, forward, increment, write_word
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
@@ -170,7 +170,8 @@ def sender_step(m, r, channel, now):
 
 @compiled()
 def writes_under_way(m, r, slot):
-    return noc_words_of(m)[r.thread * NOC_WORDS + 64 * WRITE_NOC + TRID_WRITES + slot]
+    words, base = noc_words_of(m), r.thread * NOC_WORDS + TRID_WRITES + slot
+    return words[base] + words[base + 64]
 
 
 @compiled()
@@ -226,7 +227,8 @@ def receiver_step(m, r, now):
         send_signal(m, r, ACKNOWLEDGEMENT + r.channel[r.accepted % f.rx_slots], now + cycles)
         r.accepted += 1
     if r.awaiting_flush != 0:
-        under_way = noc_words_of(m)[r.thread * NOC_WORDS + 64 * WRITE_NOC + WRITES_OUT]
+        words, base = noc_words_of(m), r.thread * NOC_WORDS + WRITES_OUT
+        under_way = words[base] + words[base + 64]
         if under_way > 0:  # the firmware waits for the writes of all packets
             return cycles
         cycles += increment(m, r, r.awaiting_flush - 1, now + cycles)

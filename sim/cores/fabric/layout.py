@@ -47,6 +47,7 @@ ROUTER = np.dtype(
     ).split()]
     + [("downstream", np.int64, 4)]  # router in that direction, of this chip, -1: none
     + [("channel_of", np.int64, 4)]  # sender channel there
+    + [("noc_of", np.int64, 4)]  # by which packets go there
     + [(name, np.int64, MAX_CHANNELS) for name in "slot_sent returned acknowledged freed opened".split()]
     + [(name, np.int64, 4) for name in ["forwarded"]]
     + [("channel", np.int64, MAX_SLOTS)]  # that a packet in a receiver slot came from

@@ -38,7 +38,10 @@ from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u32, store_32
 from tensim.sim.engine.state import ATOMIC, INLINE, TILE_WORKER, WRITE, tiles_of, transactions_of
 
-WRITE_NOC, CREDIT_NOC = 1, 0  # of what the receiver writes, and of credits
+WRITE_NOC, CREDIT_NOC = (
+    1,
+    0,
+)  # of what the receiver writes, and of credits; packets for other routers go the shorter way
 OFFSET_BITS = 36
 ALL_BYTES = 15
 
@@ -142,7 +145,8 @@ def forward(m, r, slot, out, route, time):
     copy_bytes(l1_of(m, target) + place, l1_of(m, r) + source, HEADER_BYTES)
     store_32(l1_of(m, target) + place + 4 * ROUTE, route)
     size = load_u32(l1_of(m, r) + source + 4 * PAYLOAD)
-    index = new_transaction(m, WRITE, r.thread, WRITE_NOC, r.tile, target.tile)
+    noc = r.noc_of[out]
+    index = new_transaction(m, WRITE, r.thread, noc, r.tile, target.tile)
     x = transactions_of(m)[index]
     x.address, x.local, x.trid = place + HEADER_BYTES, source + HEADER_BYTES, slot
     x.size = max(size, 4)
@@ -151,10 +155,10 @@ def forward(m, r, slot, out, route, time):
         copy_bytes(staging_address(m, x.staging), l1_of(m, r) + x.local, size)
     flits = 1 + (size + f.header_bytes + m.flit_bytes - 1) // m.flit_bytes
     send_request(m, index, flits, time + f.forward)
-    count_write(m, r.thread, WRITE_NOC, slot, 0)
+    count_write(m, r.thread, noc, slot, 0)
     r.forwarded[out] += 1
     notified = NOTIFIED + STRIDE * channel
-    index = new_transaction(m, ATOMIC, r.thread, WRITE_NOC, r.tile, target.tile)
+    index = new_transaction(m, ATOMIC, r.thread, noc, r.tile, target.tile)
     x = transactions_of(m)[index]
     x.address, x.size, x.value, x.posted = notified, 4, 1, 1
     send_request(m, index, 1, time + f.forward)
