@@ -27,7 +27,7 @@ LATENCIES = {"net_min_ns": min, "net_avg_ns": lambda spans: sum(spans) / len(spa
 LINK_BYTES = 64 * 2**20  # that each sender of the link ceiling sends
 RECEIVER_COLUMNS = 4  # from a stream's worker to its receiver
 ROUNDS = 40  # of a latency
-PACKETS = {2: 240, 4: 160, 8: 120, 32: 12}  # a stream sends, by chips of the mesh
+PACKETS = {2: 240, 4: 160, 9: 120, 32: 20}  # a stream sends, by chips of the mesh
 CEILING = re.compile(
     r"link_ceiling (?P<headers>flush_per_packet|header_ring)(?: placement=(?P<place>\w+) send=NoC(?P<noc>[01]))? (?P<ways>uni|bi)"
 )
