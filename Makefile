@@ -70,6 +70,7 @@ lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.imports.contracts
+	$(BIN)/mypy --cache-dir build/mypy
 
 # A million damaged Light Metal files of every kind through the verifier, twenty thousand accepted ones executed, two thousand of
 # them with changed kernels: some hours.

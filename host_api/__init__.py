@@ -33,6 +33,9 @@ _NAMES = {
     "light_metal.replay": """
         ReplayOptions
     """,
+    "mesh_device": """
+        MeshDevice close_mesh_device open_mesh_device
+    """,
     "metal_trace": """
         begin_trace_capture collect_trace end_trace_capture enqueue_trace load_trace release_trace replay_trace
         trace_descriptor
@@ -133,6 +136,11 @@ if TYPE_CHECKING:  # the same names again, as type checkers read them
         light_metal_name_buffer as light_metal_name_buffer,
     )
     from tensim.light_metal.replay import ReplayOptions as ReplayOptions
+    from tensim.mesh_device import (
+        MeshDevice as MeshDevice,
+        close_mesh_device as close_mesh_device,
+        open_mesh_device as open_mesh_device,
+    )
     from tensim.metal_trace import (
         begin_trace_capture as begin_trace_capture,
         collect_trace as collect_trace,

@@ -305,6 +305,11 @@ def create_device_minimal(device_id: int = 0, num_hw_cqs: int = 1, arch: str | P
     return _open(c.CreateDevice(number, num_hw_cqs, 0, 0, arch, "fast", "packet", None, 0, minimal=True))
 
 
+def open_devices(records) -> list[Device]:
+    """Open several devices, one after the other, by their `CreateDevice` records."""
+    return [_open(record) for record in records]
+
+
 def _open(record):
     system = _system_for_new_device()
     return Device(record.device, system.executor.submit(record), system)

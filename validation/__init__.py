@@ -12,4 +12,5 @@ KINDS = {
     "streaming": "streaming by size",
     "dispatch": "dispatch and host transfers",
     "operations": "operations of networks",
+    "fabric": "packets between chips",
 }

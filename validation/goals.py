@@ -100,6 +100,10 @@ GOALS = {
         Goal("p90", 30, "exp"), Goal("worst group", 10, "exp/(float32|uint32)"),
     ),
     "dispatch": (Goal("median", 15, "(un)?traced"), Goal("median", 15, "transfers")),
+    "fabric": (
+        Goal("median", 8, "bandwidth"), Goal("p90", 20, "bandwidth"), Goal("median", 6, "latency"), Goal("p90", 15, "latency"),
+        Goal("median", 5, "link ceiling"),
+    ),
     "operations": (
         Goal("median", 6), Goal("p90", 18), Goal("bias", 3), Goal("median", 7, r"\w+/DRAM"), Goal("median", 8, r"\w+/L1"),
     ),

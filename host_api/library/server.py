@@ -45,7 +45,7 @@ class Server:
     def __init__(self, path, open_device, compile):
         self._open_device, self._compile = open_device, compile
         self.device = None
-        self.operation = None  # of the library's, that runs now
+        self._operations = []  # of the library's, that run now: the inner ones last
         self.failure = None  # of a launch, that the program does not know of
         self._streams = set()  # connections of the device
         self.host_memory = None  # `HostMemoryLink` of a driver that lets the device reach the host's memory
@@ -132,13 +132,21 @@ class Server:
 
     # --- names of operations
 
+    @property
+    def operation(self):
+        """The operation of the library's that runs now, as its process describes it, or None."""
+        return self._operations[-1] if self._operations else None
+
     def _operation(self, connection):
-        """Another operation runs from here on, or none: run what the one before has told cores, answer what has failed."""
+        """An operation begins or ends: run what the one before has told cores, answer what has failed."""
         _, size = WORDS.unpack(_receive(connection, WORDS.size))
-        operation = json.loads(_receive(connection, size))
+        message = json.loads(_receive(connection, size))
         self._catch_up()
         self._launch()
-        self.operation = operation
+        if "begin" in message:
+            self._operations.append(message["begin"])
+        elif self._operations:
+            self._operations.pop()["outputs"] = message["end"]
         text = b"" if self.failure is None else str(self.failure).encode()
         self.failure = None
         connection.sendall(struct.pack("<I", len(text)) + text)

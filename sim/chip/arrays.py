@@ -42,6 +42,7 @@ class MachineArrays:
         self.arch, self.numerics, self.noc = arch, numerics, noc
         self.n_workers = len(arch.worker_coords)
         self._arrays, self._idle, self.slabs, self.flits = {}, {}, [], None
+        self._more_events = 0
         self.record = np.zeros(1, st.MACHINE)
         self.machine, self.address = self.record[0], self.record.ctypes.data
         self._build()
@@ -85,6 +86,7 @@ class MachineArrays:
             arch["alignment.dram_write"],
         )
         m["data_on"] = NUMERICS[self.numerics]
+        m["n_workers"] = self.n_workers
         self.semaphore_base = -(-int(arch["l1.reserved_end"]) // 16) * 16
         m["semaphore_base"] = self.semaphore_base
         self.args_base = self.semaphore_base + N_SEMAPHORES * SEMAPHORE_STRIDE
@@ -230,7 +232,7 @@ class MachineArrays:
         packets[: len(old)] = self["packets"]
         self.place("packets", packets)
         self._grow_flits()
-        self._grow_event_heap(len(new) + len(self["threads"]) + CLOCK_EVENTS)
+        self._grow_event_heap(len(new) + len(self["threads"]) + CLOCK_EVENTS + self._more_events)
 
     def _grow_flits(self):
         """A flit packet for each transaction."""
@@ -262,6 +264,11 @@ class MachineArrays:
         new[: len(old)] = old
         self.machine["event_heap_capacity"] = capacity
         self.place("event_heap", new)
+
+    def make_room(self, events):
+        """Room in the event heap for so many events of others."""
+        self._more_events += events
+        self._grow_event_heap(len(self["transactions"]) + len(self["threads"]) + CLOCK_EVENTS + self._more_events)
 
     def add_chunks(self):
         """Make a slab of DRAM chunks; its pages cost memory only when they are written."""

@@ -92,6 +92,7 @@ class Chip:
         self.recorders = [self.occupancy]
         self._loader, self._memory = ProgramLoader(arch, self.arrays), FunctionalMemory(self)
         self.oddities = Oddities(self)
+        self.routers = None  # `tensim.sim.chip.routers.Routers` of a chip on a fabric
         self.checks = None
         if check:
             from tensim.sim.chip.checks import Checks
@@ -132,7 +133,8 @@ class Chip:
 
     def next_time(self):
         """Cycle of the earliest pending event, or None.  A fault is pending at once."""
-        if not self._settled:  # asked before each Python event: looked up once after each change
+        # Asked before each Python event: looked up once after each change, always where packets come from other chips
+        if not self._settled or self.routers is not None:
             time = None
             if self.machine["stop"] == st.STOP_ERROR:
                 time = self.cycle
@@ -159,8 +161,10 @@ class Chip:
             raise fault(self)
         if stop == st.STOP_LAUNCH_DONE:
             return self._completions()
-        if stop == st.STOP_EMPTY and self._running:
+        if stop == st.STOP_EMPTY and self._running and not (self.routers is not None and self.routers.busy_peers):
             raise deadlock(self, odd_warnings(self.oddities.rows()))
+        if stop == st.STOP_LIMIT and self.machine["limit"] < min(limit, self.max_cycles, look):
+            return []  # what it has sent to another chip may be answered
         if stop == st.STOP_LIMIT and look < min(limit, self.max_cycles):
             for recorder in self.recorders:
                 recorder.look(self.next_time() - 1)
@@ -257,6 +261,8 @@ class Chip:
         self.arrays["tiles"]["open_writes"] = -1
         self._running.clear()
         self.arrays.clear()
+        if self.routers is not None:
+            self.routers.reset()
         if self.coprocessors is not None:
             self.coprocessors.forget()
         if self.checks is not None:
@@ -395,6 +401,8 @@ class Chip:
         `line_base`: of the lines of the kernel that it ran then.
         """
         t = self.arrays["threads"][index]
+        if t["core"] >= self.n_workers:
+            return {"core": self.routers.name(int(t["core"])), "thread": "router", "cycle": self.cycle}
         place = {"core": self.core_name(int(t["core"])), "thread": THREAD_NAMES[int(t["slot"])], "cycle": self.cycle}
         program = self.line_programs.get(int(t["line_base"]) if line_base is None else line_base)
         if program is not None:

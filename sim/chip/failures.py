@@ -68,11 +68,21 @@ def deadlock(chip, odd):
     """The error of threads that wait and cannot be woken; `odd`: what was odd before that, in words."""
     cause, lines, graph = wait_for_graph(chip)
     before = "".join(f"\nbefore that: {text}" for text in odd)
+    routers = [line for one in _fabric_of(chip) for line in one.waiting()]
+    before += "".join(f"\n  {line}" for line in routers)
     return DeadlockError(
         f"deadlock: {cause}\nno event is left and these threads wait\n  " + "\n  ".join(lines) + before,
         where={"cycle": chip.cycle, "waiting": graph},
         hint="the first lines are the cause; look for the push, increment or release that is missing",
     )
+
+
+def _fabric_of(chip):
+    """The routers of a chip and of all that its links lead to, also through others."""
+    found = [chip.routers] if chip.routers is not None else []
+    for routers in found:
+        found += [peer.routers for peer in routers.peers if peer.routers not in found]
+    return found
 
 
 def cycle_limit(chip, limit):

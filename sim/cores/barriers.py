@@ -7,6 +7,7 @@ from tensim.sim.cores.niu.transfer_checks import forget_open_reads, valid_noc
 from tensim.sim.cores.operations import Barrier
 from tensim.sim.cores.threads import OPERATION_END, argument, charge, charge_stall, park, wake, wake_to_retry
 from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import call_model
 from tensim.sim.engine.state import (
     ATOMICS_OUT,
     NOC_WORDS,
@@ -15,6 +16,7 @@ from tensim.sim.engine.state import (
     POSTED_FLUSH_AT,
     POSTED_UNSENT,
     READS_OUT,
+    ROUTING,
     TRID_FLUSH_AT,
     TRID_READS,
     TRID_UNSENT,
@@ -26,6 +28,7 @@ from tensim.sim.engine.state import (
     WRITE_FLUSH_AT,
     WRITES_OUT,
     WRITES_UNSENT,
+    cores_of,
     noc_words_of,
     threads_of,
     traffic_of,
@@ -115,6 +118,9 @@ def barrier(m, thread, now):
 def transaction_returned(m, thread, now):
     """A count of the thread went down: end its barrier if that was the last one."""
     t = threads_of(m)[thread]
+    if t.state == ROUTING:
+        call_model(m.fabric_model_at, m.self_at, cores_of(m)[t.core].router_event, now)
+        return
     if t.state == PARKED and WAIT_READ_BARRIER <= t.wait <= WAIT_ATOMIC_BARRIER:
         if barrier_open(m, thread, t.wait_a, t.wait_b, t.wait_c) == 0:
             if t.operation == OPERATION_END or t.wait == WAIT_FLUSH:  # the tail that has been waited for leaves later

@@ -59,10 +59,21 @@ class Fault(IntEnum):
     COPROCESSOR = 54
     COMPUTE_CORE = 55
     COPROCESSOR_LOST = 56
+    FABRIC_HEADER = 57
+    FABRIC_ROUTE = 58
+    FABRIC_SLOT = 59
+    FABRIC_PAYLOAD = 60
 
 
 # The three values are error_a, error_b, error_c of the machine record.
 MESSAGES = {
+    Fault.FABRIC_HEADER: "wrong header of a fabric packet: send type {a}, {b} bytes of payload; types are 1 to 5 and a payload "
+    "has at most {c} bytes",
+    Fault.FABRIC_ROUTE: "the route {a:#x} of a fabric packet leads from here ({b}, 0 to 3: north, south, east, west) to where "
+    "no router is ({c}; -1: it ends at no chip)",
+    Fault.FABRIC_SLOT: "over-run of sender channel {a} of a router: {b} packets wait in {c} slots; wait for an empty slot before "
+    "each",
+    Fault.FABRIC_PAYLOAD: "a write of {a} bytes asked of a router; it writes 1 to {b}",
     Fault.L1_RANGE: "access outside L1: address {a:#x}, {b} bytes, core {c}",
     Fault.L1_RESERVED: "write into the reserved firmware area of L1: address {a:#x}, {b} bytes, user memory starts at {c:#x}",
     Fault.DRAM_RANGE: "access outside DRAM bank {c}: offset {a:#x}, {b} bytes",

@@ -5,7 +5,7 @@ from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
-from tensim.sim.engine.memory import load_u32
+from tensim.sim.engine.memory import call_model, load_u32
 from tensim.sim.engine.state import PARKED, WAIT_SEMAPHORE, cores_of, semaphore_writers_of, threads_of, traffic_of
 
 WAIT_EQUAL, WAIT_MIN = 0, 1
@@ -26,6 +26,9 @@ def l1_changed(m, core, address, size, now, by):
         own = 1 if by // THREADS_PER_CORE == core else 0
         semaphore_writers_of(m)[2 * (core * N_SEMAPHORES + number) + own] = by + 1
     if cores_of(m)[core].semaphore_waiters == 0:
+        return
+    if core >= m.n_workers:  # an Ethernet tile, whose router looks at its words
+        call_model(m.fabric_model_at, m.self_at, cores_of(m)[core].router_event, now)
         return
     for slot in range(THREADS_PER_CORE):
         index = core * THREADS_PER_CORE + slot

@@ -300,7 +300,7 @@ def run(machine, limit, fuel):
             m.stop = STOP_EMPTY
             break
         now = heap[0] >> event_heap.KEY_BITS
-        if now > limit:
+        if now > m.limit:  # a packet for another chip has lowered it, perhaps
             m.stop = STOP_LIMIT
             break
         if fuel <= 0:
@@ -327,10 +327,12 @@ def run(machine, limit, fuel):
         key = heap[0] & ((1 << event_heap.KEY_BITS) - 1)
         if event >= 0:
             time = transaction_event(m, event, now)
-        elif event != event_heap.CLOCK:
+        elif event > event_heap.CLOCK:
             time = thread_event(m, -1 - event, now)
         else:
-            time = call_model(m.flit_model_at, m.self_at, event, now)
+            time = call_model(
+                m.flit_model_at if event == event_heap.CLOCK else m.fabric_model_at, m.self_at, event, now
+            )
         fuel -= (m.instructions - instructions) // INSTRUCTIONS_PER_FUEL
         # Whatever the event scheduled comes behind it, so it is still on top: one sift replaces or removes it.  The head
         # of a packet that meets nobody thus walks on at the price of two comparisons a hop.
@@ -338,7 +340,7 @@ def run(machine, limit, fuel):
             event_heap.replace_top(heap, m.event_heap_size, event_heap.make_order(time, key), event)
         else:
             m.event_heap_size = event_heap.pop(heap, m.event_heap_size)
-        if event == event_heap.CLOCK or (event < 0 and threads_of(m)[-1 - event].operation == Op.SPEND):
+        if event <= event_heap.CLOCK or (event < 0 and threads_of(m)[-1 - event].operation == Op.SPEND):
             fuel -= 50
 
 

@@ -48,6 +48,7 @@ LOG_ZONE_BEGIN, LOG_ZONE_END = 5000, 5001  # `line`: number of the zone in its k
 
 # --- thread states
 IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
+ROUTING = 4  # no kernel's: it stands for the router of an Ethernet tile, whose writes bear its number
 
 # --- why the engine returned
 RUNNING_ON = -1  # `stop` while the engine runs
@@ -87,7 +88,7 @@ CORE = np.dtype(
         "product_tiles unpack_hold "
         "bank_a bank_b token0_a token0_b token1_a token1_b source_formats dst_kinds unpack_to_dst pack_precise "
         "port0_loads port1_loads port0_stores port1_stores port0_begun port1_begun dst_terms dst_rounded long_sums "
-        "sensitive_functions wide_products not_finite"
+        "sensitive_functions wide_products not_finite router_event"
     ).split()],
     align=True,
 )  # fmt: skip
@@ -140,7 +141,7 @@ _ADDRESSES = (
     "staging staging_free staging_uses dram_chunks spare_chunks noc_params dram_params receivers workers_mask src_a src_b dst "
     "noc_columns noc_rows scratch "
     "done sfpu_cycles l1 noc_calls traffic touched semaphore_writers "
-    "instruction_cycles unit_free fifo flits flit_model self prints checker shadow oddities"
+    "instruction_cycles unit_free fifo flits flit_model fabric fabric_model self prints checker shadow oddities"
 ).split()
 _COUNTERS = (
     "now event_heap_size event_heap_capacity n_transactions free_transaction transactions_used n_tiles n_channels "
@@ -148,7 +149,8 @@ _COUNTERS = (
     "bank_bytes data_on grid_width flit_bytes max_packet max_cycles stop error error_thread error_a error_b "
     "error_c reserved_end l1_congruence dram_read_congruence dram_write_congruence operations "
     "n_source_words n_dst_words trace_start record_on n_noc_calls noc_calls_capacity "
-    "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base n_oddities"
+    "limit l1_posted instructions touched_shift touched_words first_reads semaphore_base n_prints prints_room user_base "
+    "n_oddities n_workers"
 ).split()
 
 # Timing parameters: field of the machine record -> (dotted key of the architecture YAML, scale).
@@ -260,7 +262,8 @@ PARAMETERS = {
     "sync_lag": ("tensix.sync_lag", 1),
 }
 
-# `flit_model`: the compiled function that moves flits (`tensim.sim.cores.niu.flits`), 0 with the packet model; `checker`: the
+# `flit_model`: the compiled function that moves flits (`tensim.sim.cores.niu.flits`), 0 with the packet model; `fabric_model`:
+# the one that lets routers act (`tensim.sim.cores.fabric`), 0 without, and `fabric` their state; `checker`: the
 # one that looks for mistakes of kernels (`tensim.sim.cores.checks`), 0 without checks, and `shadow` the record of its state
 MACHINE = np.dtype(
     [(name, np.int64) for name in [*(f"{name}_at" for name in _ADDRESSES), *_COUNTERS, *PARAMETERS]],

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 import tensim as tt
-from tensim.library.descriptions import AS_SEEN, dram_places
-from tensim.library.mailboxes import LAYOUTS
+from tensim.library.descriptions import as_seen, dram_places
+from tensim.library.environment import find_library
+from tensim.library.mailbox_layout import layout_of
 from tensim.library.server import HEAD, WRITE
 from tensim.library.tiles import LOG_ROOM, Tiles
 from tensim.sim.arch import load_arch
@@ -17,25 +18,25 @@ from tests.library import stand_in
 WORMHOLE = [["0-0", "0-1", "0-11"], ["0-5", "0-6", "0-7"], ["5-0"], ["5-2"], ["5-3"], ["5-5", "5-6", "5-7"]]
 BLACKHOLE = [["0-0"], ["0-2"], ["0-9"], ["0-5"], ["9-0"], ["9-2"], ["9-9"], ["9-5"]]
 LACKING = {
-    (66, "wormhole_b0"): 0,
-    (66, "blackhole"): 0,
-    (81, "wormhole_b0"): 1,
-    (81, "blackhole"): 2,
+    ("0.66.0", "wormhole_b0"): 0,
+    ("0.66.0", "blackhole"): 0,
+    ("0.81.1", "wormhole_b0"): 1,
+    ("0.81.1", "blackhole"): 2,
 }  # rows or columns
 INIT, GO = bytes([0, 0, 0, 0x40]), bytes([0, 0, 0, 0x80])
 
 
 @pytest.fixture(scope="module", params=stand_in.PLACES, ids=" ".join)
-def chip(request):
+def chip(request, installed):
     """`tiles` of a release's chip; `device`; `workers` as the release names them."""
     release, name = request.param
-    first = {"0.66.0": 66, "0.81.1": 81}[release]
-    arch = load_arch(name, AS_SEEN[first, name])
+    library = find_library(installed.of(release))
+    arch = load_arch(name, as_seen(library, load_arch(name)))
     device = tt.create_device(0, arch=arch)
     channels = dram_places({"dram": WORMHOLE if name == "wormhole_b0" else BLACKHOLE}, arch)
-    tiles = Tiles(device._state, LAYOUTS[first, name], channels)
+    tiles = Tiles(device._state, layout_of(library, arch), channels)
     yield SimpleNamespace(
-        tiles=tiles, device=device._state, arch=arch, workers=stand_in.workers(name, LACKING[first, name])
+        tiles=tiles, device=device._state, arch=arch, workers=stand_in.workers(name, LACKING[release, name])
     )
     tt.close_device(device)
 

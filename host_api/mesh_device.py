@@ -1,0 +1,133 @@
+"""Meshes of chips on a fabric: opening and closing, and how workers of a chip reach its routers (docs/fabric.md)."""
+
+from __future__ import annotations
+
+import math
+from typing import Self
+
+from tensim.device import Device, close_device, open_devices
+from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, WEST
+from tensim.sim.errors import TensimError, UsageError
+from tensim.sim.host.commands import CreateDevice
+from tensim.sim.host.fabric import BOARDS, LINES, Connection, Fabric
+
+DIRECTIONS = {"north": NORTH, "south": SOUTH, "east": EAST, "west": WEST}
+
+
+class MeshDevice:
+    """Chips in a grid whose fabric runs.  `shape`: (rows, columns); `devices`: `tensim.Device`, row after row."""
+
+    def __init__(self, shape: tuple[int, int], devices: list[Device], fabric: Fabric) -> None:
+        self.shape, self.devices, self.fabric = shape, devices, fabric
+
+    def __repr__(self):
+        return f"MeshDevice({self.shape[0]}x{self.shape[1]} {self.devices[0].arch.name})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        close_mesh_device(self)
+
+    def connection(self, chip: int, direction: str, link: int = 0) -> Connection:
+        """How a worker of a chip reaches the router whose link leads to the "north", "south", "east" or "west".
+
+        On a ring east is forward.  UsageError when there is no such link.
+        """
+        return self.fabric.connection(chip, _direction(direction), link)
+
+    def line_route(self, distance: int, receivers: int = 1) -> int:
+        """The route of a packet on a line: `receivers` chips get it, the first one `distance` hops away."""
+        if not (1 <= distance <= 127 and 1 <= receivers <= 127):
+            raise UsageError(f"a route of {distance} hops to {receivers} chips", hint="1 to 127 of each")
+        return distance | receivers << 8
+
+    def mesh_route(self, everyone: bool = False, **hops: int) -> int:
+        """The route of a packet in a mesh: hops to the north or south, then to the east or west (`mesh_route(south=2, east=1)`).
+
+        `everyone`: all chips on the way get it, those on the branches to east and west, too.
+        """
+        route = MESH | (EVERYONE if everyone else 0)
+        for name, count in hops.items():
+            if not 0 <= count <= 127:
+                raise UsageError(f"{count} hops to the {name}", hint="0 to 127")
+            route |= count << (7 * _direction(name))
+        return route
+
+    def link_utilization(self) -> list[dict]:
+        """What each link has carried: [{"chip", "direction", "link", "packets", "bytes", "busy_cycles", "full_cycles"}].
+
+        `bytes`: of payloads; `busy_cycles`: that the line was in use; `full_cycles`: that packets waited for a slot of the router
+        at the other end.
+        """
+        names = ("chip", "direction", "link", "packets", "bytes", "busy_cycles", "full_cycles")
+        rows = [dict(zip(names, row, strict=True)) for row in self.fabric.links_used()]
+        for row in rows:
+            row["direction"] = next(name for name, way in DIRECTIONS.items() if way == row["direction"])
+        return rows
+
+
+def _direction(name):
+    if name not in DIRECTIONS:
+        raise UsageError(f"direction {name!r}", hint=f"one of {', '.join(DIRECTIONS)}")
+    return DIRECTIONS[name]
+
+
+def open_mesh_device(
+    board: str = "t3k",
+    shape: tuple[int, int] | None = None,
+    fabric: str = LINES,
+    links: int | None = None,
+    ring: bool = False,
+    packet_bytes: int | None = None,
+    forwarding: bool = True,
+    arch=None,
+    numerics: str = "fast",
+    noc: str = "packet",
+    max_cycles: int | None = None,
+) -> MeshDevice:
+    """Open the chips of a board, or those of a part of it, and start their routers.
+
+    `board`: n300, t3k (2x4), galaxy (8x4), p150_x2, p150_x4 (2x2); `shape`: (rows, columns) of the part; `fabric`: "1d", whose
+    packets count chips along a row or a column, or "2d"; `ring`: one ring around the mesh instead of lines; `links`: per
+    neighbour, None: all of the board; `packet_bytes`: the largest payload; `forwarding`: False for routers that serve neighbours
+    alone.  `arch`, `numerics`, `noc`, `max_cycles`: as of `create_device`.  UsageError for what a board does not have.
+    """
+    if board not in BOARDS:
+        raise UsageError(f"no board {board!r}", hint=f"one of {', '.join(BOARDS)}")
+    whole = BOARDS[board]
+    shape = tuple(shape or whole.shape)
+    if len(shape) != 2 or not all(1 <= mine <= most for mine, most in zip(shape, whole.shape, strict=True)):
+        raise UsageError(f"{board} has {whole.shape[0]}x{whole.shape[1]} chips, not {shape}")
+    links = whole.links if links is None else links
+    if not 1 <= links <= whole.links:
+        raise UsageError(f"{links} links between neighbours", hint=f"{board} has 1 to {whole.links}")
+    devices = open_devices(
+        [
+            CreateDevice(number, 1, 0, 0, arch or whole.arch, numerics, noc, max_cycles, 0)
+            for number in range(math.prod(shape))
+        ]
+    )
+    states = [device._state for device in devices]
+    try:
+        joined = Fabric(
+            states, shape, links, fabric, whole.torus and shape == whole.shape, ring, packet_bytes, forwarding,
+            (*whole.shape, whole.links),
+        )  # fmt: skip
+    except UsageError:
+        for device in devices:
+            close_device(device)
+        raise
+    return MeshDevice(shape, devices, joined)
+
+
+def close_mesh_device(mesh: MeshDevice) -> None:
+    """Wait for what is queued on each chip and close all; raises what a chip raised first."""
+    errors = []
+    for device in mesh.devices:
+        try:
+            close_device(device)
+        except TensimError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]

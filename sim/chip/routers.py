@@ -1,0 +1,214 @@
+"""The routers of a chip: Ethernet tiles as further cores of its arrays, and the record that describes them to the engine.
+
+A router has a place in the tables of cores, threads and L1 behind those of the workers, so that packets of the NoC reach it as
+they reach any tile.  No kernel runs there: `tensim.sim.cores.fabric` lets it act.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensim.sim.cores.fabric import layout
+from tensim.sim.cores.slots import THREADS_PER_CORE
+from tensim.sim.engine import state as st
+from tensim.sim.engine.entry_points import router_event
+from tensim.sim.engine.event_heap import MAX_CORES
+from tensim.sim.errors import UsageError
+
+EVENTS = 128  # of a router in the event heap: its turns, and what is on its way to it
+PER_THREAD = "threads noc_words traffic stalls".split()
+PER_CORE = "cores l1 semaphore_writers".split()
+DIRECTION_NAMES = ("north", "south", "east", "west")
+STEPS = "poll_sender poll_receiver send credit write chunk increment forward complete".split()
+
+
+@dataclass(frozen=True)
+class Slots:
+    """How a router divides its buffer: packets that each sender channel and the receiver channel hold, payload of a packet."""
+
+    sender: int
+    receiver: int
+    payload: int
+
+    @property
+    def bytes(self):
+        """Of a slot, a whole number of NoC words."""
+        return -(-(layout.HEADER_BYTES + self.payload) // 64) * 64
+
+
+def slots_of(arch, channels, mesh, payload):
+    """The first division in `ethernet.router.slots` that fits into the buffer with so many sender channels; UsageError: none."""
+    key = "ethernet.router.slots" + "_mesh" * mesh
+    for text in arch[key]:
+        sender, receiver = (int(part) for part in text.split("-"))
+        if (channels * sender + receiver) * (header_bytes(arch, mesh) + payload) <= arch[
+            "ethernet.router.buffer_bytes"
+        ]:
+            return Slots(sender, receiver, payload)
+    raise UsageError(
+        f"packets of {payload} B do not fit: a router has {arch['ethernet.router.buffer_bytes']} B for them",
+        hint=f"at least {arch[key][-1]} packets of {channels} sender channels and the receiver channel",
+    )
+
+
+class Routers:
+    """The routers of one chip.
+
+    `ports`: [(tile number of `ethernet.tiles`, direction in which its link leads)]; `slots`: `Slots`; `channels`: sender
+    channels of each; `ring`: packets may go round, which needs acknowledgements and a free slot more.
+    """
+
+    def __init__(self, chip, ports, slots, channels, mesh, ring):
+        self.chip, self.arrays, self.slots = chip, chip.arrays, slots
+        self.channels, self.mesh, self.ring, self.ports = channels, mesh, ring, ports
+        self.peers = set()  # chips at the other ends
+        arch, self.first = chip.arch, chip.n_workers
+        if self.first + len(ports) > MAX_CORES:
+            raise UsageError(
+                f"{self.first} worker cores and {len(ports)} routers; a chip has at most {MAX_CORES} of both"
+            )
+        tiles = arch["ethernet.tiles"]
+        self.places = [tuple(int(part) for part in tiles[number].split("-")) for number, _ in ports]
+        self._extend()
+        self.table = np.zeros(len(ports), layout.ROUTER)
+        self._build_record(arch)
+        self.reset()
+
+    def _extend(self):
+        """Rows for the Ethernet tiles behind those of the workers."""
+        arrays, count = self.arrays, len(self.ports)
+        for names, more in ((PER_THREAD, count * THREADS_PER_CORE), (PER_CORE, count)):
+            for name in names:
+                old = arrays[name]
+                new = np.zeros((len(old) + more, *old.shape[1:]), old.dtype)
+                if name != "l1":  # nothing has been written there yet
+                    new[: len(old)] = old
+                arrays.place(name, new)
+        arrays.l1 = arrays["l1"][: self.first]
+        width = self.chip.arch.noc_size[0]
+        tiles, cores, threads = arrays["tiles"], arrays["cores"], arrays["threads"]
+        for index, (x, y) in enumerate(self.places):
+            core = self.first + index
+            tiles[y * width + x] = (st.TILE_WORKER, core, -1)
+            cores[core]["tile"], cores[core]["x"], cores[core]["y"] = y * width + x, x, y
+            mine = threads[core * THREADS_PER_CORE : (core + 1) * THREADS_PER_CORE]
+            mine["core"], mine["slot"], mine["launch"] = core, np.arange(THREADS_PER_CORE), -1
+        arrays.make_room(EVENTS * count)
+
+    def _build_record(self, arch):
+        record = self.arrays.place("fabric", np.zeros(1, layout.FABRIC))
+        f, slots = record[0], self.slots
+        f["routers_at"], f["n_routers"] = self.table.ctypes.data, len(self.ports)
+        f["processors"], f["mesh"] = arch["ethernet.router.processors"], self.mesh
+        f["tx_slots"], f["rx_slots"], f["slot_bytes"] = slots.sender, slots.receiver, slots.bytes
+        f["header_bytes"], f["max_payload"] = header_bytes(arch, self.mesh), slots.payload
+        f["wire_1024"] = round(1024 * arch.clock_mhz / 1000 / arch["ethernet.line_bytes_per_ns"])
+        f["frame_bytes"], f["frame_overhead"] = arch["ethernet.frame_bytes"], arch["ethernet.frame_overhead"]
+        f["line_latency"], f["signal_cycles"] = arch["ethernet.line_latency"], arch["ethernet.signal"]
+        f["queued"] = arch["ethernet.queued"]
+        for name in STEPS:
+            f[name] = arch[f"ethernet.router.{name}"]
+        f["first_level_ack"], f["injection_slots"] = self.ring, 2 if self.ring else 1
+        self.record = record
+        self.chip.machine["fabric_model_at"] = router_event.address
+
+    def reset(self):
+        """Idle routers with empty slots."""
+        cores, threads, table = self.arrays["cores"], self.arrays["threads"], self.table
+        channels, ends = self.channels, table[["peer_machine", "peer"]].copy()
+        table[:] = np.zeros(1, layout.ROUTER)
+        table[["peer_machine", "peer"]] = ends
+        for index, (_, direction) in enumerate(self.ports):
+            core, r = self.first + index, table[index]
+            cores[core]["semaphore_waiters"], cores[core]["router_event"] = 1, _event(index, layout.WAKE)
+            threads[core * THREADS_PER_CORE]["state"] = st.ROUTING
+            r["core"], r["thread"], r["tile"] = core, core * THREADS_PER_CORE, cores[core]["tile"]
+            r["direction"], r["n_channels"] = direction ^ 1, channels
+            r["tx_base"] = layout.FIRST_SLOT
+            r["rx_base"] = layout.FIRST_SLOT + channels * self.slots.sender * self.slots.bytes
+            r["downstream"], r["full_since"], r["asleep"] = -1, -1, 1
+            words = self.arrays["l1"][core, layout.FIRST_WORD : layout.FIRST_SLOT]
+            words[:] = 0
+        self._feeders = [0] * len(self.ports)  # routers that forward to each, so far
+        for index in range(len(self.ports)) if channels > 1 else ():
+            self._connect_inside(index)
+
+    def _connect_inside(self, index):
+        """Let a router find those of its chip to which it forwards, on the same routing plane."""
+        came = self.ports[index][1] ^ 1
+        for out in range(4):
+            turns = out >> 1 != came >> 1 and came >> 1 == 0  # from north and south to east and west
+            if out != came and not (self.mesh and turns):
+                continue
+            plane = self._plane(index)
+            for other, (_, direction) in enumerate(self.ports):
+                if direction == out and self._plane(other) == plane:
+                    self._forwards(index, out, other)
+
+    def _plane(self, index):
+        """Number of a router among those of its direction."""
+        return sum(direction == self.ports[index][1] for _, direction in self.ports[:index])
+
+    def _forwards(self, index, out, other):
+        channel = self._feeders[other] = self._feeders[other] + 1  # one for each direction from which packets come
+        if channel >= self.channels:
+            raise UsageError(
+                f"a router gets packets from {channel} others and has {self.channels - 1} channels for them"
+            )
+        r = self.table[index]
+        r["downstream"][out], r["channel_of"][out] = other, channel
+        x, y = self.places[index]
+        r["noc_of"][out] = self._shorter_way(index, other)
+        address = x << 36 | y << 42 | layout.RETURNED + layout.STRIDE * out
+        core, at = self.first + other, layout.CREDITS_AT + layout.STRIDE * channel
+        self.arrays["l1"][core, at : at + 8] = np.frombuffer(address.to_bytes(8, "little"), np.uint8)
+
+    def _shorter_way(self, index, other):
+        """The NoC with the shorter way from one router's tile to another's: 0 goes to higher coordinates, 1 to lower ones."""
+        hops = [
+            (there - here) % size
+            for here, there, size in zip(self.places[index], self.places[other], self.chip.arch.noc_size, strict=True)
+        ]
+        back = sum(-hop % size for hop, size in zip(hops, self.chip.arch.noc_size, strict=True))
+        return int(back < sum(hops))
+
+    def join(self, index, other, other_index):
+        """Lay a link from a router of this chip to one of another chip's `Routers`; the other one lays it back."""
+        r = self.table[index]
+        r["peer_machine"], r["peer"] = other.arrays.address, other_index
+        self.peers.add(other.chip)
+
+    def name(self, core):
+        """A router's tile and where its link leads, for messages."""
+        index = core - self.first
+        x, y = self.places[index]
+        return f"Ethernet tile {x}-{y}, link {self._plane(index)} to the {DIRECTION_NAMES[self.ports[index][1]]}"
+
+    def waiting(self):
+        """Lines about routers that hold packets and what those wait for, for the report of a deadlock."""
+        lines = []
+        for index, r in enumerate(self.table):
+            words = self.arrays["l1"][self.first + index, layout.NOTIFIED : layout.CREDITS_AT].view(np.uint32)
+            notified = words[:: layout.STRIDE // 4][: self.channels]
+            queued = [int(count - sent) for count, sent in zip(notified, r["slot_sent"], strict=False)]
+            held, ahead = int(r["arrived"] - r["started"]), int(r["sent"] - r["completed"])
+            if any(queued) or held:
+                lines.append(
+                    f"{self.name(self.first + index)}: {queued} packets in its sender channels, {ahead} of "
+                    f"{self.slots.receiver} slots at the other end taken, {held} received packets that cannot go on"
+                )
+        return lines
+
+    @property
+    def busy_peers(self):
+        """Whether a chip at the other end of a link has anything left to do."""
+        return any(peer.machine["event_heap_size"] for peer in self.peers)
+
+
+def header_bytes(arch, mesh):
+    """Of a packet header, on a line or in a mesh."""
+    return arch["ethernet.router.header_mesh" if mesh else "ethernet.router.header_line"]
+
+
+def _event(router, kind):
+    return layout.event_of.py_func(router, kind)

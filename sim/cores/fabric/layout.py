@@ -1,0 +1,112 @@
+"""What routers and kernels agree upon: the packet header, the words in an Ethernet tile's L1, and the state of a router.
+
+The state of a chip's routers is one `FABRIC` record and a table of `ROUTER` records.  Slots, headers and counters lie in the
+tile's own L1, where packets of the NoC reach them as they reach any other.
+"""
+
+import numpy as np
+
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.event_heap import CLOCK
+from tensim.sim.engine.tables import table
+
+MAX_CHANNELS = 4  # sender channels: the workers' and one for each other direction
+NORTH, SOUTH, EAST, WEST = range(4)
+N_DIRECTIONS = 4
+MAX_SLOTS = 16  # of a receiver channel: as many as a NIU has transaction ids
+PROCESSORS = 2
+
+# --- words of a packet header, uint32
+HEADER_BYTES = 48  # that kernels write; the rest of a longer header (`FABRIC.header_bytes`) is only on the wire
+SEND_TYPE, PAYLOAD, ADDRESS, VALUE, FLAGS, SECOND, FIRST_CHUNK, ROUTE = 0, 1, 2, 4, 5, 6, 8, 9
+UNICAST_WRITE, INLINE_WRITE, ATOMIC_INC, FUSED_ATOMIC_INC, SCATTER_WRITE = range(1, 6)
+FLUSH = 1  # of FLAGS: the increment follows when the payload has been written
+# A route on a line: chips to the first receiver | receivers << 8.  In a mesh: hops to the north, south, east and west, 7 bits
+# each, with MESH and, when every chip on the way (and on the branches to east and west) receives it, EVERYONE.
+MESH, EVERYONE = 1 << 31, 1 << 30
+
+# --- words in the L1 of an Ethernet tile, 16 bytes apart.  Per sender channel: how many packets have been written; the NoC address
+# at which the sender counts credits, behind which a worker writes 1 when it opens.  Per downstream router: the credits that have
+# come back from it
+FIRST_WORD, STRIDE = 0x10000, 16  # behind what firmware keeps for itself
+OPENED = 8  # behind the address of credits
+NOTIFIED, CREDITS_AT, RETURNED = FIRST_WORD, FIRST_WORD + STRIDE * MAX_CHANNELS, FIRST_WORD + 2 * STRIDE * MAX_CHANNELS
+FIRST_SLOT = FIRST_WORD + 0x1000
+
+# --- events: CLOCK - 1 - (router * KINDS + kind)
+KINDS = 16
+# A processor's turn (+ processor), a packet has arrived, something is to be looked at, a completion or an acknowledgement of a
+# sender channel (+ channel) has arrived
+TURN, PACKET, WAKE, COMPLETION, ACKNOWLEDGEMENT = 0, 2, 3, 4, 8
+
+ROUTER = np.dtype(
+    [(name, np.int64) for name in (
+        "core thread tile direction peer_machine peer n_channels tx_base rx_base "
+        "sent completed arrived accepted started finished awaiting_flush sending alarm free_at "
+        "packets bytes busy_cycles full_cycles full_since"
+    ).split()]
+    + [("downstream", np.int64, 4)]  # router in that direction, of this chip, -1: none
+    + [("channel_of", np.int64, 4)]  # sender channel there
+    + [("noc_of", np.int64, 4)]  # by which packets go there
+    + [(name, np.int64, MAX_CHANNELS) for name in "slot_sent returned acknowledged freed opened".split()]
+    + [(name, np.int64, 4) for name in ["forwarded"]]
+    + [("channel", np.int64, MAX_SLOTS)]  # that a packet in a receiver slot came from
+    + [(name, np.int64, PROCESSORS) for name in "step idle asleep slept_at".split()],
+    align=True,
+)  # fmt: skip
+# peer: the router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over the
+# link, and of them those whose receiver slot is free again; arrived, accepted, started, finished: packets in the receiver channel,
+# those acknowledged at the first level, those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose
+# increment waits for its payload, or 0; sending: the cycle from which the transmit queue takes another payload; alarm: the last
+# such cycle that an event is due for; free_at: the cycle from which the line is free; full_cycles: while packets waited and the
+# other side had no slot, since `full_since` (-1: it has); opened: packets of a channel before its worker opened it
+
+# Cycles of the firmware's steps, of the line, and sizes (`ethernet.router` and `ethernet.line` in sim/arch); wire_1024: cycles a
+# byte, times 1024; first_level_ack: 1 when a slot is free for its writer when the packet has arrived, not when it has been
+# written; queued: payloads that the transmit queue holds beside the one on the
+# line; injection_slots: free receiver slots that the workers' channel needs to send
+FABRIC = np.dtype(
+    [(name, np.int64) for name in (
+        "routers_at n_routers processors mesh tx_slots rx_slots slot_bytes header_bytes max_payload "
+        "wire_1024 frame_bytes frame_overhead line_latency signal_cycles queued "
+        "poll_sender poll_receiver send credit write chunk increment forward complete "
+        "first_level_ack injection_slots"
+    ).split()],
+    align=True,
+)  # fmt: skip
+
+router_table, fabric_table = table(ROUTER), table(FABRIC)
+
+
+@compiled(inline="always")
+def fabric_of(m):
+    return fabric_table(m.fabric_at)[0]
+
+
+@compiled(inline="always")
+def routers_of(m):
+    return router_table(fabric_table(m.fabric_at)[0].routers_at)
+
+
+@compiled(inline="always")
+def event_of(router, kind):
+    """The event of a router in the engine's heap."""
+    return CLOCK - 1 - (router * KINDS + kind)
+
+
+@compiled(inline="always")
+def l1_of(m, r):
+    """Host address of the L1 of a router's tile."""
+    return m.l1_at + r.core * m.l1_size
+
+
+@compiled(inline="always")
+def sender_slot(f, r, channel, count):
+    """Offset in L1 of the slot of packet `count` of a sender channel; who opens it begins with its first slot."""
+    return r.tx_base + (channel * f.tx_slots + (count - r.opened[channel]) % f.tx_slots) * f.slot_bytes
+
+
+@compiled(inline="always")
+def receiver_slot(f, r, count):
+    """Offset in L1 of the slot of packet `count` of the receiver channel."""
+    return r.rx_base + count % f.rx_slots * f.slot_bytes

@@ -1,0 +1,82 @@
+"""The link of a router: packets and signals on their way to the router at its other end.
+
+A payload is sent in frames, one after the other at the line's rate; a signal behind it, written into a register of the other
+tile, tells that it is there.  The transmit queue takes the next payload when the one before has left or, if it holds one more,
+has begun to leave (docs/fabric.md#the-link).  Chips share the engine's time: what is sent lies in the other chip's heap as an
+event at the cycle of its arrival, and the own chip does not run past the earliest answer.
+"""
+
+from tensim.sim.cores.fabric.layout import (
+    HEADER_BYTES,
+    KINDS,
+    PACKET,
+    PAYLOAD,
+    event_of,
+    fabric_of,
+    l1_of,
+    receiver_slot,
+    routers_of,
+    sender_slot,
+)
+from tensim.sim.engine import event_heap
+from tensim.sim.engine.compiled import compiled
+from tensim.sim.engine.memory import copy_bytes, load_u32
+from tensim.sim.engine.state import machine_table, schedule
+
+ARRIVAL_SLOT = 7  # of the tie key: no thread has it
+
+
+@compiled(inline="always")
+def arrival_key(core, kind):
+    return event_heap.make_key(event_heap.CLASS_NETWORK, core, ARRIVAL_SLOT, kind)
+
+
+@compiled()
+def wire_cycles(f, size):
+    """Cycles that `size` bytes take on the line, frames around them included."""
+    frames = (size + f.frame_bytes - 1) // f.frame_bytes
+    return ((size + frames * f.frame_overhead) * f.wire_1024 + 1023) >> 10
+
+
+@compiled()
+def tell_peer(m, r, kind, time):
+    """Let the other end's router have an event at cycle `time`."""
+    other = machine_table(r.peer_machine)[0]
+    peer = routers_of(other)[r.peer]
+    schedule(other, time, arrival_key(peer.core, kind % KINDS), event_of(r.peer, kind))
+    m.limit = min(m.limit, time + fabric_of(m).line_latency - 1)
+
+
+@compiled()
+def send_packet(m, r, channel, time):
+    """The transmit queue gets the next packet of a sender channel at cycle `time`; its receiver slot is free."""
+    f, other = fabric_of(m), machine_table(r.peer_machine)[0]
+    peer = routers_of(other)[r.peer]
+    source = l1_of(m, r) + sender_slot(f, r, channel, r.slot_sent[channel])
+    target = l1_of(other, peer) + receiver_slot(f, peer, r.sent)
+    payload = load_u32(source + 4 * PAYLOAD)
+    copy_bytes(target, source, HEADER_BYTES + payload if m.data_on != 0 else HEADER_BYTES)
+    peer.channel[r.sent % f.rx_slots] = channel
+    begin, cycles = max(time, r.free_at), wire_cycles(f, f.header_bytes + payload)
+    r.sending = begin if f.queued != 0 else begin + cycles
+    r.free_at = begin + cycles + f.signal_cycles
+    r.busy_cycles += cycles + f.signal_cycles
+    r.packets += 1
+    r.bytes += payload
+    r.slot_sent[channel] += 1
+    r.sent += 1
+    tell_peer(m, r, PACKET, r.free_at + f.line_latency)
+
+
+@compiled()
+def send_signal(m, r, kind, time):
+    """Write a register of the router at the other end at cycle `time`, which has an event of that kind then.
+
+    Routers with two processors have a transmit queue for that alone, and its frame goes between two of a payload; else it
+    stands behind what the queue has.
+    """
+    f = fabric_of(m)
+    begin = max(time, r.free_at) if f.processors == 1 else time
+    r.free_at = max(time, r.free_at) + f.signal_cycles
+    r.busy_cycles += f.signal_cycles
+    tell_peer(m, r, kind, begin + f.signal_cycles + f.line_latency)

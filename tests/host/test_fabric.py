@@ -1,0 +1,290 @@
+"""Packets between chips: data, routes, flow control, time, and what goes wrong (`tensim.sim.cores.fabric`)."""
+# ruff: noqa: F403, F405
+
+import numpy as np
+import pytest
+
+import tensim as tt
+from tensim.fabric_api import *
+from tensim.sim.cores.fabric import layout
+from tensim.sim.errors import DeadlockError, ProgramError, UsageError
+from tensim.validation.fabric.traffic import header_words
+
+SOURCE, HEADER, TARGET, COUNTER = 0x60000, 0x50000, 0x70000, 0x58000
+CORE = (3, 2)  # that gets what is sent
+
+
+@kernel
+def send(x, y, first_slot, slot_bytes, slots, notified, credits_at, source, header, size, packets, waits):
+    """Send packets with one header; `waits`: for empty slots, and for all credits at the end."""
+    credits = get_semaphore(0)
+    router = fabric_open(x, y, credits_at, credits)
+    slot, last = first_slot, first_slot + (slots - 1) * slot_bytes
+    for sent in range(packets):
+        if waits:
+            fabric_wait_for_empty_write_slot(slots, credits, sent)
+        if size > 0:
+            fabric_send_payload(router, slot, source, size)
+        fabric_send_header(router, slot, header, notified)
+        slot = first_slot if slot == last else slot + slot_bytes
+    if waits:
+        fabric_close(credits, packets)
+    noc_async_write_barrier()
+
+
+@kernel
+def make_header(header, x, y, route):
+    """A header by the calls that kernels have for it."""
+    fabric_set_fused_atomic_inc(header, route, x, y, 0x70000, 64, 0x58000, 3, 1)
+
+
+def address_of(device, core, offset):
+    place = device.worker_core_from_logical_core(core)
+    return int(place.x) << 36 | int(place.y) << 42 | offset
+
+
+def start(mesh, chip, direction, header, payload=b"", packets=1, link=0, waits=True):
+    """Start a worker of a chip that sends; returns its device."""
+    device, program = mesh.devices[chip], tt.create_program()
+    core = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(0, 0))
+    tt.create_semaphore(program, core, 0)
+    number = tt.create_kernel(program, send, core, tt.WriterDataMovementConfig())
+    device.chip.write_l1(0, SOURCE, payload)
+    device.chip.write_l1(0, HEADER, header)
+    args = [*mesh.connection(chip, direction, link).args, SOURCE, HEADER, len(payload), packets, int(waits)]
+    tt.set_runtime_args(program, number, tt.CoreCoord(0, 0), args)
+    tt.enqueue_program(device.command_queue(), program, False)
+    return device
+
+
+def run(mesh, *args, **options):
+    """The same, until all is over; cycles of the program."""
+    device = start(mesh, *args, **options)
+    tt.finish(device.command_queue())
+    settle(mesh)
+    launch = list(device.chip.launches.values())[-1]
+    return launch["ended"] - launch["started"]
+
+
+def settle(mesh):
+    """Let packets arrive that have been acknowledged, but not yet written further on."""
+    env = mesh.devices[0].system.env
+    env.run_to(env.now + 20 * 10**9)
+
+
+def l1(mesh, chip, offset, size):
+    device = mesh.devices[chip]
+    return device.chip.read_l1(device._state.worker(tt.CoreCoord(*CORE)), offset, size)
+
+
+def word(mesh, chip, offset=COUNTER):
+    return int.from_bytes(l1(mesh, chip, offset, 4), "little")
+
+
+def some_bytes(count, seed=0):
+    return np.random.default_rng(seed).integers(0, 256, count, dtype=np.uint8).tobytes()
+
+
+def header(mesh, kind, size, route, flush=True):
+    device = mesh.devices[0]
+    return header_words(kind, size, address_of(device, CORE, TARGET), route, address_of(device, CORE, COUNTER), flush)
+
+
+def test_a_write_reaches_the_neighbour():
+    data, cycles = some_bytes(4096), []
+    for _ in range(2):
+        with tt.open_mesh_device("n300", links=1) as mesh:
+            text = header(mesh, layout.UNICAST_WRITE, 4096, mesh.line_route(1))
+            cycles.append(run(mesh, 0, "east", text, data, packets=20))
+            assert l1(mesh, 1, TARGET, 4096) == data
+            used = {(row["chip"], row["direction"]): row for row in mesh.link_utilization()}
+            assert used[0, "east"]["packets"] == 20 and used[0, "east"]["bytes"] == 20 * 4096
+            assert used[1, "west"]["packets"] == 0 and used[1, "west"]["busy_cycles"] > 0  # completions
+    assert cycles[0] == cycles[1]
+
+
+def test_data_do_not_change_the_time():
+    cycles = []
+    for numerics in ("fast", "off"):
+        with tt.open_mesh_device("p150_x2", links=1, numerics=numerics) as mesh:
+            text = header(mesh, layout.FUSED_ATOMIC_INC, 2048, mesh.line_route(1))
+            cycles.append(run(mesh, 0, "east", text, some_bytes(2048), packets=30))
+            assert word(mesh, 1) == 30
+    assert cycles[0] == cycles[1]
+
+
+@pytest.mark.parametrize("receivers", [1, 2])
+def test_a_line_counts_chips(receivers):
+    data = some_bytes(512)
+    with tt.open_mesh_device("t3k", (1, 4), links=1) as mesh:
+        text = header(mesh, layout.UNICAST_WRITE, 512, mesh.line_route(2, receivers))
+        run(mesh, 0, "east", text, data)
+        got = [l1(mesh, chip, TARGET, 512) == data for chip in range(4)]
+        assert got == [False, False, True, receivers == 2]
+
+
+def test_a_mesh_turns_from_columns_into_rows():
+    data = some_bytes(256)
+    with tt.open_mesh_device("t3k", links=1, fabric="2d") as mesh:
+        text = header(mesh, layout.UNICAST_WRITE, 256, mesh.mesh_route(south=1, east=2))
+        run(mesh, 0, "south", text, data)
+        assert [l1(mesh, chip, TARGET, 256) == data for chip in range(8)] == [chip == 6 for chip in range(8)]
+
+
+def test_everyone_in_a_mesh():
+    data = some_bytes(256)
+    with tt.open_mesh_device("t3k", links=1, fabric="2d") as mesh:
+        text = header(mesh, layout.UNICAST_WRITE, 256, mesh.mesh_route(True, south=1, east=2, west=1))
+        run(mesh, 1, "south", text, data)
+        assert [l1(mesh, chip, TARGET, 256) == data for chip in range(8)] == [chip >= 4 for chip in range(8)]
+
+
+def test_a_ring_goes_round():
+    data = some_bytes(1024)
+    with tt.open_mesh_device("p150_x4", links=1, ring=True) as mesh:
+        text = header(mesh, layout.FUSED_ATOMIC_INC, 1024, mesh.line_route(1, 3))
+        for chip in range(4):
+            start(mesh, chip, "east", text, data, packets=60)
+        for device in mesh.devices:
+            tt.finish(device.command_queue())
+        settle(mesh)
+        assert [word(mesh, chip) for chip in range(4)] == [180] * 4
+
+
+def test_words_and_halves():
+    data = some_bytes(1024)
+    with tt.open_mesh_device("n300", links=2) as mesh:
+        route = mesh.line_route(1)
+        run(mesh, 0, "east", header(mesh, layout.ATOMIC_INC, 0, route), packets=5)
+        assert word(mesh, 1, TARGET) == 5
+        run(mesh, 0, "east", header(mesh, layout.INLINE_WRITE, 0, route), link=1)
+        assert word(mesh, 1, TARGET) == 1
+        halves = header(mesh, layout.SCATTER_WRITE, 1024, route)
+        run(mesh, 0, "east", halves, data)
+        assert l1(mesh, 1, TARGET, 1024) == data
+
+
+def test_headers_that_kernels_fill():
+    with tt.open_mesh_device("n300", links=1) as mesh:
+        device, program = mesh.devices[0], tt.create_program()
+        core = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(0, 0))
+        number = tt.create_kernel(program, make_header, core, tt.WriterDataMovementConfig())
+        place = device.worker_core_from_logical_core(CORE)
+        tt.set_runtime_args(
+            program, number, tt.CoreCoord(0, 0), [HEADER, int(place.x), int(place.y), mesh.line_route(1)]
+        )
+        tt.enqueue_program(device.command_queue(), program, True)
+        text = device.chip.read_l1(0, HEADER, layout.HEADER_BYTES)
+        run(mesh, 0, "east", text, some_bytes(64))
+        assert l1(mesh, 1, TARGET, 64) == some_bytes(64) and word(mesh, 1) == 3
+
+
+def test_packets_arrive_one_line_latency_later_at_least():
+    with tt.open_mesh_device("n300", links=1) as mesh:
+        cycles = run(mesh, 0, "east", header(mesh, layout.ATOMIC_INC, 0, mesh.line_route(1)))
+        assert cycles > 2 * mesh.devices[0].arch["ethernet.line_latency"]  # there, and the credit back
+
+
+def test_idle_chips_do_nothing():
+    with tt.open_mesh_device("t3k", links=2) as mesh:
+        run(mesh, 0, "east", header(mesh, layout.ATOMIC_INC, 0, mesh.line_route(1)))
+        assert [int(device.chip.machine["now"]) > 0 for device in mesh.devices] == [True, True] + 6 * [False]
+
+
+# --- what goes wrong
+
+
+def fails(mesh, text, match, **options):
+    with pytest.raises(ProgramError, match=match):
+        run(mesh, 0, "east", text, **options)
+
+
+def opened(*args, **options):
+    """A mesh whose chips fail and are not closed in order."""
+    return tt.open_mesh_device(*args, **options)
+
+
+def closed(mesh):
+    for device in mesh.devices:
+        device._state.failed = device._state.failed or ProgramError("stopped by the test")
+        tt.close_device(device)
+
+
+@pytest.mark.parametrize(
+    ("kind", "route", "match"),
+    [
+        (17, 1 | 1 << 8, "wrong header of a fabric packet: send type 17"),
+        (layout.UNICAST_WRITE, 2 | 1 << 8, "route .* leads from here"),
+        (layout.UNICAST_WRITE, 0, "route .* leads from here"),
+    ],
+)
+def test_wrong_packets(kind, route, match):
+    mesh = opened("n300", links=1)
+    try:
+        fails(mesh, header(mesh, kind, 64, route), match, payload=bytes(64))
+    finally:
+        closed(mesh)
+
+
+def test_slots_that_overrun():
+    mesh = opened("n300", links=1)
+    try:
+        text = header(mesh, layout.UNICAST_WRITE, 4096, mesh.line_route(1))
+        fails(mesh, text, "over-run of sender channel 0", payload=bytes(4096), packets=60, waits=False)
+    finally:
+        closed(mesh)
+
+
+def test_a_target_that_is_not_there():
+    mesh = opened("n300", links=1)
+    try:
+        text = header_words(layout.UNICAST_WRITE, 64, 1 << 36 | 60 << 42, mesh.line_route(1))
+        fails(mesh, text, "names tile", payload=bytes(64))
+    finally:
+        closed(mesh)
+
+
+def test_waiting_for_nobody_is_a_deadlock():
+    mesh = opened("n300", links=1)
+    try:
+        device, program = mesh.devices[1], tt.create_program()
+        core = tt.CoreRange(tt.CoreCoord(0, 0), tt.CoreCoord(0, 0))
+        tt.create_semaphore(program, core, 0)
+        tt.create_kernel(program, wait_for_it, core, tt.WriterDataMovementConfig())
+        tt.enqueue_program(device.command_queue(), program, False)
+        with pytest.raises(DeadlockError, match="waits"):
+            run(mesh, 0, "east", header(mesh, layout.ATOMIC_INC, 0, mesh.line_route(1)))
+            tt.finish(device.command_queue())
+    finally:
+        closed(mesh)
+
+
+@kernel
+def wait_for_it():
+    noc_semaphore_wait(get_semaphore(0), 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"board": "x9"}, "no board"),
+        ({"board": "n300", "shape": (2, 2)}, "has 1x2 chips"),
+        ({"board": "n300", "links": 3}, "3 links"),
+        ({"board": "n300", "fabric": "3d"}, "none of 1d, 2d"),
+        ({"board": "n300", "packet_bytes": 60000}, "do not fit"),
+        ({"board": "n300", "ring": True}, "at least three chips"),
+    ],
+)
+def test_what_cannot_be_opened(options, match):
+    with pytest.raises(UsageError, match=match):
+        tt.open_mesh_device(**options)
+
+
+def test_links_that_are_not_there():
+    with tt.open_mesh_device("n300", links=1) as mesh:
+        with pytest.raises(UsageError, match="no link 0 to the west"):
+            mesh.connection(0, "west")
+        with pytest.raises(UsageError, match="direction 'up'"):
+            mesh.connection(0, "up")
+        with pytest.raises(UsageError, match="a route of 0 hops"):
+            mesh.line_route(0)

@@ -1,0 +1,87 @@
+"""`tensim validate fabric`: rows by columns, and rates, latencies and ceilings near the measured ones."""
+
+import pytest
+
+from tensim.validation.fabric import patterns
+from tensim.validation.fabric import rows as fabric
+from tensim.validation.rows import Row, Skip
+
+RATE = {
+    "chip": "blackhole p150_x4", "topology": "Linear", "pattern": "UnidirLinearMulticast|CHIP_MULTICAST|NOC_UNICAST_WRITE",
+    "packet_size_B": "2048", "links": "1", "metric": "avg_bandwidth_gigabytes_per_s", "value": "14.84", "unit": "GB/s",
+    "detail": "devices=[2]",
+}  # fmt: skip
+LATENCY = RATE | {
+    "chip": "wormhole_b0 t3k", "pattern": "LatencyLinearUnicast|CHIP_UNICAST|NOC_UNICAST_WRITE", "packet_size_B": "4096",
+    "metric": "net_avg_ns", "value": "2885.54", "unit": "ns",
+}  # fmt: skip
+CEILING = RATE | {
+    "chip": "blackhole p150a x4", "topology": "FABRIC_1D 2x2 axis-0 pair", "pattern": "link_ceiling header_ring uni",
+    "packet_size_B": "14336", "metric": "device_kernel_duration", "value": "1383976", "unit": "ns",
+}  # fmt: skip
+
+
+def row(base, **changes):
+    return Row("rows.csv:1", 2, base | {name: str(value) for name, value in changes.items()})
+
+
+@pytest.mark.parametrize(("base", "limit"), [(RATE, 0.08), (LATENCY, 0.15), (CEILING, 0.05)])
+def test_rows_are_near_the_measured_ones(base, limit):
+    case = fabric.read(row(base), "fabric")
+    assert case.value(fabric.simulate(case.spec)) == pytest.approx(case.measured, rel=limit)
+
+
+def test_metrics_of_one_run():
+    rate, packets = (fabric.read(row(RATE, metric=metric), "fabric") for metric in sorted(fabric.RATES)[::2])
+    assert rate.spec == packets.spec
+    both = [row(RATE, metric="avg_packets_per_s", value=7.24e6), row(RATE, metric="avg_cycles", value=3.727e6)]
+    both[1].file.extend(both)
+    case = fabric.read(both[1], "fabric")
+    assert case.value(7.24e6) == pytest.approx(3.727e6, rel=0.01)  # 20,000 packets
+    hop = fabric.read(row(LATENCY, metric="per_hop_avg_ns"), "fabric")
+    assert hop.value([2000.0, 3000.0]) == 1250.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"topology": "mux"}, "mux"),
+        ({"topology": "line_size=8"}, "earlier router"),
+        ({"chip": "blackhole p900"}, "not described"),
+        ({"pattern": "gather_pair bank_run"}, "gather"),
+        ({"pattern": "Swirl|CHIP_UNICAST|NOC_UNICAST_WRITE"}, "Swirl"),
+        ({"pattern": "FullRingMulticast|CHIP_UNICAST|NOC_READ"}, "NOC_READ"),
+        ({"links": 9}, "4 links"),
+        ({"metric": "hops"}, "hops"),
+    ],
+)
+def test_rows_that_are_left_out(changes, why):
+    with pytest.raises(Skip, match=why):
+        fabric.read(row(RATE, **changes), "fabric")
+
+
+@pytest.mark.parametrize("changes", [{"packet_size_B": 17}, {"links": 0}, {"packet_size_B": "many"}])
+def test_malformed_rows(changes):
+    with pytest.raises(ValueError, match="not possible|not a number"):
+        fabric.read(row(RATE, **changes), "fabric")
+
+
+def test_patterns_load_links_as_rows_say():
+    """Packets of the busiest link over those of a sender: `packets x hops` of the rows."""
+    assert _busiest(patterns.linear_multicast("t3k", (2, 4), False)) == 2
+    assert _busiest(patterns.linear_multicast("galaxy", (1, 8), False)) == 4
+    assert _busiest(patterns.linear_multicast("galaxy", (1, 8), True)) == 7
+    assert _busiest(patterns.ring_multicast("p150_x4", (2, 2), False), 4) == 3
+    assert _busiest(patterns.ring_multicast("p150_x4", (2, 2), True), 4) == 2
+
+
+def _busiest(setup, ring=0):
+    """Most flows on a link of a row, or of a ring of so many chips."""
+    loads = {}
+    order = patterns._ring_order(setup.shape) if ring else list(range(max(setup.shape)))
+    for chip, way, (route,) in setup.flows:
+        step = 1 if way == "east" else -1
+        for hop in range((route & 255) + (route >> 8) - 1):
+            place = (order.index(chip) + step * hop) % len(order)
+            loads[place, step] = loads.get((place, step), 0) + 1
+    return max(loads.values())
