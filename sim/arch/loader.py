@@ -14,7 +14,6 @@ import re
 from pathlib import Path
 
 from tensim.sim.arch import vector_costs
-from tensim.sim.arch.kept_files import kept
 from tensim.sim.errors import UsageError
 
 DIRECTORY = Path(__file__).parent
@@ -270,6 +269,8 @@ def _parse(path, changed):
     """
     lines = {}
     if Path(path).parent == DIRECTORY:
+        from tensim.sim.arch.kept_files import kept  # looks at all sources of compiled code
+
         data = kept(path, lambda: _construct(path))
     else:
         data = _construct(path, lines)
