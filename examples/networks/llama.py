@@ -152,7 +152,7 @@ class Decoder:
         mixed = ttnn.transformer.paged_scaled_dot_product_attention_decode(
             query, keys, values, self.table, cur_pos_tensor=index, scale=shape.head**-0.5, memory_config=DRAM
         )
-        rectangle = ttnn.CoreGrid(
+        rectangle = ttnn.CoreGrid(x=8, y=4)  # the library joins heads of no other form
             x=min(self.users, 8), y=-(-self.users // 8)
         )  # the library joins heads of no other form
         mixed = ttnn.to_memory_config(mixed, self.by_user(shape.head, rectangle))
@@ -192,6 +192,8 @@ def largest_divisor(number, limit):
 def decode(session, shape, p):
     """A token of each user through the layers, behind a context of random keys and values."""
     options, users = session.options, session.options.batch
+    if users != TILE:
+        raise SystemExit(f"llama: the library joins the heads of {TILE} users, not of {users}")
     context = -(-(options.tokens + 1) // PAGE) * PAGE
     positions = torch.full((users,), options.tokens)
     x = torch.randn(1, 1, users, shape.width)
