@@ -153,8 +153,6 @@ class Decoder:
             query, keys, values, self.table, cur_pos_tensor=index, scale=shape.head**-0.5, memory_config=DRAM
         )
         rectangle = ttnn.CoreGrid(x=8, y=4)  # the library joins heads of no other form
-            x=min(self.users, 8), y=-(-self.users // 8)
-        )  # the library joins heads of no other form
         mixed = ttnn.to_memory_config(mixed, self.by_user(shape.head, rectangle))
         joined = ttnn.experimental.nlp_concat_heads_decode(mixed, num_heads=shape.heads)
         return self.product(ttnn.to_memory_config(joined, self.by_width(shape.width)), "out")
