@@ -152,9 +152,7 @@ class Decoder:
         mixed = ttnn.transformer.paged_scaled_dot_product_attention_decode(
             query, keys, values, self.table, cur_pos_tensor=index, scale=shape.head**-0.5, memory_config=DRAM
         )
-        rectangle = ttnn.CoreGrid(
-            x=min(self.users, 8), y=-(-self.users // 8)
-        )  # the library joins heads of no other form
+        rectangle = ttnn.CoreGrid(x=8, y=4)  # the library joins heads of no other form
         mixed = ttnn.to_memory_config(mixed, self.by_user(shape.head, rectangle))
         joined = ttnn.experimental.nlp_concat_heads_decode(mixed, num_heads=shape.heads)
         return self.product(ttnn.to_memory_config(joined, self.by_width(shape.width)), "out")
@@ -192,6 +190,8 @@ def largest_divisor(number, limit):
 def decode(session, shape, p):
     """A token of each user through the layers, behind a context of random keys and values."""
     options, users = session.options, session.options.batch
+    if users != TILE:
+        raise SystemExit(f"llama: the library joins the heads of {TILE} users, not of {users}")
     context = -(-(options.tokens + 1) // PAGE) * PAGE
     positions = torch.full((users,), options.tokens)
     x = torch.randn(1, 1, users, shape.width)

@@ -16,6 +16,7 @@ from common import BF16, BFP8, DRAM, L1, ROWS, main, matrix, parser
 STAGES = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))  # bottlenecks, middle channels, stride of the first
 EXPANSION = 4  # output channels of a bottleneck per middle channel
 BY_HEIGHT_FROM = 28  # rows of an image: smaller ones are sharded by blocks
+ROOMY = 512  # input channels from which a core's L1 holds no second buffer
 CLASSES = 1000
 RELU = ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU)
 HEIGHT, BLOCK = ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.TensorMemoryLayout.BLOCK_SHARDED
@@ -65,14 +66,15 @@ def convolve(session, images, what, format=BFP8):
 
 
 def configuration(images, what):
-    """How the library lays out a convolution: the shape of shards by the size of its result, double buffers."""
+    """How the library lays out a convolution: the shape of shards by the size of its result; double buffers where L1 has room."""
+    by_height = images.size // what.stride >= BY_HEIGHT_FROM
     return ttnn.Conv2dConfig(
         weights_dtype=BFP8,
-        shard_layout=HEIGHT if images.size // what.stride >= BY_HEIGHT_FROM else BLOCK,
+        shard_layout=HEIGHT if by_height else BLOCK,
         activation=RELU if what.relu else None,
         deallocate_activation=False,
-        enable_act_double_buffer=True,
-        enable_weights_double_buffer=True,
+        enable_act_double_buffer=what.inputs < ROOMY,
+        enable_weights_double_buffer=what.inputs < ROOMY,
     )
 
 

@@ -18,10 +18,12 @@ def ttnn(arguments):
     parser.add_argument("--python", metavar="PATH", help="with --library: an interpreter that has ttnn")
     parser.add_argument("--sample", action="store_true",
                         help="with --library: simulate the first launches of each kind, and let others take their time; "
-                        "timing only (docs/library.md#sampling)")  # fmt: skip
+                        "timing only, --numerics off if not said otherwise (docs/library.md#sampling)")  # fmt: skip
     parser.add_argument("--occurrences", metavar="N", type=int, default=OCCURRENCES,
                         help=f"with --sample: launches of each kind that are simulated; default {OCCURRENCES}")  # fmt: skip
+    parser.set_defaults(numerics=None)
     given = parser.parse_args(arguments)
+    given.numerics = given.numerics or ("off" if given.sample else "fast")
     if given.sample and not given.library:
         parser.error("--sample goes with --library")
     if given.sample and given.occurrences < 1:

@@ -203,7 +203,7 @@ def run(request, python=None, sample=None):
     configure(**request.settings | {"overrides": base})
     seen = chip_description()
     settings = request.settings | {"overrides": base | request.settings["overrides"]}
-    request = replace(request, settings=settings if sample is None else settings | {"numerics": "off"})
+    request = replace(request, settings=settings)
     configure(**request.settings)
     arch = chip_description()
     refuse_unseen(library, arch, seen)

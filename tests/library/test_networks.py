@@ -19,7 +19,7 @@ SMALL = {  # chip and command line
     "bert": ("blackhole", "--layers 1 --tokens 96 --width 128 --heads 2"),
     "vit": ("wormhole_b0", "--layers 1 --size 64 --width 128 --heads 2"),
     "resnet50": ("blackhole", "--layers 1 --size 64"),
-    "llama": ("blackhole", "--layers 1 --batch 8 --tokens 31 --vocabulary 1024"),
+    "llama": ("blackhole", "--layers 1 --tokens 31 --vocabulary 1024"),
     "llama --prefill": ("wormhole_b0", "--layers 1 --tokens 32 --vocabulary 1024"),
     "unet": ("blackhole", "--layers 1 --size 8 --channels 128 --heads 2"),
     "whisper": ("blackhole", "--layers 1 --frames 64 --width 128 --heads 2 --vocabulary 512"),

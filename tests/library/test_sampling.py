@@ -103,7 +103,9 @@ def test_a_sampled_run_against_the_full_one(library, tmp_path):
         "estimated_error_pct": 0,
     }
     assert sum("sampled" in one for one in sampled["operations"]) == 37
-    assert "3 launches were simulated, 37 took the time of equal ones" in said
+    assert "3 launches were simulated, 37 took the time of equal ones" in said and sampled["numerics"] == "off"
+    done = library.run(program, options=("--sample", "--numerics", "fast", "--json", str(file)))  # for kernels that read data
+    assert json.loads(file.read_text())["numerics"] == "fast", done.stderr
 
 
 @pytest.mark.parametrize(
