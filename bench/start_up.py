@@ -31,14 +31,14 @@ def rows():
     yield "help", seconds(*TENSIM, "--help"), 0.15
     yield "completion of an example's name", seconds(*PYTHON, COMPLETE, **COMPLETION), 0.15
     yield "usage error", seconds(*TENSIM, "run", "no_such_program", code=2), 0.15
-    yield "warm run of add_integers", seconds(*TENSIM, "run", "add_integers", "--json"), 0.5
+    yield "warm run of add_integers", seconds(*TENSIM, "run", "add_integers", "--json"), 0.2
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder, "events.json"))
         seconds(*TENSIM, "run", "eltwise_add", "--shape", "128x128", "--noc-trace", file)
         yield (
             f"replay-noc of {RECORDINGS} recordings",
             seconds(*TENSIM, "replay-noc", *[file] * RECORDINGS, "--json"),
-            0.6,
+            0.25,
         )
 
 

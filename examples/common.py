@@ -141,7 +141,7 @@ def _upload_nothing(device, shape, dtype, config):
     """The same transfer, which takes the same time, of a tensor without values."""
     tensor = create_tensor(device, shape, dtype, config)
     tensor.values = no_values(shape)
-    tt.enqueue_write_buffer(device.command_queue(0), tensor.buffer, np.zeros(tensor.nbytes, np.uint8), blocking=False)
+    tt.enqueue_write_buffer(device.command_queue(0), tensor.buffer, bytes(tensor.nbytes), blocking=False)
     return tensor
 
 

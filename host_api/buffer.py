@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tensim.sim.cores.tensor_accessors import pack_tensor_accessor_args
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import check_region, new_id
+from tensim.sim.host.large_bytes import bytes_of
 from tensim.types import (
     BufferDistributionSpec,
     BufferRegion,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from tensim.sim.host.buffers import Buffer as BufferState
     from tensim.sim.host.executor import GlobalSemaphore as SemaphoreState
 
-HostData = bytes | bytearray | memoryview | np.ndarray | Sequence[int]  # bytes, an array, or 32-bit words
+HostData: TypeAlias = bytes | bytearray | memoryview | np.ndarray | Sequence[int]  # bytes, an array, or 32-bit words
 
 
 class Buffer:
@@ -159,16 +160,17 @@ class BufferView:
         return self.buffer.address
 
 
-def resolve(target, region=None):
+def resolve(target: Buffer | BufferView, region: BufferRegion | None = None) -> tuple[Buffer, int, int]:
     """(buffer, offset, size) of a buffer or view, cut to a region."""
-    base = BufferRegion(0, target.size)
     if isinstance(target, BufferView):
-        target, base = target.buffer, target.region
+        buffer, base = target.buffer, target.region
+    else:
+        buffer, base = target, BufferRegion(0, target.size)
     if region is None:
-        return target, base.offset, base.size
+        return buffer, base.offset, base.size
     if region.offset < 0 or region.offset + region.size > base.size:
         raise UsageError(f"region of {region.size} B at offset {region.offset} is outside {base.size} B")
-    return target, base.offset + region.offset, region.size
+    return buffer, base.offset + region.offset, region.size
 
 
 def shard_record(parameters):
@@ -217,7 +219,6 @@ def create_buffer(
     device = config.device
     if device is None:
         raise UsageError("a buffer configuration needs a device")
-    interleaved = isinstance(config, InterleavedBufferConfig)
     record = c.CreateBuffer(
         device.id,
         new_id(),
@@ -225,7 +226,7 @@ def create_buffer(
         int(config.page_size),
         int(config.buffer_type),
         int(config.buffer_layout),
-        None if interleaved else shard_record(config.shard_parameters),
+        shard_record(config.shard_parameters) if isinstance(config, ShardedBufferConfig) else None,
         None if address is None else int(address),
         bottom_up,
         sub_device_id,
@@ -257,6 +258,8 @@ def as_bytes(data: HostData) -> bytes:
             return b"".join(int(word).to_bytes(4, "little", signed=word < 0) for word in data)
         except OverflowError:
             raise UsageError("a list of host data holds 32-bit words") from None
+    if isinstance(data, np.ndarray):
+        return bytes_of(data)
     if hasattr(data, "tobytes"):
         return data.tobytes()
     return bytes(data)

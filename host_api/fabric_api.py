@@ -10,7 +10,7 @@ what those cost (docs/fabric.md#kernels).
 # ruff: noqa: F403, F405
 
 from tensim.kernel_api import *
-from tensim.kernel_api import __all__ as _kernel_names
+from tensim.kernel_api import __all__ as _kernel_names  # type: ignore[attr-defined]  # made of tables
 
 FABRIC_HEADER_BYTES = 48  # of a packet header in L1, 16-byte aligned
 FABRIC_UNICAST_WRITE = 1

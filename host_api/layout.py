@@ -65,14 +65,14 @@ def convert_layout(
     Returns a flat array.  UsageError when the shape is not made of tiles or the data not of such matrices.
     """
     height, width = shape
-    data = _flat(data)
-    check_tiles(data, height, width)
+    found = _flat(data)
+    check_tiles(found, height, width)
     if source == TensorLayoutType.TILED_NFACES:
-        data = convert_to_flat_layout(data)
+        found = convert_to_flat_layout(found)
     if source != TensorLayoutType.LIN_ROW_MAJOR:
-        data = _unblocks(data, height, width, TILE_SIDE)
+        found = _unblocks(found, height, width, TILE_SIDE)
     if target != TensorLayoutType.LIN_ROW_MAJOR:
-        data = _blocks(data, height, width, TILE_SIDE)
+        found = _blocks(found, height, width, TILE_SIDE)
     if target == TensorLayoutType.TILED_NFACES:
-        data = convert_to_tile_layout(data)
-    return data
+        found = convert_to_tile_layout(found)
+    return found

@@ -145,17 +145,18 @@ def create_kernel(
     CoreRange or CoreRangeSet. UsageError when a processor or NoC is taken on a core, KernelCompileError (at the first
     enqueue at the latest).
     """
+    given: Any = kernel
     if isinstance(kernel, str | os.PathLike):
-        kernel = kernel_from_file(_find_kernel_file(kernel))
+        given = kernel_from_file(_find_kernel_file(kernel))
     elif not hasattr(kernel, "build"):
         raise UsageError(f"{kernel!r} is not a kernel", hint="decorate it with @kernel, or give a file name")
     parameters = _parameters(config)
     if config.include_paths:
-        if not hasattr(kernel, "include_paths"):
-            raise UsageError(f"{kernel.name} is no C++ kernel; include_paths are for those")
-        kernel.include_paths = tuple(map(os.fspath, config.include_paths))
+        if not hasattr(given, "include_paths"):
+            raise UsageError(f"{given.name} is no C++ kernel; include_paths are for those")
+        given.include_paths = tuple(map(os.fspath, config.include_paths))
     references = tuple((0, *reference) for reference in _references(config.compile_args))
-    return submit(c.CreateKernel(program.id, kernel, range_tuples(core_spec), parameters, references))
+    return submit(c.CreateKernel(program.id, given, range_tuples(core_spec), parameters, references))
 
 
 def create_kernel_from_string(program: Program, source: str, core_spec: CoreSpec, config: KernelConfig) -> int:
@@ -274,7 +275,7 @@ def set_runtime_args(
         cores = list(core_ranges(core_spec))
         words, shared = (_words(args),) * len(cores), _references(args)
         references = tuple((i, *reference) for i in range(len(cores)) for reference in shared)
-    submit(c.SetRuntimeArgs(program.id, kernel, tuple(tuple(core) for core in cores), words, references))
+    submit(c.SetRuntimeArgs(program.id, kernel, tuple((core.x, core.y) for core in cores), words, references))
 
 
 def set_common_runtime_args(program: Program, kernel: int, args: Sequence[Argument]) -> None:
@@ -313,7 +314,7 @@ class RuntimeArgsView:
 
     def __setitem__(self, index: int | slice, value: Argument | Sequence[Argument]) -> None:
         if isinstance(index, slice):
-            self._set_slice(range(*index.indices(len(self))), list(value))
+            self._set_slice(range(*index.indices(len(self))), list(value))  # type: ignore[arg-type]  # told there
         else:
             self._set_word(index + len(self) if index < 0 else index, _words([value])[0], value)
 
@@ -337,7 +338,8 @@ def get_runtime_args(
     """
     if core is None:
         return _table_of_args(program, kernel)
-    place = tuple(core_coord(core))
+    at = core_coord(core)
+    place = (at.x, at.y)
     program._state.args_of(kernel, place)
     return RuntimeArgsView(program, kernel, place)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tensim.program import Program
     from tensim.sim.host.queue import Item
 
-Destination = bytearray | memoryview | np.ndarray  # where the bytes of a read are put
+Destination: TypeAlias = bytearray | memoryview | np.ndarray  # where the bytes of a read are put
 
 
 class PendingRead:

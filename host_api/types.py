@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self, cast
 
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.errors import UsageError
@@ -144,7 +144,7 @@ class CoreRange:
     """Rectangle of cores, both corners inclusive; UsageError when the end lies before the start."""
 
     start_coord: CoreCoord
-    end_coord: CoreCoord | None = None
+    end_coord: CoreCoord = None  # type: ignore[assignment]  # that of the start
 
     def __post_init__(self):
         start = core_coord(self.start_coord)
@@ -164,7 +164,7 @@ class CoreRange:
 
     def contains(self, other: CoreLike | CoreRange) -> bool:
         """Whether a core or range lies inside."""
-        inner = other if isinstance(other, CoreRange) else CoreRange(other)
+        inner = other if isinstance(other, CoreRange) else CoreRange(core_coord(other))
         (x0, y0, x1, y1), (a0, b0, a1, b1) = self.as_tuple(), inner.as_tuple()
         return x0 <= a0 and y0 <= b0 and a1 <= x1 and b1 <= y1
 
@@ -184,7 +184,7 @@ class CoreRangeSet:
     def __init__(self, ranges: CoreRange | Iterable[CoreRange | CoreLike] = ()) -> None:
         if isinstance(ranges, CoreRange):
             ranges = [ranges]
-        self.ranges = tuple(item if isinstance(item, CoreRange) else CoreRange(item) for item in ranges)
+        self.ranges = tuple(item if isinstance(item, CoreRange) else CoreRange(core_coord(item)) for item in ranges)
         for i, a in enumerate(self.ranges):
             for b in self.ranges[:i]:
                 if a.intersects(b):
@@ -234,8 +234,8 @@ def core_ranges(spec: CoreSpec) -> CoreRangeSet:
     if isinstance(spec, CoreRange):
         return CoreRangeSet([spec])
     if isinstance(spec, list | set | frozenset) or (isinstance(spec, tuple) and not _is_coordinate(spec)):
-        return CoreRangeSet([item if isinstance(item, CoreRange) else CoreRange(core_coord(item)) for item in spec])
-    return CoreRangeSet([CoreRange(core_coord(spec))])
+        return CoreRangeSet([item if isinstance(item, CoreRange) else CoreRange(core_coord(item)) for item in spec])  # type: ignore[arg-type, union-attr]
+    return CoreRangeSet([CoreRange(core_coord(spec))])  # type: ignore[arg-type]  # what it is no core of is told there
 
 
 def _is_coordinate(spec):
@@ -418,7 +418,8 @@ class CircularBufferConfig:
     ) -> None:
         self.total_size = int(total_size)
         self.formats = {int(index): DataFormat(code) for index, code in (formats or {}).items()}
-        self.page_sizes, self.tiles, self.buffer, self.offset = {}, {}, None, 0
+        self.page_sizes, self.tiles, self.offset = {}, {}, 0
+        self.buffer: Buffer | None = None
         if buffer is not None:
             self.set_globally_allocated_address(buffer)
 
@@ -497,14 +498,16 @@ class SubDevice:
     cores: CoreSpec | Sequence[CoreRangeSet]
 
     def __post_init__(self):
-        if self._by_type and any(group.num_cores() for group in self.cores[1:]):
+        if self._types and any(group.num_cores() for group in self._types[1:]):
             raise UsageError("a sub-device cannot have ethernet cores: tensim models none")
 
     @property
-    def _by_type(self):
+    def _types(self) -> Sequence[CoreRangeSet]:
+        """The cores of each type, where they are told type by type; else nothing."""
         cores = self.cores
-        return isinstance(cores, list | tuple) and bool(cores) and isinstance(cores[0], CoreRangeSet)
+        by_type = isinstance(cores, list | tuple) and bool(cores) and isinstance(cores[0], CoreRangeSet)
+        return cast(Sequence[CoreRangeSet], cores) if by_type else ()
 
     def ranges(self) -> tuple[tuple[int, int, int, int], ...]:
         """Ranges of the worker cores as records hold them."""
-        return range_tuples(self.cores[0] if self._by_type else self.cores)
+        return range_tuples(self._types[0] if self._types else cast(CoreSpec, self.cores))

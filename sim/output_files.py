@@ -9,7 +9,6 @@ import contextlib
 import errno
 import io
 import os
-import secrets
 import shutil
 import stat
 from pathlib import Path
@@ -141,7 +140,7 @@ def _replaceable(path):
 
 def _temporary(target):
     """A new empty file beside a target, with its mode and owner, or those of any new file."""
-    path = target.parent / f".tensim-{secrets.token_hex(8)}.tmp"
+    path = target.parent / f".tensim-{os.urandom(8).hex()}.tmp"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         if target.exists():

@@ -164,7 +164,7 @@ def _issuers(items):
 
 def _integers(items, rows, name, low, high=1 << 62):
     """int64[len(rows)]: what the events at `rows` say for `name`, whole numbers in [low, high)."""
-    values = [items[row].get(name) for row in rows]
+    values = [items[row].get(name) for row in rows.tolist()]
     if not values:
         return np.zeros(0, np.int64)
     if set(map(type, values)) == {int} and low <= min(values) and max(values) < high:
@@ -179,12 +179,17 @@ def _integers(items, rows, name, low, high=1 << 62):
 
 def _choices(items, rows, name, choices):
     """int64[len(rows)]: positions in the tuple `choices` of what the events at `rows` say for `name`."""
-    values = [items[row].get(name) for row in rows]
+    values = [items[row].get(name) for row in rows.tolist()]
     positions = {choice: position for position, choice in enumerate(choices)}
-    for row, value in zip(rows, values, strict=True):
-        if not isinstance(value, str) or value not in positions:
-            raise _MalformedEvent(row, f"{name} is {value!r:.40}, not one of {', '.join(sorted(choices))}")
-    return np.array([positions[value] for value in values], np.int64)
+    try:
+        return np.array([positions[value] for value in values], np.int64)
+    except (KeyError, TypeError):  # which one is it?
+        row, value = next(
+            (row, value)
+            for row, value in zip(rows, values, strict=True)
+            if not isinstance(value, str) or value not in positions
+        )
+        raise _MalformedEvent(row, f"{name} is {value!r:.40}, not one of {', '.join(sorted(choices))}") from None
 
 
 def _tiles(arch, tiles):
@@ -218,7 +223,7 @@ def _read_device(items, rows, arch):
     width, height = arch.noc_size
     time = _integers(items, rows, "timestamp", 0)
     sx, sy = _integers(items, rows, "sx", 0, width), _integers(items, rows, "sy", 0, height)
-    zones = np.array(["zone" in items[row] for row in rows], bool)
+    zones = np.array(["zone" in items[row] for row in rows.tolist()], bool)
     _choices(items, rows[zones], "zone_phase", ZONE_PHASES)
     calls = np.zeros(np.count_nonzero(~zones), CALL)
     calls["index"], calls["time"], calls["sx"], calls["sy"] = rows[~zones], time[~zones], sx[~zones], sy[~zones]
@@ -245,9 +250,9 @@ def _read_device(items, rows, arch):
 def _read_other_ends(items, calls, width, height):
     """Fill in what the events of data-movement cores say of NoC, tiles and bytes; -1 for a tile that is not named."""
     calls["noc"] = _choices(items, calls["index"], "noc", tuple(NOCS))
-    away = [items[row].get("dst_device_id", items[row].get("src_device_id")) for row in calls["index"]]
-    here = [items[row].get("src_device_id") for row in calls["index"]]
-    calls["type"][np.array([device != own for device, own in zip(away, here, strict=True)], bool)] = FABRIC
+    mine = [items[row] for row in calls["index"].tolist()]
+    away = ["dst_device_id" in item and item["dst_device_id"] != item.get("src_device_id") for item in mine]
+    calls["type"][np.array(away, bool)] = FABRIC
     calls["kind"], calls["end"] = KIND[calls["type"]], NO_END
     moving = IS_TRANSFER[calls["type"]] | (SETS_STATE[calls["type"]] >= 0)
     calls["bytes"][moving] = _integers(items, calls["index"][moving], "num_bytes", 0, LARGEST)

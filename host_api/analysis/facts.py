@@ -71,8 +71,9 @@ class LaunchFacts:
         self.rows = {
             (int(core), int(slot)): row for row, (core, slot) in enumerate(zip(work.cores, work.slots, strict=True))
         }
-        self.cores, first = np.unique(work.cores, return_index=True)
-        self.core_ends = np.maximum.reduceat(work.ends[np.argsort(work.cores, kind="stable")], self._starts_of_cores())
+        starts = self._starts_of_cores()
+        self.cores = np.sort(work.cores)[starts]
+        self.core_ends = np.maximum.reduceat(work.ends[np.argsort(work.cores, kind="stable")], starts)
         self.active = (self.core_ends - work.started) / self.cycles
         self.slowest = int(self.cores[np.argmax(self.core_ends)])
 

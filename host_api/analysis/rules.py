@@ -145,7 +145,7 @@ def few_reads_under_way(case):
     """Readers that wait for every transfer by itself."""
     facts, work = case.facts, case.facts.work
     result = []
-    for base in np.unique(work.line_base[np.isin(work.slots, MOVERS)]).tolist():
+    for base in sorted(set(work.line_base[np.isin(work.slots, MOVERS)].tolist())):
         rows = work.line_base == base
         one = _reads_of_kernel(facts, rows)
         if one is not None:
@@ -216,7 +216,7 @@ def few_writes_under_way(case):
     arrivals = work.stall_reasons == st.WAIT_WRITE_BARRIER
     np.add.at(waits, work.stall_rows[arrivals], work.stall_cycles[arrivals])
     result = []
-    for base in np.unique(work.line_base[np.isin(work.slots, MOVERS)]).tolist():
+    for base in sorted(set(work.line_base[np.isin(work.slots, MOVERS)].tolist())):
         rows = work.line_base == base
         barriers = int(work.traffic[rows]["write_barriers"].sum())
         writes = sum(one.transfers for kind, one in facts.transfers(rows).items() if kind.endswith("writes"))

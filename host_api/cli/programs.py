@@ -79,8 +79,6 @@ def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **o
     )
     with progress_bar() as on_progress:
         summary = run_program(settings, on_progress).to_dict()
-    from tensim.cli.report import print_report
-
     outputs = Outputs()
     if roofline:
         from tensim.cli.roofline import write_roofline
@@ -91,4 +89,10 @@ def run(timeline, speedscope, noc_trace, html, tt_report, roofline, json_to, **o
     wrong = None
     if summary["verified"] is False:
         wrong = TensimError(f"the result differs from numpy's: {summary['comparison']['text']}", kind="verification")
-    outputs.finish(summary, json_to, print_report, wrong)
+    outputs.finish(summary, json_to, _print_report, wrong)
+
+
+def _print_report(summary):
+    from tensim.cli.report import print_report  # not for JSON
+
+    print_report(summary)

@@ -9,17 +9,31 @@ import click
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def ttnn(arguments):
     """Run a ttnn program on a simulated chip and list its operations."""
+    from tensim.library.sampling import OCCURRENCES
     from tensim.ttnn.runner import execute, options, request_of
 
     parser = options("tensim ttnn")
     parser.add_argument("--library", action="store_true",
                         help="run the vendor's own library instead of tensim.ttnn (docs/library.md)")  # fmt: skip
     parser.add_argument("--python", metavar="PATH", help="with --library: an interpreter that has ttnn")
+    parser.add_argument("--sample", action="store_true",
+                        help="with --library: simulate the first launches of each kind, and let others take their time; "
+                        "timing only (docs/library.md#sampling)")  # fmt: skip
+    parser.add_argument("--occurrences", metavar="N", type=int, default=OCCURRENCES,
+                        help=f"with --sample: launches of each kind that are simulated; default {OCCURRENCES}")  # fmt: skip
     given = parser.parse_args(arguments)
+    if given.sample and not given.library:
+        parser.error("--sample goes with --library")
+    if given.sample and given.occurrences < 1:
+        parser.error("--occurrences: at least one launch of a kind is simulated")
+    if given.sample and (given.tt_report or given.timeline or given.speedscope):
+        parser.error(
+            "--sample simulates a part of the launches: --tt-report, --timeline and --speedscope would hold that part alone"
+        )
     request = request_of(given, parser)
     if not given.library:
         execute(request)
         return
     from tensim.library.runner import main
 
-    main(request, given.python)
+    main(request, given.python, given.occurrences if given.sample else None)

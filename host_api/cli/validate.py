@@ -79,8 +79,8 @@ def validate(kind, files, group_by, metric, plot, jobs, noc_model, fresh, json_t
         write_json(result, json_to)
     if json_to != TO_STDOUT and (rows or skipped or failures):
         print_summary(kind, result, skipped)
-    for error in broken:
-        print_error(error)
+    for one in broken:
+        print_error(one)
     for row in bad:
         print_error(f"{row['id']}: {row['why']}")
     if broken or bad:  # the results stand; an error object would take their place

@@ -33,6 +33,7 @@ class RegisterDevice:
     while nothing is asked of it.
     """
 
+    takes_writes = False  # each means something at its own time
     told, strangers = (), ()  # launches are not ours to carry out: firmware is what runs here
 
     def __init__(self, arch, channels, layout, link, options):

@@ -14,6 +14,7 @@ from tensim.drop_in.device import FAST, SLOW, RegisterDevice
 from tensim.drop_in.launchers import install_tools
 from tensim.library import environment
 from tensim.library.descriptions import as_seen
+from tensim.library.mailbox_layout import layout_of
 from tensim.library.processes import INTERRUPTED, end_process, exit_status
 from tensim.library.server import Server
 from tensim.sim.arch import load_arch
@@ -47,7 +48,7 @@ def place_of(name, overrides, python=None):
     if plain.name not in environment.DEVICES:
         raise UsageError(f"{plain.name} has no register level", hint=f"choose one of {', '.join(environment.DEVICES)}")
     arch = load_arch(name, as_seen(library, plain) | overrides)
-    return Place(arch, environment.prepare(library, arch, ROOM, install_tools), environment.layout_for(library, arch))
+    return Place(arch, environment.prepare(library, arch, ROOM, install_tools), layout_of(library, arch))
 
 
 class _Chip:

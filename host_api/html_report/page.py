@@ -10,7 +10,14 @@ from tensim.html_report.sources import sources
 from tensim.sim.output_files import write_output
 
 TEMPLATE = "report.html"
-SHOWN = {"what_if": 30, "operations": 200, "links": 12, "channels": 64, "kernels": 40}  # rows of tables
+SHOWN = {
+    "what_if": 30,
+    "operations": 200,
+    "by_operation": 40,
+    "links": 12,
+    "channels": 64,
+    "kernels": 40,
+}  # rows of tables
 FRAME_HEIGHT = 900  # pixels of the page in a notebook
 
 
@@ -35,6 +42,7 @@ def html_page(data):
         strip=figures.strip(data.get("launches") or [], data.get("programs") or []),
         sources=sources(data.get("lines") or []),
         operations=operations[: SHOWN["operations"]] if isinstance(operations, list) else [],
+        by_operation=(data.get("by_operation") or [])[: SHOWN["by_operation"]],
         links=figures.with_occupancy(
             (data.get("noc") or {}).get("links", [])[: SHOWN["links"]],
             occupancy.get("links", []),

@@ -3,6 +3,7 @@
 This file is run by the library's Python, without tensim: it imports nothing but the standard library.
 """
 
+import contextlib
 import ctypes
 import importlib.abc
 import importlib.machinery
@@ -17,27 +18,29 @@ import sys
 
 OPERATION = 32
 STAND_INS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ttnn", "stand_ins")
+SETTINGS = (bool, int, float, str)  # types of arguments that a report may show
+LONGEST, LONGEST_SETTING = 64, 1000  # tensors of a list, characters
 PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
 
 
 class Teller:
-    """Says over a connection of its own which operation runs; without tensim it says nothing."""
+    """Says over a connection of its own which operation begins, and when it ends; without tensim it says nothing."""
 
     def __init__(self):
-        self.connection, self.running = None, []
+        self.connection = None
 
     def begin(self, operation):
         """An operation begins; returns why something before it has failed, or ''."""
-        self.running.append(operation)
-        return self.tell(operation)
+        return self.tell({"begin": operation})
 
-    def end(self):
-        """The operation that began last ends, when all that it has launched has run; returns why it has failed, or ''."""
-        self.running.pop()
-        return self.tell(self.running[-1] if self.running else None)
+    def end(self, outputs=()):
+        """The operation that began last ends, when all that it has launched has run, with these tensors as results; returns why
+        it has failed, or ''.
+        """
+        return self.tell({"end": list(outputs)})
 
-    def tell(self, operation):
-        text = json.dumps(operation).encode()
+    def tell(self, message):
+        text = json.dumps(message).encode()
         if self.connection is None:
             self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self.connection.connect(os.environ["TENSIM_LIBRARY_SOCKET"])
@@ -59,19 +62,67 @@ teller = Teller()
 
 
 def describe(value):
-    """Shape and element type of a tensor, or None."""
+    """Shape and element type of a tensor, and where it lies if it is on a device; None for what is no tensor."""
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is None or not hasattr(value, "layout"):
         return None
-    return {"shape": [int(size) for size in shape], "dtype": str(dtype).rsplit(".", 1)[-1].lower()}
+    found = {"shape": [int(size) for size in shape], "dtype": word(dtype).lower()}
+    with contextlib.suppress(Exception):  # releases differ in what they tell
+        memory = value.memory_config()
+        if word(value.storage_type()) == "HOST":
+            return found  # it lies nowhere, and the library logs a fault of whoever asks
+        found |= {
+            "padded": [int(size) for size in value.padded_shape], "layout": word(value.layout),
+            "buffer": word(memory.buffer_type), "memory_layout": word(memory.memory_layout),
+            "address": int(value.buffer_address()), "cores": cores_of(memory),
+        }  # fmt: skip
+    return found
+
+
+def word(value):
+    """The last part of an enumeration's name."""
+    return str(value).rsplit(".", 1)[-1]
+
+
+def cores_of(memory):
+    """[[x, y, x, y] of the first and the last core of each range] of a sharded tensor; [] of others."""
+    shards = memory.shard_spec
+    if shards is None:
+        return []
+    return [[one.start.x, one.start.y, one.end.x, one.end.y] for one in shards.grid.ranges()]
+
+
+def tensors_in(values):
+    """Descriptions of the tensors among values and in the lists among them."""
+    found = []
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            found += tensors_in(value[:LONGEST])
+        elif (one := describe(value)) is not None:
+            found.append(one)
+    return found
+
+
+def settings_of(named):
+    """{name: text} of the arguments that are settings: no tensors, not long."""
+    texts = {name: str(value) for name, value in named.items() if isinstance(value, SETTINGS) or is_of_library(value)}
+    return {name: text for name, text in texts.items() if len(text) <= LONGEST_SETTING}
+
+
+def is_of_library(value):
+    """Whether a value is of one of the library's classes, and no tensor."""
+    return type(value).__module__.startswith("ttnn") and not hasattr(value, "layout") and value is not None
 
 
 def told(call):
     """An operation's call that says when it begins and ends."""
 
     def run(self, *arguments, **named):
-        tensors = [found for value in (*arguments, *named.values()) if (found := describe(value)) is not None]
-        why = teller.begin({"name": self.python_fully_qualified_name, "tensors": tensors})
+        operation = {
+            "name": self.python_fully_qualified_name, "tensors": tensors_in((*arguments, *named.values())),
+            "settings": settings_of(named),
+        }  # fmt: skip
+        why = teller.begin(operation)
         if why:
             teller.end()
             raise RuntimeError(why)
@@ -82,7 +133,7 @@ def told(call):
             if why and isinstance(error, Exception):  # what the library says follows from it
                 raise RuntimeError(why) from error
             raise
-        why = teller.end()
+        why = teller.end(tensors_in([result]))
         if why:
             raise RuntimeError(why)
         return result

@@ -6,7 +6,6 @@ docs/hardware/chips.md; the numbering of Blackhole's translated DRAM tiles was f
 other switched off.
 """
 
-from tensim.library.mailboxes import known_release
 from tensim.sim.errors import UsageError
 
 # Places of an architecture's Tensix tiles along the axis that parts lack some of, and along the other
@@ -19,16 +18,16 @@ MOST_HARVESTED = 2
 N150, P150, P100 = (0x18 << 36 | 1, "n150"), (0x40 << 36 | 1, "p150"), (0x43 << 36 | 1, "p100")
 ETHERNET_OF_P150, ALL_ETHERNET = 0x120, 0x3FFF  # masks of the tiles that lie idle; a p100 has no Ethernet
 SECOND_PCIE = 0x2
-# Settings of a chip as the library sees it, by first release 0.x and architecture: Blackhole's columns have their translated
-# coordinates; before 0.81 the description of the cluster is not read, and chips have all rows and columns, one of which dispatches
+# Settings of a chip as the library sees it, where the description of its cluster is not read and where it is: Blackhole's columns
+# have their translated coordinates; without the description chips have all rows and columns, one of which dispatches
 BLACKHOLE = {"noc.translated_columns": [*range(1, 8), *range(10, 17)]}
 AS_SEEN = {
-    (66, "wormhole_b0"): {"board": "n150_physical"},
-    (66, "blackhole"): BLACKHOLE | {"board": "p150_13x10"},
-    (81, "wormhole_b0"): {},
-    (81, "blackhole"): BLACKHOLE,
+    "wormhole_b0": ({"board": "n150_physical"}, {}),
+    "blackhole": (BLACKHOLE | {"board": "p150_13x10"}, BLACKHOLE),
 }
-DESCRIBED = 81  # from this release on the description of the cluster is read
+# What a driver exports that reads the description of a simulated cluster (from release 0.75 on), and where drivers lie
+READS_DESCRIPTION = b"get_cluster_descriptor_path_from_simulator_path"
+DRIVER = "build/lib/libtt-umd.so"
 # Parameters that the library has in its own code: groups end in a dot
 BUILT_IN = (
     "chip.noc_grid", "noc.translated_", "dram.banks", "dram.endpoints", "dram.user_base", "l1.reserved_end", "l1.user_base",
@@ -41,7 +40,13 @@ BLACKHOLE_DRAM, CHANNELS_PER_COLUMN, PORTS = (17, 12), 4, 3
 
 def as_seen(library, arch):
     """Settings of a chip as a release sees it, as long as the user does not set them (`AS_SEEN`)."""
-    return AS_SEEN[known_release(library.release), arch.name]
+    return AS_SEEN[arch.name][_reads_description(library)]
+
+
+def _reads_description(library):
+    """Whether a release's driver reads the description of its cluster."""
+    driver = library.folder / DRIVER
+    return driver.is_file() and READS_DESCRIPTION in driver.read_bytes()
 
 
 def refuse_unseen(library, arch, seen):
@@ -61,12 +66,12 @@ def refuse_unseen(library, arch, seen):
             f"board {arch.board} lacks the DRAM channels {lacking}; ttnn knows of one at most, of a Blackhole",
             hint="choose another board",
         )
-    if known_release(library.release) < DESCRIBED and (harvested or lacking):
+    if not _reads_description(library) and (harvested or lacking):
         columns, rows = seen.grid
         raise UsageError(
             f"ttnn {library.release} sees {columns} x {rows} workers and {seen.dram_banks} DRAM banks on any board; "
             f"{arch.board} has {arch.grid[0]} x {arch.grid[1]} and {arch.dram_banks}",
-            hint=f"--set board={seen.board}, or release 0.81",
+            hint=f"--set board={seen.board}, or release 0.75 and later",
         )
 
 

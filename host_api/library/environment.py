@@ -18,7 +18,6 @@ import yaml
 
 from tensim.library.descriptions import chip_description, cluster_description, dram_places
 from tensim.library.identifiers import Commands
-from tensim.library.mailboxes import LAYOUTS, known_release
 from tensim.sim.engine.cache import cache_root
 from tensim.sim.engine.sealed_files import read_sealed, write_atomically, write_sealed
 from tensim.sim.errors import UsageError
@@ -85,15 +84,6 @@ def _library_of(python):
     if place is None:
         return f"Python {'.'.join(map(str, version))} without ttnn"
     return Library(python, Path(place), release)
-
-
-def layout_for(library, arch):
-    """The mailboxes of a library's release; UsageError for releases and chips that are not known."""
-    layout = LAYOUTS.get((known_release(library.release), arch.name))
-    if layout is None:
-        known = ", ".join(sorted(f"0.{first} ({name})" for first, name in LAYOUTS))
-        raise UsageError(f"ttnn {library.release} on {arch.name} is not known here", hint=f"known: {known}")
-    return layout
 
 
 @dataclass(frozen=True)

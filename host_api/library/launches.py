@@ -3,10 +3,13 @@
 A kernel's text in L1 is an identifier (`tensim.library.identifiers`); everything else stands in L1 as on silicon.
 """
 
+import hashlib
 import struct
 
+import numpy as np
+
 from tensim.library.identifiers import TEXT_BYTES, identifier_in
-from tensim.library.mailboxes import CB_ENTRY, SEMAPHORE_STRIDE, parse
+from tensim.library.mailboxes import CB_ENTRY, PROCESSORS, SEMAPHORE_STRIDE, parse
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import SimulatorError, UsageError
 from tensim.sim.host.frozen_program import (
@@ -18,6 +21,7 @@ from tensim.sim.host.frozen_program import (
 
 WORD = 4
 DEFAULT_FORMAT = (5, 32, 32)  # of a circular buffer that no kernel's compute describes: Float16_b
+BEHIND = 2048  # bytes behind the last place that a launch message names: most arguments, entries of all circular buffers, a text
 COMPUTE = (2, 3, 4)  # processors of one compute kernel
 
 
@@ -28,6 +32,7 @@ def program_of(tiles, workers, kernels):
     UsageError for what no program here can have.
     """
     messages = {worker: parse(tiles.layout, tiles.config[worker]) for worker in workers}
+    sizes = tiles.sizes(workers)
     width = tiles.device.arch.grid[0]
     place = {worker: (worker % width, worker // width) for worker in workers}
     parts, formats = {}, {}
@@ -36,9 +41,11 @@ def program_of(tiles, workers, kernels):
             if processor in COMPUTE[1:]:
                 continue
             found = kernels(_identifier(tiles.config[worker], messages[worker].text[processor]))
-            unique = _words(tiles, worker, messages[worker], messages[worker].unique[processor])
+            unique = _words(tiles, worker, sizes, messages[worker], messages[worker].unique[processor])
             together = messages[worker].common[processor] == messages[worker].unique[processor]
-            common = () if together else _words(tiles, worker, messages[worker], messages[worker].common[processor])
+            common = (
+                () if together else _words(tiles, worker, sizes, messages[worker], messages[worker].common[processor])
+            )
             parts.setdefault((id(found), processor, common, together), (found, []))[1].append((place[worker], unique))
             formats |= {index: tuple(rest) for index, *rest in found.circular_buffers}
     frozen = tuple(
@@ -54,8 +61,34 @@ def program_of(tiles, workers, kernels):
     )
     number = messages[workers[0]].host_id
     return FrozenProgram(
-        number, frozen, _circular_buffers(tiles, messages, place, formats), _semaphores(tiles, messages, place), 0
+        number,
+        frozen,
+        _circular_buffers(tiles, messages, place, formats),
+        _semaphores(tiles, sizes, messages, place),
+        0,
     )
+
+
+def host_id(tiles, worker):
+    """The library's own number of the launch that a worker was told."""
+    return int.from_bytes(tiles.config[worker, tiles.layout.launch + tiles.layout.host_id :][:WORD].tobytes(), "little")
+
+
+def fingerprint(tiles, workers):
+    """A hash of all that `program_of` looks at but the number of the launch: what it gives is the same again for the same hash."""
+    layout, rows = tiles.layout, tiles.config[workers] if len(workers) < len(tiles.config) else tiles.config
+    messages = rows[:, layout.launch : layout.launch + layout.launch_bytes].copy()
+    messages[:, layout.host_id : layout.host_id + WORD] = 0
+    bases = messages[:, :WORD].view(np.uint32)
+    shorts = [layout.semaphores, layout.circular_buffers, layout.circular_buffers + 2]
+    shorts += [layout.arguments + 2 * i for i in range(2 * PROCESSORS)]
+    farthest = max(int(messages[:, at : at + 2].view(np.uint16).max()) for at in shorts)
+    text = messages[:, layout.text : layout.text + WORD * PROCESSORS].view(np.uint32)
+    end = int(bases.max()) + max(farthest, int(text.max())) + BEHIND
+    found = hashlib.blake2b(np.array(workers).tobytes(), digest_size=16)
+    for part in (messages, rows[:, int(bases.min()) : end], tiles.writes(workers)):
+        found.update(np.ascontiguousarray(part))
+    return found.digest()
 
 
 def _identifier(config, address):
@@ -65,11 +98,11 @@ def _identifier(config, address):
     return identifier
 
 
-def _words(tiles, worker, message, address):
+def _words(tiles, worker, sizes, message, address):
     """The runtime arguments at an address: as many as the host wrote there, at most up to what follows."""
     if not address:
         return ()
-    size = tiles.sizes[worker].get(address, 0)
+    size = sizes[worker].get(address, 0)
     end = next((bound for bound in message.bounds if bound > address), address + size)
     count = min(size, max(end - address, 0)) // WORD
     if count > MAX_RUNTIME_ARGS:
@@ -108,14 +141,14 @@ def _circular_buffers(tiles, messages, place, formats):
     return tuple(result)
 
 
-def _semaphores(tiles, messages, place):
+def _semaphores(tiles, sizes, messages, place):
     """Those whose words the host has written."""
     found = {}
     for worker, message in messages.items():
         end = next((bound for bound in message.bounds if bound > message.semaphores), message.semaphores)
         for number in range(min((end - message.semaphores) // SEMAPHORE_STRIDE, N_SEMAPHORES)):
             at = message.semaphores + SEMAPHORE_STRIDE * number
-            if at in tiles.sizes[worker]:
+            if at in sizes[worker]:
                 initial = struct.unpack_from("<I", tiles.config[worker], at)[0]
                 found.setdefault((number, initial), []).append(place[worker])
     return tuple(FrozenSemaphore(number, tuple(cores), initial) for (number, initial), cores in found.items())

@@ -1,6 +1,6 @@
 """Where a release of the library keeps its mailboxes in the L1 of a worker core, and what a launch message says.
 
-Offsets are those of the releases' own structures (docs/library.md has the table and how it was found).
+The release's own headers say where (`tensim.library.mailbox_layout`).
 """
 
 import struct
@@ -15,7 +15,8 @@ CB_ENTRY = struct.Struct("<4I")  # address, bytes, pages, bytes of a page
 
 @dataclass(frozen=True)
 class Layout:
-    """Mailboxes of a release on an architecture; addresses in L1, offsets in a launch message, in bytes.
+    """Mailboxes of a release on an architecture, in the order of mailbox_layout.cpp; addresses in L1, offsets in a launch
+    message, in bytes.
 
     `go`, `idle_ethernet_go`: addresses of go words; `launch`: of the first launch message; `banks`: of the table of the NoC
     coordinates of DRAM and L1 banks (16 bits each, from bit `bank_shift` on x and y of 6), for NoC 0, then NoC 1.
@@ -35,31 +36,6 @@ class Layout:
     enables: int
     banks: int
     bank_shift: int
-
-
-def _old(launch, go, ethernet, banks, shift):
-    return Layout(launch, 96, go, ethernet, 12, 18, 22, 44, 64, 4, 72, 76, banks, shift)
-
-
-def _new(launch, go, ethernet, banks, shift):
-    return Layout(launch, 144, go, ethernet, 16, 24, 28, 52, 96, 8, 108, 112, banks, shift)
-
-
-# (first minor release 0.x, architecture) -> layout
-LAYOUTS = {
-    (66, "wormhole_b0"): _old(0x20, 0x320, 0x2310, 0xC880, 4),
-    (66, "blackhole"): _old(0x70, 0x370, 0x410, 0x11740, 0),
-    (81, "wormhole_b0"): _new(0x20, 0x4A0, 0x2490, 0xD160, 4),
-    (81, "blackhole"): _new(0x70, 0x4F0, 0x590, 0x13080, 0),
-}
-SUPPORTED = {66: (66,), 81: (81,)}  # releases 0.x whose layouts are known to be equal
-
-
-def known_release(release):
-    """The first release 0.x whose mailboxes a release, "0.66.0", has; None when they are not known."""
-    major, minor, *_ = [*release.split("."), ""]
-    minor = int(minor) if major == "0" and minor.isdigit() else None
-    return next((first for first, minors in SUPPORTED.items() if minor in minors), None)
 
 
 def l1_banks(layout, memory, dram_banks, count):

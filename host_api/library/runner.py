@@ -17,17 +17,24 @@ from tensim.library import environment
 from tensim.library.descriptions import as_seen, refuse_unseen
 from tensim.library.identifiers import Commands
 from tensim.library.kernels import kernel_of_command
-from tensim.library.launches import program_of
+from tensim.library.launches import fingerprint, host_id, program_of
+from tensim.library.mailbox_layout import layout_of
 from tensim.library.mailboxes import l1_banks
+from tensim.library.operation_names import OperationNames
 from tensim.library.processes import INTERRUPTED, end_process, exit_status
+from tensim.library.sampling import Observed, Sampler
 from tensim.library.server import Server, compile_answer
 from tensim.library.tiles import Tiles
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import KernelCompileError, TensimError, UsageError
 from tensim.sim.host.binding import bind
 from tensim.sim.host.frozen_program import BuildTarget, build_kernels
+from tensim.tool_files.recording import describe_next
+from tensim.tool_files.told import Told
+from tensim.ttnn.measurements import measure, measurements_of
 
 CHILD = Path(__file__).with_name("child.py")
+PROGRAMS = 256  # of the library's that are kept as they are loaded
 
 
 class Kernels:
@@ -74,15 +81,18 @@ class LibraryDevice:
     """The chip below the library."""
 
     works_by_itself = False  # launches run when the library looks at them
+    takes_writes = True
 
-    def __init__(self, layout, channels, kernels):
+    def __init__(self, layout, channels, kernels, names, sample=None):
         from tensim.ttnn.devices import open_device
 
         self.mesh = open_device(device_id=0)
         self.state = self.mesh.host._state
         self.name = f"{self.state.arch.name} {self.state.arch.board}"
         self.tiles = Tiles(self.state, layout, channels)
-        self._kernels, self._numbered = kernels, False
+        self._kernels, self._names, self._numbered = kernels, names, False
+        self.sampler = None if sample is None else Sampler(sample, self.state.arch)
+        self._programs = {}  # what workers are told -> `FrozenProgram` and `BoundProgram`, those used last at the end
 
     def run(self, workers, operation):
         """Run what an operation of the library's, or none, has told some workers; returns when all have ended.
@@ -96,18 +106,71 @@ class LibraryDevice:
                 self.state.restart()
 
     def _run(self, workers, operation):
-        from tensim.ttnn.measurements import measure
-
         if not self._numbered:
             self._number_banks(workers[0])
             self._numbered = True
-        program = program_of(self.tiles, workers, self._kernels.of)
-        executor, state = self.mesh.host.system.executor, self.state
-        bound = bind(program, state)
+        program, bound = self._program(workers)
+        told = {"launch_id": host_id(self.tiles, workers[0]), "library": operation}
+        if self.sampler is None:
+            self._simulate(program, bound, told)
+            return
+        key = self.sampler.key(program, operation)
+        observed = self.sampler.stands_for(key)
+        if observed is None:
+            self.sampler.note(key, self._simulate(program, bound, told))
+        else:
+            self._pass_time(observed, program, told)
+
+    def _simulate(self, program, bound, told):
+        """Run a program; returns what was `Observed`."""
+        operation = told["library"]
+        describe_next(self.state, self._described(program, operation))
+        item = self._issue(lambda queue: queue.run_program(bound))
+        measure(self.mesh, item, _name(program, operation), told)
+        self._finish()
+        row = measurements_of(self.mesh).operations[-1]
+        return Observed(row, item.ended - item.stamp, row.started - self.state.clock.cycle_until(item.stamp))
+
+    def _pass_time(self, observed, program, told):
+        """Let the time of equal launches pass in place of a program's."""
+        duration = sum(one.duration for one in observed) // len(observed)
+        item = self._issue(lambda queue: queue.run_function(lambda: None, duration))
+        self._finish()
+        rows, last = measurements_of(self.mesh).operations, observed[-1]
+        started = self.state.clock.cycle_until(item.stamp) + last.lead
+        cycles = round(sum(one.operation.cycles for one in observed) / len(observed))
+        rows.append(
+            replace(
+                last.operation, number=len(rows), name=_name(program, told["library"]), started=started,
+                ended=started + cycles, told=told | {"sampled": True},
+            )
+        )  # fmt: skip
+
+    def _issue(self, work):
+        executor = self.mesh.host.system.executor
         executor.host.charge("enqueue_program")
-        item = executor.issue(state, state.queues[0], lambda queue: queue.run_program(bound))
-        measure(self.mesh, item, _name(program, operation), {"launch_id": program.program, "library": operation})
-        executor.finish(state, state.queues[0], state.manager.stall_group)
+        return executor.issue(self.state, self.state.queues[0], work)
+
+    def _finish(self):
+        self.mesh.host.system.executor.finish(self.state, self.state.queues[0], self.state.manager.stall_group)
+
+    def _described(self, program, operation):
+        """What files of other tools say of a program."""
+        if operation is None:
+            return None
+        return Told(operation, self._names.of(operation["name"], [one.kernel.file for one in program.kernels]))
+
+    def _program(self, workers):
+        """(`FrozenProgram`, `BoundProgram`) of what some workers are told; made once of what is told again."""
+        told = fingerprint(self.tiles, workers)
+        found = self._programs.pop(told, None)
+        if found is None or self.state.chip.checks is not None:  # with checks, buffers that are there now belong to it
+            program = program_of(self.tiles, workers, self._kernels.of)
+            found = program, bind(program, self.state)
+        self._programs[told] = found
+        if len(self._programs) > PROGRAMS:
+            del self._programs[next(iter(self._programs))]
+        return found
 
     def _number_banks(self, worker):
         """Take over the library's order of L1 banks, which it has told every core."""
@@ -125,28 +188,33 @@ def _name(program, operation):
     return f"{operation['name']} {shapes}: {kernels}"
 
 
-def run(request, python=None):
-    """Run a request's program (`tensim.ttnn.runner.Request`); returns its exit status."""
+def run(request, python=None, sample=None):
+    """Run a request's program (`tensim.ttnn.runner.Request`); returns its exit status.
+
+    `sample`: launches of each kind that are simulated, all others take their time (`sampling`); None: all are.
+    """
     from tensim.ttnn.devices import chip_description, configure
     from tensim.ttnn.runner import observed
 
     library = environment.find_library(python)
     plain = load_arch(request.settings["arch"])
-    layout = environment.layout_for(library, plain)
+    layout = layout_of(library, plain)
     base = as_seen(library, plain)
     configure(**request.settings | {"overrides": base})
     seen = chip_description()
-    request = replace(request, settings=request.settings | {"overrides": base | request.settings["overrides"]})
+    settings = request.settings | {"overrides": base | request.settings["overrides"]}
+    request = replace(request, settings=settings if sample is None else settings | {"numerics": "off"})
     configure(**request.settings)
     arch = chip_description()
     refuse_unseen(library, arch, seen)
     surroundings = environment.prepare(library, arch)
     kernels = Kernels(Commands(surroundings.device / environment.COMMANDS), arch)
-    with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request):
+    with tempfile.TemporaryDirectory(prefix="tensim-") as folder, observed(request) as watch:
         socket = Path(folder) / "device"
 
         def open_device():
-            return LibraryDevice(layout, surroundings.channels, kernels)
+            names = OperationNames(library.folder)
+            return LibraryDevice(layout, surroundings.channels, kernels, names, sample)
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
         variables = os.environ | surroundings.variables(socket, arch)
@@ -160,6 +228,8 @@ def run(request, python=None):
         except KeyboardInterrupt:
             interrupted = True
         finally:
+            if server.device is not None and server.device.sampler is not None:
+                watch.facts["sampled"] = server.device.sampler.summary()
             server.close()
             end_process(child)
     return INTERRUPTED if interrupted else exit_status(child.returncode, "the library's process")
@@ -174,13 +244,13 @@ def _check_alive(child):
         raise LibraryEnded
 
 
-def main(request, python=None):
-    """Run a request's program and leave by SystemExit with its status."""
+def main(request, python=None, sample=None):
+    """Run a request's program (see `run`) and leave by SystemExit with its status."""
     if request.arguments[0] != "-m" and not Path(request.arguments[0]).is_file():
         print(f"error: there is no program {request.arguments[0]}", file=sys.stderr)
         sys.exit(2)
     try:
-        status = run(request, python)
+        status = run(request, python, sample)
     except TensimError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, UsageError) else 1)

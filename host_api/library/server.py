@@ -38,13 +38,14 @@ class Server:
     """Serves one process of the library.
 
     `open_device()` gives a `Device` with `name`, `tiles` and `run(workers, operation)`, which raises a TensimError when it fails
-    and can then run others; `compile(arguments, folder)` gives (status, bytes to say), and is called in threads.
+    and can then run others; where it `takes_writes`, its `tiles.take_writes(data, at)` carries out many messages at once;
+    `compile(arguments, folder)` gives (status, bytes to say), and is called in threads.
     """
 
     def __init__(self, path, open_device, compile):
         self._open_device, self._compile = open_device, compile
         self.device = None
-        self.operation = None  # of the library's, that runs now
+        self._operations = []  # of the library's, that run now: the inner ones last
         self.failure = None  # of a launch, that the program does not know of
         self._streams = set()  # connections of the device
         self.host_memory = None  # `HostMemoryLink` of a driver that lets the device reach the host's memory
@@ -131,13 +132,21 @@ class Server:
 
     # --- names of operations
 
+    @property
+    def operation(self):
+        """The operation of the library's that runs now, as its process describes it, or None."""
+        return self._operations[-1] if self._operations else None
+
     def _operation(self, connection):
-        """Another operation runs from here on, or none: run what the one before has told cores, answer what has failed."""
+        """An operation begins or ends: run what the one before has told cores, answer what has failed."""
         _, size = WORDS.unpack(_receive(connection, WORDS.size))
-        operation = json.loads(_receive(connection, size))
+        message = json.loads(_receive(connection, size))
         self._catch_up()
         self._launch()
-        self.operation = operation
+        if "begin" in message:
+            self._operations.append(message["begin"])
+        elif self._operations:
+            self._operations.pop()["outputs"] = message["end"]
         text = b"" if self.failure is None else str(self.failure).encode()
         self.failure = None
         connection.sendall(struct.pack("<I", len(text)) + text)
@@ -186,7 +195,7 @@ class Server:
             print(f"tensim: {error}", file=sys.stderr, flush=True)
         for worker in workers:
             tiles.answer(worker, DONE)
-            tiles.sizes[worker].clear()
+        tiles.launched(workers)
 
 
 class HostMemoryLink:
@@ -239,6 +248,10 @@ class DeviceStream:
     def _carry_out(self, connection):
         server, data, at = self._server, self._data, 0
         while len(data) - at >= HEAD.size:
+            if server.device is not None and server.device.takes_writes:
+                at = server.device.tiles.take_writes(data, at)
+                if len(data) - at < HEAD.size:
+                    break
             kind, x, y, size, address = HEAD.unpack_from(data, at)
             if kind == WRITE:
                 if len(data) - at < HEAD.size + size:

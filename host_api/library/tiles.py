@@ -3,32 +3,75 @@
 import numpy as np
 
 from tensim.library.mailboxes import DONE, GO, SIGNAL
+from tensim.sim.engine.entry_points import take_writes
+from tensim.sim.engine.host_writes import LOG_WORDS, RECEIVER, SIDE
 from tensim.sim.errors import UsageError
 
 REGISTERS = 0xFF000000  # addresses of a tile from here on are registers
 PAGE = 4096
 WORD = 4
+LOG_ROOM = 1 << 16  # writes between two launches that are noted at once
 
 
 class Tiles:
     """Memory by tile, as (x, y, address) of the library.
 
     `device`: `tensim.sim.host.device.Device`; `layout`: `tensim.library.mailboxes.Layout`; `channels`: lists of the NoC
-    coordinates of each DRAM channel.  Below `config_end` a worker's L1 is `config[worker]`, the library's own; `sizes[worker]`
-    has {address: bytes} of what was written there since the last launch; `told` lists the workers that were told to run,
-    `strangers` the (x, y) of other cores that were.
+    coordinates of each DRAM channel.  Below `config_end` a worker's L1 is `config[worker]` (uint8), the library's own; `told` lists
+    the workers that were told to run, `strangers` the (x, y) of other cores that were.
     """
 
     def __init__(self, device, layout, channels):
         self.device, self.layout, arch = device, layout, device.arch
         self.config_end = arch.l1_user_base
         self.workers = {coordinate: worker for worker, coordinate in enumerate(arch.kernel_coords)}
-        self.config = [bytearray(self.config_end) for _ in self.workers]
-        self.sizes = [{} for _ in self.workers]
+        self.config = np.zeros((len(self.workers), self.config_end), np.uint8)
+        self._log = np.zeros(
+            (LOG_ROOM, LOG_WORDS), np.int64
+        )  # writes there since the last launch: worker, address, bytes
+        self._receiver, self._numbers = self._build_receiver()
         self.told, self.strangers = [], []
         self._bank_bytes, self._per_tile = arch.dram_bank_bytes, arch["dram.banks_per_tile"]
         self._dram = {place: channel for channel, places in enumerate(channels) for place in places}
         self._others = {}
+
+    def _build_receiver(self):
+        """The record of `take_writes`, and the table that it points to."""
+        numbers = np.full(SIDE * SIDE, -1, np.int64)
+        for (x, y), worker in self.workers.items():
+            numbers[x * SIDE + y] = worker
+        receiver = np.zeros(1, RECEIVER)
+        receiver["memory_at"], receiver["memory_bytes"] = self.config.ctypes.data, self.config_end
+        receiver["workers_at"], receiver["watched"] = numbers.ctypes.data, self.layout.go + SIGNAL
+        receiver["log_at"], receiver["log_room"] = self._log.ctypes.data, LOG_ROOM
+        return receiver, numbers
+
+    def take_writes(self, data, at):
+        """Carry out the messages from byte `at` of a bytearray on that only write what launches are made of; returns where they
+        end."""
+        content = np.frombuffer(data, np.uint8)
+        take_writes(self._receiver.ctypes.data, content.ctypes.data + at, len(content) - at)
+        return at + int(self._receiver["taken"][0])
+
+    def writes(self, workers):
+        """int64 (n, 3): worker, address and bytes of what was written below `config_end` of some workers since their last launch,
+        in order."""
+        log = self._log[: int(self._receiver["n_log"][0])]
+        return log[np.isin(log[:, 0], workers)]
+
+    def sizes(self, workers):
+        """{worker: {address: bytes}} of these writes."""
+        found = {worker: {} for worker in workers}
+        for worker, address, count in self.writes(workers).tolist():
+            found[worker][address] = count
+        return found
+
+    def launched(self, workers):
+        """Some workers have run what they were told: their next launch begins here."""
+        log = self._log[: int(self._receiver["n_log"][0])]
+        others = log[~np.isin(log[:, 0], workers)]
+        self._log[: len(others)] = others
+        self._receiver["n_log"] = len(others)
 
     def write(self, x, y, address, data):
         """Bytes from the host.  UsageError outside a memory."""
@@ -65,8 +108,8 @@ class Tiles:
 
     def _write_config(self, worker, address, data):
         inside = data[: self.config_end - address]
-        self.config[worker][address : address + len(inside)] = inside
-        self.sizes[worker][address] = len(inside)
+        self.config[worker, address : address + len(inside)] = np.frombuffer(inside, np.uint8)
+        self._note(worker, address, len(inside))
         if len(inside) < len(data):
             self.device.chip.write_l1(worker, self.config_end, data[len(inside) :])
         if address <= self.layout.go + SIGNAL < address + len(inside):
@@ -74,6 +117,14 @@ class Tiles:
                 self.told.append(worker)
             else:  # firmware is started, or told to begin with the first launch message: nothing to do here
                 self.answer(worker, DONE)
+
+    def _note(self, worker, address, size):
+        count = int(self._receiver["n_log"][0])
+        if count == len(self._log):
+            self._log = np.concatenate([self._log, np.zeros_like(self._log)])
+            self._receiver["log_at"], self._receiver["log_room"] = self._log.ctypes.data, len(self._log)
+        self._log[count] = worker, address, size
+        self._receiver["n_log"] = count + 1
 
     def _bank(self, x, y, address):
         """(DRAM bank, address in it)."""

@@ -59,19 +59,28 @@ def header_defines(roots):
     A vector function whose template argument does not say whether it approximates takes the default of the library's headers.
     The arguments that its host code makes for tensor accessors hold the page size from 0.68 on
     (docs/hardware/kernel_api.md#tensor-accessors).  power_tile takes the bits of a float where power_iterative_tile has come
-    to take an integer, which it took itself before (0.66).
+    to take an integer, which it took itself before (0.66).  The type of what is bound to a name tells how a circular buffer
+    is reached from 0.81 on, and which semaphore it is before.
     """
     defines = [("TENSIM_LIBRARY_DEFAULTS", "1")]
-    accessors, compute = (_texts(roots, *places) for places in (ACCESSOR_HEADERS, COMPUTE_HEADERS))
+    places = (ACCESSOR_HEADERS, COMPUTE_HEADERS, BUFFER_TOKENS, SEMAPHORE_TOKENS)
+    accessors, compute, buffers, semaphores = (_texts(roots, *one) for one in places)
     if accessors and not any("AlignedPageSize" in text for text in accessors):
         defines.append(("TENSIM_ACCESSOR_PAGE_WORD", "0"))
     if compute and not any("power_iterative_tile" in text for text in compute):
         defines.append(("TENSIM_INTEGER_EXPONENT", "1"))
+    if buffers and not any(TYPED_TOKEN.search(text) for text in buffers):
+        defines.append(("TENSIM_UNTYPED_BUFFER_TOKENS", "1"))
+    if any(TYPED_TOKEN.search(text) for text in semaphores):
+        defines.append(("TENSIM_TYPED_SEMAPHORE_TOKENS", "1"))
     return tuple(defines)
 
 
 ACCESSOR_HEADERS = ("tt_metal/hw/inc/api/tensor/tensor_accessor_args.h",)
 COMPUTE_HEADERS = ("tt_metal/include/compute_kernel_api.h", "tt_metal/hw/inc/api/compute/compute_kernel_api.h")
+BUFFER_TOKENS = ("tt_metal/hw/inc/api/dataflow/dfb_binding_token.h",)
+SEMAPHORE_TOKENS = ("tt_metal/hw/inc/api/dataflow/semaphore_binding_token.h",)
+TYPED_TOKEN = re.compile(r"template\s*<[^>]*>\s*struct (DFB|Semaphore)BindingToken\b")
 
 
 def _texts(roots, *places):

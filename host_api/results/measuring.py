@@ -33,7 +33,8 @@ class measure:
     def __init__(
         self, device: Device, name: str | None = None, *, image_hash: bool = False, zones: bool = False
     ) -> None:
-        self.device, self.name, self._result = _handle(device), name, None
+        self.device, self.name = _handle(device), name
+        self._result: Result | None = None
         self._image_hash, self._zones = image_hash, zones
 
     @property

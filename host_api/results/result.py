@@ -21,6 +21,7 @@ ALWAYS = {  # in the summary of every simulation: key and type
 }  # fmt: skip
 TABLES = {
     "operations": lambda result: result.operations,
+    "by_operation": lambda result: result.summary.get("by_operation", []),
     "threads": lambda result: [{"thread": name, **part} for name, part in result.summary["breakdown"].items()],
     "lines": lambda result: result.lines,
     "cores": lambda result: [{"core": core, "cycles": cycles} for core, cycles in result.core_cycles.items()],
@@ -231,8 +232,8 @@ class Result:
     def to_frame(self, table: str | None = None) -> pandas.DataFrame:
         """A pandas DataFrame: one row of all single figures, or a `table` with a row per entry.
 
-        `table`: "operations", "threads", "cores", "zones", "lines", "links", "channels", "kernels", "loops", "advice",
-        "what_if", "circular_buffers", "programs" or "launches".
+        `table`: "operations", "by_operation", "threads", "cores", "zones", "lines", "links", "channels", "kernels", "loops",
+        "advice", "what_if", "circular_buffers", "programs" or "launches".
         UsageError for another one and without pandas.
         """
         if table is not None and table not in TABLES:

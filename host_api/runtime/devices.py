@@ -39,7 +39,7 @@ FLOPS_PER_CYCLE = {
 class Device:
     """A device that a system has opened.  `number`: in command records; `info`: what the system declares."""
 
-    scheme = None
+    scheme: str | None = None
 
     def __init__(self, system, info, params, number, num_queues):
         self.system, self.info, self.params, self.number = system, info, params, number

@@ -119,14 +119,16 @@ def _operation(rows, number, one):
     """Everything of one operation."""
     operation, operands, device = one.operation, one.operands, one.operation.device
     rows.add("operations", number, one.name, operation.nanoseconds(operation.ended - operation.started) / 1e9)
-    for key, value in (("program", one.title), ("run host ID", operation.run_id)):
+    settings = operation.about.operation["settings"] if operation.about is not None else {}
+    for key, value in (("program", one.title), ("run host ID", operation.run_id), *settings.items()):
         rows.add("operation_arguments", number, key, str(value))
     inputs = [rows.tensor(device.id, tensor) for tensor in operands.inputs]
     outputs = [rows.tensor(device.id, tensor) for tensor in operands.outputs]
     for table, tensors in (("input_tensors", inputs), ("output_tensors", outputs)):
         for index, tensor in enumerate(tensors):
             rows.add(table, number, index, tensor)
-    for place in operation.buffers:
+    told = {tensor.buffer.id: tensor.buffer for tensor in (*operands.inputs, *operands.outputs)}
+    for place in operation.buffers if operation.about is None else told.values():
         layout = LAYOUTS[LAYOUT_NAMES[place.layout]]
         rows.add("buffers", number, device.id, place.address, place.size_per_bank, place.buffer_type, layout)
         for bank, pages in _pages_by_bank(place):

@@ -17,6 +17,7 @@ from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.engine import state as st
 from tensim.sim.host.buffers import BUFFER_TYPE_NAMES, INTERLEAVED, LAYOUT_NAMES, SINGLE_BANK
 from tensim.tool_files.recording import BufferPlace
+from tensim.tool_files.told import place_of, product_of
 
 TILE = 32
 DTYPES = {
@@ -75,7 +76,9 @@ class Described:
 
 
 def operands_of(operation):
-    """The `Operands` of an operation of a recording."""
+    """The `Operands` of an operation of a recording: those that its library names, if one does."""
+    if operation.about is not None:
+        return _told(operation)
     read, written = _reached(operation)
     formats = _formats(operation.launch)
     sizes, shapes = None, {}
@@ -94,6 +97,24 @@ def operands_of(operation):
     return Operands(*sides, sizes)
 
 
+def _told(operation):
+    about, device = operation.about, operation.device
+    sides = []
+    for tensors in (about.operation["tensors"], about.operation.get("outputs", ())):
+        placed = [(tensor, place_of(tensor, device.arch)) for tensor in tensors]
+        sides.append(
+            tuple(
+                Tensor(
+                    place, _four(tensor["padded"]), _four(tensor["shape"]), tensor["layout"], tensor["dtype"].upper(),
+                    f"DEV_{device.id}_{tensor['buffer']}_{tensor['memory_layout']}",
+                )
+                for tensor, place in placed
+                if place is not None
+            )
+        )  # fmt: skip
+    return Operands(*sides, product_of(about))
+
+
 def fidelity_of(launch):
     """Name of the math fidelity of a launch's compute kernels (the highest); None without one."""
     found = [kernel.compute.math_fidelity for kernel in launch.kernels if kernel.compute is not None]
@@ -101,17 +122,21 @@ def fidelity_of(launch):
 
 
 def title_of(operation, name=None):
-    """What a user calls an operation: `name`, else the name of its compute kernel, else of its first kernel."""
+    """What a user calls an operation: its library's name, `name`, the name of its compute kernel or of its first kernel."""
+    if operation.about is not None:
+        return operation.about.operation["name"]
     kernels = operation.launch.kernels
     if name is None and kernels:
         name = next((kernel for kernel in kernels if kernel.compute is not None), kernels[0]).compiled.name
     return name or operation.launch.name
 
 
-def name_of(operands, title):
-    """An operation's name in the form of tt-metal's: a product of matrices is MatmulDeviceOperation, and nothing else has
-    Matmul in its name, for tools would take it for one.
+def name_of(operation, operands, title):
+    """An operation's name in the form of tt-metal's: its library's, if that is known; else a product of matrices is
+    MatmulDeviceOperation, and nothing else has Matmul in its name, for tools would take it for one.
     """
+    if operation.about is not None:
+        return operation.about.device_operation
     if operands.matmul is not None:
         return "MatmulDeviceOperation"
     words = re.findall(r"[A-Za-z0-9]+", title)

@@ -63,7 +63,7 @@ def _row(one, before):
     host_ns = arch["host.enqueue_program_ns"]
     row = {
         "OP CODE": one.name, "OP TYPE": "tt_dnn_device", "GLOBAL CALL COUNT": operation.run_id,
-        "DEVICE ID": operation.device.id, "DEVICE ARCH": family(arch), "ATTRIBUTES": f"{{'program': '{one.title}'}}",
+        "DEVICE ID": operation.device.id, "DEVICE ARCH": family(arch), "ATTRIBUTES": _attributes(one),
         "MATH FIDELITY": fidelity_of(operation.launch), "CORE COUNT": len(operation.cores),
         "AVAILABLE WORKER CORE COUNT": arch.grid[0] * arch.grid[1],
         "HOST START TS": round(operation.issued_ns - host_ns), "HOST END TS": round(operation.issued_ns),
@@ -87,6 +87,12 @@ def _row(one, before):
             ]
             row |= {f"{side}_{i}_{column}": v for column, v in zip(TENSOR_COLUMNS, values, strict=True)}
     return row
+
+
+def _attributes(one):
+    """The settings of a call as text; without a library that says them, the program's name."""
+    settings = one.operation.about.operation["settings"] if one.operation.about is not None else {}
+    return str({"program": one.title} | {name: text.replace("\n", " ") for name, text in settings.items()})
 
 
 def _durations(operation, before):

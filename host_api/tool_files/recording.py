@@ -45,12 +45,13 @@ class Operation:
     """One execution of a program on one chip: a `tensim.sim.chip.launch_work.LaunchWork` and what lay around it.
 
     `number`: from 1, per chip; `launch`: what was launched; `issued_ns`: when the host asked for it; `trace`: (metal
-    trace, number of its replay), or None; `buffers`: those that were allocated when it started.  `work` is None until it has ended.
+    trace, number of its replay), or None; `buffers`: those that were allocated when it started; `about`: what a library says of
+    it (`tensim.tool_files.told.Told`), or None.  `work` is None until it has ended.
     """
 
-    def __init__(self, device, number, launch, record, buffers, issued_ns, trace):
+    def __init__(self, device, number, launch, record, buffers, issued_ns, trace, about=None):
         self.device, self.number, self.launch, self._record = device, number, launch, record
-        self.buffers, self.issued_ns, self.trace = buffers, issued_ns, trace
+        self.buffers, self.issued_ns, self.trace, self.about = buffers, issued_ns, trace, about
 
     @property
     def work(self):
@@ -114,7 +115,7 @@ class DeviceRecord:
 
     def __init__(self, device):
         self._device, self.chip, self.id, self.arch = device, device.chip, device.id, device.arch
-        self.operations, self._places, self._record = [], (), None
+        self.operations, self._places, self._record, self.about = [], (), None, None
         self.tiles = device.chip.arrays["tiles"].copy()  # what every tile of the chip is
         device.chip.record_noc()
         device.observers.append(self)
@@ -122,7 +123,8 @@ class DeviceRecord:
     def launched(self, launch_id, launch, issued_fs, trace):
         """A program starts."""
         number, record = len(self.operations) + 1, self.chip.launches[launch_id]
-        self.operations.append(Operation(self, number, launch, record, self._buffers(), issued_fs / FS_PER_NS, trace))
+        buffers, issued_ns = self._buffers(), issued_fs / FS_PER_NS
+        self.operations.append(Operation(self, number, launch, record, buffers, issued_ns, trace, self.about))
 
     def closing(self):
         """The chip is about to give its memory back."""
@@ -198,6 +200,13 @@ class Recording:
         """All operations that have ended, in the order in which the host asked for them."""
         found = [operation for device in self.devices for operation in device.finished()]
         return sorted(found, key=lambda operation: (operation.issued_ns, operation.number, operation.device.id))
+
+
+def describe_next(device, about):
+    """Say what a library says (`Told`, or None) of the next programs of a `tensim.sim.host.device.Device`."""
+    for observer in device.observers:
+        if isinstance(observer, DeviceRecord):
+            observer.about = about
 
 
 @contextlib.contextmanager

@@ -76,7 +76,7 @@ def _old_files(folder):
 def _described(operation, name):
     """What the writers take of an operation."""
     operands, title = operands_of(operation), title_of(operation, name)
-    return Described(operation, title, name_of(operands, title), operands, traffic_of(operation))
+    return Described(operation, title, name_of(operation, operands, title), operands, traffic_of(operation))
 
 
 def _warnings(devices, left_out):

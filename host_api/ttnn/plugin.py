@@ -89,7 +89,7 @@ class Fixtures:
         from tensim.ttnn import measurements, report
 
         terminalreporter.section("tensim")
-        terminalreporter.write_line(report.text(report.rows(measurements.all_operations())))
+        terminalreporter.write_line(report.text(report.rows(measurements.all_operations()), {}))
 
     def pytest_unconfigure(self, config):
         """Write the files that were asked for."""

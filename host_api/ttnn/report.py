@@ -4,6 +4,8 @@ from tensim.results.result import Result
 
 SHOWN = 40  # operations in the table; all are in the JSON
 STALLS = 3  # reasons named per operation
+NAMES = 20  # names in the table of time by operation; all are in the JSON
+BOUNDS = 3  # what bounded the launches of a name
 
 
 def rows(operations):
@@ -43,12 +45,52 @@ def result(table, devices, identity):
 
 
 def operations(table):
-    """The rows and the sum of their cycles, as JSON has them."""
-    return {"operations": table, "cycles": sum(row["cycles"] for row in table)}
+    """The rows, their time by operation and the sum of their cycles, as JSON has them."""
+    return {"operations": table, "by_operation": by_operation(table), "cycles": sum(row["cycles"] for row in table)}
 
 
-def text(table):
-    """The table as lines of text."""
+def by_operation(table):
+    """Where the time went: a dict per name of an operation, the largest first.
+
+    "operation": what the program called (`ttnn.linear`), or the kernels of a launch that no operation of the library's made;
+    "launches", "cycles", "ns", "share" (of all cycles), "bounds": {what bounded launches: their share of the name's cycles}.
+    """
+    groups = {}
+    for row in table:
+        groups.setdefault(_called(row), []).append(row)
+    total = sum(row["cycles"] for row in table)
+    found = [
+        {
+            "operation": name, "launches": len(rows), "cycles": sum(row["cycles"] for row in rows),
+            "ns": round(sum(row["ns"] for row in rows), 3), "share": _share(sum(row["cycles"] for row in rows), total),
+            "bounds": _bounds(rows),
+        }
+        for name, rows in groups.items()
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: -one["cycles"])
+
+
+def _called(row):
+    """What the program called: the library says it, other launches go by their kernels."""
+    return (row.get("library") or row)["name"]
+
+
+def _bounds(rows):
+    """Shares of the rows' cycles by what bounded them, the largest first."""
+    cycles = {}
+    for row in rows:
+        if row["bounded_by"] is not None:
+            cycles[row["bounded_by"]] = cycles.get(row["bounded_by"], 0) + row["cycles"]
+    total = sum(row["cycles"] for row in rows)
+    return {name: _share(part, total) for name, part in sorted(cycles.items(), key=lambda one: -one[1])}
+
+
+def _share(part, total):
+    return round(part / total, 4) if total else 0.0
+
+
+def text(table, facts):
+    """The table as lines of text; `facts`: what else there is to say (`sampled`: what `Sampler.summary` gives)."""
     what = "1 operation" if len(table) == 1 else f"{len(table)} operations"
     lines = [f"tensim: {what}, {sum(row['cycles'] for row in table):,} cycles"]
     if not table:
@@ -61,7 +103,33 @@ def text(table):
         )
     if len(table) > SHOWN:
         lines.append(f"     and {len(table) - SHOWN} more")
+    lines += _by_operation_lines(by_operation(table), sum(row["cycles"] for row in table))
+    if "sampled" in facts:
+        lines.append(_sampled(**facts["sampled"]))
     return "\n".join(lines)
+
+
+def _by_operation_lines(groups, total):
+    """Time by operation as lines of text, when some name has several launches."""
+    if all(one["launches"] == 1 for one in groups):
+        return []
+    lines = [
+        f"time by operation, of {total:,} cycles",
+        f"{'cycles':>17} {'share':>6} {'launches':>8}  {'operation':60} bound by",
+    ]
+    for one in groups[:NAMES]:
+        bounds = ", ".join(f"{name} {share:.0%}" for name, share in list(one["bounds"].items())[:BOUNDS])
+        lines.append(
+            f"{one['cycles']:17,} {one['share']:6.1%} {one['launches']:8,}  {one['operation'][:60]:60} {bounds}"
+        )
+    if len(groups) > NAMES:
+        lines.append(f"     and {len(groups) - NAMES} more names")
+    return lines
+
+
+def _sampled(simulated, stood_for, estimated_error_pct):
+    error = "unknown" if estimated_error_pct is None else f"{estimated_error_pct:.2f} %"
+    return f"sampled: {simulated:,} launches were simulated, {stood_for:,} took the time of equal ones; estimated error {error}"
 
 
 def _stalls(threads):

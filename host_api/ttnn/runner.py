@@ -177,12 +177,13 @@ def run(request):
 class observed:
     """A block whose devices are opened as a request says and whose operations are reported behind it.
 
-    `result`: the `Result` afterwards; None when no device was opened.  `unwritten`: [{"file", "why"}] of files that could not
-    be written; with one of them a program that ended well leaves with status 2, behind its report.
+    `facts`: what else the report is to say, by name.  `result`: the `Result` afterwards; None when no device was opened.
+    `unwritten`: [{"file", "why"}] of files that could not be written; with one of them a program that ended well leaves with
+    status 2, behind its report.
     """
 
     def __init__(self, request):
-        self.request, self.logged, self.result, self.unwritten = request, 0, None, []
+        self.request, self.logged, self.result, self.unwritten, self.facts = request, 0, None, [], {}
         self._summaries, self._arch, self._begun = [], None, time.perf_counter()
         self._folder = request.folder
         self._recording, self._record = contextlib.ExitStack(), None  # of the devices, for --tt-report
@@ -217,12 +218,12 @@ class observed:
         table = report.rows(measurements.all_operations())
         if self._summaries:
             self.result = report.result(table, self._summaries, self._repeatable())
-            self.result.summary["host_seconds"] = time.perf_counter() - self._begun
+            self.result.summary.update(host_seconds=time.perf_counter() - self._begun, **self.facts)
         self._recording.close()
         self._write(table, None if kind in (None, SystemExit) else {"kind": kind.__name__, "message": str(error)})
         if not self.request.quiet:
             sys.stdout.flush()
-            print(report.text(table), file=sys.stderr)
+            print(report.text(table, self.facts), file=sys.stderr)
             for text in self.result.warnings if self.result is not None else ():
                 print(f"warning: {text}", file=sys.stderr)
         for item in self.unwritten:

@@ -13,8 +13,6 @@ import json
 import re
 from pathlib import Path
 
-import yaml
-
 from tensim.sim.arch import vector_costs
 from tensim.sim.errors import UsageError
 
@@ -263,9 +261,6 @@ def _flatten(node, path, lines, prefix=""):
     return leaves
 
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is five times faster, where it was built
-
-
 @functools.cache
 def _parse(path, changed):
     """(content of a file, lines of its keys); `changed`: its modification time, so that an edited file is read again.
@@ -273,14 +268,12 @@ def _parse(path, changed):
     Only of a user's file the lines are looked up, and repeated keys, of which YAML keeps the last.
     """
     lines = {}
-    try:
-        loader = LOADER(Path(path).read_text())
-        node = loader.get_single_node()
-        if Path(path).parent != DIRECTORY:
-            _mark(node, path, lines)
-        data = None if node is None else loader.construct_document(node)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not valid YAML: {error}") from error
+    if Path(path).parent == DIRECTORY:
+        from tensim.sim.arch.kept_files import kept  # looks at all sources of compiled code
+
+        data = kept(path, lambda: _construct(path))
+    else:
+        data = _construct(path, lines)
     if not isinstance(data, dict) or not isinstance(data.get("name"), str):
         raise UsageError(
             f"{path}: an architecture file is a mapping with a name", hint=f"begin it with name: {Path(path).stem}"
@@ -288,9 +281,24 @@ def _parse(path, changed):
     return data, lines
 
 
+def _construct(path, lines=None):
+    """What a YAML file holds; `lines`: a dict that gets those of its keys."""
+    import yaml  # not for what is kept
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is five times faster, where it was built
+    try:
+        loader = loader(Path(path).read_text())
+        node = loader.get_single_node()
+        if lines is not None:
+            _mark(node, path, lines)
+        return None if node is None else loader.construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not valid YAML: {error}") from error
+
+
 def _mark(node, path, lines, prefix="", inside=()):
     """Put the lines of a node's keys into `lines`; UsageError for a key that is there already."""
-    if not isinstance(node, yaml.MappingNode) or node in inside:
+    if not hasattr(node, "value") or node.id != "mapping" or node in inside:
         return
     for key, value in node.value:
         dotted, line = f"{prefix}{key.value}", key.start_mark.line + 1

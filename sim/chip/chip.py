@@ -34,6 +34,22 @@ DEFAULT_MAX_CYCLES = 20_000_000_000
 SPINNING = 1_000_000_000
 
 
+def _as_slice(rows):
+    """Rows of a table as a slice where they follow each other: a view of the table instead of a copy."""
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
+
+
+def _add(column, rows, amount):
+    """Add to rows of a column; where they are a slice, in place."""
+    if isinstance(rows, slice):
+        part = column[rows]
+        part += amount
+    else:
+        column[rows] += amount
+
+
 class Chip:
     """One simulated chip.
 
@@ -91,6 +107,7 @@ class Chip:
         """Let L1 bank i be that of `workers[i]`, for programs from now on; without it bank i is worker i."""
         self.arrays.number_l1_banks(workers)
         self._loader.l1_banks, self._loader.riscv = list(workers), None
+        self._loader.forget_images()
 
     @property
     def l1(self):
@@ -185,43 +202,46 @@ class Chip:
         done = []
         for i in range(int(self.machine["n_done"])):
             slot = int(self.arrays["done"][i])
-            launch_id = self._running.pop(slot)
-            self._account(slot, self.launches[launch_id])
+            launch_id, launch = self._running.pop(slot)
+            self._account(slot, self.launches[launch_id], launch)
             done.append((launch_id, self.launches[launch_id]["ended"]))
         self._print(rest=True)
         self.machine["n_done"] = 0
         return done
 
-    def _account(self, slot, record):
+    def _account(self, slot, record, launch):
         """Add what the threads of a finished program did to `work`, `core_cycles`, oddities and the totals of the compute cores.
 
-        Its `record` in `launches` gets its end and its `LaunchWork`.
+        Its `record` in `launches` gets its end and, when it is kept, its `LaunchWork`.
         """
         record["ended"] = int(self.arrays["launches"][slot]["ended"])
         self.oddities.drain()
-        threads = self.arrays["threads"]
-        mine = np.flatnonzero((threads["launch"] == slot) & (threads["state"] == st.ENDED) & (threads["ended"] > 0))
-        ended, time = threads["ended"][mine], threads["ended"][mine] - threads["started"][mine]
+        table, started = self.arrays["threads"], record["started"]
+        mine = np.sort(np.asarray(record["threads"], np.int64))
+        mine = mine[(table["launch"][mine] == slot) & (table["state"][mine] == st.ENDED) & (table["ended"][mine] > 0)]
+        rows, work = _as_slice(mine), self.work
+        threads = table[rows]
+        ended, time = threads["ended"], threads["ended"] - threads["started"]
         for name, amount in (
-            ("busy", threads["busy"][mine]),
-            ("issue", threads["issue_busy"][mine]),
-            ("operations", threads["operations"][mine]),
+            ("busy", threads["busy"]),
+            ("issue", threads["issue_busy"]),
+            ("operations", threads["operations"]),
             ("time", time),
+            ("stalls", self.arrays["stalls"][rows]),
         ):
-            self.work[name][mine] += amount
-        self.work["longest"][mine] = np.maximum(self.work["longest"][mine], time)
-        stalls = self.arrays["stalls"][mine]
-        self.work["stalls"][mine] += stalls
+            _add(work[name], rows, amount)
+        work["longest"][rows] = np.maximum(work["longest"][rows], time)
         last = np.zeros(self.n_workers, np.int64)
-        np.maximum.at(last, threads["core"][mine], ended)
-        self.core_cycles += np.maximum(last - self.arrays["launches"][slot]["started"], 0)
-        record["work"] = self._works.collect(slot, mine, stalls, record.pop("launch"))
-        threads["state"][mine], threads["launch"][mine] = st.IDLE, -1
-        cores = set(threads["core"][mine[threads["slot"][mine] == TRISC0]].tolist())
-        for core in cores:
-            for name in TOTALS:
-                setattr(self, name, getattr(self, name) + int(self.arrays["cores"][core][name]))
-        self.compute_cores |= cores
+        np.maximum.at(last, threads["core"], ended)
+        self.core_cycles += np.maximum(last - started, 0)
+        work = self._works.collect(slot, mine, rows, launch)
+        if work is not None:
+            record["work"] = work
+        table["state"][rows], table["launch"][rows] = st.IDLE, -1
+        cores = mine[mine % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
+        for name in TOTALS:
+            setattr(self, name, getattr(self, name) + int(self.arrays["cores"][name][cores].sum()))
+        self.compute_cores.update(cores.tolist())
 
     def close_rows(self):
         """Precharge every DRAM bank, so that no row is open: the state of a chip that nothing has run on."""
@@ -268,6 +288,7 @@ class Chip:
         """Give the memory back; the chip cannot be used afterwards."""
         self._print(rest=True)
         self.machine["event_heap_size"] = 0
+        self._memory.free()
         self.arrays.free()
         self._loader.drop()
 
@@ -279,10 +300,10 @@ class Chip:
         `known`: for checks, the clocks up to which all is over for its queue; None: all that is.
         """
         slot = self._free_slot()
-        threads = self._loader.load(launch, slot, cycle)
+        threads, setup = self._loader.load(launch, slot, cycle)
         if self.checks is not None:
             self.checks.launch(launch, slot, known)
-        return self._begin(launch.name, slot, threads, cycle, launch, self._loader.setup_cycles(launch, threads))
+        return self._begin(launch.name, slot, threads, cycle, launch, setup)
 
     def launch_front_end(self, name, front_end, threads, rows, counts, cycle):
         """Start threads that a compiled front end drives from a table, instead of kernels; returns the launch id.
@@ -318,8 +339,8 @@ class Chip:
             recorder.begin(cycle)
         launch_id = len(self.launches)
         self.arrays["launches"][slot] = (len(threads), cycle, 0)
-        self._running[slot] = launch_id
-        self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads, "launch": launch}
+        self._running[slot] = launch_id, launch
+        self.launches[launch_id] = {"name": name, "started": cycle, "threads": threads}
         indices = np.asarray(threads, np.int64)
         times = np.full(len(indices), cycle) + setup
         start_threads(self._machine_address, indices.ctypes.data, times.ctypes.data, len(indices))
@@ -350,6 +371,14 @@ class Chip:
     def write_dram(self, bank, address, data):
         """Write bytes into a DRAM bank."""
         self._memory.write_dram(bank, address, data)
+
+    def write_dram_rows(self, bank, address, rows, stride):
+        """Write rows, uint8 (n, bytes), into a DRAM bank, each `stride` bytes behind the one before; zeros between them."""
+        self._memory.write_dram_rows(bank, address, rows, stride)
+
+    def read_dram_rows(self, bank, address, stride, rows):
+        """Read into `rows`, which hold zeros, what lies in a DRAM bank, each `stride` bytes behind the one before."""
+        self._memory.read_dram_rows(bank, address, stride, rows)
 
     def image_sha256(self):
         """SHA-256 (hex) of all bytes in DRAM and in L1: {"dram", "l1"}.  Memory never written counts as zeros."""
@@ -414,6 +443,7 @@ class Chip:
         """
         self._require_no_data("barriers cannot be left out")
         self._loader.barrier_periods = dict(periods)
+        self._loader.forget_images()
 
     def rotate_banks(self):
         """Let DRAM bank b of worker i be bank b + i, modulo their number, in programs from now on.

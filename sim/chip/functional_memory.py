@@ -14,7 +14,7 @@ class FunctionalMemory:
     """The bytes of `chip`, a `Chip`, as the host sees them; takes no simulated time."""
 
     def __init__(self, chip):
-        self.chip = chip
+        self.chip, self._views = chip, {}  # number of a chunk -> its bytes
 
     def read_l1(self, core, address, size):
         """`size` bytes of the L1 of worker `core`."""
@@ -46,19 +46,60 @@ class FunctionalMemory:
         return out.tobytes()
 
     def write_dram(self, bank, address, data):
-        """Write bytes into a DRAM bank."""
+        """Write bytes into a DRAM bank.  Zeros that meet memory never written leave it so."""
         data = np.frombuffer(data, np.uint8)
         for start, inside, count, slot in self._dram_pieces(bank, address, len(data)):
-            chunk = self._chunk(slot, make=True)
-            chunk[inside : inside + count] = data[start : start + count]
+            piece = data[start : start + count]
+            chunk = self._chunk_for(slot, piece)
+            if chunk is not None:
+                chunk[inside : inside + count] = piece
         if self.chip.checks is not None:
             self.chip.checks.host_wrote_dram(bank, address, len(data))
 
-    def _dram_pieces(self, bank, address, size):
-        if not (
-            0 <= bank < self.chip.arch.dram_banks and 0 <= address and address + size <= self.chip.arch.dram_bank_bytes
-        ):
+    def write_dram_rows(self, bank, address, rows, stride):
+        """Write rows, uint8 (n, bytes), into a DRAM bank, each `stride` bytes behind the one before; zeros between them."""
+        width = rows.shape[1]
+        for first, count, inside, slot in self._row_pieces(bank, address, stride, len(rows)):
+            if count == 0:
+                self.write_dram(bank, address + first * stride, rows[first].tobytes().ljust(stride, b"\0"))
+                continue
+            piece = rows[first : first + count]
+            chunk = self._chunk_for(slot, piece)
+            if chunk is None:
+                continue
+            places = chunk[inside : inside + count * stride].reshape(count, stride)
+            places[:, :width] = piece
+            places[:, width:] = 0
+        if self.chip.checks is not None:
+            self.chip.checks.host_wrote_dram(bank, address, len(rows) * stride)
+
+    def read_dram_rows(self, bank, address, stride, rows):
+        """Read what `write_dram_rows` would write into `rows`, which hold zeros."""
+        width = rows.shape[1]
+        for first, count, inside, slot in self._row_pieces(bank, address, stride, len(rows)):
+            if count == 0:
+                rows[first] = np.frombuffer(self.read_dram(bank, address + first * stride, width), np.uint8)
+            elif (chunk := self._chunk(slot)) is not None:
+                places = chunk[inside : inside + count * stride].reshape(count, stride)
+                rows[first : first + count] = places[:, :width]
+
+    def _row_pieces(self, bank, address, stride, n_rows):
+        """(first row, rows, place in its chunk, its number) of rows that lie in one chunk; 0 rows for one that lies in two."""
+        self._check_dram(bank, address, n_rows * stride)
+        per_bank, first = int(self.chip.machine["chunks_per_bank"]), 0
+        while first < n_rows:
+            index, inside = divmod(address + first * stride, CHUNK_BYTES)
+            count = min(n_rows - first, (CHUNK_BYTES - inside) // stride)
+            yield first, count, inside, bank * per_bank + index
+            first += max(count, 1)
+
+    def _check_dram(self, bank, address, size):
+        arch = self.chip.arch
+        if not (0 <= bank < arch.dram_banks and 0 <= address and address + size <= arch.dram_bank_bytes):
             raise UsageError(f"DRAM access out of range: bank {bank}, offset {address:#x}, {size} bytes")
+
+    def _dram_pieces(self, bank, address, size):
+        self._check_dram(bank, address, size)
         per_bank, done = int(self.chip.machine["chunks_per_bank"]), 0
         while done < size:
             index, inside = divmod(address + done, CHUNK_BYTES)
@@ -66,7 +107,20 @@ class FunctionalMemory:
             yield done, inside, count, bank * per_bank + index
             done += count
 
+    def _chunk_for(self, slot, piece):
+        """A chunk that a piece is to be written to, made if need be; None where nobody would see that."""
+        chunk = self._chunk(slot)
+        return self._chunk(slot, make=True) if chunk is None and piece.any() else chunk
+
     def _chunk(self, slot, make=False):
+        view = self._views.get(slot)
+        if view is None:
+            view = self._find_chunk(slot, make)
+            if view is not None:
+                self._views[slot] = view
+        return view
+
+    def _find_chunk(self, slot, make):
         table = self.chip.arrays["dram_chunks"]
         if table[slot] == 0:
             if not make:
@@ -81,6 +135,10 @@ class FunctionalMemory:
             if start <= address < start + slab.nbytes:
                 return slab[(address - start) // CHUNK_BYTES]
         raise SimulatorError(f"DRAM chunk at {address:#x} belongs to no slab")
+
+    def free(self):
+        """Let go of the memory."""
+        self._views.clear()
 
     def image_sha256(self):
         """SHA-256 (hex) of all bytes in DRAM and in L1: {"dram", "l1"}.  Memory never written counts as zeros."""

@@ -1,6 +1,9 @@
 """What the dispatcher hands to a chip: one program, resolved to cores, addresses and values."""
 
+import functools
 from dataclasses import dataclass, field
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ class SemaphoreLaunch:
     initial: int
 
 
-@dataclass
+@dataclass(eq=False)
 class Launch:
-    """A program ready to start."""
+    """A program ready to start; the same one may be started any number of times, one after the other."""
 
     name: str
     kernels: list[KernelLaunch]
@@ -69,3 +72,11 @@ class Launch:
     unordered_buffers: list[tuple] = field(
         default_factory=list
     )  # for checks: `tensim.sim.cores.checks.shadow.UNORDERED`
+
+    @functools.cached_property
+    def buffer_cores(self):
+        """{index of a circular buffer: workers that have it}."""
+        cores = {}
+        for one in self.circular_buffers:
+            cores.setdefault(one.index, []).extend(one.cores)
+        return {index: np.array(mine) for index, mine in cores.items()}

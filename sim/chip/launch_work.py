@@ -133,7 +133,7 @@ class LaunchWork:
                 worst = int(np.argmax(cycles))
                 most[side] = int(cycles[worst]), int(self.cores[self.stall_rows[mine[worst]]])
         producers, consumers = (
-            tuple(int(slot) for slot in np.unique((users[users > 0] - 1) % THREADS_PER_CORE))
+            tuple(sorted(set(((users[users > 0] - 1) % THREADS_PER_CORE).tolist())))
             for users in (rows[:, ctx.CB_PRODUCER], rows[:, ctx.CB_CONSUMER])
         )
         return BufferWork(
@@ -141,6 +141,11 @@ class LaunchWork:
             int(rows[:, ctx.CB_RECEIVED].sum()), int(left.sum()), int(rows[:, ctx.CB_TILES_PACKED].sum()), levels, waits, most,
             producers, consumers,
         )  # fmt: skip
+
+
+def _records(table, rows):
+    """A copy of rows of a table of int64 fields; as words: numpy copies records field by field."""
+    return table.view(np.int64).reshape(len(table), -1)[rows].copy().view(table.dtype).ravel()
 
 
 class WorkCollector:
@@ -156,23 +161,23 @@ class WorkCollector:
         self._channels = {name: self._arrays["channels"][name].copy() for name in CHANNEL_COUNTERS}
         self._links = {name: self._arrays["links"][name].copy() for name in ("flits", "stall")}
 
-    def collect(self, slot, threads, stalls, launch):
-        """The work of the program in launch `slot`, which ran `threads` with these `stalls` (n, reasons).
+    def collect(self, slot, threads, rows, launch):
+        """The work of the program in launch `slot`, which ran `threads`, ascending; `rows`: the same, or a slice.
 
         None beyond `MAX_DETAILED` launches.
         """
         self._count += 1
         if self._count > MAX_DETAILED:
             return None
-        arrays, table = self._arrays, self._arrays["threads"]
+        arrays, table, stalls = self._arrays, self._arrays["threads"], self._arrays["stalls"][rows]
         columns = {name: table[field][threads] for name, field in THREAD_COLUMNS.items()}
-        stalled = np.nonzero(stalls)
+        stalled = np.divmod(np.flatnonzero(stalls), stalls.shape[1])
         compute = threads[threads % THREADS_PER_CORE == TRISC0] // THREADS_PER_CORE
         channels, links = self._moved("channels", self._channels), self._moved("links", self._links)
         return LaunchWork(
             started=int(arrays["launches"][slot]["started"]), ended=int(arrays["launches"][slot]["ended"]), threads=threads,
             **columns, stall_rows=stalled[0], stall_reasons=stalled[1], stall_cycles=stalls[stalled],
-            traffic=arrays["traffic"][threads], compute_cores=compute,
+            traffic=_records(arrays["traffic"], rows), compute_cores=compute,
             core_counters={name: arrays["cores"][name][compute] for name in CORE_COUNTERS},
             buffer_rows={} if launch is None else self._buffer_rows(launch), channels=channels, link_flits=links["flits"],
             link_stalls=links["stall"], first_read_bytes=arrays.first_read_bytes, launch=launch,
@@ -188,8 +193,5 @@ class WorkCollector:
 
     def _buffer_rows(self, launch):
         """{index: (cores, rows)} of the circular buffers of a launch."""
-        cores = {}
-        for one in launch.circular_buffers:
-            cores.setdefault(one.index, []).extend(one.cores)
         table = self._arrays["circular_buffers"]
-        return {index: (np.array(mine), table[mine, index]) for index, mine in cores.items()}
+        return {index: (cores, table[cores, index]) for index, cores in launch.buffer_cores.items()}

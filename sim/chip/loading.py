@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from tensim.sim.chip.arrays import ARGS_STRIDE, ROLES
+from tensim.sim.chip.program_image import Images, ProgramImage, rows_of
 from tensim.sim.chip.riscv_cores import RiscvCores
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import tile_size
@@ -33,6 +34,8 @@ THREAD_COUNTERS = (
     "phase step count wait sequence busy operations fraction reads_open issued issue_busy pushed drained fifo_head attempts "
     "load_1 load_2 load_3 load_4 store_1 store_2 store_3 store_4"
 ).split()
+# What else loading writes into the record of a thread
+THREAD_SETTINGS = "launch state line_base first_line line n_lines executes function riscv frame".split()
 # What the compute engine of a core starts without
 CORE_COUNTERS = (
     "pack_relu pack_threshold l1_accumulate src_started src_filled src_taken src_released src_complete_0 src_complete_1 "
@@ -40,6 +43,7 @@ CORE_COUNTERS = (
     "dst_terms dst_rounded long_sums sensitive_functions wide_products "
     "product_tiles unpack_hold"
 ).split()
+CORE_SETTINGS = "fidelity_phases fp32_dest sections capacity approx unpack_to_dst pack_precise source_rows".split()
 
 
 class ProgramLoader:
@@ -55,10 +59,23 @@ class ProgramLoader:
         self.l1_banks = None  # the worker of each L1 bank, or None: bank i is worker i
         self.barrier_periods = {}  # kernel -> of how many read barriers one waits
         self._rotated_banks = None  # the table of DRAM banks that each worker has, where experiments rotate them
+        self._images = Images()
         self._worker_coords, self._kernel_coords = np.array(arch.worker_coords), np.array(arch.kernel_coords)
 
     def load(self, launch, launch_slot, cycle):
-        """Make the threads of a program ready to start at `cycle`; returns their indices.  It occupies `launch_slot`."""
+        """Make the threads of a program ready to start at `cycle`; it occupies `launch_slot`.
+
+        Returns (their indices, cycles from the start of the program to that of each), int64.
+        """
+        image = self._images.of(launch)
+        if image is not None:
+            self._check_free(image.threads)
+            image.load(launch_slot, cycle)
+            self._kept[launch_slot] = [image]
+            return image.threads, image.setup
+        return self._load_anew(launch, launch_slot, cycle)
+
+    def _load_anew(self, launch, launch_slot, cycle):
         self._check_launch(launch)
         for semaphore in launch.semaphores:
             self._arrays["semaphore_writers"][semaphore.cores, semaphore.id] = 0
@@ -74,9 +91,63 @@ class ProgramLoader:
         for kernel in launch.kernels if self.barrier_periods else ():
             mine = np.add.outer(np.multiply(kernel.cores, THREADS_PER_CORE), self._slots(kernel)).ravel()
             self._arrays["traffic"]["barrier_period"][mine] = self.barrier_periods.get(kernel.compiled.name, 0)
-        return threads.tolist()
+        setup = self._setup_cycles(launch, threads)
+        if self._images.wants(launch):
+            self._images.keep(launch, self._image(launch, threads, setup, launch_slot, texts))
+        return threads, setup
 
-    def setup_cycles(self, launch, threads):
+    def forget_images(self):
+        """Load programs anew: what that writes is not what it was."""
+        self._images = Images()
+
+    def _image(self, launch, threads, setup, launch_slot, texts):
+        """The `ProgramImage` of a program that has just been loaded."""
+        arrays, regions = self._arrays, []
+        regions.append(rows_of(arrays["threads"], threads, THREAD_COUNTERS + THREAD_SETTINGS))
+        regions += (rows_of(arrays[name], threads) for name in ("contexts", "stalls", "traffic"))
+        # Compute threads have no NoC bookkeeping
+        regions.append(rows_of(arrays["noc_words"], threads[threads % THREADS_PER_CORE < FIRST_COMPUTE_SLOT]))
+        for semaphore in launch.semaphores:
+            cores = np.array(semaphore.cores, np.int64)
+            writers = arrays["semaphore_writers"].reshape(-1, 2)
+            regions.append(rows_of(writers, cores * arrays["semaphore_writers"].shape[1] + semaphore.id))
+            regions.append(self._l1_regions(cores, arrays.semaphore_base + SEMAPHORE_STRIDE * semaphore.id, 4))
+        for kernel in launch.kernels:
+            regions += self._kernel_regions(kernel, texts)
+        buffers, own = arrays["circular_buffers"].reshape(-1, ctx.CB_WORDS), _buffer_rows(launch)
+        cores = np.unique(np.concatenate([kernel.cores for kernel in launch.kernels]))
+        whole = np.add.outer(cores * N_CIRCULAR_BUFFERS, np.arange(N_CIRCULAR_BUFFERS)).ravel()
+        regions.append(rows_of(buffers, np.union1d(whole, own)))
+        frames = [frame for frames, *_ in self._kept[launch_slot] for frame in frames]
+        if frames:
+            regions.append(
+                (np.array([frame.ctypes.data for frame in frames]), np.array([one.nbytes for one in frames]))
+            )
+        launches = arrays["threads"]["launch"]
+        return ProgramImage(
+            regions, threads, setup, self._kept[launch_slot], (launches, threads), (buffers[:, ctx.CB_LEVEL_AT], own)
+        )
+
+    def _kernel_regions(self, kernel, texts):
+        """What loading writes of a kernel, besides the rows of its threads."""
+        cores, regions = np.array(kernel.cores, np.int64), []
+        for slot in self._slots(kernel):
+            unique_at = self._arrays.args_base + slot * ARGS_STRIDE
+            for members, values in _by_length(kernel).values():
+                regions.append(self._l1_regions(cores[members], unique_at, values.shape[1]))
+            if isinstance(kernel.compiled, RiscvKernel):
+                program = kernel.compiled.on(slot)
+                places = np.array([texts[core, slot] for core in kernel.cores], np.int64)
+                regions.append(self._l1_regions(cores, places, len(program.image.text)))
+                regions += self.riscv.regions(cores * THREADS_PER_CORE + slot)
+        if kernel.slot is None:
+            regions.append(rows_of(self._arrays["cores"], cores, CORE_COUNTERS + CORE_SETTINGS))
+        return regions
+
+    def _l1_regions(self, cores, addresses, size):
+        return self._arrays.l1.ctypes.data + cores * self.arch.l1_size + addresses, np.full(len(cores), size)
+
+    def _setup_cycles(self, launch, threads):
         """Cycles (int64 of each thread) from the start of a program to that of its threads.
 
         The BRISC starts the others, sets up the circular buffers of its core and begins its own kernel last
@@ -96,6 +167,7 @@ class ProgramLoader:
     def drop(self):
         """Keep nothing alive any more."""
         self._kept.clear()
+        self.forget_images()
 
     def reset_threads(self, threads, slot, line_base, first, n_lines):
         """Make threads ready to start as a part of the program in `slot`; the rest may be of each."""
@@ -111,7 +183,6 @@ class ProgramLoader:
         self._arrays["noc_words"][threads] = 0
 
     def _check_launch(self, launch):
-        taken = self._arrays["threads"]["state"]
         for kernel in launch.kernels:
             reason = kernel.compiled.loaded_data_reaches_control
             if self._arrays.numerics == "off" and reason:
@@ -119,12 +190,15 @@ class ProgramLoader:
                     f"kernel {kernel.compiled.name} cannot run with numerics=off: {reason}",
                     hint="use numerics=fast",
                 )
-            threads = np.add.outer(np.multiply(kernel.cores, THREADS_PER_CORE), self._slots(kernel))
-            states = taken[threads]
-            busy = (states == st.RUNNING) | (states == st.PARKED)
-            if busy.any():
-                core, slot = divmod(int(threads[busy][0]), THREADS_PER_CORE)
-                raise SimulatorError(f"core {core} {THREAD_NAMES[slot]} is busy with another program")
+            self._check_free(np.add.outer(np.multiply(kernel.cores, THREADS_PER_CORE), self._slots(kernel)).ravel())
+
+    def _check_free(self, threads):
+        """SimulatorError when one of the threads runs."""
+        states = self._arrays["threads"]["state"][threads]
+        busy = (states == st.RUNNING) | (states == st.PARKED)
+        if busy.any():
+            core, slot = divmod(int(threads[busy][0]), THREADS_PER_CORE)
+            raise SimulatorError(f"core {core} {THREAD_NAMES[slot]} is busy with another program")
 
     @staticmethod
     def _slots(kernel):
@@ -233,6 +307,7 @@ class ProgramLoader:
     def rotate_banks(self):
         """Let DRAM bank b of worker i be bank b + i, modulo their number, in programs from now on."""
         table = self._arrays.dram_bank_addresses
+        self.forget_images()
         self._rotated_banks = [
             np.ascontiguousarray(np.roll(table, -worker, axis=1)) for worker in range(self._arrays.n_workers)
         ]
@@ -297,6 +372,12 @@ class ProgramLoader:
         new[: len(old)] = old
         self._arrays.place("lines", new)
         return base
+
+
+def _buffer_rows(launch):
+    """Rows of the circular buffers that a program has, in the table of all."""
+    rows = [np.array(one.cores, np.int64) * N_CIRCULAR_BUFFERS + one.index for one in launch.circular_buffers]
+    return np.concatenate(rows or [np.zeros(0, np.int64)])
 
 
 def _by_length(kernel):

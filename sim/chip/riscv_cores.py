@@ -6,6 +6,7 @@ firmware words, then the kernel's data, zeros, and the stack (`tensim.sim.cores.
 
 import numpy as np
 
+from tensim.sim.chip.program_image import rows_of
 from tensim.sim.cores.context import (
     KERNEL_X,
     KERNEL_Y,
@@ -36,6 +37,12 @@ TABLE_BYTES = 4 * TABLE_WORDS * 2 * N_CIRCULAR_BUFFERS
 FIRMWARE_WORDS = [
     L1_ARGS, L1_COMMON_ARGS, N_ARGS, N_COMMON_ARGS, NOC, KERNEL_X, KERNEL_Y, LOGICAL_X, LOGICAL_Y, RELATIVE_X, RELATIVE_Y,
 ]  # fmt: skip
+
+
+# What `RiscvCores.prepare` writes into the records of cores
+SETTINGS = (
+    "text_at text_bytes text_l1 pc operands_at local_bytes data_end pending tainted args_end args_limit"
+).split()
 
 
 def firmware_words(words, semaphore_base, core, slot):
@@ -119,6 +126,11 @@ class RiscvCores:
         for name, value in settings.items():
             self._cores[name][threads] = value
         return run_core.address, self._cores.ctypes.data + threads * self._cores.strides[0]
+
+    def regions(self, threads):
+        """[(addresses, sizes)] of what `prepare` writes outside L1 and the tables of the machine."""
+        tables = self._local, self._registers, self._icache
+        return [rows_of(self._cores, threads, SETTINGS), *(rows_of(table, threads) for table in tables)]
 
     def _write_firmware(self, slot, threads, contexts):
         """Put the firmware words into local memory; they are made anew where a thread's last ones were of other values."""

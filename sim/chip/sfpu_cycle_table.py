@@ -3,6 +3,7 @@
 Its entries lie where `tensim.sim.cores.numerics.sfpu_costs` says.
 """
 
+import functools
 import itertools
 import statistics
 
@@ -60,8 +61,13 @@ def call_cost(chip, given, name, form, wide):
     return call_cost(chip, given, name, APPROXIMATE if form == UNCLAMPED else ACCURATE, wide)
 
 
+@functools.cache
 def _casts(chip, kind, wide):
-    """((format, format), cycles) of every cast; one of a format to itself costs what the least one does."""
+    """[((format, format), cycles)] of every cast; one of a format to itself costs what the least one does."""
+    return list(_each_cast(chip, kind, wide))
+
+
+def _each_cast(chip, kind, wide):
     least = min(vector_costs.cost(chip, name, ACCURATE, kind, wide) for name in vector_costs.costs(chip) if " " in name)
     for formats in itertools.product(CASTS, repeat=2):
         names = [vector_costs.CAST_LIKE.get(DataFormat(one).name, DataFormat(one).name) for one in formats]

@@ -3,6 +3,9 @@
 All figures come from counters that the engine keeps; nothing here runs during a simulation.
 """
 
+import functools
+import itertools
+
 import numpy as np
 
 from tensim.sim.chip.deadlock import reason_name
@@ -83,9 +86,9 @@ def breakdown(chip):
     return result
 
 
-def _neighbour(chip, noc, x, y, direction):
+def _neighbour(size, noc, x, y, direction):
     """Tile at the far end of a link; both NoCs are unidirectional tori (NoC 0: +x, +y; NoC 1: -x, -y)."""
-    width, height = chip.arch.noc_size
+    width, height = size
     step = 1 if noc == 0 else -1
     if direction == 1:
         return (x + step) % width, y
@@ -96,11 +99,17 @@ def _neighbour(chip, noc, x, y, direction):
 
 def _link_name(chip, link):
     """{"noc", "from", "to", "kind"} of a link."""
-    noc, rest = divmod(link, len(chip.arrays["tiles"]) * len(DIRECTIONS))
-    tile, direction = divmod(rest, len(DIRECTIONS))
-    y, x = divmod(tile, chip.arch.noc_size[0])
-    to = _neighbour(chip, noc, x, y, direction)
-    return {"noc": noc, "from": f"{x}-{y}", "to": f"{to[0]}-{to[1]}", "kind": DIRECTIONS[direction]}
+    return _link_names(tuple(chip.arch.noc_size))[link]
+
+
+@functools.lru_cache(maxsize=8)
+def _link_names(size):
+    """The names of all links of a grid of tiles, (width, height)."""
+    names = []
+    for noc, y, x, direction in itertools.product((0, 1), range(size[1]), range(size[0]), range(len(DIRECTIONS))):
+        to = _neighbour(size, noc, x, y, direction)
+        names.append({"noc": noc, "from": f"{x}-{y}", "to": f"{to[0]}-{to[1]}", "kind": DIRECTIONS[direction]})
+    return names
 
 
 def _tile(chip, link):
@@ -126,17 +135,18 @@ def links(chip, cycles):
     "longest_wait_of" (the tile that sent the packet, null if none waited), "bytes"}."""
     records = chip.arrays["links"]
     used = np.flatnonzero(records["flits"] > 0)
-    result = []
-    for index in used:
-        result.append(
-            {
-                **_link_name(chip, int(index)),
-                "utilization": int(records[index]["flits"]) / max(cycles, 1),
-                "stall_cycles": int(records[index]["stall"]),
-                **_longest_wait(int(records[index]["longest"]), _tile(chip, int(records[index]["waiter"]))),
-                "bytes": int(records[index]["flits"]) * int(chip.machine["flit_bytes"]),
-            }
-        )
+    columns = (records[name][used].tolist() for name in ("flits", "stall", "longest", "waiter"))
+    cycles, flit_bytes = max(cycles, 1), int(chip.machine["flit_bytes"])
+    result = [
+        {
+            **_link_name(chip, index),
+            "utilization": flits / cycles,
+            "stall_cycles": stall,
+            **_longest_wait(longest, _tile(chip, waiter)),
+            "bytes": flits * flit_bytes,
+        }
+        for index, flits, stall, longest, waiter in zip(used.tolist(), *columns, strict=True)
+    ]
     result.sort(key=lambda link: (-link["utilization"], link["noc"], link["from"], link["kind"]))
     return result
 

@@ -16,8 +16,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy
-
 # Packages (without what lies in rooms of their own) and modules with compiled functions and constants that numba freezes
 # into them; the others are plain Python
 COMPILED = (
@@ -43,15 +41,15 @@ def _sources(name):
 
 
 def source_digest():
-    """Hash of all sources of compiled code and of numba, numpy, Python and processor (hex, 16 digits)."""
+    """Hash of all sources of compiled code and of numba, numpy, Python and the machine's architecture (hex, 16 digits)."""
     digest = hashlib.sha256()
     for name, path in compiled_sources().items():
         digest.update(name.encode())
         digest.update(path.read_bytes())
-    for package in ("numba", "llvmlite"):  # read, not imported: that takes longer than a small run
-        digest.update(Path(find_spec(package).origin).with_name("_version.py").read_bytes())
-    versions = (numpy.__version__, sys.version, platform.machine(), platform.processor())
-    digest.update(repr(versions).encode())
+    # Read, not imported: that takes longer than a small run
+    for package, file in (("numba", "_version.py"), ("llvmlite", "_version.py"), ("numpy", "version.py")):
+        digest.update(Path(find_spec(package).origin).with_name(file).read_bytes())
+    digest.update(repr((sys.version, platform.machine())).encode())
     return digest.hexdigest()[:16]
 
 

@@ -5,8 +5,6 @@ arguments before it is resumed first.  The addresses of both are enough to resum
 installed numba before anything else is compiled.
 """
 
-from importlib.metadata import version
-
 from tensim.sim.engine import entry_points
 from tensim.sim.engine.compiled import Intrinsic, cgutils, compiled, ir, types
 from tensim.sim.errors import SimulatorError
@@ -64,6 +62,8 @@ def self_test():
         frame = code.frame(n)
         total, end = _drive(code.address, frame.ctypes.data)
         if (expected is not None and (total, end) != expected) or (expected is None and end > FAILED - 1):
+            from importlib.metadata import version
+
             raise SimulatorError(
                 f"native kernel resumption does not work with numba {version('numba')}",
                 hint=f"numpy {version('numpy')}; install a numba in the range that pyproject.toml names",

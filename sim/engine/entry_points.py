@@ -80,6 +80,8 @@ class EntryPointApart(EntryPoint):
 run = EntryPoint("engine.event_loop", "run", 3)
 start_threads = EntryPoint("engine.event_loop", "start_threads", 4)
 l1_written = EntryPoint("engine.event_loop", "l1_written", 5)
+copy_regions = EntryPoint("engine.copies", "copy_regions", 2)
+take_writes = EntryPoint("engine.host_writes", "take_writes", 3)
 run_core = EntryPoint("cores.riscv.interpreter", "interpret", 3)
 run_tile = EntryPointApart(COPROCESSOR, "cores.coprocessor.cluster", "run_tile", 3)
 compute_event = EntryPointApart(COPROCESSOR, "cores.coprocessor.compute_threads", "compute_event", 3)

@@ -283,7 +283,7 @@ def act(m, thread, now):
     else:
         time, complete = compute_operation(m, thread, now)
         if not complete and (op == Op.UNPACK_MATMUL or op == Op.MATH_MATMUL) and m.log_on == 0 and m.data_on == 0:
-            return run_ahead(m, thread, time) if m.checker_at == 0 else time
+            return run_ahead(m, thread, time)
     if time < 0 or not complete:
         return time
     return advance(m, thread, time)

@@ -5,7 +5,6 @@ of numba's or Python's runtime.  It lies in the cache directory of the sources, 
 """
 
 import ctypes
-import ctypes.util
 import fcntl
 import functools
 import hashlib
@@ -51,7 +50,9 @@ def _c_function(name):
     try:
         return getattr(ctypes.CDLL(None), name)
     except AttributeError:
-        return getattr(ctypes.CDLL(ctypes.util.find_library("m")), name)
+        from ctypes.util import find_library  # brings a part of the standard library with it
+
+        return getattr(ctypes.CDLL(find_library("m")), name)
 
 
 @functools.cache

@@ -7,7 +7,6 @@ stopped, a flipped bit cost time, never a crash.
 import contextlib
 import hashlib
 import os
-import tempfile
 
 
 def _seal(content):
@@ -31,6 +30,8 @@ def write_sealed(path, content):
 
 def write_atomically(path, data):
     """Write bytes (of a cache) so that another process sees all of them or none; what fails leaves no file behind."""
+    import tempfile  # not for who only reads
+
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
         try:

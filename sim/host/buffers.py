@@ -4,7 +4,6 @@ Sources: tt-metal's allocator and tensor-sharding reports.  Banks of L1 are work
 DRAM banks.
 """
 
-import io
 import itertools
 import math
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import numpy as np
 
 from tensim.sim.errors import CommandFault, UsageError
 from tensim.sim.host.allocator import round_up
+from tensim.sim.host.large_bytes import bytes_to_fill
 
 DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE = range(5)
 BUFFER_TYPE_NAMES = ("DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE")
@@ -233,13 +233,15 @@ def write_pages(device, buffer, offset, data):
         return
     page, stride = buffer.page_size, buffer.aligned_page_size
     pages = np.frombuffer(data, np.uint8).reshape(-1, page)
-    write = device.chip.write_dram if buffer.in_dram else device.write_l1
     for first, count in _pieces(buffer, len(pages)):
         rows = pages[first : first + count]
         for bank, start, run in _runs(buffer, offset // page + first, count):
+            if buffer.in_dram:
+                device.chip.write_dram_rows(bank, buffer.address + start, rows[run], stride)
+                continue
             padded = np.zeros((len(rows[run]), stride), np.uint8)
             padded[:, :page] = rows[run]
-            write(bank, buffer.address + start, padded.data.cast("B"))
+            device.write_l1(bank, buffer.address + start, padded.data.cast("B"))
 
 
 def read_pages(device, buffer, offset, size):
@@ -248,14 +250,18 @@ def read_pages(device, buffer, offset, size):
     _check_open(device, buffer)
     if not size:
         return b""
-    read, out = device.chip.read_dram if buffer.in_dram else device.chip.read_l1, io.BytesIO()
-    for first, count in _pieces(buffer, size // page):
-        rows = np.empty((count, page), np.uint8)
+    out, pages = bytes_to_fill(size)
+    pages = pages.reshape(-1, page)
+    for first, count in _pieces(buffer, len(pages)):
+        rows = pages[first : first + count]
         for bank, start, run in _runs(buffer, offset // page + first, count):
             n = len(rows[run])
-            block = np.frombuffer(read(bank, buffer.address + start, n * stride), np.uint8)
-            rows[run] = block.reshape(-1, stride)[:, :page]
+            if buffer.in_dram and isinstance(run, slice):
+                device.chip.read_dram_rows(bank, buffer.address + start, stride, rows[run])
+            else:
+                read = device.chip.read_dram if buffer.in_dram else device.chip.read_l1
+                block = np.frombuffer(read(bank, buffer.address + start, n * stride), np.uint8)
+                rows[run] = block.reshape(-1, stride)[:, :page]
             if device.chip.checks is not None:
                 device.chip.checks.check_read(buffer.in_dram, bank, buffer.address + start, page, stride, n)
-        out.write(rows.data)
-    return out.getvalue()
+    return out

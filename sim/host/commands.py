@@ -6,6 +6,7 @@ y1), inclusive. Sizes and addresses are bytes.
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import dataclass_transform
 
 TILE_HEIGHTS, TILE_WIDTHS = (1, 2, 4, 8, 16, 32), (16, 32)  # what faces of at most 16x16 make up
 Core = tuple[int, int]
@@ -32,7 +33,10 @@ class Command:
 
 
 # To make these methods for each of the fifty classes would take a tenth of a small run.
-record = dataclass(eq=False, repr=False)
+@dataclass_transform(eq_default=False)
+def record(cls):
+    """A command: a dataclass that is compared by identity."""
+    return dataclass(eq=False, repr=False)(cls)
 
 
 # --- devices
@@ -348,7 +352,7 @@ class EnqueueFunction(Command):
     device: int
     queue: int
     name: str
-    function: object = field(repr=False)
+    function: object
     duration_fs: int
     buffers: tuple[int, ...] = ()
     exclusive: bool = True

@@ -9,6 +9,7 @@ configuration memory and the launch ring reach; its go signal waits until its su
 (docs/hardware/dispatch.md#buffer-bandwidth).
 """
 
+import functools
 from dataclasses import dataclass
 
 from tensim.sim.engine.environment import FS_PER_NS
@@ -17,8 +18,10 @@ from tensim.sim.host.config_ring import ConfigRing
 from tensim.sim.host.knowledge import Knowledge
 from tensim.sim.host.queue import Queue
 
+KEPT_COSTS = 256  # of programs with different arguments
 
-@dataclass
+
+@dataclass(frozen=True)
 class ProgramCost:
     """What the dispatcher writes for one program, and what workers do at its start."""
 
@@ -43,6 +46,7 @@ class Costs:
         self._fs = {
             key.removesuffix("_ns"): round(ns * FS_PER_NS) for key, ns in self._ns.items() if key.endswith("_ns")
         }
+        self._argument_writes = functools.lru_cache(KEPT_COSTS)(self._argument_writes_of)
 
     def __getitem__(self, name):
         return self._fs[name]
@@ -84,13 +88,16 @@ class Costs:
 
     def _argument_packets(self, cost):
         """ns for unique arguments: a packet per kernel group, in it one write per core, once its first one has come."""
+        fill = max(cost.argument_bytes, default=0) / self._ns["argument_fill_bytes_per_ns"]
+        packets = cost.argument_packets * (self._ns["argument_packet_ns"] + fill)
+        return packets + self._argument_writes(cost.argument_bytes)
+
+    def _argument_writes_of(self, sizes):
+        """ns of the writes of unique arguments, by their bytes on each core."""
         ns = self._ns
-        writes = (
-            max(ns["argument_core_ns"], ns["argument_write_ns"] + size / ns["argument_bytes_per_ns"])
-            for size in cost.argument_bytes
+        return sum(
+            max(ns["argument_core_ns"], ns["argument_write_ns"] + size / ns["argument_bytes_per_ns"]) for size in sizes
         )
-        fill = max(cost.argument_bytes, default=0) / ns["argument_fill_bytes_per_ns"]
-        return cost.argument_packets * (ns["argument_packet_ns"] + fill) + sum(writes)
 
     def relay(self, link, n_bytes, write):
         """Time in which the dispatch kernels of two chips move a piece of a host transfer over their ethernet."""

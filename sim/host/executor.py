@@ -118,6 +118,21 @@ class Simulation:
         self.executor = Executor(self, programs)
 
 
+class Ready:
+    """A program as an enqueue made it ready.  `depends`: what would have made it another one; `frozen`: `FrozenProgram`."""
+
+    __slots__ = ("depends", "frozen", "_bound")
+
+    def __init__(self, depends, frozen):
+        self.depends, self.frozen, self._bound = depends, frozen, None
+
+    def bound(self, device):
+        """`BoundProgram`; with checks a new one each time, which names the buffers that are there now."""
+        if self._bound is None or device.chip.checks is not None:
+            self._bound = bind(self.frozen, device)
+        return self._bound
+
+
 class RecordedEvent:
     """An event of the host API; `done`: SimPy event of its last recording, None before the first.
 
@@ -576,13 +591,10 @@ class Executor:
             raise UsageError("a page size belongs to an index", hint="give both, or neither")
         if r.buffer is not None and cb.buffer is None:
             raise UsageError("the circular buffer does not lie on a buffer; its address cannot be changed")
-        buffer = cb.buffer if r.buffer is None else self.buffer(r.buffer)
+        buffer = None if r.buffer is None else self.buffer(r.buffer)
         self.host.charge("call")
-        cb.buffer = buffer
-        if r.total_size is not None:
-            cb.total_size = r.total_size
-        if r.index is not None:
-            cb.page_sizes[r.index] = r.page_size
+        page_size = None if r.index is None else (r.index, r.page_size)
+        self.program(r.program).update_circular_buffer(r.circular_buffer, r.total_size, page_size, buffer)
 
     def create_semaphore(self, r):
         self.host.charge("call")
@@ -595,9 +607,26 @@ class Executor:
         self._prepare(self.device(r.device), self.program(r.program))
 
     def _prepare(self, device, program):
-        """Check a program, compile its kernels, place its circular buffers; returns its sub-device."""
+        """Check a program, compile its kernels, place its circular buffers; returns what it is then (`Ready`), None without
+        kernels.  What has been done is not done again for a program that is what it was, where all that it depends on is, too.
+        """
         if not program.kernels:
             return None
+        depends = self._depends(device, program)
+        if program.ready is None or program.ready.depends != depends:
+            program.ready = Ready(depends, self._prepare_anew(device, program))
+        device.cache_program(program.id)
+        return program.ready
+
+    @staticmethod
+    def _depends(device, program):
+        """What the placement and the binding of a program depend on."""
+        buffers = [cb.buffer.allocated for cb in program.circular_buffers if cb.buffer is not None]
+        room = device.allocators[L1].base, device.l1_end, device.lowest_l1(None)
+        return program.changes, device.session, device.manager, room, buffers
+
+    def _prepare_anew(self, device, program):
+        """The same for one that is new or has changed; returns it, frozen."""
         for what, items in (
             ("kernel", program.kernels), ("circular buffer", program.circular_buffers), ("semaphore", program.semaphores)
         ):  # fmt: skip
@@ -612,8 +641,7 @@ class Executor:
         program.compile(device.arch)
         self.place(device, program)
         program.manager = here
-        device.cache_program(program.id)
-        return sub_device
+        return program.snapshot(sub_device)
 
     @staticmethod
     def place(device, program):
@@ -628,9 +656,8 @@ class Executor:
         if r.blocking:
             queue.refuse_capture("waiting for a program (blocking)")
         self.host.charge("enqueue_program")
-        sub_device, item = self._prepare(device, program), None
-        if sub_device is not None:
-            item = self._enqueue_snapshot(device, queue, program, program.snapshot(sub_device))
+        ready = self._prepare(device, program)
+        item = None if ready is None else self._enqueue_ready(device, queue, program, ready)
         if r.blocking:
             self.finish(device, queue, device.manager.stall_group)
         return item
@@ -650,11 +677,11 @@ class Executor:
 
         return self.issue(device, queue, lambda queue: queue.run_function(call, r.duration_fs, r.exclusive))
 
-    def _enqueue_snapshot(self, device, queue, program, snapshot):
-        """Hand a frozen program to its queue, or to the trace that the queue captures."""
+    def _enqueue_ready(self, device, queue, program, ready):
+        """Hand a program to its queue, or to the trace that the queue captures."""
         if queue.capture is None:
             device.resident[program.id] = len(program.kernels)
-            bound = bind(snapshot, device)
+            bound = ready.bound(device)
             return self.issue(device, queue, lambda queue: queue.run_program(bound))
         if device.resident.get(program.id) != len(program.kernels):
             raise UsageError(
@@ -662,7 +689,7 @@ class Executor:
                 f"binaries are not on device {device.id} yet",
                 hint="enqueue it once before begin_trace_capture",
             )
-        queue.capture.add(device, program, snapshot)
+        queue.capture.add(device, program, ready.frozen)
         return None
 
     # --- global semaphores

@@ -27,7 +27,7 @@ class Knowledge:
 
     def join(self, other):
         """All that another one knows is known here, too."""
-        if other is not None:
+        if other is not None and other._rows:
             for checks, row in other._rows.items():
                 np.maximum(self.of(checks), row, out=self.of(checks))
 

@@ -78,7 +78,7 @@ def end_trace_capture(executor, r):
         raise UsageError(f"queue {queue.index} of device {device.id} is capturing trace {capture.trace}, not {r.trace}")
     queue.capture = None
     executor.host.charge("end_trace_capture")
-    programs = [bind(program, device) for program in capture.programs]
+    programs = _bind_each(capture.programs, device)
     buffers = {_region(buffer): buffer for buffer in capture.buffers.values()}
     descriptor = _describe(device, queue, capture, programs, tuple(buffers))
     _store(executor, queue, r.trace, Trace(device, descriptor, programs, buffers, set(capture.buffers)))
@@ -96,7 +96,7 @@ def load_trace(executor, r):
     for program in descriptor.programs:
         _check_program(device, r.trace, program)
     executor.host.charge("call")
-    programs = [bind(program, device) for program in descriptor.programs]
+    programs = _bind_each(descriptor.programs, device)
     own = {
         buffer.id for buffer in device.buffers.values() if any(region.overlaps(buffer) for region in descriptor.buffers)
     }
@@ -180,6 +180,13 @@ def _relocated_program(executor, device, frozen):
 
 
 # --- parts of them
+
+
+def _bind_each(programs, device):
+    """The programs bound to a device, each once that was captured several times."""
+    bound = {id(program): program for program in programs}
+    bound = {key: bind(program, device) for key, program in bound.items()}
+    return [bound[id(program)] for program in programs]
 
 
 def _describe(device, queue, capture, bound, buffers):

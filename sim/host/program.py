@@ -125,7 +125,9 @@ class ProgramSemaphore:
 
 @dataclass
 class Program:
-    """A program; `manager`: (device session, sub-device manager) it last ran under."""
+    """A program; `manager`: (device session, sub-device manager) it last ran under; `changes`: how often it was changed;
+    `ready`: what the last enqueue made of it (`tensim.sim.host.executor.Ready`).
+    """
 
     id: int
     kernels: list = field(default_factory=list)
@@ -133,6 +135,8 @@ class Program:
     semaphores: list = field(default_factory=list)
     buffers: list = field(default_factory=list)
     manager: tuple | None = None
+    changes: int = 0
+    ready: object = None
 
     # --- building
 
@@ -153,6 +157,7 @@ class Program:
                     f"kernel {kernel.name}: {what} of core {shared[0]} is already used by kernel {other.name}",
                     where={"core": str(shared[0])},
                 )
+        self.changes += 1
         self.kernels.append(kernel)
         return len(self.kernels) - 1
 
@@ -163,6 +168,7 @@ class Program:
             if shared and same:
                 raise UsageError(f"circular buffer index {min(same)} already exists on core {min(shared)}")
         check_circular_buffer(cb)
+        self.changes += 1
         self.circular_buffers.append(cb)
         return len(self.circular_buffers) - 1
 
@@ -185,6 +191,7 @@ class Program:
             raise UsageError(f"semaphore id {number} {why}")
         if number >= N_SEMAPHORES or taken:
             raise UsageError(f"no semaphore id is free on these cores; a core has {N_SEMAPHORES} semaphores")
+        self.changes += 1
         self.semaphores.append(ProgramSemaphore(number, cores, initial))
         return number
 
@@ -198,6 +205,17 @@ class Program:
         if not 0 <= handle < len(self.kernels):
             raise UsageError(f"the program has no kernel {handle}; it has {len(self.kernels)}")
         return self.kernels[handle]
+
+    def update_circular_buffer(self, handle, total_size=None, page_size=None, buffer=None):
+        """Change the size, the (index, bytes) of a page, or the buffer that it lies on, as far as they are given."""
+        cb = self.circular_buffer(handle)
+        self.changes += 1
+        if buffer is not None:
+            cb.buffer = buffer
+        if total_size is not None:
+            cb.total_size = total_size
+        if page_size is not None:
+            index, cb.page_sizes[index] = page_size
 
     def circular_buffer(self, handle):
         """A circular buffer by its handle; UsageError for an unknown one."""
@@ -222,6 +240,7 @@ class Program:
         standing = {}
         for position, *reference in references:
             standing.setdefault(position, []).append(tuple(reference))
+        self.changes += 1
         for position, (core, values) in enumerate(zip(cores, args, strict=True)):
             kernel.args.setdefault(core, [])[:] = values
             kernel.refer(core, standing.get(position))
@@ -235,6 +254,7 @@ class Program:
                 hint="write through get_common_runtime_args to change them",
             )
         self._check_count(kernel, max(map(len, kernel.args.values()), default=0), len(args))
+        self.changes += 1
         kernel.common_args = list(args)
         kernel.refer(None, [reference[1:] for reference in references])
 
@@ -245,6 +265,7 @@ class Program:
             raise UsageError(f"runtime argument {index} does not exist; there are {len(args)}")
         kernel = self.kernel(handle)
         others = [reference for reference in kernel.references.get(core, ()) if reference[0] != index]
+        self.changes += 1
         args[index] = value
         kernel.refer(core, [*others, *((index, *reference[2:]) for reference in references)])
 

@@ -10,6 +10,7 @@ looked at the device between two of them has no influence.
 import itertools
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 import simpy
 from simpy.events import NORMAL
@@ -45,15 +46,15 @@ class Item:
     at its end what the queue knows.
     """
 
-    work: object
+    work: Any
     stamp: int
     order: int
     queue_bytes: int
-    done: object
+    done: Any
     marks: bool = False
     handed_over: bool = False
     needs: tuple = ()
-    result: object = None
+    result: Any = None
     begun: int | None = None
     ended: int | None = None
     error: object = None

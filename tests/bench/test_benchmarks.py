@@ -9,6 +9,7 @@ from bench import (
     gemm,
     gemm_speed,
     interrupts,
+    launches,
     light_metal,
     noc_replay,
     numerics,
@@ -16,6 +17,7 @@ from bench import (
     runtime,
     sweep,
     trace,
+    transfers,
     write_out,
 )
 from tensim.runtime import DType
@@ -51,6 +53,8 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         lambda: min(sweep.run(points=3, shape="64x64x64")),
         lambda: numerics.products_per_second("LoFi"),
         lambda: gemm_speed.cube(512),
+        lambda: launches.costs(2, rounds=1)[0],
+        lambda: min(transfers.rates(1 << 20, rounds=1)),
     ],
     ids=[
         "submits",
@@ -63,6 +67,8 @@ def test_a_traced_program_takes_less_time_of_device_and_host():
         "sweep",
         "numerics",
         "gemm_speed",
+        "launches",
+        "transfers",
     ],
 )
 def test_it_runs(measure):

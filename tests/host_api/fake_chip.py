@@ -94,6 +94,14 @@ class FakeChip:
     def read_dram(self, bank, address, size):
         return bytes(self._bank(bank)[address : address + size])
 
+    def write_dram_rows(self, bank, address, rows, stride):
+        for number, row in enumerate(rows):
+            self.write_dram(bank, address + number * stride, row.tobytes().ljust(stride, b"\0"))
+
+    def read_dram_rows(self, bank, address, stride, rows):
+        for number in range(len(rows)):
+            rows[number] = np.frombuffer(self.read_dram(bank, address + number * stride, rows.shape[1]), np.uint8)
+
 
 def fake_module():
     """A stand-in for `tensim.sim.chip.chip`."""

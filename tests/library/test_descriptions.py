@@ -3,7 +3,7 @@
 import pytest
 
 from tensim.library.descriptions import as_seen, chip_description, cluster_description, refuse_unseen
-from tensim.library.environment import Library
+from tensim.library.environment import find_library
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 
@@ -48,8 +48,7 @@ def test_sizes_of_memories():
     assert told == {"dram": [], "worker_l1_size": 1 << 20, "dram_view_size": 1 << 28, "dram_bank_size": 1 << 29}
 
 
-def refusal(name, overrides, release="0.81.1"):
-    library = Library("python", None, release)
+def refusal(library, name, overrides):
     base = as_seen(library, load_arch(name))
     with pytest.raises(UsageError) as raised:
         refuse_unseen(library, load_arch(name, base | overrides), load_arch(name, base))
@@ -79,19 +78,20 @@ def refusal(name, overrides, release="0.81.1"):
         ("blackhole", {"l1.size": 1 << 22}, "l1.size is 4194304; ttnn knows at most 1572864"),
     ],
 )
-def test_what_the_library_cannot_see_is_refused(name, overrides, says):
-    assert says in refusal(name, overrides)
+def test_what_the_library_cannot_see_is_refused(installed, name, overrides, says):
+    assert says in refusal(find_library(installed.of("0.81.1")), name, overrides)
 
 
 @pytest.mark.parametrize("board", ["p100", "p150"])
-def test_an_older_release_sees_whole_chips(board):
-    said = refusal("blackhole", {"board": board}, "0.66.0")
+def test_an_older_release_sees_whole_chips(installed, board):
+    older = find_library(installed.of("0.66.0"))
+    said = refusal(older, "blackhole", {"board": board})
     assert said.startswith("ttnn 0.66.0 sees 13 x 10 workers and 8 DRAM banks on any board; " + board)
-    assert "sees 8 x 9 workers" in refusal("wormhole_b0", {"board": "n300"}, "0.66.0")
+    assert "sees 8 x 9 workers" in refusal(older, "wormhole_b0", {"board": "n300"})
 
 
-def test_timing_may_be_set():
-    library = Library("python", None, "0.81.1")
+def test_timing_may_be_set(installed):
+    library = find_library(installed.of("0.81.1"))
     seen = load_arch("blackhole", as_seen(library, load_arch("blackhole")))
     arch = load_arch("blackhole", as_seen(library, seen) | {"noc.hop_cycles": 5, "dram.bank_bytes": 1 << 28})
     refuse_unseen(library, arch, seen)

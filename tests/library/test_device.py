@@ -1,8 +1,11 @@
 """The simulation device, the compiler's stand-in and the server, together: a stand-in of the library uses them from its process."""
 
+import contextlib
+import csv
 import json
 import os
 import signal
+import sqlite3
 import textwrap
 import time
 
@@ -100,6 +103,30 @@ def test_a_launch_is_the_operations_that_told_the_cores(library, tmp_path):
     assert done.returncode == 0, done.stderr
     (one,) = json.loads((tmp_path / "out.json").read_text())["operations"]
     assert one["name"] == "ttnn.copy 32x64: kernel" and one["library"]["name"] == "ttnn.copy"
+
+
+PLACED = """
+memory = SimpleNamespace(buffer_type="BufferType.DRAM", memory_layout="TensorMemoryLayout.INTERLEAVED", shard_spec=None)
+placed = SimpleNamespace(
+    shape=[30, 64], padded_shape=[32, 64], dtype="DataType.BFLOAT8_B", layout="Layout.TILE", memory_config=lambda: memory,
+    buffer_address=lambda: 0x200000,
+)
+ttnn.decorators.FastOperation("ttnn.copy", lambda *given, **named: [copy(), placed][1:])([placed], mode="all")
+"""
+
+
+def test_files_for_tools_have_what_the_library_says(library, tmp_path):
+    done = library.run(launches(COPY, more=PLACED), options=("--tt-report", str(tmp_path / "report")))
+    assert done.returncode == 0, done.stderr
+    (table,) = (tmp_path / "report").glob("ops_perf_results_*.csv")
+    (row,) = csv.DictReader(table.open())
+    assert row["OP CODE"] == "CopyDeviceOperation" and row["ATTRIBUTES"] == "{'program': 'ttnn.copy'; 'mode': 'all'}"
+    for side in ("INPUT_0", "OUTPUT_0"):
+        told = [row[f"{side}_{name}"] for name in ("Y_PAD[LOGICAL]", "X_PAD[LOGICAL]", "LAYOUT", "DATATYPE", "MEMORY")]
+        assert told == ["32[30]", "64[64]", "TILE", "BFLOAT8_B", "DEV_0_DRAM_INTERLEAVED"]
+    with contextlib.closing(sqlite3.connect(tmp_path / "report/db.sqlite")) as database:
+        assert database.execute("SELECT address, size FROM tensors").fetchall() == [(0x200000, 2 * 1088)]
+        assert ("mode", "all") in database.execute("SELECT name, value FROM operation_arguments").fetchall()
 
 
 def test_a_kernel_that_does_not_compile_is_the_compilers_error(library):

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tensim.library import environment
-from tensim.library.environment import Library, find_library, layout_for, prepare
+from tensim.library.environment import Library, find_library, prepare
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tests.library.conftest import install
@@ -53,12 +53,6 @@ def test_interpreters_that_will_not_do(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "_interpreters", list)
     monkeypatch.delenv("TENSIM_LIBRARY_PYTHON", raising=False)
     assert "no Python found" in message(find_library)
-
-
-@pytest.mark.parametrize("release, arch", [("0.70.0", "wormhole_b0"), ("0.81.1", "grayskull")])
-def test_releases_and_chips_that_are_not_known(release, arch):
-    said = message(layout_for, Library("python", Path("ttnn"), release), load_arch(arch))
-    assert said.startswith(f"ttnn {release} on {arch} is not known here") and "0.66 (blackhole)" in said
 
 
 def test_nothing_is_written_into_the_librarys_folder(tmp_path, cache):

@@ -1,13 +1,16 @@
 """What the library sees as the memories of a chip: workers, DRAM, registers, and the words by which cores are started."""
 
+import random
 from types import SimpleNamespace
 
 import pytest
 
 import tensim as tt
-from tensim.library.descriptions import AS_SEEN, dram_places
-from tensim.library.mailboxes import LAYOUTS
-from tensim.library.tiles import Tiles
+from tensim.library.descriptions import as_seen, dram_places
+from tensim.library.environment import find_library
+from tensim.library.mailbox_layout import layout_of
+from tensim.library.server import HEAD, WRITE
+from tensim.library.tiles import LOG_ROOM, Tiles
 from tensim.sim.arch import load_arch
 from tensim.sim.errors import UsageError
 from tests.library import stand_in
@@ -15,25 +18,25 @@ from tests.library import stand_in
 WORMHOLE = [["0-0", "0-1", "0-11"], ["0-5", "0-6", "0-7"], ["5-0"], ["5-2"], ["5-3"], ["5-5", "5-6", "5-7"]]
 BLACKHOLE = [["0-0"], ["0-2"], ["0-9"], ["0-5"], ["9-0"], ["9-2"], ["9-9"], ["9-5"]]
 LACKING = {
-    (66, "wormhole_b0"): 0,
-    (66, "blackhole"): 0,
-    (81, "wormhole_b0"): 1,
-    (81, "blackhole"): 2,
+    ("0.66.0", "wormhole_b0"): 0,
+    ("0.66.0", "blackhole"): 0,
+    ("0.81.1", "wormhole_b0"): 1,
+    ("0.81.1", "blackhole"): 2,
 }  # rows or columns
 INIT, GO = bytes([0, 0, 0, 0x40]), bytes([0, 0, 0, 0x80])
 
 
 @pytest.fixture(scope="module", params=stand_in.PLACES, ids=" ".join)
-def chip(request):
+def chip(request, installed):
     """`tiles` of a release's chip; `device`; `workers` as the release names them."""
     release, name = request.param
-    first = {"0.66.0": 66, "0.81.1": 81}[release]
-    arch = load_arch(name, AS_SEEN[first, name])
+    library = find_library(installed.of(release))
+    arch = load_arch(name, as_seen(library, load_arch(name)))
     device = tt.create_device(0, arch=arch)
     channels = dram_places({"dram": WORMHOLE if name == "wormhole_b0" else BLACKHOLE}, arch)
-    tiles = Tiles(device._state, LAYOUTS[first, name], channels)
+    tiles = Tiles(device._state, layout_of(library, arch), channels)
     yield SimpleNamespace(
-        tiles=tiles, device=device._state, arch=arch, workers=stand_in.workers(name, LACKING[first, name])
+        tiles=tiles, device=device._state, arch=arch, workers=stand_in.workers(name, LACKING[release, name])
     )
     tt.close_device(device)
 
@@ -47,9 +50,9 @@ def test_l1_is_the_chips_and_mailboxes_are_the_librarys(chip):
     tiles.write(x, y, end, b"tensor")
     assert chip.device.chip.read_l1(5, end, 6) == b"tensor"
     tiles.write(x, y, end - 4, b"abcdefgh")
-    assert chip.device.chip.read_l1(5, end, 4) == b"efgh" and tiles.config[5][end - 4 :] == b"abcd"
+    assert chip.device.chip.read_l1(5, end, 4) == b"efgh" and tiles.config[5][end - 4 :].tobytes() == b"abcd"
     assert tiles.read(x, y, end - 4, 8) == b"abcdefgh" and tiles.read(x, y, end - 4, 4) == b"abcd"
-    assert tiles.sizes[5][end - 4] == 4, "bytes of the mailboxes alone"
+    assert tiles.sizes([5])[5][end - 4] == 4, "bytes of the mailboxes alone"
     assert chip.device.chip.read_l1(5, end - 4, 4) == bytes(4), "memory of the chip's own programs"
 
 
@@ -131,3 +134,56 @@ def test_wrong_addresses_are_refused(chip):
             tiles.write(*place, address, bytes(4))
         with pytest.raises(UsageError, match=what):
             tiles.read(*place, address, 4)
+
+
+def messages(chip, seed):
+    """Writes of a driver as (x, y, address, data): to mailboxes, over their end, to the go word, to other memories."""
+    rng, tiles = random.Random(seed), chip.tiles
+    places = [rng.choice(chip.workers) for _ in range(60)]
+    go, end = tiles.layout.go, tiles.config_end
+    addresses = [rng.choice([rng.randrange(0, end - 64), go, go - 2, end - 3, end + 64]) for _ in places]
+    data = [rng.randbytes(rng.choice([0, 1, 4, 7, 32])) for _ in places]
+    data = [INIT if address == go else content for address, content in zip(addresses, data, strict=True)]
+    return [(x, y, address, content) for (x, y), address, content in zip(places, addresses, data, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_writes_at_once_are_the_same_as_one_by_one(chip, seed):
+    told, tiles, workers = messages(chip, seed), chip.tiles, range(len(chip.workers))
+    tiles.launched(workers)
+    tiles.config[:] = 0
+    for message in told:
+        tiles.write(*message)
+    memory, noted = tiles.config.copy(), tiles.writes(workers).tolist()
+    tiles.launched(workers)
+    tiles.config[:] = 0
+    stream, at = bytearray(), 0
+    for x, y, address, content in told:
+        stream += HEAD.pack(WRITE, x, y, len(content), address) + content
+    stream += HEAD.pack(WRITE, *chip.workers[0], 100, 0)  # its bytes have not arrived
+    while (at := tiles.take_writes(stream, at)) < len(stream) - HEAD.size:
+        _, x, y, size, address = HEAD.unpack_from(stream, at)
+        at += HEAD.size + size
+        tiles.write(x, y, address, bytes(stream[at - size : at]))
+    assert at == len(stream) - HEAD.size and (tiles.config == memory).all()
+    assert tiles.writes(workers).tolist() == noted
+
+
+def test_a_launch_forgets_the_writes_of_its_own_workers(chip):
+    tiles, (first, second) = chip.tiles, chip.workers[:2]
+    tiles.launched(range(len(chip.workers)))
+    tiles.write(*first, 64, b"1234")
+    tiles.write(*second, 128, b"12345678")
+    tiles.launched([0])
+    assert tiles.sizes([0, 1]) == {0: {}, 1: {128: 8}}
+
+
+def test_more_writes_than_are_noted_at_once(chip):
+    tiles, (x, y) = chip.tiles, chip.workers[3]
+    tiles.launched(range(len(chip.workers)))
+    stream = bytearray(HEAD.pack(WRITE, x, y, 1, 80) + b"a") * (LOG_ROOM + 10)
+    at = tiles.take_writes(stream, 0)
+    assert at == LOG_ROOM * (HEAD.size + 1), "the rest goes one by one, which makes room"
+    tiles.write(x, y, 80, b"b")
+    assert tiles.take_writes(stream, at) == len(stream) and len(tiles.writes([3])) == LOG_ROOM + 11
+    tiles.launched([3])

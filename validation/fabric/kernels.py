@@ -2,6 +2,7 @@
 # ruff: noqa: F403, F405
 
 from tensim.fabric_api import *
+from tensim.kernel_api import *
 
 HEADERS_APART = 0x400  # of two flows
 

@@ -6,6 +6,9 @@ steps in the order and at the cycles of their events, block after block, until o
 operation of another kind, which happens at its own time.  Entries that the event heap still holds for the two are early by
 then; `threads.due` puts them off.
 
+With checks it ends behind the first operation that completes: the checker looks at every operation once, at the event with
+which it begins, and at none of its later steps when there are no data.
+
 It does so for timing only (data is read at its time), and for products in which nothing can go wrong: whatever `runs`
 refuses goes through `tensix.unpack` and `tensix.math` event by event, whose rules `step_to_completion` follows.
 """
@@ -208,7 +211,7 @@ def run_ahead(m, thread, time):
             b.event_at = advance(m, multiplier, end)
         if m.stop == STOP_ERROR:
             return -1
-        if not runs(m, a, b):
+        if m.checker_at != 0 or not runs(m, a, b):  # the checker looks at each operation when it begins
             break
     m.now = now
     me.in_event_heap = 0

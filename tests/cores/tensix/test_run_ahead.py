@@ -92,6 +92,7 @@ def run(
     low=0,
     sums=0,
     numerics="off",
+    check=False,
 ):
     """What is counted for blocks of `shape` = (rt, ct, kt) tiles, ROUNDS + n of them on the n-th core, all spans in a `log` or not.
 
@@ -119,7 +120,7 @@ def run(
         tt.set_runtime_args(program, feed, core, [rounds, rt * kt, kt * ct])
         tt.set_runtime_args(program, multiply, core, [rounds, missing if n == CORES - 1 else 0])
         tt.set_runtime_args(program, drain, core, [rounds, rt * ct])
-    with tt.create_device(0, arch=load_arch(arch), numerics=numerics, max_cycles=1_000_000) as device:
+    with tt.create_device(0, arch=load_arch(arch), numerics=numerics, max_cycles=1_000_000, check=check) as device:
         if log:
             device.chip.enable_log()
         tt.enqueue_program(device.command_queue(), program, blocking=True)
@@ -184,6 +185,14 @@ def test_same_when_the_packer_adds_to_sums_in_l1(arch, fidelity, shape):
 @pytest.mark.parametrize("shape", [(2, 4, 3), (1, 1, 4)])
 def test_same_with_data(arch, shape):
     assert run(arch, shape, False) == run(arch, shape, False, numerics="fast")
+
+
+@pytest.mark.parametrize("arch", ["wormhole_b0", "blackhole"])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 4, 3), (1, 1, 4), (2, 1, 90)])
+def test_same_with_checks_and_event_by_event(arch, shape):
+    """With checks each operation begins with an event of its own; what lies behind that runs ahead."""
+    ahead = run(arch, shape, False, check=True)
+    assert ahead == run(arch, shape, False) == run(arch, shape, True, check=True)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

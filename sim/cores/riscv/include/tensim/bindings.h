@@ -81,18 +81,31 @@ struct LLKMetadata {
 namespace dfb {
 enum class AccessPattern : uint8_t { STRIDED, ALL, BLOCKED, UNKNOWN };
 }
-template <dfb::AccessPattern producer = dfb::AccessPattern::UNKNOWN, dfb::AccessPattern consumer = dfb::AccessPattern::UNKNOWN>
-struct DFBBindingToken {
+struct BufferToken {
     uint32_t id;
     binding_details::LLKMetadata metadata{};
     constexpr operator uint32_t() const { return id; }
 };
+#ifdef TENSIM_UNTYPED_BUFFER_TOKENS
+using DFBBindingToken = BufferToken;
+#else
+template <dfb::AccessPattern producer = dfb::AccessPattern::UNKNOWN, dfb::AccessPattern consumer = dfb::AccessPattern::UNKNOWN>
+struct DFBBindingToken : BufferToken {};
+#endif
 // Who shares a semaphore.  Here each is a word of the core's memory.
 enum class SemScope : uint8_t { LOCAL_NONATOMIC, DM_LOCAL_CACHED, EXTERNAL, COMPUTE_ATOMIC };
-struct SemaphoreBindingToken {
+struct SemaphoreToken {
     uint32_t id;
     SemScope scope = SemScope::LOCAL_NONATOMIC;
 };
+#ifdef TENSIM_TYPED_SEMAPHORE_TOKENS
+template <uint32_t number, SemScope shared>
+struct SemaphoreBindingToken : SemaphoreToken {
+    constexpr SemaphoreBindingToken() : SemaphoreToken{number, shared} {}
+};
+#else
+using SemaphoreBindingToken = SemaphoreToken;
+#endif
 // Memory of the own core: the common runtime argument that holds its address, and its size.
 struct ScratchpadBindingToken {
     uint32_t address_word, bytes;

@@ -65,8 +65,7 @@ class DataflowBuffer : public CircularBuffer {
 public:
     TENSIM_INLINE constexpr DataflowBuffer(uint32_t id) : CircularBuffer(id) {}
     TENSIM_INLINE constexpr DataflowBuffer(tt::CBIndex id) : CircularBuffer(id) {}
-    template <dfb::AccessPattern producer, dfb::AccessPattern consumer>
-    TENSIM_INLINE constexpr DataflowBuffer(DFBBindingToken<producer, consumer> token) : CircularBuffer(token.id) {}
+    TENSIM_INLINE constexpr DataflowBuffer(BufferToken token) : CircularBuffer(token.id) {}
     TENSIM_INLINE void finish() const {}
     TENSIM_INLINE uint32_t get_local_num_entries() const { return get_total_num_entries(); }
     TENSIM_INLINE uint32_t get_local_size_bytes() const { return get_total_size_bytes(); }
@@ -663,7 +662,7 @@ template <ProgrammableCoreType type = ProgrammableCoreType::TENSIX>
 class Semaphore {
 public:
     TENSIM_INLINE explicit Semaphore(uint32_t id) : address_(get_semaphore<type>(id)) {}
-    TENSIM_INLINE explicit Semaphore(SemaphoreBindingToken token) : Semaphore(token.id) {}
+    TENSIM_INLINE explicit Semaphore(SemaphoreToken token) : Semaphore(token.id) {}
     TENSIM_INLINE void up(uint32_t value) const { *pointer() = *pointer() + value; }
     TENSIM_INLINE void down(uint32_t value) const {
         noc_semaphore_wait_min(pointer(), value);
@@ -720,4 +719,5 @@ using ::Noc;
 using ::noc_traits_t;
 using ::Semaphore;
 using ::UnicastEndpoint;
+using ::use;
 }  // namespace experimental

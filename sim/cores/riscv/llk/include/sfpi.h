@@ -23,7 +23,7 @@ namespace sfpi {
 
 enum class Kind { Float, Float16a, Float16b, Int, UInt, UInt8, UInt16, Mag, SMag, SMag8, SMag16 };
 
-enum class RoundMode { Nearest, NearestStochastic, NearestAway };
+enum class RoundMode { Nearest, NearestStochastic, NearestAway, Stochastic = NearestStochastic };
 enum class ExponentMode { Unbiased, Biased };
 enum class MantissaMode { Fraction, ImplicitOne };
 enum class ShiftMode { Logical, Arithmetic };
@@ -234,6 +234,14 @@ struct lreg_pressure {
 #include "sfpi_destination.h"
 #include "sfpi_functions.h"
 
+// SFPIADD with a number: the sum, whose sign narrows the lanes as the mode says.
+sfpi_inline tensim_token add_number(tensim_token value, int number, unsigned mode) {
+    vInt sum = vInt(value) + number;
+    if (mode == SFPIADD_MOD1_CC_LT0) narrow(sum < 0);
+    if (mode == SFPIADD_MOD1_CC_GTE0) narrow(sum >= 0);
+    return sum.get();
+}
+
 }  // namespace sfpi
 
 // The vector instructions by the names of the vendor's compiler
@@ -243,6 +251,7 @@ struct lreg_pressure {
 #define __builtin_rvtt_bh_sfpmul24(a, b, mode) __tensim_sfp_three(0x98, mode, a, b, __tensim_sfp_constant(9))
 #define __builtin_rvtt_sfpgt(d, c, mode) __tensim_sfp_two(0x97, mode, d, c)
 #define __builtin_rvtt_sfple(d, c, mode) __tensim_sfp_two(0x96, mode, d, c)
+#define __builtin_rvtt_sfpiadd_i(value, number, mode) ::sfpi::add_number(value, number, mode)
 #define __builtin_rvtt_sfpload(format, address_mode, address, ...) __tensim_sfp_load(format, address_mode, address)
 #define __builtin_rvtt_sfpstore(value, format, address_mode, address, ...) __tensim_sfp_store(value, format, address_mode, address)
 #define __builtin_rvtt_ttreplay(start, length, execute, record, ...) \

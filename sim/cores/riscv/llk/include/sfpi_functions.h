@@ -204,32 +204,33 @@ sfpi_inline To convert(const From& value, RoundMode mode = RoundMode::Nearest) {
 
 // The same by the names of earlier releases; `mode` 1 rounds stochastically.
 sfpi_inline RoundMode round_mode(int mode) { return mode ? RoundMode::NearestStochastic : RoundMode::Nearest; }
-template <Place A>
-sfpi_inline vFloat int32_to_float(const A& value, int mode = 1) {
+sfpi_inline constexpr RoundMode round_mode(RoundMode mode) { return mode; }
+template <Place A, class Mode = int>
+sfpi_inline vFloat int32_to_float(const A& value, Mode mode = 1) {
     return convert<vFloat>(as<vSMag>(value), round_mode(mode));
 }
-template <FloatPlace A>
-sfpi_inline vUInt float_to_fp16a(const A& value, int mode = 1) {
+template <FloatPlace A, class Mode = int>
+sfpi_inline vUInt float_to_fp16a(const A& value, Mode mode = 1) {
     return convert<vFloat16a>(value, round_mode(mode)).token();
 }
-template <FloatPlace A>
-sfpi_inline vUInt float_to_fp16b(const A& value, int mode = 1) {
+template <FloatPlace A, class Mode = int>
+sfpi_inline vUInt float_to_fp16b(const A& value, Mode mode = 1) {
     return convert<vFloat16b>(value, round_mode(mode)).token();
 }
-template <FloatPlace A>
-sfpi_inline vUInt float_to_uint8(const A& value, int mode = 1) {
+template <FloatPlace A, class Mode = int>
+sfpi_inline vUInt float_to_uint8(const A& value, Mode mode = 1) {
     return convert<vUInt8>(value, round_mode(mode)).token();
 }
-template <FloatPlace A>
-sfpi_inline vUInt float_to_int8(const A& value, int mode = 1) {
+template <FloatPlace A, class Mode = int>
+sfpi_inline vUInt float_to_int8(const A& value, Mode mode = 1) {
     return convert<vSMag8>(value, round_mode(mode)).token();
 }
-template <FloatPlace A>
-sfpi_inline vUInt float_to_uint16(const A& value, int mode = 1) {
+template <FloatPlace A, class Mode = int>
+sfpi_inline vUInt float_to_uint16(const A& value, Mode mode = 1) {
     return convert<vUInt16>(value, round_mode(mode)).token();
 }
-template <FloatPlace A>
-sfpi_inline vInt float_to_int16(const A& value, int mode = 1) {
+template <FloatPlace A, class Mode = int>
+sfpi_inline vInt float_to_int16(const A& value, Mode mode = 1) {
     return convert<vSMag16>(value, round_mode(mode)).token();
 }
 

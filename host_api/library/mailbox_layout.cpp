@@ -1,0 +1,22 @@
+// Asks the library's own headers where its mailboxes lie: the order is that of the fields of tensim.library.mailboxes.Layout.
+#include "hostdev/dev_msgs.h"
+
+#define IN_MAILBOXES(field) __builtin_offsetof(mailboxes_t, field)
+#define IN_MESSAGE(field) __builtin_offsetof(kernel_config_msg_t, field)
+
+extern "C" const unsigned tensim_layout[] = {
+    MEM_MAILBOX_BASE + IN_MAILBOXES(launch),
+    sizeof(launch_msg_t),
+    MEM_MAILBOX_BASE + IN_MAILBOXES(go_messages),
+    MEM_IERISC_MAILBOX_BASE + IN_MAILBOXES(go_messages),
+    IN_MESSAGE(sem_offset),
+    IN_MESSAGE(local_cb_offset),
+    IN_MESSAGE(rta_offset),
+    IN_MESSAGE(kernel_text_offset),
+    IN_MESSAGE(local_cb_mask),
+    sizeof(kernel_config_msg_t::local_cb_mask),
+    IN_MESSAGE(host_assigned_id),
+    IN_MESSAGE(enables),
+    MEM_BANK_TO_NOC_SCRATCH,
+    NOC_COORD_REG_OFFSET,
+};

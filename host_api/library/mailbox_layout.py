@@ -1,0 +1,75 @@
+"""Where a release of the library keeps its mailboxes: its own headers say, to a compiler."""
+
+import hashlib
+import json
+import tempfile
+from pathlib import Path
+
+from tensim.library.mailboxes import Layout
+from tensim.sim.cores.riscv.llk.tree import FAMILIES
+from tensim.sim.cores.riscv.toolchain import run, toolchain
+from tensim.sim.engine.cache import cache_root
+from tensim.sim.engine.sealed_files import read_sealed, write_sealed
+from tensim.sim.errors import UsageError
+
+QUESTION = Path(__file__).with_name("mailbox_layout.cpp")
+SECTION = ".rodata.tensim_layout"
+METAL = "tt_metal"
+MESSAGES = f"{METAL}/hw/inc/hostdev/dev_msgs.h"
+INTERNAL = f"{METAL}/hw/inc/internal/tt-1xx"
+WORD = 4
+# As for the firmware of a worker core's first processor
+DEFINES = ("FW_BUILD", "TENSIX_FIRMWARE", "COMPILE_FOR_BRISC", "PROCESSOR_INDEX=0")
+
+
+def layout_of(library, arch):
+    """The `Layout` of a release's mailboxes on an architecture.  UsageError where its headers do not say."""
+    if arch.name not in FAMILIES:
+        raise UsageError(f"ttnn {library.release} knows no {arch.name}", hint=f"choose one of {', '.join(FAMILIES)}")
+    messages, memory = library.folder / MESSAGES, library.folder / INTERNAL / FAMILIES[arch.name] / "dev_mem_map.h"
+    for header in (messages, memory):
+        if not header.is_file():
+            raise UsageError(f"ttnn {library.release} is not known here: it has no {header.name} where later ones do")
+    asked = hashlib.sha256(b"".join(path.read_bytes() for path in (QUESTION, messages, memory)))
+    kept = cache_root() / "library" / f"layout-{arch.name}-{asked.hexdigest()[:16]}.json"
+    known = read_sealed(kept)
+    if known is None:
+        known = json.dumps(_ask(library, arch.name)).encode()
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_sealed(kept, known)
+    return Layout(*json.loads(known))
+
+
+def _ask(library, chip):
+    """The numbers that a compiler reads from the headers."""
+    tools, family = toolchain(), FAMILIES[chip]
+    below = ("", METAL, f"{METAL}/hw/inc", f"{METAL}/hostdevcommon/api", f"{METAL}/api", INTERNAL)
+    ours = ("", f"{chip}_defines", "noc")
+    folders = [
+        *(library.folder / name for name in below),
+        *(library.folder / INTERNAL / family / name for name in ours),
+    ]
+    words = [f"-I{folder}" for folder in folders] + [f"-D{name}" for name in (f"ARCH_{family.upper()}", *DEFINES)]
+    with tempfile.TemporaryDirectory() as place:
+        target = Path(place) / "layout.o"
+        done = run([*tools.compile, *tools.flags, *words, "-c", str(QUESTION), "-o", str(target)])
+        if done.returncode:
+            errors = [line for line in done.stderr.splitlines() if "error:" in line] or [done.stderr.strip()]
+            raise UsageError(
+                f"the headers of ttnn {library.release} do not say where its mailboxes lie: {errors[0]}",
+                hint="releases 0.66 to 0.81 are known to",
+            )
+        return _words_of(target, tools)
+
+
+def _words_of(path, tools):
+    """The numbers in an object file's section SECTION."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    with open(path, "rb") as file:
+        try:
+            data = ELFFile(file).get_section_by_name(SECTION).data()
+        except (ELFError, AttributeError) as error:
+            raise UsageError(f"the compiler {tools.compile[0]} leaves no {SECTION} in an object file") from error
+    return [int.from_bytes(data[at : at + WORD], "little") for at in range(0, len(data), WORD)]

@@ -1,0 +1,91 @@
+"""The networks of examples/networks: a layer of each, small, on one chip, as `tensim ttnn --library` runs them, against torch.
+
+They need an interpreter that has the library and torch (TENSIM_LIBRARY_PYTHON).
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tensim.library.environment import find_library
+from tensim.sim.errors import UsageError
+
+NETWORKS = Path(__file__).parents[2] / "examples/networks"
+SMALL = {  # chip and command line
+    "bert": ("blackhole", "--layers 1 --tokens 96 --width 128 --heads 2"),
+    "vit": ("wormhole_b0", "--layers 1 --size 64 --width 128 --heads 2"),
+    "resnet50": ("blackhole", "--layers 1 --size 64"),
+    "llama": ("blackhole", "--layers 1 --batch 8 --tokens 31 --vocabulary 1024"),
+    "llama --prefill": ("wormhole_b0", "--layers 1 --tokens 32 --vocabulary 1024"),
+    "unet": ("blackhole", "--layers 1 --size 8 --channels 128 --heads 2"),
+    "whisper": ("blackhole", "--layers 1 --frames 64 --width 128 --heads 2 --vocabulary 512"),
+    "yolo": ("blackhole", "--layers 1 --size 64 --channels 8"),
+}
+WRONG = f"""
+import sys
+
+sys.path.insert(0, {str(NETWORKS)!r})
+import torch
+from common import main, parser
+
+main(lambda session: session.check("all", session.put(torch.eye(32)), lambda: -torch.eye(32)), parser("", 1, 1).parse_args())
+"""
+
+
+def _library():
+    """The library with torch beside it; None where one is missing."""
+    try:
+        found = find_library()
+    except UsageError:
+        return None
+    has_torch = subprocess.run([found.python, "-c", "import torch"], capture_output=True).returncode == 0
+    return found if has_torch else None
+
+
+LIBRARY = _library()
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="no interpreter that has ttnn and torch")
+
+
+def run(program, *arguments, arch="blackhole", options=()):
+    command = [
+        sys.executable,
+        "-m",
+        "tensim",
+        "ttnn",
+        "--library",
+        "--python",
+        LIBRARY.python,
+        "--arch",
+        arch,
+        *options,
+    ]
+    return subprocess.run([*command, program, *arguments], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_layer_of_each_network_computes_what_torch_does(name, tmp_path):
+    (program, *mode), (arch, arguments) = name.split(), SMALL[name]
+    told = tmp_path / "out.json"
+    done = run(NETWORKS / f"{program}.py", *mode, *arguments.split(), arch=arch, options=("--json", told))
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.splitlines()[-1]  # the library logs before it
+    assert re.fullmatch(rf"{program}: PCC .+ (0\.99|1\.0)\d+", said)
+    groups = json.loads(told.read_text())["by_operation"]
+    assert abs(sum(one["share"] for one in groups) - 1) < 0.01
+    assert {"ttnn.linear", "ttnn.conv2d"} & {one["operation"] for one in groups}
+
+
+def test_every_network_is_run():
+    programs = {path.stem for path in NETWORKS.glob("*.py")} - {"common"}
+    assert {name.split()[0] for name in SMALL} == programs
+
+
+def test_a_wrong_result_is_said_and_exits_with_1(tmp_path):
+    (tmp_path / "wrong.py").write_text(WRONG)
+    done = run(tmp_path / "wrong.py")
+    assert done.returncode == 1
+    assert done.stdout.endswith("wrong: PCC all -1.00000\n") and "wrong: all: PCC below 0.99" in done.stderr

@@ -1,0 +1,1 @@
+../../host_api/mesh_device.py

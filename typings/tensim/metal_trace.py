@@ -1,0 +1,1 @@
+../../host_api/metal_trace.py
