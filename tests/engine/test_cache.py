@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tensim.sim.engine.cache import CHECKS, COMPILED, COPROCESSOR, compiled_sources
+from tensim.sim.engine.cache import CHECKS, COMPILED, COPROCESSOR, FABRIC, compiled_sources
 
 IMPORTS = """
 import importlib, sys
@@ -29,6 +29,6 @@ PLAIN = {
 
 def test_all_that_compiled_code_imports_is_part_of_the_hash():
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=300, check=True)
-    covered = {f"tensim.{name}" for name in compiled_sources((*COMPILED, *CHECKS, *COPROCESSOR))}
+    covered = {f"tensim.{name}" for name in compiled_sources((*COMPILED, *CHECKS, *COPROCESSOR, *FABRIC))}
     assert set(done.stdout.split()) - covered - PLAIN <= set()
     assert "tensim.sim.engine.event_loop" in covered
