@@ -72,7 +72,7 @@ def configuration(images, what):
         weights_dtype=BFP8,
         shard_layout=HEIGHT if by_height else BLOCK,
         activation=RELU if what.relu else None,
-        deallocate_activation=False,
+        reshard_if_not_optimal=True,  # else an input's shards decide over `shard_layout`
         enable_act_double_buffer=what.inputs < ROOMY,
         enable_weights_double_buffer=what.inputs < ROOMY,
     )
