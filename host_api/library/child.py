@@ -10,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import re
 import runpy
 import signal
 import socket
@@ -19,6 +20,9 @@ import sys
 OPERATION = 32
 STAND_INS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ttnn", "stand_ins")
 SETTINGS = (bool, int, float, str)  # types of arguments that a report may show
+OWN_ADDRESS = re.compile(
+    r" at 0x[0-9a-f]+"
+)  # in the text of an object that has none of its own: equal ones are to be equal
 LONGEST, LONGEST_SETTING = 64, 1000  # tensors of a list, characters
 PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
 
@@ -105,7 +109,11 @@ def tensors_in(values):
 
 def settings_of(named):
     """{name: text} of the arguments that are settings: no tensors, not long."""
-    texts = {name: str(value) for name, value in named.items() if isinstance(value, SETTINGS) or is_of_library(value)}
+    texts = {
+        name: OWN_ADDRESS.sub("", str(value))
+        for name, value in named.items()
+        if isinstance(value, SETTINGS) or is_of_library(value)
+    }
     return {name: text for name, text in texts.items() if len(text) <= LONGEST_SETTING}
 
 

@@ -78,7 +78,16 @@ def test_one_occurrence_tells_no_error():
 
 
 NO_REFRESH = ("--set", "dram.t_refi_ns=100000000")
-REPEATED = "for _ in range(40):\n    operation(tensor, 3)"
+REPEATED = """
+class Config:
+    '''Settings whose text holds where they lie.'''
+
+
+Config.__module__ = "ttnn.configs"
+kept = [Config() for _ in range(40)]
+for config in kept:
+    ttnn.decorators.FastOperation("ttnn.copy", lambda *tensors, **settings: copy())(tensor, config=config)
+"""
 
 
 def test_a_sampled_run_against_the_full_one(library, tmp_path):
