@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from tensim.device import Device, close_device, open_devices
 from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, WEST
 from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.commands import CreateDevice
 from tensim.sim.host.fabric import BOARDS, LINES, Connection, Fabric
+
+if TYPE_CHECKING:
+    from tensim.sim.arch import Arch
 
 DIRECTIONS = {"north": NORTH, "south": SOUTH, "east": EAST, "west": WEST}
 
@@ -81,7 +85,7 @@ def open_mesh_device(
     ring: bool = False,
     packet_bytes: int | None = None,
     forwarding: bool = True,
-    arch=None,
+    arch: str | Path | Arch | None = None,
     numerics: str = "fast",
     noc: str = "packet",
     max_cycles: int | None = None,

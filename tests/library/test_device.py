@@ -109,7 +109,7 @@ PLACED = """
 memory = SimpleNamespace(buffer_type="BufferType.DRAM", memory_layout="TensorMemoryLayout.INTERLEAVED", shard_spec=None)
 placed = SimpleNamespace(
     shape=[30, 64], padded_shape=[32, 64], dtype="DataType.BFLOAT8_B", layout="Layout.TILE", memory_config=lambda: memory,
-    buffer_address=lambda: 0x200000,
+    buffer_address=lambda: 0x200000, storage_type=lambda: "StorageType.DEVICE",
 )
 ttnn.decorators.FastOperation("ttnn.copy", lambda *given, **named: [copy(), placed][1:])([placed], mode="all")
 """
