@@ -20,9 +20,8 @@ import sys
 OPERATION = 32
 STAND_INS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ttnn", "stand_ins")
 SETTINGS = (bool, int, float, str)  # types of arguments that a report may show
-OWN_ADDRESS = re.compile(
-    r" at 0x[0-9a-f]+"
-)  # in the text of an object that has none of its own: equal ones are to be equal
+# In the text of an object that has none of its own: equal settings are to have equal texts
+OWN_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 LONGEST, LONGEST_SETTING = 64, 1000  # tensors of a list, characters
 PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
 

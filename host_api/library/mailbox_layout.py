@@ -30,7 +30,11 @@ def layout_of(library, arch):
     for header in (messages, memory):
         if not header.is_file():
             raise UsageError(f"ttnn {library.release} is not known here: it has no {header.name} where later ones do")
-    asked = hashlib.sha256(b"".join(path.read_bytes() for path in (QUESTION, messages, memory)))
+    asked = hashlib.sha256(
+        f"{library.release} {library.folder}\n".encode()
+    )  # these headers include others of the release
+    for path in (QUESTION, messages, memory):
+        asked.update(path.read_bytes())
     kept = cache_root() / "library" / f"layout-{arch.name}-{asked.hexdigest()[:16]}.json"
     known = read_sealed(kept)
     if known is None:
