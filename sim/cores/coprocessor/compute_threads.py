@@ -227,7 +227,12 @@ def take_spans(m, c, first):
     u, log = units_table(c.units_at)[0], log_of(m)
     for i in range(u.n_spans):
         span, entry = span_table(u.spans_at)[i], log[m.n_log]
-        entry.thread, entry.kind, entry.start, entry.end = first + span.thread, LOG_UNIT + span.unit, span.start, span.end
+        entry.thread, entry.kind, entry.start, entry.end = (
+            first + span.thread,
+            LOG_UNIT + span.unit,
+            span.start,
+            span.end,
+        )
         entry.line, entry.operation, entry.line_base, entry.target = 0, span.opcode, 0, 0
         m.n_log += 1
     u.n_spans = 0
