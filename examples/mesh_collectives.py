@@ -60,16 +60,15 @@ def gather(
     for sent in range(count):
         noc_async_read_tile(first + sent, own, staged)
         place = get_noc_addr(shard + first + sent, gathered)
-        words[0] = FABRIC_FUSED_ATOMIC_INC
-        words[1] = page
-        words[2] = place & 0xFFFFFFFF
-        words[3] = place >> 32
+        words[0] = place & 0xFFFFFFFF
+        words[1] = place >> 32
+        mine = get_noc_addr(arrived)
+        words[2] = mine & 0xFFFFFFFF
+        words[3] = mine >> 32
         words[4] = 1
         words[5] = 0
-        mine = get_noc_addr(arrived)
-        words[6] = mine & 0xFFFFFFFF
-        words[7] = mine >> 32
-        words[9] = 1 | hops << 8
+        words[10] = page | FABRIC_FUSED_ATOMIC_INC << 16
+        words[11] = 1 | hops << 8
         if sent == count - 1:
             words[5] = 1
         noc_async_read_barrier()
@@ -175,20 +174,19 @@ def pass_sums(
     router = fabric_open(x, y, credits_at, credits)
     words = l1_ptr(header, uint32)
     mine = get_noc_addr(arrived)
-    words[0] = FABRIC_FUSED_ATOMIC_INC
-    words[1] = page
+    words[2] = mine & 0xFFFFFFFF
+    words[3] = mine >> 32
     words[4] = 1
     words[5] = 1
-    words[6] = mine & 0xFFFFFFFF
-    words[7] = mine >> 32
-    words[9] = 1 | 1 << 8
+    words[10] = page | FABRIC_FUSED_ATOMIC_INC << 16
+    words[11] = 1 | 1 << 8
     slot, last = first_slot, first_slot + (slots - 1) * slot_bytes
     sent = 0
     for step in range(chips - 1):
         for i in range(count):
             place = get_noc_addr(step * tiles + first + i, sums)
-            words[2] = place & 0xFFFFFFFF
-            words[3] = place >> 32
+            words[0] = place & 0xFFFFFFFF
+            words[1] = place >> 32
             cb_wait_front(CB_SUM, 1)
             fabric_wait_for_empty_write_slot(slots, credits, sent)
             fabric_send_payload(router, slot, get_read_ptr(CB_SUM), page)
