@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tensim.sim.cores.fabric import layout
+from tensim.sim.cores.fabric import layout, worker_area
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine import state as st
 from tensim.sim.engine.entry_points import router_event
@@ -177,6 +177,21 @@ class Routers:
         r = self.table[index]
         r["peer_machine"], r["peer"] = other.arrays.address, other_index
         self.peers.add(other.chip)
+
+    def tell_workers(self, rows, columns, number):
+        """Write into every worker's L1 what its kernels need to know; `number`: of the chip in a mesh of so many rows, columns."""
+        words = np.zeros(worker_area.BYTES // 4, np.uint32)
+        words[worker_area.FIRST_SLOT], words[worker_area.SLOT_BYTES] = layout.FIRST_SLOT, self.slots.bytes
+        words[worker_area.SLOTS], words[worker_area.MAX_PAYLOAD] = self.slots.sender, self.slots.payload
+        words[worker_area.NOTIFIED], words[worker_area.CREDITS_AT] = layout.NOTIFIED, layout.CREDITS_AT
+        words[worker_area.ROWS], words[worker_area.COLUMNS], words[worker_area.CHIP] = rows, columns, number
+        for (channel, direction), (x, y) in zip(self.ports, self.places, strict=True):
+            words[worker_area.CHANNELS] |= 1 << channel
+            entry = (worker_area.ENTRIES + worker_area.ENTRY_BYTES * channel) // 4
+            words[entry + worker_area.PLACE] = x | y << 16
+            words[entry + worker_area.DIRECTION] = worker_area.DIRECTION_CODES[direction]
+        base = worker_area.base_of(self.chip.arch)
+        self.arrays["l1"][: self.first, base : base + worker_area.BYTES] = words.view(np.uint8)
 
     def name(self, core):
         """A router's tile and where its link leads, for messages."""

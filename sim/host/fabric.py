@@ -52,11 +52,18 @@ class Connection:
     notified: int
     credits_at: int
     header_bytes: int
+    channel: int
 
     @property
     def args(self):
         """As runtime arguments, in the order in which `fabric_*` calls of kernels take them."""
         return [self.x, self.y, self.first_slot, self.slot_bytes, self.slots, self.notified, self.credits_at]
+
+    @property
+    def sender_args(self):
+        """As runtime arguments that `WorkerToFabricEdmSender::build_from_args` of kernels in C++ reads: the Ethernet channel, and
+        two semaphores of tt-metal's protocol that none needs here."""
+        return [self.channel, 0, 0]
 
 
 class Fabric:
@@ -96,6 +103,8 @@ class Fabric:
             numbered = [(self._tile(*port), port[0]) for port in ports]
             chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding)
         self._lay_links(ends)
+        for number, device in enumerate(devices):
+            device.chip.routers.tell_workers(*shape, number)
 
     # --- what is linked
 
@@ -181,7 +190,7 @@ class Fabric:
         x, y = routers.places[number]
         return Connection(
             x, y, layout.FIRST_SLOT, self.slots.bytes, self.slots.sender, layout.NOTIFIED, layout.CREDITS_AT,
-            header_bytes(self.arch, self.mesh),
+            header_bytes(self.arch, self.mesh), routers.ports[number][0],
         )  # fmt: skip
 
     def links_used(self):

@@ -29,8 +29,10 @@ CHUNK_WRITE, CHUNK_INC, CHUNK_INC_FLUSH = 1, 2, 3  # an increment adds its size
 TWO_WRITES = 2 | (CHUNK_WRITE | CHUNK_WRITE << 2) << 8
 FLUSH = 1  # of FLAGS: the increment follows when the payload has been written
 # A route on a line: chips to the first receiver | receivers << 8.  In a mesh: hops to the north, south, east and west, 7 bits
-# each, with MESH and, when every chip on the way (and on the branches to east and west) receives it, EVERYONE.
+# each, with MESH and, when every chip on the way (and on the branches to east and west) receives it, EVERYONE.  On a line, with
+# SPARSE, a bit says of each chip whether it receives it, the next one's first.
 MESH, EVERYONE = 1 << 31, 1 << 30
+SPARSE = EVERYONE
 
 # --- words in the L1 of an Ethernet tile, 16 bytes apart.  Per sender channel: how many packets have been written; the NoC address
 # at which the sender counts credits, behind which a worker writes 1 when it opens.  Per downstream router: the credits that have
