@@ -51,7 +51,7 @@ from tensim.sim.cores.threads import (
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.event_heap import CHILDREN, KEY_BITS
 from tensim.sim.engine.memory import call_model, store_64, zero_bytes
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     N_REASONS,
     PARKED,
     RUNNING,

@@ -1,4 +1,4 @@
-"""What kernels of a worker find of the fabric in its L1: which routers its chip has, where their slots lie, words and headers to use.
+"""What kernels of a worker find of the fabric in its L1: its chip's routers and where their slots lie, words and headers to use.
 
 The area lies at the end of the space that a launch's configuration may take, on chips with routers alone.  In its place tt-metal
 has the table of connections, the routing table and the pool of packet headers (its memory map); the layout here is tensim's own.
