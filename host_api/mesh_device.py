@@ -10,7 +10,8 @@ from tensim.device import Device, close_device, open_devices
 from tensim.sim.cores.fabric.layout import EAST, EVERYONE, MESH, NORTH, SOUTH, WEST
 from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.commands import CreateDevice
-from tensim.sim.host.fabric import BOARDS, LINES, Connection, Fabric
+from tensim.sim.host.fabric import LINES, Connection, Fabric
+from tensim.sim.host.wiring import BOARDS
 
 if TYPE_CHECKING:
     from tensim.sim.arch import Arch

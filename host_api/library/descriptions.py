@@ -15,7 +15,9 @@ TENSIX_TILES = {
 }
 MOST_HARVESTED = 2
 # Kinds of boards: identifier (its upper bits name the kind), name
-N150, P150, P100 = (0x18 << 36 | 1, "n150"), (0x40 << 36 | 1, "p150"), (0x43 << 36 | 1, "p100")
+N150, N300, P150, P100 = (
+    (0x18 << 36 | 1, "n150"), (0x14 << 36 | 1, "n300"), (0x40 << 36 | 1, "p150"), (0x43 << 36 | 1, "p100"),
+)  # fmt: skip
 ETHERNET_OF_P150, ALL_ETHERNET = 0x120, 0x3FFF  # masks of the tiles that lie idle; a p100 has no Ethernet
 SECOND_PCIE = 0x2
 # Settings of a chip as the library sees it, where the description of its cluster is not read and where it is: Blackhole's columns
@@ -150,8 +152,12 @@ def _mask(numbers):
     return sum(1 << number for number in numbers)
 
 
-def cluster_description(arch):
-    """The description of a cluster of one chip."""
+def cluster_description(arch, wiring=None):
+    """The description of a cluster of one chip, or of those that a `tensim.sim.host.wiring.Wiring` links.
+
+    All chips stand behind PCIe of their own, those of an n300 that have none as well: the host reaches them as silicon's does
+    through the other chip.
+    """
     harvesting = {"noc_translation": True, "harvest_mask": _mask(_harvested(arch))}
     number, kind = N150
     if arch.name == "blackhole":
@@ -161,10 +167,23 @@ def cluster_description(arch):
             "eth_harvesting_mask": ALL_ETHERNET if lacking else ETHERNET_OF_P150,
             "pcie_harvesting_mask": SECOND_PCIE, "dram_harvesting_mask": _mask(lacking),
         }  # fmt: skip
+    rows, columns = (1, 1) if wiring is None else wiring.shape
+    chips, per_board = range(rows * columns), 1
+    if wiring is not None and arch.name == "wormhole_b0":
+        (number, kind), per_board = N300, 2
     return {
-        "arch": {0: arch.name}, "chips": {0: [0, 0, 0, 0]}, "ethernet_connections": [], "chips_with_mmio": [{0: 0}],
-        "harvesting": {0: harvesting},
-        "boards": [[{"board_id": number}, {"board_type": kind}, {"chips": [0]}]],
+        "arch": dict.fromkeys(chips, arch.name),
+        "chips": {chip: [chip % columns, chip // columns, 0, 0] for chip in chips},
+        "ethernet_connections": [
+            [{"chip": chip, "chan": channel} for chip, channel in ends]
+            for ends in ([] if wiring is None else wiring.connections())
+        ],
+        "chips_with_mmio": [{chip: chip} for chip in chips],
+        "harvesting": {chip: dict(harvesting) for chip in chips},
+        "boards": [
+            [{"board_id": number + first}, {"board_type": kind}, {"chips": list(chips[first : first + per_board])}]
+            for first in chips[::per_board]
+        ],
     }  # fmt: skip
 
 

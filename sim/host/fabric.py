@@ -5,39 +5,15 @@ every column is a line of its own (a ring where its ends are linked, or where `r
 `mesh` packets turn from columns into rows (docs/fabric.md).
 """
 
-import itertools
 from dataclasses import dataclass
 
 from tensim.sim.chip.routers import DIRECTION_NAMES, Routers, header_bytes, slots_of
 from tensim.sim.cores.fabric import layout
-from tensim.sim.cores.fabric.layout import EAST, NORTH, SOUTH, WEST
 from tensim.sim.errors import UsageError
+from tensim.sim.host.wiring import Wiring
 from tensim.sim.loop.environment import FS_PER_CYCLE_MHZ
 
 CONFIGURATIONS = LINES, MESH = "1d", "2d"
-
-
-@dataclass(frozen=True)
-class Board:
-    """Chips that are sold together.
-
-    `shape`: (rows, columns); `links`: between two neighbours; `torus`: the ends of rows and columns are linked, too.
-    """
-
-    arch: str
-    shape: tuple
-    links: int
-    torus: bool = False
-
-
-# Mesh graph descriptors of the wheel ttnn 0.81.1; a Galaxy's cables close both axes
-BOARDS = {
-    "n300": Board("wormhole_b0", (1, 2), 2),
-    "t3k": Board("wormhole_b0", (2, 4), 2),
-    "galaxy": Board("wormhole_b0", (8, 4), 4, torus=True),
-    "p150_x2": Board("blackhole", (1, 2), 4),
-    "p150_x4": Board("blackhole", (2, 2), 4),
-}
 
 
 @dataclass(frozen=True)
@@ -80,7 +56,6 @@ class Fabric:
         self, devices, shape, links, configuration=LINES, torus=False, ring=False, packet_bytes=None, forwarding=True,
         board=None,
     ):  # fmt: skip
-        self.board, self.ring = board or (*shape, links), ring
         self.devices, self.shape, self.links, self.configuration = devices, shape, links, configuration
         if configuration not in CONFIGURATIONS:
             raise UsageError(f"fabric {configuration!r} is none of {', '.join(CONFIGURATIONS)}")
@@ -92,72 +67,26 @@ class Fabric:
         if any(device.chip.checks is not None for device in devices):
             raise UsageError("check=True looks at one chip; a fabric joins several", hint="leave check out")
         self.mesh, self.arch, self.closed = configuration == MESH, arch, ring or torus
-        ends = self._ring_ends() if ring else self._grid_ends(torus)
-        self.ports = [self._ports(ends, chip) for chip in range(len(devices))]
+        self.wiring = Wiring(shape, links, torus, ring, board or (*shape, links), len(arch["ethernet.tiles"]))
+        self.ports = self.wiring.ports
         channels = arch["ethernet.router.mesh_channels"] if self.mesh else 2 if forwarding else 1
         payload = packet_bytes or arch["ethernet.router.packet_bytes"]
         self.slots = slots_of(arch, channels, self.mesh, payload)
         self._join_clocks()
         for device, ports in zip(devices, self.ports, strict=True):
             chip = device.chip
-            numbered = [(self._tile(*port), port[0]) for port in ports]
+            numbered = [(self.wiring.tile(*port), port[0]) for port in ports]
             chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding)
-        self._lay_links(ends)
+        self._lay_links()
         for number, device in enumerate(devices):
             device.chip.routers.tell_workers(*shape, number)
 
-    # --- what is linked
-
-    def _grid_ends(self, torus):
-        """{(chip, direction): chip at the other end} of rows and columns."""
-        rows, columns = self.shape
-        ends = {}
-        for row, column in itertools.product(range(rows), range(columns)):
-            chip = row * columns + column
-            if column + 1 < columns or (torus and columns > 2):
-                ends[chip, EAST] = row * columns + (column + 1) % columns
-            if row + 1 < rows or (torus and rows > 2):
-                ends[chip, SOUTH] = (row + 1) % rows * columns + column
-        return ends | {(other, way ^ 1): chip for (chip, way), other in ends.items()}
-
-    def _ring_ends(self):
-        """The same around the mesh: along the first row, down and back; or along a single row."""
-        order = self.ring_order()
-        if len(order) < 3:
-            raise UsageError("a ring has at least three chips")
-        ends = {(chip, EAST): other for chip, other in zip(order, order[1:] + order[:1], strict=True)}
-        return ends | {(other, WEST): chip for (chip, _), other in ends.items()}
-
     def ring_order(self):
         """The chips of the mesh in the order of the ring around it; UsageError for a mesh that has chips inside."""
-        rows, columns = self.shape
-        if rows == 1 or columns == 1:
-            return list(range(rows * columns))
-        if rows == 2:
-            return [*range(columns), *reversed(range(columns, 2 * columns))]
-        if columns == 2:
-            return [*range(0, 2 * rows, 2), *reversed(range(1, 2 * rows, 2))]
-        raise UsageError(f"no ring goes around a mesh of {rows}x{columns} chips", hint="one side has 1 or 2 chips")
+        return self.wiring.ring_order()
 
-    def _ports(self, ends, chip):
-        """[(direction, plane)] of a chip's routers; UsageError when it has too few Ethernet tiles."""
-        ways = [way for way in (EAST, WEST, NORTH, SOUTH) if (chip, way) in ends]
-        return [(way, plane) for way in ways for plane in range(self.links)]
-
-    def _tile(self, way, plane):
-        """Number of the Ethernet tile of a link: those of the row's neighbours come first, then those of the column's."""
-        rows, columns, links = self.board
-        first = {EAST: 0, WEST: int(columns > 2 or self.ring), NORTH: 0, SOUTH: int(rows > 2)}[way]
-        before = min(columns - 1, 2) if way in (NORTH, SOUTH) else 0
-        number, tiles = (before + first) * links + plane, len(self.arch["ethernet.tiles"])
-        if number >= tiles:
-            raise UsageError(
-                f"{links} links to each neighbour of a {rows}x{columns} mesh; a chip has {tiles} Ethernet tiles"
-            )
-        return number
-
-    def _lay_links(self, ends):
-        for (chip, way), other in ends.items():
+    def _lay_links(self):
+        for (chip, way), other in self.wiring.ends.items():
             for plane in range(self.links):
                 mine, theirs = self.ports[chip].index((way, plane)), self.ports[other].index((way ^ 1, plane))
                 self.devices[chip].chip.routers.join(mine, self.devices[other].chip.routers, theirs)

@@ -1,0 +1,110 @@
+"""Several chips below the library: what it writes to which, and launches that begin on all of them together.
+
+In what the library's device says, the upper half of x is the chip; a worker here is (chip, worker of that chip).
+"""
+
+from tensim.library.server import HEAD
+from tensim.sim.errors import UsageError
+
+CHIP_SHIFT, PLACE = 16, 0xFFFF
+
+
+class MeshTiles:
+    """The memories of several chips: `parts`, a `Tiles` for each."""
+
+    def __init__(self, parts):
+        self.parts, self.layout = parts, parts[0].layout
+
+    @property
+    def told(self):
+        """Whether workers were told to run."""
+        return any(part.told for part in self.parts)
+
+    @property
+    def strangers(self):
+        """Whether other cores were."""
+        return any(part.strangers for part in self.parts)
+
+    def take_told(self):
+        """([(chip, worker)], [(chip, (x, y))]) that were told to run since this was asked last."""
+        workers, others = [], []
+        for chip, part in enumerate(self.parts):
+            mine, strangers = part.take_told()
+            workers += [(chip, worker) for worker in mine]
+            others += [(chip, place) for place in strangers]
+        return workers, others
+
+    def take_writes(self, data, at):
+        """Carry out messages that only write what launches are made of (`Tiles.take_writes`), chip after chip."""
+        while len(data) - at >= HEAD.size:
+            _, x, _, _, _ = HEAD.unpack_from(data, at)
+            if x >> CHIP_SHIFT >= len(self.parts):
+                return at
+            end = self.parts[x >> CHIP_SHIFT].take_writes(data, at)
+            if end == at:
+                return at
+            at = end
+        return at
+
+    def write(self, x, y, address, data):
+        """Bytes from the host."""
+        self.parts[x >> CHIP_SHIFT].write(x & PLACE, y, address, data)
+
+    def read(self, x, y, address, size):
+        """Bytes for the host."""
+        return self.parts[x >> CHIP_SHIFT].read(x & PLACE, y, address, size)
+
+    def polls(self, x, y, address, size):
+        """Whether a read looks at a worker's go word."""
+        return self.parts[x >> CHIP_SHIFT].polls(x & PLACE, y, address, size)
+
+    def answer(self, worker, signal):
+        """Set the signal of a worker's go word."""
+        chip, number = worker
+        self.parts[chip].answer(number, signal)
+
+    def launched(self, workers):
+        """Some workers have run what they were told."""
+        for chip, numbers in _by_chip(workers).items():
+            self.parts[chip].launched(numbers)
+
+
+class LibraryMesh:
+    """The chips below the library: `chips`, a `LibraryDevice` for each; `wiring`: their links, `Wiring`."""
+
+    works_by_itself = False
+    takes_writes = True
+
+    def __init__(self, chips, wiring):
+        self.chips, self.wiring, self.fabric = chips, wiring, None
+        self.name = f"{len(chips)} x {chips[0].name}"
+        self.tiles = MeshTiles([chip.tiles for chip in chips])
+
+    def run(self, workers, operation):
+        """Run what an operation has told workers of all chips; returns when all have ended.  Raises what kernels raise."""
+        try:
+            begun = [
+                (self.chips[chip], self.chips[chip].begin(mine, operation)) for chip, mine in _by_chip(workers).items()
+            ]
+            for chip, _ in begun:
+                chip.finish()
+        finally:
+            if any(chip.state.failed is not None for chip in self.chips):
+                for chip in self.chips:
+                    chip.state.restart()
+
+    def run_elsewhere(self, cores):
+        """Start routers on Ethernet cores; UsageError for other kernels there."""
+        for chip, place in cores:
+            raise UsageError(
+                f"a kernel is to run on core {place[0]}-{place[1]} of chip {chip}, which is no worker of {self.name}",
+                hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores",
+            )
+
+
+def _by_chip(workers):
+    """{chip: workers of it}."""
+    found = {}
+    for chip, worker in workers:
+        found.setdefault(chip, []).append(worker)
+    return found
