@@ -228,7 +228,7 @@ class Outcome:
 def _ring(mesh):
     if not mesh.fabric.closed or mesh.fabric.mesh:
         raise UsageError("the collectives need a ring", hint="tt.open_mesh_device(..., ring=True)")
-    return mesh.fabric.ring_order()
+    return mesh.fabric.wiring.ring_order()
 
 
 def _core(number):
@@ -275,7 +275,7 @@ def all_gather(mesh, shards, kernels="python"):
     `shards`: a float array of whole tiles per chip, in the order of the ring, all of one shape; `kernels`: python or cpp.
     Returns an `Outcome`.
     """
-    ring, links, chips = _ring(mesh), mesh.fabric.links, len(shards)
+    ring, links, chips = _ring(mesh), mesh.fabric.wiring.per_neighbour, len(shards)
     own, gathered, programs = {}, {}, {}
     for position, chip in enumerate(ring):
         device = mesh.devices[chip]
@@ -315,7 +315,7 @@ def reduce_scatter(mesh, parts, kernels="python"):
     `parts`: a float array per chip, in the order of the ring, of as many chunks of whole tiles, one below the other, as there are
     chips; `kernels`: python or cpp.  Returns an `Outcome`.
     """
-    ring, links, chips = _ring(mesh), mesh.fabric.links, len(parts)
+    ring, links, chips = _ring(mesh), mesh.fabric.wiring.per_neighbour, len(parts)
     own, sums, results, programs = {}, {}, {}, {}
     rows, columns = parts[0].shape
     for position, chip in enumerate(ring):

@@ -19,4 +19,6 @@ extern "C" const unsigned tensim_layout[] = {
     IN_MESSAGE(enables),
     MEM_BANK_TO_NOC_SCRATCH,
     NOC_COORD_REG_OFFSET,
+    MEM_AERISC_MAILBOX_BASE + IN_MAILBOXES(launch),
+    MEM_AERISC_MAILBOX_BASE + IN_MAILBOXES(go_messages),
 };

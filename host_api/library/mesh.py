@@ -3,8 +3,11 @@
 In what the library's device says, the upper half of x is the chip; a worker here is (chip, worker of that chip).
 """
 
+from tensim.library.routers import READY, TERMINATED, ToldWiring, told_router
 from tensim.library.server import HEAD
+from tensim.sim.chip.routers import header_bytes
 from tensim.sim.errors import UsageError
+from tensim.sim.host.fabric import LINES, MESH, Fabric
 
 CHIP_SHIFT, PLACE = 16, 0xFFFF
 
@@ -14,6 +17,7 @@ class MeshTiles:
 
     def __init__(self, parts):
         self.parts, self.layout = parts, parts[0].layout
+        self.ends = {}  # (chip, (x, y), address of the word that ends a router) -> address of its status
 
     @property
     def told(self):
@@ -48,7 +52,11 @@ class MeshTiles:
 
     def write(self, x, y, address, data):
         """Bytes from the host."""
-        self.parts[x >> CHIP_SHIFT].write(x & PLACE, y, address, data)
+        part, place = self.parts[x >> CHIP_SHIFT], (x & PLACE, y)
+        part.write(*place, address, data)
+        status = self.ends.get((x >> CHIP_SHIFT, place, address))
+        if status is not None and any(data):
+            part.write(*place, status, TERMINATED.to_bytes(4, "little"))
 
     def read(self, x, y, address, size):
         """Bytes for the host."""
@@ -70,22 +78,26 @@ class MeshTiles:
 
 
 class LibraryMesh:
-    """The chips below the library: `chips`, a `LibraryDevice` for each; `wiring`: their links, `Wiring`."""
+    """The chips below the library: `chips`, a `LibraryDevice` for each; `wiring`: their links, `Wiring`; `commands`: those of its
+    kernels, `Commands`."""
 
     works_by_itself = False
     takes_writes = True
 
-    def __init__(self, chips, wiring):
-        self.chips, self.wiring, self.fabric = chips, wiring, None
+    def __init__(self, chips, wiring, commands):
+        self.chips, self.wiring, self.fabric, self._commands = chips, wiring, None, commands
+        self._routers = {}  # (chip, channel) -> `Told`
+        self._built = None  # of which the fabric was built
         self.name = f"{len(chips)} x {chips[0].name}"
         self.tiles = MeshTiles([chip.tiles for chip in chips])
 
     def run(self, workers, operation):
         """Run what an operation has told workers of all chips; returns when all have ended.  Raises what kernels raise."""
+        self._start_fabric()
         try:
-            begun = [
-                (self.chips[chip], self.chips[chip].begin(mine, operation)) for chip, mine in _by_chip(workers).items()
-            ]
+            begun = [(self.chips[chip], mine) for chip, mine in _by_chip(workers).items()]
+            for number, (chip, mine) in enumerate(begun):
+                chip.begin(mine, operation, first=number == 0)  # all at once, as cores of one chip are
             for chip, _ in begun:
                 chip.finish()
         finally:
@@ -94,12 +106,31 @@ class LibraryMesh:
                     chip.state.restart()
 
     def run_elsewhere(self, cores):
-        """Start routers on Ethernet cores; UsageError for other kernels there."""
+        """Let the model of the router act on Ethernet cores that were told to run it; UsageError for other kernels."""
         for chip, place in cores:
-            raise UsageError(
-                f"a kernel is to run on core {place[0]}-{place[1]} of chip {chip}, which is no worker of {self.name}",
-                hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores",
-            )
+            part = self.tiles.parts[chip]
+            told = told_router(part, place, self._commands)
+            if told is None:
+                raise UsageError(
+                    f"a kernel is to run on core {place[0]}-{place[1]} of chip {chip}, which is no worker of {self.name}",
+                    hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores but routers",
+                )
+            self._routers[chip, told.channel] = told
+            self.tiles.ends[chip, place, told.termination] = told.status
+            part.write(*place, told.status, READY.to_bytes(4, "little"))
+
+    def _start_fabric(self):
+        """Build the routers that the library has started since."""
+        if not self._routers or self._routers == self._built:
+            return
+        if self._built is not None:
+            raise UsageError("the fabric has been started with other settings before", hint="one fabric in a process")
+        some = next(iter(self._routers.values()))
+        arch, states = self.chips[0].state.arch, [chip.state for chip in self.chips]
+        wiring = ToldWiring(self._routers, self.wiring.connections(), len(states))
+        payload = some.slot_bytes - header_bytes(arch, some.mesh)
+        self.fabric = Fabric(states, wiring, self.wiring.shape, MESH if some.mesh else LINES, some.closed, payload)
+        self._built = dict(self._routers)
 
 
 def _by_chip(workers):

@@ -115,10 +115,10 @@ class LibraryDevice:
             hint="dispatch on workers (no DispatchCoreConfig), and no kernels on Ethernet cores",
         )
 
-    def begin(self, workers, operation):
-        """Let workers begin with what they are told, without waiting."""
+    def begin(self, workers, operation, first=True):
+        """Let workers begin with what they are told, without waiting; `first`: the host has not begun others at the same time."""
         program, bound, told = self._told(workers, operation)
-        self._enqueue(program, bound, told)
+        self._enqueue(program, bound, told, first)
 
     def finish(self):
         """Wait for what has begun."""
@@ -131,10 +131,10 @@ class LibraryDevice:
             self._numbered = True
         return *self._program(workers), {"launch_id": host_id(self.tiles, workers[0]), "library": operation}
 
-    def _enqueue(self, program, bound, told):
+    def _enqueue(self, program, bound, told, charged=True):
         operation = told["library"]
         describe_next(self.state, self._described(program, operation))
-        item = self._issue(lambda queue: queue.run_program(bound))
+        item = self._issue(lambda queue: queue.run_program(bound), charged)
         measure(self.mesh, item, _name(program, operation), told)
         return item
 
@@ -172,9 +172,10 @@ class LibraryDevice:
             )
         )  # fmt: skip
 
-    def _issue(self, work):
+    def _issue(self, work, charged=True):
         executor = self.mesh.host.system.executor
-        executor.host.charge("enqueue_program")
+        if charged:
+            executor.host.charge("enqueue_program")
         return executor.issue(self.state, self.state.queues[0], work)
 
     def _described(self, program, operation):
@@ -244,7 +245,7 @@ def run(request, python=None, sample=None, board=None):
                 LibraryDevice(layout, surroundings.channels, kernels, names, sample, number)
                 for number in range(n_chips)
             ]
-            return chips[0] if wiring is None else LibraryMesh(chips, wiring)
+            return chips[0] if wiring is None else LibraryMesh(chips, wiring, kernels.commands)
 
         server = Server(socket, open_device, compile_answer(kernels.commands, kernels.build))
         variables = os.environ | surroundings.variables(socket, arch, n_chips)

@@ -168,7 +168,7 @@ class Server:
     def read(self, x, y, address, size):
         """What the host reads; cores that were told to run do so first."""
         tiles = self.device.tiles
-        if tiles.polls(x, y, address, size):
+        if tiles.strangers or tiles.polls(x, y, address, size):
             self._launch()
             if self.failure is not None and self.operation is None:
                 self.failure = None

@@ -146,7 +146,11 @@ class Tiles:
         for page, begin, end in self._pages(x, y, address, len(data)):
             page[begin:end] = np.frombuffer(data[at : at + end - begin], np.uint8)
             at += end - begin
-        for go in (self.layout.go, self.layout.idle_ethernet_go):  # firmware of other cores is always done
+        for go in {
+            self.layout.go,
+            self.layout.ethernet_go,
+            self.layout.idle_ethernet_go,
+        }:  # firmware of other cores is always done
             if address == go and len(data) == WORD and data[SIGNAL] == GO:
                 self.strangers.append((x, y))
             if address <= go < address + len(data):

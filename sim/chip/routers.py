@@ -15,6 +15,7 @@ from tensim.sim.engine.entry_points import router_event
 from tensim.sim.engine.event_heap import MAX_CORES
 from tensim.sim.errors import UsageError
 
+OTHER_NAMES = 40  # coordinates from here on name columns and rows of Ethernet tiles that have no other name
 EVENTS = 128  # of a router in the event heap: its turns, and what is on its way to it
 PER_THREAD = "threads noc_words traffic stalls".split()
 PER_CORE = "cores l1 semaphore_writers".split()
@@ -86,6 +87,7 @@ class Routers:
                 arrays.place(name, new)
         arrays.l1 = arrays["l1"][: self.first]
         width = self.chip.arch.noc_size[0]
+        self._name_tiles()
         tiles, cores, threads = arrays["tiles"], arrays["cores"], arrays["threads"]
         for index, (x, y) in enumerate(self.places):
             core = self.first + index
@@ -94,6 +96,17 @@ class Routers:
             mine = threads[core * THREADS_PER_CORE : (core + 1) * THREADS_PER_CORE]
             mine["core"], mine["slot"], mine["launch"] = core, np.arange(THREADS_PER_CORE), -1
         arrays.make_room(EVENTS * count)
+
+    def _name_tiles(self):
+        """Coordinates by which NoC addresses name the routers' tiles: their own, where those of workers do not take their place."""
+        axes = self.arrays["noc_columns"], self.arrays["noc_rows"]
+        self.named = []
+        for place in self.places:
+            self.named.append(
+                tuple(at if axis[at] == at else OTHER_NAMES + at for axis, at in zip(axes, place, strict=True))
+            )
+            for axis, name, at in zip(axes, self.named[-1], place, strict=True):
+                axis[name] = at
 
     def _build_record(self, arch):
         record = self.arrays.place("fabric", np.zeros(1, layout.FABRIC))
@@ -157,7 +170,7 @@ class Routers:
             )
         r = self.table[index]
         r["downstream"][out], r["channel_of"][out] = other, channel
-        x, y = self.places[index]
+        x, y = self.named[index]
         r["noc_of"][out] = self._shorter_way(index, other)
         address = x << 36 | y << 42 | layout.RETURNED + layout.STRIDE * out
         core, at = self.first + other, layout.CREDITS_AT + layout.STRIDE * channel
@@ -185,7 +198,7 @@ class Routers:
         words[worker_area.SLOTS], words[worker_area.MAX_PAYLOAD] = self.slots.sender, self.slots.payload
         words[worker_area.NOTIFIED], words[worker_area.CREDITS_AT] = layout.NOTIFIED, layout.CREDITS_AT
         words[worker_area.ROWS], words[worker_area.COLUMNS], words[worker_area.CHIP] = rows, columns, number
-        for (channel, direction), (x, y) in zip(self.ports, self.places, strict=True):
+        for (channel, direction), (x, y) in zip(self.ports, self.named, strict=True):
             words[worker_area.CHANNELS] |= 1 << channel
             entry = (worker_area.ENTRIES + worker_area.ENTRY_BYTES * channel) // 4
             words[entry + worker_area.PLACE] = x | y << 16

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from tensim.sim.chip.routers import DIRECTION_NAMES, Routers, header_bytes, slots_of
 from tensim.sim.cores.fabric import layout
 from tensim.sim.errors import UsageError
-from tensim.sim.host.wiring import Wiring
 from tensim.sim.loop.environment import FS_PER_CYCLE_MHZ
 
 CONFIGURATIONS = LINES, MESH = "1d", "2d"
@@ -45,18 +44,15 @@ class Connection:
 class Fabric:
     """Routers of all chips of a mesh and their links.
 
-    `devices`: `tensim.sim.host.device.Device`, row after row, just opened and equal; `shape`: (rows, columns); `links`: per
-    neighbour; `configuration`: "1d" or "2d"; `torus`: the ends of rows and columns are linked; `ring`: the one ring around a
-    mesh instead of its lines, east being forward; `packet_bytes`: largest payload, None: the chip's own; `forwarding`: False for
-    routers that serve neighbours alone; `board`: (rows, columns, links) of the mesh that this one is a part of.  UsageError for
-    what cannot be built.
+    `devices`: `tensim.sim.host.device.Device`, row after row, just opened and equal; `wiring`: `tensim.sim.host.wiring.Wiring` or
+    what has its ports, tiles and links; `shape`: (rows, columns); `configuration`: "1d" or "2d"; `closed`: packets may go round;
+    `packet_bytes`: largest payload, None: the chip's own; `forwarding`: False for routers that serve neighbours alone.  UsageError
+    for what cannot be built.
     """
 
-    def __init__(
-        self, devices, shape, links, configuration=LINES, torus=False, ring=False, packet_bytes=None, forwarding=True,
-        board=None,
-    ):  # fmt: skip
-        self.devices, self.shape, self.links, self.configuration = devices, shape, links, configuration
+    def __init__(self, devices, wiring, shape, configuration=LINES, closed=False, packet_bytes=None, forwarding=True):
+        self.devices, self.wiring, self.shape, self.configuration = devices, wiring, shape, configuration
+        self.closed, self.ports = closed, wiring.ports
         if configuration not in CONFIGURATIONS:
             raise UsageError(f"fabric {configuration!r} is none of {', '.join(CONFIGURATIONS)}")
         arch = devices[0].arch
@@ -66,30 +62,24 @@ class Fabric:
             raise UsageError(f"{arch.name} chips have no Ethernet", hint="wormhole_b0 and blackhole have")
         if any(device.chip.checks is not None for device in devices):
             raise UsageError("check=True looks at one chip; a fabric joins several", hint="leave check out")
-        self.mesh, self.arch, self.closed = configuration == MESH, arch, ring or torus
-        self.wiring = Wiring(shape, links, torus, ring, board or (*shape, links), len(arch["ethernet.tiles"]))
-        self.ports = self.wiring.ports
+        self.mesh, self.arch = configuration == MESH, arch
         channels = arch["ethernet.router.mesh_channels"] if self.mesh else 2 if forwarding else 1
         payload = packet_bytes or arch["ethernet.router.packet_bytes"]
         self.slots = slots_of(arch, channels, self.mesh, payload)
         self._join_clocks()
-        for device, ports in zip(devices, self.ports, strict=True):
+        for number, (device, ports) in enumerate(zip(devices, self.ports, strict=True)):
             chip = device.chip
-            numbered = [(self.wiring.tile(*port), port[0]) for port in ports]
+            numbered = [(wiring.tile(number, *port), port[0]) for port in ports]
             chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding)
         self._lay_links()
         for number, device in enumerate(devices):
             device.chip.routers.tell_workers(*shape, number)
 
-    def ring_order(self):
-        """The chips of the mesh in the order of the ring around it; UsageError for a mesh that has chips inside."""
-        return self.wiring.ring_order()
-
     def _lay_links(self):
-        for (chip, way), other in self.wiring.ends.items():
-            for plane in range(self.links):
-                mine, theirs = self.ports[chip].index((way, plane)), self.ports[other].index((way ^ 1, plane))
-                self.devices[chip].chip.routers.join(mine, self.devices[other].chip.routers, theirs)
+        for (chip, mine), (other, theirs) in self.wiring.links:
+            here, there = self.devices[chip].chip.routers, self.devices[other].chip.routers
+            here.join(mine, there, theirs)
+            there.join(theirs, here, mine)
 
     def _join_clocks(self):
         """All chips begin now, and none runs ahead of what another may send: the latency of the line."""
@@ -116,7 +106,7 @@ class Fabric:
         """The `Connection` of a worker of a chip to the router whose link leads in `direction`."""
         routers = self.devices[chip].chip.routers
         number = self.port(chip, direction, link)
-        x, y = routers.places[number]
+        x, y = routers.named[number]
         return Connection(
             x, y, layout.FIRST_SLOT, self.slots.bytes, self.slots.sender, layout.NOTIFIED, layout.CREDITS_AT,
             header_bytes(self.arch, self.mesh), routers.ports[number][0],

@@ -36,14 +36,15 @@ BOARDS = {
 class Wiring:
     """The links of a mesh.
 
-    `shape`: (rows, columns); `links`: per neighbour; `torus`: the ends of rows and columns are linked; `ring`: the one ring around
-    the mesh instead of its lines, east being forward; `board`: (rows, columns, links) of the mesh that this one is a part of;
-    `tiles`: Ethernet tiles of a chip.  UsageError for what cannot be laid.
+    `shape`: (rows, columns); `per_neighbour`: links to each; `torus`: the ends of rows and columns are linked; `ring`: the one ring
+    around the mesh instead of its lines, east being forward; `board`: (rows, columns, links) of the mesh that this one is a part
+    of; `tiles`: Ethernet tiles of a chip.  `ports`: [(direction, plane)] of each chip's routers.  UsageError for what cannot be
+    laid.
     """
 
-    def __init__(self, shape, links, torus, ring, board, tiles):
-        self.shape, self.links, self._ring, self._board, self._tiles = shape, links, ring, board, tiles
-        self.ends = self._ring_ends() if ring else self._grid_ends(torus)
+    def __init__(self, shape, per_neighbour, torus, ring, board, tiles):
+        self.shape, self.per_neighbour, self._ring, self._board, self._tiles = shape, per_neighbour, ring, board, tiles
+        self._ends = self._ring_ends() if ring else self._grid_ends(torus)
         self.ports = [self._ports(chip) for chip in range(shape[0] * shape[1])]
 
     def _grid_ends(self, torus):
@@ -79,10 +80,20 @@ class Wiring:
 
     def _ports(self, chip):
         """[(direction, plane)] of a chip's routers."""
-        ways = [way for way in (EAST, WEST, NORTH, SOUTH) if (chip, way) in self.ends]
-        return [(way, plane) for way in ways for plane in range(self.links)]
+        ways = [way for way in (EAST, WEST, NORTH, SOUTH) if (chip, way) in self._ends]
+        return [(way, plane) for way in ways for plane in range(self.per_neighbour)]
 
-    def tile(self, way, plane):
+    @property
+    def links(self):
+        """[((chip, number of a port), (chip, number of a port))] of all links, each once."""
+        return [
+            ((chip, self.ports[chip].index((way, plane))), (other, self.ports[other].index((way ^ 1, plane))))
+            for (chip, way), other in self._ends.items()
+            if way in (EAST, SOUTH)
+            for plane in range(self.per_neighbour)
+        ]
+
+    def tile(self, chip, way, plane):
         """Number of the Ethernet tile of a link: those of the row's neighbours come first, then those of the column's.
 
         UsageError when a chip has too few.
@@ -100,8 +111,5 @@ class Wiring:
     def connections(self):
         """[((chip, tile), (chip, tile))] of all links, each once."""
         return [
-            ((chip, self.tile(way, plane)), (other, self.tile(way ^ 1, plane)))
-            for (chip, way), other in self.ends.items()
-            if way in (EAST, SOUTH)
-            for plane in range(self.links)
+            tuple((chip, self.tile(chip, *self.ports[chip][number])) for chip, number in ends) for ends in self.links
         ]

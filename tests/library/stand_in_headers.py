@@ -30,6 +30,7 @@ def texts(release):
         base = BASES[chip]
         numbers = {
             "MEM_MAILBOX_BASE": base, "MEM_IERISC_MAILBOX_BASE": IDLE_ETHERNET_GO[release, chip] - (go - base),
+            "MEM_AERISC_MAILBOX_BASE": base,
             "MEM_BANK_TO_NOC_SCRATCH": banks, "NOC_COORD_REG_OFFSET": SHIFTS[chip], "LAUNCH_AT": launch - base,
             "GO_AT": go - base,
         }  # fmt: skip
