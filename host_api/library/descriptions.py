@@ -82,6 +82,18 @@ def _harvested(arch):
 
     Of those that do not compute one dispatches: the first behind the others, as the library has it, if there is one.
     """
+    missing = _missing(arch)
+    axis, places, *_ = TENSIX_TILES[arch.name]
+    width, height = arch.grid
+    held = (
+        [x for x, _ in arch.worker_coords[:width]] if axis == "columns" else [y for _, y in arch.worker_coords[::width]]
+    )
+    missing.remove(_dispatching(places, held, missing))
+    return missing
+
+
+def _missing(arch):
+    """Positions of those that do not compute; UsageError where no part has such workers."""
     axis, places, other, all_others = TENSIX_TILES[arch.name]
     width, height = arch.grid
     held = {"columns": [x for x, _ in arch.worker_coords[:width]], "rows": [y for _, y in arch.worker_coords[::width]]}
@@ -96,7 +108,6 @@ def _harvested(arch):
             f"ttnn knows no {arch.name} with columns {held['columns']} and rows {held['rows']} of workers",
             hint=f"{other} {all_others}, and {fewest} to {len(places) - 1} of the {axis} {places}, in order: one more dispatches",
         )
-    missing.remove(_dispatching(places, held[axis], missing))
     return missing
 
 
@@ -131,10 +142,11 @@ def _lacking_channels(arch):
     return sorted({*range(arch["dram.banks"] // arch["dram.banks_per_tile"])} - {*arch.dram_channels})
 
 
-# Ethernet tiles as the library names them, and on NoC 0 (soc_descriptors of ttnn 0.81.1): Wormhole has them in two rows, Blackhole
-# in one, from which a p150 lacks two
+# Ethernet tiles as the library names them, and on NoC 0 (soc_descriptors of ttnn 0.81.1): Wormhole has them in two rows, whose
+# columns its translated names follow (docs/hardware/chips.md; routers that 0.81.1 starts), Blackhole in one, from which a p150
+# lacks two
 WORMHOLE_ETHERNET = [
-    ((18 + i, 16 + row), (x, 6 * row)) for row in range(2) for i, x in enumerate((9, 1, 8, 2, 7, 3, 6, 4))
+    ((18 + i, 16 + row), (x, 6 * row)) for row in range(2) for i, x in enumerate((1, 2, 3, 4, 6, 7, 8, 9))
 ]
 BLACKHOLE_ETHERNET = [((20 + i, 25), (x, 1)) for i, x in enumerate((1, 16, 2, 15, 3, 14, 4, 13, 5, 12, 6, 11, 7, 10))]
 
@@ -148,6 +160,14 @@ def ethernet_tiles(arch):
     return [(name, physical) for (name, _), physical in zip(BLACKHOLE_ETHERNET, kept, strict=False)]
 
 
+def ethernet_channels(arch):
+    """{(x, y) as the library names it: number of the Ethernet tile} of a chip."""
+    if arch.name == "blackhole":
+        return {name: number for number, (name, _) in enumerate(BLACKHOLE_ETHERNET)}
+    numbers = {tuple(map(int, text.split("-"))): number for number, text in enumerate(arch["ethernet.tiles"])}
+    return {name: numbers[physical] for name, physical in WORMHOLE_ETHERNET}
+
+
 def _mask(numbers):
     return sum(1 << number for number in numbers)
 
@@ -155,10 +175,13 @@ def _mask(numbers):
 def cluster_description(arch, wiring=None):
     """The description of a cluster of one chip, or of those that a `tensim.sim.host.wiring.Wiring` links.
 
-    All chips stand behind PCIe of their own, those of an n300 that have none as well: the host reaches them as silicon's does
-    through the other chip.
+    All chips stand behind PCIe of their own, also those of an n300 that have none: silicon's host reaches these through the other
+    chip of the card, with firmware that is not there.  The library tells Wormhole's chips apart by their cards, so each has one.
     """
-    harvesting = {"noc_translation": True, "harvest_mask": _mask(_harvested(arch))}
+    on_ethernet = (
+        wiring is not None and arch.name == "wormhole_b0"
+    )  # where the library dispatches on cards of two chips
+    harvesting = {"noc_translation": True, "harvest_mask": _mask(_missing(arch) if on_ethernet else _harvested(arch))}
     number, kind = N150
     if arch.name == "blackhole":
         lacking = _lacking_channels(arch)
@@ -168,9 +191,9 @@ def cluster_description(arch, wiring=None):
             "pcie_harvesting_mask": SECOND_PCIE, "dram_harvesting_mask": _mask(lacking),
         }  # fmt: skip
     rows, columns = (1, 1) if wiring is None else wiring.shape
-    chips, per_board = range(rows * columns), 1
-    if wiring is not None and arch.name == "wormhole_b0":
-        (number, kind), per_board = N300, 2
+    chips = range(rows * columns)
+    if on_ethernet:
+        number, kind = N300
     return {
         "arch": dict.fromkeys(chips, arch.name),
         "chips": {chip: [chip % columns, chip // columns, 0, 0] for chip in chips},
@@ -179,10 +202,10 @@ def cluster_description(arch, wiring=None):
             for ends in ([] if wiring is None else wiring.connections())
         ],
         "chips_with_mmio": [{chip: chip} for chip in chips],
+        "chip_to_bus_id": {chip: f"0x{2 * chip + 1:x}" for chip in chips},
         "harvesting": {chip: dict(harvesting) for chip in chips},
         "boards": [
-            [{"board_id": number + first}, {"board_type": kind}, {"chips": list(chips[first : first + per_board])}]
-            for first in chips[::per_board]
+            [{"board_id": number + chip}, {"board_type": kind}, {"chips": [chip]}] for chip in chips
         ],
     }  # fmt: skip
 

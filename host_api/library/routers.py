@@ -7,6 +7,7 @@ does for workers.  Source of names and states: fabric_erisc_router_ct_args.hpp, 
 from dataclasses import dataclass
 from pathlib import Path
 
+from tensim.library.descriptions import ethernet_channels
 from tensim.library.identifiers import TEXT_BYTES, identifier_in
 from tensim.library.kernels import ROUTER, kernel_file, named_arguments
 from tensim.sim.cores.fabric.worker_area import DIRECTION_CODES
@@ -35,14 +36,16 @@ def told_router(tiles, place, commands):
 
     `commands`: `tensim.library.identifiers.Commands`.
     """
-    layout = tiles.layout
+    layout, channels = tiles.layout, ethernet_channels(tiles.device.arch)
+    if place not in channels:
+        return None
 
     def word(address):
         return int.from_bytes(tiles.read(*place, address, WORD), "little")
 
-    base = word(layout.ethernet_launch + WORD * ACTIVE_ETHERNET)
-    text = base + word(layout.ethernet_launch + layout.text)
-    identifier = identifier_in(tiles.read(*place, text, TEXT_BYTES))
+    base, text = word(layout.ethernet_launch + WORD * ACTIVE_ETHERNET), word(layout.ethernet_launch + layout.text)
+    texts = (tiles.read(*place, at, TEXT_BYTES) for at in (base + text, text))  # Wormhole's lies where it always does
+    identifier = next(filter(None, map(identifier_in, texts)), None)
     if identifier is None:
         return None
     arguments, folder = commands.find(identifier)
@@ -50,7 +53,7 @@ def told_router(tiles, place, commands):
         return None
     named = dict(named_arguments(arguments, folder))
     return Told(
-        named["MY_ETH_CHANNEL"],
+        channels[place],
         DIRECTION_CODES.index(named["MY_DIRECTION"]),
         named["CHANNEL_BUFFER_SIZE"],
         named["EDM_STATUS_PTR_ADDR"],
