@@ -10,9 +10,11 @@ import pickle
 from pathlib import Path
 from typing import NamedTuple
 
+import llvmlite.binding as llvm
 import numba
 from numba.core import types
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.generators import GeneratorDescriptor
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic
@@ -114,6 +116,23 @@ def type_of_intrinsic(function):
     return typing.resolve_value_type(value)
 
 
+def _without_dead_loads(add_llvm_module):
+    """numba's `CPUCodeLibrary.add_llvm_module` without what is dead from the start.
+
+    Whenever a variable is assigned or deleted, numba loads what it held, to give back a reference that nobody counts here.  Dead
+    as these loads are, they keep variables alive between the yields of a kernel: with 4,000 variables and 300 yields LLVM
+    carries 600,000 phi nodes from block to block, and takes 26 s in place of 0.7.
+    """
+
+    def add(library, module):
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_dead_code_elimination_pass()
+        passes.run(module, llvm.create_pass_builder(library.codegen._tm, llvm.create_pipeline_tuning_options()))
+        add_llvm_module(library, module)
+
+    return add
+
+
 class ObjectCode(NamedTuple):
     """Machine code of one function with all that it calls.
 
@@ -184,4 +203,5 @@ class ModuleLocator:
 
 
 numba.config.CACHE_DIR = str(DIRECTORY)
+CPUCodeLibrary.add_llvm_module = _without_dead_loads(CPUCodeLibrary.add_llvm_module)
 CompileResultCacheImpl._locator_classes = [ModuleLocator, *CompileResultCacheImpl._locator_classes]

@@ -80,7 +80,8 @@ from tensim.sim.state import (
 # Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
 MARGIN = 512
 INSTRUCTIONS_PER_FUEL = 64  # of RISC-V cores: they take about as long as an event
-MARGIN_STAGING, MARGIN_CHUNKS, MARGIN_LOG = 8, 8, 64
+MARGIN_STAGING, MARGIN_CHUNKS = 8, 8
+MARGIN_LOG = 2048  # entries: an event of a tile at the instruction level makes up to `units.SPANS` of them
 
 
 @compiled(inline="always")
