@@ -29,6 +29,7 @@ class Told:
     termination: int
     closed: bool
     mesh: bool
+    forwards: bool = False
 
 
 def told_router(tiles, place, commands):
@@ -60,6 +61,7 @@ def told_router(tiles, place, commands):
         named["TERMINATION_SIGNAL_ADDR"],
         bool(named["ENABLE_FIRST_LEVEL_ACK_VC0"]),
         bool(named["IS_2D_FABRIC"]),
+        named["NUM_DOWNSTREAM_SENDERS_VC0"] > 0,
     )
 
 
@@ -87,6 +89,17 @@ class ToldWiring:
             if first in numbers and second in numbers
         ]
 
+        self.turns = {chip: _turns(routers, chip, mine) for chip, mine in enumerate(channels)}
+
     def tile(self, chip, way, plane):
         """Number of the Ethernet tile of a link."""
         return self._tiles[chip, (way, plane)]
+
+
+def _turns(routers, chip, channels):
+    """{direction in which packets come: the one in which they go on} at a corner, where a line leads from a row into a column."""
+    ways = {routers[chip, channel].direction for channel in channels}
+    if len(ways) != 2 or {way ^ 1 for way in ways} == ways:
+        return {}
+    turning = {routers[chip, channel].direction for channel in channels if routers[chip, channel].forwards}
+    return {way ^ 1: next(iter(ways - {way})) for way in turning}

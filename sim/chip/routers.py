@@ -56,12 +56,13 @@ class Routers:
     """The routers of one chip.
 
     `ports`: [(tile number of `ethernet.tiles`, direction in which its link leads)]; `slots`: `Slots`; `channels`: sender
-    channels of each; `ring`: packets may go round, which needs acknowledgements and a free slot more.
+    channels of each; `ring`: packets may go round, which needs acknowledgements and a free slot more; `turns`: {direction in which
+    packets of a line come: the one in which they go on} where these are not the same.
     """
 
-    def __init__(self, chip, ports, slots, channels, mesh, ring):
+    def __init__(self, chip, ports, slots, channels, mesh, ring, turns=None):
         self.chip, self.arrays, self.slots = chip, chip.arrays, slots
-        self.channels, self.mesh, self.ring, self.ports = channels, mesh, ring, ports
+        self.channels, self.mesh, self.ring, self.ports, self.turns = channels, mesh, ring, ports, turns or {}
         self.peers = set()  # chips at the other ends
         arch, self.first = chip.arch, chip.n_workers
         if self.first + len(ports) > MAX_CORES:
@@ -137,6 +138,7 @@ class Routers:
             threads[core * THREADS_PER_CORE]["state"] = st.ROUTING
             r["core"], r["thread"], r["tile"] = core, core * THREADS_PER_CORE, cores[core]["tile"]
             r["direction"], r["n_channels"] = direction ^ 1, channels
+            r["straight"] = self.turns.get(direction ^ 1, direction ^ 1)
             r["tx_base"] = layout.FIRST_SLOT
             r["rx_base"] = layout.FIRST_SLOT + channels * self.slots.sender * self.slots.bytes
             r["downstream"], r["full_since"], r["asleep"] = -1, -1, 1
@@ -151,7 +153,7 @@ class Routers:
         came = self.ports[index][1] ^ 1
         for out in range(4):
             turns = out >> 1 != came >> 1 and came >> 1 == 0  # from north and south to east and west
-            if out != came and not (self.mesh and turns):
+            if out != self.table[index]["straight"] and not (self.mesh and turns):
                 continue
             plane = self._plane(index)
             for other, (_, direction) in enumerate(self.ports):

@@ -70,7 +70,8 @@ class Fabric:
         for number, (device, ports) in enumerate(zip(devices, self.ports, strict=True)):
             chip = device.chip
             numbered = [(wiring.tile(number, *port), port[0]) for port in ports]
-            chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding)
+            turns = wiring.turns.get(number)
+            chip.routers = Routers(chip, numbered, self.slots, channels, self.mesh, self.closed and forwarding, turns)
         self._lay_links()
         for number, device in enumerate(devices):
             device.chip.routers.tell_workers(*shape, number)

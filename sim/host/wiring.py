@@ -42,6 +42,8 @@ class Wiring:
     laid.
     """
 
+    turns: dict = {}  # {chip: {direction in which packets of a line come: direction in which they go on}}, of corners
+
     def __init__(self, shape, per_neighbour, torus, ring, board, tiles):
         self.shape, self.per_neighbour, self._ring, self._board, self._tiles = shape, per_neighbour, ring, board, tiles
         self._ends = self._ring_ends() if ring else self._grid_ends(torus)

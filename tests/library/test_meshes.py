@@ -46,8 +46,8 @@ def test_ethernet_channels_of_wormhole_follow_tiles_not_columns():
 
 
 class Told:
-    def __init__(self, direction):
-        self.direction = direction
+    def __init__(self, direction, forwards=False):
+        self.direction, self.forwards = direction, forwards
 
 
 def test_links_join_the_routers_that_were_started():
@@ -57,6 +57,12 @@ def test_links_join_the_routers_that_were_started():
     wiring = ToldWiring(routers, connections, 2)
     assert wiring.ports == [[(0, 0), (0, 1)], [(1, 0), (1, 1)]] and wiring.tile(0, 0, 1) == 3
     assert wiring.links == [((0, 0), (1, 0)), ((0, 1), (1, 1))]
+
+
+def test_a_line_turns_at_a_corner_that_forwards():
+    routers = {(0, 0): Told(2, True), (0, 1): Told(0, True), (1, 0): Told(3), (2, 1): Told(1)}
+    wiring = ToldWiring(routers, [((0, 0), (2, 1)), ((0, 1), (1, 0))], 3)
+    assert wiring.turns == {0: {3: 0, 1: 2}, 1: {}, 2: {}}  # from the east on to the north, and back
 
 
 def collectives(board, rows, columns, names, tmp_path):

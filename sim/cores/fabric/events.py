@@ -183,7 +183,7 @@ def take_packet(m, r, slot, now):
     header = l1_of(m, r) + receiver_slot(f, r, slot)
     route, ways = load_u32(header + 4 * ROUTE), 0
     for out in range(N_DIRECTIONS):
-        if onward(route, r.direction, out) != NOWHERE:
+        if onward(route, r.straight, out) != NOWHERE:
             ways += 1
             if r.downstream[out] < 0:
                 fail(m, r.thread, Fault.FABRIC_ROUTE, route, r.direction, out)
@@ -201,7 +201,7 @@ def take_packet(m, r, slot, now):
     elif ways == 0:
         fail(m, r.thread, Fault.FABRIC_ROUTE, route, r.direction, -1)
     for out in range(N_DIRECTIONS):
-        further = onward(route, r.direction, out)
+        further = onward(route, r.straight, out)
         if further != NOWHERE and m.stop != STOP_ERROR:
             cycles += forward(m, r, slot, out, further, now + cycles)
     return cycles

@@ -50,7 +50,7 @@ TURN, PACKET, WAKE, COMPLETION, ACKNOWLEDGEMENT = 0, 2, 3, 4, 8
 
 ROUTER = np.dtype(
     [(name, np.int64) for name in (
-        "core thread tile direction peer_machine peer n_channels tx_base rx_base "
+        "core thread tile direction straight peer_machine peer n_channels tx_base rx_base "
         "sent completed arrived accepted started finished awaiting_flush sending alarm free_at "
         "packets bytes busy_cycles full_cycles full_since"
     ).split()]
@@ -63,7 +63,8 @@ ROUTER = np.dtype(
     + [(name, np.int64, PROCESSORS) for name in "step idle asleep slept_at".split()],
     align=True,
 )  # fmt: skip
-# peer: the router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over the
+# straight: the direction in which packets of a line go on, which is `direction` but at the corner of a line that turns; peer: the
+# router at the other end of the link, on the chip whose record is at `peer_machine`; sent, completed: packets over the
 # link, and of them those whose receiver slot is free again; arrived, accepted, started, finished: packets in the receiver channel,
 # those acknowledged at the first level, those looked at and those whose slot is free; awaiting_flush: 1 + slot of a packet whose
 # increment waits for its payload, or 0; sending: the cycle from which the transmit queue takes another payload; alarm: the last
