@@ -94,12 +94,10 @@ def kernel_of_command(arguments, folder):
 
 
 def kernel_file(folder):
-    """The kernel that a data-movement command in a folder compiles, by the file that the library has generated; "" for a text."""
-    found = [
-        match[2]
-        for line in _text(_generated(folder) / "kernel_includes.hpp").splitlines()
-        if (match := USER_FILE.match(line))
-    ]
+    """The kernel that a data-movement command in a folder compiles, by the file that the library has generated; "" without one."""
+    path = _generated(folder) / "kernel_includes.hpp"
+    lines = _text(path).splitlines() if path.is_file() else []
+    found = [match[2] for line in lines if (match := USER_FILE.match(line))]
     return found[0] if found else ""
 
 

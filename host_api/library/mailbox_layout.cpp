@@ -4,6 +4,10 @@
 #define IN_MAILBOXES(field) __builtin_offsetof(mailboxes_t, field)
 #define IN_MESSAGE(field) __builtin_offsetof(kernel_config_msg_t, field)
 
+#ifndef MEM_TENSIX_ROUTING_TABLE_BASE  // of releases without it
+#define MEM_TENSIX_ROUTING_TABLE_BASE 0
+#endif
+
 extern "C" const unsigned tensim_layout[] = {
     MEM_MAILBOX_BASE + IN_MAILBOXES(launch),
     sizeof(launch_msg_t),
@@ -21,4 +25,5 @@ extern "C" const unsigned tensim_layout[] = {
     NOC_COORD_REG_OFFSET,
     MEM_AERISC_MAILBOX_BASE + IN_MAILBOXES(launch),
     MEM_AERISC_MAILBOX_BASE + IN_MAILBOXES(go_messages),
+    MEM_TENSIX_ROUTING_TABLE_BASE,
 };

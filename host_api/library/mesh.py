@@ -3,7 +3,7 @@
 In what the library's device says, the upper half of x is the chip; a worker here is (chip, worker of that chip).
 """
 
-from tensim.library.routers import READY, TERMINATED, ToldWiring, told_router
+from tensim.library.routers import READY, TERMINATED, ToldWiring, told_place, told_router
 from tensim.library.server import HEAD
 from tensim.sim.chip.routers import header_bytes
 from tensim.sim.errors import UsageError
@@ -131,6 +131,9 @@ class LibraryMesh:
         payload = some.slot_bytes - header_bytes(arch, some.mesh)
         self.fabric = Fabric(states, wiring, self.wiring.shape, MESH if some.mesh else LINES, some.closed, payload)
         self._built = dict(self._routers)
+        for chip, part in zip(states, self.tiles.parts, strict=True):
+            if some.mesh:
+                chip.chip.routers.tell_workers(*told_place(part))
 
 
 def _by_chip(workers):

@@ -65,6 +65,17 @@ def told_router(tiles, place, commands):
     )
 
 
+# Places in a worker's routing table (`routing_l1_info_t`): the chip's number in its mesh, which counts row after row, and the
+# numbers of rows and columns
+MY_DEVICE, ROWS, COLUMNS = 34, 2702, 2703
+
+
+def told_place(tiles):
+    """(rows, columns, number of the chip) of the mesh that the library's routing tables describe."""
+    table = tiles.config[0][tiles.layout.routing_table :]
+    return int(table[ROWS]), int(table[COLUMNS]), int.from_bytes(table[MY_DEVICE : MY_DEVICE + 2].tobytes(), "little")
+
+
 class ToldWiring:
     """The links of a mesh between routers that were told so (compare `tensim.sim.host.wiring.Wiring`).
 
@@ -101,5 +112,6 @@ def _turns(routers, chip, channels):
     ways = {routers[chip, channel].direction for channel in channels}
     if len(ways) != 2 or {way ^ 1 for way in ways} == ways:
         return {}
-    turning = {routers[chip, channel].direction for channel in channels if routers[chip, channel].forwards}
+    told = [routers[chip, channel] for channel in channels]
+    turning = {one.direction for one in told if one.forwards and not one.mesh}
     return {way ^ 1: next(iter(ways - {way})) for way in turning}

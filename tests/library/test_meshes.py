@@ -46,6 +46,8 @@ def test_ethernet_channels_of_wormhole_follow_tiles_not_columns():
 
 
 class Told:
+    mesh = False
+
     def __init__(self, direction, forwards=False):
         self.direction, self.forwards = direction, forwards
 

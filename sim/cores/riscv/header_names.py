@@ -40,7 +40,7 @@ FORWARD = """
     tt_metal/include/compute_kernel_api.h
 """
 # The fabric: only for kernels that ask, as its names fill the global namespace.  What is made of these alone (`linear/api.h`,
-# `mesh/api.h`, `compile_time_arg_tmp.hpp`) comes from the library's own folder.
+# `mesh/api.h`, `compile_time_arg_tmp.hpp`, muxes of the second kind) comes from the library's own folder.
 FABRIC = """
     fabric/fabric_edm_packet_header.hpp fabric_edm_packet_header.hpp hostdev/fabric_edm_packet_header.hpp
     hostdevcommon/fabric_common.h tt-metalium/experimental/fabric/fabric.hpp tt-metalium/fabric_edm_packet_header.hpp
@@ -48,8 +48,9 @@ FABRIC = """
     internal/profiler/fabric_event_profiler.hpp tt_metal/fabric/hw/inc/fabric_config.h
     tt_metal/fabric/hw/inc/edm_fabric/edm_fabric_utils.hpp
     tt_metal/fabric/hw/inc/edm_fabric/edm_fabric_worker_adapters.hpp
+    tt_metal/fabric/hw/inc/edm_fabric/fabric_connection_interface.hpp
     tt_metal/fabric/hw/inc/edm_fabric/fabric_connection_manager.hpp
-    tt_metal/fabric/hw/inc/edm_fabric/fabric_stream_regs.hpp
+    tt_metal/fabric/hw/inc/edm_fabric/fabric_stream_regs.hpp hostdevcommon/fabric_mux_v2_common.h
     tt_metal/fabric/hw/inc/edm_fabric/routing_plane_connection_manager.hpp
     tt_metal/fabric/hw/inc/fabric_routing_mode.h tt_metal/fabric/hw/inc/linear/addrgen_api.h
     tt_metal/fabric/hw/inc/mesh/addrgen_api.h tt_metal/fabric/hw/inc/noc_addr.h
@@ -120,8 +121,7 @@ namespace ckernel::math {}
 """
 REFUSED = {
     "fabric": """
-    tt_metal/fabric/hw/inc/edm_fabric/edm_handshake.hpp tt_metal/fabric/hw/inc/tt_fabric_mux_v2_sender.hpp
-    tt_metal/fabric/hw/inc/udm/tt_fabric_udm.hpp
+    tt_metal/fabric/hw/inc/edm_fabric/edm_handshake.hpp tt_metal/fabric/hw/inc/udm/tt_fabric_udm.hpp
     """,
     "ethernet": """
     erisc.h ethernet/dataflow_api.h internal/ethernet/dataflow_api.h internal/ethernet/erisc.h

@@ -84,6 +84,24 @@ TENSIM_INLINE void increment_local_update_ptr_val(uint32_t stream, int32_t value
     noc_semaphore_inc(get_noc_addr(tensim::fabric::stream_address(stream)), value);
     noc_async_atomic_barrier();
 }
+TENSIM_INLINE uint32_t get_stream_reg_write_addr(uint32_t stream) { return tensim::fabric::stream_address(stream); }
+TENSIM_INLINE int32_t pack_value_for_inc_on_write_stream_reg_write(int32_t value) { return value; }
+// A packet has left its source when its write has been issued: the transfer holds its data.
+TENSIM_INLINE bool ncrisc_noc_nonposted_write_with_transaction_id_sent(uint32_t, uint32_t) { return true; }
+TENSIM_INLINE void noc_clear_packet_tag(uint8_t, uint8_t) {}
+namespace tensim {
+static uint64_t stateful_target;
+}
+template <bool posted = false, bool one_packet = false>
+TENSIM_INLINE void ncrisc_noc_write_set_state(uint32_t, uint32_t, uint64_t target, uint32_t = 0, uint8_t = 0) {
+    tensim::stateful_target = target >> 32 << 32;
+}
+template <uint8_t mode = DM_DEDICATED_NOC, bool posted = false, bool update_counter = true, bool one_packet = false>
+TENSIM_INLINE void ncrisc_noc_write_with_state(
+    uint32_t noc, uint32_t, uint32_t source, uint32_t target, uint32_t size) {
+    tensim::post_noc_write(
+        source, tensim::stateful_target | target, size, noc, -1, tensim::plain, posted, NOC_UNICAST_WRITE_VC);
+}
 template <bool enabled>
 TENSIM_INLINE void set_l1_data_cache() {}
 TENSIM_INLINE void zero_l1_buf(volatile tt_l1_ptr uint32_t* words, uint32_t bytes) {

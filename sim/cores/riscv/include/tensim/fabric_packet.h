@@ -282,7 +282,13 @@ private:
     }
 };
 struct LowLatencyPacketHeader : PacketHeaderBase<LowLatencyPacketHeader> {};
-struct HybridMeshPacketHeader : PacketHeaderBase<HybridMeshPacketHeader> {};
+// In a mesh calls of their own set the route, and those that count hops change nothing.
+struct HybridMeshPacketHeader : PacketHeaderBase<HybridMeshPacketHeader> {
+    TENSIM_INLINE volatile HybridMeshPacketHeader* to_chip_unicast(uint8_t) volatile { return this; }
+    TENSIM_INLINE volatile HybridMeshPacketHeader* to_chip_multicast(const MulticastRoutingCommandHeader&) volatile {
+        return this;
+    }
+};
 struct UDMHybridMeshPacketHeader : HybridMeshPacketHeader {};
 using PacketHeader = LowLatencyPacketHeader;
 static_assert(sizeof(LowLatencyPacketHeader) == tensim::fabric::HEADER_BYTES);
@@ -380,11 +386,27 @@ TENSIM_INLINE bool fabric_set_unicast_route(volatile LowLatencyPacketHeader* hea
     header->to_chip_unicast(hops);
     return true;
 }
-// Every chip on the way receives it, from this one on.
-TENSIM_INLINE void fabric_set_mcast_route(
+// Bits of the directions in which a packet leaves a chip.
+struct Routing2DCodec {
+    static constexpr uint8_t ACTION_EAST = 1, ACTION_WEST = 2, ACTION_NORTH = 4, ACTION_SOUTH = 8, ACTION_Z = 16;
+    static constexpr uint8_t ACTION_LOCAL_DELIVER = 32, ACTION_ETH_MASK = 31;
+    static constexpr uint8_t action_bit(eth_chan_directions direction) { return uint8_t(1u << direction); }
+};
+// Every chip on the way receives it, from this one on; returns the direction in which it leaves.
+TENSIM_INLINE uint8_t fabric_set_2d_mcast_route(
     volatile HybridMeshPacketHeader* header, uint16_t, uint16_t, uint16_t east, uint16_t west, uint16_t north,
     uint16_t south) {
     header->routing_fields.value = tensim_routes::mesh_route({north, south, east, west}) | tensim::fabric::EVERYONE;
+    return Routing2DCodec::action_bit(north ? NORTH : south ? SOUTH : east ? EAST : WEST);
+}
+TENSIM_INLINE void fabric_set_mcast_route(
+    volatile HybridMeshPacketHeader* header, uint16_t chip, uint16_t mesh, uint16_t east, uint16_t west,
+    uint16_t north, uint16_t south) {
+    fabric_set_2d_mcast_route(header, chip, mesh, east, west, north, south);
+}
+template <class Header>
+TENSIM_INLINE bool is_valid(const Header& header) {
+    return header.get_noc_send_type() >= NOC_UNICAST_WRITE && header.get_noc_send_type() <= NOC_UNICAST_SCATTER_WRITE;
 }
 template <class HopMask>
 TENSIM_INLINE void fabric_set_sparse_multicast_route(volatile LowLatencyPacketHeader* header, HopMask hops) {

@@ -25,6 +25,24 @@ TENSIM_INLINE void send_chunk(
     if constexpr (mode != NON_BLOCKING) cb_pop_front(buffer, pages);
 }
 
+// Values and structures of tt-metal's protocol between workers and a mux of the second kind, which the library's own headers carry.
+namespace connection_interface {
+constexpr uint32_t unused_connection_value = 0, open_connection_value = 1, close_connection_request_value = 2;
+}
+struct EDMChannelWorkerLocationInfo {
+    uint32_t worker_semaphore_address, unused_0[3], worker_teardown_semaphore_address, unused_1[3];
+    WorkerXY worker_xy;
+    uint32_t unused_2[3], edm_read_counter, unused_3[3];
+};
+static_assert(sizeof(EDMChannelWorkerLocationInfo) == 64);
+struct FabricMuxV2SharedTridRingHeader {
+    uint32_t write_count, read_count;
+};
+using FabricMuxV2SharedTridRingEntry = uint32_t;
+struct FabricMuxV2SharedControlBlock {
+    uint32_t drain_initiated, forwarder_stop_tracking, forwarder_done;
+};
+
 // What a mux finds of a worker at the address that both know: where it counts its credits, and where it waits for the end.
 struct FabricMuxChannelClientLocationInfo {
     uint32_t credits_low, credits_high, unused[2], end_low, end_high, more[10];
@@ -192,6 +210,13 @@ struct WorkerToFabricEdmSenderBase {
         uint32_t packet, uint32_t size, uint8_t noc = get_fabric_worker_noc()) {
         send_payload_from_address_impl<NON_BLOCKING, posted>(packet, size, noc);
     }
+    template <bool posted = false>
+    TENSIM_INLINE void send_current_slot_stateful_non_blocking_from_address_with_trid(
+        uint32_t packet, uint32_t size, uint32_t trid, uint8_t noc = get_fabric_worker_noc()) {
+        tensim::post_noc_write(packet, router + edm_buffer_addr, size, noc, trid, tensim::plain, posted, NOC_UNICAST_WRITE_VC);
+        tell(noc);
+    }
+    TENSIM_INLINE uint8_t get_stateful_send_data_noc_cmd_buf() const { return write_reg_cmd_buf; }
     TENSIM_INLINE void send_payload_blocking(uint32_t buffer, uint32_t pages, uint32_t page_size) {
         send_chunk<BLOCKING>(buffer, pages, page_size, router + edm_buffer_addr);
         tell(get_fabric_worker_noc());
