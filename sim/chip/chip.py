@@ -83,6 +83,7 @@ class Chip:
         self.log_chunks, self.noc_call_chunks, self.host_log = [], [], HostLog()
         self.on_print = functools.partial(print, file=sys.stderr)  # called with each line of DPRINT
         self._next_time, self._settled = None, False
+        self.run_engine = run  # or what a debugger runs in its place, with the same arguments
         self._printed, self._running, self.launches = {}, {}, {}
         self.arrays = MachineArrays(arch, numerics, noc)
         self.machine, self._machine_address = self.arrays.machine, self.arrays.address
@@ -189,7 +190,7 @@ class Chip:
         """Run the engine until it stops for more than memory or a full log; returns why."""
         self._settled = False
         while self.machine["stop"] != st.STOP_ERROR:  # a thread that the host woke (`write_l1`) may have failed
-            run(self._machine_address, limit, fuel)
+            self.run_engine(self._machine_address, limit, fuel)
             if self.machine["stop"] == st.STOP_MEMORY:
                 self.arrays.enlarge()
             elif self.machine["stop"] == st.STOP_LOG:
