@@ -121,6 +121,11 @@ class Chip:
         return self._loader.line_programs
 
     @property
+    def riscv(self):
+        """`tensim.sim.chip.riscv_cores.RiscvCores`, None before the first kernel in C++."""
+        return self._loader.riscv
+
+    @property
     def coprocessors(self):
         """`tensim.sim.chip.coprocessors.Coprocessors`, None before the first kernel at the instruction level."""
         return self._loader.coprocessors
@@ -468,11 +473,11 @@ class Chip:
 
     def _print(self, rest=False):
         """Print what kernels have printed, with core and thread; `rest`: also lines that are not complete."""
-        if self._loader.riscv is None:
+        if self.riscv is None:
             return
         from tensim.sim.chip.prints import Stream
 
-        for entry in self._loader.riscv.drain_prints():
+        for entry in self.riscv.drain_prints():
             thread = int(entry["thread"])
             if thread not in self._printed:
                 program = self.line_programs[int(self.arrays["threads"][thread]["line_base"])]

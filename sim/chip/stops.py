@@ -9,7 +9,7 @@ import numpy as np
 
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.core import BROKEN, core_table
-from tensim.sim.cores.threads import due
+from tensim.sim.cores.threads import OPERATION_END, due
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model, load_i64, load_u8, store_64
@@ -33,7 +33,7 @@ STOPS = np.dtype(
     ).split()],
     align=True,
 )  # fmt: skip
-NO_STOP, AT_BREAK, AT_OPERATION, AT_ROW, AT_THREAD, AT_WATCH = range(6)  # `reason`
+NO_STOP, AT_BREAK, AT_OPERATION, AT_ROW, AT_THREAD, AT_END, AT_WATCH = range(7)  # `reason`
 SPIN_FUEL = 50  # of an event in which a thread only counts cycles, as in the engine's loop
 OP_SPEND, OP_LOAD, OP_STORE = int(Op.SPEND), int(Op.LOAD), int(Op.STORE)
 
@@ -56,6 +56,9 @@ def stop_at(m, s, index):
     op = t.operation
     if t.riscv != 0 and t.executes == 0 and op == OP_SPEND and core_table(t.riscv)[0].pending == BROKEN:
         return AT_BREAK
+    if op == OPERATION_END and load_u8(s.threads_at + index) != 0 and load_i64(s.seen_at + 8 * index) != OPERATION_END:
+        store_64(s.seen_at + 8 * index, OPERATION_END)  # it may come again, behind the thread's own transactions
+        return AT_END
     if op < 0 or t.state != RUNNING:
         return NO_STOP
     # Loads and stores of a RISC-V core are no operations of its own count
