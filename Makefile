@@ -39,7 +39,7 @@ but-llk:
 SUPPORTED := tests/engine tests/examples/test_cpp_kernels.py tests/results tests/html_report
 test-oldest test-newest: test-%: .venv-%/ready
 	.venv-$*/bin/tensim run add_integers
-	.venv-$*/bin/python -m pytest $(SUPPORTED) --deselect tests/engine/test_first_start.py
+	.venv-$*/bin/python -m pytest $(SUPPORTED) --deselect tests/loop/test_first_start.py
 
 # `numerics=exact` against both references at full size: a million datums each, a hundred thousand tiles.
 numerics: .venv/ready

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import tensim as tt
 from tensim.kernel_api import *
 from tensim.sim.arch import load_arch
-from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.loop.environment import FS_PER_NS
 
 EAGER_DEVICE_NS, EAGER_HOST_NS = 2690, 15_200
 TRACED_NS = 1571

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
+from tensim.sim import state
 from tensim.sim.cores.numerics.matrix_unit import WIDE
 from tensim.sim.cores.numerics.sfpu_exact import sfpu_binary_exact, sfpu_unary_exact
 from tensim.sim.cores.numerics.sfpu_functions import SfpuBinary, SfpuUnary
 from tensim.sim.cores.numerics.tensix_exact import set_dst_kind
 from tensim.sim.cores.operations import Approximation
-from tensim.sim.engine import state
 from tests.cores.numerics.sfpu_definitions import BINARY, UNARY, A, B, C
 
 PAGE = Path(__file__).with_name("numerics.md")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from tensim.device import current_system, submit
 from tensim.references import ReferenceInt
 from tensim.sim.cores.riscv.kernel import LIBRARY
-from tensim.sim.cores.source import kernel_from_file, kernel_from_text
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id
+from tensim.sim.kernel_source import kernel_from_file, kernel_from_text
 from tensim.types import (
     CircularBufferConfig,
     ComputeConfig,

@@ -13,7 +13,7 @@ import numpy as np
 
 from tensim.sim.arch.loader import Arch
 from tensim.sim.chip.noc_replay import EVENT, NO_END, START_TO_FIRST, EventKind, kept_cycles
-from tensim.sim.cores.niu.noc_record import CALLED
+from tensim.sim.cores.noc_record import CALLED
 from tensim.sim.cores.operations import Barrier, Op
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.cores.threads import OPERATION_END, OPERATION_START

@@ -1,6 +1,7 @@
 """The timeline of a run in the Chrome trace-event format, which Perfetto opens.
 
-One process per core: a track per thread (spans at work by operation, waits by reason, each with kernel and source line), zones
+One process per core: a track per thread (spans at work by operation, waits by reason, each with kernel and source line), at the
+instruction level a track per unit of the coprocessor (spans by instruction, with the thread that issued it), zones
 (`DeviceZoneScopedN`) and transfers as asynchronous events with bytes and destination, a counter per circular buffer with the
 pages in it, and a flow from what pushed or popped pages to the wait that it ended.  One process for the memory system, a counter
 per NoC and DRAM channel.  One for the host: its calls and zones, the commands of the queues from issue to end, and programs
@@ -17,14 +18,17 @@ from pathlib import Path
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.chip.zones import zone_name
+from tensim.sim.cores.coprocessor.instruction_table import by_opcode
+from tensim.sim.cores.coprocessor.units import UNIT_NAMES
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
-from tensim.sim.engine import state as st
 from tensim.sim.output_files import output_file
 
 COUNTER_SAMPLES = 400
+FIRST_UNIT_TRACK = 10  # behind those of threads
 MEMORY_PROCESS, HOST_PROCESS = 1_000_000, 1_000_001
 FS_PER_US = 10**9
 COLOURS = {"busy": "good", "stall": "terrible"}
@@ -42,6 +46,13 @@ def _track_names(chip, entries):
         yield {"ph": "M", "pid": core, "name": "process_sort_index", "args": {"sort_index": core}}
         for slot, thread in enumerate(THREAD_NAMES):
             yield {"ph": "M", "pid": core, "tid": slot, "name": "thread_name", "args": {"name": thread}}
+    of_units = entries[entries["kind"] >= st.LOG_UNIT]
+    seen = np.unique(np.stack((of_units["thread"] // THREADS_PER_CORE, of_units["kind"] - st.LOG_UNIT), 1), axis=0)
+    for core, unit in seen.tolist():
+        name = {"name": UNIT_NAMES[unit]}
+        yield {"ph": "M", "pid": core, "tid": FIRST_UNIT_TRACK + unit, "name": "thread_name", "args": name}
+        order = {"sort_index": FIRST_UNIT_TRACK + unit}
+        yield {"ph": "M", "pid": core, "tid": FIRST_UNIT_TRACK + unit, "name": "thread_sort_index", "args": order}
 
 
 @functools.cache
@@ -80,6 +91,8 @@ class _Cores:
                 yield self._span(core, slot, kind, start, end, line, operation, base)
                 if kind < st.WAIT_READ_BARRIER:
                     yield from self._flow(core, slot, kind, end)
+            elif kind >= st.LOG_UNIT:
+                yield self._unit_span(core, slot, kind - st.LOG_UNIT, start, end, operation)
             elif kind >= st.LOG_ZONE_BEGIN:
                 yield self._zone(thread, core, slot, kind, start, line, base)
             elif kind >= st.LOG_LEVEL:
@@ -108,6 +121,13 @@ class _Cores:
         return (
             f'{_span_head(kind, operation)},"pid":{core},"tid":{slot},"ts":{start / self._per_us},'
             f'"dur":{(end - start) / self._per_us},"args":{self._place(base, line)}}}'
+        )
+
+    def _unit_span(self, core, slot, unit, start, end, opcode):
+        return (
+            f'{{"ph":"X","cat":"unit","name":"{by_opcode(self._chip.arch.name)[opcode].name}","pid":{core},'
+            f'"tid":{FIRST_UNIT_TRACK + unit},"ts":{start / self._per_us},"dur":{(end - start) / self._per_us},'
+            f'"args":{{"thread":"{THREAD_NAMES[slot]}"}}}}'
         )
 
     def _flow(self, core, slot, kind, end):

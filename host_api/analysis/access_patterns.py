@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.niu.noc_record import CALLED
+from tensim.sim.cores.noc_record import CALLED
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
 

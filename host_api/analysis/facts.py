@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip import statistics
 from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.cores.slots import BRISC, MATH_SLOT, NCRISC, PACK_SLOT, THREAD_NAMES, UNPACK_SLOT
-from tensim.sim.engine import state as st
 
 MOVERS = (BRISC, NCRISC)
 COMPUTE_UNITS = ("fpu", "sfpu", "unpack", "pack", "issue")

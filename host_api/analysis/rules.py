@@ -11,10 +11,10 @@ import numpy as np
 from tensim.analysis import what_if
 from tensim.analysis.facts import MOVERS, LaunchFacts
 from tensim.analysis.what_if import Experiment
+from tensim.sim import state as st
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.slots import PACK_SLOT, THREAD_NAMES, UNPACK_SLOT
-from tensim.sim.engine import state as st
 from tensim.types import MathFidelity
 
 MANY_TIMES = 1.5  # a byte read that often is read too often

@@ -51,7 +51,7 @@ def disassemble(kernel, program, arch, device, overrides, grid, shape, dtype, fi
 
 def _list_elf(file, arch, json_to):
     """Show the instructions of an ELF."""
-    from tensim.sim.cores.riscv.listing import elf_listing
+    from tensim.sim.cores.disassembly.elf_listing import elf_listing
 
     try:
         raw = Path(file).read_bytes()

@@ -124,7 +124,7 @@ def _kind(elf, symbol):
 
 def objdump(arguments):
     """`-d`: the instructions of programs, RISC-V and Tensix, below the lines that they come from."""
-    from tensim.sim.cores.riscv.listing import elf_listing
+    from tensim.sim.cores.disassembly.elf_listing import elf_listing
 
     if not {"-d", "-D", "-S", "--disassemble"} & set(arguments):
         raise ValueError("the option of this stand-in is -d")

@@ -7,9 +7,9 @@ from pathlib import Path
 from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores.riscv.kernel import include_roots
 from tensim.sim.cores.riscv.refusals import UNDECLARED
-from tensim.sim.cores.source import kernel_from_file
 from tensim.sim.errors import TensimError, UsageError
 from tensim.sim.host.frozen_program import FrozenCircularBuffer, FrozenKernel, build_target
+from tensim.sim.kernel_source import kernel_from_file
 from tensim.traces.light_metal.read import UNNAMED_CHIP, described_chip
 from tensim.traces.light_metal.values import circular_buffer_tables, cores_of, integers, kernel_config, value
 

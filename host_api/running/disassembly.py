@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tensim.sim.cores.riscv.disassembly import thread_listing
+from tensim.sim.cores.disassembly.instruction_text import thread_listing
 from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.slots import THREAD_NAMES
 from tensim.sim.errors import UsageError
@@ -12,8 +12,8 @@ def disassembly(chip, kernel):
     """[{"kernel", "file", "thread", "instructions"}] of the C++ kernels called `kernel`, or in a file of that name.
 
     "thread": which core of the five runs it; a compute kernel has three.  "instructions": see
-    `tensim.sim.cores.riscv.disassembly.thread_listing`; cycles are totals of all cores.  UsageError when the run has no such
-    kernel.
+    `tensim.sim.cores.disassembly.instruction_text.thread_listing`; cycles are totals of
+    all cores.  UsageError when the run has no such kernel.
     """
     programs = [(base, one) for base, one in chip.line_programs.items() if isinstance(one, ThreadProgram)]
     wanted = [(base, one) for base, one in programs if kernel in (one.name, one.file) or _same_file(one.file, kernel)]

@@ -28,9 +28,9 @@ from tensim.runtime.placement import ANY, Affinity, Promise, choose, executable_
 from tensim.runtime.storage import buffers_of
 from tensim.runtime.sync import Event, settle
 from tensim.runtime.tensors import Tensor
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
+from tensim.sim.loop.environment import FS_PER_NS
 
 PROGRAMS_KEPT = 64  # built programs per bound binary
 

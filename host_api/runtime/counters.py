@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensim.runtime.errors import UnknownCounter
+from tensim.sim import state as st
 from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0, TRISC1, TRISC2
-from tensim.sim.engine import state as st
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import UsageError
 from tensim.sim.host.topology import HOST
+from tensim.sim.loop.environment import FS_PER_NS
 from tensim.sim.noc.topology import INJECT, LINKS_PER_TILE
 
 REDUCTIONS = {"sum": np.sum, "min": np.min, "max": np.max, "avg": np.mean}
@@ -39,7 +39,7 @@ def _busy(thread):
 
 
 def _stalls(first, end):
-    """Cycles that the threads of a core waited, for reasons `first` to `end` of `tensim.sim.engine.state`."""
+    """Cycles that the threads of a core waited, for reasons `first` to `end` of `tensim.sim.state`."""
     return lambda device: _threads(device, device.chip.work["stalls"][:, first:end].sum(axis=1)).sum(axis=1)
 
 

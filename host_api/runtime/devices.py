@@ -20,11 +20,11 @@ from tensim.runtime.queues import Queue
 from tensim.runtime.storage import DeviceStorage, HostStorage, buffers_of
 from tensim.runtime.sync import wait as host_wait
 from tensim.runtime.tensors import Tensor
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import ProgramError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.buffers import read_pages, write_pages
 from tensim.sim.host.executor import new_id
+from tensim.sim.loop.environment import FS_PER_NS
 from tensim.types import BufferType
 
 TOP_HOLDERS = 5  # named when memory runs out

@@ -26,8 +26,8 @@ from tensim.runtime.current_system import current
 from tensim.runtime.sync import wait
 from tensim.runtime.tensors import Tensor
 from tensim.sim.chip.statistics import program_cycles
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import UsageError
+from tensim.sim.loop.environment import FS_PER_NS
 
 PHASES = ("prep", "upload", "run", "download")
 CLOCKS, STATES = ("device", "host", "wall"), ("warm", "cold")

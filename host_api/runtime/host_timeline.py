@@ -2,9 +2,9 @@
 
 from tensim.runtime.sync import covers, merge
 from tensim.runtime.timeline import Span
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import UsageError
 from tensim.sim.host import commands as c
+from tensim.sim.loop.environment import FS_PER_NS
 
 
 class HostTimeline:

@@ -17,9 +17,9 @@ from tensim.runtime.sync import span_fs
 from tensim.runtime.systems import SystemConfig, build_topology, chip_overrides
 from tensim.runtime.timeline import Span, Spans
 from tensim.sim.arch.loader import load_arch
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import BinaryError
 from tensim.sim.host import commands as c
+from tensim.sim.loop.environment import FS_PER_NS
 from tensim.traces.light_metal.system import chip_names, spec_names
 
 

@@ -2,9 +2,9 @@
 
 from tensim.runtime.errors import CommandFailed
 from tensim.runtime.sync import Event, events_of, host_event
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import CommandFault, UsageError
 from tensim.sim.host.queue import turn
+from tensim.sim.loop.environment import FS_PER_NS
 
 
 def spawn(system, generator, label):

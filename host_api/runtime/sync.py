@@ -8,10 +8,10 @@ a comparison of numbers.
 
 from tensim.runtime.arguments import of_system
 from tensim.runtime.errors import CommandFailed, Deadlock, WaitTimeout
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import CommandFault, DeadlockError, EndlessWaitError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host.executor import new_id
+from tensim.sim.loop.environment import FS_PER_NS
 
 
 class Event:

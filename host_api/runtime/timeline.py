@@ -5,7 +5,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.loop.environment import FS_PER_NS
 from tensim.sim.output_files import write_output
 
 HOST_CONVERT = "host_convert"  # kind of a step that the host does behind a download

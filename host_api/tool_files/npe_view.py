@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tensim.sim.cores.niu.noc_record import ARRIVAL, NOC, SIZE, SOURCE, TARGET
+from tensim.sim import state as st
+from tensim.sim.cores.noc_record import ARRIVAL, NOC, SIZE, SOURCE, TARGET
 from tensim.sim.cores.slots import THREADS_PER_CORE
-from tensim.sim.engine import state as st
 from tensim.sim.noc.topology import X_OUT, next_hop
 from tensim.sim.output_files import write_output
 from tensim.tool_files.device_log import PROCESSORS, family, named_zones

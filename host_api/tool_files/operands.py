@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tensim.sim.cores.niu.noc_record import ADDRESS, TARGET
+from tensim.sim import state as st
+from tensim.sim.cores.noc_record import ADDRESS, TARGET
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
-from tensim.sim.engine import state as st
 from tensim.sim.host.buffers import BUFFER_TYPE_NAMES, INTERLEAVED, LAYOUT_NAMES, SINGLE_BANK
 from tensim.tool_files.recording import BufferPlace
 from tensim.tool_files.told import place_of, product_of

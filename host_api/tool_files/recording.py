@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensim.sim.chip.launch_work import WAIT_NAMES
-from tensim.sim.cores.niu.noc_record import ARRIVED
+from tensim.sim.cores.noc_record import ARRIVED
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.host.device import watched
+from tensim.sim.loop.environment import FS_PER_NS
 
 ZONE_OPERATIONS = (Op.ZONE_BEGIN, Op.ZONE_END)
 RUN_ID_SHIFT = 10  # a run id is the operation's number and, below it, the device's

@@ -8,10 +8,10 @@ import json
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip.deadlock import reason_name
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
-from tensim.sim.engine import state as st
 from tensim.sim.output_files import output_file
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"

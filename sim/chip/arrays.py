@@ -4,6 +4,7 @@ from mmap import MADV_DONTNEED, MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip.functional_memory import CHUNK_BYTES, CHUNKS_PER_SLAB
 from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
 from tensim.sim.cores import context as ctx
@@ -13,7 +14,6 @@ from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.tensix.data import EXACT
 from tensim.sim.cores.tensix.instructions import instruction_table
 from tensim.sim.dram.channel import build_banks, build_channels, build_dram_params
-from tensim.sim.engine import state as st
 from tensim.sim.engine.entry_points import flit_event
 from tensim.sim.engine.event_heap import NEVER, new_heap
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
@@ -33,7 +33,7 @@ TOUCHED_SHIFT, MAX_TOUCHED_BYTES = (
 
 
 class MachineArrays:
-    """The machine record of a chip (`machine`, at `address`) and its arrays, by the names of `tensim.sim.engine.state`.
+    """The machine record of a chip (`machine`, at `address`) and its arrays, by the names of `tensim.sim.state`.
 
     `numerics`, `noc`: as those of `tensim.sim.chip.chip.Chip`.  `l1`: uint8 (worker, byte).
     """

@@ -10,7 +10,6 @@ from tensim.sim.cores.checks import shadow
 from tensim.sim.cores.checks.buffers import BASE, NAMED
 from tensim.sim.cores.checks.clocks import VECTOR
 from tensim.sim.cores.checks.faults import ADVICE, MESSAGES, ON_CORE, RACES, Check
-from tensim.sim.cores.checks.initialisation import CALLS
 from tensim.sim.cores.checks.memory import (
     DRAM_READ,
     DST_TILE,
@@ -23,6 +22,7 @@ from tensim.sim.cores.checks.memory import (
     WRITTEN,
 )
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE, UNPACK_SLOT
+from tensim.sim.cores.tensix.initialisation import CALLS
 from tensim.sim.engine.entry_points import check_event
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
 from tensim.sim.errors import ProgramError

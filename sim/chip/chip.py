@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip.arrays import NUMERICS, MachineArrays
 from tensim.sim.chip.failures import cycle_limit, deadlock, fault, interrupted, spinning
 from tensim.sim.chip.functional_memory import FunctionalMemory
@@ -20,9 +21,8 @@ from tensim.sim.chip.loading import ProgramLoader
 from tensim.sim.chip.occupancy import OccupancyRecorder
 from tensim.sim.chip.oddities import Oddities, odd_warnings
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.niu.noc_record import ARRIVED
+from tensim.sim.cores.noc_record import ARRIVED
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE, TRISC0
-from tensim.sim.engine import state as st
 from tensim.sim.engine.entry_points import l1_written, run, start_threads
 from tensim.sim.engine.event_heap import KEY_BITS, MAX_CORES
 from tensim.sim.errors import SimulatorError, UsageError
@@ -436,7 +436,7 @@ class Chip:
         return record[record["moment"] != ARRIVED]
 
     def noc_record(self):
-        """The recorded calls, zones and arrivals (`tensim.sim.cores.niu.noc_record`), in the order in which they were noted."""
+        """The recorded calls, zones and arrivals (`tensim.sim.cores.noc_record`), in the order in which they were noted."""
         self._drain_logs()
         return np.concatenate(self.noc_call_chunks)
 

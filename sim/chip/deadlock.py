@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
-from tensim.sim.engine import state as st
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
 
 SHOWN = 40  # lines of a report

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip.deadlock import wait_for_graph
 from tensim.sim.cores.checks.faults import FIRST
 from tensim.sim.cores.faults import MESSAGES, SIMULATOR_FAULTS, Fault
 from tensim.sim.cores.kernels.conventions import RAISE_MESSAGES
 from tensim.sim.cores.operations import Op, unknown_value
 from tensim.sim.cores.slots import THREADS_PER_CORE
-from tensim.sim.engine import state as st
 from tensim.sim.errors import CycleLimitError, DeadlockError, ProgramError, SimulatorError
 
 SHOWN = 4  # threads that an error about all of them names

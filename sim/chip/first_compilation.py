@@ -23,7 +23,7 @@ def compile_once():
     """Compile the engine unless the cache holds it, or another process is about to put it there."""
 
     def work():
-        from tensim.sim.engine.first_start import compile_engine  # imports numba, which takes a third of a second
+        from tensim.sim.loop.first_start import compile_engine  # imports numba, which takes a third of a second
 
         compile_engine()
         run.code  # noqa: B018  compiled and kept

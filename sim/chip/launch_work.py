@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.slots import THREADS_PER_CORE, TRISC0
-from tensim.sim.engine import state as st
 
 # Kinds of waits: neighbouring stall reasons together
 WAITS = {

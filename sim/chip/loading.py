@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip.arrays import ARGS_STRIDE, ROLES
 from tensim.sim.chip.program_image import Images, ProgramImage, rows_of
 from tensim.sim.chip.riscv_cores import RiscvCores
@@ -12,7 +13,6 @@ from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.tile import FACE_DATUMS, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.riscv.program import RiscvKernel
 from tensim.sim.cores.slots import BRISC, FIRST_COMPUTE_SLOT, THREAD_NAMES, THREADS_PER_CORE, TRISC0
-from tensim.sim.engine import state as st
 from tensim.sim.engine.limits import MAX_RUNTIME_ARGS, N_CIRCULAR_BUFFERS, SEMAPHORE_STRIDE
 from tensim.sim.errors import ProgramError, SimulatorError, UsageError
 

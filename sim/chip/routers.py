@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.cores.fabric import layout
 from tensim.sim.cores.slots import THREADS_PER_CORE
-from tensim.sim.engine import state as st
 from tensim.sim.engine.entry_points import router_event
 from tensim.sim.engine.event_heap import MAX_CORES
 from tensim.sim.errors import UsageError

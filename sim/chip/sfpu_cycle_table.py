@@ -11,7 +11,6 @@ import numpy as np
 
 from tensim.sim.arch import vector_costs
 from tensim.sim.arch.vector_costs import ACCURATE, APPROXIMATE, FORMS, REDUCTION, UNCLAMPED
-from tensim.sim.cores.checks.initialisation import ANY_VECTOR, VECTOR_CODE_BITS, vector_code
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.sfpu import SfpuUnary
 from tensim.sim.cores.numerics.sfpu_costs import (
@@ -24,6 +23,7 @@ from tensim.sim.cores.numerics.sfpu_costs import (
     WIDTH_OFFSET,
 )
 from tensim.sim.cores.numerics.sfpu_functions import CASTS
+from tensim.sim.cores.numerics.vector_codes import ANY_VECTOR, VECTOR_CODE_BITS, vector_code
 
 SECTIONS = {
     ACCURATE: "tensix.sfpu_cycles", APPROXIMATE: "tensix.sfpu_cycles_approximate", UNCLAMPED: "tensix.sfpu_cycles_unclamped",

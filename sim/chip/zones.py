@@ -4,8 +4,8 @@ from bisect import bisect_right
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
-from tensim.sim.engine import state as st
 
 
 def zones(chip, since=0):

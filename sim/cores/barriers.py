@@ -3,12 +3,12 @@
 Source: docs/hardware/kernel_api.md#barriers.
 """
 
-from tensim.sim.cores.niu.transfer_checks import forget_open_reads, valid_noc
 from tensim.sim.cores.operations import Barrier
 from tensim.sim.cores.threads import OPERATION_END, argument, charge, charge_stall, park, wake, wake_to_retry
+from tensim.sim.cores.transfer_checks import forget_open_reads, valid_noc
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     ATOMICS_OUT,
     NOC_WORDS,
     ONLY_FLUSHED,

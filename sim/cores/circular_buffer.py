@@ -12,7 +12,7 @@ from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, PACK_SLOT, THREADS_PER_CO
 from tensim.sim.cores.threads import argument, charge, fail, log_event, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     LOG_LEVEL,
     NOC_WORDS,
     OPEN_READS,

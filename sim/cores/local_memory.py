@@ -11,13 +11,13 @@ Blackhole).  Banks are not modelled: two cores that store to one bank do not mee
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import check_open_reads
-from tensim.sim.cores.niu.transfer_checks import check_l1
 from tensim.sim.cores.semaphores import l1_changed
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, TRISC1
 from tensim.sim.cores.threads import argument, charge
+from tensim.sim.cores.transfer_checks import check_l1
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8, store_8, store_64
-from tensim.sim.engine.state import cores_of, threads_of
+from tensim.sim.state import cores_of, threads_of
 
 FIRST_OF_SECOND_PORT = TRISC1
 FRACTION = 1024  # of a cycle: unit of the time that stores take

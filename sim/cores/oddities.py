@@ -8,8 +8,8 @@ import numpy as np
 
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import threads_of
 from tensim.sim.engine.tables import table
+from tensim.sim.state import threads_of
 
 # The values are those of the first time; `code` 0: free
 ODDITY = np.dtype([(name, np.int64) for name in "code thread line line_base cycle a b c count".split()], align=True)

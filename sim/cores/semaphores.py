@@ -6,7 +6,7 @@ from tensim.sim.cores.threads import argument, charge, fail, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.engine.memory import call_model, load_u32
-from tensim.sim.engine.state import PARKED, WAIT_SEMAPHORE, cores_of, semaphore_writers_of, threads_of, traffic_of
+from tensim.sim.state import PARKED, WAIT_SEMAPHORE, cores_of, semaphore_writers_of, threads_of, traffic_of
 
 WAIT_EQUAL, WAIT_MIN = 0, 1
 

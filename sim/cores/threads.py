@@ -7,7 +7,7 @@ time and only its cycles are charged.
 
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.niu.noc_record import record_call, record_return
+from tensim.sim.cores.noc_record import record_call, record_return
 from tensim.sim.cores.operations import (
     FIRST_DST_CALL,
     FIRST_MATH,
@@ -22,7 +22,7 @@ from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.coroutine import FINISHED, resume
 from tensim.sim.engine.memory import call_model, load_i64, store_64
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     ENDED,
     FIFO_ENTRIES,
     N_REASONS,

@@ -19,7 +19,7 @@ from pathlib import Path
 # Packages (without what lies in rooms of their own) and modules with compiled functions and constants that numba freezes
 # into them; the others are plain Python
 COMPILED = (
-    "sim.engine sim.noc sim.dram sim.cores sim.cores.niu sim.cores.numerics sim.cores.tensix "
+    "sim.engine sim.loop sim.state sim.noc sim.dram sim.cores sim.cores.niu sim.cores.numerics sim.cores.tensix "
     "sim.cores.kernels.kernel_runtime sim.cores.kernels.conventions sim.cores.riscv.interpreter sim.cores.riscv.core "
     "sim.cores.riscv.decode sim.cores.riscv.layout sim.cores.riscv.traps "
     "traces.flatbuffers traces.light_metal.content traces.light_metal.rules"

@@ -77,9 +77,9 @@ class EntryPointApart(EntryPoint):
         return f"{super().key}-{digest_apart(self.parts)}"
 
 
-run = EntryPoint("engine.event_loop", "run", 3)
-start_threads = EntryPoint("engine.event_loop", "start_threads", 4)
-l1_written = EntryPoint("engine.event_loop", "l1_written", 5)
+run = EntryPoint("loop.event_loop", "run", 3)
+start_threads = EntryPoint("loop.event_loop", "start_threads", 4)
+l1_written = EntryPoint("loop.event_loop", "l1_written", 5)
 copy_regions = EntryPoint("engine.copies", "copy_regions", 2)
 take_writes = EntryPoint("engine.host_writes", "take_writes", 3)
 run_core = EntryPoint("cores.riscv.interpreter", "interpret", 3)

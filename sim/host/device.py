@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import simpy
 
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import CommandFault, ProgramError, UsageError
 from tensim.sim.host.allocator import Allocator, round_up
 from tensim.sim.host.buffers import (
@@ -26,6 +25,7 @@ from tensim.sim.host.buffers import (
 )
 from tensim.sim.host.dispatch import CommandQueue, Costs
 from tensim.sim.host.topology import HOST
+from tensim.sim.loop.environment import FS_PER_NS
 
 _sessions = itertools.count()
 _watching = []  # called with each device when it has been opened

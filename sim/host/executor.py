@@ -13,7 +13,6 @@ import weakref
 from simpy.core import EmptySchedule
 
 from tensim.sim.arch.loader import Arch, load_arch
-from tensim.sim.engine.environment import FS_PER_NS, Environment
 from tensim.sim.errors import CommandFault, DeadlockError, EndlessWaitError, TensimError, UsageError
 from tensim.sim.host import commands as c
 from tensim.sim.host import metal_trace
@@ -25,6 +24,7 @@ from tensim.sim.host.knowledge import Knowledge
 from tensim.sim.host.program import Program, ProgramCircularBuffer, ProgramKernel, check_semaphore_value
 from tensim.sim.host.queue import failure_of, turn
 from tensim.sim.host.topology import MAX_CHIPS, topology_of
+from tensim.sim.loop.environment import FS_PER_NS, Environment
 
 SEMAPHORE_BYTES = 4
 DELETING = (c.DeleteBuffer, c.DeleteProgram, c.DeleteGlobalSemaphore)

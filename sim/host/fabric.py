@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from tensim.sim.chip.routers import DIRECTION_NAMES, Routers, header_bytes, slots_of
 from tensim.sim.cores.fabric import layout
 from tensim.sim.cores.fabric.layout import EAST, NORTH, SOUTH, WEST
-from tensim.sim.engine.environment import FS_PER_CYCLE_MHZ
 from tensim.sim.errors import UsageError
+from tensim.sim.loop.environment import FS_PER_CYCLE_MHZ
 
 CONFIGURATIONS = LINES, MESH = "1d", "2d"
 

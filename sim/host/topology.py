@@ -15,8 +15,8 @@ from fractions import Fraction
 
 import simpy
 
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import NoRouteError, UsageError
+from tensim.sim.loop.environment import FS_PER_NS
 
 HOST = "host"
 KINDS = ("noc", "eth", "pcie", "host")

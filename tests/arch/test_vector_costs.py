@@ -9,10 +9,10 @@ import pytest
 from tensim.sim.arch import load_arch, vector_costs
 from tensim.sim.arch.vector_costs import ACCURATE, APPROXIMATE, CHIPS, FORMS, UNCLAMPED
 from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
-from tensim.sim.cores.checks.initialisation import ANY_VECTOR, vector_code
 from tensim.sim.cores.numerics import sfpu_costs as entries
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.sfpu_functions import CASTS, SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.numerics.vector_codes import ANY_VECTOR, vector_code
 from tensim.sim.cores.operations import Approximation
 from tensim.sim.errors import UsageError
 

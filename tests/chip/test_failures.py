@@ -9,8 +9,9 @@ import tensim as tt
 from tensim.kernel_api import *  # noqa: F403
 from tensim.sim.cores.kernels import compiler as kernel_compiler
 from tensim.sim.cores.kernels import lowering_emit
-from tensim.sim.engine import environment, machine_code
+from tensim.sim.engine import machine_code
 from tensim.sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError
+from tensim.sim.loop import environment
 
 # ruff: noqa: F405
 SCRATCH = 600_000  # an L1 address far from circular buffers and the allocator's buffers

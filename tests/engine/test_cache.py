@@ -8,7 +8,7 @@ from tensim.sim.engine.cache import CHECKS, COMPILED, COPROCESSOR, FABRIC, compi
 IMPORTS = """
 import importlib, sys
 from tensim.sim.engine import entry_points
-import tensim.sim.cores.kernels.kernel_runtime, tensim.sim.engine.first_start
+import tensim.sim.cores.kernels.kernel_runtime, tensim.sim.loop.first_start
 import tensim.traces.flatbuffers.structure, tensim.traces.light_metal.content
 for entry in vars(entry_points).values():
     if isinstance(entry, entry_points.EntryPoint):
@@ -31,4 +31,4 @@ def test_all_that_compiled_code_imports_is_part_of_the_hash():
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=300, check=True)
     covered = {f"tensim.{name}" for name in compiled_sources((*COMPILED, *CHECKS, *COPROCESSOR, *FABRIC))}
     assert set(done.stdout.split()) - covered - PLAIN <= set()
-    assert "tensim.sim.engine.event_loop" in covered
+    assert "tensim.sim.loop.event_loop" in covered

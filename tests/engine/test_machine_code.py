@@ -32,7 +32,7 @@ from tensim.cli.main import main
 try:
     main(["run", "add_integers"])
 except SystemExit:
-    print([name for name in ("numba", "tensim.sim.engine.event_loop") if name in sys.modules])
+    print([name for name in ("numba", "tensim.sim.loop.event_loop") if name in sys.modules])
 """
 
 

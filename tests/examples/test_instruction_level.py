@@ -3,6 +3,7 @@
 They run where TENSIM_TTNN_SOURCES or TENSIM_LLK names a release's sources; the examples' kernels are in the words of 0.66.
 """
 
+import json
 import os
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tensim.sim.chip.statistics import program_cycles
 from tensim.sim.cores.riscv.kernel import INSTRUCTION_LEVEL as LEVEL
 from tensim.sim.cores.riscv.llk.tree import tree_at
 from tensim.sim.errors import CycleLimitError, DeadlockError, KernelCompileError, ProgramError, UsageError
+from tensim.traces.timeline import write_timeline
 from tests.examples.test_cpp_kernels import replayed
 
 pytest.importorskip("ziglang", reason="C++ kernels need the extra tensim[cpp]")
@@ -64,6 +66,29 @@ def test_vector_functions_of_another_release_are_right_but_for_their_last_bits(c
 def test_the_same_program_takes_the_same_cycles_with_and_without_data():
     cycles = {run("matmul_multicast", "blackhole", 1, numerics)[1] for numerics in ("exact", "exact", "off")}
     assert len(cycles) == 1
+
+
+def test_a_timeline_shows_what_each_unit_did(tmp_path):
+    device = tt.create_device(0, arch=load_arch("blackhole", {LEVEL: 1}), numerics="off")
+    try:
+        device.chip.enable_log()
+        find_program("matmul_multicast").run_on(device, Options(shape="128x128x128", parameters={"kernels": "cpp"}))
+        write_timeline(device.chip, tmp_path / "timeline.json")
+        worked = {core: tile.units for core, tile in device.chip.coprocessors.tiles.items()}
+        per_us = device.chip.arch.clock_mhz
+    finally:
+        tt.close_device(device)
+    events = json.loads((tmp_path / "timeline.json").read_text())["traceEvents"]
+    tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    shown = {}
+    for event in events:
+        if event.get("cat") == "unit":
+            unit = event["pid"], tracks[event["pid"], event["tid"]]
+            shown[unit] = shown.get(unit, 0) + round(event["dur"] * per_us)
+    for core, units in worked.items():
+        for unit in ("matrix", "packers", "unpacker0", "unpacker1"):
+            assert shown[core, unit] == units[unit][1] > 0, (core, unit)
+    assert {e["args"]["thread"] for e in events if e.get("cat") == "unit" and e["name"] == "MVMUL"} == {"TRISC1"}
 
 
 # --- kernels of one's own

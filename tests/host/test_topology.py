@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensim.sim.arch import load_arch
-from tensim.sim.engine.environment import FS_PER_NS, Environment
 from tensim.sim.errors import NoRouteError, UsageError
 from tensim.sim.host.topology import T3000_MESH, Link, Span, Topology, topology_of
+from tensim.sim.loop.environment import FS_PER_NS, Environment
 
 FS_PER_US = 1000 * FS_PER_NS
 FIGURES = {

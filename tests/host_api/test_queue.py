@@ -5,9 +5,9 @@ import threading
 import pytest
 
 import tensim as tt
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import DeadlockError, ProgramError, UsageError
 from tensim.sim.host import commands
+from tensim.sim.loop.environment import FS_PER_NS
 from tests.host_api.fake_chip import FakeKernel
 
 US = 1000 * FS_PER_NS

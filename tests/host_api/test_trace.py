@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import tensim as tt
 from bench import trace as bench
 from tensim.sim.arch import load_arch
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.errors import ProgramError, TensimWarning, UsageError
 from tensim.sim.host import commands
 from tensim.sim.host.commands import ComputeParameters, DataMovementParameters
 from tensim.sim.host.trace_descriptor import page_size
+from tensim.sim.loop.environment import FS_PER_NS
 from tests.host_api.fake_chip import FakeKernel
 
 PAGE = 1024

@@ -11,8 +11,10 @@ BREACHES = {
     "host API above traces above sim": ("sim/host/queue.py", "import tensim.device"),
     "a command imported": ("runtime/system.py", "from tensim.cli import main"),
     "NoC knows cores": ("sim/noc/packet.py", "from tensim.sim.cores import operations"),
-    "DRAM knows the machine record": ("sim/dram/storage.py", "from tensim.sim.engine import state"),
-    "engine knows the host": ("sim/engine/event_loop.py", "from tensim.sim.host import queue"),
+    "DRAM knows the machine record": ("sim/dram/storage.py", "from tensim.sim import state"),
+    "the loop knows the host": ("sim/loop/event_loop.py", "from tensim.sim.host import queue"),
+    "the engine knows the loop": ("sim/engine/coroutine.py", "from tensim.sim.loop import event_loop"),
+    "a unit knows the checker": ("sim/cores/tensix/data.py", "from tensim.sim.cores.checks import faults"),
     "circle inside a function": ("sim/host/topology.py", "def f():\n    from tensim.sim.host import executor"),
 }
 

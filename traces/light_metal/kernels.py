@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 
 from tensim.sim.compile_budget import CompileBudget
-from tensim.sim.cores.source import kernel_from_text
 from tensim.sim.errors import BinaryError
+from tensim.sim.kernel_source import kernel_from_text
 from tensim.traces.flatbuffers.tables import Node
 from tensim.traces.light_metal.values import place_of
 

@@ -11,7 +11,7 @@ import numpy as np
 import tensim as tt
 from tensim.runtime import System
 from tensim.runtime.systems import SystemConfig
-from tensim.sim.engine.environment import FS_PER_NS
+from tensim.sim.loop.environment import FS_PER_NS
 from tensim.validation.dispatch import kernels
 
 FEW, MANY = 16, 48  # programs of the two runs: more than the launch ring and the configuration ring hold

@@ -7,9 +7,9 @@ from tensim.examples.matmul_plan import Settings, Topology, make_plan
 from tensim.sim.arch import load_arch
 from tensim.sim.chip import repetition, statistics
 from tensim.sim.cores.numerics.data_format import DataFormat
-from tensim.sim.engine.environment import FS_PER_NS
 from tensim.sim.host.binding import compile_kernels, program_cost
 from tensim.sim.host.dispatch import Costs
+from tensim.sim.loop.environment import FS_PER_NS
 
 WARM_UP_RUNS, MEASURED_RUNS = 5, 100  # of the report's loop
 TOPOLOGIES = {"rows_columns": Topology.ROWS_COLUMNS, "all": Topology.ALL}

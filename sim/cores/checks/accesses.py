@@ -9,7 +9,7 @@ from tensim.sim.cores.numerics.tile import TILE_SIDE
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import circular_buffers_of, threads_of
+from tensim.sim.state import circular_buffers_of, threads_of
 
 
 @compiled()

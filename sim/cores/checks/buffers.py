@@ -3,11 +3,10 @@
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import dram_table, l1_buffer_table, suspect_table, thread_of, words_table
-from tensim.sim.cores.niu.transactions import bank_of
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8
-from tensim.sim.engine.state import TILE_DRAM, TILE_WORKER, noc_columns_of, noc_rows_of, tiles_of
+from tensim.sim.state import TILE_DRAM, TILE_WORKER, bank_of, noc_columns_of, noc_rows_of, tiles_of
 
 NAMED, BASE = 1, 2  # an argument of the thread lies in the buffer, or is its address
 

@@ -12,7 +12,7 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.state import circular_buffers_of, threads_of
+from tensim.sim.state import circular_buffers_of, threads_of
 
 
 @compiled()

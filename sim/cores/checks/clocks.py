@@ -27,7 +27,7 @@ from tensim.sim.cores.checks.shadow import (
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.engine.compiled import Intrinsic, cgutils, compiled, ir, types
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES
-from tensim.sim.engine.state import threads_of
+from tensim.sim.state import threads_of
 
 STRIDE = 16  # bytes from one semaphore to the next
 VECTOR = 8  # clocks; rows are as long as a multiple of it

@@ -16,7 +16,7 @@ from tensim.sim.cores.tensix.source_banks import bank_free, bank_ready
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8, store_8
-from tensim.sim.engine.state import circular_buffers_of, cores_of, threads_of
+from tensim.sim.state import circular_buffers_of, cores_of, threads_of
 
 ALL, FIRST_ROW, FIRST_COLUMN, FIRST_DATUM, FACE_ROWS = range(5)  # of a tile: what an operation looks at
 FACES = 4

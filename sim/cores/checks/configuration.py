@@ -6,24 +6,15 @@ The bits are right here without any initialisation; on the chip they are not.
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.checks.circular_buffers import configured
 from tensim.sim.cores.checks.faults import Check
-from tensim.sim.cores.checks.initialisation import (
-    ANY_VECTOR,
-    BUFFER_SHIFT,
-    CONSTANTS,
-    LAST_MODE,
-    SECOND_SHIFT,
-    VECTOR_CALLS,
-    VECTOR_CODE_BITS,
-    VECTOR_KIND,
-    Setup,
-)
 from tensim.sim.cores.checks.shadow import core_of
 from tensim.sim.cores.circular_buffer import row_of
+from tensim.sim.cores.numerics.vector_codes import ANY_VECTOR, VECTOR_CODE_BITS, VECTOR_KIND
 from tensim.sim.cores.operations import FUNCTION_BITS, Config, Op
 from tensim.sim.cores.slots import MATH_SLOT, UNPACK_SLOT
+from tensim.sim.cores.tensix.initialisation import BUFFER_SHIFT, CONSTANTS, LAST_MODE, SECOND_SHIFT, VECTOR_CALLS, Setup
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import circular_buffers_of, threads_of
+from tensim.sim.state import circular_buffers_of, threads_of
 
 BUFFER_MASK = (1 << (SECOND_SHIFT - BUFFER_SHIFT)) - 1
 UNKNOWN = 0  # format; others are one plus their code

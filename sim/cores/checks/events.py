@@ -28,7 +28,7 @@ from tensim.sim.cores.operations import FIRST_UNPACK, LAST_UNPACK, Op
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, MATH_SLOT, PACK_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import OPERATION_END, OPERATION_START, argument, fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import STOP_ERROR, circular_buffers_of, cores_of, machine_table, threads_of
+from tensim.sim.state import STOP_ERROR, circular_buffers_of, cores_of, machine_table, threads_of
 
 
 @compiled()

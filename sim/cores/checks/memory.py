@@ -11,11 +11,10 @@ from tensim.sim.cores.checks.clocks import call_at
 from tensim.sim.cores.checks.faults import Check
 from tensim.sim.cores.checks.shadow import FIRST_ORIGIN, GRANULE, MAX_ORIGINS, origin_table
 from tensim.sim.cores.circular_buffer import row_of
-from tensim.sim.cores.niu.transactions import bank_of
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u8, store_8
-from tensim.sim.engine.state import TILE_DRAM, circular_buffers_of, threads_of, tiles_of
+from tensim.sim.state import TILE_DRAM, bank_of, circular_buffers_of, threads_of, tiles_of
 
 UNWRITTEN, WRITTEN, IN_PIECES, LEFT_OVER = range(4)
 MIXED = -1  # of several states

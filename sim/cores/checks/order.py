@@ -14,7 +14,7 @@ from tensim.sim.cores.operations import FIRST_NOC_CALL, FIRST_UNPACK, LAST_NOC_C
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import circular_buffers_of, threads_of
+from tensim.sim.state import circular_buffers_of, threads_of
 
 
 @compiled()

@@ -36,7 +36,7 @@ from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u8, load_u16, load_u32
-from tensim.sim.engine.state import ATOMIC, STOP_ERROR, threads_of, transactions_of
+from tensim.sim.state import ATOMIC, STOP_ERROR, threads_of, transactions_of
 
 CLOCK_SHIFT, LINE_SHIFT = 32, 16
 LANE_MASK = LINE_MASK = 0xFFFF

@@ -8,8 +8,8 @@ import numpy as np
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.state import cores_of, tiles_of, transactions_of  # noqa: F401
 from tensim.sim.engine.tables import table
+from tensim.sim.state import cores_of, tiles_of, transactions_of  # noqa: F401
 
 
 def _record(fields):
@@ -65,7 +65,7 @@ NO_SOURCE, TOLD = -1, -1  # TOLD, an area: a word behind it on its NoC tells of 
 LEFT, THERE = 1, 2
 MAX_WRITES = 64  # of a thread; the oldest is forgotten
 # What a core's compute threads work on: states of the operands unpacked last, and of those in the two source banks; what the
-# threads are set up for (`tensim.sim.cores.checks.initialisation`), formats plus 1 of both operands and the result, 0: unknown;
+# threads are set up for (`tensim.sim.cores.tensix.initialisation`), formats plus 1 of both operands and the result, 0: unknown;
 # `untilizes`: the unpackers have been set up to untilize, so that tiles may come to the packer in that order; `constants`:
 # the vector function for which the vector unit has constants (`vector_code`); `unpacked`, `computed`, `committed`, `released`:
 # clocks of its threads at the last such operation

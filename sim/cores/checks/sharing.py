@@ -14,7 +14,7 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.slots import THREADS_PER_CORE
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import circular_buffers_of, threads_of
+from tensim.sim.state import circular_buffers_of, threads_of
 
 
 @compiled()

@@ -20,11 +20,11 @@ from tensim.sim.cores.checks.writes import (
     word_arrived,
 )
 from tensim.sim.cores.niu.multicasts import corners
-from tensim.sim.cores.niu.transactions import AT_TARGET, bank_of
+from tensim.sim.cores.niu.transactions import AT_TARGET
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.threads import argument
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     INLINE,
     NOC_WORDS,
     READ,
@@ -33,6 +33,7 @@ from tensim.sim.engine.state import (
     TILE_DRAM,
     TILE_WORKER,
     WRITE,
+    bank_of,
     noc_columns_of,
     noc_rows_of,
     noc_words_of,

@@ -11,7 +11,7 @@ from tensim.sim.cores.operations import Barrier
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT, THREADS_PER_CORE
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import ATOMICS_OUT, NOC_WORDS, READS_OUT, STOP_ERROR, noc_words_of, threads_of
+from tensim.sim.state import ATOMICS_OUT, NOC_WORDS, READS_OUT, STOP_ERROR, noc_words_of, threads_of
 
 
 @compiled()

@@ -34,7 +34,7 @@ from tensim.sim.cores.coprocessor.memory_map import (
     polls,
 )
 from tensim.sim.cores.coprocessor.state import N_THREADS, NOTHING_ASKED, coprocessor_table
-from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until
+from tensim.sim.cores.coprocessor.units import NO_UNIT, busy_until, has_room_for_spans
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_u32
 from tensim.sim.engine.tables import table
@@ -194,7 +194,7 @@ def run_cluster(c, cores_at, now, until, fuel):
     if c.written_at >= 0:
         tell_of_l1(c, cores_at, c.written_at)
         c.written_at = -1
-    while fuel > 0:
+    while fuel > 0 and has_room_for_spans(c):
         fuel -= 1
         first, at = earliest_action(c, cores_at)
         happened = at

@@ -31,7 +31,7 @@ from tensim.sim.cores.coprocessor.cluster import (
 from tensim.sim.cores.coprocessor.frontend import NO_TIME
 from tensim.sim.cores.coprocessor.state import N_THREADS, coprocessor_table
 from tensim.sim.cores.coprocessor.tile_registers import counter_of, newest_count
-from tensim.sim.cores.coprocessor.units import MATRIX, VECTOR, units_table
+from tensim.sim.cores.coprocessor.units import MATRIX, N_UNITS, VECTOR, span_table, units_table
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.operations import Op
@@ -51,7 +51,8 @@ from tensim.sim.cores.threads import (
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.event_heap import CHILDREN, KEY_BITS
 from tensim.sim.engine.memory import call_model, store_64, zero_bytes
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
+    LOG_UNIT,
     N_REASONS,
     PARKED,
     RUNNING,
@@ -63,6 +64,7 @@ from tensim.sim.engine.state import (
     cores_of,
     event_heap_of,
     lines_of,
+    log_of,
     machine_table,
     stalls_of,
     threads_of,
@@ -220,6 +222,25 @@ def take_work(m, c, core_index):
 
 
 @compiled()
+def take_spans(m, c, first):
+    """Enter what the units did into the log of the chip; the loop leaves before that has no room for all."""
+    u, log = units_table(c.units_at)[0], log_of(m)
+    for i in range(u.n_spans):
+        span, entry = span_table(u.spans_at)[i], log[m.n_log]
+        entry.thread, entry.kind, entry.start, entry.end = (
+            first + span.thread,
+            LOG_UNIT + span.unit,
+            span.start,
+            span.end,
+        )
+        entry.line, entry.operation, entry.line_base, entry.target = 0, span.opcode, 0, 0
+        m.n_log += 1
+    u.n_spans = 0
+    for unit in range(N_UNITS):
+        u.newest[unit] = -1
+
+
+@compiled()
 def end_threads(m, c, cluster, first, now):
     """Threads whose cores have come to their end get the event of that, once all that they have written is known."""
     for thread in range(N_THREADS):
@@ -341,6 +362,8 @@ def compute_event(machine, index, now):
         if reason != COUNTER and reason != STORED and reason != PRINTED:
             break
     m.instructions += max(c.cycle - begun, 0)
+    if units_table(c.units_at)[0].n_spans > 0:
+        take_spans(m, c, first)
     if reason == FAULT:
         tell_lines(m, cluster, first)
         refuse(m, c, cluster, first)

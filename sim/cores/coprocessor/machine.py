@@ -44,6 +44,7 @@ from tensim.sim.cores.coprocessor.units import (
     UNPACK_0,
     UNPACK_1,
     VECTOR,
+    note_span,
     occupy,
     units_table,
 )
@@ -162,6 +163,8 @@ def enter_unpacker(c, thread, word, now):
     u.busy[thread, unit] = max(u.busy[thread, unit], done)
     u.issued[unit] += 1
     u.worked[unit] += end - begin
+    if u.spans_at != 0:
+        note_span(u, unit, thread, word >> 24, begin, end)
     if c.unpack_bank_a != bank_a:
         u.src_a_valid[bank_a] = done
     if c.unpack_bank_b != bank_b:
@@ -263,6 +266,8 @@ def try_gate(c, thread, now):
         return at
     if not enter(c, thread, word, unit, now):
         return now + scalar_cycles(word)
+    if u.spans_at != 0 and unit != UNPACK_0 and unit != NO_UNIT:
+        note_span(u, unit, thread, code, now, max(u.free[unit], now + 1))
     leave_gate(c, thread, now)
     return now
 

@@ -12,7 +12,7 @@ from tensim.sim.cores.coprocessor.matrix_state import make_matrix
 from tensim.sim.cores.coprocessor.memory_map import make_mailboxes
 from tensim.sim.cores.coprocessor.packers import make_packers
 from tensim.sim.cores.coprocessor.state import make_coprocessor
-from tensim.sim.cores.coprocessor.units import UNIT_NAMES, make_units
+from tensim.sim.cores.coprocessor.units import SPAN, SPANS, UNIT_NAMES, make_units
 from tensim.sim.cores.coprocessor.unpackers import make_unpackers
 from tensim.sim.cores.coprocessor.vector_state import add_vector_unit
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
@@ -62,6 +62,13 @@ class TileState:
             self.record[f"{name}_at"] = part.ctypes.data
         self._vector = add_vector_unit(self.arrays)
         self.record["data_on"], self.record["fast"] = self._numerics
+        self._spans = None
+
+    def tell_spans(self):
+        """Let the units tell from now on what they do and when (`units.SPAN`)."""
+        if self._spans is None:
+            self._spans = np.zeros(SPANS, SPAN)
+            self.parts["units"]["spans_at"] = self._spans.ctypes.data
 
     @property
     def address(self):

@@ -27,15 +27,19 @@ DST_BLOCKS = 128  # of 8 rows
 # `src_a_valid`, `src_b_valid`: cycle from which a bank that was given can be read, by bank;
 # `configured`: cycle from which the matrix unit has a thread's configuration; `dst_ready`: cycle from which a block of Dst can be
 # read; `issued`: instructions so far, `worked`: cycles of work, by unit;
-# `flops`: of the matrix unit, those of a product once for all of its fidelity phases
+# `flops`: of the matrix unit, those of a product once for all of its fidelity phases; for a timeline: `spans_at`, address of
+# SPAN[SPANS], 0 when nobody asks, `n_spans` in it, `newest`: the last one of each unit, -1 if it has none there
+SPAN = np.dtype([(name, np.int64) for name in "unit thread opcode start end".split()])
+SPANS = 1024
 UNITS = np.dtype(
     [("free", np.int64, N_UNITS), ("busy", np.int64, (N_THREADS, N_UNITS)), ("fetch", np.int64, 2), ("port", np.int64),
      ("src_a_valid", np.int64, 2), ("src_b_valid", np.int64, 2), ("dst_ready", np.int64, DST_BLOCKS),
      ("configured", np.int64, N_THREADS), ("issued", np.int64, N_UNITS), ("worked", np.int64, N_UNITS), ("flops", np.int64),
+     ("spans_at", np.int64), ("n_spans", np.int64), ("newest", np.int64, N_UNITS),
      ("unit_of", np.uint8, 256),
      ("blocked_by", np.int64, N_UNITS)]
 )  # fmt: skip
-units_table = table(UNITS)
+units_table, span_table = table(UNITS), table(SPAN)
 BUSY_AT = UNITS.fields["busy"][1]
 DST_READY_AT, SRC_A_VALID_AT, SRC_B_VALID_AT, UNIT_OF_AT = (
     UNITS.fields[name][1] for name in ("dst_ready", "src_a_valid", "src_b_valid", "unit_of")
@@ -49,6 +53,7 @@ def make_units(arch):
     for code, instruction in by_opcode(arch).items():
         units["unit_of"][0, code] = _RESOURCES[instruction.unit]
     units["blocked_by"][0] = [_BLOCKED_BY[unit] for unit in range(N_UNITS)]
+    units["newest"] = -1
     return units
 
 
@@ -66,3 +71,25 @@ def occupy(c, thread, unit, now, occupancy, latency):
     u.busy[thread, unit] = max(u.busy[thread, unit], now + latency)
     u.issued[unit] += 1
     u.worked[unit] += occupancy
+
+
+@compiled()
+def note_span(u, unit, thread, opcode, start, end):
+    """Tell a timeline what a unit did; equal instructions of a thread without a gap are one span."""
+    last = u.newest[unit]
+    if last >= 0:
+        span = span_table(u.spans_at)[last]
+        if span.thread == thread and span.opcode == opcode and start <= span.end:
+            span.end = max(span.end, end)
+            return
+    if u.n_spans < SPANS:
+        span, u.newest[unit] = span_table(u.spans_at)[u.n_spans], u.n_spans
+        span.unit, span.thread, span.opcode, span.start, span.end = unit, thread, opcode, start, end
+        u.n_spans += 1
+
+
+@compiled()
+def has_room_for_spans(c):
+    """Can the units of a tile tell of another cycle?"""
+    u = units_table(c.units_at)[0]
+    return u.spans_at == 0 or u.n_spans <= SPANS - N_THREADS

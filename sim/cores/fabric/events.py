@@ -43,7 +43,7 @@ from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64, load_u32, store_32
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     ATOMIC,
     NOC_WORDS,
     STOP_ERROR,

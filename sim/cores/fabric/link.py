@@ -21,7 +21,7 @@ from tensim.sim.cores.fabric.layout import (
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_u32
-from tensim.sim.engine.state import machine_table, schedule
+from tensim.sim.state import machine_table, schedule
 
 ARRIVAL_SLOT = 7  # of the tie key: no thread has it
 

@@ -31,12 +31,12 @@ from tensim.sim.cores.niu.transactions import (
     staging_address,
     tile_at,
 )
-from tensim.sim.cores.niu.transfer_checks import check_target
 from tensim.sim.cores.niu.transfers import count_write
 from tensim.sim.cores.threads import fail
+from tensim.sim.cores.transfer_checks import check_target
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes, load_i64, load_u32, store_32
-from tensim.sim.engine.state import ATOMIC, INLINE, TILE_WORKER, WRITE, tiles_of, transactions_of
+from tensim.sim.state import ATOMIC, INLINE, TILE_WORKER, WRITE, tiles_of, transactions_of
 
 WRITE_NOC, CREDIT_NOC = (
     1,

@@ -28,7 +28,7 @@ def parameters(text):
 
 @dataclass(frozen=True)
 class Configured:
-    """A word of `Op.CONFIG` for the checker: a `tensim.sim.cores.checks.initialisation.Setup`, and the parameters that name the
+    """A word of `Op.CONFIG` for the checker: a `tensim.sim.cores.tensix.initialisation.Setup`, and the parameters that name the
     circular buffers whose formats the call configures.
     """
 

@@ -7,7 +7,6 @@ cost (`Op.CONFIG`) and, where it matters for the values, set a state that later 
 
 from dataclasses import replace
 
-from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS, Setup, vector_code
 from tensim.sim.cores.kernels.api import (
     COMPUTE,
     MATH,
@@ -23,7 +22,9 @@ from tensim.sim.cores.kernels.api import (
 )
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.numerics.vector_codes import VECTOR_CODE_BITS, vector_code
 from tensim.sim.cores.operations import FUNCTION_BITS, Bcast, Binary, Config, Op, Pool, ReduceDim, Reuse
+from tensim.sim.cores.tensix.initialisation import Setup
 
 # Template parameters of tt-metal's configuration calls, as keywords
 TEMPLATE_OPTIONS = tuple(

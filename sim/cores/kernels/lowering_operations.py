@@ -3,7 +3,6 @@
 import ast
 import functools
 
-from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, SECOND_SHIFT, Setup
 from tensim.sim.cores.kernels.api import ANY_ROLE, COMPUTE, DM, Approximated, Configured
 from tensim.sim.cores.kernels.api import OPERATIONS as DATA_MOVEMENT
 from tensim.sim.cores.kernels.api_compute import OPERATIONS as ON_TILES
@@ -12,6 +11,7 @@ from tensim.sim.cores.kernels.lowering_part import Part
 from tensim.sim.cores.kernels.lowering_values import Int, Record, literal
 from tensim.sim.cores.kernels.names import did_you_mean
 from tensim.sim.cores.operations import DOMAINS, Approximation, unknown_value
+from tensim.sim.cores.tensix.initialisation import BUFFER_SHIFT, SECOND_SHIFT, Setup
 
 OPERATIONS = DATA_MOVEMENT | ON_TILES
 # Instructions of a NoC call whose NoC or virtual channel is known only at run time: base of the registers and places of

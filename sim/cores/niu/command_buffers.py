@@ -4,12 +4,13 @@ Source: docs/hardware/noc.md#packets.
 """
 
 from tensim.sim.cores.barriers import transaction_returned
-from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, bank_of, log_bytes, schedule_transaction
+from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, log_bytes, schedule_transaction
 from tensim.sim.cores.threads import charge, charge_stall, park, schedule_thread, unpark
 from tensim.sim.dram.channel import fragments_ticks, queue_ticks
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model
-from tensim.sim.engine.state import (
+from tensim.sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
+from tensim.sim.state import (
     ATOMIC_BUFFER,
     COMMAND_FREE,
     INLINE,
@@ -31,6 +32,7 @@ from tensim.sim.engine.state import (
     WRITE_BUFFER,
     WRITE_FLUSH_AT,
     WRITES_UNSENT,
+    bank_of,
     dram_params_of,
     links_of,
     noc_params_of,
@@ -42,7 +44,6 @@ from tensim.sim.engine.state import (
     transactions_of,
     vcs_of,
 )
-from tensim.sim.noc.packet import HELD, REQUEST, RESPONSE, head_event, prepare
 
 FLIT_COST = 1024  # of one cycle
 WORD_BYTES = 4

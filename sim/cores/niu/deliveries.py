@@ -2,11 +2,9 @@
 
 from tensim.sim.cores.barriers import transaction_returned
 from tensim.sim.cores.niu.command_buffers import move_packet, send_response
-from tensim.sim.cores.niu.noc_record import record_arrival
 from tensim.sim.cores.niu.transactions import (
     AT_TARGET,
     RESPONSE_READY,
-    bank_of,
     free_transaction,
     log_bytes,
     moves,
@@ -14,13 +12,14 @@ from tensim.sim.cores.niu.transactions import (
     release_staging,
     staging_address,
 )
-from tensim.sim.cores.niu.transfer_checks import close_write
+from tensim.sim.cores.noc_record import record_arrival
 from tensim.sim.cores.semaphores import l1_changed
+from tensim.sim.cores.transfer_checks import close_write
 from tensim.sim.dram.channel import dram_access
 from tensim.sim.dram.storage import read_bank, write_bank
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model, copy_bytes, count_bits, load_u32, store_8, store_32
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     ATOMIC,
     ATOMICS_OUT,
     DRAM_READS,
@@ -37,6 +36,7 @@ from tensim.sim.engine.state import (
     TRID_WRITES,
     WRITE,
     WRITES_OUT,
+    bank_of,
     banks_of,
     channels_of,
     dram_params_of,

@@ -9,12 +9,12 @@ from tensim.sim.cores.niu.command_buffers import left_command_buffer, tail_left
 from tensim.sim.cores.niu.transactions import AT_TARGET, free_transaction, schedule_transaction
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import READ, machine_table, noc_params_of, packets_of, schedule, transactions_of
 from tensim.sim.engine.tables import table
 from tensim.sim.noc.flit import add_receiver, enqueue, inject, inject_multicast, next_cycle, step
 from tensim.sim.noc.flit_network import ANY, ARRIVED, BEGUN, NETWORK, NONE, RESPONSES, build_chip, events_of
 from tensim.sim.noc.flit_network import packets_of as flit_packets_of
 from tensim.sim.noc.packet import build_noc_params
+from tensim.sim.state import READ, machine_table, noc_params_of, packets_of, schedule, transactions_of
 
 network_table = table(NETWORK)
 

@@ -5,12 +5,14 @@ from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, schedule_transaction, staging_address
-from tensim.sim.cores.niu.transfer_checks import check_congruent, check_l1, check_writers, open_path, valid_noc
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail
+from tensim.sim.cores.transfer_checks import check_congruent, check_l1, check_writers, open_path, valid_noc
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
-from tensim.sim.engine.state import (
+from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, entry_tile, list_receivers, random_wait, send_multicast
+from tensim.sim.noc.packet import HELD, REQUEST, prepare
+from tensim.sim.state import (
     ATOMIC,
     ATOMIC_BUFFER,
     ATOMICS_OUT,
@@ -34,8 +36,6 @@ from tensim.sim.engine.state import (
     transactions_of,
     workers_mask_of,
 )
-from tensim.sim.noc.multicast import NIU_BUSY, PATH_TAKEN, entry_tile, list_receivers, random_wait, send_multicast
-from tensim.sim.noc.packet import HELD, REQUEST, prepare
 
 CORNERS_SHIFT = 36  # of a multicast address: the four coordinates lie above
 

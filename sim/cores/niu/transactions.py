@@ -9,7 +9,8 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import (
+from tensim.sim.noc.packet import DEFAULT_VC
+from tensim.sim.state import (
     log_of,
     noc_columns_of,
     noc_rows_of,
@@ -21,7 +22,6 @@ from tensim.sim.engine.state import (
     tiles_of,
     transactions_of,
 )
-from tensim.sim.noc.packet import DEFAULT_VC
 
 ALWAYS_MOVED = 64  # bytes: smaller payloads move even with numerics off (semaphores, flags, arguments)
 # Stages of a transaction: the request is on its way or there; the target's response is ready to leave; it is on its way
@@ -102,12 +102,6 @@ def tile_at(m, thread, noc_address):
             return tile
     fail(m, thread, Fault.UNKNOWN_TILE, noc_address, (noc_address >> 36) & 63, (noc_address >> 42) & 63)
     return -1
-
-
-@compiled()
-def bank_of(m, tile, offset):
-    """DRAM bank behind a DRAM tile for an offset in the tile's address space."""
-    return tiles_of(m)[tile].index + offset // m.bank_bytes
 
 
 @compiled()

@@ -5,7 +5,9 @@ from tensim.sim.cores.circular_buffer import check_open_reads
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.niu.command_buffers import buffer_of, command_buffer_ready, next_issue, send_request
 from tensim.sim.cores.niu.transactions import moves, new_staging, new_transaction, staging_address, tile_at
-from tensim.sim.cores.niu.transfer_checks import (
+from tensim.sim.cores.operations import Issue
+from tensim.sim.cores.threads import argument, charge, fail
+from tensim.sim.cores.transfer_checks import (
     check_congruent,
     check_l1,
     check_target,
@@ -15,11 +17,10 @@ from tensim.sim.cores.niu.transfer_checks import (
     valid_noc,
     valid_vc,
 )
-from tensim.sim.cores.operations import Issue
-from tensim.sim.cores.threads import argument, charge, fail
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import copy_bytes
-from tensim.sim.engine.state import (
+from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
+from tensim.sim.state import (
     ATOMIC,
     ATOMIC_BUFFER,
     ATOMICS_OUT,
@@ -47,7 +48,6 @@ from tensim.sim.engine.state import (
     traffic_of,
     transactions_of,
 )
-from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
 
 
 @compiled()

@@ -39,7 +39,7 @@ from tensim.sim.cores.numerics.unpacker import (
 from tensim.sim.cores.operations import Binary, ReduceDim, Reuse
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.state import circular_buffers_of, cores_of
+from tensim.sim.state import circular_buffers_of, cores_of
 
 UNCHANGED = TF32  # "format" of float32 that was unpacked to Dst directly: no circular buffer holds tf32
 

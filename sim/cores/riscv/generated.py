@@ -1,9 +1,9 @@
 """Header text that follows from the project's tables: operations as traps, enumerations, vector functions."""
 
-from tensim.sim.cores.checks.initialisation import BUFFER_SHIFT, VECTOR_CODE_BITS, Setup, vector_code
 from tensim.sim.cores.kernels.api_compute import vector_names
 from tensim.sim.cores.numerics.data_format import DataFormat, tile_size
 from tensim.sim.cores.numerics.sfpu_functions import BY_FORMAT, CASTS, SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.numerics.vector_codes import VECTOR_CODE_BITS, vector_code
 from tensim.sim.cores.operations import (
     FUNCTION_BITS,
     Approximation,
@@ -18,6 +18,7 @@ from tensim.sim.cores.operations import (
     Reuse,
 )
 from tensim.sim.cores.riscv.traps import ARGUMENTS, RESULTS, Form, Manipulator, Print
+from tensim.sim.cores.tensix.initialisation import BUFFER_SHIFT, Setup
 
 TYPES = {"u": "uint32_t", "s": "int32_t", "q": "uint64_t"}
 

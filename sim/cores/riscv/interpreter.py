@@ -15,7 +15,7 @@ from tensim.sim.cores import context as ctx
 from tensim.sim.cores.circular_buffer import write_pointer
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.local_memory import begin_load, begin_store
-from tensim.sim.cores.niu.noc_record import record_call
+from tensim.sim.cores.noc_record import record_call
 from tensim.sim.cores.oddities import note
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.core import (
@@ -59,7 +59,7 @@ from tensim.sim.engine.memory import (
     store_64,
     zero_bytes,
 )
-from tensim.sim.engine.state import RUNNING_ON, WAIT_NONE, cores_of, event_heap_of, machine_table, threads_of
+from tensim.sim.state import RUNNING_ON, WAIT_NONE, cores_of, event_heap_of, machine_table, threads_of
 
 (
     ADDI, ADD, SUB, LUI, SLLI, SRLI, SRAI, ANDI, ORI, XORI, SLTI, SLTIU, SLL, SRL, SRA, AND, OR, XOR, SLT, SLTU, FENCE,

@@ -10,7 +10,6 @@ is not ahead at all: it begins when the math thread has come to the copy and the
 """
 
 from tensim.sim.cores import context as ctx
-from tensim.sim.cores.checks.initialisation import VECTOR_CODE_BITS
 from tensim.sim.cores.circular_buffer import row_of
 from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.numerics.data_format import BLOCK
@@ -25,6 +24,7 @@ from tensim.sim.cores.numerics.sfpu_costs import (
 from tensim.sim.cores.numerics.sfpu_functions import N_BINARY, N_TERNARY, N_UNARY, SfpuUnary
 from tensim.sim.cores.numerics.tile import FACES, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.numerics.unpacker import block_bits, datum_bytes
+from tensim.sim.cores.numerics.vector_codes import VECTOR_CODE_BITS
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.operations import FUNCTION_BITS, Approximation, Binary, Config, Op, Pool, ReduceDim
 from tensim.sim.cores.slots import MATH_SLOT, PACK_SLOT, THREADS_PER_CORE, UNPACK_SLOT
@@ -59,7 +59,7 @@ from tensim.sim.cores.tensix.values import FUNCTION_MASK, known_function, known_
 from tensim.sim.cores.threads import argument, charge, charge_stall, fail, park, wake
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     PARKED,
     RUNNING,
     WAIT_DST_FREE,

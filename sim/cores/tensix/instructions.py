@@ -19,7 +19,7 @@ from tensim.sim.cores.tensix.source_banks import (
 )
 from tensim.sim.cores.threads import argument, charge
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     N_INSTRUCTION_WORDS,
     UNIT_SLOTS,
     cores_of,

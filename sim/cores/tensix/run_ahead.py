@@ -34,7 +34,7 @@ from tensim.sim.cores.tensix.source_banks import SOURCE_BANKS
 from tensim.sim.cores.threads import advance, argument, charge, charge_stall, schedule_thread
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     PARKED,
     RUNNING,
     STOP_ERROR,

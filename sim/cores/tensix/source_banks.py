@@ -15,7 +15,7 @@ face, and `src_complete_0` and `_1` say when its last one is there.
 from tensim.sim.cores.slots import MATH_SLOT, THREADS_PER_CORE, UNPACK_SLOT
 from tensim.sim.cores.threads import park, wake_to_retry
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import PARKED, WAIT_SOURCE_FREE, WAIT_SOURCE_READY, cores_of, threads_of
+from tensim.sim.state import PARKED, WAIT_SOURCE_FREE, WAIT_SOURCE_READY, cores_of, threads_of
 
 SOURCE_BANKS = 2
 

@@ -9,7 +9,7 @@ from tensim.sim.cores.numerics.sfpu_functions import CASTS, INTEGERS, NUMBERS, S
 from tensim.sim.cores.operations import DOMAINS, FUNCTION_BITS, Op, Pool, ReduceDim
 from tensim.sim.cores.threads import argument, fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import threads_of
+from tensim.sim.state import threads_of
 
 FUNCTION_MASK = (1 << FUNCTION_BITS) - 1
 

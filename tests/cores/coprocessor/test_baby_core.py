@@ -5,8 +5,8 @@ import pytest
 from tensim.sim.cores.coprocessor.bit_instructions import BitCode, bit_record
 from tensim.sim.cores.coprocessor.instruction_table import CHIPS, instructions
 from tensim.sim.cores.coprocessor.tile import Tile
+from tensim.sim.cores.disassembly.instruction_text import text_of
 from tensim.sim.cores.riscv.decode import decode
-from tensim.sim.cores.riscv.disassembly import text_of
 from tensim.sim.errors import SimulatorError
 
 BASE = 0x10000  # L1 address of programs

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tensim.sim import state
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.matrix_unit import INTEGER, NARROW, OPAQUE, WIDE
 from tensim.sim.cores.numerics.sfpu_exact import (
@@ -17,7 +18,6 @@ from tensim.sim.cores.numerics.sfpu_functions import _BINARY, _UNARY, SfpuBinary
 from tensim.sim.cores.numerics.tensix_exact import dst_kind, set_dst_kind
 from tensim.sim.cores.numerics.tile_order import tilize, untilize
 from tensim.sim.cores.operations import Approximation, Pool, ReduceDim
-from tensim.sim.engine import state
 
 TILE = 1024
 SMALLEST = np.float32(2.0**-126)

@@ -13,11 +13,11 @@ from tensim.cli.disassemble import disassemble
 from tensim.sim.arch import load_arch
 from tensim.sim.compile_budget import CompileBudget
 from tensim.sim.cores.coprocessor.instruction_table import instructions
+from tensim.sim.cores.disassembly.elf_listing import elf_listing
 from tensim.sim.cores.riscv import toolchain
 from tensim.sim.cores.riscv.compiler import Processor
 from tensim.sim.cores.riscv.elf import load_elf
 from tensim.sim.cores.riscv.layout import local_bytes
-from tensim.sim.cores.riscv.listing import elf_listing
 from tensim.sim.cores.riscv.llk import dialect, formats, functions_to_inline
 from tensim.sim.cores.riscv.llk.build import INCLUDE, LlkBuild, compile_kernel
 from tensim.sim.cores.riscv.llk.coverage import bindings

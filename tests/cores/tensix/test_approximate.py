@@ -7,13 +7,13 @@ import tensim as tt
 from tensim.sim.arch import load_arch
 from tensim.sim.chip import statistics
 from tensim.sim.chip.sfpu_cycle_table import sfpu_cycle_table
-from tensim.sim.cores.checks.initialisation import vector_code
 from tensim.sim.cores.kernels.compiler import kernel_from_source
 from tensim.sim.cores.numerics.data_format import tile_size
 from tensim.sim.cores.numerics.host_formats import decode, encode
 from tensim.sim.cores.numerics.sfpu import sfpu_unary
 from tensim.sim.cores.numerics.sfpu_costs import initialisation_cost, unary_cost
 from tensim.sim.cores.numerics.sfpu_functions import SfpuUnary
+from tensim.sim.cores.numerics.vector_codes import vector_code
 from tensim.sim.cores.operations import Approximation
 from tensim.sim.cores.riscv.kernel import CppKernel
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tensim.sim.engine.environment import FS_PER_NS, Environment
 from tensim.sim.errors import DeadlockError
+from tensim.sim.loop.environment import FS_PER_NS, Environment
 
 
 class WaitingChip:

@@ -1,6 +1,6 @@
 """The first start ever: two processes compile a half of the engine each, and meet in numba's disk cache.
 
-numba compiles in one thread.  `tensim.sim.engine.event_loop.compute_operation` with all it calls is half of the work and
+numba compiles in one thread.  `tensim.sim.loop.event_loop.compute_operation` with all it calls is half of the work and
 shares little with the rest.  A second process that fails costs only time: what it has not left in the cache is compiled
 here.
 """
@@ -13,8 +13,8 @@ import numba as nb
 
 from tensim.sim.cores.niu.deliveries import transaction_event
 from tensim.sim.engine.coroutine import self_test
-from tensim.sim.engine.event_loop import compute_operation, data_operation
-from tensim.sim.engine.state import MACHINE
+from tensim.sim.loop.event_loop import compute_operation, data_operation
+from tensim.sim.state import MACHINE
 
 ARGUMENTS = (nb.from_dtype(MACHINE), nb.int64, nb.int64)  # machine, thread or transaction, cycle
 

@@ -45,6 +45,7 @@ LOG_LEVEL = (
     4000  # + index of a circular buffer; `line`: pages in it from now on, `target`: +1 after a push, -1 after a pop
 )
 LOG_ZONE_BEGIN, LOG_ZONE_END = 5000, 5001  # `line`: number of the zone in its kernel
+LOG_UNIT = 6000  # + unit of a tile's coprocessor at the instruction level; `thread`: whose instruction; `operation`: its opcode
 
 # --- thread states
 IDLE, RUNNING, PARKED, ENDED = 0, 1, 2, 3
@@ -130,7 +131,7 @@ DRAM_READS, L1_READS, DRAM_WRITES, L1_WRITES = range(4)
 LOG = np.dtype(
     [(name, np.int64) for name in "thread kind start end line operation line_base target".split()], align=True
 )
-# A call of a data-movement thread (`tensim.sim.cores.niu.noc_record`)
+# A call of a data-movement thread (`tensim.sim.cores.noc_record`)
 NOC_CALL = np.dtype(
     [(name, np.int64) for name in "thread operation moment time".split()] + [("arguments", np.int64, 7)], align=True
 )
@@ -385,6 +386,12 @@ def event_heap_of(m):
 def schedule(m, time, key, event):
     """Put an event into the machine's heap."""
     m.event_heap_size = push(event_heap_of(m), m.event_heap_size, make_order(time, key), event)
+
+
+@compiled()
+def bank_of(m, tile, offset):
+    """DRAM bank behind a DRAM tile for an offset in the tile's address space."""
+    return tiles_of(m)[tile].index + offset // m.bank_bytes
 
 
 @compiled(inline="always")

@@ -2,8 +2,8 @@
 
 import io
 
+from tensim.sim.cores.disassembly.instruction_text import text_of
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, decode
-from tensim.sim.cores.riscv.disassembly import text_of
 from tensim.sim.cores.riscv.line_table import LineTable
 from tensim.sim.errors import BinaryError
 

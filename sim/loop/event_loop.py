@@ -12,7 +12,6 @@ from tensim.sim.cores.faults import Fault
 from tensim.sim.cores.local_memory import load_local, store_local
 from tensim.sim.cores.niu.deliveries import transaction_event
 from tensim.sim.cores.niu.multicasts import issue_multicast, issue_multicast_increment
-from tensim.sim.cores.niu.transfer_checks import open_path
 from tensim.sim.cores.niu.transfers import (
     issue_word,
     noc_read,
@@ -50,10 +49,11 @@ from tensim.sim.cores.threads import (
     park,
     schedule_thread,
 )
+from tensim.sim.cores.transfer_checks import open_path
 from tensim.sim.engine import event_heap
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import call_model, load_i64, store_64
-from tensim.sim.engine.state import (
+from tensim.sim.state import (
     ATOMIC,
     ENDED,
     INLINE,
@@ -80,7 +80,8 @@ from tensim.sim.engine.state import (
 # Head room that one event may need of each pool (a multicast packet to a full grid is the largest)
 MARGIN = 512
 INSTRUCTIONS_PER_FUEL = 64  # of RISC-V cores: they take about as long as an event
-MARGIN_STAGING, MARGIN_CHUNKS, MARGIN_LOG = 8, 8, 64
+MARGIN_STAGING, MARGIN_CHUNKS = 8, 8
+MARGIN_LOG = 2048  # entries: an event of a tile at the instruction level makes up to `units.SPANS` of them
 
 
 @compiled(inline="always")

@@ -8,7 +8,8 @@ packer's.  A C++ kernel has 11 bits for it.  That of `Config.SFPU_INIT` is the `
 
 from enum import IntEnum
 
-from tensim.sim.cores.numerics.sfpu_functions import SFPU_API, SfpuBinary, SfpuTernary, SfpuUnary
+from tensim.sim.cores.numerics.sfpu_functions import SFPU_API
+from tensim.sim.cores.numerics.vector_codes import vector_code
 from tensim.sim.cores.operations import Bcast, Binary
 
 BUFFER_SHIFT, SECOND_SHIFT = 5, 11  # bits
@@ -37,17 +38,6 @@ class Setup(IntEnum):
 
 
 LAST_MODE = Setup.ANYTHING
-VECTOR_KINDS = (SfpuUnary, SfpuBinary, SfpuTernary)
-VECTOR_KIND = 1 << 9  # codes of a kind of function
-VECTOR_CODE_BITS = 11
-ANY_VECTOR = 0  # a function without constants
-
-
-def vector_code(function):
-    """Number of a function of the vector unit."""
-    return VECTOR_KINDS.index(type(function)) * VECTOR_KIND + 1 + int(function)
-
-
 # Functions whose initialisation programs the vector unit's constants or its table, of which it has one set, and the function
 # whose initialisation does the same (docs/hardware/kernel_api.md#unary-sfpu-calls)
 CONSTANTS = {

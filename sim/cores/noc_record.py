@@ -7,7 +7,7 @@ from tensim.sim.cores.operations import FIRST_NOC_CALL, LAST_NOC_CALL, Op
 from tensim.sim.cores.slots import FIRST_COMPUTE_SLOT
 from tensim.sim.engine.compiled import compiled
 from tensim.sim.engine.memory import load_i64
-from tensim.sim.engine.state import NOC_CALL, noc_calls_of, transactions_of
+from tensim.sim.state import NOC_CALL, noc_calls_of, transactions_of
 
 CALLED, RETURNED = 0, 1
 ARRIVED = (

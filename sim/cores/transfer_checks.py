@@ -1,22 +1,22 @@
 """What a NoC transfer must not do: leave its memories, break alignment rules, meet another write or an unfinished read."""
 
 from tensim.sim.cores.faults import Fault
-from tensim.sim.cores.niu.transactions import bank_of
 from tensim.sim.cores.oddities import odd
 from tensim.sim.cores.threads import fail
 from tensim.sim.engine.compiled import compiled
-from tensim.sim.engine.state import (
+from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
+from tensim.sim.state import (
     MAX_OPEN_READS,
     NOC_WORDS,
     OPEN_READS,
     TILE_WORKER,
+    bank_of,
     cores_of,
     noc_words_of,
     threads_of,
     tiles_of,
     transactions_of,
 )
-from tensim.sim.noc.packet import DYNAMIC_VC, STATIC_VCS
 
 
 @compiled()

@@ -6,9 +6,9 @@ import pytest
 import simpy
 from simpy.core import Infinity
 
-from tensim.sim.engine import environment
-from tensim.sim.engine.environment import Environment
 from tensim.sim.errors import DeadlockError, ProgramError
+from tensim.sim.loop import environment
+from tensim.sim.loop.environment import Environment
 
 
 class Clockwork:
