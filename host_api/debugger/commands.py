@@ -9,13 +9,13 @@ import numpy as np
 
 from tensim.debugger.locations import core_index, kernels_named, number, thread_index
 from tensim.debugger.stops import evaluated
+from tensim.sim import state as st
 from tensim.sim.chip import inspection
 from tensim.sim.chip.deadlock import wait_for_graph
 from tensim.sim.cores import context as ctx
 from tensim.sim.cores.riscv.line_table import OWN_FOLDERS
 from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.slots import THREADS_PER_CORE
-from tensim.sim.engine import state as st
 from tensim.sim.errors import UsageError
 
 CONDITION = re.compile(r"\s+if\s+")

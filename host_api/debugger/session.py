@@ -9,10 +9,10 @@ import numpy as np
 from tensim.debugger.locations import find
 from tensim.debugger.stops import Breakpoints, Stop
 from tensim.running.execution import Watch
+from tensim.sim import state as st
 from tensim.sim.chip.stepping import AT_BREAK, AT_END, AT_WATCH, NO_STOP, EngineStops
 from tensim.sim.cores.riscv.program import ThreadProgram
 from tensim.sim.cores.threads import OPERATION_START
-from tensim.sim.engine import state as st
 from tensim.sim.errors import UsageError
 
 LAST = 1 << 62  # a cycle that no run reaches

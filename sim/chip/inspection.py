@@ -4,17 +4,17 @@ buffers, semaphores, Dst, registers, transactions on their way.  Nothing here ch
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip.deadlock import what_it_waits_for
 from tensim.sim.cores import context as ctx
+from tensim.sim.cores.disassembly.instruction_text import REGISTERS, text_of
 from tensim.sim.cores.niu.transactions import AT_SOURCE, AT_TARGET, RESPONSE_READY
 from tensim.sim.cores.numerics.data_format import DataFormat
 from tensim.sim.cores.numerics.tile import FACE_SIDE, TILE_DATUMS, TILE_SIDE
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES
-from tensim.sim.cores.riscv.disassembly import REGISTERS, text_of
 from tensim.sim.cores.slots import THREAD_NAMES, THREADS_PER_CORE
 from tensim.sim.cores.threads import OPERATION_END, OPERATION_EXECUTE, OPERATION_START
-from tensim.sim.engine import state as st
 from tensim.sim.engine.limits import N_CIRCULAR_BUFFERS, N_SEMAPHORES, SEMAPHORE_STRIDE
 from tensim.sim.errors import UsageError
 

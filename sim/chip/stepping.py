@@ -7,6 +7,7 @@ instruction is a BREAK: that is also how it takes a single step.  Cycles are tho
 
 import numpy as np
 
+from tensim.sim import state as st
 from tensim.sim.chip.stops import (
     AT_BREAK,
     AT_END,
@@ -21,7 +22,6 @@ from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.core import BROKEN
 from tensim.sim.cores.riscv.decode import INSTRUCTION_BYTES, Code, record
 from tensim.sim.cores.riscv.program import ThreadProgram
-from tensim.sim.engine import state as st
 from tensim.sim.engine.entry_points import run, run_to_stop
 from tensim.sim.engine.event_heap import KEY_BITS
 
