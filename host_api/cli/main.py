@@ -12,6 +12,7 @@ SECTIONS = {
         "examples": ("programs", "List the example programs."),
         "advise": ("advise", "Say what bounds a program (NAME or FILE, as for run) and what changes would bring."),
         "compare": ("compare", "Compare two results: what `--json FILE` wrote, saved results, or run folders."),
+        "debug": ("debug", "Run an example by NAME, or a program FILE, under a debugger (docs/debugging.md)."),
         "sweep": ("sweep", "Run a program at many points, and write a table with a row for each."),
         "disassemble": (
             "disassemble",

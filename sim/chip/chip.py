@@ -83,6 +83,7 @@ class Chip:
         self.log_chunks, self.noc_call_chunks, self.host_log = [], [], HostLog()
         self.on_print = functools.partial(print, file=sys.stderr)  # called with each line of DPRINT
         self._next_time, self._settled = None, False
+        self.run_engine = run  # or what a debugger runs in its place, with the same arguments
         self._printed, self._running, self.launches = {}, {}, {}
         self.arrays = MachineArrays(arch, numerics, noc)
         self.machine, self._machine_address = self.arrays.machine, self.arrays.address
@@ -118,6 +119,11 @@ class Chip:
     def line_programs(self):
         """{first row in the line table: program}."""
         return self._loader.line_programs
+
+    @property
+    def riscv(self):
+        """`tensim.sim.chip.riscv_cores.RiscvCores`, None before the first kernel in C++."""
+        return self._loader.riscv
 
     @property
     def coprocessors(self):
@@ -189,7 +195,7 @@ class Chip:
         """Run the engine until it stops for more than memory or a full log; returns why."""
         self._settled = False
         while self.machine["stop"] != st.STOP_ERROR:  # a thread that the host woke (`write_l1`) may have failed
-            run(self._machine_address, limit, fuel)
+            self.run_engine(self._machine_address, limit, fuel)
             if self.machine["stop"] == st.STOP_MEMORY:
                 self.arrays.enlarge()
             elif self.machine["stop"] == st.STOP_LOG:
@@ -467,11 +473,11 @@ class Chip:
 
     def _print(self, rest=False):
         """Print what kernels have printed, with core and thread; `rest`: also lines that are not complete."""
-        if self._loader.riscv is None:
+        if self.riscv is None:
             return
         from tensim.sim.chip.prints import Stream
 
-        for entry in self._loader.riscv.drain_prints():
+        for entry in self.riscv.drain_prints():
             thread = int(entry["thread"])
             if thread not in self._printed:
                 program = self.line_programs[int(self.arrays["threads"][thread]["line_base"])]

@@ -64,6 +64,12 @@ class Wait:
     live: list = field(default_factory=list)  # of `others`: those that are parked themselves
 
 
+def what_it_waits_for(chip, thread):
+    """What a parked thread waits for, in words."""
+    wait = _wait(chip, thread)
+    return f"{wait.what}; {wait.missing}" if wait.missing else wait.what
+
+
 def _wait(chip, thread):
     """The `Wait` of a parked thread."""
     t = chip.arrays["threads"][thread]

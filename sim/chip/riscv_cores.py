@@ -56,16 +56,18 @@ def firmware_words(words, semaphore_base, core, slot):
 
 class RiscvCores:
     """State of all cores of a chip.  `machine`: the record of the engine; `l1`: (worker, byte); `text_base`: L1 address;
-    `l1_banks`: as in `layout.bank_tables`."""
+    `l1_banks`: as in `layout.bank_tables`.
+
+    `cores`, `registers`, `local`: of each thread (`tensim.sim.cores.riscv.core`)."""
 
     def __init__(self, arch, machine, l1, n_threads, text_base, semaphore_base, l1_banks=None):
         self.arch, self._l1, self._text_base, self._semaphore_base = arch, l1, text_base, semaphore_base
         self._sets = max(int(arch["riscv.icache_bytes"]) // (rv.ICACHE_LINE * rv.ICACHE_WAYS), 1)
-        self._cores = np.zeros(n_threads, rv.CORE)
-        self._registers = np.zeros((n_threads, 2 * rv.REGISTER_BYTES // 8), np.int64)
+        self.cores = np.zeros(n_threads, rv.CORE)
+        self.registers = np.zeros((n_threads, 2 * rv.REGISTER_BYTES // 8), np.int64)
         self._icache = np.zeros((n_threads, self._sets, rv.ICACHE_WAYS), np.int64)
         largest = max(layout.local_bytes(arch, slot) for slot in range(THREADS_PER_CORE))
-        self._local = np.zeros((n_threads, largest + largest // 4), np.uint8)
+        self.local = np.zeros((n_threads, largest + largest // 4), np.uint8)
         banks = np.frombuffer(layout.bank_tables(arch, l1_banks), np.uint8)
         self._firmware = np.zeros((n_threads, layout.firmware_bytes(arch)), np.uint8)
         self._firmware[:, layout.BANKS_AT : layout.BANKS_AT + len(banks)] = banks
@@ -73,9 +75,9 @@ class RiscvCores:
         self._prints = np.zeros(PRINTS, rv.PRINT)
         self._machine = machine
         machine["prints_at"], machine["prints_room"] = self._prints.ctypes.data, PRINTS - MARGIN_PRINTS
-        for name, table in (("registers_at", self._registers), ("icache_at", self._icache), ("local_at", self._local)):
-            self._cores[name] = table.ctypes.data + np.arange(n_threads) * table.strides[0]
-        self._cores["icache_sets"] = self._sets
+        for name, table in (("registers_at", self.registers), ("icache_at", self._icache), ("local_at", self.local)):
+            self.cores[name] = table.ctypes.data + np.arange(n_threads) * table.strides[0]
+        self.cores["icache_sets"] = self._sets
 
     def place_texts(self, kernels, slots_of):
         """L1 address of the text of each (worker, slot) that the RISC-V kernels of a program take.  ProgramError without room.
@@ -109,14 +111,14 @@ class RiscvCores:
         text, workers = np.frombuffer(image.text, np.uint8), threads // THREADS_PER_CORE
         for place in set(places.tolist()):
             self._l1[workers[places == place], place : place + len(text)] = text
-        local = np.zeros(self._local.shape[1], np.uint8)
+        local = np.zeros(self.local.shape[1], np.uint8)
         for start, content in image.data:
             local[start : start + len(content)] = np.frombuffer(content, np.uint8)
-        self._local[threads] = local
+        self.local[threads] = local
         words = contexts[threads]
         self._write_firmware(slot, threads, words)
-        self._registers[threads], self._icache[threads] = 0, -1
-        self._registers[threads, STACK_POINTER] = np.int32(np.uint32(layout.LOCAL_BASE + size))
+        self.registers[threads], self._icache[threads] = 0, -1
+        self.registers[threads, STACK_POINTER] = np.int32(np.uint32(layout.LOCAL_BASE + size))
         settings = {
             "text_at": decoded.records.ctypes.data, "text_bytes": len(image.text), "text_l1": places, "pc": image.entry,
             "operands_at": decoded.operands.ctypes.data, "local_bytes": size,
@@ -124,13 +126,13 @@ class RiscvCores:
             "args_end": words[:, L1_COMMON_ARGS] + 4 * words[:, N_COMMON_ARGS], "args_limit": words[:, L1_ARGS] + args_stride,
         }  # fmt: skip
         for name, value in settings.items():
-            self._cores[name][threads] = value
-        return run_core.address, self._cores.ctypes.data + threads * self._cores.strides[0]
+            self.cores[name][threads] = value
+        return run_core.address, self.cores.ctypes.data + threads * self.cores.strides[0]
 
     def regions(self, threads):
         """[(addresses, sizes)] of what `prepare` writes outside L1 and the tables of the machine."""
-        tables = self._local, self._registers, self._icache
-        return [rows_of(self._cores, threads, SETTINGS), *(rows_of(table, threads) for table in tables)]
+        tables = self.local, self.registers, self._icache
+        return [rows_of(self.cores, threads, SETTINGS), *(rows_of(table, threads) for table in tables)]
 
     def _write_firmware(self, slot, threads, contexts):
         """Put the firmware words into local memory; they are made anew where a thread's last ones were of other values."""
@@ -139,7 +141,7 @@ class RiscvCores:
             self._firmware_of[thread] = words[FIRMWARE_WORDS]
             first = firmware_words(words, self._semaphore_base, thread // THREADS_PER_CORE, slot)
             self._firmware[thread, : len(first)] = np.frombuffer(first, np.uint8)
-        self._local[threads, : self._firmware.shape[1]] = self._firmware[threads]
+        self.local[threads, : self._firmware.shape[1]] = self._firmware[threads]
 
     def drain_prints(self):
         """What the kernels have printed since the last time: PRINT records in simulated order."""

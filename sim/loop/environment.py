@@ -57,6 +57,7 @@ class Environment(simpy.Environment):
     def __init__(self, initial_time=0):
         super().__init__(initial_time)
         self._clocks, self._hooks, self._last_report = {}, [], 0.0
+        self._failure_hooks = []
         self._next_event = super().peek  # time of the next Python event
         self.failed_chip = None  # the chip that raised last
 
@@ -88,6 +89,10 @@ class Environment(simpy.Environment):
     def on_progress(self, hook):
         """Call `hook(now_fs, chips)` at most every 100 ms of wall clock while chips run."""
         self._hooks.append(hook)
+
+    def on_failure(self, hook):
+        """Call `hook(chip, error)` with what a chip raises, before anybody else sees it and while the chip is as it was."""
+        self._failure_hooks.append(hook)
 
     # --- stepping
 
@@ -144,13 +149,12 @@ class Environment(simpy.Environment):
         """Advance a chip.  Waiting threads are a deadlock only when nothing else (`last`) can wake them."""
         try:
             ended = clock.chip.advance(limit, FUEL)
-        except DeadlockError:
-            if not last:
+        except TensimError as error:
+            if isinstance(error, DeadlockError) and not last:
                 return
             self.failed_chip = clock.chip
-            raise
-        except TensimError:
-            self.failed_chip = clock.chip
+            for hook in self._failure_hooks:
+                hook(clock.chip, error)
             raise
         for launch_id, cycle in ended:
             event = clock.waiting.pop(launch_id, None)

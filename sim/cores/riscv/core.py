@@ -3,7 +3,8 @@
 `registers_at`: 33 int64 words with the values, sign-extended from 32 bits, and behind REGISTER_BYTES as many with the cycles
 from which each can be used; number 32 takes what is written to x0.  `text_at`: the records of `tensim.sim.cores.riscv.decode`.
 `local_at`: local memory, followed by a byte per word that says whether it derives from data that were never moved.
-`pending`: what comes with the end of the operation that the core has posted: its result, or behind a SPEND a fault or a print;
+`pending`: what comes with the end of the operation that the core has posted: its result, or behind a SPEND a fault, a print or
+a debugger's stop;
 `pending_to`, `pending_code`: the register and the kind of load.
 `tainted`: a bit per register.  `icache_at`: (newest, oldest) line of each set.
 """
@@ -22,7 +23,7 @@ CORE = np.dtype(
     ).split()],
     align=True,
 )  # fmt: skip
-NOTHING, LOADED, RESULT, RETRY, FAULTED, PRINTED = range(6)  # `pending`
+NOTHING, LOADED, RESULT, RETRY, FAULTED, PRINTED, BROKEN = range(7)  # `pending`
 # What a thread printed: the arguments of `tensim.sim.cores.riscv.traps.Service.DPRINT`, and TEXT_PIECE bytes of a text in local
 # memory, of which a long one has several
 TEXT_PIECE = 64

@@ -73,6 +73,7 @@ class Code(IntEnum):
     REMU = 47
     OPERATION = 48
     ILLEGAL = 49  # immediate: the instruction
+    BREAK = 50  # stands where a debugger wants the core to stop (`tensim.sim.chip.stepping`)
 
 
 STACK_POINTER = 2

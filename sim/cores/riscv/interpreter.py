@@ -19,6 +19,7 @@ from tensim.sim.cores.noc_record import record_call
 from tensim.sim.cores.oddities import note
 from tensim.sim.cores.operations import Op
 from tensim.sim.cores.riscv.core import (
+    BROKEN,
     FAULTED,
     LOADED,
     NOTHING,
@@ -63,7 +64,7 @@ from tensim.sim.state import RUNNING_ON, WAIT_NONE, cores_of, event_heap_of, mac
 (
     ADDI, ADD, SUB, LUI, SLLI, SRLI, SRAI, ANDI, ORI, XORI, SLTI, SLTIU, SLL, SRL, SRA, AND, OR, XOR, SLT, SLTU, FENCE,
     ADDI_SP, ADD_SP, SUB_SP, MUL, MULH, MULHSU, MULHU, LB, LBU, LH, LHU, LW, SB, SH, SW, BEQ, BNE, BLT, BGE, BLTU, BGEU,
-    JAL, JALR, DIV, DIVU, REM, REMU, OPERATION, ILLEGAL,
+    JAL, JALR, DIV, DIVU, REM, REMU, OPERATION, ILLEGAL, BREAK,
 ) = (int(code) for code in Code)  # fmt: skip
 OP_LOAD, OP_STORE, OP_SPEND, OP_FAIL = int(Op.LOAD), int(Op.STORE), int(Op.SPEND), int(Op.FAIL)
 FORM_PAIR, FORM_UNSIGNED, FORM_IMMEDIATE = int(Form.PAIR), int(Form.UNSIGNED), int(Form.IMMEDIATE)
@@ -418,7 +419,7 @@ def interpret(machine, index, time):
         following, cost, late, v, tainted = pc + 4, alu, 0, 0, 0
         access, fault = NO_ACCESS, False
         if careful:
-            if cached and (text_l1 + pc) >> 4 != line and code != OPERATION:
+            if cached and (text_l1 + pc) >> 4 != line and code != OPERATION and code != BREAK:
                 line = (text_l1 + pc) >> 4
                 cycle += fetch(m, core, line)
             if check:
@@ -563,6 +564,10 @@ def interpret(machine, index, time):
                 end = hand_operation(m, t, index, base, origin, cycle, pc)
         elif code == ILLEGAL:
             fault = set_fault(core, _ILLEGAL, immediate & WORD_MASK, 0, 0)
+        elif code == BREAK:
+            core.pending, following, retired = BROKEN, pc, retired - 1
+            post(m, t, OP_SPEND, pc, 0, 0, 0)
+            end = hand_over(m, t, index, base, origin, cycle)
         if access == LOADING:
             address = (load_i64(first) + immediate) & WORD_MASK
             size = size_of(code)

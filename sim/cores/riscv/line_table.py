@@ -28,7 +28,8 @@ class LineTable:
     """Places of the addresses of a text (bytes of the ELF, known to be well formed as far as its sections go).
 
     `first_end`: end of the function at address 0.  What a linker has dropped also claims to lie there, and is told apart by
-    its length.  Without debugging information, or with a damaged one, there are no frames.
+    its length and, where the unit of that function is known by its name, by its unit.  Without debugging information, or with
+    a damaged one, there are no frames.
     """
 
     def __init__(self, raw, first_end):
@@ -40,35 +41,38 @@ class LineTable:
             file = ELFFile(io.BytesIO(raw))
             if file.has_dwarf_info():
                 # What a linker has kept of relocations is done already
-                self._read(file.get_dwarf_info(relocate_dwarf_sections=False))
+                self._read(file.get_dwarf_info(relocate_dwarf_sections=False), _names_at_0(file))
         except (
             Exception
         ):  # the library's parsers raise whatever a damaged section leads them to; reports then lack lines
             self._starts, self._rows, self._scopes = [], [], []
         self.frames = functools.cache(self._frames)
 
-    def _read(self, dwarf):
-        rows = []
+    def _read(self, dwarf, first_names):
+        rows, units = [], []
         for unit in dwarf.iter_CUs():
             program = dwarf.line_program_for_CU(unit)
-            if program is None:
-                continue
-            files = _file_names(program)
-            for sequence in _sequences(program, files):
-                if self._is_linked(sequence[0][0], sequence[-1][0]):
+            if program is not None:
+                files = _file_names(program)
+                units.append((list(_sequences(program, files)), _scopes(unit.get_top_DIE(), files, dwarf)))
+        named = [any(low == 0 and name in first_names for low, _, name, *_ in scopes) for _, scopes in units]
+        for (sequences, scopes), has_first in zip(units, named, strict=True):
+            has_first = has_first or not any(named)
+            for sequence in sequences:
+                if self._is_linked(sequence[0][0], sequence[-1][0], has_first):
                     rows += sequence
                 if len(rows) > MAX_ROWS:
                     raise ValueError("more rows than any kernel has")
-            self._scopes += (
-                scope for scope in _scopes(unit.get_top_DIE(), files, dwarf) if self._is_linked(*scope[:2])
-            )
+            self._scopes += (scope for scope in scopes if self._is_linked(*scope[:2], has_first))
         rows.sort(key=lambda row: (row[0], not row[1][2]))
         self._starts, self._rows = [row[0] for row in rows], [row[1] for row in rows]
         self._scopes.sort(key=lambda scope: scope[1] - scope[0])
 
-    def _is_linked(self, start, end):
-        """Whether a range of addresses is code of the text."""
-        return end == self._first_end if start == 0 else start > 1  # 1: how a linker marks dropped entries of ranges
+    def _is_linked(self, start, end, has_first):
+        """Whether a range of addresses is code of the text; `has_first`: its unit may have the function at address 0."""
+        if start == 0:
+            return has_first and end == self._first_end
+        return start > 1  # 1: how a linker marks dropped entries of ranges
 
     def _frames(self, address):
         """Frames of an address, innermost first; empty when it has none."""
@@ -91,6 +95,12 @@ class LineTable:
         frames = self.frames(address)
         outside = (frame for frame in frames if not frame.file.startswith(OWN_FOLDERS))
         return next(outside, frames[0] if frames else None)
+
+
+def _names_at_0(file):
+    """Names of the functions that the symbols say lie at address 0."""
+    table = file.get_section_by_name(".symtab")
+    return {one.name for one in table.iter_symbols() if one["st_value"] == 0 and one["st_size"]} if table else set()
 
 
 def _sequences(program, files):
