@@ -85,6 +85,8 @@ def test_collectives_give_the_right_bits(case, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     assert dict(re.findall(r"^(\w+) (True|False)$", done.stdout, re.M)) == dict.fromkeys(names.split(), "True")
-    operations = json.loads(report.read_text())["operations"]
+    told = json.loads(report.read_text())
+    assert sum(link["bytes"] for link in told["fabric"]["links"]) > 0 and "links carried packets" in done.stderr
+    operations = told["operations"]
     gathers = [row["cycles"] for row in operations if row["name"].startswith("ttnn.all_gather")]
     assert len(gathers) == rows * columns and max(gathers) < 30_000  # all chips begin together
